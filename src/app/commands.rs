@@ -1,0 +1,476 @@
+//! The table of commands: a key, its words, where it applies, what it asks of the service, what it does.
+//!
+//! Dispatch, status bar, help and the README's key table all read this table. A command reaches the network only by
+//! [`Act::Ask`], whose question is a pure function of the model: so its price can be shown before the key is pressed.
+
+use super::key::{Key, Named};
+use super::list::Next;
+use super::message::Effect;
+use super::model::{Focus, Model, Overlay, Screen};
+use super::panes::{self, Move};
+use super::sheet::Sheet;
+use crate::report::Pane;
+use crate::request::Request;
+
+/// One command.
+pub struct Command {
+    /// Name in the config file and in help; unique.
+    pub name: &'static str,
+    /// The keys that do it.
+    pub keys: &'static [Key],
+    /// What the bar calls it.
+    pub label: &'static str,
+    /// What help says of it.
+    pub help: &'static str,
+    /// How early it comes in the bar, 1 first; 0 for commands that everybody knows.
+    pub rank: u8,
+    /// Whether it applies right now.
+    pub applies: fn(&Model) -> bool,
+    /// What it does.
+    pub act: Act,
+}
+
+/// What a command does.
+pub enum Act {
+    /// Something that costs nothing.
+    Local(fn(&mut Model) -> Vec<Effect>),
+    /// Asks the service, unless the answer is held.
+    Ask {
+        /// The question.
+        request: fn(&Model) -> Option<Request>,
+        /// Whether its answer is held, and serves as well.
+        is_held: fn(&Model) -> bool,
+        /// What is done with an answer that is held.
+        with_held: fn(&mut Model) -> Vec<Effect>,
+    },
+}
+
+const fn key(c: char) -> Key {
+    Key::Char(c)
+}
+
+const ENTER: Key = Key::Named(Named::Enter);
+const ESC: Key = Key::Named(Named::Esc);
+const TAB: Key = Key::Named(Named::Tab);
+const BACK_TAB: Key = Key::Named(Named::BackTab);
+const UP: Key = Key::Named(Named::Up);
+const DOWN: Key = Key::Named(Named::Down);
+const LEFT: Key = Key::Named(Named::Left);
+const RIGHT: Key = Key::Named(Named::Right);
+const HOME: Key = Key::Named(Named::Home);
+const END: Key = Key::Named(Named::End);
+const PAGE_UP: Key = Key::Named(Named::PageUp);
+const PAGE_DOWN: Key = Key::Named(Named::PageDown);
+
+/// Columns that one sideways step moves.
+const SIDEWAYS: usize = 8;
+
+/// Every command. Where two have the same key, the first that applies is meant.
+pub static COMMANDS: &[Command] = &[
+    Command {
+        name: "list",
+        keys: &[ENTER],
+        label: "list sandboxes",
+        help: "List the sandboxes of the file, with their reports where the service sends them along",
+        rank: 1,
+        applies: |m| in_list(m) && is_next(m, |next| matches!(next, Next::Page(None))),
+        act: Act::Ask { request: next_page, is_held: never, with_held: nothing },
+    },
+    Command {
+        name: "next-page",
+        keys: &[ENTER],
+        label: "next page",
+        help: "List the next page of sandboxes",
+        rank: 1,
+        applies: |m| in_list(m) && is_next(m, |next| matches!(next, Next::Page(Some(_)))),
+        act: Act::Ask { request: next_page, is_held: never, with_held: nothing },
+    },
+    Command {
+        name: "open",
+        keys: &[ENTER],
+        label: "open",
+        help: "Open the sandbox's report; held reports cost nothing",
+        rank: 1,
+        applies: |m| in_list(m) && m.chosen().is_some(),
+        act: Act::Ask { request: chosen_report, is_held: is_chosen_held, with_held: enter_report },
+    },
+    Command {
+        name: "refresh",
+        keys: &[key('r')],
+        label: "fetch again",
+        help: "Fetch a report once more that is held already; the held one stays until the new one is there",
+        rank: 2,
+        applies: |m| on_file(m) && is_chosen_held(m) && chosen_report(m).is_some(),
+        act: Act::Ask { request: chosen_report, is_held: never, with_held: nothing },
+    },
+    Command {
+        name: "refresh-list",
+        keys: &[key('R')],
+        label: "list again",
+        help: "List the sandboxes once more, from the first page; held reports stay",
+        rank: 3,
+        applies: |m| in_list(m) && first_page(m).is_some(),
+        act: Act::Ask { request: first_page, is_held: never, with_held: nothing },
+    },
+    Command {
+        name: "balances",
+        keys: &[key('b')],
+        label: "counters",
+        help: "Ask the service's own counters for what is left; takes no quota",
+        rank: 9,
+        applies: |m| on_file(m) && !m.is_document(),
+        act: Act::Ask { request: |_| Some(Request::Quotas), is_held: never, with_held: nothing },
+    },
+    Command {
+        name: "open-file",
+        keys: &[ENTER],
+        label: "open file",
+        help: "Open the file whose SHA-256 is typed, or the chosen earlier one; what is held of it costs nothing",
+        rank: 1,
+        applies: on_start,
+        act: Act::Local(Model::open_typed),
+    },
+    Command {
+        name: "demo",
+        keys: &[key('t')],
+        label: "try the demo",
+        help: "Run the embedded service with made-up reports: no key, no network, no cost",
+        rank: 2,
+        applies: |m| on_start(m) && !m.service.has_key,
+        act: Act::Local(|_| vec![Effect::Demo]),
+    },
+    Command {
+        name: "whole-row",
+        keys: &[ENTER],
+        label: "whole row",
+        help: "Show the row whole, with every field",
+        rank: 4,
+        applies: in_pane,
+        act: Act::Local(Model::open_detail),
+    },
+    Command {
+        name: "next-pane",
+        keys: &[TAB],
+        label: "next pane",
+        help: "Go to the next pane; from the list, into the report",
+        rank: 5,
+        applies: has_report,
+        act: Act::Local(|m| m.step_pane(true)),
+    },
+    Command {
+        name: "previous-pane",
+        keys: &[BACK_TAB],
+        label: "previous pane",
+        help: "Go to the pane before",
+        rank: 0,
+        applies: has_report,
+        act: Act::Local(|m| m.step_pane(false)),
+    },
+    Command {
+        name: "next-group",
+        keys: &[key(']')],
+        label: "more panes",
+        help: "Show the next four panes",
+        rank: 6,
+        applies: has_report,
+        act: Act::Local(|m| m.step_group(true)),
+    },
+    Command {
+        name: "previous-group",
+        keys: &[key('[')],
+        label: "panes before",
+        help: "Show the four panes before",
+        rank: 0,
+        applies: has_report,
+        act: Act::Local(|m| m.step_group(false)),
+    },
+    Command {
+        name: "zoom",
+        keys: &[key('z')],
+        label: "zoom",
+        help: "Give the pane the whole screen, or its place back",
+        rank: 6,
+        applies: in_pane,
+        act: Act::Local(|m| {
+            m.is_zoomed = !m.is_zoomed;
+            nothing(m)
+        }),
+    },
+    Command {
+        name: "left",
+        keys: &[LEFT, key('h')],
+        label: "fold",
+        help: "Fold the process, or go to its parent; elsewhere move the text sideways",
+        rank: 0,
+        applies: in_pane,
+        act: Act::Local(|m| m.go_left(SIDEWAYS)),
+    },
+    Command {
+        name: "right",
+        keys: &[RIGHT, key('l')],
+        label: "unfold",
+        help: "Unfold the process; elsewhere move the text sideways; from the list, into the report",
+        rank: 0,
+        applies: has_report,
+        act: Act::Local(|m| m.go_right(SIDEWAYS)),
+    },
+    Command {
+        name: "fold",
+        keys: &[key(' ')],
+        label: "fold",
+        help: "Fold or unfold the process",
+        rank: 7,
+        applies: in_tree,
+        act: Act::Local(Model::toggle_fold),
+    },
+    Command {
+        name: "unfold-all",
+        keys: &[key('+'), key('=')],
+        label: "whole tree",
+        help: "Unfold the whole process tree",
+        rank: 8,
+        applies: in_tree,
+        act: Act::Local(|m| m.fold_all(false)),
+    },
+    Command {
+        name: "fold-all",
+        keys: &[key('-')],
+        label: "roots only",
+        help: "Fold the process tree down to its roots",
+        rank: 8,
+        applies: in_tree,
+        act: Act::Local(|m| m.fold_all(true)),
+    },
+    Command {
+        name: "next-kind",
+        keys: &[key('}')],
+        label: "next kind",
+        help: "Go to the pane's next kind of rows, such as from written to deleted files",
+        rank: 7,
+        applies: has_kinds,
+        act: Act::Local(|m| m.step_kind(true)),
+    },
+    Command {
+        name: "previous-kind",
+        keys: &[key('{')],
+        label: "kind before",
+        help: "Go to the pane's kind of rows before",
+        rank: 0,
+        applies: has_kinds,
+        act: Act::Local(|m| m.step_kind(false)),
+    },
+    Command {
+        name: "down",
+        keys: &[DOWN, key('j')],
+        label: "down",
+        help: "One row down",
+        rank: 0,
+        applies: always,
+        act: Act::Local(|m| m.go(Move::Down(1))),
+    },
+    Command {
+        name: "up",
+        keys: &[UP, key('k')],
+        label: "up",
+        help: "One row up",
+        rank: 0,
+        applies: always,
+        act: Act::Local(|m| m.go(Move::Up(1))),
+    },
+    Command {
+        name: "page-down",
+        keys: &[PAGE_DOWN, Key::Ctrl('f')],
+        label: "page down",
+        help: "One page down",
+        rank: 0,
+        applies: always,
+        act: Act::Local(|m| m.go_page(Move::Down)),
+    },
+    Command {
+        name: "page-up",
+        keys: &[PAGE_UP, Key::Ctrl('b')],
+        label: "page up",
+        help: "One page up",
+        rank: 0,
+        applies: always,
+        act: Act::Local(|m| m.go_page(Move::Up)),
+    },
+    Command {
+        name: "first",
+        keys: &[key('g'), HOME],
+        label: "first",
+        help: "To the first row",
+        rank: 0,
+        applies: always,
+        act: Act::Local(|m| m.go(Move::First)),
+    },
+    Command {
+        name: "last",
+        keys: &[key('G'), END],
+        label: "last",
+        help: "To the last row",
+        rank: 0,
+        applies: always,
+        act: Act::Local(|m| m.go(Move::Last)),
+    },
+    Command {
+        name: "other-file",
+        keys: &[key('f')],
+        label: "other file",
+        help: "Type or paste another file's SHA-256, or choose an earlier one",
+        rank: 9,
+        applies: |m| on_file(m) && !m.is_document(),
+        act: Act::Local(Model::leave_file),
+    },
+    Command {
+        name: "prices",
+        keys: &[key('$')],
+        label: "why this price",
+        help: "Explain the prices that apply here: rule, place in the specification, who is charged",
+        rank: 4,
+        applies: |m| m.overlay.is_none(),
+        act: Act::Local(|m| {
+            m.overlay = Some(Overlay::Sheet(Sheet::prices(m, m.overlay_room().width.into())));
+            nothing(m)
+        }),
+    },
+    Command {
+        name: "help",
+        keys: &[key('?')],
+        label: "help",
+        help: "Show the keys that apply here",
+        rank: 3,
+        applies: |m| m.overlay.is_none(),
+        act: Act::Local(|m| {
+            m.overlay = Some(Overlay::Sheet(Sheet::help(m, m.overlay_room().width.into())));
+            nothing(m)
+        }),
+    },
+    Command {
+        name: "back",
+        keys: &[ESC],
+        label: "back",
+        help: "Go back one step: close, shrink, to the list, to the start",
+        rank: 5,
+        applies: can_go_back,
+        act: Act::Local(Model::go_back),
+    },
+    Command {
+        name: "quit",
+        keys: &[key('q'), Key::Ctrl('c')],
+        label: "quit",
+        help: "Quit; a paid answer that is under way is waited for, pressing it again leaves at once",
+        rank: 6,
+        applies: always,
+        act: Act::Local(Model::quit),
+    },
+];
+
+impl Command {
+    /// The command that a key means right now.
+    #[must_use]
+    pub fn of(key: Key, model: &Model) -> Option<&'static Self> {
+        COMMANDS.iter().find(|command| command.keys.contains(&key) && (command.applies)(model))
+    }
+
+    /// The commands that apply right now, those behind a key that an earlier one takes left out.
+    pub fn applying(model: &Model) -> impl Iterator<Item = &'static Self> + '_ {
+        COMMANDS.iter().filter(|command| {
+            (command.applies)(model)
+                && command.keys.iter().any(|key| Self::of(*key, model).is_some_and(|c| c.name == command.name))
+        })
+    }
+}
+
+fn always(_: &Model) -> bool {
+    true
+}
+
+fn never(_: &Model) -> bool {
+    false
+}
+
+fn nothing(_: &mut Model) -> Vec<Effect> {
+    Vec::new()
+}
+
+fn on_start(model: &Model) -> bool {
+    model.screen == Screen::Start && model.overlay.is_none()
+}
+
+fn on_file(model: &Model) -> bool {
+    model.screen == Screen::File && model.overlay.is_none()
+}
+
+fn in_list(model: &Model) -> bool {
+    on_file(model) && model.focus == Focus::List
+}
+
+fn has_report(model: &Model) -> bool {
+    on_file(model) && model.open().is_some()
+}
+
+fn in_pane(model: &Model) -> bool {
+    has_report(model) && model.focus != Focus::List
+}
+
+fn in_tree(model: &Model) -> bool {
+    in_pane(model) && model.focus == Focus::Pane(Pane::Processes)
+}
+
+fn has_kinds(model: &Model) -> bool {
+    let Some((pane, open)) = model.focused().zip(model.open()) else { return false };
+    in_pane(model) && !model.pane_state(pane).borders(&open.report, pane).is_empty()
+}
+
+fn can_go_back(model: &Model) -> bool {
+    model.overlay.is_some()
+        || model.screen == Screen::File && !(in_list(model) && model.is_document())
+        || !model.typed.is_empty()
+}
+
+fn is_next(model: &Model, fits: fn(&Next) -> bool) -> bool {
+    model.list.as_ref().is_some_and(|list| list.chosen().is_none() && fits(&list.next))
+}
+
+fn next_page(model: &Model) -> Option<Request> {
+    model.list.as_ref()?.next_page(model.service.listing)
+}
+
+fn first_page(model: &Model) -> Option<Request> {
+    model.list.as_ref()?.first_page(model.service.listing)
+}
+
+fn chosen_report(model: &Model) -> Option<Request> {
+    model.file()?;
+    let identifier = model.chosen()?.identifier.clone()?;
+    Some(Request::Behaviour { identifier })
+}
+
+fn is_chosen_held(model: &Model) -> bool {
+    model.chosen().is_some_and(|entry| entry.here().is_some())
+}
+
+fn enter_report(model: &mut Model) -> Vec<Effect> {
+    if model.open().is_some() {
+        let first = panes::group(model.group).next();
+        first.into_iter().for_each(|pane| model.focus_pane(pane));
+    }
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn names_stand_once_and_pane_keys_are_free() {
+        let names: HashSet<_> = COMMANDS.iter().map(|command| command.name).collect();
+        assert_eq!(names.len(), COMMANDS.len());
+        let keys: HashSet<_> = COMMANDS.iter().flat_map(|command| command.keys).collect();
+        for info in &panes::PANES {
+            assert!(!keys.contains(&info.key) || info.key == key('t'), "{}", info.key);
+        }
+    }
+}

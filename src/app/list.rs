@@ -1,0 +1,299 @@
+//! The list of a file's sandboxes: its entries, page after page, and the report of each.
+
+use super::message::{Failure, HeldPage, HeldReport, Here, Opening};
+use super::panes::{PaneState, Scroll};
+use crate::report::identifier::{Identifier, Parts, Sha256};
+use crate::report::{Pane, Report};
+use crate::request::{Listing, Request};
+use crate::text::Untrusted;
+use jiff::Timestamp;
+use std::collections::HashMap;
+
+/// The sandboxes of one file, or the reports of one opened document.
+#[derive(Debug)]
+pub struct List {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The sandboxes in the order of the pages.
+    pub entries: Vec<Entry>,
+    /// What comes after the last entry.
+    pub next: Next,
+    /// When the first page came; none while no page is there.
+    pub since: Option<Timestamp>,
+    /// Entries that gave no identifier and cannot be asked for.
+    pub nameless: usize,
+    /// Cursor and window.
+    pub scroll: Scroll,
+    /// Words of pages that were asked for: a service that repeats one would be paid for ever.
+    used_cursors: Vec<Untrusted>,
+}
+
+/// Where a list comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// The service, by the file's hash.
+    Service(Sha256),
+    /// A document that was opened, by its name: no network, no key, no prices.
+    Document(String),
+}
+
+/// What comes after the last entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// Nothing: this is all.
+    Nothing,
+    /// A page that has not been asked for; the word is none for the first page.
+    Page(Option<Untrusted>),
+    /// The next page's word was used before: the service goes in circles.
+    Circle,
+}
+
+/// One sandbox.
+#[derive(Debug)]
+pub struct Entry {
+    /// What the report is asked for by; none for a report that does not say.
+    pub identifier: Option<Identifier>,
+    /// The identifier by its parts.
+    pub parts: Option<Parts>,
+    /// Its report.
+    pub report: Remote,
+    /// The last call for the report failed so.
+    pub failure: Option<Failure>,
+    /// The report as it is looked at.
+    pub open: Option<OpenReport>,
+}
+
+/// Whether a report is there.
+#[derive(Debug, Clone)]
+pub enum Remote {
+    /// It has not been paid for.
+    NotHeld,
+    /// It is here.
+    Here(Here),
+}
+
+/// A report that is looked at.
+#[derive(Debug)]
+pub struct OpenReport {
+    /// Which opening.
+    pub opening: Opening,
+    /// The report, as far as it is indexed.
+    pub report: Report,
+    /// Why it cannot be read, if so.
+    pub unreadable: Option<String>,
+    /// How each pane is looked at.
+    pub panes: HashMap<Pane, PaneState>,
+}
+
+impl OpenReport {
+    /// A report of which nothing is indexed yet.
+    #[must_use]
+    pub fn new(opening: Opening, here: &Here) -> Self {
+        Self { opening, report: Report::unread(here.body.clone()), unreadable: None, panes: HashMap::new() }
+    }
+
+    /// How many rows a pane shows.
+    #[must_use]
+    pub fn count(&self, pane: Pane) -> usize {
+        self.panes.get(&pane).map_or_else(|| self.report.count(pane), |state| state.count(&self.report, pane))
+    }
+}
+
+impl Entry {
+    /// A sandbox whose report is not held.
+    #[must_use]
+    pub fn new(identifier: Option<Identifier>) -> Self {
+        let parts = identifier.as_ref().map(Identifier::parts);
+        Self { identifier, parts, report: Remote::NotHeld, failure: None, open: None }
+    }
+
+    /// The report's bytes, if they are here.
+    #[must_use]
+    pub fn here(&self) -> Option<&Here> {
+        match &self.report {
+            Remote::Here(here) => Some(here),
+            Remote::NotHeld => None,
+        }
+    }
+
+    /// Takes a report that came. What was open before is closed: it may be an older one.
+    pub fn take(&mut self, here: Here) {
+        self.report = Remote::Here(here);
+        self.failure = None;
+        self.open = None;
+    }
+}
+
+impl List {
+    fn new(origin: Origin, entries: Vec<Entry>, next: Next) -> Self {
+        let (since, nameless, scroll, used_cursors) = (None, 0, Scroll::default(), Vec::new());
+        Self { origin, entries, next, since, nameless, scroll, used_cursors }
+    }
+
+    /// A list of which nothing is known.
+    #[must_use]
+    pub fn unasked(file: Sha256) -> Self {
+        Self::new(Origin::Service(file), Vec::new(), Next::Page(None))
+    }
+
+    /// The reports of a document that was opened.
+    #[must_use]
+    pub fn document(name: String, entries: Vec<Entry>) -> Self {
+        Self::new(Origin::Document(name), entries, Next::Nothing)
+    }
+
+    /// The file, where the list comes from the service.
+    #[must_use]
+    pub fn file(&self) -> Option<&Sha256> {
+        match &self.origin {
+            Origin::Service(file) => Some(file),
+            Origin::Document(_) => None,
+        }
+    }
+
+    /// Rows of the list: the entries, and one for what comes after them.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.entries.len() + usize::from(!self.is_all())
+    }
+
+    fn is_all(&self) -> bool {
+        self.next == Next::Nothing && (!self.entries.is_empty() || matches!(self.origin, Origin::Document(_)))
+    }
+
+    /// The chosen sandbox; none where the row after the entries is chosen.
+    #[must_use]
+    pub fn chosen(&self) -> Option<&Entry> {
+        self.entries.get(self.scroll.cursor)
+    }
+
+    /// The chosen sandbox, to be changed.
+    pub fn chosen_mut(&mut self) -> Option<&mut Entry> {
+        self.entries.get_mut(self.scroll.cursor)
+    }
+
+    /// The sandbox of this identifier.
+    pub fn entry_mut(&mut self, identifier: &Identifier) -> Option<&mut Entry> {
+        self.entries.iter_mut().find(|entry| entry.identifier.as_ref() == Some(identifier))
+    }
+
+    /// The report of this opening.
+    pub fn opened_mut(&mut self, opening: Opening) -> Option<&mut OpenReport> {
+        self.entries.iter_mut().filter_map(|entry| entry.open.as_mut()).find(|open| open.opening == opening)
+    }
+
+    /// The question for the next page; none where there is none.
+    #[must_use]
+    pub fn next_page(&self, listing: Listing) -> Option<Request> {
+        let file = self.file()?.clone();
+        match &self.next {
+            Next::Page(cursor) => Some(Request::Behaviours { file, listing, cursor: cursor.clone() }),
+            Next::Nothing | Next::Circle => None,
+        }
+    }
+
+    /// The question for the first page once more.
+    #[must_use]
+    pub fn first_page(&self, listing: Listing) -> Option<Request> {
+        let file = self.file()?.clone();
+        self.since?;
+        Some(Request::Behaviours { file, listing, cursor: None })
+    }
+
+    /// Takes a page that was asked for with this word. A first page begins the list anew; what is open stays open.
+    pub fn take_page(&mut self, cursor: Option<&Untrusted>, held: HeldPage) {
+        let HeldPage { received, page } = held;
+        let mut before = Vec::new();
+        if cursor.is_none() {
+            before = std::mem::take(&mut self.entries);
+            self.used_cursors.clear();
+            self.nameless = 0;
+            self.since = Some(received);
+        }
+        self.nameless += page.nameless;
+        for entry in page.entries {
+            let known = before.iter().position(|old| old.identifier.as_ref() == Some(&entry.identifier));
+            let known = known.map(|position| before.swap_remove(position));
+            if known.is_none() && self.entry_mut(&entry.identifier).is_some() {
+                continue;
+            }
+            let mut row = known.unwrap_or_else(|| Entry::new(Some(entry.identifier)));
+            if let Some(body) = entry.report {
+                row.take(Here { received, body, unkept: None });
+            }
+            self.entries.push(row);
+        }
+        // A report that is held stays, though the service lists it no more.
+        self.entries.extend(before.into_iter().filter(|old| old.here().is_some()));
+        self.used_cursors.extend(cursor.cloned());
+        self.next = match page.cursor {
+            None => Next::Nothing,
+            Some(next) if self.used_cursors.contains(&next) => Next::Circle,
+            Some(next) => Next::Page(Some(next)),
+        };
+    }
+
+    /// Takes a report that is held, newer than what its page brought along.
+    pub fn take_held(&mut self, held: HeldReport) {
+        let index = self.entries.iter().position(|entry| entry.identifier.as_ref() == Some(&held.identifier));
+        match index.and_then(|index| self.entries.get_mut(index)) {
+            Some(entry) if entry.here().is_some_and(|here| here.received >= held.here.received) => {}
+            Some(entry) => entry.take(held.here),
+            None => {
+                let mut entry = Entry::new(Some(held.identifier));
+                entry.take(held.here);
+                self.entries.push(entry);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::body::Body;
+    use crate::report::page::Page;
+
+    fn page(json: &str) -> HeldPage {
+        let body = Body::in_memory(json.as_bytes().to_vec());
+        HeldPage { received: Timestamp::UNIX_EPOCH, page: Page::of(&body).unwrap() }
+    }
+
+    fn names(list: &List) -> Vec<String> {
+        list.entries.iter().map(|e| e.identifier.as_ref().unwrap().text().visible().to_string()).collect()
+    }
+
+    fn list() -> List {
+        List::unasked(Sha256::parse(&"ab".repeat(32)).unwrap())
+    }
+
+    #[test]
+    fn pages_add_up_and_repeats_are_passed_over() {
+        let mut list = list();
+        list.take_page(None, page(r#"{"data":[{"id":"a"},{"id":"b"}],"meta":{"cursor":"2"}}"#));
+        list.take_page(Some(&"2".into()), page(r#"{"data":[{"id":"b"},{"id":"c"}],"meta":{"cursor":"3"}}"#));
+        assert_eq!(names(&list), ["a", "b", "c"]);
+        assert_eq!(list.count(), 4);
+        list.take_page(Some(&"3".into()), page(r#"{"data":[]}"#));
+        assert_eq!((list.next.clone(), list.count()), (Next::Nothing, 3));
+    }
+
+    #[test]
+    fn a_service_that_goes_in_circles_is_not_followed() {
+        let mut list = list();
+        list.take_page(None, page(r#"{"data":[{"id":"a"}],"meta":{"cursor":"x"}}"#));
+        list.take_page(Some(&"x".into()), page(r#"{"data":[],"meta":{"cursor":"y"}}"#));
+        list.take_page(Some(&"y".into()), page(r#"{"data":[],"meta":{"cursor":"x"}}"#));
+        assert_eq!(list.next, Next::Circle);
+        assert_eq!(list.next_page(Listing::Reports), None);
+    }
+
+    #[test]
+    fn a_refreshed_list_loses_no_report() {
+        let mut list = list();
+        list.take_page(None, page(r#"{"data":[{"id":"a","attributes":{"tags":["x"]}},{"id":"b"}]}"#));
+        list.take_page(None, page(r#"{"data":[{"id":"c"}]}"#));
+        assert_eq!(names(&list), ["c", "a"]);
+        assert!(list.entries[1].here().is_some());
+    }
+}

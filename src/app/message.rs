@@ -1,0 +1,162 @@
+//! What comes in and what goes out of the state machine, as data.
+
+use super::key::Key;
+use super::layout::Size;
+use crate::quota::{Balances, Price};
+use crate::report::body::Body;
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::index::Batch;
+use crate::report::page::Page;
+use crate::request::Request;
+use jiff::Timestamp;
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum Message {
+    /// A key was pressed.
+    Key(Key),
+    /// Text was pasted.
+    Paste(String),
+    /// The terminal has this size.
+    Resize(Size),
+    /// Time has passed while something is under way.
+    Tick,
+    /// Files that were opened before.
+    Recent(Vec<Recent>),
+    /// What is held of a file.
+    Recalled {
+        /// The file.
+        file: Sha256,
+        /// Its list pages, from the first on.
+        pages: Vec<HeldPage>,
+        /// Its reports.
+        reports: Vec<HeldReport>,
+    },
+    /// A part of an answer has come.
+    Received {
+        /// The question.
+        request: Request,
+        /// Bytes so far.
+        bytes: u64,
+        /// Bytes in all, where they were announced.
+        total: Option<u64>,
+    },
+    /// A call has ended.
+    Answered {
+        /// The question.
+        request: Request,
+        /// The answer, or why there is none.
+        result: Result<Here, Failure>,
+    },
+    /// A call has ended that brought a list page.
+    Listed {
+        /// The question.
+        request: Request,
+        /// The page, or why there is none.
+        result: Result<HeldPage, Failure>,
+    },
+    /// Quota details have come, or not.
+    Balances(Result<Balances, String>),
+    /// What this session has spent.
+    Spent(u64),
+    /// More of a report has been indexed.
+    Indexed {
+        /// Which opening of a report.
+        opening: Opening,
+        /// What was found.
+        batch: Batch,
+    },
+    /// A report cannot be read.
+    Unreadable {
+        /// Which opening of a report.
+        opening: Opening,
+        /// Why.
+        why: String,
+    },
+    /// Something of the runtime's that the analyst should know.
+    Notice(String),
+    /// The program is asked to end.
+    Quit,
+}
+
+/// One opening of a report: two openings of the same report are never mixed up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Opening(pub u64);
+
+/// A file that was opened before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recent {
+    /// Its hash.
+    pub file: Sha256,
+    /// When it was opened last.
+    pub opened: Timestamp,
+    /// How many of its reports are held.
+    pub reports: u64,
+}
+
+/// A list page that is there.
+#[derive(Debug, Clone)]
+pub struct HeldPage {
+    /// When it came.
+    pub received: Timestamp,
+    /// Its entries.
+    pub page: Page,
+}
+
+/// A report that is held.
+#[derive(Debug, Clone)]
+pub struct HeldReport {
+    /// Its sandbox identifier.
+    pub identifier: Identifier,
+    /// When it came, and its bytes.
+    pub here: Here,
+}
+
+/// Bytes that are there.
+#[derive(Debug, Clone)]
+pub struct Here {
+    /// When they came.
+    pub received: Timestamp,
+    /// The bytes.
+    pub body: Body,
+    /// Why they could not be kept, if so.
+    pub unkept: Option<String>,
+}
+
+/// Why something asked for is not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// What happened.
+    pub what: String,
+    /// What it cost.
+    pub cost: String,
+    /// What to do next.
+    pub advice: String,
+}
+
+/// Something to be done outside of the state machine.
+#[derive(Debug)]
+pub enum Effect {
+    /// Find the files that were opened before.
+    FindRecent,
+    /// Find what is held of a file, and note that it was opened.
+    Recall(Sha256),
+    /// Ask the service, at the price that was on the screen.
+    Ask {
+        /// The question.
+        request: Request,
+        /// The price.
+        price: Price,
+    },
+    /// Index a report's bytes.
+    Index {
+        /// Which opening.
+        opening: Opening,
+        /// The bytes.
+        body: Body,
+    },
+    /// Run the demo instead.
+    Demo,
+    /// End the program.
+    Quit,
+}

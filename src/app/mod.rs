@@ -1,0 +1,26 @@
+//! The state machine behind the screen: no clock, no files, no network, no terminal.
+//!
+//! ```text
+//! Message ──> Model::update ──> Effect (data; the runtime performs it and answers with another Message)
+//!                 │
+//!             COMMANDS: a key, what it asks of the service (and so its price), what it does
+//! ```
+
+pub mod commands;
+pub mod detail;
+pub mod key;
+pub mod layout;
+pub mod list;
+pub mod message;
+pub mod model;
+pub mod panes;
+pub mod price;
+pub mod sheet;
+pub mod update;
+
+pub use commands::{COMMANDS, Command};
+pub use key::Key;
+pub use layout::{Area, Layout, Size};
+pub use message::{Effect, Failure, Here, Message};
+pub use model::{Focus, Model, Overlay, Screen};
+pub use panes::PANES;

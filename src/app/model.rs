@@ -1,0 +1,290 @@
+//! Everything the screen shows, in one value with one owner.
+
+use super::detail::Detail;
+use super::layout::{Layout, Size, View};
+use super::list::{Entry, List, OpenReport, Origin};
+use super::message::{Effect, Failure, Here, Opening, Recent};
+use super::panes::{self, PaneState, Scroll};
+use super::sheet::Sheet;
+use crate::quota::{Balances, Entitlements, Holder, Limit, Unit};
+use crate::report::Pane;
+use crate::report::identifier::{Identifier, Sha256};
+use crate::request::{Listing, Request};
+use jiff::Timestamp;
+
+/// The state of the program.
+#[derive(Debug)]
+pub struct Model {
+    /// The terminal's size.
+    pub size: Size,
+    /// The moment of the last message.
+    pub now: Timestamp,
+    /// The service that is asked.
+    pub service: Service,
+    /// Which screen is shown.
+    pub screen: Screen,
+    /// What stands over the screen.
+    pub overlay: Option<Overlay>,
+    /// What has been typed of a hash.
+    pub typed: String,
+    /// Files that were opened before.
+    pub recent: Vec<Recent>,
+    /// Cursor among them.
+    pub recent_scroll: Scroll,
+    /// The sandboxes of the file that is open.
+    pub list: Option<List>,
+    /// Where the focus is among list and panes.
+    pub focus: Focus,
+    /// The group of four panes that is shown.
+    pub group: usize,
+    /// Whether the pane with the focus fills the screen.
+    pub is_zoomed: bool,
+    /// Calls that are under way.
+    pub under_way: Vec<UnderWay>,
+    /// What the service's counters say.
+    pub balances: Option<Balances>,
+    /// Why the service's counters are not known, if they were asked for.
+    pub balances_failure: Option<String>,
+    /// What the user has bought, as far as it is known.
+    pub entitlements: Entitlements,
+    /// Units that this session has spent, carefully counted.
+    pub spent: u64,
+    /// A message to the analyst.
+    pub notice: Option<Notice>,
+    /// The last call for a list page failed so.
+    pub list_failure: Option<Failure>,
+    /// Whether the program ends as soon as paid answers are in.
+    pub is_quitting: bool,
+    /// Number of the last opening of a report.
+    pub(super) openings: u64,
+}
+
+/// The service that is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Service {
+    /// The profile's name.
+    pub name: String,
+    /// Whether there is a key.
+    pub has_key: bool,
+    /// What its lists are asked to bring along.
+    pub listing: Listing,
+}
+
+/// Which screen is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Screen {
+    /// Asks for a hash and offers earlier files.
+    Start,
+    /// Shows a file's sandboxes and their reports.
+    File,
+}
+
+/// Where the focus is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Focus {
+    /// The list of sandboxes.
+    List,
+    /// A pane of the report.
+    Pane(Pane),
+}
+
+/// What stands over the screen.
+#[derive(Debug)]
+pub enum Overlay {
+    /// Words of our own: the keys or the prices that apply.
+    Sheet(Sheet),
+    /// One row, whole.
+    Detail(Detail),
+}
+
+/// A call that is under way.
+#[derive(Debug, Clone)]
+pub struct UnderWay {
+    /// The question.
+    pub request: Request,
+    /// When it was asked.
+    pub since: Timestamp,
+    /// Bytes that have come.
+    pub bytes: u64,
+    /// Bytes in all, where they were announced.
+    pub total: Option<u64>,
+    /// Whether it may have to be paid.
+    pub is_paid: bool,
+}
+
+/// A message to the analyst.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// What it says.
+    pub text: String,
+    /// Whether something went wrong.
+    pub is_problem: bool,
+}
+
+impl Model {
+    /// The first state: a start screen for a service.
+    #[must_use]
+    pub fn new(service: Service, now: Timestamp) -> Self {
+        Self {
+            size: Size::default(),
+            now,
+            service,
+            screen: Screen::Start,
+            overlay: None,
+            typed: String::new(),
+            recent: Vec::new(),
+            recent_scroll: Scroll::default(),
+            list: None,
+            focus: Focus::List,
+            group: 0,
+            is_zoomed: false,
+            under_way: Vec::new(),
+            balances: None,
+            balances_failure: None,
+            entitlements: Entitlements::default(),
+            spent: 0,
+            notice: None,
+            list_failure: None,
+            is_quitting: false,
+            openings: 0,
+        }
+    }
+
+    /// Opens the reports of a document in place of a service's, the first one at once.
+    pub fn open_document(&mut self, name: String, reports: Vec<(Option<Identifier>, Here)>) -> Vec<Effect> {
+        let entries = reports.into_iter().map(|(identifier, here)| {
+            let mut entry = Entry::new(identifier);
+            entry.take(here);
+            entry
+        });
+        self.list = Some(List::document(name, entries.collect()));
+        self.screen = Screen::File;
+        let effects = self.show_chosen();
+        if self.list.as_ref().is_some_and(|list| list.entries.len() == 1) {
+            panes::group(self.group).next().into_iter().for_each(|pane| self.focus_pane(pane));
+        }
+        effects
+    }
+
+    /// Whether this question is under way.
+    #[must_use]
+    pub fn is_under_way(&self, request: &Request) -> bool {
+        self.under_way.iter().any(|call| call.request == *request)
+    }
+
+    /// Whether a paid answer is still to come: the program does not end before it is kept.
+    #[must_use]
+    pub fn awaits_paid_answer(&self) -> bool {
+        self.under_way.iter().any(|call| call.is_paid)
+    }
+
+    /// Whether the screen changes by itself as time passes.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        !self.under_way.is_empty()
+    }
+
+    /// The file that is open, where it comes from the service.
+    #[must_use]
+    pub fn file(&self) -> Option<&Sha256> {
+        self.list.as_ref().and_then(List::file)
+    }
+
+    /// Whether what is open is a document, which no service is asked about.
+    #[must_use]
+    pub fn is_document(&self) -> bool {
+        self.list.as_ref().is_some_and(|list| matches!(list.origin, Origin::Document(_)))
+    }
+
+    /// The chosen sandbox.
+    #[must_use]
+    pub fn chosen(&self) -> Option<&Entry> {
+        self.list.as_ref().and_then(List::chosen)
+    }
+
+    /// The report that the panes show.
+    #[must_use]
+    pub fn open(&self) -> Option<&OpenReport> {
+        self.chosen().and_then(|entry| entry.open.as_ref())
+    }
+
+    /// The report that the panes show, to be changed.
+    pub fn open_mut(&mut self) -> Option<&mut OpenReport> {
+        self.list.as_mut().and_then(List::chosen_mut).and_then(|entry| entry.open.as_mut())
+    }
+
+    /// The pane that has the focus.
+    #[must_use]
+    pub fn focused(&self) -> Option<Pane> {
+        match self.focus {
+            Focus::Pane(pane) => Some(pane),
+            Focus::List => None,
+        }
+    }
+
+    /// Where everything stands.
+    #[must_use]
+    pub fn layout(&self) -> Layout {
+        Layout::of(self.size, View { pane: self.focused(), group: self.group, is_zoomed: self.is_zoomed })
+    }
+
+    /// Rows that are shown of what has the focus.
+    #[must_use]
+    pub fn height(&self) -> usize {
+        let layout = self.layout();
+        let area = match self.focus {
+            Focus::List => layout.list,
+            Focus::Pane(pane) => layout.pane(pane),
+        };
+        let rows = usize::from(area.unwrap_or_default().inside().height);
+        if self.focus == Focus::List { rows / self.list_row_height() } else { rows }
+    }
+
+    /// Screen rows that one sandbox takes: two where there is room.
+    #[must_use]
+    pub fn list_row_height(&self) -> usize {
+        let rows = self.layout().list.unwrap_or_default().inside().height;
+        if rows >= 8 { 2 } else { 1 }
+    }
+
+    /// How a pane is looked at.
+    #[must_use]
+    pub fn pane_state(&self, pane: Pane) -> PaneState {
+        self.open().and_then(|open| open.panes.get(&pane)).cloned().unwrap_or_default()
+    }
+
+    /// The limit on requests that leaves a holder the least.
+    #[must_use]
+    pub fn scarcest(&self, holder: Holder) -> Option<Limit> {
+        self.balances.as_ref().and_then(|balances| balances.scarcest(Unit::Request, holder))
+    }
+
+    /// Rows and columns inside an overlay.
+    #[must_use]
+    pub fn overlay_room(&self) -> Size {
+        let content = self.layout().content;
+        Size { width: content.width.saturating_sub(4), height: content.height.saturating_sub(2) }
+    }
+
+    /// Brings a pane to the screen and gives it the focus.
+    pub fn focus_pane(&mut self, pane: Pane) {
+        self.focus = Focus::Pane(pane);
+        self.group = panes::group_of(pane).unwrap_or(self.group);
+    }
+
+    /// A number for the next opening of a report.
+    pub(super) fn next_opening(&mut self) -> Opening {
+        self.openings += 1;
+        Opening(self.openings)
+    }
+
+    /// Says something to the analyst.
+    pub fn say(&mut self, text: impl Into<String>) {
+        self.notice = Some(Notice { text: text.into(), is_problem: false });
+    }
+
+    /// Says that something went wrong.
+    pub fn warn(&mut self, text: impl Into<String>) {
+        self.notice = Some(Notice { text: text.into(), is_problem: true });
+    }
+}

@@ -1,0 +1,262 @@
+//! The table of panes: title, key, place; and how far each is scrolled and folded.
+
+use super::key::Key;
+use crate::report::index::Form;
+use crate::report::tree::{self, Folds};
+use crate::report::{Pane, Report, Row};
+
+/// One pane on the screen.
+#[derive(Debug)]
+pub struct PaneInfo {
+    /// Which.
+    pub pane: Pane,
+    /// Title in its border.
+    pub title: &'static str,
+    /// Name for scripts.
+    pub name: &'static str,
+    /// The key that goes there.
+    pub key: Key,
+}
+
+/// How many panes stand on the screen at once.
+pub const GROUP: usize = 4;
+
+const fn pane(pane: Pane, title: &'static str, name: &'static str, key: char) -> PaneInfo {
+    PaneInfo { pane, title, name, key: Key::Char(key) }
+}
+
+/// Every pane. Four after another stand on the screen together; the overview stands beside them.
+pub static PANES: [PaneInfo; 13] = [
+    pane(Pane::Processes, "Processes", "processes", '1'),
+    pane(Pane::Tags, "Tags", "tags", '2'),
+    pane(Pane::Registry, "Registry", "registry", '3'),
+    pane(Pane::Files, "Files", "files", '4'),
+    pane(Pane::Network, "Network", "network", '5'),
+    pane(Pane::Commands, "Commands", "commands", '6'),
+    pane(Pane::Modules, "Modules and calls", "modules", '7'),
+    pane(Pane::Services, "Services and mutexes", "services", '8'),
+    pane(Pane::Techniques, "ATT&CK and signatures", "techniques", '9'),
+    pane(Pane::Text, "Text and crypto", "text", 't'),
+    pane(Pane::Mobile, "Mobile", "mobile", 'm'),
+    pane(Pane::Other, "Other", "other", 'o'),
+    pane(Pane::Overview, "Overview", "overview", '0'),
+];
+
+/// The row of a pane.
+#[must_use]
+pub fn info(wanted: Pane) -> Option<&'static PaneInfo> {
+    PANES.iter().find(|info| info.pane == wanted)
+}
+
+/// The panes of a group of four; none past the last group.
+pub fn group(number: usize) -> impl Iterator<Item = Pane> {
+    PANES.iter().map(|info| info.pane).filter(|pane| *pane != Pane::Overview).skip(number * GROUP).take(GROUP)
+}
+
+/// How many groups there are.
+#[must_use]
+pub fn groups() -> usize {
+    (PANES.len() - 1) / GROUP
+}
+
+/// The group that shows a pane; none for the overview, which belongs to no group.
+#[must_use]
+pub fn group_of(pane: Pane) -> Option<usize> {
+    (0..groups()).find(|number| group(*number).any(|found| found == pane))
+}
+
+/// The pane before or after, round about.
+#[must_use]
+pub fn neighbour(pane: Pane, forward: bool) -> Pane {
+    let here = PANES.iter().position(|info| info.pane == pane).unwrap_or(0);
+    let step = if forward { 1 } else { PANES.len() - 1 };
+    PANES.get((here + step) % PANES.len()).map_or(pane, |info| info.pane)
+}
+
+/// How far a list is scrolled. The cursor is always among the rows that are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Scroll {
+    /// The row that is chosen.
+    pub cursor: usize,
+    /// The first row that is shown.
+    pub top: usize,
+}
+
+/// A movement through rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Move {
+    /// So many rows up.
+    Up(usize),
+    /// So many rows down.
+    Down(usize),
+    /// To the first row.
+    First,
+    /// To the last row.
+    Last,
+}
+
+impl Scroll {
+    /// Moves among `count` rows of which `height` are shown.
+    pub fn go(&mut self, movement: Move, count: usize, height: usize) {
+        let last = count.saturating_sub(1);
+        self.cursor = match movement {
+            Move::Up(rows) => self.cursor.saturating_sub(rows),
+            Move::Down(rows) => self.cursor.saturating_add(rows).min(last),
+            Move::First => 0,
+            Move::Last => last,
+        };
+        self.settle(count, height);
+    }
+
+    /// Brings cursor and window back among the rows, after rows or height have changed.
+    pub fn settle(&mut self, count: usize, height: usize) {
+        self.cursor = self.cursor.min(count.saturating_sub(1));
+        let height = height.max(1);
+        let highest = self.cursor.saturating_sub(height - 1);
+        self.top = self.top.clamp(highest, self.cursor).min(count.saturating_sub(height).max(highest));
+    }
+}
+
+/// How one pane of one report is looked at.
+#[derive(Debug, Clone, Default)]
+pub struct PaneState {
+    /// Cursor and window.
+    pub scroll: Scroll,
+    /// Columns that are scrolled off at the left.
+    pub shift: usize,
+    /// What is folded of the process tree.
+    pub folds: Folds,
+}
+
+/// A row's place in its report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Section of the index.
+    pub section: usize,
+    /// Row of the section.
+    pub row: usize,
+}
+
+/// One row as a pane shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// The row.
+    pub row: Row,
+    /// For a process: its place in the tree.
+    pub branch: Option<Branch>,
+}
+
+/// A process's place in the tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Branch {
+    /// Whether another child follows, at each depth down to this row's.
+    pub guides: Vec<bool>,
+    /// Whether there are children, and whether they are hidden.
+    pub children: Option<bool>,
+}
+
+/// How far ahead a guide line looks for the next child of the same parent, in rows.
+const GUIDE_REACH: usize = 2_000;
+
+impl PaneState {
+    /// How many rows the pane shows of this report.
+    #[must_use]
+    pub fn count(&self, report: &Report, pane: Pane) -> usize {
+        report.sections(pane).into_iter().map(|section| self.section_count(report, section)).sum()
+    }
+
+    fn section_count(&self, report: &Report, section: usize) -> usize {
+        report.section(section).map_or(0, |found| match found.form {
+            Form::Processes => self.folds.len(&found.depths),
+            _ => found.len(),
+        })
+    }
+
+    /// The row that stands at a position of the pane.
+    #[must_use]
+    pub fn place(&self, report: &Report, pane: Pane, position: usize) -> Option<Place> {
+        let mut rest = position;
+        for section in report.sections(pane) {
+            let count = self.section_count(report, section);
+            if rest < count {
+                let is_tree = report.section(section).is_some_and(|found| found.form == Form::Processes);
+                let row = if is_tree { self.folds.row(rest) } else { rest };
+                return Some(Place { section, row });
+            }
+            rest -= count;
+        }
+        None
+    }
+
+    /// The positions at which sections begin, the first left out.
+    #[must_use]
+    pub fn borders(&self, report: &Report, pane: Pane) -> Vec<usize> {
+        let counts = report.sections(pane).into_iter().map(|section| self.section_count(report, section));
+        let mut at = 0;
+        let ends = counts.map(|count| {
+            at += count;
+            at
+        });
+        let mut ends: Vec<usize> = ends.collect();
+        ends.pop();
+        ends.dedup();
+        ends
+    }
+
+    /// The row at a position, decoded.
+    #[must_use]
+    pub fn shown(&self, report: &Report, pane: Pane, position: usize) -> Option<Shown> {
+        let place = self.place(report, pane, position)?;
+        let section = report.section(place.section)?;
+        let branch = (section.form == Form::Processes).then(|| Branch {
+            guides: tree::guides(place.row, &section.depths, GUIDE_REACH),
+            children: tree::has_children(place.row, &section.depths).then(|| self.folds.is_folded(place.row)),
+        });
+        Some(Shown { row: report.row(place.section, place.row), branch })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_pane_has_a_row_a_key_and_a_place() {
+        for pane in Pane::ALL {
+            assert!(info(pane).is_some(), "{pane:?}");
+            assert!(group_of(pane).is_some() || pane == Pane::Overview, "{pane:?}");
+        }
+        let mut keys: Vec<_> = PANES.iter().map(|info| info.key.to_string()).collect();
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), PANES.len());
+        assert_eq!(groups() * GROUP + 1, PANES.len());
+    }
+
+    fn movement() -> impl Strategy<Value = Move> {
+        prop_oneof![
+            (0_usize..50).prop_map(Move::Up),
+            (0_usize..50).prop_map(Move::Down),
+            Just(Move::First),
+            Just(Move::Last)
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn the_cursor_is_always_among_the_rows_that_are_shown(
+            steps in prop::collection::vec((movement(), 0_usize..100, 0_usize..40), 1..40),
+        ) {
+            let mut scroll = Scroll::default();
+            for (movement, count, height) in steps {
+                scroll.go(movement, count, height);
+                let shown = scroll.top..scroll.top + height.max(1);
+                prop_assert!(shown.contains(&scroll.cursor), "{scroll:?} {shown:?}");
+                prop_assert!(scroll.cursor < count.max(1));
+                // No rows are left empty while there are rows above.
+                prop_assert!(scroll.top == 0 || scroll.top + height.max(1) <= count);
+            }
+        }
+    }
+}

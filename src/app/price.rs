@@ -1,0 +1,68 @@
+//! What a key costs right now, and in how few words that can be said.
+
+use super::commands::{Act, Command};
+use super::model::Model;
+use crate::quota::{Allowed, Price, price};
+use crate::request::Request;
+
+/// What pressing a key would cost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tag {
+    /// Nothing: the service is not asked.
+    Free,
+    /// Nothing: the answer is held.
+    Held,
+    /// This much.
+    Costs(Price),
+    /// Nothing now: the same question is under way.
+    UnderWay,
+    /// It cannot be asked without a key.
+    NoKey,
+}
+
+impl Tag {
+    /// The price in the words of a wide bar.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Free => "0".to_owned(),
+            Self::Held => "0, held".to_owned(),
+            Self::Costs(price) => price.short(),
+            Self::UnderWay => "under way".to_owned(),
+            Self::NoKey => "needs a key".to_owned(),
+        }
+    }
+
+    /// The price where there is little room.
+    #[must_use]
+    pub fn short(&self) -> String {
+        match self {
+            Self::Costs(price) if price.allowed != Allowed::Allowed => "refused".to_owned(),
+            Self::Costs(price) => price.units.to_string(),
+            Self::Free | Self::Held => "0".to_owned(),
+            Self::UnderWay => "…".to_owned(),
+            Self::NoKey => "no key".to_owned(),
+        }
+    }
+}
+
+impl Model {
+    /// What a request would cost.
+    #[must_use]
+    pub fn price(&self, request: &Request) -> Price {
+        price(&request.operation(), &self.entitlements)
+    }
+
+    /// What pressing a command's key would cost.
+    #[must_use]
+    pub fn tag(&self, command: &Command) -> Tag {
+        let Act::Ask { request, is_held, .. } = &command.act else { return Tag::Free };
+        match request(self) {
+            None => Tag::Free,
+            Some(_) if is_held(self) => Tag::Held,
+            Some(request) if self.is_under_way(&request) => Tag::UnderWay,
+            Some(_) if !self.service.has_key => Tag::NoKey,
+            Some(request) => Tag::Costs(self.price(&request)),
+        }
+    }
+}

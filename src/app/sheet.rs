@@ -1,0 +1,181 @@
+//! Words of our own that stand over the screen: the keys that apply, and the prices explained.
+
+use super::commands::{Act, Command};
+use super::model::Model;
+use super::panes::{Move, PANES, Scroll};
+use super::price::Tag;
+use crate::quota::{Holder, Limit};
+use crate::text::thousands;
+use unicode_width::UnicodeWidthStr;
+
+/// Columns of the head of a paragraph, the gap included.
+pub const HEAD: usize = 14;
+
+/// A page of paragraphs, laid out for a width.
+#[derive(Debug)]
+pub struct Sheet {
+    /// What it is about.
+    pub title: String,
+    /// The first row that is shown.
+    pub top: usize,
+    paragraphs: Vec<Paragraph>,
+    columns: usize,
+    rows: Vec<SheetRow>,
+}
+
+/// A paragraph beside its head.
+#[derive(Debug, Clone)]
+struct Paragraph {
+    head: String,
+    text: String,
+}
+
+/// One row of a sheet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SheetRow {
+    /// The paragraph's head, on its first row.
+    pub head: String,
+    /// The text.
+    pub text: String,
+}
+
+impl Sheet {
+    fn new(title: &str, paragraphs: Vec<Paragraph>, columns: usize) -> Self {
+        let mut sheet = Self { title: title.to_owned(), top: 0, paragraphs, columns: 0, rows: Vec::new() };
+        sheet.fit(columns);
+        sheet
+    }
+
+    /// Lays the sheet out again for another width.
+    pub fn fit(&mut self, columns: usize) {
+        if columns != self.columns {
+            self.columns = columns;
+            self.rows = self.paragraphs.iter().flat_map(|paragraph| paragraph.rows(columns)).collect();
+        }
+    }
+
+    /// The rows from the first one shown on.
+    pub fn rows(&self) -> impl Iterator<Item = &SheetRow> {
+        self.rows.iter().skip(self.top)
+    }
+
+    /// Rows in all.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Scrolls.
+    pub fn go(&mut self, movement: Move, height: usize) {
+        self.top = scrolled(self.top, movement, self.count(), height);
+    }
+
+    /// The keys that apply right now, with what they cost.
+    #[must_use]
+    pub fn help(model: &Model, columns: usize) -> Self {
+        let mut paragraphs: Vec<Paragraph> = Command::applying(model).map(|command| help_of(model, command)).collect();
+        if model.open().is_some() {
+            let panes = PANES.iter().map(|info| format!("{} {}", info.key, info.title));
+            paragraphs.push(Paragraph { head: "panes".to_owned(), text: panes.collect::<Vec<_>>().join(" · ") });
+        }
+        paragraphs.push(paragraph("", "Keys without a price cost nothing. $ explains a price. Esc closes this."));
+        Self::new("Keys that apply here", paragraphs, columns)
+    }
+
+    /// The prices that apply right now, explained.
+    #[must_use]
+    pub fn prices(model: &Model, columns: usize) -> Self {
+        let mut paragraphs: Vec<Paragraph> =
+            Command::applying(model).flat_map(|command| price_of(model, command)).collect();
+        if paragraphs.is_empty() {
+            paragraphs.push(paragraph("0", "No key that applies here asks the service: nothing costs anything."));
+        } else {
+            paragraphs.push(paragraph("others", "Every other key costs nothing: it asks the service for nothing."));
+        }
+        Self::new("What keys cost here, and why", paragraphs, columns)
+    }
+}
+
+/// Where a window of so many rows stands after a movement; it shows no row past the last.
+pub(super) fn scrolled(top: usize, movement: Move, count: usize, height: usize) -> usize {
+    // A cursor in a window of one row moves as the window itself does.
+    let mut scroll = Scroll { cursor: top, top };
+    scroll.go(movement, count.saturating_sub(height) + 1, 1);
+    scroll.cursor
+}
+
+fn paragraph(head: &str, text: impl Into<String>) -> Paragraph {
+    Paragraph { head: head.to_owned(), text: text.into() }
+}
+
+fn help_of(model: &Model, command: &Command) -> Paragraph {
+    let keys: Vec<_> = command.keys.iter().map(ToString::to_string).collect();
+    let price = match (&command.act, model.tag(command)) {
+        (Act::Local(_), _) => String::new(),
+        (Act::Ask { .. }, tag) => format!(" · {}", tag.words()),
+    };
+    paragraph(&keys.join(" "), format!("{}{price}", command.help))
+}
+
+fn price_of(model: &Model, command: &Command) -> Vec<Paragraph> {
+    let Act::Ask { request, .. } = &command.act else { return Vec::new() };
+    let Some(request) = request(model) else { return Vec::new() };
+    let tag = model.tag(command);
+    let key = command.keys.first().map(ToString::to_string).unwrap_or_default();
+    let mut found = vec![paragraph(&key, format!("{}: {} · {}", command.label, request.words(), tag.words()))];
+    match &tag {
+        Tag::Held => found.push(paragraph("", "The answer is held, so the service is not asked.")),
+        Tag::UnderWay => found.push(paragraph("", "The same question is under way; its answer serves.")),
+        Tag::Free => {}
+        Tag::NoKey | Tag::Costs(_) => {
+            let price = model.price(&request);
+            found.extend(price.explanation().into_iter().map(|sentence| paragraph("", sentence)));
+            if !price.is_free() {
+                let left = [Holder::User, Holder::Group].into_iter().filter_map(|holder| left(model, holder));
+                found.extend(left.map(|words| paragraph("", words)));
+            }
+        }
+    }
+    found.push(paragraph("", ""));
+    found
+}
+
+fn left(model: &Model, holder: Holder) -> Option<String> {
+    let limit = model.scarcest(holder)?;
+    Some(format!("{} has {} left.", holder_name(holder), limit_words(&limit)))
+}
+
+fn holder_name(holder: Holder) -> &'static str {
+    match holder {
+        Holder::User => "The user",
+        Holder::Group => "The group",
+    }
+}
+
+/// What is left of a limit, with its period.
+#[must_use]
+pub fn limit_words(limit: &Limit) -> String {
+    format!("{} of {} {}", thousands(limit.remaining), thousands(limit.allowed), limit.period.current())
+}
+
+impl Paragraph {
+    fn rows(&self, columns: usize) -> Vec<SheetRow> {
+        let room = columns.saturating_sub(HEAD).max(16);
+        let mut rows: Vec<SheetRow> = Vec::new();
+        let mut text = String::new();
+        for word in self.text.split(' ') {
+            if !text.is_empty() && text.width() + 1 + word.width() > room {
+                rows.push(SheetRow { head: String::new(), text: std::mem::take(&mut text) });
+            }
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            text.push_str(word);
+        }
+        rows.push(SheetRow { head: String::new(), text });
+        if let Some(first) = rows.first_mut() {
+            first.head.clone_from(&self.head);
+        }
+        rows
+    }
+}

@@ -1,0 +1,142 @@
+//! `behaview demo`: the embedded service, with the app on it or alone.
+
+use super::run_app;
+use crate::demo::{Demo as Service, Fault, Listing, Options};
+use crate::gate::Gate;
+use crate::quota::{Entitlements, price};
+use crate::report::identifier::Sha256;
+use crate::request::Request;
+use crate::runtime;
+use crate::service::credential::{Credential, Source};
+use crate::service::{Client, Profile};
+use crate::store::Store;
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use std::io::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// `behaview demo`
+#[derive(Debug, Args)]
+pub(super) struct Demo {
+    /// Run the service alone, for any client; prints its address, a key and the hashes of its files
+    #[arg(long)]
+    serve: bool,
+    /// Port on 127.0.0.1; any free one unless given
+    #[arg(long)]
+    port: Option<u16>,
+    /// Rows of the report that is made on the fly
+    #[arg(long, default_value_t = 2_000)]
+    rows: u64,
+    /// What the list operation answers with
+    #[arg(long, value_enum, default_value_t = Lists::Reports)]
+    list: Lists,
+    /// Milliseconds that every answer takes
+    #[arg(long, default_value_t = 0, value_name = "MS")]
+    delay: u64,
+    /// Something that goes wrong, as [OPERATION:]FAULT[*TIMES], such as behaviour:503*1; an unknown one names them all
+    #[arg(long = "fault", value_name = "FAULT")]
+    faults: Vec<Fault>,
+    /// Refuse what needs a private scanning licence
+    #[arg(long)]
+    no_licence: bool,
+    /// Requests a day that the demo user has
+    #[arg(long, value_name = "N")]
+    daily: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Lists {
+    /// Whole reports
+    Reports,
+    /// Identifiers only
+    Identifiers,
+}
+
+impl Default for Demo {
+    fn default() -> Self {
+        Self {
+            serve: false,
+            port: None,
+            rows: 2_000,
+            list: Lists::Reports,
+            delay: 0,
+            faults: Vec::new(),
+            no_licence: false,
+            daily: None,
+        }
+    }
+}
+
+impl Demo {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        let threads = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        if !self.serve {
+            runtime::attended()?;
+        }
+        let is_calm = self.faults.is_empty();
+        let serve = self.serve;
+        let service = threads.block_on(Service::start(self.options())).context("the demo service cannot start")?;
+        if serve { threads.block_on(serve_alone(&service)) } else { browse(&threads, &service, is_calm) }
+    }
+
+    fn options(self) -> Options {
+        let mut options = Options {
+            port: self.port,
+            rows: self.rows,
+            listing: match self.list {
+                Lists::Reports => Listing::Attributes,
+                Lists::Identifiers => Listing::Identifiers,
+            },
+            delay: Duration::from_millis(self.delay),
+            faults: self.faults,
+            licence: !self.no_licence,
+            ..Options::default()
+        };
+        options.user_limits.daily = self.daily.unwrap_or(options.user_limits.daily);
+        options
+    }
+}
+
+/// The app on the service, with a store of its own that ends with it: a demo leaves nothing behind.
+fn browse(threads: &tokio::runtime::Runtime, service: &Service, is_calm: bool) -> anyhow::Result<()> {
+    let folder = tempfile::Builder::new().prefix("behaview-demo-").tempdir()?;
+    let store = Arc::new(Store::open(&folder.path().join("behaview.db"))?);
+    let client = client(service)?;
+    let files: Vec<Sha256> = Service::files().iter().filter_map(|file| Sha256::parse(&file.sha256)).collect();
+    for file in files.iter().rev() {
+        store.note_file(&client.profile().name, file, jiff::Timestamp::now())?;
+    }
+    let gate = Gate::new(store, client, super::session());
+    let main = files.into_iter().next();
+    if let (Some(file), true) = (&main, is_calm) {
+        let listing = gate.client().profile().listing;
+        let request = Request::Behaviours { file: file.clone(), listing, cursor: None };
+        let price = price(&request.operation(), &Entitlements::default());
+        // What goes wrong here is asked for again, and shown, on the screen.
+        let _ = threads.block_on(gate.ask(&request, &price, &|_| {}));
+    }
+    let notice = "This is the demo: made-up reports, make-believe quota. Listing this file took 1 of it. f shows its other files, ? the keys.";
+    run_app(gate, main, is_calm.then(|| notice.to_owned())).map(|_| ())
+}
+
+fn client(service: &Service) -> anyhow::Result<Client> {
+    let profile = Profile::demo(service.root().to_owned(), service.user().to_owned());
+    Ok(Client::new(profile, Some(Credential::new(service.key(), Source::Demo)?))?)
+}
+
+/// The service by itself, until it is interrupted.
+async fn serve_alone(service: &Service) -> anyhow::Result<()> {
+    {
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "address  {}", service.root())?;
+        writeln!(out, "key      {}", service.key())?;
+        writeln!(out, "user     {}", service.user())?;
+        for file in Service::files() {
+            writeln!(out, "file     {}  {}: {}", file.sha256, file.title, file.about)?;
+        }
+        out.flush()?;
+    }
+    tokio::signal::ctrl_c().await?;
+    Ok(())
+}

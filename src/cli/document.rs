@@ -1,0 +1,91 @@
+//! Reports that were saved by any tool: a bare object, an envelope, a list page, a behaviour summary.
+
+use super::Failed;
+use crate::app::Here;
+use crate::report::identifier::Identifier;
+use crate::report::page::Page;
+use crate::report::{Body, Indexer, Report};
+use anyhow::Context;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// The name that stands for standard input.
+pub(super) const STANDARD_INPUT: &str = "-";
+
+/// A document's reports.
+pub(super) struct Document {
+    /// Its name, for the title.
+    pub(super) name: String,
+    /// Each report with what it calls itself.
+    pub(super) reports: Vec<(Option<Identifier>, Here)>,
+}
+
+/// Whether an argument names a document rather than something of the service's.
+pub(super) fn is_document(argument: &str) -> bool {
+    argument == STANDARD_INPUT || Path::new(argument).is_file()
+}
+
+/// Reads a document. A single report is looked at only as far as is needed to know that it is one.
+pub(super) fn read(path: &str) -> anyhow::Result<Document> {
+    let body = body(path)?;
+    let reports = reports(&body)?;
+    if reports.is_empty() {
+        return Err(Failed::bad_answer(format!("{path}: the list holds no report, only identifiers")).into());
+    }
+    Ok(Document { name: name(path), reports })
+}
+
+fn name(path: &str) -> String {
+    if path == STANDARD_INPUT {
+        return "standard input".to_owned();
+    }
+    Path::new(path).file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+fn body(path: &str) -> anyhow::Result<Body> {
+    if path == STANDARD_INPUT {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().read_to_end(&mut bytes).context("standard input cannot be read")?;
+        return Ok(Body::in_memory(bytes));
+    }
+    let file = File::open(path).with_context(|| format!("{path} cannot be opened"))?;
+    Body::on_disk(file).with_context(|| format!("{path} cannot be read"))
+}
+
+fn reports(body: &Body) -> anyhow::Result<Vec<(Option<Identifier>, Here)>> {
+    let received = jiff::Timestamp::now();
+    let here = |body: Body| Here { received, body, unkept: None };
+    if is_page(body)? {
+        let page = Page::of(body).map_err(|error| Failed::bad_answer(format!("the list cannot be read: {error}")))?;
+        let entries = page.entries.into_iter().filter_map(|entry| Some((Some(entry.identifier), here(entry.report?))));
+        return Ok(entries.collect());
+    }
+    Ok(vec![(identifier(body), here(body.clone()))])
+}
+
+/// Looks as far as the first attribute or list entry.
+fn is_page(body: &Body) -> anyhow::Result<bool> {
+    let mut indexer = Indexer::default();
+    let mut index = crate::report::Index::default();
+    for window in body.windows() {
+        indexer.feed(&window.context("it cannot be read")?);
+        index.absorb(indexer.take());
+        if !index.is_json {
+            break;
+        }
+        if index.is_page || !index.sections.is_empty() {
+            return Ok(index.is_page);
+        }
+    }
+    if index.is_json { Ok(index.is_page) } else { Err(Failed::bad_answer("it is not JSON").into()) }
+}
+
+/// What the report calls itself, if it says so early.
+fn identifier(body: &Body) -> Option<Identifier> {
+    let mut indexer = Indexer::default();
+    indexer.feed(&body.windows().next()?.ok()?);
+    let mut report = Report::unread(body.clone());
+    report.index.absorb(indexer.take());
+    report.identifier()
+}

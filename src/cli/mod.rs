@@ -1,0 +1,148 @@
+//! The command line: the app, the demo, and the commands for scripts. All come through the same gate and store.
+
+mod demo;
+mod document;
+mod exit;
+mod scripts;
+
+use crate::app::Model;
+use crate::app::model::Service;
+use crate::config::{Config, Folders};
+use crate::gate::Gate;
+use crate::report::identifier::Sha256;
+use crate::runtime::{self, Backing, Exit};
+use crate::service::Client;
+use crate::store::Store;
+use clap::{Args, Parser, Subcommand};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+pub use exit::Failed;
+
+/// Browse private sandbox behaviour reports, and know what every call costs before it is made.
+#[derive(Debug, Parser)]
+#[command(version, args_conflicts_with_subcommands = true, after_help = "Start with: behaview demo")]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// SHA-256 of a privately scanned file; can also be typed or pasted in the app
+    sha256: Option<String>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// What every command takes.
+#[derive(Debug, Args)]
+struct Common {
+    /// Service profile from the config file
+    #[arg(long, global = true, value_name = "NAME")]
+    profile: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the app on the embedded service with made-up reports: no key, no network, no cost
+    Demo(demo::Demo),
+    /// Open reports that were saved by any tool: no network, no key
+    Open {
+        /// A report, an envelope, a list page or a summary as JSON; - for standard input
+        file: String,
+    },
+    /// Print a file's sandboxes as JSON; each page that is not held costs one request
+    List(scripts::List),
+    /// Print one behaviour report as JSON; a report that is not held costs one request
+    Show(scripts::Show),
+    /// Say where the config file is
+    Config {
+        #[command(subcommand)]
+        what: ConfigCommand,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum ConfigCommand {
+    /// Print the paths of config, store, cache and state
+    Path,
+}
+
+/// Runs the command line.
+///
+/// # Errors
+/// When it cannot be done; the exit code of [`Failed`] says of what kind the failure is.
+pub fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => exit::report(&error),
+    }
+}
+
+fn run(cli: Cli) -> anyhow::Result<()> {
+    match cli.command {
+        None => app(cli.sha256.as_deref(), &cli.common),
+        Some(Command::Demo(demo)) => demo.run(),
+        Some(Command::Open { file }) => open(&file),
+        Some(Command::List(list)) => list.run(&cli.common),
+        Some(Command::Show(show)) => show.run(&cli.common),
+        Some(Command::Config { what: ConfigCommand::Path }) => scripts::paths(),
+    }
+}
+
+fn app(sha256: Option<&str>, common: &Common) -> anyhow::Result<()> {
+    let file = sha256.map(parse_sha256).transpose()?;
+    runtime::attended()?;
+    let gate = gate(common)?;
+    match run_app(gate, file, None)? {
+        Exit::Done => Ok(()),
+        Exit::Demo => demo::Demo::default().run(),
+    }
+}
+
+fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
+    Sha256::parse(text).ok_or_else(|| {
+        Failed::usage("that is no SHA-256: it has 64 hexadecimal digits. Private files are known by nothing else")
+            .into()
+    })
+}
+
+/// Runs the app on a gate, at a file if there is one, with something to say at first.
+fn run_app(gate: Gate, file: Option<Sha256>, notice: Option<String>) -> anyhow::Result<Exit> {
+    let mut model = Model::new(service(&gate), jiff::Timestamp::now());
+    model.spent = gate.spent()?.total();
+    let first = file.map(|file| model.open_file(file)).unwrap_or_default();
+    notice.into_iter().for_each(|words| model.say(words));
+    runtime::run(model, Backing::Service(Arc::new(gate)), first)
+}
+
+fn open(file: &str) -> anyhow::Result<()> {
+    runtime::attended()?;
+    let document = document::read(file)?;
+    let mut model = Model::new(Service::default(), jiff::Timestamp::now());
+    let first = model.open_document(document.name, document.reports);
+    runtime::run(model, Backing::Document, first).map(|_| ())
+}
+
+/// What the app shows of the service behind a gate.
+#[must_use]
+pub fn service(gate: &Gate) -> Service {
+    let client = gate.client();
+    Service {
+        name: gate.profile().to_owned(),
+        has_key: client.credential().is_some(),
+        listing: client.profile().listing,
+    }
+}
+
+/// The gate to the service that config and arguments name.
+fn gate(common: &Common) -> anyhow::Result<Gate> {
+    let folders = Folders::find()?;
+    let config = Config::read(&folders.config)?;
+    let profile = config.profile(common.profile.as_deref())?;
+    let client = Client::new(profile, config.credential()?)?;
+    let store = Store::open(&folders.store)?;
+    Ok(Gate::new(Arc::new(store), client, session()))
+}
+
+/// A name for this run of the program in the ledger.
+fn session() -> String {
+    format!("{}-{}", jiff::Timestamp::now().as_microsecond(), std::process::id())
+}

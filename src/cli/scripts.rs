@@ -1,0 +1,257 @@
+//! The commands for scripts: JSON on standard output, what it cost on standard error.
+
+use super::document::{self, is_document};
+use super::{Common, Failed, gate, parse_sha256};
+use crate::config::Folders;
+use crate::gate::Gate;
+use crate::quota::{Entitlements, price};
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::json::{Kind, Raw};
+use crate::report::page::{Page, PageEntry};
+use crate::report::{Body, Indexer};
+use crate::request::Request;
+use crate::text::Untrusted;
+use clap::Args;
+use jiff::Timestamp;
+use serde::Serialize;
+use std::collections::HashSet;
+use std::io::{IsTerminal, Write};
+
+/// `behaview list`
+#[derive(Debug, Args)]
+pub(super) struct List {
+    /// SHA-256 of a privately scanned file, or a saved list page (- for standard input)
+    file: String,
+    /// Fetch every page that is not held, not only the first; each costs one request
+    #[arg(long)]
+    all: bool,
+    /// Ask the service even if the list is held
+    #[arg(long)]
+    refresh: bool,
+}
+
+/// `behaview show`
+#[derive(Debug, Args)]
+pub(super) struct Show {
+    /// Sandbox identifier as a list gives it, or a saved report (- for standard input)
+    identifier: String,
+    /// Ask the service even if the report is held
+    #[arg(long)]
+    refresh: bool,
+}
+
+/// What `list` prints.
+#[derive(Serialize)]
+struct Listed {
+    file: Option<String>,
+    sandboxes: Vec<Sandbox>,
+    /// Whether there are pages that were not fetched.
+    more: bool,
+}
+
+#[derive(Serialize)]
+struct Sandbox {
+    id: String,
+    sandbox: String,
+    when: Option<Timestamp>,
+    /// Since when the report is held, and costs nothing.
+    held_since: Option<Timestamp>,
+}
+
+/// An answer, and whether it had to be asked for.
+struct Got {
+    body: Body,
+    received: Timestamp,
+}
+
+impl List {
+    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+        if is_document(&self.file) {
+            let found = document::read(&self.file)?;
+            let sandboxes =
+                found.reports.into_iter().map(|(id, here)| sandbox(id.as_ref(), Some(here.received))).collect();
+            return print_json(&Listed { file: None, sandboxes, more: false });
+        }
+        let file = parse_sha256(&self.file)?;
+        let gate = gate(common)?;
+        let runtime = runtime()?;
+        let mut listed = Listed { file: Some(file.to_string()), sandboxes: Vec::new(), more: true };
+        let (mut cursor, mut asked) = (None, HashSet::new());
+        while asked.insert(cursor.clone()) && (asked.len() == 1 || self.all) {
+            let listing = gate.client().profile().listing;
+            let request = Request::Behaviours { file: file.clone(), listing, cursor };
+            let got = runtime.block_on(get(&gate, &request, self.refresh))?;
+            let page = Page::of(&got.body)?;
+            for entry in &page.entries {
+                listed.sandboxes.push(listed_entry(&gate, entry, got.received)?);
+            }
+            cursor = page.cursor;
+            listed.more = cursor.is_some();
+            if cursor.is_none() {
+                break;
+            }
+        }
+        gate.store().note_file(gate.profile(), &file, Timestamp::now())?;
+        say_cost(&gate)?;
+        print_json(&listed)
+    }
+}
+
+fn listed_entry(gate: &Gate, entry: &PageEntry, received: Timestamp) -> anyhow::Result<Sandbox> {
+    let held = gate.store().report(gate.profile(), &entry.identifier)?.map(|held| held.received);
+    Ok(sandbox(Some(&entry.identifier), held.or(entry.report.as_ref().map(|_| received))))
+}
+
+fn sandbox(identifier: Option<&Identifier>, held_since: Option<Timestamp>) -> Sandbox {
+    let plain = |text: &Untrusted| String::from_utf8_lossy(text.as_bytes()).into_owned();
+    let parts = identifier.map(Identifier::parts);
+    Sandbox {
+        id: identifier.map(|identifier| plain(identifier.text())).unwrap_or_default(),
+        sandbox: parts.as_ref().map(|parts| plain(&parts.sandbox)).unwrap_or_default(),
+        when: parts.and_then(|parts| Timestamp::from_second(parts.when?).ok()),
+        held_since,
+    }
+}
+
+impl Show {
+    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+        if is_document(&self.identifier) {
+            let found = document::read(&self.identifier)?;
+            return found.reports.iter().try_for_each(|(_, here)| print_report(&here.body));
+        }
+        let identifier = Identifier::new(Untrusted::from(self.identifier.as_str()));
+        let identifier =
+            identifier.ok_or_else(|| Failed::usage("that is no sandbox identifier; behaview list prints them"))?;
+        if Sha256::parse(&self.identifier).is_some() {
+            return Err(
+                Failed::usage("that is a file's hash; behaview list prints the identifiers of its reports").into()
+            );
+        }
+        let gate = gate(common)?;
+        let got = runtime()?.block_on(get(&gate, &Request::Behaviour { identifier }, self.refresh))?;
+        say_cost(&gate)?;
+        print_report(&got.body)
+    }
+}
+
+/// The answer that is held, or the service's.
+async fn get(gate: &Gate, request: &Request, refresh: bool) -> anyhow::Result<Got> {
+    if !refresh && let Some(held) = gate.held(request)? {
+        return Ok(Got { body: held.body, received: held.received });
+    }
+    let price = price(&request.operation(), &Entitlements::default());
+    match gate.ask(request, &price, &|_| {}).await {
+        Ok(answer) => {
+            if let Some(why) = answer.unkept {
+                let why = Untrusted::from(why).visible();
+                writeln!(
+                    std::io::stderr(),
+                    "behaview: the answer could not be kept, so asking again costs again: {why}"
+                )?;
+            }
+            Ok(Got { body: answer.body, received: answer.received })
+        }
+        Err(error) => {
+            say_cost(gate)?;
+            Err(error.into())
+        }
+    }
+}
+
+/// What this run has cost, for people; standard output stays clean.
+fn say_cost(gate: &Gate) -> anyhow::Result<()> {
+    let spent = gate.spent()?;
+    let words = match (spent.charged, spent.unsure) {
+        (0, 0) => "nothing was charged".to_owned(),
+        (charged, 0) => format!("charged: {charged}"),
+        (charged, unsure) => format!("charged: {charged}, perhaps {unsure} more"),
+    };
+    writeln!(std::io::stderr(), "behaview: {words}")?;
+    Ok(())
+}
+
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
+}
+
+fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
+    let text = serde_json::to_string_pretty(value)?;
+    print_lines(text.as_bytes())
+}
+
+/// Prints a report as received, in the envelope of the service (specification §2.1) whether it came in one or not.
+fn print_report(body: &Body) -> anyhow::Result<()> {
+    let first = body.window(0..4096)?;
+    let is_bare = Raw::new(&first).kind() == Kind::Object
+        && Raw::new(&first).members().next().is_none_or(|(name, _)| name.as_bytes() != b"data");
+    let is_bare = is_bare && !has_envelope(body)?;
+    let mut out = Output::new();
+    if is_bare {
+        out.write(b"{\"data\":")?;
+    }
+    for window in body.windows() {
+        out.write(&window?)?;
+    }
+    out.write(if is_bare { b"}\n" } else { b"\n" })
+}
+
+/// Whether the object's members are an envelope's, be `data` the first of them or not.
+fn has_envelope(body: &Body) -> anyhow::Result<bool> {
+    let (mut indexer, mut index) = (Indexer::default(), crate::report::Index::default());
+    for window in body.windows().take(1) {
+        indexer.feed(&window?);
+        index.absorb(indexer.take());
+    }
+    Ok(index.is_page)
+}
+
+fn print_lines(bytes: &[u8]) -> anyhow::Result<()> {
+    let mut out = Output::new();
+    out.write(bytes)?;
+    out.write(b"\n")
+}
+
+/// Standard output: bytes as they are into a file or pipe, escaped onto a terminal.
+struct Output {
+    is_terminal: bool,
+}
+
+impl Output {
+    fn new() -> Self {
+        Self { is_terminal: std::io::stdout().is_terminal() }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        let mut out = std::io::stdout().lock();
+        let written = if self.is_terminal {
+            let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+            lines.map(escaped).try_for_each(|line| out.write_all(line.as_bytes()))
+        } else {
+            out.write_all(bytes)
+        };
+        match written.and_then(|()| out.flush()) {
+            // A reader that has seen enough is no failure.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
+            other => Ok(other?),
+        }
+    }
+}
+
+fn escaped(line: &[u8]) -> String {
+    match line.strip_suffix(b"\n") {
+        Some(line) => format!("{}\n", Untrusted::from(line).visible()),
+        None => Untrusted::from(line).visible().to_string(),
+    }
+}
+
+/// Prints where things are.
+pub(super) fn paths() -> anyhow::Result<()> {
+    let folders = Folders::find()?;
+    let mut out = std::io::stdout().lock();
+    for (name, path) in
+        [("config", folders.config), ("store", folders.store), ("cache", folders.cache), ("state", folders.state)]
+    {
+        writeln!(out, "{name:<8}{}", path.display())?;
+    }
+    Ok(())
+}

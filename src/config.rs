@@ -1,0 +1,168 @@
+//! The config file, and the folders of config, data and state.
+
+use crate::service::credential::{Configured, Credential, CredentialError};
+use crate::service::profile::Profile;
+use directories::{BaseDirs, ProjectDirs};
+use secrecy::SecretString;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Name of the config file in its folder.
+pub const FILE: &str = "config.toml";
+
+/// Name of the store in the data folder.
+const STORE: &str = "behaview.db";
+
+/// Where this program keeps things, by the conventions of the system.
+#[derive(Debug, Clone)]
+pub struct Folders {
+    /// The config file.
+    pub config: PathBuf,
+    /// The store.
+    pub store: PathBuf,
+    /// Folder of things that can be made again.
+    pub cache: PathBuf,
+    /// Folder of logs.
+    pub state: PathBuf,
+}
+
+/// What the config file says.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Name of the profile to use; `virustotal` unless set.
+    profile: Option<String>,
+    /// The key.
+    api_key: Option<SecretString>,
+    /// A command that prints the key.
+    api_key_command: Option<String>,
+    /// Services by name.
+    profiles: BTreeMap<String, Profile>,
+}
+
+/// Why the config cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The system has no home folder.
+    #[error("there is no home folder: set HOME")]
+    NoHome,
+    /// The file is there and cannot be read.
+    #[error("{path} cannot be read: {source}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is no config. The line is named, not quoted: it may hold the key.
+    #[error("{path}, line {line}: {message}")]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// No profile of this name.
+    #[error("there is no profile {0:?}; the config file's are: {1}")]
+    UnknownProfile(String, String),
+}
+
+impl Folders {
+    /// The folders of this user.
+    ///
+    /// # Errors
+    /// When the system has no home folder.
+    pub fn find() -> Result<Self, ConfigError> {
+        let folders = ProjectDirs::from("", "", "behaview").ok_or(ConfigError::NoHome)?;
+        let state = folders.state_dir().unwrap_or_else(|| folders.data_local_dir());
+        Ok(Self {
+            config: folders.config_dir().join(FILE),
+            store: folders.data_dir().join(STORE),
+            cache: folders.cache_dir().to_owned(),
+            state: state.to_owned(),
+        })
+    }
+}
+
+impl Config {
+    /// Reads the config file; a file that is not there says nothing.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is no config.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(source) => return Err(ConfigError::Unreadable { path: path.to_owned(), source }),
+        };
+        toml::from_str(&text).map_err(|error| {
+            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            ConfigError::Invalid { path: path.to_owned(), line, message: error.message().to_owned() }
+        })
+    }
+
+    /// The profile of this name, or the one that the file chooses.
+    ///
+    /// # Errors
+    /// When there is none of the name.
+    pub fn profile(&self, name: Option<&str>) -> Result<Profile, ConfigError> {
+        let builtin = Profile::default();
+        let name = name.or(self.profile.as_deref()).unwrap_or(&builtin.name).to_owned();
+        match self.profiles.get(&name) {
+            Some(profile) => Ok(Profile { name, ..profile.clone() }),
+            None if name == builtin.name => Ok(builtin),
+            None => {
+                let known = self.profiles.keys().cloned().collect::<Vec<_>>().join(", ");
+                Err(ConfigError::UnknownProfile(name, known))
+            }
+        }
+    }
+
+    /// The key, from the first place that has one.
+    ///
+    /// # Errors
+    /// When that place has nothing usable.
+    pub fn credential(&self) -> Result<Option<Credential>, CredentialError> {
+        let configured = Configured { key: self.api_key.clone(), command: self.api_key_command.clone() };
+        let home = BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
+        Credential::find(|name| std::env::var(name).ok(), &configured, home.as_deref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Config, ConfigError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE);
+        std::fs::write(&path, text).unwrap();
+        Config::read(&path)
+    }
+
+    #[test]
+    fn a_mistake_is_named_by_its_line_and_no_secret_is_shown() {
+        let error = read("api_key = \"topsecret\"\nprofiel = \"x\"\n").unwrap_err().to_string();
+        assert!(error.contains("line 2") && error.contains("profiel") && !error.contains("topsecret"), "{error}");
+        let error = read("api_key = topsecret\n").unwrap_err().to_string();
+        assert!(error.contains("line 1") && !error.contains("topsecret"), "{error}");
+    }
+
+    #[test]
+    fn profiles_are_found_by_name() {
+        let config =
+            read("profile = \"lab\"\n[profiles.lab]\nroot = \"https://lab.example\"\nheader = \"x-key\"\n").unwrap();
+        let profile = config.profile(None).unwrap();
+        assert_eq!(
+            (profile.name.as_str(), profile.header.as_str(), profile.v3_prefix.as_str()),
+            ("lab", "x-key", "/api/v3")
+        );
+        assert_eq!(config.profile(Some("virustotal")).unwrap(), Profile::default());
+        assert!(config.profile(Some("nope")).is_err());
+        assert!(Config::read(Path::new("/nonexistent/config.toml")).is_ok());
+    }
+}

@@ -1,0 +1,211 @@
+//! The embedded service: a real HTTP/1.1 server on loopback with made-up reports, honest counters,
+//! and faults on demand.
+//!
+//! It knows nothing of the rest of the crate, so that it can disagree with it. A call passes through:
+//!
+//! ```text
+//! asked ──▶ routes ──▶ service ──▶ operations ──▶ answers ──▶ hyper ──▶ socket
+//!  (read)   (which      (key, licence, (from         (shapes)       │
+//!           operation)   faults, and    reports,                    ▼
+//!                        counters)      generated)            damage (faults below HTTP)
+//! ```
+//!
+//! What it charges is written from §8 alone, in `prices`. Of failed calls §8 says nothing; here a call
+//! turned away at the door (400, 401, 403, 429) is free, and anything later is charged in full.
+
+mod answers;
+mod asked;
+mod corpus;
+mod counters;
+mod damage;
+mod decode;
+mod extremes;
+mod faults;
+mod faulty;
+mod generated;
+mod operations;
+mod pieces;
+mod prices;
+mod reports;
+mod routes;
+mod server;
+mod service;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::AbortHandle;
+
+pub use counters::{Limits, Tally, Used};
+pub use faults::{Fault, FaultKind, UnknownFault};
+pub use reports::DemoFile;
+pub use routes::Endpoint;
+
+/// What the list operation answers with for each report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Listing {
+    /// The whole report, as the public service does.
+    #[default]
+    Attributes,
+    /// The identifier only, which is all §1 promises.
+    Identifiers,
+}
+
+/// How a demo service is set up; [`Options::default`] suits a first look.
+#[derive(Clone)]
+pub struct Options {
+    /// The port on 127.0.0.1, or `None` for any free one.
+    pub port: Option<u16>,
+    /// The API key it accepts, or `None` for a fresh one.
+    pub key: Option<String>,
+    /// The name of the user who holds the key.
+    pub user: String,
+    /// How many rows the report made on the fly holds, over all its lists.
+    pub rows: u64,
+    /// What the list operation answers with.
+    pub listing: Listing,
+    /// The most entries a page of a list holds, whatever `limit` asks for.
+    pub page: usize,
+    /// Whether the user holds a private scanning license (§5).
+    pub licence: bool,
+    /// How long every answer takes, after the call was counted.
+    pub delay: Duration,
+    /// Faults armed from the start.
+    pub faults: Vec<Fault>,
+    /// What the user may spend.
+    pub user_limits: Limits,
+    /// What the group may spend, shared by all its members (§8.1).
+    pub group_limits: Limits,
+    /// What colleagues had spent from the group before the start, in requests.
+    pub group_spent: u64,
+    /// A clock that stands still at this Unix time in seconds, instead of the machine's.
+    pub now: Option<i64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            port: None,
+            key: None,
+            user: "demo-analyst".to_owned(),
+            rows: 2_000,
+            listing: Listing::Attributes,
+            page: 4,
+            licence: true,
+            delay: Duration::ZERO,
+            faults: Vec::new(),
+            user_limits: Limits { minute: 120, hourly: 240, daily: 500, monthly: 10_000 },
+            group_limits: Limits { minute: 6_000, hourly: 20_000, daily: 30_000, monthly: 600_000 },
+            group_spent: 12_480,
+            now: None,
+        }
+    }
+}
+
+/// One call the service received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The HTTP method.
+    pub method: String,
+    /// Path and query as sent, with every API key replaced by `<key>`.
+    pub path: String,
+    /// What was asked for, if the service knows such an operation.
+    pub endpoint: Option<Endpoint>,
+    /// The status of the answer, or `None` if none was sent.
+    pub status: Option<u16>,
+    /// The requests charged for it by the service's own counters.
+    pub charged: u64,
+}
+
+/// A running demo service; it ends when this is dropped.
+pub struct Demo {
+    root: String,
+    service: Arc<service::Service>,
+    accepting: AbortHandle,
+}
+
+impl Demo {
+    /// Binds 127.0.0.1 and serves from the current tokio runtime.
+    ///
+    /// # Errors
+    /// When the port is taken, or when an embedded report cannot be read.
+    pub async fn start(options: Options) -> io::Result<Demo> {
+        let listener = server::bind(options.port).await?;
+        let root = format!("http://{}", listener.local_addr()?);
+        let service = Arc::new(service::Service::new(root.clone(), options)?);
+        let accepting = tokio::spawn(server::accept(listener, Arc::clone(&service))).abort_handle();
+        Ok(Demo { root, service, accepting })
+    }
+
+    /// The root address, such as `http://127.0.0.1:40123`.
+    #[must_use]
+    pub fn root(&self) -> &str {
+        &self.root
+    }
+
+    /// The API key it accepts: 64 hexadecimal digits unless the options say otherwise.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        self.service.key()
+    }
+
+    /// The name of the user who holds the key.
+    #[must_use]
+    pub fn user(&self) -> &str {
+        self.service.user()
+    }
+
+    /// The private files it holds, the main one first.
+    #[must_use]
+    pub fn files() -> Vec<DemoFile> {
+        reports::private_files()
+    }
+
+    /// The files known to the public operations (`/files`, v2 `/file`).
+    #[must_use]
+    pub fn public_files() -> Vec<DemoFile> {
+        corpus::embedded()
+    }
+
+    /// Arms a fault, behind those already armed.
+    pub fn arm(&self, fault: Fault) {
+        self.service.books().armed.push(fault);
+    }
+
+    /// Removes every armed fault.
+    pub fn disarm(&self) {
+        self.service.books().armed.clear();
+    }
+
+    /// Every call received so far, in the order in which they were decided.
+    #[must_use]
+    pub fn seen(&self) -> Vec<Seen> {
+        self.service.books().seen.clone()
+    }
+
+    /// What user and group have spent in the current minute, hour, day and month.
+    #[must_use]
+    pub fn used(&self) -> Used {
+        self.service.used()
+    }
+
+    /// A colleague spends `requests` from the group, which leaves the user's own counters alone (§8.1).
+    pub fn colleague_spends(&self, requests: u64) {
+        self.service.colleague_spends(requests);
+    }
+
+    /// Moves the service's clock forward, so that its periods can end.
+    pub fn advance(&self, by: Duration) {
+        self.service.books().clock.advance(by);
+    }
+
+    /// Ends the service and closes its connections, as dropping it does.
+    pub fn stop(self) {}
+}
+
+impl Drop for Demo {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}

@@ -1,0 +1,308 @@
+//! The service's own counters, for the user and the group, read from an answer that may be odd.
+
+use super::{Holder, Period, Price, Unit};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// A limit from which on there is no limit in practice: the service shows such figures where it
+/// means "as many as you like".
+pub const PRACTICALLY_UNLIMITED: u64 = 1_000_000_000;
+
+/// The counters whose meaning is known: name, unit, period (§8.1.3). The name of a minute limit
+/// of requests has not been seen; it is formed like the others.
+const KNOWN: &[(&str, Unit, Period)] = &[
+    ("api_requests_minute", Unit::Request, Period::Minute),
+    ("api_requests_per_minute", Unit::Request, Period::Minute),
+    ("api_requests_hourly", Unit::Request, Period::Hourly),
+    ("api_requests_daily", Unit::Request, Period::Daily),
+    ("api_requests_monthly", Unit::Request, Period::Monthly),
+    ("intelligence_searches_monthly", Unit::Search, Period::Monthly),
+    ("intelligence_downloads_monthly", Unit::Download, Period::Monthly),
+    ("intelligence_hunting_rules", Unit::Rule, Period::Monthly),
+    ("intelligence_retrohunt_jobs_monthly", Unit::Job, Period::Monthly),
+    ("intelligence_graphs_private", Unit::Graph, Period::Monthly),
+    ("private_scans_per_minute", Unit::Scan, Period::Minute),
+    ("private_scans_monthly", Unit::Scan, Period::Monthly),
+];
+
+/// One holder's side of a counter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Balance {
+    /// Units allowed in the period.
+    pub allowed: u64,
+    /// Units used in the period; the service lets it exceed what is allowed.
+    pub used: u64,
+    /// The group it comes from: a string from outside, to be escaped before it is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inherited_from: Option<String>,
+}
+
+impl Balance {
+    /// Units left; zero when more is used than allowed.
+    pub fn remaining(&self) -> u64 {
+        self.allowed.saturating_sub(self.used)
+    }
+
+    /// Units used beyond what is allowed.
+    pub fn excess(&self) -> u64 {
+        self.used.saturating_sub(self.allowed)
+    }
+
+    /// The share used, in whole per cent rounded down; above 100 when overdrawn, `None` when
+    /// nothing is allowed.
+    pub fn percent_used(&self) -> Option<u64> {
+        let hundredths = u128::from(self.used) * 100;
+        let percent = hundredths.checked_div(u128::from(self.allowed))?;
+        Some(u64::try_from(percent).unwrap_or(u64::MAX))
+    }
+
+    /// Whether the limit is so high that it is none.
+    pub fn is_practically_unlimited(&self) -> bool {
+        self.allowed >= PRACTICALLY_UNLIMITED
+    }
+}
+
+/// A counter of the service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// The service's name for it: a string from outside, to be escaped before it is shown.
+    pub name: String,
+    /// What it counts and over which period; `None` for a counter nobody has listed yet.
+    pub meaning: Option<(Unit, Period)>,
+    /// The user's side, where the service shows one.
+    pub user: Option<Balance>,
+    /// The group's side, where the service shows one.
+    pub group: Option<Balance>,
+    /// Whether a side was there but could not be read.
+    incomplete: bool,
+}
+
+impl Counter {
+    /// One side of it, as the service shows it.
+    pub fn side(&self, holder: Holder) -> Option<&Balance> {
+        match holder {
+            Holder::User => self.user.as_ref(),
+            Holder::Group => self.group.as_ref(),
+        }
+    }
+
+    /// One side of it, if it limits anything. A user to whom nothing is allowed in a group that
+    /// has an allowance draws on the group's: such users are seen to consume, so their zero is no
+    /// limit (inferred).
+    pub fn limit(&self, holder: Holder) -> Option<&Balance> {
+        let side = self.side(holder)?;
+        let group_pays = self.group.as_ref().is_some_and(|group| group.allowed > 0);
+        let lives_on_group = holder == Holder::User && side.allowed == 0 && group_pays;
+        (!lives_on_group).then_some(side)
+    }
+
+    /// Whether the user or the group is allowed anything; `None` when a side is unreadable and
+    /// the other does not settle it.
+    pub fn allows_anything(&self) -> Option<bool> {
+        let sides = [&self.user, &self.group];
+        let allowed = sides.into_iter().flatten().any(|side| side.allowed > 0);
+        (allowed || !self.incomplete).then_some(allowed)
+    }
+}
+
+/// A part of an answer that could not be read as what it should be. Nothing else is lost by it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SetAside {
+    /// Where it stood: a string from outside, to be escaped before it is shown.
+    pub name: String,
+    /// What is wrong with it.
+    pub why: &'static str,
+}
+
+impl SetAside {
+    pub(super) fn new(name: impl Into<String>, why: &'static str) -> Self {
+        let name = name.into();
+        Self { name, why }
+    }
+}
+
+/// What one holder has left of a unit in a period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Limit {
+    /// Whose it is.
+    pub holder: Holder,
+    /// Over which period.
+    pub period: Period,
+    /// Units allowed in a whole period.
+    pub allowed: u64,
+    /// Units left now.
+    pub remaining: u64,
+}
+
+/// What a price leaves of a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Remainder {
+    /// The limit as it stands.
+    #[serde(flatten)]
+    pub limit: Limit,
+    /// What is left if the price turns out lowest.
+    pub at_best: u64,
+    /// What is left if it turns out highest; `None` when nobody knows how high that is.
+    pub at_worst: Option<u64>,
+}
+
+/// All counters of an answer to the quota details call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Balances {
+    counters: Vec<Counter>,
+    set_aside: Vec<SetAside>,
+}
+
+impl Balances {
+    /// Reads the body of `GET /users/{id}/overall_quotas`.
+    ///
+    /// # Errors
+    /// When the body is not JSON. Whatever is odd within is set aside instead.
+    pub fn parse(body: &[u8]) -> Result<Self, serde_json::Error> {
+        Ok(Self::read(&serde_json::from_slice(body)?))
+    }
+
+    /// Reads an answer that is JSON already.
+    pub fn read(answer: &Value) -> Self {
+        let mut read = Self::default();
+        match answer.get("data") {
+            Some(Value::Object(counters)) => {
+                for (name, sides) in counters {
+                    read.add_counter(name, sides);
+                }
+            }
+            _ => read.put_aside("data", "not an object"),
+        }
+        read.counters.sort_by(|a, b| a.name.cmp(&b.name));
+        read.set_aside.sort_by(|a, b| a.name.cmp(&b.name));
+        read
+    }
+
+    fn add_counter(&mut self, name: &str, sides: &Value) {
+        let before = self.set_aside.len();
+        let nothing = Map::new();
+        let sides = sides.as_object().unwrap_or_else(|| {
+            self.put_aside(name, "not an object");
+            &nothing
+        });
+        let user = self.read_side(name, "user", sides);
+        let group = self.read_side(name, "group", sides);
+        let known_sides = ["user", "group"];
+        for other in sides.keys().filter(|key| !known_sides.contains(&key.as_str())) {
+            self.put_aside(&format!("{name}/{other}"), "neither user nor group");
+        }
+        self.counters.push(Counter {
+            name: name.to_owned(),
+            meaning: meaning(name),
+            user,
+            group,
+            incomplete: self.set_aside.len() > before,
+        });
+    }
+
+    fn read_side(&mut self, name: &str, holder: &str, sides: &Map<String, Value>) -> Option<Balance> {
+        let side = sides.get(holder)?;
+        let number = |key: &str| side.get(key).and_then(Value::as_u64);
+        let (Some(allowed), Some(used)) = (number("allowed"), number("used")) else {
+            self.put_aside(&format!("{name}/{holder}"), "not two whole numbers");
+            return None;
+        };
+        let inherited_from = side.get("inherited_from").and_then(Value::as_str);
+        Some(Balance { allowed, used, inherited_from: inherited_from.map(str::to_owned) })
+    }
+
+    fn put_aside(&mut self, name: &str, why: &'static str) {
+        self.set_aside.push(SetAside::new(name, why));
+    }
+
+    /// Every counter, known and unknown, sorted by name.
+    pub fn counters(&self) -> &[Counter] {
+        &self.counters
+    }
+
+    /// What could not be read.
+    pub fn set_aside(&self) -> &[SetAside] {
+        &self.set_aside
+    }
+
+    /// Whether the service shows any counter of this holder.
+    pub fn has(&self, holder: Holder) -> bool {
+        self.counters.iter().any(|counter| counter.side(holder).is_some())
+    }
+
+    /// Whether a counter was there but could not be read whole.
+    pub fn is_incomplete(&self) -> bool {
+        self.counters.iter().any(|counter| counter.incomplete)
+    }
+
+    /// Whether some counter of this unit could not be read, so that a limit may be missing.
+    pub fn is_unsure_of(&self, unit: Unit) -> bool {
+        let of_unit = |counter: &&Counter| counter.meaning.is_some_and(|(of, _)| of == unit);
+        self.counters.iter().filter(of_unit).any(|counter| counter.incomplete)
+    }
+
+    /// The counter of a unit over a period.
+    pub fn counter(&self, unit: Unit, period: Period) -> Option<&Counter> {
+        let meaning = Some((unit, period));
+        self.counters.iter().find(|counter| counter.meaning == meaning)
+    }
+
+    /// All that limits a unit: the shortest period first, the user before the group.
+    pub fn limits(&self, unit: Unit) -> Vec<Limit> {
+        let mut limits = Vec::new();
+        for &period in unit.periods() {
+            let Some(counter) = self.counter(unit, period) else {
+                continue;
+            };
+            for holder in [Holder::User, Holder::Group] {
+                limits.extend(counter.limit(holder).map(|side| Limit {
+                    holder,
+                    period,
+                    allowed: side.allowed,
+                    remaining: side.remaining(),
+                }));
+            }
+        }
+        limits
+    }
+
+    /// The limit of a unit that leaves this holder least; of two alike the longer period's, for it
+    /// holds longer. `None` when nothing is known to limit them.
+    pub fn scarcest(&self, unit: Unit, holder: Holder) -> Option<Limit> {
+        let limits = self.limits(unit).into_iter();
+        limits
+            .filter(|limit| limit.holder == holder)
+            .min_by_key(|limit| (limit.remaining, std::cmp::Reverse(limit.period)))
+    }
+
+    /// What a price leaves of every limit it counts against. Empty for what is free.
+    pub fn after(&self, price: &Price) -> Vec<Remainder> {
+        let charged = |limit: &Limit| price.charged.contains(&limit.holder);
+        let limits = self.limits(price.unit).into_iter().filter(charged);
+        limits.map(|limit| limit.after(price.units.min(), price.units.max())).collect()
+    }
+}
+
+impl Limit {
+    /// Whether the limit is so high that it is none.
+    pub fn is_practically_unlimited(self) -> bool {
+        self.allowed >= PRACTICALLY_UNLIMITED
+    }
+
+    /// What is left after so many units at best and, where an upper end is known, at worst.
+    pub fn after(self, min: u64, max: Option<u64>) -> Remainder {
+        Remainder {
+            limit: self,
+            at_best: self.remaining.saturating_sub(min),
+            at_worst: max.map(|max| self.remaining.saturating_sub(max)),
+        }
+    }
+}
+
+fn meaning(name: &str) -> Option<(Unit, Period)> {
+    let row = KNOWN.iter().find(|(known, _, _)| *known == name)?;
+    Some((row.1, row.2))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,226 @@
+//! Answers to the quota details call: documented, real and odd shapes.
+
+use super::*;
+use crate::quota::{Entitlements, Operation, price};
+use serde_json::json;
+
+/// Shaped like the service's documented example: a user without limits in a limited group.
+fn documented() -> Balances {
+    Balances::read(&json!({"data": {
+        "api_requests_hourly": {
+            "group": {"allowed": 2_000_000, "inherited_from": "acme", "used": 500},
+            "user": {"allowed": 60_000_000_000u64, "used": 0}},
+        "api_requests_daily": {
+            "group": {"allowed": 9_000_000, "inherited_from": "acme", "used": 40_000},
+            "user": {"allowed": 1_000_000_000, "used": 17}},
+        "api_requests_monthly": {
+            "group": {"allowed": 100_000_000, "inherited_from": "acme", "used": 90_000},
+            "user": {"allowed": 1_000_000_000, "used": 137}},
+    }}))
+}
+
+/// Shaped like a premium customer's answer, odd as those are: a user of nothing who consumes, a
+/// group far above its limit, counters nobody knows.
+fn premium() -> Balances {
+    Balances::read(&json!({"data": {
+        "api_requests_daily": {
+            "group": {"allowed": 30_000_000, "inherited_from": "acme", "used": 500_000},
+            "user": {"allowed": 1000, "used": 74}},
+        "cases_creation_monthly": {"user": {"allowed": 20, "used": 0}},
+        "intelligence_searches_monthly": {
+            "group": {"allowed": 100_000, "inherited_from": "acme", "used": 16_000},
+            "user": {"allowed": 0, "used": 12}},
+        "intelligence_hunting_rules": {
+            "group": {"allowed": 25, "inherited_from": "acme", "used": 1829},
+            "user": {"allowed": 0, "used": 3}},
+        "intelligence_graphs_private": {
+            "group": {"allowed": 0, "inherited_from": "acme", "used": 0},
+            "user": {"allowed": 0, "used": 0}},
+        "monitor_storage_bytes": {"user": {"allowed": 0, "used": 0}},
+    }}))
+}
+
+#[test]
+fn both_sides_and_the_inherited_group_are_read() {
+    let balances = documented();
+    let daily = balances.counter(Unit::Request, Period::Daily).unwrap();
+    let group = daily.side(Holder::Group).unwrap();
+    assert_eq!((group.remaining(), group.inherited_from.as_deref()), (8_960_000, Some("acme")));
+    assert_eq!(daily.user.as_ref().unwrap().remaining(), 999_999_983);
+    assert!(balances.set_aside().is_empty());
+    assert!(balances.has(Holder::Group));
+}
+
+#[test]
+fn huge_limits_are_read_and_flagged() {
+    let balances = documented();
+    let hourly = balances.counter(Unit::Request, Period::Hourly).unwrap();
+    assert!(hourly.user.as_ref().unwrap().is_practically_unlimited());
+    assert!(!hourly.group.as_ref().unwrap().is_practically_unlimited());
+}
+
+#[test]
+fn limits_come_shortest_period_first_and_user_before_group() {
+    let order: Vec<_> = documented().limits(Unit::Request).iter().map(|limit| (limit.period, limit.holder)).collect();
+    let expected: Vec<_> = [Period::Hourly, Period::Daily, Period::Monthly]
+        .into_iter()
+        .flat_map(|period| [(period, Holder::User), (period, Holder::Group)])
+        .collect();
+    assert_eq!(order, expected);
+}
+
+#[test]
+fn the_scarcest_limit_is_found_for_each_holder() {
+    let balances = documented();
+    let user = balances.scarcest(Unit::Request, Holder::User).unwrap();
+    assert_eq!((user.period, user.remaining), (Period::Monthly, 999_999_863));
+    let group = balances.scarcest(Unit::Request, Holder::Group).unwrap();
+    assert_eq!((group.period, group.remaining), (Period::Hourly, 1_999_500));
+    assert_eq!(balances.scarcest(Unit::Job, Holder::User), None);
+}
+
+#[test]
+fn of_equally_scarce_limits_the_longer_holds() {
+    let spent = json!({"user": {"allowed": 5, "used": 5}});
+    let balances = Balances::read(&json!({"data": {
+        "api_requests_daily": spent, "api_requests_monthly": spent}}));
+    let scarcest = balances.scarcest(Unit::Request, Holder::User).unwrap();
+    assert_eq!(scarcest.period, Period::Monthly);
+}
+
+#[test]
+fn a_user_of_nothing_lives_on_the_group() {
+    let balances = premium();
+    let searches = balances.limits(Unit::Search);
+    assert_eq!(searches.len(), 1);
+    assert_eq!((searches[0].holder, searches[0].remaining), (Holder::Group, 84_000));
+}
+
+#[test]
+fn a_user_and_group_of_nothing_are_both_limited() {
+    let graphs = premium().limits(Unit::Graph);
+    assert_eq!(graphs.len(), 2);
+    assert!(graphs.iter().all(|limit| limit.remaining == 0));
+}
+
+#[test]
+fn used_above_allowed_leaves_nothing_and_shows_the_excess() {
+    let balances = premium();
+    let rules = balances.counter(Unit::Rule, Period::Monthly).unwrap();
+    let group = rules.group.as_ref().unwrap();
+    assert_eq!((group.remaining(), group.excess()), (0, 1804));
+    assert_eq!(group.percent_used(), Some(7316));
+    assert_eq!(rules.user.as_ref().unwrap().percent_used(), None);
+}
+
+#[test]
+fn unknown_counters_are_kept_under_their_names() {
+    let balances = premium();
+    let unknown: Vec<_> = balances.counters().iter().filter(|counter| counter.meaning.is_none()).collect();
+    assert_eq!(unknown.len(), 2);
+    assert_eq!(unknown[1].name, "monitor_storage_bytes");
+    assert_eq!(unknown[0].user.as_ref().unwrap().allowed, 20);
+}
+
+#[test]
+fn a_missing_group_is_no_limit() {
+    let balances = Balances::read(&json!({"data": {
+        "api_requests_daily": {"user": {"allowed": 500, "used": 100}}}}));
+    assert!(!balances.has(Holder::Group));
+    assert_eq!(balances.limits(Unit::Request).len(), 1);
+    assert_eq!(balances.scarcest(Unit::Request, Holder::Group), None);
+}
+
+#[test]
+fn odd_numbers_are_set_aside_by_name_and_the_rest_is_read() {
+    let body = br#"{"data": {
+        "api_requests_hourly": {"user": {"allowed": 1e30, "used": 0}, "group": {"allowed": 9, "used": 1}},
+        "api_requests_daily": {"user": {"allowed": "500", "used": 1}},
+        "api_requests_monthly": {"user": {"allowed": 18446744073709551616, "used": 0}},
+        "intelligence_searches_monthly": {"user": {"allowed": 5.5, "used": 0}},
+        "intelligence_downloads_monthly": {"user": {"allowed": -1, "used": 0}},
+        "intelligence_hunting_rules": {"user": null, "group": {"allowed": 4}},
+        "intelligence_graphs_private": [],
+        "private_scans_monthly": {"team": {"allowed": 1, "used": 0}, "user": {"allowed": 2, "used": 1}}
+    }}"#;
+    let balances = Balances::parse(body).unwrap();
+    let names: Vec<_> = balances.set_aside().iter().map(|aside| aside.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "api_requests_daily/user",
+            "api_requests_hourly/user",
+            "api_requests_monthly/user",
+            "intelligence_downloads_monthly/user",
+            "intelligence_graphs_private",
+            "intelligence_hunting_rules/group",
+            "intelligence_hunting_rules/user",
+            "intelligence_searches_monthly/user",
+            "private_scans_monthly/team",
+        ]
+    );
+    assert_eq!(balances.scarcest(Unit::Request, Holder::Group).unwrap().remaining, 8);
+    assert_eq!(balances.scarcest(Unit::Scan, Holder::User).unwrap().remaining, 1);
+}
+
+#[test]
+fn the_highest_numbers_do_not_overflow() {
+    let balances = Balances::read(&json!({"data": {
+        "api_requests_daily": {"user": {"allowed": u64::MAX, "used": 0}, "group": {"allowed": 1, "used": u64::MAX}}}}));
+    let daily = balances.counter(Unit::Request, Period::Daily).unwrap();
+    assert_eq!(daily.user.as_ref().unwrap().remaining(), u64::MAX);
+    assert_eq!(daily.group.as_ref().unwrap().percent_used(), Some(u64::MAX));
+}
+
+#[test]
+fn an_answer_without_counters_is_empty_and_says_so() {
+    for body in ["{}", "[]", "null", r#"{"data": []}"#, r#"{"data": "x"}"#] {
+        let balances = Balances::parse(body.as_bytes()).unwrap();
+        assert!(balances.counters().is_empty(), "{body}");
+        assert_eq!(balances.set_aside(), [SetAside::new("data", "not an object")], "{body}");
+    }
+    assert!(Balances::parse(b"<html>busy</html>").is_err());
+}
+
+#[test]
+fn strings_from_outside_are_kept_as_they_are() {
+    let balances = Balances::read(&json!({"data": {
+        "\u{1b}[31m": {"group": {"allowed": 1, "used": 0, "inherited_from": "\u{202e}evil\n"}},
+        "api_requests_daily": {"group": {"allowed": 1, "used": 0, "inherited_from": 7}}}}));
+    assert_eq!(balances.counters()[0].name, "\u{1b}[31m");
+    let inherited = |at: usize| balances.counters()[at].group.as_ref().unwrap().inherited_from.clone();
+    assert_eq!(inherited(0).as_deref(), Some("\u{202e}evil\n"));
+    assert_eq!(inherited(1), None);
+}
+
+#[test]
+fn what_a_price_leaves_is_shown_for_every_limit_it_counts_against() {
+    let balances = premium();
+    let exact = price(&Operation::V2FileReport { hashes: 900, after_new_upload: false }, &Entitlements::default());
+    let after = balances.after(&exact);
+    assert_eq!(after.len(), 2);
+    assert_eq!((after[0].at_best, after[0].at_worst), (26, Some(26)));
+    assert_eq!(after[1].at_best, 29_499_100);
+
+    let range = price(&Operation::V3Analysis { exists: None }, &Entitlements::default());
+    let after = balances.after(&range);
+    assert_eq!((after[0].at_best, after[0].at_worst), (926, Some(925)));
+
+    let open = price(&Operation::V2FileSubmissions { submissions: None }, &Entitlements::default());
+    assert_eq!(balances.after(&open)[0].at_worst, None);
+
+    let free = price(&Operation::V3Quotas { calls: 1 }, &Entitlements::default());
+    assert!(balances.after(&free).is_empty());
+}
+
+#[test]
+fn every_known_counter_lies_in_a_period_of_its_unit() {
+    for (name, unit, period) in KNOWN {
+        assert!(unit.periods().contains(period), "{name}");
+    }
+    for unit in Unit::ALL {
+        for period in unit.periods() {
+            assert!(KNOWN.iter().any(|row| row.1 == unit && row.2 == *period), "{unit} {period:?}");
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! What the user has bought, as far as it is known, and how it came to be known.
+
+use super::{Balances, Holder, Period, Unit};
+use serde_json::Value;
+
+/// How an entitlement is known; later sources are stronger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// Concluded from something the service says that is not documented to mean this.
+    Inferred,
+    /// Read from the service.
+    Service,
+    /// Set by hand, which settles it.
+    ByHand,
+}
+
+/// One thing a user can be entitled to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Entitlement {
+    /// Nobody has said yet.
+    #[default]
+    Unknown,
+    /// Held or not, by this source.
+    Known {
+        /// Whether the user has it.
+        held: bool,
+        /// Who says so.
+        source: Source,
+    },
+}
+
+impl Entitlement {
+    /// An answer read from the service.
+    pub fn from_service(held: bool) -> Self {
+        Self::known(held, Source::Service)
+    }
+
+    /// An answer set by hand.
+    pub fn by_hand(held: bool) -> Self {
+        Self::known(held, Source::ByHand)
+    }
+
+    /// An answer from any source.
+    pub fn known(held: bool, source: Source) -> Self {
+        Self::Known { held, source }
+    }
+
+    /// `Some(true)` held, `Some(false)` not held, `None` unknown.
+    pub fn held(self) -> Option<bool> {
+        match self {
+            Self::Unknown => None,
+            Self::Known { held, .. } => Some(held),
+        }
+    }
+
+    /// Whether it is known, but only by inference.
+    pub fn is_inferred(self) -> bool {
+        matches!(self, Self::Known { source: Source::Inferred, .. })
+    }
+
+    /// The better founded of two answers; of two alike, `newer`.
+    #[must_use]
+    pub fn updated(self, newer: Self) -> Self {
+        match (self, newer) {
+            (Self::Known { source: old, .. }, Self::Known { source: new, .. }) if new < old => self,
+            (_, Self::Unknown) => self,
+            _ => newer,
+        }
+    }
+}
+
+/// Everything about the user that changes a price.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Entitlements {
+    /// The premium API: searches draw on API quota (§8.3.2).
+    pub premium_api: Entitlement,
+    /// Premium intelligence: searches can draw on intelligence quota (§8.3.1, §8.4.2).
+    pub premium_intelligence: Entitlement,
+    /// The private scanning licence, without which nothing under `/private` answers (§4.1).
+    pub private_scanning: Entitlement,
+    /// Whether a group shares its quota with the user (§8.1.1).
+    pub group: Entitlement,
+}
+
+impl Entitlements {
+    /// What the user object says through its privileges. Takes the body of `GET /users/{id}`,
+    /// with or without its `data.attributes` envelope; what it does not say stays unknown.
+    ///
+    /// The privilege `intelligence` is premium intelligence; `private` is taken to mean the
+    /// premium API, which is an inference.
+    pub fn from_user(user: &Value) -> Self {
+        let attributes = user.pointer("/data/attributes").unwrap_or(user);
+        let granted = |name: &str| {
+            attributes
+                .get("privileges")
+                .and_then(|privileges| privileges.get(name))
+                .and_then(|privilege| privilege.get("granted"))
+                .and_then(Value::as_bool)
+        };
+        let entitlement = |name: &str, source: Source| {
+            granted(name).map_or(Entitlement::Unknown, |held| Entitlement::known(held, source))
+        };
+        Self {
+            premium_api: entitlement("private", Source::Inferred),
+            premium_intelligence: entitlement("intelligence", Source::Service),
+            ..Self::default()
+        }
+    }
+
+    /// What the service's counters say: a licence for private scans shows as a monthly allowance
+    /// of them, intelligence as one of searches, a group as any counter the group has.
+    pub fn from_balances(balances: &Balances) -> Self {
+        let allowance = |unit: Unit, source: Source| {
+            let counter = balances.counter(unit, Period::Monthly);
+            let allowed = counter.and_then(super::Counter::allows_anything);
+            allowed.map_or(Entitlement::Unknown, |held| Entitlement::known(held, source))
+        };
+        let has_group = balances.has(Holder::Group);
+        let is_silent = balances.counters().is_empty() || balances.is_incomplete();
+        let group = match is_silent && !has_group {
+            true => Entitlement::Unknown,
+            false => Entitlement::from_service(has_group),
+        };
+        Self {
+            premium_api: Entitlement::Unknown,
+            premium_intelligence: allowance(Unit::Search, Source::Inferred),
+            private_scanning: allowance(Unit::Scan, Source::Service),
+            group,
+        }
+    }
+
+    /// Both views joined, the better founded answer first; of two alike, the `newer` one.
+    #[must_use]
+    pub fn updated(self, newer: Self) -> Self {
+        Self {
+            premium_api: self.premium_api.updated(newer.premium_api),
+            premium_intelligence: self.premium_intelligence.updated(newer.premium_intelligence),
+            private_scanning: self.private_scanning.updated(newer.private_scanning),
+            group: self.group.updated(newer.group),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn privileges_are_read_and_silence_stays_unknown() {
+        let user = json!({"data": {"attributes": {"privileges": {
+            "intelligence": {"granted": true, "inherited_from": "team"},
+            "private": {"granted": false},
+        }}}});
+        let read = Entitlements::from_user(&user);
+        assert_eq!(read.premium_intelligence, Entitlement::from_service(true));
+        assert_eq!(read.premium_api, Entitlement::known(false, Source::Inferred));
+        assert_eq!(read.private_scanning, Entitlement::Unknown);
+        for odd in [json!(null), json!({"data": []}), json!({"privileges": {"private": {"granted": "yes"}}})] {
+            assert_eq!(Entitlements::from_user(&odd), Entitlements::default());
+        }
+    }
+
+    #[test]
+    fn a_licence_shows_as_an_allowance_of_user_or_group() {
+        let licence = |user: u64, group: u64| {
+            let body = json!({"data": {"private_scans_monthly": {
+                "user": {"allowed": user, "used": 0}, "group": {"allowed": group, "used": 0}}}});
+            Entitlements::from_balances(&Balances::read(&body)).private_scanning
+        };
+        assert_eq!(licence(5, 0).held(), Some(true));
+        assert_eq!(licence(0, 5).held(), Some(true));
+        assert_eq!(licence(0, 0).held(), Some(false));
+    }
+
+    #[test]
+    fn scans_per_minute_say_nothing_of_a_licence() {
+        let body = json!({"data": {"private_scans_per_minute": {"user": {"allowed": 9, "used": 0}}}});
+        let read = Entitlements::from_balances(&Balances::read(&body));
+        assert_eq!(read.private_scanning, Entitlement::Unknown);
+        assert_eq!(read.group.held(), Some(false));
+    }
+
+    #[test]
+    fn an_unreadable_allowance_leaves_the_licence_unknown() {
+        let body = json!({"data": {"private_scans_monthly": {
+            "user": {"allowed": 0, "used": 0}, "group": {"allowed": "many", "used": 0}}}});
+        let read = Entitlements::from_balances(&Balances::read(&body));
+        assert_eq!(read.private_scanning, Entitlement::Unknown);
+    }
+
+    #[test]
+    fn the_hand_overrules_the_service_and_the_service_an_inference() {
+        let hand = Entitlement::by_hand(true);
+        let service = Entitlement::from_service(false);
+        let inferred = Entitlement::known(true, Source::Inferred);
+        assert_eq!(hand.updated(service), hand);
+        assert_eq!(service.updated(hand), hand);
+        assert_eq!(service.updated(inferred), service);
+        assert_eq!(inferred.updated(service), service);
+        assert_eq!(inferred.updated(Entitlement::Unknown), inferred);
+        assert_eq!(service.updated(Entitlement::from_service(true)).held(), Some(true));
+    }
+}

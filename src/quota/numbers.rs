@@ -1,0 +1,50 @@
+//! The numbers that prices depend on, and what they are when nobody says.
+
+/// Numbers given to an operation, say on a command line. By default a count is one, a fact is
+/// unknown, and of two cases it is the dearer. Each operation takes those it needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Numbers {
+    /// HTTP calls; each page, each pivot and each step of a cursor is one.
+    pub calls: u64,
+    /// Hashes in a list.
+    pub hashes: u64,
+    /// Submissions of each file asked about, once they are known.
+    pub submissions: Option<Vec<u64>>,
+    /// Whether the service had the file before the upload, once that is known.
+    pub known: Option<bool>,
+    /// Whether the analysis exists, once that is known.
+    pub exists: Option<bool>,
+    /// Whether the look-up follows the upload of a file that was new to the service.
+    pub after_new_upload: bool,
+    /// Live hunting rules.
+    pub rules: u64,
+    /// Whether the ruleset is active that the rules are created in.
+    pub active: bool,
+    /// Retrospective hunting jobs.
+    pub jobs: u64,
+    /// Graphs.
+    pub graphs: u64,
+    /// HTTP calls that load all items of one graph, once they are known.
+    pub loads: Option<u64>,
+    /// Private scans.
+    pub scans: u64,
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Self {
+            calls: 1,
+            hashes: 1,
+            submissions: None,
+            known: None,
+            exists: None,
+            after_new_upload: false,
+            rules: 1,
+            active: true,
+            jobs: 1,
+            graphs: 1,
+            loads: None,
+            scans: 1,
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! Several operations added up, and compared with what each period still allows.
+
+use super::{Allowed, Balances, Entitlements, Holder, Limit, Operation, Period, Price, Unit, price};
+use jiff::Timestamp;
+use serde::{Serialize, Serializer, ser::SerializeStruct};
+
+/// One operation of a plan and its price.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// What is planned.
+    pub operation: Operation,
+    /// What it costs.
+    pub price: Price,
+}
+
+/// Operations that are meant to be done together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    items: Vec<Item>,
+}
+
+/// How many units something takes in all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Total {
+    /// The least it can be.
+    pub min: u64,
+    /// The most it can be; `None` when nobody knows.
+    pub max: Option<u64>,
+}
+
+impl Total {
+    /// No units.
+    pub const NOTHING: Self = Self { min: 0, max: Some(0) };
+
+    /// Both together, at most `u64::MAX`.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        let max = self.max.zip(other.max);
+        Self { min: self.min.saturating_add(other.min), max: max.map(|(one, two)| one.saturating_add(two)) }
+    }
+
+    /// How far it goes beyond `remaining`, at best and at worst.
+    fn beyond(self, remaining: u64) -> Self {
+        Self { min: self.min.saturating_sub(remaining), max: self.max.map(|max| max.saturating_sub(remaining)) }
+    }
+}
+
+/// Whether a plan fits, from best to worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fit {
+    /// It fits.
+    Fits,
+    /// It fits when it is spread over some minutes.
+    Paced,
+    /// It fits if it turns out cheap enough.
+    Perhaps,
+    /// What is left is not known, or not all of it.
+    Unknown,
+    /// It takes more than is left.
+    Short,
+    /// The user is not entitled to a part of it.
+    Refused,
+}
+
+/// A plan against one limit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Line {
+    /// What is limited.
+    pub unit: Unit,
+    /// What the plan takes of it.
+    pub needed: Total,
+    /// Whose limit, over which period, and what it leaves now.
+    #[serde(flatten)]
+    pub limit: Limit,
+    /// What is left at best.
+    pub at_best: u64,
+    /// What is left at worst; `None` when nobody knows.
+    pub at_worst: Option<u64>,
+    /// How much is missing.
+    pub short: Total,
+    /// When the limit starts anew.
+    pub resets_at: Timestamp,
+    /// Whether that moment is a guess.
+    pub reset_is_assumed: bool,
+    /// Whether the plan fits in this limit.
+    pub fit: Fit,
+}
+
+/// A plan compared with the balances.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forecast {
+    /// The worst of what its lines say.
+    pub fit: Fit,
+    /// The whole in one line: "600 hashes: 2 more than today's limit; the rest fits after
+    /// 00:00 UTC".
+    pub words: String,
+    /// What the plan takes, by unit.
+    pub totals: Vec<(Unit, Total)>,
+    /// Every limit the plan counts against: by unit, the shortest period first.
+    pub lines: Vec<Line>,
+    /// What each operation costs.
+    pub prices: Vec<Price>,
+}
+
+impl Plan {
+    /// A plan of nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A plan of one operation.
+    pub fn of(operation: Operation, entitled: &Entitlements) -> Self {
+        let mut plan = Self::new();
+        plan.add(operation, entitled);
+        plan
+    }
+
+    /// Adds an operation at the price it has for a user with these entitlements.
+    pub fn add(&mut self, operation: Operation, entitled: &Entitlements) {
+        let price = price(&operation, entitled);
+        self.items.push(Item { operation, price });
+    }
+
+    /// Both plans as one.
+    #[must_use]
+    pub fn plus(mut self, other: Self) -> Self {
+        self.items.extend(other.items);
+        self
+    }
+
+    /// What is planned, in the order it was added.
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// What the plan takes, by unit; units it takes nothing of are left out.
+    pub fn totals(&self) -> Vec<(Unit, Total)> {
+        let totals = Unit::ALL.map(|unit| (unit, self.total(unit, |_| true)));
+        let taken = |(_, total): &(Unit, Total)| *total != Total::NOTHING;
+        totals.into_iter().filter(taken).collect()
+    }
+
+    /// What the plan takes of a unit from one holder.
+    pub fn total_of(&self, unit: Unit, holder: Holder) -> Total {
+        self.total(unit, |price| price.charged.contains(&holder))
+    }
+
+    fn total(&self, unit: Unit, counts: impl Fn(&Price) -> bool) -> Total {
+        let prices = self.items.iter().map(|item| &item.price);
+        prices
+            .filter(|price| price.unit == unit && counts(price))
+            .map(|price| Total { min: price.units.min(), max: price.units.max() })
+            .fold(Total::NOTHING, Total::plus)
+    }
+
+    /// The first reason why a part of the plan is refused.
+    pub fn refusal(&self) -> Option<&'static str> {
+        self.items.iter().find_map(|item| match item.price.allowed {
+            Allowed::Refused(reason) => Some(reason),
+            Allowed::Allowed => None,
+        })
+    }
+
+    /// What is planned, counted: "600 hashes", "3 rules and 1 job", "7 operations".
+    pub fn words(&self) -> String {
+        let words: Vec<_> = self.items.iter().map(|item| item.operation.words()).collect();
+        match words.as_slice() {
+            [] => "nothing".to_owned(),
+            [one] => one.clone(),
+            [one, two] => format!("{one} and {two}"),
+            more => format!("{} operations", more.len()),
+        }
+    }
+
+    /// Compares the plan with what the service says is left at `now`.
+    pub fn forecast(&self, balances: &Balances, now: Timestamp) -> Forecast {
+        let totals = self.totals();
+        let lines: Vec<_> = totals.iter().flat_map(|(unit, _)| self.lines(*unit, balances, now)).collect();
+        let unsure = |unit: &Unit| balances.is_unsure_of(*unit) || !lines.iter().any(|line| line.unit == *unit);
+        let fits = lines.iter().map(|line| line.fit);
+        let unknown = totals.iter().any(|(unit, _)| unsure(unit)).then_some(Fit::Unknown);
+        let refused = self.refusal().map(|_| Fit::Refused);
+        let mut forecast = Forecast {
+            fit: fits.chain(unknown).chain(refused).max().unwrap_or(Fit::Fits),
+            words: String::new(),
+            totals,
+            lines,
+            prices: self.items.iter().map(|item| item.price.clone()).collect(),
+        };
+        forecast.words = format!("{}: {}", self.words(), forecast.verdict(self.refusal(), now));
+        forecast
+    }
+
+    fn lines(&self, unit: Unit, balances: &Balances, now: Timestamp) -> Vec<Line> {
+        let limits = balances.limits(unit).into_iter();
+        limits
+            .map(|limit| Line::new(unit, self.total_of(unit, limit.holder), limit, now))
+            .filter(|line| line.needed != Total::NOTHING)
+            .collect()
+    }
+}
+
+impl Line {
+    fn new(unit: Unit, needed: Total, limit: Limit, now: Timestamp) -> Self {
+        let after = limit.after(needed.min, needed.max);
+        let short = needed.beyond(limit.remaining);
+        let can_be_paced = limit.period == Period::Minute && limit.allowed > 0;
+        let fit = match short {
+            Total::NOTHING => Fit::Fits,
+            _ if can_be_paced => Fit::Paced,
+            Total { min: 0, .. } => Fit::Perhaps,
+            _ => Fit::Short,
+        };
+        Self {
+            unit,
+            needed,
+            limit,
+            at_best: after.at_best,
+            at_worst: after.at_worst,
+            short,
+            resets_at: limit.period.next_reset(now),
+            reset_is_assumed: limit.period.reset_is_assumed(),
+            fit,
+        }
+    }
+
+    /// How many further periods the missing part takes; `None` when it never fits.
+    pub fn further_periods(&self) -> Option<u64> {
+        match (self.short.min, self.limit.allowed) {
+            (0, _) => Some(0),
+            (_, 0) => None,
+            (short, allowed) => Some(short.div_ceil(allowed)),
+        }
+    }
+
+    /// The limit in words: "today's limit", "the group's limit for today".
+    fn limit_words(&self) -> String {
+        let current = self.limit.period.current();
+        match self.limit.holder {
+            Holder::User => format!("{current}'s limit"),
+            Holder::Group => format!("the group's limit for {current}"),
+        }
+    }
+
+    /// The limit's next reset in words.
+    fn reset_words(&self, now: Timestamp) -> String {
+        let about = if self.reset_is_assumed { "about " } else { "" };
+        format!("{about}{}", self.limit.period.reset_words(now))
+    }
+}
+
+impl Forecast {
+    /// Whether all of it can be done, over some minutes at most.
+    pub fn fits(&self) -> bool {
+        self.fit <= Fit::Paced
+    }
+
+    /// The line that decides: of those that fit worst the one that takes longest to mend, or,
+    /// where nothing is missing for certain, the one that leaves least.
+    pub fn binding(&self) -> Option<&Line> {
+        let worst = self.lines.iter().map(|line| line.fit).max()?;
+        let lines = self.lines.iter().filter(|line| line.fit == worst);
+        if worst == Fit::Short {
+            let never = u64::MAX;
+            lines.max_by_key(|line| {
+                let wait = line.further_periods().unwrap_or(never);
+                (wait == never, line.limit.period, wait, line.short.min)
+            })
+        } else {
+            lines.min_by_key(|line| (line.at_worst, line.limit.remaining))
+        }
+    }
+
+    fn verdict(&self, refusal: Option<&str>, now: Timestamp) -> String {
+        if let Some(reason) = refusal {
+            return format!("refused: {reason}");
+        }
+        match (self.fit, self.binding()) {
+            _ if self.totals.is_empty() => "free".to_owned(),
+            (Fit::Unknown, _) | (_, None) => "what is left is not known".to_owned(),
+            (Fit::Short, Some(line)) => self.short_words(line, now),
+            (Fit::Perhaps, Some(line)) => match line.short.max {
+                Some(short) => format!("up to {short} more than {}", line.limit_words()),
+                None => format!("fits if it takes no more than {}", line.unit.count(line.limit.remaining)),
+            },
+            (Fit::Paced, Some(line)) => paced_words(line),
+            (Fit::Fits | Fit::Refused, Some(line)) => format!(
+                "fits; {} left to the {} {}",
+                line.at_worst.unwrap_or(line.at_best),
+                line.limit.holder.name(),
+                line.limit.period.current()
+            ),
+        }
+    }
+
+    fn short_words(&self, line: &Line, now: Timestamp) -> String {
+        let short = match self.totals.len() {
+            1 => line.short.min.to_string(),
+            _ => line.unit.count(line.short.min),
+        };
+        let reset = line.reset_words(now);
+        let rest = match line.further_periods() {
+            None => "nothing is allowed".to_owned(),
+            Some(1) if self.rest_fits_at_once(line) => format!("the rest fits after {reset}"),
+            Some(1) => format!("the rest can start after {reset}"),
+            Some(more) => {
+                let periods = super::pool::counted(more, line.limit.period.noun());
+                format!("the rest takes {periods} more, from {reset}")
+            }
+        };
+        format!("{short} more than {}; {rest}", line.limit_words())
+    }
+
+    /// Whether what is missing fits in fresh periods of every shorter limit too.
+    fn rest_fits_at_once(&self, binding: &Line) -> bool {
+        let shorter = |line: &&Line| {
+            line.unit == binding.unit && line.limit.period < binding.limit.period && line.limit.period > Period::Minute
+        };
+        let mut lines = self.lines.iter().filter(shorter);
+        lines.all(|line| line.limit.allowed >= binding.short.min)
+    }
+}
+
+fn paced_words(line: &Line) -> String {
+    let most = line.needed.max.unwrap_or(line.needed.min);
+    let minutes = most.div_ceil(line.limit.allowed.max(1));
+    let pace = line.limit.allowed;
+    format!("fits at {pace} a minute: about {}", super::pool::counted(minutes, "minute"))
+}
+
+/// The form for machines: whether it fits, the totals, every limit, every price.
+impl Serialize for Forecast {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct OfUnit {
+            unit: Unit,
+            #[serde(flatten)]
+            total: Total,
+        }
+        let totals = self.totals.iter();
+        let totals: Vec<_> = totals.map(|&(unit, total)| OfUnit { unit, total }).collect();
+        let mut forecast = serializer.serialize_struct("Forecast", 6)?;
+        forecast.serialize_field("fits", &self.fits())?;
+        forecast.serialize_field("fit", &self.fit)?;
+        forecast.serialize_field("words", &self.words)?;
+        forecast.serialize_field("totals", &totals)?;
+        forecast.serialize_field("limits", &self.lines)?;
+        forecast.serialize_field("prices", &self.prices)?;
+        forecast.end()
+    }
+}
+
+#[cfg(test)]
+mod tests;

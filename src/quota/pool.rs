@@ -1,0 +1,341 @@
+//! The pools that quota is drawn from, their units, and the periods after which they fill again.
+
+use jiff::{SignedDuration, Timestamp, ToSpan, tz::TimeZone};
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+/// A kind of quota (§8.1.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pool {
+    /// API quota, in requests per minute, hour, day and month.
+    Api,
+    /// Intelligence quota, in searches and downloads per month.
+    Intelligence,
+    /// Hunting quota, in live rules and retrospective jobs per month.
+    Hunting,
+    /// Graph quota, in private graphs per month.
+    Graph,
+    /// Quota of private scans per minute and month; the specification does not know it.
+    PrivateScans,
+    /// No quota at all: the operation is free.
+    None,
+}
+
+impl Pool {
+    /// The pool's name in JSON and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Api => "api",
+            Self::Intelligence => "intelligence",
+            Self::Hunting => "hunting",
+            Self::Graph => "graph",
+            Self::PrivateScans => "private-scans",
+            Self::None => "none",
+        }
+    }
+
+    /// The pool's name in a sentence.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Api => "API quota",
+            Self::Intelligence => "intelligence quota",
+            Self::Hunting => "hunting quota",
+            Self::Graph => "graph quota",
+            Self::PrivateScans => "private scan quota",
+            Self::None => "no quota",
+        }
+    }
+}
+
+/// What a pool is counted in (§8.1.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Unit {
+    /// An API request.
+    Request,
+    /// An intelligence search.
+    Search,
+    /// A file download paid from intelligence quota.
+    Download,
+    /// A live hunting rule.
+    Rule,
+    /// A retrospective hunting job.
+    Job,
+    /// A private graph.
+    Graph,
+    /// A private scan.
+    Scan,
+}
+
+impl Unit {
+    /// Every unit.
+    pub const ALL: [Self; 7] =
+        [Self::Request, Self::Search, Self::Download, Self::Rule, Self::Job, Self::Graph, Self::Scan];
+
+    /// The pool that is counted in this unit.
+    pub fn pool(self) -> Pool {
+        match self {
+            Self::Request => Pool::Api,
+            Self::Search | Self::Download => Pool::Intelligence,
+            Self::Rule | Self::Job => Pool::Hunting,
+            Self::Graph => Pool::Graph,
+            Self::Scan => Pool::PrivateScans,
+        }
+    }
+
+    /// The periods over which this unit is limited, shortest first (§8.1.3). The hour is not in
+    /// the specification, but the service counts it.
+    pub fn periods(self) -> &'static [Period] {
+        match self {
+            Self::Request => &Period::ALL,
+            Self::Scan => &[Period::Minute, Period::Monthly],
+            Self::Search | Self::Download | Self::Rule | Self::Job | Self::Graph => &[Period::Monthly],
+        }
+    }
+
+    /// The unit's name, singular, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::Search => "search",
+            Self::Download => "download",
+            Self::Rule => "rule",
+            Self::Job => "job",
+            Self::Graph => "graph",
+            Self::Scan => "scan",
+        }
+    }
+
+    /// `n` of this unit in words: "1 request", "2 searches".
+    pub fn count(self, n: u64) -> String {
+        counted(n, self.name())
+    }
+}
+
+impl Serialize for Unit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// `n` of a noun: "1 hash", "2 hashes".
+pub(super) fn counted(n: u64, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {}", plural(noun)) }
+}
+
+/// The plural of a noun that takes "s" or, after a hiss, "es".
+pub(super) fn plural(noun: &str) -> String {
+    let ending = if noun.ends_with('h') && !noun.ends_with("ph") { "es" } else { "s" };
+    format!("{noun}{ending}")
+}
+
+/// How long a limit holds before its counter starts again at zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Period {
+    /// A minute. When it starts is not documented: the clock's minute is assumed.
+    Minute,
+    /// An hour. When it starts is not documented: the clock's hour is assumed.
+    Hourly,
+    /// A day, from 00:00 UTC.
+    Daily,
+    /// A month, from the 1st, 00:00 UTC.
+    Monthly,
+}
+
+impl Period {
+    /// Every period, shortest first.
+    pub const ALL: [Self; 4] = [Self::Minute, Self::Hourly, Self::Daily, Self::Monthly];
+
+    /// The period's name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Minute => "minute",
+            Self::Hourly => "hourly",
+            Self::Daily => "daily",
+            Self::Monthly => "monthly",
+        }
+    }
+
+    /// What one such period is called: "day".
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Minute => "minute",
+            Self::Hourly => "hour",
+            Self::Daily => "day",
+            Self::Monthly => "month",
+        }
+    }
+
+    /// The period that holds now: "today", "this month".
+    pub fn current(self) -> &'static str {
+        match self {
+            Self::Minute => "this minute",
+            Self::Hourly => "this hour",
+            Self::Daily => "today",
+            Self::Monthly => "this month",
+        }
+    }
+
+    /// Whether the moment of the reset is a guess rather than a documented fact.
+    pub fn reset_is_assumed(self) -> bool {
+        matches!(self, Self::Minute | Self::Hourly)
+    }
+
+    /// The first reset after `now`. At the end of time itself there is none: the last instant.
+    pub fn next_reset(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::Minute => next_multiple(now, 60),
+            Self::Hourly => next_multiple(now, 60 * 60),
+            Self::Daily => next_multiple(now, 24 * 60 * 60),
+            Self::Monthly => next_month(now),
+        }
+    }
+
+    /// How long it is from `now` to the next reset; never negative.
+    pub fn until_reset(self, now: Timestamp) -> SignedDuration {
+        now.duration_until(self.next_reset(now))
+    }
+
+    /// The next reset as a wall clock in UTC says it: "00:00 UTC", "1 December 00:00 UTC".
+    pub fn reset_words(self, now: Timestamp) -> String {
+        let reset = self.next_reset(now).to_zoned(TimeZone::UTC);
+        let clock = format!("{:02}:{:02} UTC", reset.hour(), reset.minute());
+        match self {
+            Self::Monthly => format!("{} {} {clock}", reset.day(), month_name(reset.month())),
+            Self::Minute | Self::Hourly | Self::Daily => clock,
+        }
+    }
+}
+
+/// The first instant after `now` that is a whole number of `seconds` from the epoch.
+fn next_multiple(now: Timestamp, seconds: i64) -> Timestamp {
+    // The second before the epoch ends in a negative fraction: floor by the nanosecond.
+    let whole = now.as_nanosecond().div_euclid(1_000_000_000) as i64;
+    let passed = whole.rem_euclid(seconds);
+    Timestamp::from_second(whole - passed + seconds).unwrap_or(Timestamp::MAX)
+}
+
+fn next_month(now: Timestamp) -> Timestamp {
+    let today = now.to_zoned(TimeZone::UTC).date();
+    today
+        .first_of_month()
+        .checked_add(1.month())
+        .and_then(|first| first.to_zoned(TimeZone::UTC))
+        .map_or(Timestamp::MAX, |midnight| midnight.timestamp())
+}
+
+fn month_name(month: i8) -> &'static str {
+    match month {
+        1 => "January",
+        2 => "February",
+        3 => "March",
+        4 => "April",
+        5 => "May",
+        6 => "June",
+        7 => "July",
+        8 => "August",
+        9 => "September",
+        10 => "October",
+        11 => "November",
+        _ => "December",
+    }
+}
+
+/// Whose quota it is (§8.1.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Holder {
+    /// The user alone.
+    User,
+    /// The group that the user shares a quota with.
+    Group,
+}
+
+impl Holder {
+    /// The holder's name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Group => "group",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_day_ends_at_midnight_utc_and_a_month_on_the_first() {
+        let now = at("2026-11-20T08:38:47.5Z");
+        assert_eq!(Period::Minute.next_reset(now), at("2026-11-20T08:39:00Z"));
+        assert_eq!(Period::Hourly.next_reset(now), at("2026-11-20T09:00:00Z"));
+        assert_eq!(Period::Daily.next_reset(now), at("2026-11-21T00:00:00Z"));
+        assert_eq!(Period::Monthly.next_reset(now), at("2026-12-01T00:00:00Z"));
+    }
+
+    #[test]
+    fn a_reset_is_always_later_even_on_the_instant_of_one() {
+        for (now, next) in [
+            ("2026-12-31T23:59:59.999999999Z", "2027-01-01T00:00:00Z"),
+            ("2028-02-29T00:00:00Z", "2028-03-01T00:00:00Z"),
+            ("1969-12-31T23:59:59.5Z", "1970-01-01T00:00:00Z"),
+        ] {
+            assert_eq!(Period::Daily.next_reset(at(now)), at(next), "{now}");
+            assert_eq!(Period::Monthly.next_reset(at(now)), at(next), "{now}");
+        }
+        let midnight = at("2026-12-01T00:00:00Z");
+        assert_eq!(Period::Daily.next_reset(midnight), at("2026-12-02T00:00:00Z"));
+        assert_eq!(Period::Monthly.next_reset(midnight), at("2027-01-01T00:00:00Z"));
+    }
+
+    #[test]
+    fn the_ends_of_time_are_survived() {
+        for period in Period::ALL {
+            assert!(period.next_reset(Timestamp::MAX) >= Timestamp::MAX);
+            assert!(period.next_reset(Timestamp::MIN) > Timestamp::MIN);
+            assert!(!period.until_reset(Timestamp::MAX).is_negative());
+        }
+    }
+
+    #[test]
+    fn resets_in_words() {
+        let now = at("2026-11-20T08:38:47Z");
+        assert_eq!(Period::Daily.reset_words(now), "00:00 UTC");
+        assert_eq!(Period::Monthly.reset_words(now), "1 December 00:00 UTC");
+        assert_eq!(Period::Hourly.reset_words(now), "09:00 UTC");
+        assert!(Period::Hourly.reset_is_assumed() && !Period::Daily.reset_is_assumed());
+    }
+
+    #[test]
+    fn json_names_are_the_spoken_names() {
+        for pool in [Pool::Api, Pool::PrivateScans, Pool::None] {
+            assert_eq!(serde_json::to_value(pool).unwrap(), pool.name());
+        }
+        for unit in Unit::ALL {
+            assert_eq!(serde_json::to_value(unit).unwrap(), unit.name());
+            assert_ne!(unit.pool(), Pool::None);
+        }
+        for period in Period::ALL {
+            assert_eq!(serde_json::to_value(period).unwrap(), period.name());
+        }
+    }
+
+    #[test]
+    fn counts_in_words() {
+        assert_eq!(Unit::Request.count(1), "1 request");
+        assert_eq!(Unit::Search.count(2), "2 searches");
+        assert_eq!(Unit::Graph.count(0), "0 graphs");
+    }
+}

@@ -1,0 +1,298 @@
+//! A price before the call, in words and as JSON, and what it settles to after the call.
+
+use super::{Holder, Kind, Pool, Rule, Unit};
+use serde::{Serialize, Serializer, ser::SerializeStruct};
+use std::fmt;
+
+/// How well a price is founded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Basis {
+    /// The specification says so.
+    Documented,
+    /// The specification is silent; a rule of it is applied, or a fact is inferred.
+    Assumed,
+}
+
+impl Basis {
+    /// "documented" or "assumed".
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Documented => "documented",
+            Self::Assumed => "assumed",
+        }
+    }
+}
+
+/// What an answer brings, where each of it is charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Returned {
+    /// One upload of a file (§8.2.2).
+    Submission,
+    /// One call that loads items of a graph (§8.6.2).
+    Call,
+}
+
+impl Returned {
+    /// The item's name, singular.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Submission => "submission",
+            Self::Call => "call",
+        }
+    }
+}
+
+/// How many units a price takes, before the answer is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Units {
+    /// This many.
+    Exact(u64),
+    /// From `min` up to and including `max`; `None` is no known upper end.
+    Range {
+        /// The least it can be.
+        min: u64,
+        /// The most it can be.
+        max: Option<u64>,
+        /// What decides.
+        why: &'static str,
+    },
+    /// `each` for every item that the answer brings.
+    PerItem {
+        /// The item.
+        item: Returned,
+        /// Units for one of them.
+        each: u64,
+    },
+}
+
+impl Units {
+    /// The least it can be.
+    pub fn min(self) -> u64 {
+        match self {
+            Self::Exact(n) => n,
+            Self::Range { min, .. } => min,
+            Self::PerItem { .. } => 0,
+        }
+    }
+
+    /// The most it can be; `None` when nobody knows.
+    pub fn max(self) -> Option<u64> {
+        match self {
+            Self::Exact(n) => Some(n),
+            Self::Range { max, .. } => max,
+            Self::PerItem { each, .. } => (each == 0).then_some(0),
+        }
+    }
+}
+
+/// As short as it can be said: "4", "0 or 1", "2 to 5", "at least 3", "1 per submission".
+impl fmt::Display for Units {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Exact(n) => write!(f, "{n}"),
+            Self::Range { min, max, .. } => match max {
+                None => write!(f, "at least {min}"),
+                Some(max) if max <= min => write!(f, "{min}"),
+                Some(max) if max - min == 1 => write!(f, "{min} or {max}"),
+                Some(max) => write!(f, "{min} to {max}"),
+            },
+            Self::PerItem { item, each } => write!(f, "{each} per {}", item.name()),
+        }
+    }
+}
+
+impl Serialize for Units {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if let Self::Exact(n) = self {
+            return serializer.serialize_u64(*n);
+        }
+        let mut range = serializer.serialize_struct("Units", 2)?;
+        range.serialize_field("min", &self.min())?;
+        range.serialize_field("max", &self.max())?;
+        range.end()
+    }
+}
+
+/// What a rule makes of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It takes units from the unit's pool.
+    Takes(Unit, Units),
+    /// It takes nothing of a unit that would be counted otherwise.
+    Free(Unit),
+    /// It is not for this user; the unit is what it would take.
+    Refused(Unit, &'static str),
+}
+
+/// Whether the user may ask for it at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allowed {
+    /// Nothing known speaks against it.
+    Allowed,
+    /// The user is not entitled to it, for this reason; it must not be sent.
+    Refused(&'static str),
+}
+
+/// What an operation costs, before it is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Price {
+    /// What is priced.
+    pub operation: Kind,
+    /// The rule that prices it.
+    pub rule: &'static Rule,
+    /// The pool it draws from; [`Pool::None`] when it is free or refused.
+    pub pool: Pool,
+    /// The unit it is, or would be, counted in.
+    pub unit: Unit,
+    /// How many of them.
+    pub units: Units,
+    /// Whose quota they are taken from (§8.1.1); nobody's when it is free or refused.
+    pub charged: &'static [Holder],
+    /// How well this price is founded.
+    pub basis: Basis,
+    /// Whether it may be asked for.
+    pub allowed: Allowed,
+    /// What was assumed or concluded on the way, as sentences.
+    pub notes: Vec<&'static str>,
+    /// The numbers of further rules that come to the same price.
+    pub agreeing: Vec<&'static str>,
+}
+
+impl Price {
+    /// Whether nothing can be charged for it.
+    pub fn is_free(&self) -> bool {
+        self.units.max() == Some(0)
+    }
+
+    /// Whether it may be asked for.
+    pub fn is_allowed(&self) -> bool {
+        self.allowed == Allowed::Allowed
+    }
+
+    /// The price in a few words: "1 request", "0", "0 or 1", "1 per submission",
+    /// "refused: no private scanning licence".
+    pub fn short(&self) -> String {
+        match (self.allowed, self.units) {
+            (Allowed::Refused(reason), _) => format!("refused: {reason}"),
+            (Allowed::Allowed, Units::Exact(0)) => "0".to_owned(),
+            (Allowed::Allowed, Units::Exact(n)) => self.unit.count(n),
+            (Allowed::Allowed, units) => units.to_string(),
+        }
+    }
+
+    /// The price explained, one sentence an entry: the rule, what is drawn and from whom, what
+    /// decides, what is assumed.
+    pub fn explanation(&self) -> Vec<String> {
+        let mut sentences = vec![format!("Rule {}: {}", self.rule.number, self.rule.words), self.drawn()];
+        if let Units::Range { why, .. } = self.units {
+            sentences.push(why.to_owned());
+        }
+        sentences.extend(self.notes.iter().map(|note| (*note).to_owned()));
+        if !self.agreeing.is_empty() {
+            let numbers = self.agreeing.join(" and ");
+            sentences.push(format!("The same follows from {numbers}."));
+        }
+        sentences.push(match self.basis {
+            Basis::Documented => "This price is documented.".to_owned(),
+            Basis::Assumed => "This price is assumed, not documented.".to_owned(),
+        });
+        sentences
+    }
+
+    /// What is drawn, from which pool, and whose it is, as a sentence.
+    fn drawn(&self) -> String {
+        if let Allowed::Refused(reason) = self.allowed {
+            return format!("It is refused: {reason}. Nothing is sent and nothing is charged.");
+        }
+        if self.pool == Pool::None {
+            return "It takes no quota.".to_owned();
+        }
+        let holders: Vec<_> = self.charged.iter().map(|holder| holder.name()).collect();
+        let amount = match self.units {
+            Units::Exact(n) => self.unit.count(n),
+            Units::PerItem { item, each } => format!("{} for each {} returned", self.unit.count(each), item.name()),
+            range @ Units::Range { .. } => {
+                format!("{range} {}", super::pool::plural(self.unit.name()))
+            }
+        };
+        format!("It takes {amount} from the {} of {} (8.1.1).", self.pool.words(), holders.join(" and "))
+    }
+
+    /// What it cost, once the outcome is known: within the predicted range, or nothing when the
+    /// call was never sent.
+    pub fn settle(&self, outcome: Outcome) -> Settled {
+        let (min, max) = (self.units.min(), self.units.max());
+        let at_most =
+            max.map_or(Settled::Open, |most| if most == min { Settled::Exactly(most) } else { Settled::AtMost(most) });
+        match (outcome, self.units) {
+            (Outcome::Unsent, _) => Settled::Exactly(0),
+            (Outcome::Unknown | Outcome::Failed, _) if !self.is_free() => max.map_or(Settled::Open, Settled::AtMost),
+            (Outcome::Items(n), Units::PerItem { each, .. }) => Settled::Exactly(each.saturating_mul(n)),
+            (Outcome::Existed(false), Units::Range { .. }) => Settled::Exactly(min),
+            (Outcome::Existed(true), Units::Range { .. }) => max.map_or(Settled::Open, Settled::Exactly),
+            _ => at_most,
+        }
+    }
+}
+
+/// The form for machines. `units` is a number, or an object with `min` and `max`.
+impl Serialize for Price {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut price = serializer.serialize_struct("Price", 9)?;
+        price.serialize_field("operation", &self.operation)?;
+        price.serialize_field("rule", self.rule.number)?;
+        price.serialize_field("pool", &self.pool)?;
+        price.serialize_field("unit", &self.unit)?;
+        price.serialize_field("units", &self.units)?;
+        price.serialize_field("charged", self.charged)?;
+        price.serialize_field("basis", &self.basis)?;
+        price.serialize_field("allowed", &self.is_allowed())?;
+        price.serialize_field("why", &self.explanation().join(" "))?;
+        price.end()
+    }
+}
+
+/// What became of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It never left this machine.
+    Unsent,
+    /// It was answered, and nothing more is to be learnt from that.
+    Answered,
+    /// It was answered with so many of the items that are charged one by one.
+    Items(u64),
+    /// It was answered, and what it named was there before (`true`) or not: the analysis asked
+    /// for, the file uploaded.
+    Existed(bool),
+    /// It was answered with an error. Whether that is charged is not documented: it may be.
+    Failed,
+    /// No answer came; the service may have served it all the same.
+    Unknown,
+}
+
+/// What a call cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// This much.
+    Exactly(u64),
+    /// This much or less; it counts as this much until the service's counters say otherwise.
+    AtMost(u64),
+    /// Nobody can say until the service's counters do.
+    Open,
+}
+
+impl Settled {
+    /// What to write down so as never to be too low; `None` when only the counters can say.
+    pub fn careful(self) -> Option<u64> {
+        match self {
+            Self::Exactly(n) | Self::AtMost(n) => Some(n),
+            Self::Open => None,
+        }
+    }
+
+    /// Whether the amount is known and not a bound.
+    pub fn is_certain(self) -> bool {
+        matches!(self, Self::Exactly(_))
+    }
+}

@@ -1,0 +1,414 @@
+//! Every table cell and every sentence of section 8, each in a test that names it.
+
+use super::*;
+
+// §8.1 General rules
+
+#[test]
+fn rule_8_1_1_a_member_of_a_group_consumes_from_user_and_group() {
+    let price = priced(&Operation::once(Kind::V3File));
+    assert_eq!(price.charged, [Holder::User, Holder::Group]);
+}
+
+#[test]
+fn rule_8_1_1_a_user_without_a_group_consumes_alone() {
+    let alone = Entitlements { group: no(), ..entitled() };
+    let price = price(&Operation::once(Kind::V3File), &alone);
+    assert_eq!(price.charged, [Holder::User]);
+}
+
+#[test]
+fn rule_8_1_1_an_unknown_group_is_counted_for() {
+    let price = price(&Operation::once(Kind::V3File), &Entitlements::default());
+    assert_eq!(price.charged, [Holder::User, Holder::Group]);
+}
+
+#[test]
+fn rule_8_1_1_what_is_free_is_charged_to_nobody() {
+    assert!(priced(&Operation::once(Kind::V3Quotas)).charged.is_empty());
+}
+
+#[test]
+fn rule_8_1_2_one_call_takes_one_request() {
+    for kind in [Kind::V3File, Kind::V3FileAnalyses] {
+        let price = priced(&Operation::once(kind));
+        assert_price(&price, "8.1.2", Pool::Api, "1 request");
+        assert_eq!(price.basis, Basis::Documented);
+    }
+}
+
+#[test]
+fn rule_8_1_2_many_calls_take_as_many_requests() {
+    let seven = Operation::PrivateBehaviour { calls: 7 };
+    assert_price(&priced(&seven), "8.1.2", Pool::Api, "7 requests");
+}
+
+#[test]
+fn rule_8_1_2_private_reads_take_a_request_by_assumption() {
+    let reads = Kind::ALL.iter().filter(|kind| kind.is_private());
+    for kind in reads.filter(|kind| **kind != Kind::PrivateScan) {
+        let price = priced(&Operation::once(*kind));
+        assert_price(&price, "8.1.2", Pool::Api, "1 request");
+        assert_eq!(price.basis, Basis::Assumed);
+        let why = price.explanation().join(" ");
+        assert!(why.contains("silent on private endpoints"), "{why}");
+    }
+}
+
+#[test]
+fn rule_8_1_2_private_reads_without_a_licence_are_refused() {
+    let unlicensed = Entitlements { private_scanning: no(), ..entitled() };
+    for kind in Kind::ALL.iter().filter(|kind| kind.is_private()) {
+        let price = price(&Operation::once(*kind), &unlicensed);
+        assert_eq!(price.short(), "refused: no private scanning licence");
+        assert!(!price.is_allowed() && price.is_free() && price.charged.is_empty());
+    }
+}
+
+#[test]
+fn rule_8_1_2_an_unknown_licence_is_no_refusal_and_is_named() {
+    let price = price(&Operation::once(Kind::PrivateBehaviour), &Entitlements::default());
+    assert_price(&price, "8.1.2", Pool::Api, "1 request");
+    assert!(price.explanation().join(" ").contains("licence is not known"));
+}
+
+#[test]
+fn rule_8_1_2_the_user_object_takes_a_request_by_assumption() {
+    let price = priced(&Operation::once(Kind::V3User));
+    assert_price(&price, "8.1.2", Pool::Api, "1 request");
+    assert_eq!(price.basis, Basis::Assumed);
+}
+
+#[test]
+fn rule_8_1_3_api_quota_is_limited_by_minute_day_and_month() {
+    let periods = rule("8.1.2").unwrap().periods();
+    for period in [Period::Minute, Period::Daily, Period::Monthly] {
+        assert!(periods.contains(&period), "{period:?}");
+    }
+}
+
+#[test]
+fn rule_8_1_3_intelligence_hunting_and_graph_quota_are_limited_by_month() {
+    for number in ["8.4.1", "8.5.1", "8.5.2", "8.6.1"] {
+        assert_eq!(rule(number).unwrap().periods(), [Period::Monthly], "{number}");
+    }
+}
+
+#[test]
+fn rule_8_1_3_what_is_free_has_no_period() {
+    assert!(rule("8.3.3").unwrap().periods().is_empty());
+}
+
+// §8.2 API v2 consumption
+
+#[test]
+fn rule_8_2_1_a_list_of_hashes_takes_a_request_for_each() {
+    assert_price(&priced(&report(25, false)), "8.2.1", Pool::Api, "25 requests");
+    assert_price(&priced(&report(1, false)), "8.2.1", Pool::Api, "1 request");
+    assert_price(&priced(&report(0, false)), "8.2.1", Pool::Api, "0");
+}
+
+#[test]
+fn rule_8_2_2_submissions_are_summed_over_files() {
+    let submissions = Some(vec![4, 6]);
+    let price = priced(&Operation::V2FileSubmissions { submissions });
+    assert_price(&price, "8.2.2", Pool::Api, "10 requests");
+}
+
+#[test]
+fn rule_8_2_2_unknown_submissions_take_a_request_each() {
+    let price = priced(&Operation::once(Kind::V2FileSubmissions));
+    assert_price(&price, "8.2.2", Pool::Api, "1 per submission");
+    assert_eq!(price.settle(Outcome::Items(10)), Settled::Exactly(10));
+    assert_eq!(price.settle(Outcome::Items(0)), Settled::Exactly(0));
+    assert_eq!(price.settle(Outcome::Unknown), Settled::Open);
+}
+
+#[test]
+fn rule_8_2_3_the_upload_of_an_unknown_file_is_free() {
+    let price = priced(&Operation::V2FileScan { known: Some(false) });
+    assert_price(&price, "8.2.3", Pool::None, "0");
+}
+
+#[test]
+fn rule_8_2_3_the_upload_of_a_known_file_is_a_call_as_any() {
+    let price = priced(&Operation::V2FileScan { known: Some(true) });
+    assert_price(&price, "8.1.2", Pool::Api, "1 request");
+}
+
+#[test]
+fn rule_8_2_3_the_upload_of_perhaps_a_new_file_is_nothing_or_one() {
+    let price = priced(&Operation::V2FileScan { known: None });
+    assert_price(&price, "8.2.3", Pool::Api, "0 or 1");
+    assert_eq!(price.settle(Outcome::Existed(false)), Settled::Exactly(0));
+    assert_eq!(price.settle(Outcome::Existed(true)), Settled::Exactly(1));
+}
+
+#[test]
+fn rule_8_2_4_a_check_after_such_an_upload_consumes_as_usual() {
+    assert_price(&priced(&report(1, true)), "8.2.4", Pool::Api, "1 request");
+    assert_price(&priced(&report(3, true)), "8.2.4", Pool::Api, "3 requests");
+}
+
+// §8.3 API v3 consumption
+
+#[test]
+fn rule_8_3_1_searches_without_premium_api_take_intelligence_quota() {
+    let price = price(&Operation::V3Search { calls: 1 }, &searcher(no(), yes()));
+    assert_price(&price, "8.3.1", Pool::Intelligence, "1 search");
+    assert_eq!(price.agreeing, ["8.4.2", "8.4.3"]);
+    assert_eq!(price.basis, Basis::Documented);
+}
+
+#[test]
+fn rule_8_3_2_searches_with_premium_api_take_api_quota() {
+    for intelligence in [yes(), no(), Entitlement::Unknown] {
+        let price = price(&Operation::V3Search { calls: 2 }, &searcher(yes(), intelligence));
+        assert_price(&price, "8.3.2", Pool::Api, "2 requests");
+        assert_eq!(price.agreeing, ["8.4.3"]);
+        assert_eq!(price.basis, Basis::Documented);
+    }
+}
+
+#[test]
+fn rule_8_3_3_quota_details_are_free() {
+    assert_price(&priced(&Operation::V3Quotas { calls: 9 }), "8.3.3", Pool::None, "0");
+}
+
+#[test]
+fn rule_8_3_3_usage_details_are_free() {
+    assert_price(&priced(&Operation::V3Usage { calls: 9 }), "8.3.3", Pool::None, "0");
+}
+
+#[test]
+fn rule_8_3_4_feeds_and_downloads_by_their_links_are_free() {
+    assert_price(&priced(&Operation::V3Feed { calls: 60 }), "8.3.4", Pool::None, "0");
+}
+
+#[test]
+fn rule_8_3_5_an_invalid_analysis_is_free() {
+    let price = priced(&Operation::V3Analysis { exists: Some(false) });
+    assert_price(&price, "8.3.5", Pool::None, "0");
+}
+
+#[test]
+fn rule_8_3_5_a_valid_analysis_is_a_call_as_any() {
+    let price = priced(&Operation::V3Analysis { exists: Some(true) });
+    assert_price(&price, "8.1.2", Pool::Api, "1 request");
+}
+
+#[test]
+fn rule_8_3_5_an_analysis_not_yet_seen_is_nothing_or_one() {
+    let price = priced(&Operation::V3Analysis { exists: None });
+    assert_price(&price, "8.3.5", Pool::Api, "0 or 1");
+    assert_eq!(price.settle(Outcome::Existed(false)), Settled::Exactly(0));
+    assert_eq!(price.settle(Outcome::Existed(true)), Settled::Exactly(1));
+    let why = price.explanation().join(" ");
+    assert!(why.contains("Nothing if the analysis does not exist."), "{why}");
+}
+
+#[test]
+fn rule_8_3_6_the_upload_of_an_unknown_file_is_free() {
+    let price = priced(&Operation::V3FileUpload { known: Some(false) });
+    assert_price(&price, "8.3.6", Pool::None, "0");
+}
+
+#[test]
+fn rule_8_3_6_the_upload_of_a_known_file_is_a_call_as_any() {
+    let price = priced(&Operation::V3FileUpload { known: Some(true) });
+    assert_price(&price, "8.1.2", Pool::Api, "1 request");
+}
+
+#[test]
+fn rule_8_3_6_the_upload_of_perhaps_a_new_file_is_nothing_or_one() {
+    let price = priced(&Operation::V3FileUpload { known: None });
+    assert_price(&price, "8.3.6", Pool::Api, "0 or 1");
+}
+
+#[test]
+fn rule_8_3_6_looking_up_the_new_file_later_is_free() {
+    let price = priced(&Operation::V3File { calls: 5, after_new_upload: true });
+    assert_price(&price, "8.3.6", Pool::None, "0");
+}
+
+#[test]
+fn rule_8_3_6_looking_up_the_analyses_of_the_new_file_later_is_free() {
+    let price = priced(&Operation::V3FileAnalyses { calls: 5, after_new_upload: true });
+    assert_price(&price, "8.3.6", Pool::None, "0");
+}
+
+#[test]
+fn rule_8_3_7_a_rescan_consumes_as_any_call() {
+    assert_price(&priced(&Operation::V3Rescan { calls: 2 }), "8.3.7", Pool::Api, "2 requests");
+}
+
+// §8.4 Intelligence consumption
+
+#[test]
+fn rule_8_4_1_a_direct_search_on_the_website_takes_one_search() {
+    let price = priced(&Operation::WebSearch { calls: 1 });
+    assert_price(&price, "8.4.1", Pool::Intelligence, "1 search");
+}
+
+#[test]
+fn rule_8_4_1_pivots_and_pages_take_one_search_each() {
+    // A search, two pivots from it, three further pages.
+    let price = priced(&Operation::WebSearch { calls: 1 + 2 + 3 });
+    assert_price(&price, "8.4.1", Pool::Intelligence, "6 searches");
+}
+
+#[test]
+fn rule_8_4_1_a_multihash_search_takes_one_search() {
+    let many_hashes = Numbers { hashes: 300, ..Numbers::default() };
+    let price = priced(&Operation::with(Kind::WebSearch, many_hashes));
+    assert_price(&price, "8.4.1", Pool::Intelligence, "1 search");
+}
+
+#[test]
+fn rule_8_4_1_the_website_takes_searches_whether_premium_api_is_bought_or_not() {
+    for premium_api in [yes(), no(), Entitlement::Unknown] {
+        let entitled = searcher(premium_api, yes());
+        let price = price(&Operation::WebSearch { calls: 1 }, &entitled);
+        assert_price(&price, "8.4.1", Pool::Intelligence, "1 search");
+    }
+}
+
+#[test]
+fn rule_8_4_1_the_website_refuses_searches_without_intelligence() {
+    let price = price(&Operation::WebSearch { calls: 1 }, &searcher(yes(), no()));
+    assert_eq!(price.short(), "refused: no premium intelligence");
+    assert!(!price.is_allowed());
+}
+
+#[test]
+fn rule_8_4_2_each_step_of_a_cursor_takes_one_search() {
+    let four_pages = Operation::V3Search { calls: 4 };
+    let entitled = searcher(no(), yes());
+    let price = price(&four_pages, &entitled);
+    assert_eq!((price.pool, price.short().as_str()), (Pool::Intelligence, "4 searches"));
+    assert_eq!(
+        rule("8.4.2").unwrap().verdict(&four_pages, &entitled),
+        Some(Verdict::Takes(Unit::Search, Units::Exact(4)))
+    );
+}
+
+#[test]
+fn rule_8_4_3_enterprise_endpoints_take_premium_api_where_it_is_bought() {
+    let price = price(&Operation::V3Download { calls: 2 }, &searcher(yes(), yes()));
+    assert_price(&price, "8.4.3", Pool::Api, "2 requests");
+}
+
+#[test]
+fn rule_8_4_3_enterprise_endpoints_take_intelligence_quota_otherwise() {
+    let price = price(&Operation::V3Download { calls: 2 }, &searcher(no(), yes()));
+    assert_price(&price, "8.4.3", Pool::Intelligence, "2 downloads");
+}
+
+#[test]
+fn rule_8_4_3_enterprise_endpoints_are_refused_to_who_has_neither() {
+    for kind in [Kind::V3Search, Kind::V3Download] {
+        let price = price(&Operation::once(kind), &searcher(no(), no()));
+        assert_eq!(price.rule.number, "8.4.3");
+        assert_eq!(price.short(), "refused: neither premium API nor premium intelligence");
+        assert_eq!((price.pool, price.is_free()), (Pool::None, true));
+    }
+}
+
+#[test]
+fn rule_8_4_3_what_is_not_known_of_the_user_is_assumed_and_said() {
+    let unknown = Entitlement::Unknown;
+    for (api, intelligence, pool) in [
+        (unknown, yes(), Pool::Intelligence),
+        (unknown, no(), Pool::Api),
+        (no(), unknown, Pool::Intelligence),
+        (unknown, unknown, Pool::Intelligence),
+    ] {
+        let price = price(&Operation::V3Search { calls: 3 }, &searcher(api, intelligence));
+        assert_eq!((price.pool, price.units), (pool, Units::Exact(3)));
+        assert_eq!((price.basis, price.notes.len()), (Basis::Assumed, 1));
+        assert!(price.notes[0].contains("known"));
+    }
+}
+
+#[test]
+fn rule_8_4_3_an_inferred_entitlement_makes_an_assumed_price() {
+    let inferred = Entitlement::known(true, Source::Inferred);
+    for entitled in [searcher(inferred, yes()), searcher(no(), inferred)] {
+        let price = price(&Operation::V3Search { calls: 1 }, &entitled);
+        assert_eq!(price.basis, Basis::Assumed);
+        assert!(price.notes[0].contains("inferred"));
+    }
+}
+
+// §8.5 Hunting consumption
+
+#[test]
+fn rule_8_5_1_three_rules_in_an_active_ruleset_take_three() {
+    let active = true;
+    let price = priced(&Operation::LivehuntRules { rules: 3, active });
+    assert_price(&price, "8.5.1", Pool::Hunting, "3 rules");
+}
+
+#[test]
+fn rule_8_5_1_rules_in_an_inactive_ruleset_take_nothing() {
+    let active = false;
+    let price = priced(&Operation::LivehuntRules { rules: 3, active });
+    assert_price(&price, "8.5.1", Pool::None, "0");
+    assert_eq!(price.unit, Unit::Rule);
+}
+
+#[test]
+fn rule_8_5_2_each_job_takes_one() {
+    assert_price(&priced(&Operation::Retrohunt { jobs: 2 }), "8.5.2", Pool::Hunting, "2 jobs");
+}
+
+#[test]
+fn rule_8_5_2_jobs_that_match_nothing_take_one_all_the_same() {
+    let price = priced(&Operation::Retrohunt { jobs: 1 });
+    assert_eq!(price.settle(Outcome::Items(0)), Settled::Exactly(1));
+    assert_eq!(price.settle(Outcome::Answered), Settled::Exactly(1));
+}
+
+#[test]
+fn rule_8_5_2_jobs_that_fail_take_one_all_the_same() {
+    // The job fails, not the call that creates it: that one is answered.
+    let price = priced(&Operation::Retrohunt { jobs: 1 });
+    assert_eq!(price.settle(Outcome::Existed(false)), Settled::Exactly(1));
+    assert_eq!(price.settle(Outcome::Failed).careful(), Some(1));
+}
+
+// §8.6 Graph consumption
+
+#[test]
+fn rule_8_6_1_a_private_graph_takes_one_graph_and_nothing_else() {
+    let mut plan = Plan::of(Operation::GraphPrivate { graphs: 1 }, &entitled());
+    assert_price(&plan.items()[0].price, "8.6.1", Pool::Graph, "1 graph");
+    plan.add(Operation::GraphPrivate { graphs: 2 }, &entitled());
+    let three = Total { min: 3, max: Some(3) };
+    assert_eq!(plan.totals(), [(Unit::Graph, three)]);
+}
+
+#[test]
+fn rule_8_6_2_a_public_graph_takes_a_request_for_each_call_that_loads_it() {
+    let loads = Some(12);
+    let price = priced(&Operation::GraphPublic { graphs: 1, loads });
+    assert_price(&price, "8.6.2", Pool::Api, "12 requests");
+    let price = priced(&Operation::GraphPublic { graphs: 2, loads });
+    assert_price(&price, "8.6.2", Pool::Api, "24 requests");
+}
+
+#[test]
+fn rule_8_6_2_a_public_graph_of_unknown_size_takes_a_request_a_call() {
+    let price = priced(&Operation::once(Kind::GraphPublic));
+    assert_price(&price, "8.6.2", Pool::Api, "1 per call");
+    assert_eq!(price.settle(Outcome::Items(5)), Settled::Exactly(5));
+}
+
+// Beyond the specification
+
+#[test]
+fn rule_a_1_private_scans_take_private_scans_by_assumption() {
+    let price = priced(&Operation::PrivateScan { scans: 2 });
+    assert_price(&price, "A.1", Pool::PrivateScans, "2 scans");
+    assert_eq!(price.basis, Basis::Assumed);
+}

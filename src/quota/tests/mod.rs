@@ -1,0 +1,120 @@
+//! The rules, the prices and what they settle to, with what these tests share.
+
+use super::*;
+use proptest::prelude::*;
+
+mod cells;
+mod prices;
+mod table;
+
+fn yes() -> Entitlement {
+    Entitlement::by_hand(true)
+}
+
+fn no() -> Entitlement {
+    Entitlement::by_hand(false)
+}
+
+/// A user who holds everything and shares a group.
+fn entitled() -> Entitlements {
+    Entitlements { premium_api: yes(), premium_intelligence: yes(), private_scanning: yes(), group: yes() }
+}
+
+fn searcher(premium_api: Entitlement, premium_intelligence: Entitlement) -> Entitlements {
+    Entitlements { premium_api, premium_intelligence, ..entitled() }
+}
+
+fn priced(operation: &Operation) -> Price {
+    price(operation, &entitled())
+}
+
+/// Asserts what an operation costs, by which rule, from which pool.
+#[track_caller]
+fn assert_price(price: &Price, rule: &str, pool: Pool, short: &str) {
+    let found = (price.rule.number, price.pool, price.short());
+    assert_eq!(found, (rule, pool, short.to_owned()));
+    assert!(price.is_allowed());
+}
+
+fn report(hashes: u64, after_new_upload: bool) -> Operation {
+    Operation::V2FileReport { hashes, after_new_upload }
+}
+
+/// Every entitlement in every state, a group or none.
+fn every_entitlement() -> Vec<Entitlements> {
+    let states = [yes(), no(), Entitlement::Unknown];
+    let mut all = Vec::new();
+    for premium_api in states {
+        for premium_intelligence in states {
+            for private_scanning in states {
+                for group in states {
+                    all.push(Entitlements { premium_api, premium_intelligence, private_scanning, group });
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Every kind with every combination of what may be known of it.
+fn every_operation() -> Vec<Operation> {
+    let facts = [None, Some(true), Some(false)];
+    let mut all = Vec::new();
+    for kind in Kind::ALL {
+        for fact in facts {
+            for after_new_upload in [false, true] {
+                let numbers = Numbers {
+                    calls: 3,
+                    loads: fact.map(|_| 3),
+                    submissions: fact.map(|_| vec![4, 6]),
+                    known: fact,
+                    exists: fact,
+                    active: fact != Some(false),
+                    after_new_upload,
+                    ..Numbers::default()
+                };
+                all.push(Operation::with(*kind, numbers));
+            }
+        }
+    }
+    all
+}
+
+pub(super) fn any_numbers() -> impl Strategy<Value = Numbers> {
+    let count = || prop_oneof![any::<u64>(), 0..9u64];
+    let counts = (count(), count(), count(), count(), count(), count());
+    let facts = (any::<Option<bool>>(), any::<Option<bool>>(), any::<bool>(), any::<bool>());
+    let returned = (prop::option::of(prop::collection::vec(count(), 0..4)), prop::option::of(count()));
+    (counts, facts, returned).prop_map(|(counts, facts, returned)| Numbers {
+        calls: counts.0,
+        hashes: counts.1,
+        rules: counts.2,
+        jobs: counts.3,
+        graphs: counts.4,
+        scans: counts.5,
+        known: facts.0,
+        exists: facts.1,
+        active: facts.2,
+        after_new_upload: facts.3,
+        submissions: returned.0,
+        loads: returned.1,
+    })
+}
+
+fn any_operation() -> impl Strategy<Value = Operation> {
+    (0..Kind::ALL.len(), any_numbers()).prop_map(|(at, numbers)| Operation::with(Kind::ALL[at], numbers))
+}
+
+fn any_entitlements() -> impl Strategy<Value = Entitlements> {
+    prop::sample::select(every_entitlement())
+}
+
+fn any_outcome() -> impl Strategy<Value = Outcome> {
+    prop_oneof![
+        Just(Outcome::Answered),
+        Just(Outcome::Failed),
+        Just(Outcome::Unknown),
+        any::<u64>().prop_map(Outcome::Items),
+        any::<bool>().prop_map(Outcome::Existed),
+    ]
+}

@@ -1,0 +1,82 @@
+//! The table of rules as a whole: complete, and of one mind.
+
+use super::*;
+use serde_json::json;
+
+#[test]
+fn the_rules_bear_the_numbers_of_section_8_in_its_order() {
+    let numbers: Vec<_> = RULES.iter().map(|rule| rule.number).collect();
+    let expected = "8.1.1 8.1.2 8.1.3 8.2.1 8.2.2 8.2.3 8.2.4 8.3.1 8.3.2 8.3.3 8.3.4 8.3.5 8.3.6 \
+        8.3.7 8.4.1 8.4.2 8.4.3 8.5.1 8.5.2 8.6.1 8.6.2 A.1";
+    assert_eq!(numbers.join(" "), expected);
+}
+
+#[test]
+fn every_operation_is_priced_by_a_rule_that_speaks_of_it() {
+    for operation in every_operation() {
+        for entitled in every_entitlement() {
+            let rule = rule_for(&operation, &entitled);
+            assert!(rule.operations.contains(&operation.kind()), "{operation:?} by {rule:?}");
+            assert_eq!(price(&operation, &entitled).rule, rule);
+        }
+    }
+}
+
+#[test]
+fn every_rule_speaks_of_an_operation_in_some_case_and_of_no_other() {
+    for rule in RULES.iter().filter(|rule| matches!(rule.effect, Effect::Prices(_))) {
+        let speaks = |operation: &Operation| {
+            every_entitlement().iter().any(|entitled| {
+                rule_for(operation, entitled) == *rule || price(operation, entitled).agreeing.contains(&rule.number)
+            })
+        };
+        let mut kinds: Vec<_> =
+            every_operation().iter().filter(|operation| speaks(operation)).map(Operation::kind).collect();
+        kinds.dedup();
+        let mut listed = rule.operations.to_vec();
+        listed.sort();
+        assert_eq!(kinds, listed, "{rule:?}");
+    }
+}
+
+#[test]
+fn rules_that_speak_of_one_case_agree_on_it() {
+    for operation in every_operation() {
+        for entitled in every_entitlement() {
+            let price = price(&operation, &entitled);
+            for number in &price.agreeing {
+                let verdict = rule(number).unwrap().verdict(&operation, &entitled);
+                assert_eq!(verdict, price.rule.verdict(&operation, &entitled), "{operation:?} {number}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_price_draws_from_the_pool_of_its_unit_or_from_none() {
+    for operation in every_operation() {
+        let price = priced(&operation);
+        assert!([price.unit.pool(), Pool::None].contains(&price.pool), "{operation:?}");
+        assert_eq!(price.pool == Pool::None, price.charged.is_empty(), "{operation:?}");
+    }
+}
+
+#[test]
+fn what_the_specification_does_not_price_is_assumed() {
+    for operation in every_operation() {
+        let documented = priced(&operation).basis == Basis::Documented;
+        assert_eq!(documented, operation.kind().is_priced_by_specification(), "{operation:?}");
+    }
+}
+
+#[test]
+fn a_rule_is_a_row_for_machines() {
+    let row = serde_json::to_value(rule("8.5.2").unwrap()).unwrap();
+    assert_eq!(
+        row,
+        json!({
+            "rule": "8.5.2", "words": rule("8.5.2").unwrap().words, "operations": ["retrohunt"],
+            "pool": "hunting", "periods": ["monthly"], "basis": "documented",
+        })
+    );
+}

@@ -1,0 +1,157 @@
+//! What was used, per day and endpoint, read from an answer that may be odd.
+
+use super::SetAside;
+use jiff::civil::Date;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// An answer to the usage details call. Endpoint names are strings from outside, to be escaped
+/// before they are shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Usage {
+    /// Calls per endpoint of each day that has any.
+    pub daily: BTreeMap<Date, BTreeMap<String, u64>>,
+    /// Calls per endpoint over all days, as the service adds them up.
+    pub total: BTreeMap<String, u64>,
+    /// What could not be read.
+    pub set_aside: Vec<SetAside>,
+}
+
+impl Usage {
+    /// Reads the body of `GET /users/{id}/api_usage`.
+    ///
+    /// # Errors
+    /// When the body is not JSON. Whatever is odd within is set aside instead.
+    pub fn parse(body: &[u8]) -> Result<Self, serde_json::Error> {
+        Ok(Self::read(&serde_json::from_slice(body)?))
+    }
+
+    /// Reads an answer that is JSON already.
+    pub fn read(answer: &Value) -> Self {
+        let mut usage = Self::default();
+        let data = answer.get("data").unwrap_or(&Value::Null);
+        let days = usage.object("daily", data.get("daily"));
+        for (day, endpoints) in days.into_iter().flatten() {
+            usage.add_day(day, endpoints);
+        }
+        if let Some(total) = usage.object("total", data.get("total")) {
+            usage.total = usage.counts("total", total);
+        }
+        usage
+    }
+
+    fn add_day(&mut self, day: &str, endpoints: &Value) {
+        let Ok(date) = day.parse::<Date>() else {
+            return self.set_aside.push(SetAside::new(day, "not a date"));
+        };
+        if let Some(endpoints) = self.object(day, Some(endpoints)) {
+            let counts = self.counts(day, endpoints);
+            self.daily.insert(date, counts);
+        }
+    }
+
+    fn object<'a>(&mut self, name: &str, value: Option<&'a Value>) -> Option<&'a Map<String, Value>> {
+        let object = value.and_then(Value::as_object);
+        if object.is_none() {
+            self.set_aside.push(SetAside::new(name, "not an object"));
+        }
+        object
+    }
+
+    fn counts(&mut self, place: &str, endpoints: &Map<String, Value>) -> BTreeMap<String, u64> {
+        let mut counts = BTreeMap::new();
+        for (endpoint, count) in endpoints {
+            match count.as_u64() {
+                Some(count) => drop(counts.insert(endpoint.clone(), count)),
+                None => {
+                    let name = format!("{place}/{endpoint}");
+                    self.set_aside.push(SetAside::new(name, "not a whole number"));
+                }
+            }
+        }
+        counts
+    }
+
+    /// All calls of a day; zero for a day that is not there.
+    pub fn on(&self, day: Date) -> u64 {
+        self.daily.get(&day).map_or(0, sum)
+    }
+
+    /// All calls of each day, oldest first.
+    pub fn by_day(&self) -> impl Iterator<Item = (Date, u64)> + '_ {
+        self.daily.iter().map(|(day, endpoints)| (*day, sum(endpoints)))
+    }
+
+    /// Calls per endpoint added up from the days, which need not be what `total` says.
+    pub fn by_endpoint(&self) -> BTreeMap<&str, u64> {
+        let mut endpoints = BTreeMap::new();
+        for (endpoint, count) in self.daily.values().flatten() {
+            let sum: &mut u64 = endpoints.entry(endpoint.as_str()).or_default();
+            *sum = sum.saturating_add(*count);
+        }
+        endpoints
+    }
+}
+
+fn sum(endpoints: &BTreeMap<String, u64>) -> u64 {
+    endpoints.values().fold(0, |sum, count| sum.saturating_add(*count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::date;
+    use serde_json::json;
+
+    #[test]
+    fn days_and_endpoints_are_added_up() {
+        let usage = Usage::read(&json!({"data": {
+            "daily": {
+                "2026-11-19": {"files": 3, "private_file_behaviours": 2},
+                "2026-11-18": {"files": 1},
+                "2026-11-20": {},
+            },
+            "total": {"files": 4, "private_file_behaviours": 2},
+        }}));
+        assert!(usage.set_aside.is_empty());
+        let days: Vec<_> = usage.by_day().collect();
+        assert_eq!(days[0], (date(2026, 11, 18), 1));
+        assert_eq!(days[1], (date(2026, 11, 19), 5));
+        assert_eq!(usage.on(date(2026, 11, 20)), 0);
+        assert_eq!(usage.on(date(2020, 1, 1)), 0);
+        assert_eq!(usage.by_endpoint()["files"], 4);
+        assert_eq!(usage.total["files"], 4);
+    }
+
+    #[test]
+    fn odd_entries_are_set_aside_by_name_and_the_rest_is_read() {
+        let usage = Usage::read(&json!({"data": {
+            "daily": {
+                "yesterday": {"files": 1},
+                "2026-11-18": 7,
+                "2026-11-19": {"files": 3, "urls": "many", "graphs": -1},
+            },
+            "total": null,
+        }}));
+        assert_eq!(usage.on(date(2026, 11, 19)), 3);
+        let names: Vec<_> = usage.set_aside.iter().map(|aside| aside.name.as_str()).collect();
+        assert_eq!(names, ["2026-11-18", "2026-11-19/graphs", "2026-11-19/urls", "yesterday", "total"]);
+    }
+
+    #[test]
+    fn sums_saturate() {
+        let usage = Usage::read(&json!({"data": {"total": {}, "daily": {
+            "2026-11-18": {"a": 2},
+            "2026-11-19": {"a": u64::MAX, "b": 1},
+        }}}));
+        assert_eq!(usage.on(date(2026, 11, 19)), u64::MAX);
+        assert_eq!(usage.by_endpoint()["a"], u64::MAX);
+    }
+
+    #[test]
+    fn only_what_is_not_json_is_an_error() {
+        assert!(Usage::parse(b"<html>").is_err());
+        assert_eq!(Usage::parse(b"[]").unwrap().set_aside.len(), 2);
+    }
+}

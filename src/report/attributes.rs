@@ -1,0 +1,267 @@
+//! The table of report attributes: name, pane, label, shape. What no row names lands in the pane "Other", whole.
+
+/// A pane of a report: attributes that an analyst looks at together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Pane {
+    /// Verdicts, hashes, dates, flags.
+    Overview,
+    /// The process tree, and processes made, ended, injected.
+    Processes,
+    /// Behaviour tags.
+    Tags,
+    /// Registry keys.
+    Registry,
+    /// Files.
+    Files,
+    /// Names looked up, connections, conversations, alerts.
+    Network,
+    /// Command lines.
+    Commands,
+    /// Modules and calls.
+    Modules,
+    /// Services, mutexes, windows, signals.
+    Services,
+    /// ATT&CK techniques, signatures, rules that matched.
+    Techniques,
+    /// Text seen, cryptography, memory patterns.
+    Text,
+    /// What only mobile sandboxes report.
+    Mobile,
+    /// Everything that no row of [`ATTRIBUTES`] names.
+    Other,
+}
+
+impl Pane {
+    /// Every pane, in the order of the screen.
+    pub const ALL: [Self; 13] = [
+        Self::Processes,
+        Self::Tags,
+        Self::Registry,
+        Self::Files,
+        Self::Network,
+        Self::Commands,
+        Self::Modules,
+        Self::Services,
+        Self::Techniques,
+        Self::Text,
+        Self::Mobile,
+        Self::Other,
+        Self::Overview,
+    ];
+}
+
+/// One report attribute (specification §2.1, and what the service adds to it).
+#[derive(Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Name in the report.
+    pub name: &'static str,
+    /// The pane that shows it.
+    pub pane: Pane,
+    /// What happened to the thing, or what it is, in a word beside the row.
+    pub label: &'static str,
+    /// What its values look like when they are as documented.
+    pub shape: Shape,
+}
+
+/// What the values of an attribute look like when they are as documented. A value of another kind is shown all the same.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// One value, shown as written.
+    Value,
+    /// A moment, in seconds since 1970.
+    Moment,
+    /// A list of strings, a row each.
+    Strings,
+    /// A list of objects, a row each; the fields to show in the row, in order.
+    Records(&'static [Field]),
+    /// Processes with children.
+    ProcessTree,
+}
+
+/// One field of a record as it stands in its row.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Field {
+    /// What stands before the value when both are there.
+    pub before: &'static str,
+    /// Name in the record.
+    pub name: &'static str,
+}
+
+const fn field(before: &'static str, name: &'static str) -> Field {
+    Field { before, name }
+}
+
+const fn row(name: &'static str, pane: Pane, label: &'static str, shape: Shape) -> Attribute {
+    Attribute { name, pane, label, shape }
+}
+
+const fn list(name: &'static str, pane: Pane, label: &'static str) -> Attribute {
+    row(name, pane, label, Shape::Strings)
+}
+
+use Pane::{
+    Commands, Files, Mobile, Modules, Network, Overview, Processes, Registry, Services, Tags, Techniques, Text,
+};
+use Shape::{Moment, ProcessTree, Records, Value};
+
+/// Every attribute that is known by name. The order within a pane is the order of its rows: what tells most comes first.
+pub static ATTRIBUTES: &[Attribute] = &[
+    row("sandbox_name", Overview, "sandbox", Value),
+    row("id", Overview, "identifier", Value),
+    row("type", Overview, "type", Value),
+    list("verdicts", Overview, "verdict"),
+    list("verdict_labels", Overview, "verdict label"),
+    row("verdict_confidence", Overview, "confidence", Value),
+    row("analysis_date", Overview, "analysed", Moment),
+    row("last_modification_date", Overview, "modified", Moment),
+    row("behash", Overview, "behaviour hash", Value),
+    row("has_html_report", Overview, "HTML report", Value),
+    row("has_pcap", Overview, "network capture", Value),
+    row("has_evtx", Overview, "event log", Value),
+    row("has_memdump", Overview, "memory dump", Value),
+    row("html_report_link", Overview, "HTML report at", Value),
+    row("pcap_link", Overview, "capture at", Value),
+    row("evtx_link", Overview, "event log at", Value),
+    row("memdump_link", Overview, "memory dump at", Value),
+    row("processes_tree", Processes, "", ProcessTree),
+    list("processes_injected", Processes, "injected"),
+    list("processes_created", Processes, "created"),
+    list("processes_killed", Processes, "killed"),
+    list("processes_terminated", Processes, "ended"),
+    row(
+        "memory_dumps",
+        Processes,
+        "dumped",
+        Records(&[field("", "process"), field(" · ", "process_id"), field(" · ", "stage"), field(" → ", "file_name")]),
+    ),
+    list("tags", Tags, ""),
+    row("registry_keys_set", Registry, "set", Records(&[field("", "key"), field(" = ", "value")])),
+    list("registry_keys_deleted", Registry, "deleted"),
+    list("registry_keys_opened", Registry, "opened"),
+    row(
+        "files_dropped",
+        Files,
+        "dropped",
+        Records(&[field("", "path"), field(" · ", "type"), field(" · by ", "process_name"), field(" · ", "sha256")]),
+    ),
+    list("files_written", Files, "written"),
+    list("files_deleted", Files, "deleted"),
+    row("files_copied", Files, "copied", Records(&[field("", "source"), field(" → ", "destination")])),
+    list("files_attribute_changed", Files, "attributes"),
+    list("files_opened", Files, "opened"),
+    row(
+        "ids_alerts",
+        Network,
+        "alert",
+        Records(&[field("", "alert_severity"), field(" · ", "rule_msg"), field(" · ", "rule_category")]),
+    ),
+    row(
+        "ids_results",
+        Network,
+        "alert",
+        Records(&[field("", "alert_severity"), field(" · ", "rule_msg"), field(" · ", "rule_category")]),
+    ),
+    row("dns_lookups", Network, "name", Records(&[field("", "hostname"), field(" → ", "resolved_ips")])),
+    row(
+        "http_conversations",
+        Network,
+        "http",
+        Records(&[field("", "request_method"), field(" ", "url"), field(" → ", "response_status_code")]),
+    ),
+    row(
+        "ip_traffic",
+        Network,
+        "address",
+        Records(&[field("", "destination_ip"), field(":", "destination_port"), field(" ", "transport_layer_protocol")]),
+    ),
+    row("tls", Network, "tls", Records(&[field("", "sni"), field(" · ", "version"), field(" · ", "thumbprint")])),
+    list("ja3_digests", Network, "ja3"),
+    list("memory_pattern_domains", Network, "in memory"),
+    list("memory_pattern_urls", Network, "in memory"),
+    list("memory_pattern_ips", Network, "in memory"),
+    list("command_executions", Commands, ""),
+    list("calls_highlighted", Modules, "call"),
+    list("modules_loaded", Modules, "loaded"),
+    list("invokes", Modules, "invoked"),
+    list("services_created", Services, "created"),
+    list("services_started", Services, "started"),
+    list("services_stopped", Services, "stopped"),
+    list("services_deleted", Services, "deleted"),
+    list("services_bound", Services, "bound"),
+    list("services_opened", Services, "opened"),
+    list("mutexes_created", Services, "mutex made"),
+    list("mutexes_opened", Services, "mutex opened"),
+    list("windows_searched", Services, "window sought"),
+    list("windows_hidden", Services, "window hidden"),
+    row(
+        "mitre_attack_techniques",
+        Techniques,
+        "technique",
+        Records(&[field("", "severity"), field(" · ", "id"), field(" ", "signature_description")]),
+    ),
+    row(
+        "signature_matches",
+        Techniques,
+        "signature",
+        Records(&[field("", "severity"), field(" · ", "name"), field(" · ", "id"), field(" · ", "description")]),
+    ),
+    row(
+        "sigma_analysis_results",
+        Techniques,
+        "sigma",
+        Records(&[field("", "rule_level"), field(" · ", "rule_title"), field(" · ", "rule_source")]),
+    ),
+    list("mbc", Techniques, "mbc"),
+    list("text_highlighted", Text, "seen"),
+    list("text_decoded", Text, "decoded"),
+    list("crypto_algorithms_observed", Text, "algorithm"),
+    list("crypto_keys", Text, "key"),
+    list("crypto_plain_text", Text, "plain text"),
+    list("encoding_algorithms_observed", Text, "encoding"),
+    list("permissions_requested", Mobile, "permission"),
+    row("permissions_checked", Mobile, "checked", Records(&[field("", "permission"), field(" · ", "owner")])),
+    row("sms_sent", Mobile, "sms", Records(&[field("", "destination"), field(" · ", "body")])),
+    list("activities_started", Mobile, "activity"),
+    list("signals_observed", Mobile, "signal"),
+    list("signals_hooked", Mobile, "hooked"),
+    list("content_model_observers", Mobile, "observes"),
+    list("databases_opened", Mobile, "database"),
+    list("databases_deleted", Mobile, "deleted"),
+    row("shared_preferences_sets", Mobile, "preference", Records(&[field("", "key"), field(" = ", "value")])),
+    list("shared_preferences_lookups", Mobile, "looked up"),
+    list("system_property_lookups", Mobile, "property"),
+    row("hosts_file", Text, "hosts file", Value),
+];
+
+impl Attribute {
+    /// The row of this name.
+    #[must_use]
+    pub fn named(name: &[u8]) -> Option<&'static Self> {
+        ATTRIBUTES.iter().find(|row| row.name.as_bytes() == name)
+    }
+
+    /// Place in the table, which is the place among a pane's rows.
+    #[must_use]
+    pub fn rank(attribute: Option<&'static Self>) -> usize {
+        attribute.and_then(|found| ATTRIBUTES.iter().position(|row| row == found)).unwrap_or(ATTRIBUTES.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_name_stands_once() {
+        let names: HashSet<_> = ATTRIBUTES.iter().map(|row| row.name).collect();
+        assert_eq!(names.len(), ATTRIBUTES.len());
+    }
+
+    #[test]
+    fn every_pane_is_listed_once() {
+        let panes: HashSet<_> = Pane::ALL.into_iter().collect();
+        assert_eq!(panes.len(), Pane::ALL.len());
+        assert!(ATTRIBUTES.iter().all(|row| panes.contains(&row.pane)));
+    }
+}

@@ -1,0 +1,193 @@
+//! The bytes of an answer exactly as received, read in windows, wherever they lie.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How many bytes a sequential reader takes at a time.
+pub const WINDOW: u64 = 256 * 1024;
+
+/// The largest body that is opened, in bytes: row starts are kept as 32-bit offsets.
+pub const LARGEST: u64 = u32::MAX as u64;
+
+/// A place that bytes can be read from at any offset: memory, a file, the store.
+///
+/// Reading may bring a block into a cache, as memory that is paged in does; that is the only state it hides.
+pub trait Bytes: Send + Sync {
+    /// Length in bytes.
+    fn length(&self) -> u64;
+
+    /// Fills `buffer` with the bytes from offset `at`.
+    ///
+    /// # Errors
+    /// When the place cannot be read, or ends before the buffer is full.
+    fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<()>;
+}
+
+/// A range of an answer's bytes. Clones share the bytes.
+#[derive(Clone)]
+pub struct Body {
+    bytes: Arc<dyn Bytes>,
+    range: Range<u64>,
+}
+
+impl Body {
+    /// The whole of a place.
+    #[must_use]
+    pub fn new(bytes: impl Bytes + 'static) -> Self {
+        let range = 0..bytes.length();
+        Self { bytes: Arc::new(bytes), range }
+    }
+
+    /// Bytes that are in memory already.
+    #[must_use]
+    pub fn in_memory(bytes: Vec<u8>) -> Self {
+        Self::new(InMemory(bytes))
+    }
+
+    /// A file on disk, read in place.
+    ///
+    /// # Errors
+    /// When its length cannot be read.
+    pub fn on_disk(file: File) -> io::Result<Self> {
+        let length = file.metadata()?.len();
+        Ok(Self::new(OnDisk { file, length }))
+    }
+
+    /// Length in bytes.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.range.end - self.range.start
+    }
+
+    /// Where this body lies in the whole place.
+    #[must_use]
+    pub fn range(&self) -> Range<u64> {
+        self.range.clone()
+    }
+
+    /// Whether there are no bytes at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A part of this body, cut to what there is.
+    #[must_use]
+    pub fn slice(&self, part: Range<u64>) -> Self {
+        let start = (self.range.start.saturating_add(part.start)).min(self.range.end);
+        let end = (self.range.start.saturating_add(part.end)).clamp(start, self.range.end);
+        Self { bytes: Arc::clone(&self.bytes), range: start..end }
+    }
+
+    /// The bytes of a range, cut to what there is.
+    ///
+    /// # Errors
+    /// When the place cannot be read.
+    pub fn window(&self, part: Range<u64>) -> io::Result<Vec<u8>> {
+        let part = self.slice(part);
+        let length = usize::try_from(part.len()).map_err(io::Error::other)?;
+        let mut buffer = vec![0; length];
+        self.bytes.read_at(part.range.start, &mut buffer)?;
+        Ok(buffer)
+    }
+
+    /// The whole body, window after window.
+    pub fn windows(&self) -> impl Iterator<Item = io::Result<Vec<u8>>> + '_ {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let start = at;
+            at = self.len().min(start + WINDOW);
+            (start < at).then(|| self.window(start..at))
+        })
+    }
+
+    /// The whole body in one piece, for answers that are known to be small.
+    ///
+    /// # Errors
+    /// When the place cannot be read.
+    pub fn whole(&self) -> io::Result<Vec<u8>> {
+        self.window(0..self.len())
+    }
+}
+
+impl std::fmt::Debug for Body {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Body({} bytes)", self.len())
+    }
+}
+
+struct InMemory(Vec<u8>);
+
+impl Bytes for InMemory {
+    fn length(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
+        let start = usize::try_from(at).map_err(io::Error::other)?;
+        let found = self.0.get(start..).and_then(|rest| rest.get(..buffer.len()));
+        buffer.copy_from_slice(found.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+}
+
+struct OnDisk {
+    file: File,
+    length: u64,
+}
+
+impl Bytes for OnDisk {
+    fn length(&self) -> u64 {
+        self.length
+    }
+
+    #[cfg(unix)]
+    fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(&self.file, buffer, at)
+    }
+
+    #[cfg(windows)]
+    fn read_at(&self, mut at: u64, mut buffer: &mut [u8]) -> io::Result<()> {
+        while !buffer.is_empty() {
+            let read = std::os::windows::fs::FileExt::seek_read(&self.file, buffer, at)?;
+            if read == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            at += read as u64;
+            buffer = buffer.get_mut(read..).unwrap_or_default();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_and_windows_are_cut_to_what_there_is() {
+        let body = Body::in_memory(b"0123456789".to_vec());
+        let middle = body.slice(2..8);
+        assert_eq!(middle.whole().unwrap(), b"234567");
+        assert_eq!(middle.slice(4..100).whole().unwrap(), b"67");
+        assert!(body.window(20..30).unwrap().is_empty());
+    }
+
+    #[test]
+    fn windows_join_to_the_whole() {
+        let bytes: Vec<u8> = (0..WINDOW * 2 + 17).map(|n| (n % 251) as u8).collect();
+        let body = Body::in_memory(bytes.clone());
+        let joined: Vec<u8> = body.windows().flat_map(Result::unwrap).collect();
+        assert!(joined == bytes);
+    }
+
+    #[test]
+    fn a_file_reads_like_memory() {
+        let mut file = tempfile::tempfile().unwrap();
+        io::Write::write_all(&mut file, b"hello body").unwrap();
+        let body = Body::on_disk(file).unwrap();
+        assert_eq!(body.window(6..10).unwrap(), b"body");
+    }
+}

@@ -1,0 +1,434 @@
+//! JSON as it comes from outside: a scanner that finds where values start, and a reader for one small value.
+//!
+//! Both go on where a strict parser gives up: a broken value costs itself, never its neighbours. No recursion, so depth
+//! costs a byte a level. A strict parser is no use here: it refuses a whole report for one lone surrogate, stops at a
+//! depth that real process trees reach, and keeps one of two members of the same name.
+
+use crate::text::Untrusted;
+use memchr::memchr2;
+
+/// Longest member name that is told apart, in bytes; the rest of a longer one is left off.
+const LONGEST_NAME: usize = 4096;
+
+/// What a scanner found, in the order of the bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// A member's name, as written between its quotes.
+    Name(&'a [u8]),
+    /// An object or array opens.
+    Open {
+        /// Whether it is an object.
+        object: bool,
+    },
+    /// The innermost object or array closes; the offset is the one after the bracket.
+    Close,
+    /// A string starts; the offset is that of its opening quote.
+    Text,
+    /// A number, `true`, `false`, `null`, or a word that is no JSON at all.
+    Word,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Between,
+    Text { name: bool, escaped: bool },
+    Word,
+}
+
+/// Finds where names and values start in bytes that come in pieces of any length.
+#[derive(Debug)]
+pub struct Scanner {
+    at: u64,
+    name_at: u64,
+    name: Vec<u8>,
+    /// Open containers, innermost last: true for an object.
+    open: Vec<bool>,
+    expects_name: bool,
+    state: State,
+}
+
+impl Default for Scanner {
+    fn default() -> Self {
+        Self { at: 0, name_at: 0, name: Vec::new(), open: Vec::new(), expects_name: false, state: State::Between }
+    }
+}
+
+impl Scanner {
+    /// Offset of the next byte to be fed.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.at
+    }
+
+    /// Whether the bytes so far end outside of every value.
+    #[must_use]
+    pub fn is_balanced(&self) -> bool {
+        self.open.is_empty() && !matches!(self.state, State::Text { .. })
+    }
+
+    /// Reads the next bytes and hands each event, with its offset, to `sink`.
+    pub fn feed(&mut self, mut bytes: &[u8], sink: &mut impl FnMut(u64, Event<'_>)) {
+        while !bytes.is_empty() {
+            let taken = match self.state {
+                State::Between => self.between(bytes, sink),
+                State::Text { name, escaped } => self.text(bytes, name, escaped, sink),
+                State::Word => self.word(bytes),
+            };
+            self.at += taken as u64;
+            bytes = bytes.get(taken..).unwrap_or_default();
+        }
+    }
+
+    /// One byte outside of strings and words.
+    fn between(&mut self, bytes: &[u8], sink: &mut impl FnMut(u64, Event<'_>)) -> usize {
+        match bytes.first() {
+            Some(b'{') => self.opens(true, sink),
+            Some(b'[') => self.opens(false, sink),
+            Some(b'}' | b']') => self.closes(sink),
+            Some(b',') => self.expects_name = self.open.last() == Some(&true),
+            Some(b'"') => self.starts_text(sink),
+            Some(b' ' | b'\n' | b'\r' | b'\t' | b':') | None => {}
+            Some(_) => return self.starts_word(sink),
+        }
+        1
+    }
+
+    fn opens(&mut self, object: bool, sink: &mut impl FnMut(u64, Event<'_>)) {
+        sink(self.at, Event::Open { object });
+        self.open.push(object);
+        self.expects_name = object;
+    }
+
+    fn closes(&mut self, sink: &mut impl FnMut(u64, Event<'_>)) {
+        if self.open.pop().is_some() {
+            sink(self.at + 1, Event::Close);
+        }
+        self.expects_name = false;
+    }
+
+    fn starts_text(&mut self, sink: &mut impl FnMut(u64, Event<'_>)) {
+        if self.expects_name {
+            self.name.clear();
+            self.name_at = self.at;
+        } else {
+            sink(self.at, Event::Text);
+        }
+        self.state = State::Text { name: self.expects_name, escaped: false };
+    }
+
+    fn starts_word(&mut self, sink: &mut impl FnMut(u64, Event<'_>)) -> usize {
+        // A byte order mark before the first value is no value.
+        if !(self.at < 3 && self.open.is_empty()) {
+            sink(self.at, Event::Word);
+        }
+        self.state = State::Word;
+        1
+    }
+
+    fn text(&mut self, bytes: &[u8], name: bool, escaped: bool, sink: &mut impl FnMut(u64, Event<'_>)) -> usize {
+        let skip = usize::from(escaped);
+        let Some(found) = memchr2(b'"', b'\\', bytes.get(skip..).unwrap_or_default()).map(|n| n + skip) else {
+            self.keep_name(name, bytes);
+            self.state = State::Text { name, escaped: false };
+            return bytes.len();
+        };
+        self.keep_name(name, bytes.get(..found).unwrap_or_default());
+        if bytes.get(found) == Some(&b'\\') {
+            self.keep_name(name, b"\\");
+            self.state = State::Text { name, escaped: true };
+        } else {
+            self.state = State::Between;
+            if name {
+                self.expects_name = false;
+                sink(self.name_at, Event::Name(&self.name));
+            }
+        }
+        found + 1
+    }
+
+    fn keep_name(&mut self, name: bool, bytes: &[u8]) {
+        if name {
+            let room = LONGEST_NAME.saturating_sub(self.name.len()).min(bytes.len());
+            self.name.extend_from_slice(bytes.get(..room).unwrap_or_default());
+        }
+    }
+
+    fn word(&mut self, bytes: &[u8]) -> usize {
+        let end = bytes.iter().position(|byte| is_delimiter(*byte));
+        if end.is_some() {
+            self.state = State::Between;
+        }
+        end.unwrap_or(bytes.len())
+    }
+}
+
+fn is_delimiter(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\n' | b'\r' | b'\t' | b',' | b':' | b'{' | b'}' | b'[' | b']' | b'"')
+}
+
+/// What a value looks like from its first byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `{…}`
+    Object,
+    /// `[…]`
+    Array,
+    /// `"…"`
+    Text,
+    /// A number, `true`, `false`, `null`, or a word that is no JSON.
+    Word,
+}
+
+/// One value, as written, with whatever follows it.
+#[derive(Debug, Clone, Copy)]
+pub struct Raw<'a>(&'a [u8]);
+
+impl<'a> Raw<'a> {
+    /// The first value in `bytes`; separators before it are passed over, bytes after it are left unread.
+    #[must_use]
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self(trim_start(bytes))
+    }
+
+    /// What the value looks like.
+    #[must_use]
+    pub fn kind(self) -> Kind {
+        match self.0.first() {
+            Some(b'{') => Kind::Object,
+            Some(b'[') => Kind::Array,
+            Some(b'"') => Kind::Text,
+            _ => Kind::Word,
+        }
+    }
+
+    /// The value's own bytes, from its first to its last.
+    #[must_use]
+    pub fn bytes(self) -> &'a [u8] {
+        self.0.get(..end_of(self.0)).unwrap_or(self.0)
+    }
+
+    /// Bytes from the value's first one to the end of what was read.
+    #[must_use]
+    pub fn length_to_end(self) -> usize {
+        self.0.len()
+    }
+
+    /// A string's content, or the other values as written.
+    #[must_use]
+    pub fn text(self) -> Untrusted {
+        if self.kind() != Kind::Text {
+            return Untrusted::from(self.bytes());
+        }
+        let end = text_end(self.0).map_or(self.0.len(), |end| end - 1);
+        Untrusted::from_json(self.0.get(1..end).unwrap_or_default())
+    }
+
+    /// A whole number, written as a number or in a string.
+    #[must_use]
+    pub fn integer(self) -> Option<i64> {
+        let bytes = self.bytes();
+        let bare = bytes.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(bytes);
+        std::str::from_utf8(bare).ok()?.parse().ok()
+    }
+
+    /// An object's members in order; none for another kind.
+    pub fn members(self) -> impl Iterator<Item = (Untrusted, Raw<'a>)> {
+        let mut rest = self.inside(Kind::Object);
+        std::iter::from_fn(move || {
+            let name = next_value(&mut rest)?;
+            let value = next_value(&mut rest)?;
+            Some((name.text(), value))
+        })
+    }
+
+    /// An array's elements in order; none for another kind.
+    pub fn elements(self) -> impl Iterator<Item = Raw<'a>> {
+        let mut rest = self.inside(Kind::Array);
+        std::iter::from_fn(move || next_value(&mut rest))
+    }
+
+    /// The first member of this name.
+    #[must_use]
+    pub fn member(self, name: &str) -> Option<Raw<'a>> {
+        self.members().find(|(found, _)| found.as_bytes() == name.as_bytes()).map(|(_, value)| value)
+    }
+
+    fn inside(self, kind: Kind) -> &'a [u8] {
+        if self.kind() == kind { self.0.get(1..).unwrap_or_default() } else { &[] }
+    }
+}
+
+/// Takes the next value of a container; `None` at its closing bracket or the end of the bytes.
+fn next_value<'a>(rest: &mut &'a [u8]) -> Option<Raw<'a>> {
+    let value = trim_start(rest);
+    if matches!(value.first(), None | Some(b'}' | b']')) {
+        *rest = &[];
+        return None;
+    }
+    *rest = value.get(end_of(value)..).unwrap_or_default();
+    Some(Raw(value))
+}
+
+fn trim_start(bytes: &[u8]) -> &[u8] {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let start = bytes.iter().position(|byte| !matches!(byte, b' ' | b'\n' | b'\r' | b'\t' | b',' | b':'));
+    start.and_then(|start| bytes.get(start..)).unwrap_or_default()
+}
+
+/// Length of the value that `bytes` start with; all of them where it does not end.
+fn end_of(bytes: &[u8]) -> usize {
+    let end = match bytes.first() {
+        Some(b'"') => text_end(bytes),
+        Some(b'{' | b'[') => container_end(bytes),
+        _ => bytes.iter().position(|byte| is_delimiter(*byte)).map(|end| end.max(1)),
+    };
+    end.unwrap_or(bytes.len())
+}
+
+fn text_end(bytes: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
+        if bytes.get(at) == Some(&b'"') {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
+}
+
+fn container_end(bytes: &[u8]) -> Option<usize> {
+    let mut depth = 0_u64;
+    let mut at = 0;
+    loop {
+        match bytes.get(at)? {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            b'"' => {
+                at += text_end(bytes.get(at..)?)?;
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Events as text, so that a test reads as a picture.
+    fn events(pieces: &[&[u8]]) -> String {
+        let mut out = String::new();
+        let mut scanner = Scanner::default();
+        for piece in pieces {
+            scanner.feed(piece, &mut |at, event| {
+                let word = match event {
+                    Event::Name(name) => format!("{}=", String::from_utf8_lossy(name)),
+                    Event::Open { object: true } => "{".into(),
+                    Event::Open { object: false } => "[".into(),
+                    Event::Close => "/".into(),
+                    Event::Text => "text".into(),
+                    Event::Word => "word".into(),
+                };
+                out += &format!("{at}{word} ");
+            });
+        }
+        out
+    }
+
+    #[test]
+    fn names_and_values_are_found_at_their_offsets() {
+        let json = br#"{"a":["x\"y",12,{}],"b":null}"#;
+        assert_eq!(events(&[json]), "0{ 1a= 5[ 6text 13word 16{ 18/ 19/ 20b= 24word 29/ ");
+    }
+
+    #[test]
+    fn broken_bytes_cost_themselves_only() {
+        assert_eq!(events(&[b"[nul, \"a\"}]]"]), "0[ 1word 6text 10/ ");
+        assert_eq!(events(&[b"\xef\xbb\xbf{\"a\":1}"]), "3{ 4a= 8word 10/ ");
+    }
+
+    #[test]
+    fn depth_is_no_danger() {
+        let deep = [vec![b'['; 200_000], vec![b']'; 200_000]].concat();
+        let mut scanner = Scanner::default();
+        scanner.feed(&deep, &mut |_, _| {});
+        assert!(scanner.is_balanced());
+        assert_eq!(Raw::new(&deep).bytes().len(), deep.len());
+    }
+
+    #[test]
+    fn a_cut_string_keeps_what_came() {
+        assert_eq!(Raw::new(br#""abc"#).text(), Untrusted::from("abc"));
+        assert_eq!(Raw::new(br#""ab\""#).text(), Untrusted::from("ab\""));
+        assert_eq!(Raw::new(b"\"").text(), Untrusted::from(""));
+    }
+
+    #[test]
+    fn members_keep_doubles_and_order() {
+        let raw = Raw::new(br#"{"k":1,"k":[2,3],"z":"w"}"#);
+        let names: Vec<_> = raw.members().map(|(name, value)| (name, value.bytes().to_vec())).collect();
+        assert_eq!(names.len(), 3);
+        assert_eq!(names[1].1, b"[2,3]");
+        assert_eq!(raw.member("z").unwrap().text(), Untrusted::from("w"));
+    }
+
+    fn any_json() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            Just(serde_json::Value::Null),
+            any::<bool>().prop_map(Into::into),
+            any::<i64>().prop_map(Into::into),
+            any::<String>().prop_map(Into::into),
+        ];
+        leaf.prop_recursive(4, 40, 6, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(Into::into),
+                prop::collection::btree_map(any::<String>(), inner, 0..6)
+                    .prop_map(|map| serde_json::Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_of_any_length_give_the_same_events(bytes: Vec<u8>, cut in 0_usize..64) {
+            let cut = cut.min(bytes.len());
+            prop_assert_eq!(events(&[&bytes]), events(&[&bytes[..cut], &bytes[cut..]]));
+            let single: Vec<&[u8]> = bytes.chunks(1).collect();
+            prop_assert_eq!(events(&[&bytes]), events(&single));
+        }
+
+        #[test]
+        fn members_and_elements_agree_with_a_strict_parser(value in any_json()) {
+            let text = serde_json::to_vec_pretty(&value).unwrap();
+            let raw = Raw::new(&text);
+            prop_assert_eq!(raw.bytes(), &text[..]);
+            if let Some(array) = value.as_array() {
+                let found: Vec<serde_json::Value> =
+                    raw.elements().map(|raw| serde_json::from_slice(raw.bytes()).unwrap()).collect();
+                prop_assert_eq!(&found, array);
+            }
+            if let Some(object) = value.as_object() {
+                let found: Vec<(Vec<u8>, serde_json::Value)> = raw
+                    .members()
+                    .map(|(name, raw)| (name.as_bytes().to_vec(), serde_json::from_slice(raw.bytes()).unwrap()))
+                    .collect();
+                let wanted: Vec<_> = object.iter().map(|(k, v)| (k.as_bytes().to_vec(), v.clone())).collect();
+                prop_assert_eq!(found, wanted);
+            }
+        }
+
+        #[test]
+        fn reading_never_panics(bytes: Vec<u8>) {
+            let raw = Raw::new(&bytes);
+            let _ = (raw.text(), raw.integer(), raw.members().count(), raw.elements().count());
+        }
+    }
+}

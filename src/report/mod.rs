@@ -1,0 +1,26 @@
+//! A behaviour report in memory: its bytes as received, an index of where its rows start, and the tables that say what they mean.
+//!
+//! ```text
+//! Body (bytes, read in windows) ── Indexer ──> Index (where rows start) ── Report::row ──> Row (decoded pieces)
+//!                                                 │
+//!                                ATTRIBUTES (name, pane, label, shape)
+//! ```
+//!
+//! Nothing here holds the report as values: a row is decoded when it is looked at, so a report of a million rows costs
+//! a few bytes a row.
+
+pub mod attributes;
+pub mod body;
+pub mod identifier;
+pub mod index;
+pub mod json;
+pub mod page;
+pub mod rows;
+pub mod tree;
+
+pub use attributes::{ATTRIBUTES, Attribute, Pane};
+pub use body::Body;
+pub use identifier::Identifier;
+pub use index::{Index, Indexer, Section};
+pub use rows::{Piece, Report, Row};
+pub use tree::Folds;

@@ -1,0 +1,152 @@
+//! A page of a list: its entries, those that came with their report, and where the next page is.
+//!
+//! The list operation promises identifiers (specification §4.1) and brings whole reports along when it can; both are read,
+//! entry by entry.
+
+use super::body::Body;
+use super::identifier::Identifier;
+use super::index::{Form, Index};
+use super::json::Raw;
+use crate::text::Untrusted;
+use std::io;
+
+/// How many bytes of an identifier or cursor are read.
+const LONGEST_WORD: u64 = 16 * 1024;
+
+/// One page of a file's sandbox reports.
+#[derive(Debug, Clone, Default)]
+pub struct Page {
+    /// The entries in the order of the page.
+    pub entries: Vec<PageEntry>,
+    /// Entries that gave no identifier, and so cannot be asked for.
+    pub nameless: usize,
+    /// Opaque word that asks for the next page; none on the last.
+    pub cursor: Option<Untrusted>,
+    /// How many entries the service says there are over all pages.
+    pub count: Option<u64>,
+}
+
+/// One sandbox of a page.
+#[derive(Debug, Clone)]
+pub struct PageEntry {
+    /// What the report is asked for by.
+    pub identifier: Identifier,
+    /// The report, if it came with the page: it is paid for already.
+    pub report: Option<Body>,
+}
+
+/// Why a body is no page.
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    /// The bytes cannot be read.
+    #[error("it cannot be read: {0}")]
+    Unreadable(#[from] io::Error),
+    /// It is no JSON.
+    #[error("it is not JSON")]
+    NotJson,
+    /// It is JSON of another kind.
+    #[error("it is JSON, but no list: `data` is not an array")]
+    NotAList,
+    /// It stops in the middle.
+    #[error("it was cut short")]
+    Cut,
+}
+
+impl Page {
+    /// Reads a page.
+    ///
+    /// # Errors
+    /// When the body is no list, or cannot be read, or stops in the middle.
+    pub fn of(body: &Body) -> Result<Self, PageError> {
+        Self::from_index(body, &Index::of(body)?)
+    }
+
+    /// Reads a page whose index is there already.
+    ///
+    /// # Errors
+    /// As [`Page::of`].
+    pub fn from_index(body: &Body, index: &Index) -> Result<Self, PageError> {
+        if !index.is_json {
+            return Err(PageError::NotJson);
+        }
+        if index.is_cut {
+            return Err(PageError::Cut);
+        }
+        if !index.is_page {
+            return Err(PageError::NotAList);
+        }
+        let mut page = Self::default();
+        for entry in &index.entries {
+            let id = entry.id.map(|at| word(body, at)).transpose()?;
+            let Some(identifier) = id.and_then(Identifier::new) else {
+                page.nameless += 1;
+                continue;
+            };
+            let range = u64::from(entry.range.start)..u64::from(entry.range.end);
+            let report = entry.has_attributes.then(|| body.slice(range));
+            page.entries.push(PageEntry { identifier, report });
+        }
+        page.cursor = meta(body, index, "cursor")?.filter(|cursor| !cursor.is_empty());
+        page.count =
+            meta(body, index, "count")?.and_then(|count| std::str::from_utf8(count.as_bytes()).ok()?.parse().ok());
+        Ok(page)
+    }
+}
+
+fn word(body: &Body, at: u32) -> io::Result<Untrusted> {
+    let at = u64::from(at);
+    Ok(Raw::new(&body.window(at..at + LONGEST_WORD)?).text())
+}
+
+/// A member of the page's `meta`; null counts as absent.
+fn meta(body: &Body, index: &Index, name: &str) -> io::Result<Option<Untrusted>> {
+    let meta = index.sections.iter().filter(|s| s.name.as_bytes() == b"meta" && s.form == Form::Object);
+    for start in meta.flat_map(|section| &section.starts) {
+        let start = u64::from(*start);
+        let bytes = [b"{", &*body.window(start..start + LONGEST_WORD)?].concat();
+        if let Some((found, value)) = Raw::new(&bytes).members().next()
+            && found.as_bytes() == name.as_bytes()
+        {
+            return Ok(Some(value.text()).filter(|text| text.as_bytes() != b"null"));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(json: &str) -> Result<Page, PageError> {
+        Page::of(&Body::in_memory(json.as_bytes().to_vec()))
+    }
+
+    #[test]
+    fn entries_with_and_without_reports_are_read() {
+        let found = page(
+            r#"{"data":[{"id":"a b-1","attributes":{"tags":["T"]}},{"id":"c"},"d",{"type":"x"}],"meta":{"count":9,"cursor":"n=="}}"#,
+        )
+        .unwrap();
+        let entries: Vec<_> = found.entries.iter().map(|e| (e.identifier.as_bytes(), e.report.is_some())).collect();
+        assert_eq!(entries, [(&b"a b-1"[..], true), (b"c", false), (b"d", false)]);
+        assert_eq!((found.nameless, found.count), (1, Some(9)));
+        assert_eq!(found.cursor, Some(Untrusted::from("n==")));
+        let report = found.entries[0].report.clone().unwrap();
+        let sections = Index::of(&report).unwrap().sections;
+        assert!(sections.iter().any(|section| section.name == Untrusted::from("tags")));
+    }
+
+    #[test]
+    fn the_last_page_has_no_cursor() {
+        for meta in ["", r#","meta":{}"#, r#","meta":{"cursor":null}"#, r#","meta":{"cursor":""}"#, r#","meta":[]"#] {
+            assert_eq!(page(&format!(r#"{{"data":[]{meta}}}"#)).unwrap().cursor, None, "{meta}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_page_says_why() {
+        assert!(matches!(page("<html>"), Err(PageError::NotJson)));
+        assert!(matches!(page(r#"{"data":{"id":"x"}}"#), Err(PageError::NotAList)));
+        assert!(matches!(page(r#"{"data":[{"id":"x"}"#), Err(PageError::Cut)));
+    }
+}

@@ -1,0 +1,415 @@
+//! A report's rows, decoded one at a time when they are looked at.
+
+use super::attributes::{Field, Pane, Shape};
+use super::body::Body;
+use super::identifier::Identifier;
+use super::index::{Form, Index, Section};
+use super::json::{Event, Kind, Raw, Scanner};
+use crate::text::Untrusted;
+use std::borrow::Cow;
+use std::io;
+
+/// How many bytes of a row are read to show it in a line; a longer row is read whole only when it is opened.
+const PREVIEW: u64 = 16 * 1024;
+
+/// How many bytes of a row are read when it is opened.
+const WHOLE_ROW: u64 = 8 * 1024 * 1024;
+
+/// How many nested values are joined in a line before the rest is counted.
+const JOINED: usize = 8;
+
+/// A report: its bytes, and where its rows start.
+#[derive(Debug)]
+pub struct Report {
+    /// The bytes as received.
+    pub body: Body,
+    /// Where the rows start, as far as the bytes have been read.
+    pub index: Index,
+}
+
+/// One row as it stands in a pane.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Row {
+    /// What happened to the thing, or what it is.
+    pub label: Label,
+    /// The row's text, in pieces.
+    pub pieces: Vec<Piece>,
+}
+
+/// The word beside a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Label {
+    /// From the table of attributes.
+    Known(&'static str),
+    /// The attribute's own name, where the table has none.
+    Named(Untrusted),
+}
+
+impl Default for Label {
+    fn default() -> Self {
+        Self::Known("")
+    }
+}
+
+/// A piece of a row's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// From the report: what the row is about.
+    Value(Untrusted),
+    /// From the report: what is said about it.
+    Detail(Untrusted),
+    /// Our own words.
+    Own(Cow<'static, str>),
+}
+
+/// One line of a value that is shown whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// How deep it is nested.
+    pub depth: usize,
+    /// Name of the member; none for an element.
+    pub name: Option<Untrusted>,
+    /// The value; none for an object or array, whose content follows.
+    pub value: Option<Untrusted>,
+}
+
+impl Report {
+    /// A report of which no byte has been read.
+    #[must_use]
+    pub fn unread(body: Body) -> Self {
+        Self { body, index: Index::default() }
+    }
+
+    /// The identifier that the report itself gives.
+    #[must_use]
+    pub fn identifier(&self) -> Option<Identifier> {
+        self.header(self.index.id).and_then(Identifier::new)
+    }
+
+    /// The type that the report itself gives.
+    #[must_use]
+    pub fn kind(&self) -> Option<Untrusted> {
+        self.header(self.index.kind)
+    }
+
+    fn header(&self, at: Option<u32>) -> Option<Untrusted> {
+        let at = u64::from(at?);
+        let bytes = self.body.window(at..at + PREVIEW).ok()?;
+        Some(Raw::new(&bytes).text())
+    }
+
+    /// The sections of a pane, in the order of the attribute table.
+    #[must_use]
+    pub fn sections(&self, pane: Pane) -> Vec<usize> {
+        let mut found: Vec<usize> =
+            (0..).zip(&self.index.sections).filter(|(_, s)| s.pane() == pane).map(|(n, _)| n).collect();
+        found.sort_by_key(|n| self.section(*n).map(|section| section.rank));
+        found
+    }
+
+    /// How many rows a pane has.
+    #[must_use]
+    pub fn count(&self, pane: Pane) -> usize {
+        self.index.sections.iter().filter(|section| section.pane() == pane).map(Section::len).sum()
+    }
+
+    /// A section by its number.
+    #[must_use]
+    pub fn section(&self, section: usize) -> Option<&Section> {
+        self.index.sections.get(section)
+    }
+
+    /// Decodes a row. A row that cannot be read says so in its own place.
+    #[must_use]
+    pub fn row(&self, section: usize, row: usize) -> Row {
+        let Some(found) = self.section(section) else { return Row::default() };
+        let pieces = match self.row_bytes(found, row, PREVIEW) {
+            Ok(bytes) if found.form == Form::Processes => self.process(found, row, &bytes),
+            Ok(bytes) => pieces(found, &bytes),
+            Err(error) => vec![Piece::Own(format!("(unreadable: {error})").into())],
+        };
+        Row { label: label(found), pieces }
+    }
+
+    /// A row's value as written, up to 8 MiB.
+    ///
+    /// # Errors
+    /// When the body cannot be read.
+    pub fn raw_row(&self, section: usize, row: usize) -> io::Result<Vec<u8>> {
+        let Some(found) = self.section(section) else { return Ok(Vec::new()) };
+        let bytes = self.row_bytes(found, row, WHOLE_ROW)?;
+        let length = if found.form == Form::Object { member_length(&bytes) } else { Raw::new(&bytes).bytes().len() };
+        Ok(bytes.get(..length).unwrap_or(&bytes).to_vec())
+    }
+
+    /// A row's value taken apart, a line a leaf.
+    ///
+    /// # Errors
+    /// When the body cannot be read.
+    pub fn lines(&self, section: usize, row: usize) -> io::Result<Vec<Line>> {
+        let Some(found) = self.section(section) else { return Ok(Vec::new()) };
+        match found.form {
+            Form::Processes => {
+                let own = self.process_members(found, row, &self.row_bytes(found, row, PREVIEW)?);
+                Ok(own.into_iter().flat_map(|(name, value)| named_lines(&name, &value)).collect())
+            }
+            Form::Object => {
+                Ok(lines(&[b"{", &*self.raw_row(section, row)?, b"}"].concat()).into_iter().skip(1).collect())
+            }
+            Form::Scalar | Form::Array => Ok(lines(&self.raw_row(section, row)?)),
+        }
+    }
+
+    /// The bytes from a row's start to the next row's, at most `limit`.
+    fn row_bytes(&self, section: &Section, row: usize, limit: u64) -> io::Result<Vec<u8>> {
+        let Some(start) = section.starts.get(row).map(|start| u64::from(*start)) else { return Ok(Vec::new()) };
+        let end = match (section.form, section.starts.get(row + 1)) {
+            (Form::Array | Form::Object, Some(next)) => u64::from(*next),
+            (Form::Scalar, _) => u64::MAX,
+            _ if section.end == 0 => u64::MAX,
+            _ => u64::from(section.end),
+        };
+        self.body.window(start..end.min(start + limit))
+    }
+
+    fn process(&self, section: &Section, row: usize, bytes: &[u8]) -> Vec<Piece> {
+        if Raw::new(bytes).kind() != Kind::Object {
+            return vec![Piece::Value(compact(Raw::new(bytes)))];
+        }
+        let members = self.process_members(section, row, bytes);
+        let value = |wanted: &str| {
+            let found = members.iter().find(|(name, _)| name.as_bytes() == wanted.as_bytes());
+            found.map(|(_, value)| compact(Raw::new(value)))
+        };
+        let mut pieces = vec![value("name").map_or(Piece::Own("(no name)".into()), Piece::Value)];
+        for (before, name) in [("  ", "process_id"), ("  +", "time_offset")] {
+            if let Some(found) = value(name) {
+                pieces.extend([Piece::Own(before.into()), Piece::Detail(found)]);
+            }
+        }
+        pieces
+    }
+
+    /// A process's members without its children: those before them, and those after.
+    fn process_members(&self, section: &Section, row: usize, bytes: &[u8]) -> Vec<(Untrusted, Vec<u8>)> {
+        let tail = u32::try_from(row).ok().and_then(|row| section.tails.get(&row));
+        let after = tail.and_then(|tail| self.body.window(u64::from(*tail)..u64::from(*tail) + PREVIEW).ok());
+        let after = after.map(|bytes| [b"{", &*bytes].concat());
+        let is_own = |(name, _): &(Untrusted, Raw<'_>)| name.as_bytes() != b"children";
+        let own = |(name, value): (Untrusted, Raw<'_>)| (name, value.bytes().to_vec());
+        let mut members: Vec<_> = match tail {
+            Some(_) => Raw::new(bytes).members().take_while(is_own).map(own).collect(),
+            None => Raw::new(bytes).members().filter(is_own).map(own).collect(),
+        };
+        members.extend(after.iter().flat_map(|bytes| Raw::new(bytes).members()).map(own));
+        members
+    }
+}
+
+fn label(section: &Section) -> Label {
+    section.attribute.map_or_else(|| Label::Named(section.name.clone()), |known| Label::Known(known.label))
+}
+
+fn pieces(section: &Section, bytes: &[u8]) -> Vec<Piece> {
+    if section.form == Form::Object {
+        return member_pieces(bytes);
+    }
+    let raw = Raw::new(bytes);
+    match section.attribute.map(|attribute| &attribute.shape) {
+        Some(Shape::Moment) => {
+            raw.integer().and_then(moment).map_or_else(|| vec![Piece::Value(compact(raw))], |when| vec![when])
+        }
+        Some(Shape::Records(fields)) if raw.kind() == Kind::Object => record_pieces(raw, fields),
+        _ => vec![Piece::Value(compact(raw))],
+    }
+}
+
+fn moment(seconds: i64) -> Option<Piece> {
+    let when = jiff::Timestamp::from_second(seconds).ok()?;
+    Some(Piece::Own(when.strftime("%Y-%m-%d %H:%M:%S UTC").to_string().into()))
+}
+
+/// The fields that the table names, in its order; the others are counted.
+fn record_pieces(raw: Raw<'_>, fields: &'static [Field]) -> Vec<Piece> {
+    let members: Vec<_> = raw.members().collect();
+    let mut pieces = Vec::new();
+    for field in fields {
+        let Some((_, value)) = members.iter().find(|(name, _)| name.as_bytes() == field.name.as_bytes()) else {
+            continue;
+        };
+        if !pieces.is_empty() {
+            pieces.push(Piece::Own(field.before.into()));
+        }
+        pieces.push(if pieces.is_empty() { Piece::Value(compact(*value)) } else { Piece::Detail(compact(*value)) });
+    }
+    let named = |name: &Untrusted| fields.iter().any(|field| field.name.as_bytes() == name.as_bytes());
+    if pieces.is_empty() {
+        return vec![Piece::Value(compact(raw))];
+    }
+    match members.iter().filter(|(name, _)| !named(name)).count() {
+        0 => {}
+        more => pieces.push(Piece::Own(format!("  +{more}").into())),
+    }
+    pieces
+}
+
+/// `name: value` of an object that is no record.
+fn member_pieces(bytes: &[u8]) -> Vec<Piece> {
+    let (name, value) = split_member(bytes);
+    vec![Piece::Detail(name.text()), Piece::Own(": ".into()), Piece::Value(compact(value))]
+}
+
+fn split_member(bytes: &[u8]) -> (Raw<'_>, Raw<'_>) {
+    let name = Raw::new(bytes);
+    (name, Raw::new(bytes.get(name.bytes().len()..).unwrap_or_default()))
+}
+
+/// Length of `"name": value` from the name's first byte to the value's last.
+fn member_length(bytes: &[u8]) -> usize {
+    let (_, value) = split_member(bytes);
+    bytes.len() - value.length_to_end() + value.bytes().len()
+}
+
+/// A value in one line: strings as they are, flat arrays joined, everything deeper as written.
+fn compact(raw: Raw<'_>) -> Untrusted {
+    let elements: Vec<_> = raw.elements().take(JOINED + 1).collect();
+    let is_flat = elements.iter().all(|element| matches!(element.kind(), Kind::Text | Kind::Word));
+    if raw.kind() != Kind::Array || elements.is_empty() || !is_flat {
+        return raw.text();
+    }
+    let mut joined = Vec::new();
+    for element in elements.iter().take(JOINED) {
+        if !joined.is_empty() {
+            joined.extend_from_slice(b", ");
+        }
+        joined.extend_from_slice(element.text().as_bytes());
+    }
+    if elements.len() > JOINED {
+        joined.extend_from_slice(format!(", +{}", raw.elements().count() - JOINED).as_bytes());
+    }
+    Untrusted::from(joined)
+}
+
+fn named_lines(name: &Untrusted, value: &[u8]) -> Vec<Line> {
+    let mut found = lines(value);
+    if let Some(first) = found.first_mut() {
+        first.name = Some(name.clone());
+    }
+    found
+}
+
+/// A value taken apart, a line a leaf, a line for each object and array.
+#[must_use]
+pub fn lines(bytes: &[u8]) -> Vec<Line> {
+    let (mut found, mut name, mut depth) = (Vec::new(), None, 0_usize);
+    let mut scanner = Scanner::default();
+    scanner.feed(bytes, &mut |at, event| {
+        let leaf = |at: u64| usize::try_from(at).ok().and_then(|at| bytes.get(at..)).map(|rest| Raw::new(rest).text());
+        match event {
+            Event::Name(raw) => name = Some(Untrusted::from_json(raw)),
+            Event::Open { .. } => {
+                found.push(Line { depth, name: name.take(), value: None });
+                depth += 1;
+            }
+            Event::Close => depth = depth.saturating_sub(1),
+            Event::Text | Event::Word => found.push(Line { depth, name: name.take(), value: leaf(at) }),
+        }
+    });
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(json: &str) -> Report {
+        let body = Body::in_memory(json.as_bytes().to_vec());
+        let index = Index::of(&body).unwrap();
+        Report { body, index }
+    }
+
+    /// Label and text of every row of a pane.
+    fn pane(json: &str, pane: Pane) -> Vec<String> {
+        let report = report(json);
+        let rows = |n: usize| (0..report.section(n).unwrap().len()).map(move |row| (n, row));
+        report.sections(pane).into_iter().flat_map(rows).map(|(n, row)| text(&report.row(n, row))).collect()
+    }
+
+    fn text(row: &Row) -> String {
+        let label = match &row.label {
+            Label::Known(word) => (*word).to_owned(),
+            Label::Named(name) => name.visible().to_string(),
+        };
+        let pieces = row.pieces.iter().map(|piece| match piece {
+            Piece::Value(text) | Piece::Detail(text) => text.visible().to_string(),
+            Piece::Own(text) => text.to_string(),
+        });
+        format!("{label}|{}", pieces.collect::<String>())
+    }
+
+    #[test]
+    fn rows_stand_in_the_order_of_the_table_with_what_happened() {
+        let json = r#"{"files_opened":["C:\\a"],"files_dropped":[{"sha256":"ff","path":"C:\\b","extra":1}],"files_copied":[{"source":"s","destination":"d"}]}"#;
+        assert_eq!(pane(json, Pane::Files), [r"dropped|C:\b · ff  +1", "copied|s → d", r"opened|C:\a"]);
+    }
+
+    #[test]
+    fn records_of_every_kind_have_a_line() {
+        let json = r#"{"ip_traffic":[{"destination_ip":"192.0.2.1","destination_port":443,"transport_layer_protocol":"TCP"},{"destination_port":"53"}],
+            "dns_lookups":[{"hostname":"h","resolved_ips":["1","2"]},{"resolved_ips":null}],"http_conversations":["no object", null]}"#;
+        let found = pane(json, Pane::Network);
+        assert_eq!(
+            found,
+            ["name|h → 1, 2", "name|null", "http|no object", "http|null", "address|192.0.2.1:443 TCP", "address|53"]
+        );
+    }
+
+    #[test]
+    fn unnamed_attributes_land_in_other_by_their_own_name() {
+        let json = r#"{"new_thing":{"a":1,"b":{"c":[2]}},"word":true,"list":[[1,[2]],{"k":"v"}]}"#;
+        let found = pane(json, Pane::Other);
+        assert_eq!(
+            found,
+            ["new_thing|a: 1", "new_thing|b: {\"c\":[2]}", "word|true", "list|[1,[2]]", "list|{\"k\":\"v\"}"]
+        );
+    }
+
+    #[test]
+    fn a_process_is_read_wherever_its_name_stands() {
+        let json = r#"{"processes_tree":[{"children":[{"name":"b","process_id":7,"time_offset":3}],"name":"a","process_id":"7"},{"name":"c","children":[null]},{}]}"#;
+        assert_eq!(pane(json, Pane::Processes), ["|a  7", "|b  7  +3", "|c", "|null", "|(no name)"]);
+        let found = report(json);
+        let own: Vec<_> = found.lines(0, 0).unwrap().into_iter().map(|line| line.name.unwrap()).collect();
+        assert_eq!(own, [Untrusted::from("name"), Untrusted::from("process_id")]);
+    }
+
+    #[test]
+    fn moments_are_dates_where_they_can_be() {
+        let json = r#"{"analysis_date":1753002092,"last_modification_date":"never"}"#;
+        assert_eq!(pane(json, Pane::Overview), ["analysed|2025-07-20 09:01:32 UTC", "modified|never"]);
+    }
+
+    #[test]
+    fn lines_take_a_value_apart_without_losing_a_leaf() {
+        let found = lines(br#"{"a":[1,{"b":"x"}],"a":null}"#);
+        let shape: Vec<_> = found.iter().map(|l| (l.depth, l.name.is_some(), l.value.is_some())).collect();
+        assert_eq!(
+            shape,
+            [
+                (0, false, false),
+                (1, true, false),
+                (2, false, true),
+                (2, false, false),
+                (3, true, true),
+                (1, true, true)
+            ]
+        );
+    }
+
+    #[test]
+    fn a_member_row_is_cut_at_its_own_end() {
+        let found = report(r#"{"thing":{"a" : 1 , "b": [2, 3] }, "z": 1}"#);
+        assert_eq!(found.raw_row(0, 0).unwrap(), br#""a" : 1"#);
+        assert_eq!(found.raw_row(0, 1).unwrap(), br#""b": [2, 3]"#);
+    }
+}

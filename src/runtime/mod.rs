@@ -1,0 +1,178 @@
+//! The loop that owns the state and the terminal.
+//!
+//! ```text
+//! loop {
+//!     draw, if something changed
+//!     wait for a message: a key, finished work, or a tick while something is under way
+//!     for effect in model.update(message) { performer.perform(effect) }
+//! }
+//! ```
+//! The loop itself waits for nothing but messages: the network, the store and the indexing of reports run beside it.
+
+mod performer;
+mod terminal;
+
+pub use performer::{Backing, Performer};
+pub use terminal::{Unattended, attended, run};
+
+use crate::app::{Effect, Key, Message, Model, Size};
+use crate::view;
+use jiff::Timestamp;
+use ratatui::Terminal;
+use ratatui::backend::Backend;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+/// How often the screen is drawn while something is under way and nothing else happens.
+const TICK: Duration = Duration::from_millis(250);
+
+/// How a run of the app ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// The analyst is done.
+    Done,
+    /// The analyst wants the demo.
+    Demo,
+}
+
+/// A clock, so that a test can stop it.
+pub type Clock = fn() -> Timestamp;
+
+/// A run of the app on a terminal of any kind.
+pub struct Session<B: Backend> {
+    terminal: Terminal<B>,
+    model: Model,
+    performer: Performer,
+    outbox: Sender<Message>,
+    inbox: Receiver<Message>,
+    clock: Clock,
+    exit: Option<Exit>,
+}
+
+impl<B: Backend> Session<B>
+where
+    B::Error: Send + Sync + 'static,
+{
+    /// A session on a terminal; `backing` is what the app can reach.
+    ///
+    /// # Errors
+    /// When the system cannot start the threads that work beside the loop.
+    pub fn new(terminal: Terminal<B>, model: Model, backing: Backing, clock: Clock) -> std::io::Result<Self> {
+        let (outbox, inbox) = std::sync::mpsc::channel();
+        let performer = Performer::new(backing, outbox.clone())?;
+        Ok(Self { terminal, model, performer, outbox, inbox, clock, exit: None })
+    }
+
+    /// Where keys, pastes and sizes are sent.
+    #[must_use]
+    pub fn outbox(&self) -> Sender<Message> {
+        self.outbox.clone()
+    }
+
+    /// The state.
+    #[must_use]
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// The terminal.
+    #[must_use]
+    pub fn terminal(&self) -> &Terminal<B> {
+        &self.terminal
+    }
+
+    /// How the session ended, once it has.
+    #[must_use]
+    pub fn exit(&self) -> Option<Exit> {
+        self.exit
+    }
+
+    /// Performs what is to be done before the first message.
+    pub fn begin(&mut self, effects: Vec<Effect>) {
+        let start = self.model.start();
+        self.perform(start);
+        self.perform(effects);
+    }
+
+    /// Takes messages in until the app ends, drawing in between.
+    ///
+    /// # Errors
+    /// When the terminal cannot be drawn on.
+    pub fn run(&mut self) -> Result<Exit, B::Error> {
+        loop {
+            self.draw()?;
+            if let Some(exit) = self.exit {
+                return Ok(exit);
+            }
+            let message = if self.model.is_waiting() {
+                self.inbox.recv_timeout(TICK).or_else(|error| match error {
+                    RecvTimeoutError::Timeout => Ok(Message::Tick),
+                    RecvTimeoutError::Disconnected => Err(error),
+                })
+            } else {
+                self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            };
+            let Ok(message) = message else { return Ok(Exit::Done) };
+            self.take(message);
+            while let Ok(message) = self.inbox.try_recv() {
+                self.take(message);
+            }
+        }
+    }
+
+    /// Takes messages in until nothing is under way, then draws once; says whether that came to pass in time.
+    ///
+    /// # Errors
+    /// When the terminal cannot be drawn on.
+    pub fn run_until_idle(&mut self, patience: Duration) -> Result<bool, B::Error> {
+        let deadline = Instant::now() + patience;
+        loop {
+            let was_idle = self.performer.is_idle();
+            while let Ok(message) = self.inbox.try_recv() {
+                self.take(message);
+            }
+            if was_idle && self.performer.is_idle() || Instant::now() > deadline {
+                self.draw()?;
+                return Ok(was_idle);
+            }
+            if let Ok(message) = self.inbox.recv_timeout(Duration::from_millis(20)) {
+                self.take(message);
+            }
+        }
+    }
+
+    /// Presses a key.
+    pub fn press(&mut self, key: Key) {
+        self.take(Message::Key(key));
+    }
+
+    /// Draws the state as it is.
+    ///
+    /// # Errors
+    /// When the terminal cannot be drawn on.
+    pub fn draw(&mut self) -> Result<(), B::Error> {
+        let model = &self.model;
+        self.terminal.draw(|frame| view::draw(frame, model)).map(|_| ())
+    }
+
+    /// Takes a message in.
+    pub fn take(&mut self, message: Message) {
+        let effects = self.model.update(message, (self.clock)());
+        self.perform(effects);
+    }
+
+    /// Gives the terminal another size.
+    pub fn resize(&mut self, width: u16, height: u16) {
+        self.take(Message::Resize(Size { width, height }));
+    }
+
+    fn perform(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Quit => self.exit = Some(Exit::Done),
+                Effect::Demo => self.exit = Some(Exit::Demo),
+                work => self.performer.perform(work),
+            }
+        }
+    }
+}

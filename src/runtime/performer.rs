@@ -1,0 +1,252 @@
+//! Performs effects beside the loop, and answers with messages.
+
+use crate::app::message::{Failure, HeldPage, HeldReport, Here, Opening, Recent};
+use crate::app::{Effect, Message};
+use crate::gate::{Answer, Cost, Gate, GateError};
+use crate::quota::{Balances, Price};
+use crate::report::identifier::Sha256;
+use crate::report::page::Page;
+use crate::report::{Body, Indexer};
+use crate::request::{Listing, Request};
+use crate::service::Received;
+use crate::store::StoreError;
+use jiff::Timestamp;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+use tokio::runtime::{Builder, Runtime};
+
+/// Threads that wait for the network.
+const WORKERS: usize = 1;
+
+/// How often the loop hears of bytes that come, or of rows that are found.
+const PACE: Duration = Duration::from_millis(60);
+
+/// Most earlier files that are offered.
+const RECENT: u32 = 50;
+
+/// What the app can reach.
+#[derive(Clone)]
+pub enum Backing {
+    /// A service, by way of the gate.
+    Service(Arc<Gate>),
+    /// Nothing: a document is open.
+    Document,
+}
+
+/// Performs effects on threads of its own.
+pub struct Performer {
+    backing: Backing,
+    pub(super) outbox: Sender<Message>,
+    pub(super) runtime: Option<Runtime>,
+    pending: Arc<AtomicUsize>,
+}
+
+/// One piece of work; it counts as pending until it is dropped.
+struct Work {
+    outbox: Sender<Message>,
+    pending: Arc<AtomicUsize>,
+}
+
+impl Work {
+    /// Sends a message; a loop that has ended needs none.
+    fn send(&self, message: Message) {
+        let _ = self.outbox.send(message);
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.pending.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Performer {
+    /// A performer that answers to `outbox`.
+    ///
+    /// # Errors
+    /// When the system cannot start the threads.
+    pub fn new(backing: Backing, outbox: Sender<Message>) -> std::io::Result<Self> {
+        let runtime = Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build()?;
+        Ok(Self { backing, outbox, runtime: Some(runtime), pending: Arc::default() })
+    }
+
+    /// Whether nothing is being performed.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.pending.load(Ordering::SeqCst) == 0
+    }
+
+    /// Performs an effect, without waiting for it.
+    pub fn perform(&self, effect: Effect) {
+        match (effect, &self.backing) {
+            (Effect::Index { opening, body }, _) => self.blocking(move |work| index(&work, opening, &body)),
+            (Effect::Ask { request, price }, Backing::Service(gate)) => self.ask(Arc::clone(gate), request, price),
+            (Effect::Recall(file), Backing::Service(gate)) => {
+                let gate = Arc::clone(gate);
+                self.blocking(move |work| {
+                    work.send(recall(&gate, &file).unwrap_or_else(|error| Message::Notice(error.to_string())))
+                });
+            }
+            (Effect::FindRecent, Backing::Service(gate)) => {
+                let gate = Arc::clone(gate);
+                self.blocking(move |work| {
+                    work.send(recent(&gate).unwrap_or_else(|error| Message::Notice(error.to_string())))
+                });
+            }
+            // A document asks nothing, and the session itself ends.
+            (Effect::Ask { .. } | Effect::Recall(_) | Effect::FindRecent, Backing::Document)
+            | (Effect::Quit | Effect::Demo, _) => {}
+        }
+    }
+
+    fn work(&self) -> Work {
+        self.pending.fetch_add(1, Ordering::SeqCst);
+        Work { outbox: self.outbox.clone(), pending: Arc::clone(&self.pending) }
+    }
+
+    fn blocking(&self, perform: impl FnOnce(Work) + Send + 'static) {
+        let work = self.work();
+        if let Some(runtime) = &self.runtime {
+            runtime.spawn_blocking(move || perform(work));
+        }
+    }
+
+    fn ask(&self, gate: Arc<Gate>, request: Request, price: Price) {
+        let work = self.work();
+        if let Some(runtime) = &self.runtime {
+            runtime.spawn(async move { ask(&work, &gate, request, &price).await });
+        }
+    }
+}
+
+impl Drop for Performer {
+    /// Paid answers are in, or were given up by the analyst: nothing else is worth waiting for.
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+async fn ask(work: &Work, gate: &Gate, request: Request, price: &Price) {
+    let told = Mutex::new(Instant::now());
+    let progress = |Received { bytes, total }| {
+        let Ok(mut told) = told.lock() else { return };
+        if told.elapsed() >= PACE {
+            *told = Instant::now();
+            work.send(Message::Received { request: request.clone(), bytes, total });
+        }
+    };
+    let result = gate.ask(&request, price, &progress).await;
+    // Before the answer, so that the screen never shows one without the other.
+    if let Ok(spent) = gate.spent() {
+        work.send(Message::Spent(spent.total()));
+    }
+    work.send(message(request, result));
+}
+
+fn message(request: Request, result: Result<Answer, GateError>) -> Message {
+    match request {
+        Request::Quotas => Message::Balances(balances(result)),
+        Request::Behaviour { .. } => {
+            Message::Answered { request, result: result.map(here).map_err(|error| failure(&error)) }
+        }
+        Request::Behaviours { .. } => {
+            Message::Listed { request, result: result.map_err(|error| failure(&error)).and_then(page) }
+        }
+    }
+}
+
+fn balances(result: Result<Answer, GateError>) -> Result<Balances, String> {
+    let body = result.map_err(|error| error.to_string())?.body;
+    let bytes = body.whole().map_err(|error| error.to_string())?;
+    Balances::parse(&bytes).map_err(|_| "the answer is no quota details".to_owned())
+}
+
+fn here(answer: Answer) -> Here {
+    Here { received: answer.received, body: answer.body, unkept: answer.unkept }
+}
+
+fn page(answer: Answer) -> Result<HeldPage, Failure> {
+    let page = Page::of(&answer.body).map_err(|error| Failure {
+        what: error.to_string(),
+        cost: "Its price was paid.".to_owned(),
+        advice: String::new(),
+    })?;
+    Ok(HeldPage { received: answer.received, page })
+}
+
+fn failure(error: &GateError) -> Failure {
+    let (cost, advice) = match error {
+        GateError::Service { error, cost } => (*cost, error.advice()),
+        GateError::Ledger(_) | GateError::Store(_) => {
+            (Cost::Nothing, "Check the disk's free space and the data folder's permissions.".to_owned())
+        }
+        GateError::NotEntitled(_) | GateError::UnderWay => (Cost::Nothing, String::new()),
+        GateError::Internal(_) => (Cost::Perhaps(None), String::new()),
+    };
+    Failure { what: error.to_string(), cost: cost.to_string(), advice }
+}
+
+fn recent(gate: &Gate) -> Result<Message, StoreError> {
+    let files = gate.store().recent_files(gate.profile(), RECENT)?;
+    let recent = files.into_iter().map(|f| Recent { file: f.sha256, opened: f.opened, reports: f.reports });
+    Ok(Message::Recent(recent.collect()))
+}
+
+/// Everything that is held of a file: its list pages, one after another, and its reports.
+fn recall(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
+    gate.store().note_file(gate.profile(), file, Timestamp::now())?;
+    let listing = gate.client().profile().listing;
+    let pages = held_pages(gate, file, listing)?;
+    let reports = gate.store().reports(gate.profile(), file)?;
+    let reports = reports.into_iter().map(|held| HeldReport {
+        identifier: held.identifier,
+        here: Here { received: held.received, body: held.body, unkept: None },
+    });
+    Ok(Message::Recalled { file: file.clone(), pages, reports: reports.collect() })
+}
+
+fn held_pages(gate: &Gate, file: &Sha256, listing: Listing) -> Result<Vec<HeldPage>, StoreError> {
+    let (mut pages, mut cursor, mut asked) = (Vec::new(), None, HashSet::new());
+    while asked.insert(cursor.clone()) {
+        let request = Request::Behaviours { file: file.clone(), listing, cursor: cursor.clone() };
+        let Some(held) = gate.held(&request)? else { break };
+        // A page that was readable when it was kept, and is not now, ends what is held.
+        let Ok(page) = Page::of(&held.body) else { break };
+        cursor = page.cursor.clone();
+        pages.push(HeldPage { received: held.received, page });
+        if cursor.is_none() {
+            break;
+        }
+    }
+    Ok(pages)
+}
+
+/// Finds a report's rows, and tells of them as they are found.
+fn index(work: &Work, opening: Opening, body: &Body) {
+    if body.len() > crate::report::body::LARGEST {
+        let why = format!("it is larger than {}", crate::text::bytes(crate::report::body::LARGEST));
+        return work.send(Message::Unreadable { opening, why });
+    }
+    let (mut indexer, mut told) = (Indexer::default(), None::<Instant>);
+    for window in body.windows() {
+        match window {
+            Ok(bytes) => indexer.feed(&bytes),
+            Err(error) => {
+                work.send(Message::Unreadable { opening, why: error.to_string() });
+                break;
+            }
+        }
+        // The first rows at once, the others at a pace that leaves the loop free.
+        if told.is_none_or(|told| told.elapsed() >= PACE) {
+            told = Some(Instant::now());
+            work.send(Message::Indexed { opening, batch: indexer.take() });
+        }
+    }
+    work.send(Message::Indexed { opening, batch: indexer.finish() });
+}

@@ -1,0 +1,182 @@
+//! The real terminal: taken over, listened to, and given back however the program ends.
+
+use super::{Backing, Clock, Exit, Session};
+use crate::app::key::Named;
+use crate::app::{Effect, Key, Message, Model, Size};
+use crate::text::Untrusted;
+use crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste, Event, KeyCode, KeyEventKind, KeyModifiers};
+use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use crossterm::{cursor, execute};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use std::io::{self, IsTerminal, Write};
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+/// How long a paid answer is waited for when the system asks the program to end.
+const LAST_WAIT: Duration = Duration::from_millis(1500);
+
+/// There is no terminal to draw on.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "behaview needs a terminal for its screens. Without one, use the commands for scripts: \
+     behaview list <sha256>, behaview show <identifier>, behaview demo --serve; behaview --help names them all"
+)]
+pub struct Unattended;
+
+/// Whether there is a terminal to draw on.
+///
+/// # Errors
+/// When there is none.
+pub fn attended() -> Result<(), Unattended> {
+    if io::stdout().is_terminal() { Ok(()) } else { Err(Unattended) }
+}
+
+/// The terminal's own modes, taken over; given back when this is dropped.
+struct TakenOver;
+
+impl TakenOver {
+    fn now() -> io::Result<Self> {
+        enable_raw_mode()?;
+        let taken = Self;
+        execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)?;
+        Ok(taken)
+    }
+}
+
+impl Drop for TakenOver {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// A terminal that is gone cannot be given back: there is nobody to tell.
+fn give_back() {
+    let _ = execute!(io::stdout(), DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
+    let _ = disable_raw_mode();
+}
+
+/// Runs the app on the terminal until it ends.
+///
+/// # Errors
+/// When the terminal cannot be taken over or drawn on.
+pub fn run(mut model: Model, backing: Backing, first: Vec<Effect>) -> anyhow::Result<Exit> {
+    quiet_panics();
+    let (width, height) = crossterm::terminal::size()?;
+    model.size = Size { width, height };
+    let taken = TakenOver::now()?;
+    let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+    let clock: Clock = jiff::Timestamp::now;
+    let mut session = Session::new(terminal, model, backing, clock)?;
+    session.draw()?;
+    listen(session.outbox())?;
+    session.performer.listen_for_signals();
+    session.begin(first);
+    let exit = session.run()?;
+    drop(taken);
+    Ok(exit)
+}
+
+/// Reads the keyboard on a thread of its own; it ends with the terminal.
+fn listen(outbox: Sender<Message>) -> io::Result<()> {
+    let read = move || {
+        while let Ok(event) = event::read() {
+            if let Some(message) = message(event)
+                && outbox.send(message).is_err()
+            {
+                return;
+            }
+        }
+        end(&outbox);
+    };
+    std::thread::Builder::new().name("keyboard".to_owned()).spawn(read).map(|_| ())
+}
+
+/// Asks the loop to end, and after a moment to end without waiting.
+fn end(outbox: &Sender<Message>) {
+    let _ = outbox.send(Message::Quit);
+    std::thread::sleep(LAST_WAIT);
+    let _ = outbox.send(Message::Quit);
+}
+
+fn message(event: Event) -> Option<Message> {
+    match event {
+        Event::Key(event) if event.kind != KeyEventKind::Release => key(event.code, event.modifiers).map(Message::Key),
+        Event::Paste(text) => Some(Message::Paste(text)),
+        Event::Resize(width, height) => Some(Message::Resize(Size { width, height })),
+        _ => None,
+    }
+}
+
+fn key(code: KeyCode, modifiers: KeyModifiers) -> Option<Key> {
+    let named = match code {
+        KeyCode::Char(c) if modifiers.contains(KeyModifiers::CONTROL) => {
+            return Some(Key::Ctrl(c.to_ascii_lowercase()));
+        }
+        KeyCode::Char(_) if modifiers.intersects(KeyModifiers::ALT | KeyModifiers::META) => return None,
+        KeyCode::Char(c) => return Some(Key::Char(c)),
+        KeyCode::Enter => Named::Enter,
+        KeyCode::Esc => Named::Esc,
+        KeyCode::Tab => Named::Tab,
+        KeyCode::BackTab => Named::BackTab,
+        KeyCode::Backspace => Named::Backspace,
+        KeyCode::Delete => Named::Delete,
+        KeyCode::Up => Named::Up,
+        KeyCode::Down => Named::Down,
+        KeyCode::Left => Named::Left,
+        KeyCode::Right => Named::Right,
+        KeyCode::Home => Named::Home,
+        KeyCode::End => Named::End,
+        KeyCode::PageUp => Named::PageUp,
+        KeyCode::PageDown => Named::PageDown,
+        _ => return None,
+    };
+    Some(Key::Named(named))
+}
+
+/// A panic gives the terminal back first, and its words pass the escaper: they may quote a report.
+///
+/// A panic beside the loop is caught where the work is waited for, and said there.
+fn quiet_panics() {
+    let main = std::thread::current().id();
+    std::panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().id() == main {
+            give_back();
+            let words = Untrusted::from(panic.to_string()).visible().to_string();
+            let _ = writeln!(io::stderr(), "behaview has a bug and had to end. What is held is safe. {words}");
+        }
+    }));
+}
+
+impl super::Performer {
+    /// Ends the app in good order when the system asks for it.
+    fn listen_for_signals(&self) {
+        let outbox = self.outbox.clone();
+        if let Some(runtime) = &self.runtime {
+            runtime.spawn(async move {
+                if asked_to_end().await.is_ok() {
+                    tokio::task::spawn_blocking(move || end(&outbox));
+                }
+            });
+        }
+    }
+}
+
+#[cfg(unix)]
+async fn asked_to_end() -> io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hang_up = signal(SignalKind::hangup())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = hang_up.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+async fn asked_to_end() -> io::Result<()> {
+    tokio::signal::ctrl_c().await
+}

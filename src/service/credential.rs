@@ -1,0 +1,200 @@
+//! The key: where it is looked for, and a box that never shows it.
+
+use secrecy::{ExposeSecret, SecretString};
+use std::fmt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Environment variables that may hold the key, the first found wins.
+pub const VARIABLES: [&str; 5] = ["BEHAVIEW_API_KEY", "VT_API_KEY", "VTCLI_APIKEY", "VT_APIKEY", "VIRUSTOTAL_API_KEY"];
+
+/// File of the service's official command line, below the home directory.
+pub const OFFICIAL_FILE: &str = ".vt.toml";
+
+/// A key and where it was found.
+#[derive(Clone)]
+pub struct Credential {
+    key: SecretString,
+    source: Source,
+}
+
+/// Where a key was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// An environment variable.
+    Variable(&'static str),
+    /// `api_key` of the config file.
+    Config,
+    /// `api_key_command` of the config file.
+    Command,
+    /// The official command line's file.
+    OfficialFile,
+    /// Made by the embedded service for itself.
+    Demo,
+}
+
+/// Why a key that was found cannot be used. None of these repeats the key.
+#[derive(Debug, thiserror::Error)]
+pub enum CredentialError {
+    /// It cannot stand in a header.
+    #[error("the key from {0} is empty or holds blanks or other characters that no key has; correct it there")]
+    Malformed(Source),
+    /// The command could not be run.
+    #[error("api_key_command could not be run: {0}")]
+    Command(std::io::Error),
+    /// The command failed.
+    #[error("api_key_command ended with {0}; run it by hand to see why")]
+    CommandFailed(std::process::ExitStatus),
+    /// The official file is there but cannot be read.
+    #[error("~/{OFFICIAL_FILE} cannot be read: {0}")]
+    OfficialFile(String),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Variable(name) => write!(f, "the variable {name}"),
+            Self::Config => f.write_str("api_key in the config file"),
+            Self::Command => f.write_str("api_key_command"),
+            Self::OfficialFile => write!(f, "~/{OFFICIAL_FILE}"),
+            Self::Demo => f.write_str("the demo service"),
+        }
+    }
+}
+
+/// What the config file says about the key.
+#[derive(Debug, Default)]
+pub struct Configured {
+    /// The key itself.
+    pub key: Option<SecretString>,
+    /// A command that prints it.
+    pub command: Option<String>,
+}
+
+impl Credential {
+    /// A key from a known place.
+    ///
+    /// # Errors
+    /// When it cannot stand in a header.
+    pub fn new(key: &str, source: Source) -> Result<Self, CredentialError> {
+        let key = key.trim();
+        if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(CredentialError::Malformed(source));
+        }
+        Ok(Self { key: SecretString::from(key), source })
+    }
+
+    /// Looks in every place, in the order of the documentation.
+    ///
+    /// # Errors
+    /// When the first place that has something has nothing usable: a later place might be another account's.
+    pub fn find(
+        variable: impl Fn(&str) -> Option<String>,
+        configured: &Configured,
+        home: Option<&Path>,
+    ) -> Result<Option<Self>, CredentialError> {
+        for name in VARIABLES {
+            if let Some(key) = variable(name).filter(|key| !key.is_empty()) {
+                return Self::new(&key, Source::Variable(name)).map(Some);
+            }
+        }
+        if let Some(key) = &configured.key {
+            return Self::new(key.expose_secret(), Source::Config).map(Some);
+        }
+        if let Some(command) = &configured.command {
+            return Self::new(&run(command)?, Source::Command).map(Some);
+        }
+        let found = home.map(official_key).transpose()?.flatten();
+        found.map(|key| Self::new(key.expose_secret(), Source::OfficialFile)).transpose()
+    }
+
+    /// The key, for the one header and the one kind of address that carry it.
+    pub(super) fn expose(&self) -> &str {
+        self.key.expose_secret()
+    }
+
+    /// Where it was found.
+    #[must_use]
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+}
+
+impl fmt::Debug for Credential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Credential(from {})", self.source)
+    }
+}
+
+/// Runs a command by the system's shell; its standard output is the key, its questions go to the terminal.
+fn run(command: &str) -> Result<String, CredentialError> {
+    let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let output = Command::new(shell).args([flag, command]).stdin(Stdio::inherit()).stderr(Stdio::inherit()).output();
+    let output = output.map_err(CredentialError::Command)?;
+    if !output.status.success() {
+        return Err(CredentialError::CommandFailed(output.status));
+    }
+    let text = String::from_utf8(output.stdout).unwrap_or_default();
+    Ok(text.lines().next().unwrap_or_default().to_owned())
+}
+
+fn official_key(home: &Path) -> Result<Option<SecretString>, CredentialError> {
+    #[derive(serde::Deserialize)]
+    struct Official {
+        apikey: Option<SecretString>,
+    }
+    let text = match std::fs::read_to_string(home.join(OFFICIAL_FILE)) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(CredentialError::OfficialFile(error.to_string())),
+    };
+    // The parser's own words could quote the line with the key.
+    let parsed: Official =
+        toml::from_str(&text).map_err(|_| CredentialError::OfficialFile("it is not TOML".to_owned()))?;
+    Ok(parsed.apikey)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(
+        set: &[(&str, &str)],
+        configured: &Configured,
+        home: Option<&Path>,
+    ) -> Result<Option<Credential>, CredentialError> {
+        let get = |name: &str| set.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
+        Credential::find(get, configured, home)
+    }
+
+    #[test]
+    fn places_are_tried_in_the_documented_order() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join(OFFICIAL_FILE), "apikey=\"official\"\nproxy=\"\"\n").unwrap();
+        let mut configured =
+            Configured { key: Some("config".into()), command: Some("echo command; echo more".to_owned()) };
+        let mut set: Vec<_> = VARIABLES.iter().map(|name| (*name, *name)).collect();
+        while !set.is_empty() {
+            let found = find(&set, &configured, Some(home.path())).unwrap().unwrap();
+            assert_eq!(found.expose(), set[0].1);
+            set.remove(0);
+        }
+        let next = |configured: &Configured| find(&[], configured, Some(home.path())).unwrap().unwrap();
+        assert_eq!(next(&configured).expose(), "config");
+        configured.key = None;
+        assert_eq!(next(&configured).expose(), "command");
+        configured.command = None;
+        assert_eq!((next(&configured).expose(), next(&configured).source()), ("official", &Source::OfficialFile));
+        assert!(find(&[], &configured, None).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_bad_key_is_named_by_its_place_and_never_shown() {
+        let error = find(&[("VT_API_KEY", "sec ret")], &Configured::default(), None).unwrap_err();
+        assert!(error.to_string().contains("VT_API_KEY") && !error.to_string().contains("sec"));
+        let found = Credential::new("secret", Source::Config).unwrap();
+        assert!(!format!("{found:?}").contains("secret"));
+        let failing = Configured { key: None, command: Some("exit 3".to_owned()) };
+        assert!(matches!(find(&[], &failing, None), Err(CredentialError::CommandFailed(_))));
+    }
+}

@@ -1,0 +1,214 @@
+//! What can go wrong with a call, each with what happened and what to do next.
+
+use crate::text::Untrusted;
+use std::time::Duration;
+
+/// Why a call brought no usable answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ServiceError {
+    /// There is no key, so nothing was sent.
+    #[error("there is no key")]
+    NoKey,
+    /// The request never left: no name, no route, no connection, no encryption.
+    #[error("the service cannot be reached: {0}")]
+    Unreachable(String),
+    /// The request left, and its answer did not come whole.
+    #[error("the answer was lost: {0}")]
+    Lost(String),
+    /// The answer was longer than this program takes.
+    #[error("the answer was longer than {} and was given up", crate::text::bytes(*.0))]
+    TooLong(u64),
+    /// The service answered that it will not.
+    #[error("{0}")]
+    Refused(Refusal),
+    /// The answer came whole and is of no use.
+    #[error("the answer is of no use: {0}")]
+    Unusable(Unusable),
+}
+
+/// The service's own "no".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What kind of "no".
+    pub reason: Reason,
+    /// HTTP status.
+    pub status: u16,
+    /// The service's own words, if it had any.
+    pub message: Option<Untrusted>,
+    /// When it said that trying again is worth it.
+    pub retry_after: Option<Duration>,
+}
+
+/// What kind of "no" a refusal is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// 401: the key is missing, wrong, or its user not active.
+    WrongKey,
+    /// 403: the licence is missing.
+    Forbidden,
+    /// 404: not there, or not any more.
+    NotFound,
+    /// 429 with `QuotaExceededError`: the quota is spent.
+    QuotaSpent,
+    /// Any other 429: too many requests in too short a time.
+    TooFast,
+    /// 5xx: the service is not well.
+    Down,
+    /// A redirect, which is never followed: the key belongs to one host.
+    Redirected,
+    /// Anything else.
+    Other,
+}
+
+/// Why a whole answer is of no use.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unusable {
+    /// Not JSON at all.
+    #[error("it is not JSON{}", if *.0 { ", but a web page: something between here and the service may want a login" } else { "" })]
+    NotJson(
+        /// Whether it looks like a web page.
+        bool,
+    ),
+    /// JSON that stops in the middle.
+    #[error("it was cut short")]
+    Cut,
+    /// JSON of another kind than was asked for.
+    #[error("it is JSON, but not {0}")]
+    WrongType(&'static str),
+    /// An answer to another question.
+    #[error("it is for another report: {}", .0.visible_cut(100))]
+    Foreign(Untrusted),
+}
+
+impl ServiceError {
+    /// Whether the service may have counted the call.
+    #[must_use]
+    pub fn may_be_charged(&self) -> bool {
+        !matches!(self, Self::NoKey | Self::Unreachable(_))
+    }
+
+    /// What to do about it, in a sentence.
+    #[must_use]
+    pub fn advice(&self) -> String {
+        match self {
+            Self::NoKey => "Set BEHAVIEW_API_KEY, or api_key in the config file.".to_owned(),
+            Self::Unreachable(_) => "Check the network, and the address in the profile.".to_owned(),
+            Self::Lost(_) | Self::TooLong(_) => "The service may have counted the call.".to_owned(),
+            Self::Refused(refusal) => refusal.advice(),
+            Self::Unusable(Unusable::Foreign(_)) => "It is set aside, not shown under this name.".to_owned(),
+            Self::Unusable(_) => "Its bytes are set aside in the store.".to_owned(),
+        }
+    }
+}
+
+impl Refusal {
+    /// What an error answer says, from its status, headers and body.
+    #[must_use]
+    pub fn of(status: u16, retry_after: Option<&str>, body: &[u8], now: jiff::Timestamp) -> Self {
+        let (code, message) = words(body);
+        let reason = match (status, code.as_deref()) {
+            (300..=399, _) => Reason::Redirected,
+            (401, _) => Reason::WrongKey,
+            (403, _) => Reason::Forbidden,
+            (404, _) => Reason::NotFound,
+            (429, Some("QuotaExceededError")) => Reason::QuotaSpent,
+            (429, _) => Reason::TooFast,
+            (500..=599, _) => Reason::Down,
+            _ => Reason::Other,
+        };
+        Self { reason, status, message, retry_after: retry_after.and_then(|text| wait(text, now)) }
+    }
+
+    fn advice(&self) -> String {
+        let advice = match self.reason {
+            Reason::WrongKey => "Check the key.",
+            Reason::Forbidden => "Private reports need a private scanning licence; ask the group's administrator.",
+            Reason::NotFound => "Private files and reports expire, after a day unless set otherwise. Check the hash.",
+            Reason::QuotaSpent => "The daily quota is full again at 00:00 UTC, the monthly on the 1st.",
+            Reason::TooFast => "Wait before the next call.",
+            Reason::Down => "Try later.",
+            Reason::Redirected => "Redirects are not followed: check the address in the profile.",
+            Reason::Other => "",
+        };
+        match self.retry_after {
+            Some(wait) => format!("{advice} The service says: again in {} s.", wait.as_secs()),
+            None => advice.to_owned(),
+        }
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let what = match self.reason {
+            Reason::WrongKey => "the service does not accept the key",
+            Reason::Forbidden => "the service forbids this",
+            Reason::NotFound => "the service does not have it, or not any more",
+            Reason::QuotaSpent => "the quota is spent",
+            Reason::TooFast => "too many requests in a short time",
+            Reason::Down => "the service is not well",
+            Reason::Redirected => "the service points to another address",
+            Reason::Other => "the service refused",
+        };
+        write!(f, "{what} ({})", self.status)?;
+        match &self.message {
+            Some(message) => write!(f, ": {}", message.visible_cut(200)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Code and message of an error body; none where it is no such body.
+fn words(body: &[u8]) -> (Option<String>, Option<Untrusted>) {
+    use crate::report::json::Raw;
+    let Some(error) = Raw::new(body).member("error") else { return (None, None) };
+    let code = error.member("code").and_then(|code| String::from_utf8(code.text().as_bytes().to_vec()).ok());
+    (code, error.member("message").map(Raw::text))
+}
+
+/// Seconds or a date, as `Retry-After` may be either; nonsense counts as absent, a long wait is cut to a month.
+fn wait(text: &str, now: jiff::Timestamp) -> Option<Duration> {
+    const MONTH: u64 = 31 * 24 * 3600;
+    let text = text.trim();
+    let seconds = text.parse::<u64>().ok().or_else(|| {
+        let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
+        Some(u64::try_from(date.as_second() - now.as_second()).unwrap_or(0))
+    })?;
+    Some(Duration::from_secs(seconds.min(MONTH)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(status: u16, body: &str) -> Refusal {
+        Refusal::of(status, None, body.as_bytes(), jiff::Timestamp::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn a_spent_quota_is_told_apart_from_haste() {
+        let body = |code: &str| format!(r#"{{"error":{{"code":"{code}","message":"m"}}}}"#);
+        assert_eq!(refusal(429, &body("QuotaExceededError")).reason, Reason::QuotaSpent);
+        assert_eq!(refusal(429, &body("TooManyRequestsError")).reason, Reason::TooFast);
+        assert_eq!(refusal(429, "<title>429</title>").reason, Reason::TooFast);
+        assert_eq!(refusal(429, "<title>429</title>").message, None);
+        assert_eq!(refusal(302, "").reason, Reason::Redirected);
+    }
+
+    #[test]
+    fn the_services_words_are_shown_and_never_obeyed() {
+        let shown = refusal(400, r#"{"error":{"code":"BadRequestError","message":"\u001b[31mred\n"}}"#).to_string();
+        assert!(shown.contains("red") && !shown.contains(['\u{1b}', '\n']), "{shown}");
+    }
+
+    #[test]
+    fn waits_are_seconds_or_dates_or_nothing() {
+        let now = "2026-11-20T10:00:00Z".parse().unwrap();
+        assert_eq!(wait("120", now), Some(Duration::from_secs(120)));
+        assert_eq!(wait("Fri, 20 Nov 2026 10:01:00 GMT", now), Some(Duration::from_secs(60)));
+        assert_eq!(wait("Fri, 20 Nov 2020 10:01:00 GMT", now), Some(Duration::ZERO));
+        assert_eq!(wait("99999999999999", now), Some(Duration::from_secs(31 * 86400)));
+        for nonsense in ["-1", "soon", "", "99999999999999999999999"] {
+            assert_eq!(wait(nonsense, now), None);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! The only user of the network: profile, credential, sending, typed errors, size and time limits.
+//!
+//! Nothing here decides whether a call is worth its price; that is the gate's work, and only the gate calls [`Client::send`].
+
+pub mod client;
+pub mod credential;
+pub mod error;
+pub mod profile;
+
+pub use client::{Client, Received, Reply};
+pub use credential::Credential;
+pub use error::ServiceError;
+pub use profile::Profile;

@@ -1,0 +1,122 @@
+//! A service profile: everything that an installation of the service may do differently.
+
+use crate::request::Listing;
+use reqwest::Url;
+use serde::Deserialize;
+
+/// Where a service is, and how it is spoken to.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Profile {
+    /// The name it is chosen by; also keeps what is held from different services apart.
+    #[serde(skip)]
+    pub name: String,
+    /// Scheme, host and port, such as `https://www.virustotal.com`.
+    pub root: String,
+    /// Path before every operation of API v3.
+    pub v3_prefix: String,
+    /// Path before every operation of API v2.
+    pub v2_prefix: String,
+    /// Header that carries the key in API v3.
+    pub header: String,
+    /// The user's name at the service; without it the key stands in its place where a name is asked for.
+    pub user: Option<String>,
+    /// What lists are asked to bring along.
+    pub listing: Listing,
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Self {
+            name: "virustotal".to_owned(),
+            root: "https://www.virustotal.com".to_owned(),
+            v3_prefix: "/api/v3".to_owned(),
+            v2_prefix: "/vtapi/v2".to_owned(),
+            header: "x-apikey".to_owned(),
+            user: None,
+            listing: Listing::Reports,
+        }
+    }
+}
+
+/// Why a profile cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProfileError {
+    /// The root is no address.
+    #[error("profile {name}: root is no address; it looks like \"https://host\"")]
+    Root {
+        /// Which profile.
+        name: String,
+    },
+    /// The key would travel in the clear.
+    #[error("profile {name}: root must be https; http is accepted for this machine (127.0.0.1) only")]
+    InTheClear {
+        /// Which profile.
+        name: String,
+    },
+    /// The header cannot be sent.
+    #[error("profile {name}: header is no header name")]
+    Header {
+        /// Which profile.
+        name: String,
+    },
+}
+
+impl Profile {
+    /// The embedded service at this root, with the paths as the specification writes them (§4.2, §9).
+    #[must_use]
+    pub fn demo(root: String, user: String) -> Self {
+        let user = Some(user);
+        Self { name: "demo".to_owned(), root, v2_prefix: "/svcapi/v2".to_owned(), user, ..Self::default() }
+    }
+
+    /// The root as an address, if a key may be sent there.
+    ///
+    /// # Errors
+    /// When it is no address, or neither encrypted nor on this machine, or the header cannot be sent.
+    pub fn check(&self) -> Result<Url, ProfileError> {
+        let name = || self.name.clone();
+        let url = Url::parse(&self.root).ok().filter(|url| url.has_host() && url.username().is_empty());
+        let url = url.ok_or_else(|| ProfileError::Root { name: name() })?;
+        if !(url.scheme() == "https" || url.scheme() == "http" && is_loopback(&url)) {
+            return Err(ProfileError::InTheClear { name: name() });
+        }
+        if reqwest::header::HeaderName::try_from(&self.header).is_err() {
+            return Err(ProfileError::Header { name: name() });
+        }
+        Ok(url)
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(root: &str) -> Result<Url, ProfileError> {
+        Profile { root: root.to_owned(), ..Profile::default() }.check()
+    }
+
+    #[test]
+    fn the_key_travels_encrypted_or_not_at_all() {
+        for root in ["https://www.virustotal.com", "http://127.0.0.1:80", "http://[::1]:8080", "http://localhost:1"] {
+            assert!(check(root).is_ok(), "{root}");
+        }
+        for root in [
+            "http://example.com",
+            "http://127.0.0.1.example.com",
+            "ftp://127.0.0.1",
+            "",
+            "https://",
+            "https://u@h",
+            "localhost:1",
+        ] {
+            assert!(check(root).is_err(), "{root}");
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! The database file: made owner-only, opened by several programs at once, brought to the newest schema.
+
+use rusqlite::{Connection, OpenFlags};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+/// Each step brings the schema of the step before to its own; the number of steps taken is the schema's version.
+const STEPS: &[&str] = &["
+CREATE TABLE answer (
+    id INTEGER PRIMARY KEY,
+    profile TEXT NOT NULL,
+    key BLOB NOT NULL,
+    received INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    usable INTEGER NOT NULL DEFAULT 1
+);
+CREATE INDEX answer_by_key ON answer (profile, key, received);
+CREATE TABLE block (
+    answer INTEGER NOT NULL REFERENCES answer (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    bytes BLOB NOT NULL,
+    UNIQUE (answer, number)
+);
+CREATE TABLE report (
+    profile TEXT NOT NULL,
+    identifier BLOB NOT NULL,
+    file TEXT,
+    answer INTEGER NOT NULL REFERENCES answer (id) ON DELETE CASCADE,
+    first INTEGER NOT NULL,
+    after INTEGER NOT NULL,
+    received INTEGER NOT NULL
+);
+CREATE INDEX report_by_identifier ON report (profile, identifier, received);
+CREATE INDEX report_by_file ON report (profile, file, received);
+CREATE TABLE file (
+    profile TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    opened INTEGER NOT NULL,
+    PRIMARY KEY (profile, sha256)
+);
+CREATE TABLE ledger (
+    id INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    session TEXT NOT NULL,
+    profile TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    what TEXT NOT NULL,
+    unit TEXT NOT NULL,
+    predicted_min INTEGER NOT NULL,
+    predicted_max INTEGER,
+    state TEXT NOT NULL,
+    settled INTEGER,
+    settled_at INTEGER,
+    outcome TEXT
+);
+CREATE INDEX ledger_by_session ON ledger (session);
+CREATE INDEX ledger_by_time ON ledger (at);
+"];
+
+/// How long a write waits for another program's.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Why the store could not do something.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The database said no.
+    #[error("the store at {path}: {source}")]
+    Database {
+        /// The file.
+        path: PathBuf,
+        /// What the database said.
+        source: rusqlite::Error,
+    },
+    /// The file or its folder said no.
+    #[error("the store at {path}: {source}")]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A newer program has written it.
+    #[error(
+        "the store at {path} was written by a newer behaview (schema {found}); this one knows schema {known}: update it, or choose another data folder"
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its schema's version.
+        found: usize,
+        /// The newest version this program knows.
+        known: usize,
+    },
+    /// The path goes through a link.
+    #[error("the store at {0} is a link, which is not followed: remove it, or choose another data folder")]
+    Link(PathBuf),
+}
+
+/// Everything that is kept on disk: one SQLite file.
+pub struct Store {
+    path: PathBuf,
+    connection: Mutex<Connection>,
+    /// Only reads, so that a reader never waits for a writer; made when something held is first looked at.
+    reader: OnceLock<Arc<Mutex<Connection>>>,
+}
+
+impl Store {
+    /// Opens the store at this path, making it and its folder if they are not there.
+    ///
+    /// # Errors
+    /// When the file cannot be made, opened or brought to the newest schema, or is a newer program's.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        make_private(path).map_err(|source| StoreError::File { path: path.to_owned(), source })?;
+        if path.is_symlink() {
+            return Err(StoreError::Link(path.to_owned()));
+        }
+        let database = |source| StoreError::Database { path: path.to_owned(), source };
+        let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(database)?;
+        connection.pragma_update(None, "journal_mode", "WAL").map_err(database)?;
+        // The ledger must be on disk before the request is on the wire.
+        connection.pragma_update(None, "synchronous", "FULL").map_err(database)?;
+        connection.pragma_update(None, "foreign_keys", true).map_err(database)?;
+        // What is purged is gone from the file, not only from the index.
+        connection.pragma_update(None, "secure_delete", true).map_err(database)?;
+        let found = migrate(&mut connection).map_err(database)?;
+        if found > STEPS.len() {
+            return Err(StoreError::Newer { path: path.to_owned(), found, known: STEPS.len() });
+        }
+        Ok(Self { path: path.to_owned(), connection: Mutex::new(connection), reader: OnceLock::new() })
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Does something with the database, one at a time.
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        let mut connection: MutexGuard<'_, _> = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        work(&mut connection).map_err(|source| StoreError::Database { path: self.path.clone(), source })
+    }
+
+    /// The connection that only reads.
+    pub(super) fn reader(&self) -> Result<Arc<Mutex<Connection>>, StoreError> {
+        if let Some(reader) = self.reader.get() {
+            return Ok(Arc::clone(reader));
+        }
+        let made = connect(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+            .map_err(|source| StoreError::Database { path: self.path.clone(), source })?;
+        Ok(Arc::clone(self.reader.get_or_init(|| Arc::new(Mutex::new(made)))))
+    }
+}
+
+fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(PATIENCE)?;
+    Ok(connection)
+}
+
+/// Takes the steps that are missing, all or none; says which version was found.
+fn migrate(connection: &mut Connection) -> rusqlite::Result<usize> {
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let found: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let found = usize::try_from(found).unwrap_or(usize::MAX);
+    for step in STEPS.iter().skip(found) {
+        transaction.execute_batch(step)?;
+    }
+    if found < STEPS.len() {
+        transaction.pragma_update(None, "user_version", i64::try_from(STEPS.len()).unwrap_or(i64::MAX))?;
+    }
+    transaction.commit()?;
+    Ok(found)
+}
+
+/// Makes the folder and the file, for the owner's eyes only, whatever the umask says.
+fn make_private(path: &Path) -> std::io::Result<()> {
+    if let Some(folder) = path.parent() {
+        make_folder(folder)?;
+    }
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    if !path.is_symlink() {
+        options.open(path)?;
+    }
+    Ok(())
+}
+
+fn make_folder(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newer_store_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("behaview.db");
+        drop(Store::open(&path).unwrap());
+        Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+        assert!(matches!(Store::open(&path), Err(StoreError::Newer { found: 99, .. })));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_and_folders_are_the_owners_and_links_are_not_followed() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/er/behaview.db");
+        drop(Store::open(&path).unwrap());
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+        let link = folder.path().join("link.db");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(matches!(Store::open(&link), Err(StoreError::Link(_))));
+    }
+}

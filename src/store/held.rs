@@ -1,0 +1,328 @@
+//! What is held: answers under the key of their request, and the reports that came with them.
+
+use super::blocks::{self, Blocks};
+use super::database::{Store, StoreError};
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::{Body, page::Page};
+use crate::text::Untrusted;
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, Row, Transaction, params};
+
+/// Number of an answer in the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AnswerId(pub(super) i64);
+
+/// A whole answer that is held.
+#[derive(Debug, Clone)]
+pub struct HeldAnswer {
+    /// Its number.
+    pub id: AnswerId,
+    /// When it came.
+    pub received: Timestamp,
+    /// Its bytes, read block by block.
+    pub body: Body,
+}
+
+/// A behaviour report that is held, be it an answer by itself or part of a list page.
+#[derive(Debug, Clone)]
+pub struct HeldReport {
+    /// Its sandbox identifier.
+    pub identifier: Identifier,
+    /// The answer that it came with.
+    pub answer: AnswerId,
+    /// When it came.
+    pub received: Timestamp,
+    /// Its bytes, read block by block.
+    pub body: Body,
+}
+
+impl HeldReport {
+    /// The report as the answer it would be if it were asked for by itself.
+    #[must_use]
+    pub fn into_answer(self) -> HeldAnswer {
+        HeldAnswer { id: self.answer, received: self.received, body: self.body }
+    }
+}
+
+/// A file that was opened before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecentFile {
+    /// Its hash.
+    pub sha256: Sha256,
+    /// When it was opened last.
+    pub opened: Timestamp,
+    /// How many of its reports are held.
+    pub reports: u64,
+}
+
+impl Store {
+    /// Keeps an answer's bytes as they came, before anything reads them.
+    ///
+    /// # Errors
+    /// When they cannot be written whole; then nothing of them is.
+    pub fn keep(&self, profile: &str, key: &[u8], received: Timestamp, bytes: &[u8]) -> Result<AnswerId, StoreError> {
+        self.with(|connection| {
+            let transaction = connection.transaction()?;
+            let length = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+            transaction.execute(
+                "INSERT INTO answer (profile, key, received, length) VALUES (?1, ?2, ?3, ?4)",
+                params![profile, key, received.as_millisecond(), length],
+            )?;
+            let answer = AnswerId(transaction.last_insert_rowid());
+            blocks::write(&transaction, answer, bytes)?;
+            transaction.commit()?;
+            Ok(answer)
+        })
+    }
+
+    /// Sets an answer aside: its bytes stay, but it does not count as held.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn set_aside(&self, answer: AnswerId) -> Result<(), StoreError> {
+        self.with(|connection| connection.execute("UPDATE answer SET usable = 0 WHERE id = ?1", [answer.0])).map(|_| ())
+    }
+
+    /// Notes that an answer is, as a whole, the report of this sandbox.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn hold_report(
+        &self,
+        profile: &str,
+        answer: AnswerId,
+        identifier: &Identifier,
+        file: Option<&Sha256>,
+    ) -> Result<(), StoreError> {
+        self.with(|connection| {
+            let transaction = connection.transaction()?;
+            let length: i64 =
+                transaction.query_row("SELECT length FROM answer WHERE id = ?1", [answer.0], |row| row.get(0))?;
+            insert_report(&transaction, profile, answer, identifier, file, 0..length)?;
+            transaction.commit()
+        })
+    }
+
+    /// Notes the reports that came with a list page of this file, so that opening them costs nothing.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn hold_page(&self, profile: &str, answer: AnswerId, file: &Sha256, page: &Page) -> Result<(), StoreError> {
+        self.with(|connection| {
+            let transaction = connection.transaction()?;
+            for entry in &page.entries {
+                if let Some(report) = &entry.report {
+                    let range = report.range();
+                    let range = i64::try_from(range.start).unwrap_or(0)..i64::try_from(range.end).unwrap_or(0);
+                    insert_report(&transaction, profile, answer, &entry.identifier, Some(file), range)?;
+                }
+            }
+            transaction.commit()
+        })
+    }
+
+    /// The newest usable answer under a key.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn answer(&self, profile: &str, key: &[u8]) -> Result<Option<HeldAnswer>, StoreError> {
+        let found = self.with(|connection| {
+            let mut select = connection.prepare_cached(
+                "SELECT id, received, length FROM answer WHERE profile = ?1 AND key = ?2 AND usable = 1
+                 ORDER BY received DESC, id DESC LIMIT 1",
+            )?;
+            let read = |row: &Row<'_>| Ok((AnswerId(row.get(0)?), moment(row.get(1)?), row.get::<_, i64>(2)?));
+            select.query_row(params![profile, key], read).optional()
+        })?;
+        let Some((id, received, length)) = found else { return Ok(None) };
+        Ok(Some(HeldAnswer { id, received, body: self.body(id, length)? }))
+    }
+
+    /// The newest report of a sandbox.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn report(&self, profile: &str, identifier: &Identifier) -> Result<Option<HeldReport>, StoreError> {
+        let reports = self.reports_where(profile, "identifier", &identifier.as_bytes())?;
+        Ok(reports.into_iter().next())
+    }
+
+    /// The newest report of every sandbox of a file, newest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn reports(&self, profile: &str, file: &Sha256) -> Result<Vec<HeldReport>, StoreError> {
+        self.reports_where(profile, "file", &file.as_str())
+    }
+
+    fn reports_where(
+        &self,
+        profile: &str,
+        column: &str,
+        value: &dyn rusqlite::ToSql,
+    ) -> Result<Vec<HeldReport>, StoreError> {
+        let found = self.with(|connection| {
+            let mut select = connection.prepare_cached(&format!(
+                "SELECT r.identifier, r.received, r.answer, a.length, r.first, r.after
+                 FROM report r JOIN answer a ON a.id = r.answer
+                 WHERE r.profile = ?1 AND r.{column} = ?2 ORDER BY r.received DESC, r.rowid DESC"
+            ))?;
+            let rows = select.query_map(params![profile, value], FoundReport::read)?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        })?;
+        let mut newest: Vec<HeldReport> = Vec::new();
+        for report in found {
+            let Some(identifier) = Identifier::new(Untrusted::from(report.identifier)) else { continue };
+            if newest.iter().all(|known| known.identifier != identifier) {
+                let body = self.body(report.answer, report.length)?.slice(report.range);
+                newest.push(HeldReport { identifier, answer: report.answer, received: report.received, body });
+            }
+        }
+        Ok(newest)
+    }
+
+    fn body(&self, answer: AnswerId, length: i64) -> Result<Body, StoreError> {
+        let length = u64::try_from(length).unwrap_or(0);
+        Ok(Body::new(Blocks::new(self.reader()?, answer, length)))
+    }
+
+    /// Notes that a file was opened now.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn note_file(&self, profile: &str, file: &Sha256, now: Timestamp) -> Result<(), StoreError> {
+        self.with(|connection| {
+            connection.execute(
+                "INSERT OR REPLACE INTO file (profile, sha256, opened) VALUES (?1, ?2, ?3)",
+                params![profile, file.as_str(), now.as_millisecond()],
+            )
+        })
+        .map(|_| ())
+    }
+
+    /// Files that were opened, the last one first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn recent_files(&self, profile: &str, most: u32) -> Result<Vec<RecentFile>, StoreError> {
+        self.with(|connection| {
+            let mut select = connection.prepare_cached(
+                "SELECT sha256, opened, (SELECT COUNT(DISTINCT identifier) FROM report r WHERE r.profile = f.profile AND r.file = f.sha256)
+                 FROM file f WHERE profile = ?1 ORDER BY opened DESC LIMIT ?2",
+            )?;
+            let rows = select.query_map(params![profile, most], |row| {
+                Ok((row.get::<_, String>(0)?, moment(row.get(1)?), row.get::<_, u32>(2)?))
+            })?;
+            let mut files = Vec::new();
+            for row in rows {
+                let (sha256, opened, reports) = row?;
+                let known = Sha256::parse(&sha256);
+                files.extend(known.map(|sha256| RecentFile { sha256, opened, reports: reports.into() }));
+            }
+            Ok(files)
+        })
+    }
+}
+
+struct FoundReport {
+    identifier: Vec<u8>,
+    received: Timestamp,
+    answer: AnswerId,
+    length: i64,
+    range: std::ops::Range<u64>,
+}
+
+impl FoundReport {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let offset = |column: usize| row.get::<_, i64>(column).map(|offset| u64::try_from(offset).unwrap_or(0));
+        Ok(Self {
+            identifier: row.get(0)?,
+            received: moment(row.get(1)?),
+            answer: AnswerId(row.get(2)?),
+            length: row.get(3)?,
+            range: offset(4)?..offset(5)?,
+        })
+    }
+}
+
+fn insert_report(
+    transaction: &Transaction<'_>,
+    profile: &str,
+    answer: AnswerId,
+    identifier: &Identifier,
+    file: Option<&Sha256>,
+    range: std::ops::Range<i64>,
+) -> rusqlite::Result<usize> {
+    transaction.execute(
+        "INSERT INTO report (profile, identifier, file, answer, first, after, received)
+         SELECT ?1, ?2, ?3, id, ?4, ?5, received FROM answer WHERE id = ?6",
+        params![profile, identifier.as_bytes(), file.map(Sha256::as_str), range.start, range.end, answer.0],
+    )
+}
+
+/// A moment from the database; one that cannot be is the beginning of time.
+pub(super) fn moment(milliseconds: i64) -> Timestamp {
+    Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn store() -> (tempfile::TempDir, Store) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+        (folder, store)
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    #[test]
+    fn bytes_come_back_as_they_went_in_over_block_borders() {
+        let (_folder, store) = store();
+        let bytes: Vec<u8> = (0..600_000_u32).flat_map(|n| (n % 9973).to_le_bytes()).collect();
+        store.keep("p", b"key", at(1), &bytes).unwrap();
+        let body = store.answer("p", b"key").unwrap().unwrap().body;
+        assert!(body.whole().unwrap() == bytes);
+        assert_eq!(body.window(262_140..262_150).unwrap(), &bytes[262_140..262_150]);
+        assert!(store.answer("other", b"key").unwrap().is_none());
+    }
+
+    #[test]
+    fn the_newest_usable_answer_is_the_held_one() {
+        let (_folder, store) = store();
+        store.keep("p", b"key", at(1), b"old").unwrap();
+        let odd = store.keep("p", b"key", at(2), b"odd").unwrap();
+        store.set_aside(odd).unwrap();
+        let whole = |store: &Store| store.answer("p", b"key").unwrap().unwrap().body.whole().unwrap();
+        assert_eq!(whole(&store), b"old");
+        store.keep("p", b"key", at(3), b"new").unwrap();
+        assert_eq!(whole(&store), b"new");
+    }
+
+    #[test]
+    fn reports_of_a_page_are_held_by_themselves() {
+        let (_folder, store) = store();
+        let file = Sha256::parse(&"ab".repeat(32)).unwrap();
+        let json = br#"{"data":[{"id":"one","attributes":{"tags":["A"]}},{"id":"two"}]}"#;
+        let answer = store.keep("p", b"list", at(1), json).unwrap();
+        let page = Page::of(&Body::in_memory(json.to_vec())).unwrap();
+        store.hold_page("p", answer, &file, &page).unwrap();
+        let held = store.reports("p", &file).unwrap();
+        assert_eq!(held.len(), 1);
+        assert_eq!(held[0].body.whole().unwrap(), br#"{"id":"one","attributes":{"tags":["A"]}}"#);
+        store.note_file("p", &file, at(5)).unwrap();
+        assert_eq!(store.recent_files("p", 9).unwrap(), [RecentFile { sha256: file, opened: at(5), reports: 1 }]);
+    }
+
+    #[test]
+    fn a_damaged_block_says_so() {
+        let (_folder, store) = store();
+        store.keep("p", b"key", at(1), b"bytes").unwrap();
+        store.with(|c| c.execute("UPDATE block SET bytes = x'00ff'", [])).unwrap();
+        let error = store.answer("p", b"key").unwrap().unwrap().body.whole().unwrap_err();
+        assert!(error.to_string().contains("damaged"), "{error}");
+    }
+}

@@ -1,0 +1,17 @@
+//! The only user of the database: answers as they were received, reports that are held, and the ledger.
+//!
+//! ```text
+//! answer 1 ──< block     raw bytes of an answer, in compressed blocks that are read one at a time
+//! answer 1 ──< report    which part of an answer is the report of which sandbox
+//! ledger                 what was asked, what it was to cost, what came of it
+//! file                   files that were opened
+//! ```
+
+mod blocks;
+mod database;
+mod held;
+mod ledger;
+
+pub use database::{Store, StoreError};
+pub use held::{AnswerId, HeldAnswer, HeldReport, RecentFile};
+pub use ledger::{Entry, LedgerId, Settlement, Spent};

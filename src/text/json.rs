@@ -1,0 +1,81 @@
+//! The inside of a JSON string literal, decoded without ever failing.
+
+/// The most bytes a unit of the visible form can take in a literal: a base character and three
+/// marks, each a pair of `\uXXXX`.
+pub(super) const BYTES_PER_UNIT: usize = 4 * 12;
+
+/// Decodes what stands between the quotes; what is no escape stays as it is.
+pub(super) fn decode(raw: &[u8]) -> Vec<u8> {
+    let mut decoded = Vec::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(backslash) = rest.iter().position(|byte| *byte == b'\\') {
+        let (plain, escape) = rest.split_at(backslash);
+        decoded.extend_from_slice(plain);
+        let taken = decode_escape(escape, &mut decoded);
+        rest = escape.get(taken..).unwrap_or_default();
+    }
+    decoded.extend_from_slice(rest);
+    decoded
+}
+
+/// Decodes the escape that `raw` starts with and says how many bytes it took. Of a bad escape
+/// only the backslash is taken, as itself.
+fn decode_escape(raw: &[u8], decoded: &mut Vec<u8>) -> usize {
+    if let Some((code, taken)) = code_point(raw) {
+        push_generalised_utf8(code, decoded);
+        return taken;
+    }
+    let simple = raw.get(1).and_then(|letter| simple_escape(*letter));
+    decoded.push(simple.unwrap_or(b'\\'));
+    if simple.is_some() { 2 } else { 1 }
+}
+
+fn simple_escape(letter: u8) -> Option<u8> {
+    Some(match letter {
+        b'"' | b'\\' | b'/' => letter,
+        b'b' => 0x08,
+        b'f' => 0x0c,
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        _ => return None,
+    })
+}
+
+/// The code point of one `\uXXXX`, or of two that are a surrogate pair, and the bytes they take.
+fn code_point(raw: &[u8]) -> Option<(u32, usize)> {
+    let first = code_unit(raw)?;
+    let second = raw.get(6..).and_then(code_unit);
+    match (first, second) {
+        (0xd800..=0xdbff, Some(low @ 0xdc00..=0xdfff)) => {
+            let high = u32::from(first) & 0x3ff;
+            let low = u32::from(low) & 0x3ff;
+            Some((0x10000 + (high << 10 | low), 12))
+        }
+        _ => Some((u32::from(first), 6)),
+    }
+}
+
+/// The UTF-16 code unit of the `\uXXXX` that `raw` starts with.
+fn code_unit(raw: &[u8]) -> Option<u16> {
+    let digits = raw.strip_prefix(br"\u")?.get(..4)?;
+    digits.iter().try_fold(0, |unit, digit| {
+        let value = char::from(*digit).to_digit(16)?;
+        Some(unit << 4 | u16::try_from(value).ok()?)
+    })
+}
+
+fn push_generalised_utf8(code: u32, decoded: &mut Vec<u8>) {
+    match char::from_u32(code) {
+        Some(character) => {
+            decoded.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        None => decoded.extend(surrogate(code)),
+    }
+}
+
+/// A surrogate as if UTF-8 could write it.
+fn surrogate(code: u32) -> [u8; 3] {
+    let [_, _, high, low] = code.to_be_bytes();
+    [0xe0 | high >> 4, 0x80 | (high & 0x0f) << 2 | low >> 6, 0x80 | low & 0x3f]
+}

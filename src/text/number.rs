@@ -1,0 +1,69 @@
+//! Numbers as they stand on the screen.
+
+/// A number with its thousands apart: `1,204`.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// Units of size above the byte, each a thousand of the one before.
+const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
+
+/// A size in bytes, rounded to a tenth of a decimal unit: `1.5 MB`.
+pub fn bytes(size: u64) -> String {
+    let mut shown = format!("{size} B");
+    let mut scale = 1_u128;
+    let mut tenths = u128::from(size) * 10;
+    for unit in UNITS {
+        // Decided after rounding, so that no size reads "1000.0 kB".
+        if tenths < 10_000 {
+            break;
+        }
+        scale *= 1000;
+        tenths = (u128::from(size) * 10 + scale / 2) / scale;
+        shown = format!("{}.{} {unit}", tenths / 10, tenths % 10);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{bytes, thousands};
+
+    #[test]
+    fn thousands_stand_apart() {
+        for (number, shown) in [
+            (0, "0"),
+            (999, "999"),
+            (1204, "1,204"),
+            (60_000_000_000, "60,000,000,000"),
+            (u64::MAX, "18,446,744,073,709,551,615"),
+        ] {
+            assert_eq!(thousands(number), shown);
+        }
+    }
+
+    #[test]
+    fn sizes_are_rounded_into_the_right_unit() {
+        for (size, shown) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1000, "1.0 kB"),
+            (1049, "1.0 kB"),
+            (1050, "1.1 kB"),
+            (999_949, "999.9 kB"),
+            (999_950, "1.0 MB"),
+            (1_500_000, "1.5 MB"),
+            (u64::MAX, "18.4 EB"),
+        ] {
+            assert_eq!(bytes(size), shown);
+        }
+    }
+}

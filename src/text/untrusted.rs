@@ -1,0 +1,271 @@
+//! A string from outside: kept byte for byte, seen only through the escaper.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::escape::{Charset, Unit, Units};
+use super::json;
+use super::visible::Visible;
+
+/// A line is never narrower than this many columns, so that every unit fits in one:
+/// `\u{10ffff}` is the widest.
+const NARROWEST_LINE: usize = 10;
+
+/// An owned string from outside.
+///
+/// Holds any bytes: UTF-8, lone surrogates in generalised UTF-8 (three bytes each), and bytes
+/// that are no text at all. It is compared by its bytes, its `Debug` is escaped, and it has no
+/// `Display`:
+///
+/// ```compile_fail
+/// println!("{}", behaview::text::Untrusted::from("\u{1b}[2J"));
+/// ```
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Untrusted {
+    bytes: Box<[u8]>,
+}
+
+impl Untrusted {
+    /// Decodes the inside of a JSON string literal: the bytes between the quotes.
+    ///
+    /// Never fails. A bad escape, or one cut short by the end, is kept as written; a lone surrogate
+    /// is kept in generalised UTF-8; bytes that are not UTF-8 are kept.
+    pub fn from_json(raw: &[u8]) -> Self {
+        json::decode(raw).into()
+    }
+
+    /// Decodes only the start of a JSON string literal: all that [`visible_cut`](Self::visible_cut)
+    /// and [`visible_window`](Self::visible_window) look at within the first `columns` columns.
+    pub fn from_json_start(raw: &[u8], columns: usize) -> Self {
+        let enough = columns.saturating_add(2).saturating_mul(json::BYTES_PER_UNIT);
+        Self::from_json(raw.get(..enough).unwrap_or(raw))
+    }
+
+    /// Borrows the string.
+    pub fn as_untrusted_str(&self) -> UntrustedStr<'_> {
+        UntrustedStr::new(&self.bytes)
+    }
+
+    /// The bytes, for searching, comparing and keeping; never for printing.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Whether the string has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// See [`UntrustedStr::visible`].
+    pub fn visible(&self) -> Visible {
+        self.as_untrusted_str().visible()
+    }
+
+    /// See [`UntrustedStr::visible_cut`].
+    pub fn visible_cut(&self, columns: usize) -> Visible {
+        self.as_untrusted_str().visible_cut(columns)
+    }
+
+    /// See [`UntrustedStr::visible_window`].
+    pub fn visible_window(&self, skip: usize, columns: usize) -> Visible {
+        self.as_untrusted_str().visible_window(skip, columns)
+    }
+
+    /// See [`UntrustedStr::lines`].
+    pub fn lines(&self, columns: usize) -> Lines<'_> {
+        self.as_untrusted_str().lines(columns)
+    }
+
+    /// See [`UntrustedStr::wrapped`].
+    pub fn wrapped(&self, columns: usize, range: Range<usize>) -> Vec<Visible> {
+        self.as_untrusted_str().wrapped(columns, range)
+    }
+}
+
+impl From<&str> for Untrusted {
+    fn from(text: &str) -> Self {
+        text.as_bytes().into()
+    }
+}
+
+impl From<String> for Untrusted {
+    fn from(text: String) -> Self {
+        text.into_bytes().into()
+    }
+}
+
+impl From<&[u8]> for Untrusted {
+    fn from(bytes: &[u8]) -> Self {
+        bytes.to_vec().into()
+    }
+}
+
+impl From<Vec<u8>> for Untrusted {
+    fn from(bytes: Vec<u8>) -> Self {
+        Untrusted { bytes: bytes.into_boxed_slice() }
+    }
+}
+
+impl fmt::Debug for Untrusted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_untrusted_str().fmt(f)
+    }
+}
+
+/// A borrowed string from outside, and how it is to be shown.
+#[derive(Clone, Copy)]
+pub struct UntrustedStr<'a> {
+    bytes: &'a [u8],
+    charset: Charset,
+}
+
+impl<'a> UntrustedStr<'a> {
+    /// Takes any bytes.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        UntrustedStr { bytes, charset: Charset::Unicode }
+    }
+
+    /// The same string, shown in ASCII alone: every other character is escaped.
+    pub fn ascii_only(self) -> Self {
+        UntrustedStr { charset: Charset::Ascii, ..self }
+    }
+
+    /// The whole string.
+    pub fn visible(self) -> Visible {
+        match self.plain() {
+            Some(text) => Visible::from_parts(text.to_owned(), text.len()),
+            None => self.units().collect(),
+        }
+    }
+
+    /// The start of the string, at most `columns` wide.
+    ///
+    /// A string that does not fit loses whole units and ends with `…` (`>` in ASCII). The work
+    /// depends on `columns`, not on the length of the string.
+    pub fn visible_cut(self, columns: usize) -> Visible {
+        let mut shown = Visible::default();
+        let mut before_ellipsis = shown.end();
+        for unit in self.units() {
+            shown.push(&unit);
+            if shown.width() > columns {
+                shown.cut_back(before_ellipsis);
+                if columns > 0 {
+                    shown.push_ellipsis(self.ellipsis());
+                }
+                break;
+            }
+            if shown.width() < columns {
+                before_ellipsis = shown.end();
+            }
+        }
+        shown
+    }
+
+    /// The part of the visible form from column `skip` on, at most `columns` wide.
+    ///
+    /// A wide character on an edge shows as a space in the column that is inside, so what scrolls
+    /// stays aligned. The work depends on `skip + columns`, not on the length of the string.
+    pub fn visible_window(self, skip: usize, columns: usize) -> Visible {
+        let end = skip.saturating_add(columns);
+        let mut shown = Visible::default();
+        let mut at = 0;
+        for unit in self.units() {
+            if at >= end {
+                break;
+            }
+            let width = unit.columns();
+            if at + width > skip {
+                shown.push_part(&unit, skip.saturating_sub(at)..width.min(end - at));
+            }
+            at += width;
+        }
+        shown
+    }
+
+    /// The string in lines of at most `columns` columns (ten, if fewer are asked for).
+    ///
+    /// No unit is split, and a line also ends after a line feed, which still shows as `\x0a`. All
+    /// lines together are the visible form.
+    pub fn lines(self, columns: usize) -> Lines<'a> {
+        Lines { units: self.units(), columns: columns.max(NARROWEST_LINE) }
+    }
+
+    /// Those of the [`lines`](Self::lines) that have a number in `range`, counted from 0.
+    ///
+    /// The work depends on where the range ends. A view that scrolls through a very long string
+    /// keeps a clone of [`Lines`] where it stands instead.
+    pub fn wrapped(self, columns: usize, range: Range<usize>) -> Vec<Visible> {
+        let lines = self.lines(columns).skip(range.start);
+        lines.take(range.len()).collect()
+    }
+
+    fn units(self) -> Units<'a> {
+        Units::new(self.bytes, self.charset)
+    }
+
+    /// The text, if it is its own visible form and one byte is one column.
+    fn plain(self) -> Option<&'a str> {
+        let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && *byte != b'\\';
+        let text = self.bytes.iter().all(is_plain).then_some(self.bytes)?;
+        str::from_utf8(text).ok()
+    }
+
+    fn ellipsis(self) -> char {
+        match self.charset {
+            Charset::Unicode => '…',
+            Charset::Ascii => '>',
+        }
+    }
+}
+
+impl fmt::Debug for UntrustedStr<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Untrusted({})", self.visible())
+    }
+}
+
+/// The lines of a string that is too long for one.
+#[derive(Clone, Debug)]
+pub struct Lines<'a> {
+    units: Units<'a>,
+    columns: usize,
+}
+
+impl<'a> Lines<'a> {
+    /// Walks over the next line and hands its units to `keep`. Says whether there was a line.
+    fn walk(&mut self, mut keep: impl FnMut(&Unit<'a>)) -> bool {
+        let mut room = self.columns;
+        let mut ahead = self.units.clone();
+        while let Some(unit) = ahead.next() {
+            let Some(left) = room.checked_sub(unit.columns()) else {
+                return true;
+            };
+            keep(&unit);
+            self.units = ahead.clone();
+            if unit == Unit::Byte(b'\n') {
+                return true;
+            }
+            room = left;
+        }
+        room < self.columns
+    }
+}
+
+impl Iterator for Lines<'_> {
+    type Item = Visible;
+
+    fn next(&mut self) -> Option<Visible> {
+        let mut line = Visible::default();
+        self.walk(|unit| line.push(unit)).then_some(line)
+    }
+
+    /// Skips lines without making them visible.
+    fn nth(&mut self, lines: usize) -> Option<Visible> {
+        let skipped = (0..lines).all(|_| self.walk(|_| ()));
+        skipped.then(|| self.next()).flatten()
+    }
+
+    fn count(mut self) -> usize {
+        std::iter::from_fn(|| self.walk(|_| ()).then_some(())).count()
+    }
+}

@@ -1,0 +1,151 @@
+//! The status bar: what each key costs before it is pressed, and what is left. Narrow, it keeps prices and drops words.
+
+use super::line::LineWriter;
+use super::theme::Meaning;
+use crate::app::commands::{Act, Command};
+use crate::app::price::Tag;
+use crate::app::sheet::limit_words;
+use crate::app::{Area, Model};
+use crate::quota::{Holder, Limit, Period};
+use crate::text::thousands;
+use ratatui::buffer::Buffer;
+use unicode_width::UnicodeWidthStr;
+
+/// A stretch of the bar.
+type Piece = (String, Meaning);
+
+/// How many words the bar spends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wordy {
+    Full,
+    Short,
+    Prices,
+}
+
+pub(super) fn draw(buffer: &mut Buffer, area: Area, model: &Model) {
+    write(LineWriter::new(buffer, area, 0), &keys(model, area.width.into()));
+    write(LineWriter::new(buffer, area, 1), &left(model, area.width.into()));
+}
+
+fn write(mut line: LineWriter<'_>, pieces: &[Piece]) {
+    for (text, meaning) in pieces {
+        line.own(text, *meaning);
+    }
+}
+
+fn width(pieces: &[Piece]) -> usize {
+    pieces.iter().map(|(text, _)| text.width()).sum()
+}
+
+/// The keys that apply: first those that ask the service, with their prices, then as many free ones as fit.
+fn keys(model: &Model, room: usize) -> Vec<Piece> {
+    let mut commands: Vec<_> = Command::applying(model).filter(|command| command.rank > 0).collect();
+    commands.sort_by_key(|command| command.rank);
+    let (priced, free): (Vec<_>, Vec<_>) = commands.into_iter().partition(|c| matches!(c.act, Act::Ask { .. }));
+    let spelled = |wordy| priced.iter().flat_map(|command| priced_key(model, command, wordy)).collect::<Vec<_>>();
+    let mut pieces = [Wordy::Full, Wordy::Short].into_iter().map(spelled).find(|pieces| width(pieces) + 8 <= room);
+    let mut pieces = pieces.take().unwrap_or_else(|| spelled(Wordy::Prices));
+    let mut lead = if priced.is_empty() { " " } else { "│ free: " };
+    if priced.is_empty() && room >= 60 {
+        lead = " free: ";
+    }
+    for command in free {
+        let key = free_key(command, lead);
+        if width(&pieces) + width(&key) <= room {
+            pieces.extend(key);
+            lead = "";
+        }
+    }
+    pieces
+}
+
+fn first_key(command: &Command) -> String {
+    command.keys.first().map(ToString::to_string).unwrap_or_default()
+}
+
+fn priced_key(model: &Model, command: &Command, wordy: Wordy) -> Vec<Piece> {
+    let tag = model.tag(command);
+    let meaning = match &tag {
+        Tag::Costs(price) if !price.is_free() || !price.is_allowed() => Meaning::Price,
+        Tag::NoKey => Meaning::Problem,
+        _ => Meaning::Free,
+    };
+    let price = if wordy == Wordy::Full { tag.words() } else { tag.short() };
+    let mut pieces = vec![(format!(" {}", first_key(command)), Meaning::Key)];
+    if wordy != Wordy::Prices {
+        pieces.push((format!(" {} ·", command.label), Meaning::Text));
+    }
+    pieces.push((format!(" {price} "), meaning));
+    pieces
+}
+
+fn free_key(command: &Command, lead: &str) -> Vec<Piece> {
+    vec![
+        (lead.to_owned(), Meaning::Faint),
+        (first_key(command), Meaning::Key),
+        (format!(" {}  ", command.label), Meaning::Text),
+    ]
+}
+
+/// What is left to the user and to the group in the scarcest period, and what this session has spent.
+fn left(model: &Model, room: usize) -> Vec<Piece> {
+    if model.is_document() {
+        return vec![(" a document: no network, no key, no cost".to_owned(), Meaning::Free)];
+    }
+    let forms = [Wordy::Full, Wordy::Short, Wordy::Prices];
+    let spelled = forms.map(|wordy| balances(model, wordy));
+    let fits = spelled.iter().position(|pieces| width(pieces) <= room).unwrap_or(forms.len() - 1);
+    spelled.into_iter().nth(fits).unwrap_or_default()
+}
+
+fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for (holder, name) in [(Holder::User, "you"), (Holder::Group, "group")] {
+        if let Some(limit) = model.scarcest(holder) {
+            pieces.push((
+                balance(name, &limit, wordy),
+                if limit.remaining == 0 { Meaning::Problem } else { Meaning::Text },
+            ));
+        }
+    }
+    match (pieces.is_empty(), wordy) {
+        (false, Wordy::Full) => pieces.insert(0, (" left:".to_owned(), Meaning::Faint)),
+        (false, _) => {}
+        (true, _) => pieces.push((unknown(model, wordy), Meaning::Faint)),
+    }
+    let spent = thousands(model.spent);
+    let words = match wordy {
+        Wordy::Full => format!(" │ spent this session: {spent}"),
+        Wordy::Short => format!(" │ spent here: {spent}"),
+        Wordy::Prices => format!(" │ spent {spent}"),
+    };
+    pieces.push((words, if model.spent == 0 { Meaning::Free } else { Meaning::Price }));
+    pieces
+}
+
+fn unknown(model: &Model, wordy: Wordy) -> String {
+    match (&model.balances_failure, wordy) {
+        _ if !model.service.has_key => " left: not known without a key".to_owned(),
+        (Some(why), Wordy::Full) => format!(" left: not known ({why}); b asks again, 0"),
+        (Some(_), _) => " left: ? (b asks, 0)".to_owned(),
+        (None, Wordy::Full) if model.balances.is_some() => {
+            " left: the service counts no requests for this key".to_owned()
+        }
+        (None, _) if model.balances.is_some() => " left: not counted".to_owned(),
+        (None, _) => " left: asking …".to_owned(),
+    }
+}
+
+fn balance(name: &str, limit: &Limit, wordy: Wordy) -> String {
+    let period = match limit.period {
+        Period::Minute => "min",
+        Period::Hourly => "hour",
+        Period::Daily => "day",
+        Period::Monthly => "month",
+    };
+    match wordy {
+        Wordy::Full => format!(" {name} {}", limit_words(limit)),
+        Wordy::Short => format!(" {name} {}/{period}", thousands(limit.remaining)),
+        Wordy::Prices => format!(" {} {}", name.get(..1).unwrap_or(name), thousands(limit.remaining)),
+    }
+}

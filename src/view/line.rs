@@ -1,0 +1,104 @@
+//! One row of cells, filled from the left and never past its end.
+
+use super::theme::{Meaning, style};
+use crate::app::Area;
+use crate::text::{Untrusted, Visible};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// The cells of a layout's area.
+pub(super) fn rect(area: Area) -> Rect {
+    Rect { x: area.x, y: area.y, width: area.width, height: area.height }
+}
+
+/// A writer over one row.
+pub(super) struct LineWriter<'a> {
+    buffer: &'a mut Buffer,
+    x: u16,
+    y: u16,
+    end: u16,
+    /// Columns that are still to be left out at the left.
+    skip: usize,
+    base: Style,
+}
+
+impl<'a> LineWriter<'a> {
+    /// Writes into a row of an area, counted from its top.
+    pub(super) fn new(buffer: &'a mut Buffer, area: Area, row: u16) -> Self {
+        let inside = row < area.height;
+        let area = rect(area).intersection(buffer.area);
+        let end = if inside { area.x + area.width } else { area.x };
+        Self { buffer, x: area.x, y: area.y.saturating_add(row), end, skip: 0, base: Style::new() }
+    }
+
+    /// Gives the whole row a style, under those of its pieces.
+    pub(super) fn base(mut self, meaning: Meaning) -> Self {
+        self.base = style(meaning);
+        let row = Rect { x: self.x, y: self.y, width: self.end - self.x, height: 1 };
+        self.buffer.set_style(row.intersection(self.buffer.area), self.base);
+        self
+    }
+
+    /// Columns that are left.
+    pub(super) fn room(&self) -> usize {
+        usize::from(self.end - self.x)
+    }
+
+    /// Leaves out so many columns of what comes next.
+    pub(super) fn shift(&mut self, columns: usize) {
+        self.skip = columns;
+    }
+
+    /// Our own words, cut at the end of the row.
+    pub(super) fn own(&mut self, text: &str, meaning: Meaning) {
+        let skipped = self.skip.min(text.width());
+        self.skip -= skipped;
+        let mut left = skipped;
+        for grapheme in text.graphemes(true) {
+            let width = grapheme.width();
+            if left > 0 {
+                left = left.saturating_sub(width);
+            } else {
+                self.put(grapheme, width, meaning);
+            }
+        }
+    }
+
+    /// Text from outside, by way of the escaper, cut at the end of the row.
+    pub(super) fn outside(&mut self, text: &Untrusted, meaning: Meaning) {
+        if self.skip == 0 {
+            return self.visible(&text.visible_cut(self.room()), meaning);
+        }
+        let width = text.visible().width();
+        let skipped = self.skip.min(width);
+        self.skip -= skipped;
+        if skipped < width {
+            self.visible(&text.visible_window(skipped, self.room()), meaning);
+        }
+    }
+
+    /// Text that the escaper has made visible.
+    pub(super) fn visible(&mut self, text: &Visible, meaning: Meaning) {
+        for grapheme in text.as_str().graphemes(true) {
+            self.put(grapheme, grapheme.width(), meaning);
+        }
+    }
+
+    /// Goes on at this column of the row, if it is not past it already.
+    pub(super) fn tab(&mut self, start: u16, column: usize) {
+        let target = start.saturating_add(u16::try_from(column).unwrap_or(u16::MAX));
+        self.x = self.x.max(target.min(self.end));
+    }
+
+    fn put(&mut self, grapheme: &str, width: usize, meaning: Meaning) {
+        if width == 0 || width > self.room() {
+            return;
+        }
+        let style = self.base.patch(style(meaning));
+        self.buffer.set_stringn(self.x, self.y, grapheme, width, style);
+        self.x += u16::try_from(width).unwrap_or(0);
+    }
+}

@@ -1,0 +1,239 @@
+//! The list of sandboxes, and what stands in the place of a report that is not here.
+
+use super::line::LineWriter;
+use super::pane::frame;
+use super::theme::Meaning;
+use crate::app::commands::{COMMANDS, Command};
+use crate::app::list::{Entry, List, Next, Remote};
+use crate::app::model::UnderWay;
+use crate::app::{Area, Failure, Focus, Model};
+use crate::report::identifier::Parts;
+use crate::request::Request;
+use crate::text::{bytes, thousands};
+use jiff::Timestamp;
+use ratatui::buffer::Buffer;
+use unicode_width::UnicodeWidthStr;
+
+/// Draws the list.
+pub(super) fn draw(buffer: &mut Buffer, area: Area, list: &List, model: &Model) {
+    let has_focus = model.focus == Focus::List;
+    let more = if matches!(list.next, Next::Nothing) { "" } else { "+" };
+    let title = format!(" Sandboxes {}{more} ", thousands(list.entries.len() as u64));
+    let inside = frame(buffer, area, &title, "", has_focus);
+    let height = u16::try_from(model.list_row_height()).unwrap_or(1);
+    let fit = usize::from(inside.height / height);
+    for (row, position) in (0..).zip(list.scroll.top..list.count().min(list.scroll.top + fit)) {
+        let is_chosen = position == list.scroll.cursor;
+        let meaning = match (is_chosen, has_focus) {
+            (true, true) => Meaning::Cursor,
+            (true, false) => Meaning::Strong,
+            _ => Meaning::Text,
+        };
+        let place = Area { y: inside.y + row * height, height, ..inside };
+        match list.entries.get(position) {
+            Some(entry) => draw_entry(buffer, place, entry, model, meaning),
+            None => draw_next(buffer, place, list, model, meaning),
+        }
+    }
+}
+
+fn draw_entry(buffer: &mut Buffer, area: Area, entry: &Entry, model: &Model, meaning: Meaning) {
+    let state = state(entry, model);
+    let mut line = LineWriter::new(buffer, area, 0).base(meaning);
+    line.own(mark(entry, model), Meaning::Text);
+    match &entry.parts {
+        Some(parts) => line.outside(&parts.sandbox, Meaning::Text),
+        None => line.own("(no identifier)", Meaning::Text),
+    }
+    if area.height < 2 {
+        line.own("  ", Meaning::Text);
+        return line.own(&state, Meaning::Faint);
+    }
+    let when = entry.parts.as_ref().and_then(when).map(|when| format!("{when} · ")).unwrap_or_default();
+    LineWriter::new(buffer, area, 1).own(&format!("  {when}{state}"), Meaning::Faint);
+}
+
+fn mark(entry: &Entry, model: &Model) -> &'static str {
+    match (&entry.report, under_way(entry, model), &entry.failure) {
+        (_, Some(_), _) => "◌ ",
+        (_, None, Some(_)) => "! ",
+        (Remote::Here(_), None, None) => "● ",
+        (Remote::NotHeld, None, None) => "○ ",
+    }
+}
+
+/// What an entry's second row says of its report.
+fn state(entry: &Entry, model: &Model) -> String {
+    match (&entry.report, under_way(entry, model), &entry.failure) {
+        (_, Some(call), _) => progress(call, model.now),
+        (_, None, Some(_)) => "failed".to_owned(),
+        (Remote::Here(_), None, None) if model.is_document() => "open".to_owned(),
+        (Remote::Here(here), None, None) => format!("held {}", since(here.received, model.now)),
+        (Remote::NotHeld, None, None) => price(entry, model),
+    }
+}
+
+fn price(entry: &Entry, model: &Model) -> String {
+    let identifier = entry.identifier.clone();
+    identifier.map_or_else(String::new, |identifier| model.price(&Request::Behaviour { identifier }).short())
+}
+
+fn under_way<'a>(entry: &Entry, model: &'a Model) -> Option<&'a UnderWay> {
+    let is_this = |call: &&UnderWay| matches!(&call.request, Request::Behaviour { identifier } if entry.identifier.as_ref() == Some(identifier));
+    model.under_way.iter().find(is_this)
+}
+
+/// The row after the last entry: what can be asked for, or why nothing can.
+fn draw_next(buffer: &mut Buffer, area: Area, list: &List, model: &Model, meaning: Meaning) {
+    let call = model.under_way.iter().find(|call| matches!(call.request, Request::Behaviours { .. }));
+    let (words, detail) = match (call, &model.list_failure, &list.next) {
+        (Some(call), _, _) => ("◌ listing …".to_owned(), progress(call, model.now)),
+        (None, Some(_), _) => ("! listing failed".to_owned(), "enter asks again".to_owned()),
+        (None, None, Next::Page(None)) => ("+ list the sandboxes".to_owned(), next_price(list, model)),
+        (None, None, Next::Page(Some(_))) => ("+ next page".to_owned(), next_price(list, model)),
+        (None, None, Next::Circle) => ("the service goes in circles".to_owned(), String::new()),
+        (None, None, Next::Nothing) => ("no sandbox listed".to_owned(), String::new()),
+    };
+    LineWriter::new(buffer, area, 0).base(meaning).own(&words, Meaning::Text);
+    if area.height > 1 {
+        LineWriter::new(buffer, area, 1).own(&format!("  {detail}"), Meaning::Faint);
+    }
+}
+
+fn next_price(list: &List, model: &Model) -> String {
+    list.next_page(model.service.listing).map_or_else(String::new, |request| model.price(&request).short())
+}
+
+/// How long a call has been running, and what has come.
+pub(super) fn progress(call: &UnderWay, now: Timestamp) -> String {
+    let seconds = (now.as_millisecond() - call.since.as_millisecond()).max(0) / 1000;
+    match (call.bytes, call.total) {
+        (0, _) => format!("{seconds} s"),
+        (got, Some(total)) if total >= got => format!("{seconds} s · {} of {}", bytes(got), bytes(total)),
+        (got, _) => format!("{seconds} s · {}", bytes(got)),
+    }
+}
+
+/// The moment of a sandbox's run, in UTC.
+pub(super) fn when(parts: &Parts) -> Option<String> {
+    let when = Timestamp::from_second(parts.when?).ok()?;
+    Some(when.strftime("%Y-%m-%d %H:%M").to_string())
+}
+
+/// How long ago something came: a clock for today, a date before.
+pub(super) fn since(then: Timestamp, now: Timestamp) -> String {
+    let seconds = (now.as_second() - then.as_second()).max(0);
+    match seconds {
+        0..60 => "just now".to_owned(),
+        60..3600 => format!("for {} min", seconds / 60),
+        3600..86_400 => format!("for {} h", seconds / 3600),
+        _ => format!("since {}", then.strftime("%Y-%m-%d")),
+    }
+}
+
+/// Draws what stands in the place of a report that is not here: why, and which key to press next.
+pub(super) fn draw_absent(buffer: &mut Buffer, area: Area, model: &Model) {
+    let inside = frame(buffer, area, " Report ", "", false);
+    let mut rows = absent(model);
+    let room = usize::from(inside.width.saturating_sub(4)).max(10);
+    rows = rows
+        .into_iter()
+        .flat_map(|(text, meaning)| wrap(&text, room).into_iter().map(move |row| (row, meaning)))
+        .collect();
+    let top = (inside.height / 3).min(inside.height.saturating_sub(u16::try_from(rows.len()).unwrap_or(u16::MAX)));
+    for (row, (text, meaning)) in (top..inside.height).zip(rows) {
+        let mut line = LineWriter::new(buffer, inside, row);
+        line.own("  ", Meaning::Text);
+        line.own(&text, meaning);
+    }
+}
+
+fn absent(model: &Model) -> Vec<(String, Meaning)> {
+    let Some(list) = &model.list else { return Vec::new() };
+    let listing = model.under_way.iter().find(|call| matches!(call.request, Request::Behaviours { .. }));
+    match (list.chosen(), listing, &model.list_failure) {
+        (Some(entry), _, _) => absent_report(entry, model),
+        (None, Some(call), _) => {
+            vec![(format!("Listing the sandboxes … {}", progress(call, model.now)), Meaning::Strong)]
+        }
+        (None, None, Some(failure)) => failed("The sandboxes could not be listed.", failure, model),
+        (None, None, None) => match (&list.next, list.entries.is_empty()) {
+            (Next::Page(None), _) => [
+                vec![("Nothing is held of this file.".to_owned(), Meaning::Strong)],
+                vec![(
+                    "A page of the list brings its sandboxes, and their reports where the service sends them along."
+                        .to_owned(),
+                    Meaning::Text,
+                )],
+                next_key(model),
+            ]
+            .concat(),
+            (Next::Page(Some(_)), _) => next_key(model),
+            (Next::Circle, _) => vec![(
+                "The service repeats a page that came before. No further page is asked for.".to_owned(),
+                Meaning::Text,
+            )],
+            (Next::Nothing, true) => vec![
+                ("The service lists no sandbox for this file.".to_owned(), Meaning::Strong),
+                (
+                    "The analysis may still be running, or the reports have expired. R lists again.".to_owned(),
+                    Meaning::Text,
+                ),
+            ],
+            (Next::Nothing, false) => Vec::new(),
+        },
+    }
+}
+
+fn absent_report(entry: &Entry, model: &Model) -> Vec<(String, Meaning)> {
+    if let Some(call) = under_way(entry, model) {
+        return vec![(format!("Fetching the report … {}", progress(call, model.now)), Meaning::Strong)];
+    }
+    if let Some(failure) = &entry.failure {
+        return failed("The report could not be fetched.", failure, model);
+    }
+    [vec![("This report is not held.".to_owned(), Meaning::Strong)], next_key(model)].concat()
+}
+
+fn failed(what: &str, failure: &Failure, model: &Model) -> Vec<(String, Meaning)> {
+    [
+        vec![
+            (what.to_owned(), Meaning::Problem),
+            (failure.what.clone(), Meaning::Text),
+            (failure.cost.clone(), Meaning::Text),
+            (failure.advice.clone(), Meaning::Text),
+        ],
+        next_key(model),
+    ]
+    .concat()
+}
+
+/// The key that asks, with its price.
+fn next_key(model: &Model) -> Vec<(String, Meaning)> {
+    let enter = COMMANDS
+        .iter()
+        .find(|command| ["list", "next-page", "open"].contains(&command.name) && (command.applies)(model));
+    let words = |command: &Command| {
+        let key = command.keys.first().map(ToString::to_string).unwrap_or_default();
+        vec![(format!("{key}  {} · {}", command.label, model.tag(command).words()), Meaning::Price)]
+    };
+    enter.map(words).unwrap_or_default()
+}
+
+/// Our own words in rows of so many columns.
+pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let mut rows = vec![String::new()];
+    for word in text.split(' ') {
+        let fits = |row: &String| row.is_empty() || row.width() + 1 + word.width() <= columns;
+        match rows.last_mut().filter(|row| fits(row)) {
+            Some(row) => {
+                if !row.is_empty() {
+                    row.push(' ');
+                }
+                row.push_str(word);
+            }
+            None => rows.push(word.to_owned()),
+        }
+    }
+    rows
+}

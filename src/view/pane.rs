@@ -1,0 +1,140 @@
+//! A pane of a report: its frame with title and count, and the rows that fit.
+
+use super::line::{LineWriter, rect};
+use super::theme::{Meaning, style};
+use crate::app::list::OpenReport;
+use crate::app::panes::{self, Branch, PaneState, Shown};
+use crate::app::{Area, Model};
+use crate::report::rows::Label;
+use crate::report::{Pane, Piece};
+use crate::text::thousands;
+use ratatui::buffer::Buffer;
+use ratatui::widgets::{Block, BorderType, Widget};
+use unicode_width::UnicodeWidthStr;
+
+/// Columns that labels have at most.
+const LABELS: usize = 14;
+
+/// Deepest level of a process tree that is drawn with its guides; deeper ones are told by a number.
+const GUIDES: usize = 24;
+
+/// Draws a frame and gives back its inside.
+pub(super) fn frame(buffer: &mut Buffer, area: Area, title: &str, right: &str, has_focus: bool) -> Area {
+    let meaning = if has_focus { Meaning::Focus } else { Meaning::Faint };
+    let kind = if has_focus { BorderType::Thick } else { BorderType::Plain };
+    let place = rect(area).intersection(buffer.area);
+    Block::bordered().border_type(kind).border_style(style(meaning)).render(place, buffer);
+    let top = Area { x: area.x.saturating_add(2), width: area.width.saturating_sub(4), ..area };
+    let room = usize::from(top.width);
+    let title_meaning = if has_focus { Meaning::Focus } else { Meaning::Strong };
+    if title.width() + right.width() < room {
+        let mut line = LineWriter::new(buffer, top, 0);
+        line.tab(top.x, room - right.width());
+        line.own(right, meaning);
+    }
+    LineWriter::new(buffer, top, 0).own(title, title_meaning);
+    area.inside()
+}
+
+/// Draws a pane of the report that is open.
+pub(super) fn draw(buffer: &mut Buffer, area: Area, pane: Pane, open: &OpenReport, model: &Model) {
+    let has_focus = model.focused() == Some(pane);
+    let state = model.pane_state(pane);
+    let count = state.count(&open.report, pane);
+    let inside = frame(buffer, area, &title(pane, open), &position(&state, count, has_focus), has_focus);
+    if count == 0 {
+        let words = match (&open.unreadable, open.report.index.is_complete) {
+            (Some(why), _) => format!("cannot be read: {why}"),
+            (None, true) => "nothing reported".to_owned(),
+            (None, false) => "reading …".to_owned(),
+        };
+        return LineWriter::new(buffer, inside, 0).own(&words, Meaning::Faint);
+    }
+    let labels = label_columns(open, pane);
+    for row in 0..inside.height {
+        let position = state.scroll.top + usize::from(row);
+        let Some(shown) = state.shown(&open.report, pane, position) else { break };
+        let line = LineWriter::new(buffer, inside, row);
+        let line = match (position == state.scroll.cursor, has_focus) {
+            (true, true) => line.base(Meaning::Cursor),
+            _ => line,
+        };
+        draw_row(line, inside.x, &shown, labels, &state);
+    }
+}
+
+fn title(pane: Pane, open: &OpenReport) -> String {
+    let (key, title) = panes::info(pane).map_or((String::new(), ""), |info| (info.key.to_string(), info.title));
+    let more = if open.report.index.is_complete { "" } else { "+" };
+    let kinds = kinds(pane, open);
+    format!(" {key} {title} {}{more}{kinds} ", thousands(open.report.count(pane) as u64))
+}
+
+/// What a pane with several kinds of rows holds of each.
+fn kinds(pane: Pane, open: &OpenReport) -> String {
+    let sections = open.report.sections(pane);
+    let found: Vec<_> = sections.iter().filter_map(|n| open.report.section(*n)).filter(|s| !s.is_empty()).collect();
+    if found.len() < 2 || pane == Pane::Overview {
+        return String::new();
+    }
+    let known = found.iter().filter_map(|section| {
+        let label = section.attribute.map(|attribute| attribute.label).filter(|label| !label.is_empty())?;
+        Some(format!(" · {label} {}", thousands(section.len() as u64)))
+    });
+    known.collect()
+}
+
+fn position(state: &PaneState, count: usize, has_focus: bool) -> String {
+    if has_focus && count > 0 {
+        format!(" {}/{} ", thousands(state.scroll.cursor as u64 + 1), thousands(count as u64))
+    } else {
+        String::new()
+    }
+}
+
+/// Columns of the labels of a pane, the gap included; none where no row has one.
+fn label_columns(open: &OpenReport, pane: Pane) -> usize {
+    let sections = open.report.sections(pane);
+    let widths = sections.iter().filter_map(|n| open.report.section(*n)).map(|section| match section.attribute {
+        Some(attribute) => attribute.label.width(),
+        None => section.name.visible_cut(LABELS).width(),
+    });
+    widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(LABELS) + 1)
+}
+
+fn draw_row(mut line: LineWriter<'_>, start: u16, shown: &Shown, labels: usize, state: &PaneState) {
+    match &shown.branch {
+        Some(branch) => draw_branch(&mut line, branch),
+        None => {
+            match &shown.row.label {
+                Label::Known(word) => line.own(word, Meaning::Faint),
+                Label::Named(name) => line.visible(&name.visible_cut(LABELS), Meaning::Faint),
+            }
+            line.tab(start, labels);
+            line.shift(state.shift);
+        }
+    }
+    for piece in &shown.row.pieces {
+        match piece {
+            Piece::Value(text) => line.outside(text, Meaning::Text),
+            Piece::Detail(text) => line.outside(text, Meaning::Free),
+            Piece::Own(text) => line.own(text, Meaning::Faint),
+        }
+    }
+}
+
+fn draw_branch(line: &mut LineWriter<'_>, branch: &Branch) {
+    let depth = branch.guides.len();
+    if depth > GUIDES {
+        line.own(&format!("… level {} ", thousands(depth as u64 + 1)), Meaning::Faint);
+    } else if let Some((last, above)) = branch.guides.split_last() {
+        above.iter().for_each(|goes_on| line.own(if *goes_on { "│ " } else { "  " }, Meaning::Faint));
+        line.own(if *last { "├─" } else { "└─" }, Meaning::Faint);
+    }
+    let mark = match branch.children {
+        Some(true) => "▸ ",
+        Some(false) => "▾ ",
+        None => "• ",
+    };
+    line.own(mark, if branch.children == Some(true) { Meaning::Strong } else { Meaning::Faint });
+}

@@ -1,0 +1,200 @@
+//! The whole screen: title, content, bar.
+
+use super::line::LineWriter;
+use super::theme::Meaning;
+use super::{bar, list, overlay, pane};
+use crate::app::layout::SMALLEST;
+use crate::app::list::Origin;
+use crate::app::model::Notice;
+use crate::app::{Area, Layout, Model, Screen};
+use crate::report::Pane;
+use crate::text::Untrusted;
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use unicode_width::UnicodeWidthStr;
+
+/// Draws the model.
+pub fn draw(frame: &mut Frame<'_>, model: &Model) {
+    let buffer = frame.buffer_mut();
+    let whole = Area { x: 0, y: 0, width: buffer.area.width, height: buffer.area.height };
+    if !model.size.is_enough() {
+        return too_small(buffer, whole);
+    }
+    let layout = model.layout();
+    draw_title(buffer, layout.title, model);
+    match (model.screen, &model.list) {
+        (Screen::File, Some(_)) => draw_file(buffer, &layout, model),
+        _ => draw_start(buffer, layout.content, model),
+    }
+    if let Some(over) = &model.overlay {
+        overlay::draw(buffer, layout.content, over);
+    }
+    bar::draw(buffer, layout.bar, model);
+    if let Some(notice) = &model.notice {
+        draw_notice(buffer, layout.content, notice);
+    }
+}
+
+fn too_small(buffer: &mut Buffer, area: Area) {
+    let words = format!("behaview needs {} columns and {} rows. q quits.", SMALLEST.width, SMALLEST.height);
+    for (row, text) in (0..area.height).zip(list::wrap(&words, usize::from(area.width).max(1))) {
+        LineWriter::new(buffer, area, row).own(&text, Meaning::Text);
+    }
+}
+
+fn draw_title(buffer: &mut Buffer, area: Area, model: &Model) {
+    let right = right_of_title(model);
+    let mut line = LineWriter::new(buffer, area, 0);
+    line.own(" behaview ", Meaning::Focus);
+    match model.list.as_ref().filter(|_| model.screen == Screen::File).map(|list| &list.origin) {
+        None => line.own(&format!("· {}", own_name(&model.service.name)), Meaning::Faint),
+        Some(Origin::Document(name)) => line.own(&format!("· {}", own_name(name)), Meaning::Strong),
+        Some(Origin::Service(file)) => {
+            line.own(&format!("· {} · ", own_name(&model.service.name)), Meaning::Faint);
+            let hash = if usize::from(area.width) >= 130 { file.to_string() } else { file.short() };
+            line.own(&hash, Meaning::Strong);
+        }
+    }
+    if let Some(entry) = model.chosen().filter(|_| model.screen == Screen::File) {
+        if let Some(parts) = &entry.parts {
+            line.own(" · ", Meaning::Faint);
+            line.visible(&parts.sandbox.visible_cut(40), Meaning::Strong);
+            if let Some(when) = list::when(parts) {
+                line.own(&format!(" · {when} UTC"), Meaning::Faint);
+            }
+        }
+        if let Some(here) = entry.here().filter(|_| !model.is_document()) {
+            line.own(&format!(" · held {}, 0", list::since(here.received, model.now)), Meaning::Free);
+        }
+    }
+    if line.room() > right.width() {
+        line.tab(area.x, usize::from(area.width) - right.width());
+        line.own(&right, Meaning::Price);
+    }
+}
+
+/// A name that the user gave, made harmless: it may come from a file's name.
+fn own_name(name: &str) -> String {
+    Untrusted::from(name).visible_cut(48).to_string()
+}
+
+fn right_of_title(model: &Model) -> String {
+    match model.under_way.iter().find(|call| call.is_paid) {
+        Some(call) => format!("◌ {} ", list::progress(call, model.now)),
+        None => String::new(),
+    }
+}
+
+fn draw_file(buffer: &mut Buffer, layout: &Layout, model: &Model) {
+    if let (Some(area), Some(file)) = (layout.list, &model.list) {
+        list::draw(buffer, area, file, model);
+    }
+    match model.open() {
+        Some(open) => layout.panes.iter().for_each(|(name, area)| pane::draw(buffer, *area, *name, open, model)),
+        None => draw_without_report(buffer, layout, model),
+    }
+}
+
+fn draw_without_report(buffer: &mut Buffer, layout: &Layout, model: &Model) {
+    let places: Vec<Area> =
+        layout.panes.iter().filter(|(name, _)| *name != Pane::Overview).map(|(_, area)| *area).collect();
+    if let Some(area) = layout.pane(Pane::Overview) {
+        pane::frame(buffer, area, " Overview ", "", false);
+    }
+    if let Some(area) = around(&places) {
+        list::draw_absent(buffer, area, model);
+    } else if let (Some(area), true) =
+        (layout.list, model.list_failure.is_some() || model.chosen().is_some_and(|e| e.failure.is_some()))
+    {
+        // Without room beside the list, a failure takes the lower half of it.
+        let lower = Area { y: area.y + area.height / 2, height: area.height - area.height / 2, ..area };
+        super::overlay::clear(buffer, lower);
+        list::draw_absent(buffer, lower, model);
+    }
+}
+
+/// The smallest area that holds all of these.
+fn around(areas: &[Area]) -> Option<Area> {
+    let x = areas.iter().map(|area| area.x).min()?;
+    let y = areas.iter().map(|area| area.y).min()?;
+    let right = areas.iter().map(|area| area.x + area.width).max()?;
+    let bottom = areas.iter().map(|area| area.y + area.height).max()?;
+    Some(Area { x, y, width: right - x, height: bottom - y })
+}
+
+fn draw_notice(buffer: &mut Buffer, content: Area, notice: &Notice) {
+    let rows = list::wrap(&notice.text, usize::from(content.width.saturating_sub(2)).max(10));
+    let height = u16::try_from(rows.len()).unwrap_or(1).min(content.height);
+    let area = Area { y: content.y + content.height - height, height, ..content };
+    super::overlay::clear(buffer, area);
+    let meaning = if notice.is_problem { Meaning::Problem } else { Meaning::Strong };
+    for (row, text) in (0..height).zip(rows) {
+        let mut line = LineWriter::new(buffer, area, row);
+        line.own(" ", meaning);
+        line.own(&text, meaning);
+    }
+}
+
+fn draw_start(buffer: &mut Buffer, area: Area, model: &Model) {
+    let inside = pane::frame(buffer, area, " Which file? ", "", true);
+    let mut rows: Vec<(String, Meaning)> = Vec::new();
+    if !model.service.has_key {
+        rows.extend([
+            ("There is no API key yet, so the service cannot be asked.".to_owned(), Meaning::Problem),
+            ("Set BEHAVIEW_API_KEY, or api_key in the config file (`behaview config path` says where), and start again.".to_owned(), Meaning::Text),
+            ("t tries the demo now: made-up reports, no key, no network, no cost. Held reports open without a key, too.".to_owned(), Meaning::Free),
+            (String::new(), Meaning::Text),
+        ]);
+    }
+    rows.push(("Type or paste the SHA-256 of a privately scanned file. Opening it costs nothing; listing its sandboxes does, and says so.".to_owned(), Meaning::Text));
+    rows.push((String::new(), Meaning::Text));
+    let room = usize::from(inside.width.saturating_sub(4)).max(10);
+    let rows =
+        rows.into_iter().flat_map(|(text, meaning)| list::wrap(&text, room).into_iter().map(move |row| (row, meaning)));
+    let mut at = 0;
+    for (text, meaning) in rows {
+        let mut line = LineWriter::new(buffer, inside, at);
+        line.own("  ", meaning);
+        line.own(&text, meaning);
+        at += 1;
+    }
+    draw_typed(buffer, inside, at, model);
+    draw_recent(
+        buffer,
+        Area { y: inside.y + (at + 2).min(inside.height), height: inside.height.saturating_sub(at + 2), ..inside },
+        model,
+    );
+}
+
+fn draw_typed(buffer: &mut Buffer, inside: Area, row: u16, model: &Model) {
+    let mut line = LineWriter::new(buffer, inside, row);
+    line.own("  SHA-256 ", Meaning::Key);
+    line.own(&model.typed, Meaning::Strong);
+    line.own("▏", Meaning::Focus);
+    let missing = crate::report::identifier::Sha256::LENGTH.saturating_sub(model.typed.len());
+    if !model.typed.is_empty() {
+        line.own(
+            &if missing == 0 { " enter opens it".to_owned() } else { format!(" {missing} to go") },
+            Meaning::Faint,
+        );
+    }
+}
+
+fn draw_recent(buffer: &mut Buffer, area: Area, model: &Model) {
+    if model.recent.is_empty() {
+        return LineWriter::new(buffer, area, 0).own("  No file has been opened yet.", Meaning::Faint);
+    }
+    LineWriter::new(buffer, area, 0).own("  Earlier files", Meaning::Strong);
+    let fit = usize::from(area.height.saturating_sub(1));
+    let scroll = model.recent_scroll;
+    let top = scroll.top.max(scroll.cursor.saturating_sub(fit.saturating_sub(1)));
+    for (row, (position, recent)) in (1..area.height).zip(model.recent.iter().enumerate().skip(top).take(fit)) {
+        let line = LineWriter::new(buffer, area, row);
+        let is_chosen = position == scroll.cursor && model.typed.is_empty();
+        let mut line = if is_chosen { line.base(Meaning::Cursor) } else { line };
+        let held =
+            if recent.reports == 1 { "1 report held".to_owned() } else { format!("{} reports held", recent.reports) };
+        let hash = if area.width >= 100 { recent.file.to_string() } else { recent.file.short() };
+        line.own(&format!("  {hash}  {held}, opened {}", list::since(recent.opened, model.now)), Meaning::Text);
+    }
+}

@@ -1,0 +1,107 @@
+//! What holds for every operation: keys, licence, compression, what is told of calls, start and end.
+
+use behaview::demo::{Demo, Endpoint, Options};
+
+use super::*;
+
+#[tokio::test]
+async fn keys_are_asked_for_where_each_version_has_them() {
+    let visit = Visit::begin().await;
+    let bare =
+        async |path: &str| read(visit.client.get(format!("{}{path}", visit.demo.root())).send().await.unwrap()).await;
+    let (status, body) = bare(&first_report()).await;
+    assert_eq!((status, body["error"]["code"].as_str()), (401, Some("AuthenticationRequiredError")));
+    let (status, body) = bare("/svcapi/v2/file/report?resource=a&apikey=wrong").await;
+    assert_eq!((status, body["error"]["code"].as_str()), (401, Some("WrongCredentialsError")));
+    let wrong = visit.client.get(format!("{}{}", visit.demo.root(), first_report())).header("x-apikey", "wrong");
+    assert_eq!(wrong.send().await.unwrap().status(), 401);
+    assert_eq!(visit.spent(), 0);
+}
+
+#[tokio::test]
+async fn without_a_licence_private_endpoints_are_forbidden() {
+    let visit = Visit::with(Options { licence: false, ..Options::default() }).await;
+    for path in [first_report(), list_path(&dropper()), format!("/private/files/{}", dropper())] {
+        let (status, body) = visit.ask(&path).await;
+        assert_eq!((status, body["error"]["code"].as_str()), (403, Some("ForbiddenError")));
+    }
+    let quotas = visit.json(&format!("/users/{}/overall_quotas", visit.demo.user())).await;
+    assert_eq!(quotas["data"]["private_scans_monthly"]["user"]["allowed"], 0);
+    assert_eq!(visit.spent(), 0);
+}
+
+#[tokio::test]
+async fn answers_are_gzip_when_asked_for_and_errors_never_are() {
+    let visit = Visit::begin().await;
+    let plain = Client::builder().no_gzip().build().unwrap();
+    let ask = async |path: &str, encoding: &str| {
+        let address = format!("{}{path}", visit.demo.root());
+        let request = plain.get(address).header("x-apikey", visit.demo.key()).header("accept-encoding", encoding);
+        let response = request.send().await.unwrap();
+        (response.headers().get("content-encoding").cloned(), response.bytes().await.unwrap())
+    };
+    let (encoding, packed) = ask(&first_report(), "gzip").await;
+    assert_eq!((encoding.unwrap().as_bytes(), &packed[..2]), (b"gzip".as_slice(), [0x1f, 0x8b].as_slice()));
+    let (encoding, whole) = ask(&first_report(), "identity").await;
+    assert!(encoding.is_none() && whole.len() > 2 * packed.len());
+    assert!(ask("/api/v3/private/file_behaviours/none", "gzip").await.0.is_none());
+}
+
+#[tokio::test]
+async fn calls_received_are_told_without_the_key() {
+    let visit = Visit::begin().await;
+    let key = visit.demo.key();
+    let encoded: String = key.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    visit.json(&format!("/api/v3/users/{key}/overall_quotas")).await;
+    visit.json(&format!("/svcapi/v2/file/report?apikey={key}&resource=1,2")).await;
+    visit.ask(&format!("/api/v3/users/{encoded}?a=1&b={encoded}")).await;
+    visit.ask("/api/v3/nowhere?apikey=mistyped").await;
+    let seen = visit.demo.seen();
+    let paths: Vec<_> = seen.iter().map(|call| call.path.as_str()).collect();
+    let expected = [
+        "/api/v3/users/<key>/overall_quotas",
+        "/svcapi/v2/file/report?apikey=<key>&resource=1,2",
+        "/api/v3/users/<key>?a=1&b=<key>",
+        "/api/v3/nowhere?apikey=<key>",
+    ];
+    assert_eq!(paths, expected);
+    assert_eq!((seen[1].charged, seen[1].status, seen[1].endpoint), (2, Some(200), Some(Endpoint::V2Report)));
+    assert_eq!((seen[3].charged, seen[3].status, seen[3].endpoint), (0, Some(404), None));
+}
+
+#[tokio::test]
+async fn a_port_can_be_given_and_taken_once() {
+    let demo = start_on_a_given_port().await;
+    let port = demo.root().rsplit(':').next().unwrap().parse().ok();
+    let again = Demo::start(Options { port, ..Options::default() }).await;
+    assert!(again.is_err());
+}
+
+/// Another program may take a free port before the service does, so a few are tried.
+async fn start_on_a_given_port() -> Demo {
+    for _ in 0..20 {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        if let Ok(demo) = Demo::start(Options { port: Some(free), ..Options::default() }).await {
+            assert_eq!(demo.root(), format!("http://127.0.0.1:{free}"));
+            return demo;
+        }
+    }
+    panic!("no port could be had");
+}
+
+#[tokio::test]
+async fn a_stopped_service_answers_no_more() {
+    let Visit { demo, client } = Visit::begin().await;
+    let key = demo.key().to_owned();
+    assert_eq!(key.len(), 64);
+    let address = format!("{}/users/{}/overall_quotas", demo.root(), demo.user());
+    let is_answered = async || {
+        let answer = client.get(&address).header("x-apikey", &key).send().await;
+        answer.is_ok_and(|answer| answer.status() == 200)
+    };
+    assert!(is_answered().await);
+    demo.stop();
+    while is_answered().await {
+        tokio::task::yield_now().await;
+    }
+}
