@@ -97,7 +97,7 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "refresh",
         keys: &[key('r')],
-        label: "fetch again",
+        label: "refetch",
         help: "Fetch a report once more that is held already; the held one stays until the new one is there",
         rank: 2,
         applies: |m| on_file(m) && is_chosen_held(m) && chosen_report(m).is_some(),
@@ -118,7 +118,7 @@ pub static COMMANDS: &[Command] = &[
         label: "counters",
         help: "Ask the service's own counters for what is left; takes no quota",
         rank: 9,
-        applies: |m| on_file(m) && !m.is_document(),
+        applies: |m| in_list(m) && !m.is_document(),
         act: Act::Ask { request: |_| Some(Request::Quotas), is_held: never, with_held: nothing },
     },
     Command {

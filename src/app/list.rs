@@ -20,6 +20,8 @@ pub struct List {
     pub next: Next,
     /// When the first page came; none while no page is there.
     pub since: Option<Timestamp>,
+    /// How many there are over all pages, if the service says so.
+    pub total: Option<u64>,
     /// Entries that gave no identifier and cannot be asked for.
     pub nameless: usize,
     /// Cursor and window.
@@ -126,8 +128,8 @@ impl Entry {
 
 impl List {
     fn new(origin: Origin, entries: Vec<Entry>, next: Next) -> Self {
-        let (since, nameless, scroll, used_cursors) = (None, 0, Scroll::default(), Vec::new());
-        Self { origin, entries, next, since, nameless, scroll, used_cursors }
+        let (since, total, nameless, scroll, used_cursors) = (None, None, 0, Scroll::default(), Vec::new());
+        Self { origin, entries, next, since, total, nameless, scroll, used_cursors }
     }
 
     /// A list of which nothing is known.
@@ -211,6 +213,7 @@ impl List {
             self.since = Some(received);
         }
         self.nameless += page.nameless;
+        self.total = page.count.or(self.total);
         for entry in page.entries {
             let known = before.iter().position(|old| old.identifier.as_ref() == Some(&entry.identifier));
             let known = known.map(|position| before.swap_remove(position));

@@ -142,7 +142,7 @@ fn price_of(model: &Model, command: &Command) -> Vec<Paragraph> {
 
 fn left(model: &Model, holder: Holder) -> Option<String> {
     let limit = model.scarcest(holder)?;
-    Some(format!("{} has {} left.", holder_name(holder), limit_words(&limit)))
+    Some(format!("{} has {}.", holder_name(holder), limit_words(&limit)))
 }
 
 fn holder_name(holder: Holder) -> &'static str {
@@ -155,7 +155,7 @@ fn holder_name(holder: Holder) -> &'static str {
 /// What is left of a limit, with its period.
 #[must_use]
 pub fn limit_words(limit: &Limit) -> String {
-    format!("{} of {} {}", thousands(limit.remaining), thousands(limit.allowed), limit.period.current())
+    format!("{} of {} left {}", thousands(limit.remaining), thousands(limit.allowed), limit.period.current())
 }
 
 impl Paragraph {

@@ -147,7 +147,7 @@ pub static ATTRIBUTES: &[Attribute] = &[
     list("files_written", Files, "written"),
     list("files_deleted", Files, "deleted"),
     row("files_copied", Files, "copied", Records(&[field("", "source"), field(" → ", "destination")])),
-    list("files_attribute_changed", Files, "attributes"),
+    list("files_attribute_changed", Files, "changed"),
     list("files_opened", Files, "opened"),
     row(
         "ids_alerts",

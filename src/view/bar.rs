@@ -102,6 +102,9 @@ fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for (holder, name) in [(Holder::User, "you"), (Holder::Group, "group")] {
         if let Some(limit) = model.scarcest(holder) {
+            if !pieces.is_empty() && wordy != Wordy::Prices {
+                pieces.push((" ·".to_owned(), Meaning::Faint));
+            }
             pieces.push((
                 balance(name, &limit, wordy),
                 if limit.remaining == 0 { Meaning::Problem } else { Meaning::Text },
@@ -109,7 +112,6 @@ fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
         }
     }
     match (pieces.is_empty(), wordy) {
-        (false, Wordy::Full) => pieces.insert(0, (" left:".to_owned(), Meaning::Faint)),
         (false, _) => {}
         (true, _) => pieces.push((unknown(model, wordy), Meaning::Faint)),
     }

@@ -80,6 +80,20 @@ impl<'a> LineWriter<'a> {
         }
     }
 
+    /// Text from outside in so many columns, its middle left out where it is longer: paths tell most at both ends.
+    pub(super) fn elided(&mut self, text: &Untrusted, columns: usize, meaning: Meaning) {
+        let columns = columns.min(self.room());
+        let width = text.visible().width();
+        if width <= columns || columns < 8 {
+            return self.outside(text, meaning);
+        }
+        let head = (columns - 1) / 3;
+        let tail = columns - 1 - head;
+        self.visible(&text.visible_window(0, head), meaning);
+        self.own("…", Meaning::Faint);
+        self.visible(&text.visible_window(width - tail, tail), meaning);
+    }
+
     /// Text that the escaper has made visible.
     pub(super) fn visible(&mut self, text: &Visible, meaning: Meaning) {
         for grapheme in text.as_str().graphemes(true) {

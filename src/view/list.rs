@@ -17,8 +17,12 @@ use unicode_width::UnicodeWidthStr;
 /// Draws the list.
 pub(super) fn draw(buffer: &mut Buffer, area: Area, list: &List, model: &Model) {
     let has_focus = model.focus == Focus::List;
-    let more = if matches!(list.next, Next::Nothing) { "" } else { "+" };
-    let title = format!(" Sandboxes {}{more} ", thousands(list.entries.len() as u64));
+    let count = thousands(list.entries.len() as u64);
+    let title = match (list.total, &list.next) {
+        (Some(total), Next::Page(Some(_))) => format!(" Sandboxes {count} of {} ", thousands(total)),
+        (None, Next::Page(Some(_))) => format!(" Sandboxes {count}, more to come "),
+        _ => format!(" Sandboxes {count} "),
+    };
     let inside = frame(buffer, area, &title, "", has_focus);
     let height = u16::try_from(model.list_row_height()).unwrap_or(1);
     let fit = usize::from(inside.height / height);
@@ -49,8 +53,8 @@ fn draw_entry(buffer: &mut Buffer, area: Area, entry: &Entry, model: &Model, mea
         line.own("  ", Meaning::Text);
         return line.own(&state, Meaning::Faint);
     }
-    let when = entry.parts.as_ref().and_then(when).map(|when| format!("{when} · ")).unwrap_or_default();
-    LineWriter::new(buffer, area, 1).own(&format!("  {when}{state}"), Meaning::Faint);
+    let when = entry.parts.as_ref().and_then(when).map(|when| format!(" · {when}")).unwrap_or_default();
+    LineWriter::new(buffer, area, 1).own(&format!("  {state}{when}"), Meaning::Faint);
 }
 
 fn mark(entry: &Entry, model: &Model) -> &'static str {
@@ -68,7 +72,7 @@ fn state(entry: &Entry, model: &Model) -> String {
         (_, Some(call), _) => progress(call, model.now),
         (_, None, Some(_)) => "failed".to_owned(),
         (Remote::Here(_), None, None) if model.is_document() => "open".to_owned(),
-        (Remote::Here(here), None, None) => format!("held {}", since(here.received, model.now)),
+        (Remote::Here(here), None, None) => format!("held {}", age(here.received, model.now)),
         (Remote::NotHeld, None, None) => price(entry, model),
     }
 }
@@ -120,15 +124,21 @@ pub(super) fn when(parts: &Parts) -> Option<String> {
     Some(when.strftime("%Y-%m-%d %H:%M").to_string())
 }
 
-/// How long ago something came: a clock for today, a date before.
-pub(super) fn since(then: Timestamp, now: Timestamp) -> String {
+/// How long ago something came, in a few columns.
+fn age(then: Timestamp, now: Timestamp) -> String {
     let seconds = (now.as_second() - then.as_second()).max(0);
     match seconds {
-        0..60 => "just now".to_owned(),
-        60..3600 => format!("for {} min", seconds / 60),
-        3600..86_400 => format!("for {} h", seconds / 3600),
-        _ => format!("since {}", then.strftime("%Y-%m-%d")),
+        0..60 => "now".to_owned(),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..86_400 => format!("{} h", seconds / 3600),
+        _ => format!("{} d", seconds / 86_400),
     }
+}
+
+/// The moment at which something came, in UTC: the clock for today, with its date before.
+pub(super) fn since(then: Timestamp, now: Timestamp) -> String {
+    let is_today = then.strftime("%F").to_string() == now.strftime("%F").to_string();
+    then.strftime(if is_today { "%H:%M" } else { "%F %H:%M" }).to_string()
 }
 
 /// Draws what stands in the place of a report that is not here: why, and which key to press next.

@@ -16,6 +16,13 @@ pub(super) fn clear(buffer: &mut Buffer, area: Area) {
 }
 
 pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay) {
+    let rows = match overlay {
+        Overlay::Sheet(sheet) => sheet.count(),
+        Overlay::Detail(detail) => detail.count(),
+    };
+    // As low as it needs to be, at the bottom: what it is about stays in sight.
+    let height = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2).min(area.height);
+    let area = Area { y: area.y + area.height - height, height, ..area };
     clear(buffer, area);
     match overlay {
         Overlay::Sheet(sheet) => draw_sheet(buffer, area, sheet),

@@ -13,7 +13,7 @@ use ratatui::widgets::{Block, BorderType, Widget};
 use unicode_width::UnicodeWidthStr;
 
 /// Columns that labels have at most.
-const LABELS: usize = 14;
+const LABELS: usize = 15;
 
 /// Deepest level of a process tree that is drawn with its guides; deeper ones are told by a number.
 const GUIDES: usize = 24;
@@ -114,13 +114,29 @@ fn draw_row(mut line: LineWriter<'_>, start: u16, shown: &Shown, labels: usize, 
             line.shift(state.shift);
         }
     }
+    let mut room = if state.shift == 0 { value_room(&shown.row.pieces, line.room()) } else { None };
     for piece in &shown.row.pieces {
-        match piece {
-            Piece::Value(text) => line.outside(text, Meaning::Text),
-            Piece::Detail(text) => line.outside(text, Meaning::Free),
-            Piece::Own(text) => line.own(text, Meaning::Faint),
+        match (piece, room) {
+            (Piece::Value(text), Some(columns)) => {
+                line.elided(text, columns, Meaning::Text);
+                room = None;
+            }
+            (Piece::Value(text), None) => line.outside(text, Meaning::Text),
+            (Piece::Detail(text), _) => line.outside(text, Meaning::Detail),
+            (Piece::Own(text), _) => line.own(text, Meaning::Faint),
         }
     }
+}
+
+/// Columns for the first value of a row that does not fit whole: what is said about it keeps its place, up to half the row.
+fn value_room(pieces: &[Piece], room: usize) -> Option<usize> {
+    let width = |piece: &Piece| match piece {
+        Piece::Value(text) | Piece::Detail(text) => text.visible().width(),
+        Piece::Own(text) => text.width(),
+    };
+    let total: usize = pieces.iter().map(width).sum();
+    let first = pieces.iter().find(|piece| matches!(piece, Piece::Value(_))).map(width)?;
+    (total > room).then(|| room.saturating_sub(total - first).max(room / 2))
 }
 
 fn draw_branch(line: &mut LineWriter<'_>, branch: &Branch) {

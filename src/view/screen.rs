@@ -64,7 +64,7 @@ fn draw_title(buffer: &mut Buffer, area: Area, model: &Model) {
             }
         }
         if let Some(here) = entry.here().filter(|_| !model.is_document()) {
-            line.own(&format!(" · held {}, 0", list::since(here.received, model.now)), Meaning::Free);
+            line.own(&format!(" · held since {}, 0", list::since(here.received, model.now)), Meaning::Free);
         }
     }
     if line.room() > right.width() {

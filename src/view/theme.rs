@@ -7,14 +7,14 @@ use ratatui::style::{Color, Modifier, Style};
 pub enum Meaning {
     /// Ordinary text.
     Text,
+    /// What is said about a thing, beside it.
+    Detail,
     /// Less important text: labels, guides, hints.
     Faint,
     /// What has the focus: borders and titles.
     Focus,
     /// The chosen row of what has the focus.
     Cursor,
-    /// The chosen row elsewhere.
-    ChosenElsewhere,
     /// What costs quota.
     Price,
     /// What costs nothing.
@@ -33,10 +33,10 @@ pub fn style(meaning: Meaning) -> Style {
     let plain = Style::new();
     match meaning {
         Meaning::Text => plain,
+        Meaning::Detail => plain.fg(Color::Cyan),
         Meaning::Faint => plain.fg(Color::DarkGray),
         Meaning::Focus => plain.fg(Color::Cyan).add_modifier(Modifier::BOLD),
         Meaning::Cursor => plain.add_modifier(Modifier::REVERSED),
-        Meaning::ChosenElsewhere => plain.add_modifier(Modifier::UNDERLINED),
         Meaning::Price => plain.fg(Color::Yellow).add_modifier(Modifier::BOLD),
         Meaning::Free => plain.fg(Color::Green),
         Meaning::Problem => plain.fg(Color::Red).add_modifier(Modifier::BOLD),
