@@ -23,8 +23,12 @@ pub struct Gate {
     store: Arc<Store>,
     client: Client,
     session: String,
+    clock: Clock,
     under_way: Mutex<HashSet<Request>>,
 }
+
+/// Where the time comes from, so that a test can stop it.
+pub type Clock = fn() -> Timestamp;
 
 /// An answer that was paid for, or was free.
 #[derive(Debug, Clone)]
@@ -98,8 +102,8 @@ impl Drop for UnderWay<'_> {
 impl Gate {
     /// A gate for one run of the program; `session` tells its ledger entries from those of other runs.
     #[must_use]
-    pub fn new(store: Arc<Store>, client: Client, session: String) -> Self {
-        Self { store, client, session, under_way: Mutex::default() }
+    pub fn new(store: Arc<Store>, client: Client, session: String, clock: Clock) -> Self {
+        Self { store, client, session, clock, under_way: Mutex::default() }
     }
 
     /// The store behind the gate.
@@ -112,6 +116,12 @@ impl Gate {
     #[must_use]
     pub fn client(&self) -> &Client {
         &self.client
+    }
+
+    /// The time.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        (self.clock)()
     }
 
     /// Name of the profile that answers are held under.
@@ -157,7 +167,7 @@ impl Gate {
         let _under_way = self.enter(request)?;
         let entry = if price.is_free() { None } else { Some(self.reserve(request, price).await?) };
         let sent = self.client.send(request, progress).await;
-        let received = Timestamp::now();
+        let received = (self.clock)();
         let taken = match sent {
             Ok(reply) => self.take(request, received, reply.bytes).await?,
             Err(error) => Err(error),
@@ -176,15 +186,9 @@ impl Gate {
 
     async fn reserve(&self, request: &Request, price: &Price) -> Result<LedgerId, GateError> {
         let (session, profile) = (self.session.clone(), self.profile().to_owned());
-        let (what, price) = (request.words(), price.clone());
+        let (what, price, at) = (request.words(), price.clone(), (self.clock)());
         let write = move |store: &Store| {
-            store.reserve(&Entry {
-                at: Timestamp::now(),
-                session: &session,
-                profile: &profile,
-                what: &what,
-                price: &price,
-            })
+            store.reserve(&Entry { at, session: &session, profile: &profile, what: &what, price: &price })
         };
         self.work(write).await?.map_err(GateError::Ledger)
     }
@@ -197,7 +201,8 @@ impl Gate {
             _ => Settlement::Unknown,
         };
         let outcome = taken.as_ref().map_or_else(ToString::to_string, |_| "answered".to_owned());
-        let _ = self.work(move |store| store.settle(entry, settlement, &outcome, Timestamp::now())).await;
+        let now = (self.clock)();
+        let _ = self.work(move |store| store.settle(entry, settlement, &outcome, now)).await;
     }
 
     /// Keeps the bytes of an answer, then reads them.

@@ -165,7 +165,7 @@ impl Model {
                 let is_held = entry.here().is_some();
                 entry.failure = Some(failure.clone());
                 if is_held {
-                    self.warn(format!("{} {} The held report stays.", sentence(&failure.what), failure.cost));
+                    self.warn(format!("{} {} The held report stays.", failure.what, failure.cost));
                 }
             }
         }
@@ -238,11 +238,16 @@ impl Model {
     }
 
     fn indexed(&mut self, opening: Opening, batch: Batch) -> Vec<Effect> {
-        if let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) {
-            open.report.index.absorb(batch);
-            for state in open.panes.values_mut() {
-                refresh_folds(state, &open.report);
-            }
+        let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) else { return Vec::new() };
+        open.report.index.absorb(batch);
+        for state in open.panes.values_mut() {
+            refresh_folds(state, &open.report);
+        }
+        let index = &open.report.index;
+        if index.is_complete && !index.is_json {
+            open.unreadable = Some("it is not JSON".to_owned());
+        } else if index.is_complete && index.is_cut {
+            self.warn("This report stops in the middle: it was cut short. What came of it is shown.");
         }
         Vec::new()
     }
@@ -565,9 +570,4 @@ fn refresh_folds(state: &mut PaneState, report: &crate::report::Report) {
         let tree = report.index.sections.iter().find(|section| section.form == Form::Processes);
         tree.into_iter().for_each(|section| state.folds.refresh(&section.depths));
     }
-}
-
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }

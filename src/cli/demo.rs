@@ -107,7 +107,7 @@ fn browse(threads: &tokio::runtime::Runtime, service: &Service, is_calm: bool) -
     for file in files.iter().rev() {
         store.note_file(&client.profile().name, file, jiff::Timestamp::now())?;
     }
-    let gate = Gate::new(store, client, super::session());
+    let gate = Gate::new(store, client, super::session(), jiff::Timestamp::now);
     let main = files.into_iter().next();
     if let (Some(file), true) = (&main, is_calm) {
         let listing = gate.client().profile().listing;

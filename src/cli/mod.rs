@@ -139,7 +139,7 @@ fn gate(common: &Common) -> anyhow::Result<Gate> {
     let profile = config.profile(common.profile.as_deref())?;
     let client = Client::new(profile, config.credential()?)?;
     let store = Store::open(&folders.store)?;
-    Ok(Gate::new(Arc::new(store), client, session()))
+    Ok(Gate::new(Arc::new(store), client, session(), jiff::Timestamp::now))
 }
 
 /// A name for this run of the program in the ledger.

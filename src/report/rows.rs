@@ -274,8 +274,10 @@ fn member_length(bytes: &[u8]) -> usize {
 fn compact(raw: Raw<'_>) -> Untrusted {
     let elements: Vec<_> = raw.elements().take(JOINED + 1).collect();
     let is_flat = elements.iter().all(|element| matches!(element.kind(), Kind::Text | Kind::Word));
-    if raw.kind() != Kind::Array || elements.is_empty() || !is_flat {
-        return raw.text();
+    match raw.kind() {
+        Kind::Array if is_flat && !elements.is_empty() => {}
+        Kind::Array | Kind::Object => return Untrusted::from(squeezed(raw.bytes())),
+        Kind::Text | Kind::Word => return raw.text(),
     }
     let mut joined = Vec::new();
     for element in elements.iter().take(JOINED) {
@@ -288,6 +290,18 @@ fn compact(raw: Raw<'_>) -> Untrusted {
         joined.extend_from_slice(format!(", +{}", raw.elements().count() - JOINED).as_bytes());
     }
     Untrusted::from(joined)
+}
+
+/// JSON without the blanks between its values.
+fn squeezed(bytes: &[u8]) -> Vec<u8> {
+    let (mut in_text, mut is_escaped) = (false, false);
+    let keep = |byte: &&u8| {
+        let is_blank = !in_text && byte.is_ascii_whitespace();
+        in_text ^= **byte == b'"' && !is_escaped;
+        is_escaped = in_text && **byte == b'\\' && !is_escaped;
+        !is_blank
+    };
+    bytes.iter().filter(keep).copied().collect()
 }
 
 fn named_lines(name: &Untrusted, value: &[u8]) -> Vec<Line> {
@@ -366,11 +380,11 @@ mod tests {
 
     #[test]
     fn unnamed_attributes_land_in_other_by_their_own_name() {
-        let json = r#"{"new_thing":{"a":1,"b":{"c":[2]}},"word":true,"list":[[1,[2]],{"k":"v"}]}"#;
+        let json = r#"{"new_thing":{"a":1,"b":{ "c": [2] }},"word":true,"list":[[1,[2]],{"k" : "v \" x"}]}"#;
         let found = pane(json, Pane::Other);
         assert_eq!(
             found,
-            ["new_thing|a: 1", "new_thing|b: {\"c\":[2]}", "word|true", "list|[1,[2]]", "list|{\"k\":\"v\"}"]
+            ["new_thing|a: 1", "new_thing|b: {\"c\":[2]}", "word|true", "list|[1,[2]]", "list|{\"k\":\"v \\\" x\"}"]
         );
     }
 

@@ -16,8 +16,8 @@ pub use performer::{Backing, Performer};
 pub use terminal::{Unattended, attended, run};
 
 use crate::app::{Effect, Key, Message, Model, Size};
+use crate::gate::Clock;
 use crate::view;
-use jiff::Timestamp;
 use ratatui::Terminal;
 use ratatui::backend::Backend;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -34,9 +34,6 @@ pub enum Exit {
     /// The analyst wants the demo.
     Demo,
 }
-
-/// A clock, so that a test can stop it.
-pub type Clock = fn() -> Timestamp;
 
 /// A run of the app on a terminal of any kind.
 pub struct Session<B: Backend> {
@@ -79,6 +76,11 @@ where
     #[must_use]
     pub fn terminal(&self) -> &Terminal<B> {
         &self.terminal
+    }
+
+    /// The terminal, to be changed.
+    pub fn terminal_mut(&mut self) -> &mut Terminal<B> {
+        &mut self.terminal
     }
 
     /// How the session ended, once it has.

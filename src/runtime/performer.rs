@@ -10,7 +10,6 @@ use crate::report::{Body, Indexer};
 use crate::request::{Listing, Request};
 use crate::service::Received;
 use crate::store::StoreError;
-use jiff::Timestamp;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -173,7 +172,7 @@ fn here(answer: Answer) -> Here {
 
 fn page(answer: Answer) -> Result<HeldPage, Failure> {
     let page = Page::of(&answer.body).map_err(|error| Failure {
-        what: error.to_string(),
+        what: sentence(&error.to_string()),
         cost: "Its price was paid.".to_owned(),
         advice: String::new(),
     })?;
@@ -189,7 +188,14 @@ fn failure(error: &GateError) -> Failure {
         GateError::NotEntitled(_) | GateError::UnderWay => (Cost::Nothing, String::new()),
         GateError::Internal(_) => (Cost::Perhaps(None), String::new()),
     };
-    Failure { what: error.to_string(), cost: cost.to_string(), advice }
+    Failure { what: sentence(&error.to_string()), cost: cost.to_string(), advice }
+}
+
+/// An error's words as a sentence.
+fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str().trim_end_matches('.'))
 }
 
 fn recent(gate: &Gate) -> Result<Message, StoreError> {
@@ -200,7 +206,7 @@ fn recent(gate: &Gate) -> Result<Message, StoreError> {
 
 /// Everything that is held of a file: its list pages, one after another, and its reports.
 fn recall(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
-    gate.store().note_file(gate.profile(), file, Timestamp::now())?;
+    gate.store().note_file(gate.profile(), file, gate.now())?;
     let listing = gate.client().profile().listing;
     let pages = held_pages(gate, file, listing)?;
     let reports = gate.store().reports(gate.profile(), file)?;

@@ -1,6 +1,6 @@
 //! The real terminal: taken over, listened to, and given back however the program ends.
 
-use super::{Backing, Clock, Exit, Session};
+use super::{Backing, Exit, Session};
 use crate::app::key::Named;
 use crate::app::{Effect, Key, Message, Model, Size};
 use crate::text::Untrusted;
@@ -66,8 +66,7 @@ pub fn run(mut model: Model, backing: Backing, first: Vec<Effect>) -> anyhow::Re
     model.size = Size { width, height };
     let taken = TakenOver::now()?;
     let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
-    let clock: Clock = jiff::Timestamp::now;
-    let mut session = Session::new(terminal, model, backing, clock)?;
+    let mut session = Session::new(terminal, model, backing, jiff::Timestamp::now)?;
     session.draw()?;
     listen(session.outbox())?;
     session.performer.listen_for_signals();

@@ -60,8 +60,8 @@ fn draw_entry(buffer: &mut Buffer, area: Area, entry: &Entry, model: &Model, mea
 fn mark(entry: &Entry, model: &Model) -> &'static str {
     match (&entry.report, under_way(entry, model), &entry.failure) {
         (_, Some(_), _) => "◌ ",
-        (_, None, Some(_)) => "! ",
-        (Remote::Here(_), None, None) => "● ",
+        (Remote::Here(_), None, _) => "● ",
+        (Remote::NotHeld, None, Some(_)) => "! ",
         (Remote::NotHeld, None, None) => "○ ",
     }
 }
@@ -70,7 +70,8 @@ fn mark(entry: &Entry, model: &Model) -> &'static str {
 fn state(entry: &Entry, model: &Model) -> String {
     match (&entry.report, under_way(entry, model), &entry.failure) {
         (_, Some(call), _) => progress(call, model.now),
-        (_, None, Some(_)) => "failed".to_owned(),
+        (Remote::NotHeld, None, Some(_)) => "failed".to_owned(),
+        (Remote::Here(_), None, Some(_)) => "held, refetch failed".to_owned(),
         (Remote::Here(_), None, None) if model.is_document() => "open".to_owned(),
         (Remote::Here(here), None, None) => format!("held {}", age(here.received, model.now)),
         (Remote::NotHeld, None, None) => price(entry, model),

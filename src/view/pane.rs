@@ -25,14 +25,13 @@ pub(super) fn frame(buffer: &mut Buffer, area: Area, title: &str, right: &str, h
     let place = rect(area).intersection(buffer.area);
     Block::bordered().border_type(kind).border_style(style(meaning)).render(place, buffer);
     let top = Area { x: area.x.saturating_add(2), width: area.width.saturating_sub(4), ..area };
-    let room = usize::from(top.width);
     let title_meaning = if has_focus { Meaning::Focus } else { Meaning::Strong };
-    if title.width() + right.width() < room {
-        let mut line = LineWriter::new(buffer, top, 0);
-        line.tab(top.x, room - right.width());
-        line.own(right, meaning);
-    }
-    LineWriter::new(buffer, top, 0).own(title, title_meaning);
+    let left = usize::from(top.width).saturating_sub(right.width());
+    let mut line = LineWriter::new(buffer, top, 0);
+    line.tab(top.x, left);
+    line.own(right, meaning);
+    let left = u16::try_from(left).unwrap_or(u16::MAX);
+    LineWriter::new(buffer, Area { width: left, ..top }, 0).own(title, title_meaning);
     area.inside()
 }
 

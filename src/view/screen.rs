@@ -106,8 +106,9 @@ fn draw_without_report(buffer: &mut Buffer, layout: &Layout, model: &Model) {
     } else if let (Some(area), true) =
         (layout.list, model.list_failure.is_some() || model.chosen().is_some_and(|e| e.failure.is_some()))
     {
-        // Without room beside the list, a failure takes the lower half of it.
-        let lower = Area { y: area.y + area.height / 2, height: area.height - area.height / 2, ..area };
+        // Without room beside the list, a failure leaves it two rows.
+        let kept = area.height.min(3);
+        let lower = Area { y: area.y + kept, height: area.height - kept, ..area };
         super::overlay::clear(buffer, lower);
         list::draw_absent(buffer, lower, model);
     }

@@ -1,0 +1,111 @@
+//! Arrows between rooms only point down, and each big library has one room.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+use std::path::{Path, PathBuf};
+
+/// Each room with the rooms it may name.
+const MAY_KNOW: &[(&str, &[&str])] = &[
+    ("text", &[]),
+    ("quota", &[]),
+    ("report", &["text"]),
+    ("request", &["quota", "report", "text"]),
+    ("service", &["request", "report", "text"]),
+    ("store", &["report", "quota", "text"]),
+    ("gate", &["service", "store", "request", "report", "quota", "text"]),
+    ("app", &["quota", "report", "request", "text"]),
+    ("view", &["app", "quota", "report", "request", "text"]),
+    ("config", &["service"]),
+    ("demo", &[]),
+    ("runtime", &["app", "gate", "quota", "report", "request", "service", "store", "text", "view"]),
+    ("cli", &["app", "config", "demo", "gate", "quota", "report", "request", "runtime", "service", "store", "text"]),
+];
+
+/// Each library with the rooms that may use it.
+const USED_BY: &[(&str, &[&str])] = &[
+    ("ratatui", &["view", "runtime"]),
+    ("crossterm", &["runtime"]),
+    ("reqwest", &["service"]),
+    ("rusqlite", &["store"]),
+    ("tokio", &["service", "gate", "runtime", "cli", "demo"]),
+    ("hyper", &["demo"]),
+    ("clap", &["cli"]),
+];
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Every source file with the name of its room.
+fn rooms() -> Vec<(String, PathBuf)> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = Vec::new();
+    files(&source, &mut found);
+    let room = |path: &PathBuf| {
+        let first = path.strip_prefix(&source).unwrap().components().next().unwrap();
+        Path::new(first.as_os_str()).file_stem().unwrap().to_str().unwrap().to_owned()
+    };
+    found.into_iter().map(|path| (room(&path), path)).filter(|(room, _)| room != "lib" && room != "main").collect()
+}
+
+/// A file's code without comments and without its tests.
+fn code(path: &Path) -> String {
+    let text = std::fs::read_to_string(path).unwrap();
+    let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether `word` stands in the code as a path's segment.
+fn names(code: &str, before: &str, word: &str) -> bool {
+    let wanted = format!("{before}{word}");
+    code.match_indices(&wanted).any(|(at, _)| {
+        let starts = !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
+        let rest = &code[at + wanted.len()..];
+        starts
+            && (rest.starts_with("::")
+                || rest.starts_with(';')
+                || (!before.is_empty() && !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')))
+    })
+}
+
+#[test]
+fn every_room_is_listed() {
+    for (room, path) in rooms() {
+        assert!(MAY_KNOW.iter().any(|(listed, _)| *listed == room), "{} belongs to no listed room", path.display());
+    }
+}
+
+#[test]
+fn no_room_names_a_room_above_it() {
+    let mut wrong = Vec::new();
+    for (room, path) in rooms() {
+        let (_, may) = MAY_KNOW.iter().find(|(listed, _)| *listed == room).unwrap();
+        let code = code(&path);
+        for (other, _) in MAY_KNOW.iter().filter(|(other, _)| *other != room && !may.contains(other)) {
+            if names(&code, "crate::", other) {
+                wrong.push(format!("{} names {other}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn each_library_has_its_rooms() {
+    let mut wrong = Vec::new();
+    for (room, path) in rooms() {
+        let code = code(&path);
+        for (library, _) in USED_BY.iter().filter(|(_, rooms)| !rooms.contains(&room.as_str())) {
+            if names(&code, "", library) {
+                wrong.push(format!("{} uses {library}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

@@ -1,0 +1,49 @@
+//! Reports that were saved by any tool, opened in the same screens.
+
+use crate::screen;
+use behaview::app::message::Here;
+use behaview::app::{Model, Size};
+use behaview::report::Body;
+use behaview::runtime::{Backing, Session};
+use jiff::Timestamp;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use std::time::Duration;
+
+struct Opened(Session<TestBackend>);
+
+impl Opened {
+    fn new(json: &str) -> Self {
+        let mut model = Model::new(Default::default(), Timestamp::UNIX_EPOCH);
+        model.size = Size { width: 100, height: 24 };
+        let body = Body::in_memory(json.as_bytes().to_vec());
+        let here = Here { received: Timestamp::UNIX_EPOCH, body, unkept: None };
+        let first = model.open_document("report.json".to_owned(), vec![(None, here)]);
+        let terminal = Terminal::new(TestBackend::new(100, 24)).unwrap();
+        let mut session = Session::new(terminal, model, Backing::Document, || Timestamp::UNIX_EPOCH).unwrap();
+        session.begin(first);
+        assert!(session.run_until_idle(Duration::from_secs(20)).unwrap());
+        Self(session)
+    }
+
+    fn screen(&self) -> String {
+        let buffer = self.0.terminal().backend().buffer();
+        let rows = buffer.content().chunks(usize::from(buffer.area.width));
+        rows.map(|row| row.iter().map(ratatui::buffer::Cell::symbol).collect::<String>().trim_end().to_owned() + "\n")
+            .collect()
+    }
+}
+
+#[test]
+fn a_behaviour_summary() {
+    let opened = Opened::new(
+        r#"{"data":{"tags":["RUNTIME_MODULES"],"files_opened":["C:\\a"],"verdicts":["CLEAN"],"new":{"k":"v"}}}"#,
+    );
+    screen!("document_summary", opened);
+}
+
+#[test]
+fn a_document_that_is_cut_shows_what_came() {
+    let opened = Opened::new(r#"{"data":{"id":"x","attributes":{"tags":["A","B"],"files_opened":["C:\\a","C:\\hal"#);
+    screen!("document_cut", opened);
+}

@@ -1,0 +1,104 @@
+//! Everything that goes wrong: a message in its place that says what happened, what it cost and which key to press next.
+
+use crate::screen;
+use crate::stage::{Stage, main_file, options};
+use behaview::demo::{Endpoint, Fault, Listing, Options};
+
+/// The screen after listing the main file with a fault armed.
+fn listing(fault: &str) -> Stage {
+    let mut stage = Stage::at(main_file(), options());
+    stage.demo.as_ref().unwrap().arm(fault.parse::<Fault>().unwrap());
+    stage.keys("enter");
+    stage
+}
+
+macro_rules! goes_wrong {
+    ($($name:ident: $fault:literal)*) => {$(
+        #[test]
+        fn $name() {
+            let stage = listing($fault);
+            insta::assert_snapshot!(concat!("wrong_", stringify!($name)), stage.screen());
+            assert_eq!(stage.calls(Endpoint::List), 1);
+        }
+    )*};
+}
+
+goes_wrong! {
+    wrong_key: "list:401-wrong*1"
+    not_found: "list:404*1"
+    quota_spent: "list:429-quota*1"
+    too_many_requests: "list:429-rate-seconds*1"
+    too_many_requests_as_a_page: "list:429-html*1"
+    service_down: "list:503*1"
+    web_page: "list:portal*1"
+    not_json: "list:not-json*1"
+    empty: "list:empty*1"
+    cut_short: "list:cut=700*1"
+    cut_short_without_length: "list:cut-bare=700*1"
+    wrong_type: "list:string*1"
+    for_another_file: "list:stranger*1"
+    lost: "list:lost*1"
+    redirected: "list:redirect=http://127.0.0.1:9/*1"
+}
+
+#[test]
+fn no_licence() {
+    let mut stage = Stage::at(main_file(), Options { licence: false, ..options() });
+    screen!("wrong_no_licence", stage);
+    stage.keys("enter");
+    screen!("wrong_no_licence_pressed", stage);
+    assert_eq!(stage.calls(Endpoint::List), 0);
+}
+
+#[test]
+fn no_network() {
+    let mut stage = Stage::unreachable();
+    stage.open(&main_file());
+    stage.keys("enter");
+    screen!("wrong_no_network", stage);
+    assert_eq!(stage.session.model().spent, 0);
+}
+
+#[test]
+fn after_a_failure_the_same_key_asks_again() {
+    let mut stage = listing("list:503*1");
+    stage.keys("enter");
+    assert!(stage.screen().contains("Sandboxes 4 of 6"), "{}", stage.screen());
+    assert_eq!(stage.calls(Endpoint::List), 2);
+}
+
+#[test]
+fn a_report_that_fails_leaves_the_others_alone() {
+    let mut stage = Stage::at(main_file(), Options { listing: Listing::Identifiers, ..options() });
+    stage.keys("enter");
+    stage.demo.as_ref().unwrap().arm("behaviour:stranger*1".parse().unwrap());
+    stage.keys("enter");
+    screen!("wrong_report_for_another", stage);
+    stage.keys("j enter");
+    assert!(stage.screen().contains("1 Processes"), "{}", stage.screen());
+}
+
+#[test]
+fn a_failed_refetch_keeps_what_is_held() {
+    let mut stage = Stage::listed();
+    stage.demo.as_ref().unwrap().arm("behaviour:404*1".parse().unwrap());
+    stage.keys("enter r");
+    screen!("wrong_refetch", stage);
+}
+
+#[test]
+fn a_service_that_goes_in_circles_is_left() {
+    let mut stage = Stage::at(main_file(), options());
+    stage.demo.as_ref().unwrap().arm("list:cursor-same".parse().unwrap());
+    stage.keys("enter G enter G enter G enter G enter");
+    screen!("wrong_circle", stage);
+    assert!(stage.calls(Endpoint::List) <= 3, "{}", stage.calls(Endpoint::List));
+}
+
+#[test]
+fn unknown_counters_do_not_stop_work() {
+    let mut stage = Stage::new(Options { faults: vec!["quotas:503".parse().unwrap()], ..options() });
+    stage.open(&main_file());
+    stage.keys("enter");
+    screen!("wrong_counters", stage);
+}

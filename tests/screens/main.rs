@@ -1,0 +1,23 @@
+//! Keys in, screens out: the app as an analyst sees it, on the embedded service over real HTTP.
+//!
+//! A test names its keys and compares the screen with the one that was accepted before
+//! (`cargo insta review`, or INSTA_UPDATE=always, accepts a change). Where money is at stake, the calls that the service
+//! received are counted as well.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod files;
+mod going_wrong;
+mod list;
+mod panes;
+mod paying;
+mod sizes;
+mod stage;
+mod start;
+
+/// Compares the screen with the accepted one.
+macro_rules! screen {
+    ($name:literal, $stage:expr) => {
+        insta::assert_snapshot!($name, $stage.screen())
+    };
+}
+pub(crate) use screen;

@@ -1,0 +1,109 @@
+//! The panes of a report: four at once, the others behind a key, folded, zoomed, scrolled, one row whole.
+
+use crate::screen;
+use crate::stage::{Stage, file, options};
+
+#[test]
+fn a_report_opens_in_four_panes() {
+    let mut stage = Stage::listed();
+    stage.keys("enter");
+    screen!("panes_four", stage);
+    assert_eq!(stage.paid_calls(), 1);
+}
+
+#[test]
+fn further_panes_stand_behind_a_key() {
+    let mut stage = Stage::listed();
+    stage.keys("enter ]");
+    screen!("panes_second_group", stage);
+    stage.keys("t");
+    screen!("panes_third_group", stage);
+    stage.keys("0");
+    screen!("panes_overview", stage);
+    stage.keys("tab");
+    assert!(stage.screen().contains("┏━ 1 Processes"), "{}", stage.screen());
+    stage.keys("shift-tab shift-tab");
+    assert!(stage.screen().contains("┏━ o Other"), "{}", stage.screen());
+}
+
+#[test]
+fn a_pane_can_have_the_whole_screen() {
+    let mut stage = Stage::listed();
+    stage.keys("enter z");
+    screen!("panes_zoomed", stage);
+    stage.keys("4 G");
+    screen!("panes_zoomed_files_end", stage);
+    stage.keys("esc");
+    assert!(stage.screen().contains("1 Processes"));
+}
+
+#[test]
+fn the_process_tree_folds_and_unfolds() {
+    let mut stage = Stage::listed();
+    stage.keys("enter j j j space");
+    screen!("tree_folded", stage);
+    stage.keys("-");
+    screen!("tree_roots", stage);
+    stage.keys("+ h");
+    screen!("tree_whole_again", stage);
+}
+
+#[test]
+fn left_climbs_to_the_parent() {
+    let mut stage = Stage::listed();
+    stage.keys("enter G { j j left");
+    screen!("tree_parent", stage);
+}
+
+#[test]
+fn a_row_is_shown_whole() {
+    let mut stage = Stage::listed();
+    stage.keys("enter 4 enter");
+    screen!("row_whole", stage);
+    stage.keys("esc 3 enter");
+    screen!("row_whole_registry", stage);
+}
+
+#[test]
+fn kinds_of_rows_are_stepped_through() {
+    let mut stage = Stage::listed();
+    stage.keys("enter 4 }");
+    screen!("kinds_next", stage);
+    stage.keys("} {");
+    screen!("kinds_back", stage);
+}
+
+#[test]
+fn text_moves_sideways() {
+    let mut stage = Stage::listed();
+    stage.keys("enter 4 right right");
+    screen!("sideways", stage);
+    stage.keys("left left left");
+    assert!(stage.screen().contains("dropped"));
+}
+
+#[test]
+fn an_empty_report_is_a_calm_screen() {
+    let mut stage = Stage::at(file("Blank"), options());
+    stage.keys("enter");
+    screen!("panes_empty_report", stage);
+}
+
+#[test]
+fn hostile_strings_are_shown_and_not_obeyed() {
+    let mut stage = Stage::at(file("Unfriendly"), options());
+    stage.keys("enter enter 4 z");
+    screen!("hostile_files", stage);
+    stage.keys("o");
+    screen!("hostile_other", stage);
+    stage.keys("esc esc j enter");
+    screen!("hostile_wrong_types", stage);
+    assert!(!stage.screen().chars().any(|c| c.is_control() && c != '\n'));
+}
+
+#[test]
+fn a_generated_report_shows_its_counts() {
+    let mut stage = Stage::at(file("Busy"), options());
+    stage.keys("enter enter 4 G");
+    screen!("panes_generated", stage);
+}

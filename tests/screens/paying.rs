@@ -1,0 +1,115 @@
+//! Prices before keys, one payment for one answer, and what is held for ever after.
+
+use crate::screen;
+use crate::stage::{Stage, file, main_file, options};
+use behaview::demo::{Endpoint, Listing, Options};
+use std::time::Duration;
+
+fn identifiers() -> Options {
+    Options { listing: Listing::Identifiers, ..options() }
+}
+
+#[test]
+fn a_price_is_explained_by_its_rule() {
+    let mut stage = Stage::listed();
+    stage.keys("G $");
+    screen!("price_explained", stage);
+}
+
+#[test]
+fn help_names_the_keys_that_apply_with_their_prices() {
+    let mut stage = Stage::listed();
+    stage.keys("?");
+    screen!("help_in_list", stage);
+    stage.keys("esc enter ?");
+    screen!("help_in_pane", stage);
+}
+
+#[test]
+fn what_is_held_opens_without_the_service_and_says_since_when() {
+    let mut stage = Stage::at(main_file(), identifiers());
+    stage.keys("enter enter");
+    assert_eq!(stage.paid_calls(), 2);
+    let mut stage = stage.restart_without_service();
+    stage.later(3 * 3600);
+    stage.open(&main_file());
+    screen!("held_without_service", stage);
+    stage.keys("enter");
+    assert!(stage.screen().contains("RUNTIME_MODULES"), "{}", stage.screen());
+}
+
+#[test]
+fn a_double_enter_sends_one_request() {
+    let mut stage = Stage::at(main_file(), Options { delay: Duration::from_millis(100), ..identifiers() });
+    stage.press("enter");
+    stage.press("enter");
+    stage.rest();
+    assert_eq!(stage.calls(Endpoint::List), 1);
+    stage.press("enter");
+    stage.press("enter");
+    stage.press("enter");
+    stage.rest();
+    assert_eq!((stage.calls(Endpoint::Behaviour), stage.paid_calls()), (1, 2));
+    assert!(stage.screen().contains("spent this session: 2"), "{}", stage.screen());
+}
+
+#[test]
+fn refetching_is_priced_and_sent_once_more() {
+    let mut stage = Stage::listed();
+    stage.keys("r");
+    assert_eq!((stage.calls(Endpoint::Behaviour), stage.paid_calls()), (1, 2));
+    stage.keys("R");
+    assert_eq!((stage.calls(Endpoint::List), stage.paid_calls()), (2, 3));
+    assert!(stage.screen().contains("Sandboxes 4 of 6"));
+}
+
+#[test]
+fn the_session_and_the_service_count_the_same() {
+    let mut stage = Stage::at(main_file(), identifiers());
+    stage.keys("enter enter esc j enter esc j enter f");
+    stage.open(&file("Parcel"));
+    stage.keys("enter");
+    let used = stage.demo.as_ref().unwrap().used().user.daily;
+    assert_eq!(stage.session.model().spent, used);
+    assert_eq!(used, 5);
+}
+
+#[test]
+fn while_a_call_runs_the_screen_says_so_and_stays_usable() {
+    let mut stage = Stage::at(main_file(), Options { delay: Duration::from_millis(400), ..identifiers() });
+    stage.keys("enter");
+    stage.press("enter");
+    stage.later(3);
+    screen!("waiting_for_report", stage);
+    stage.press("j");
+    stage.later(1);
+    assert!(stage.screen().contains("This report is not held"), "{}", stage.screen());
+    stage.press("k");
+    stage.rest();
+    assert!(stage.screen().contains("RUNTIME_MODULES"), "{}", stage.screen());
+}
+
+#[test]
+fn quitting_waits_for_a_paid_answer_and_then_ends() {
+    let mut stage = Stage::at(main_file(), Options { delay: Duration::from_millis(200), ..identifiers() });
+    stage.press("enter");
+    stage.press("q");
+    stage.session.draw().unwrap();
+    screen!("quit_waits", stage);
+    assert_eq!(stage.session.exit(), None);
+    stage.rest();
+    assert!(stage.session.exit().is_some());
+    let mut stage = stage.restart_without_service();
+    stage.open(&main_file());
+    assert!(stage.screen().contains("CAPE Sandbox"), "{}", stage.screen());
+}
+
+#[test]
+fn quitting_twice_leaves_at_once() {
+    let mut stage = Stage::at(main_file(), Options { delay: Duration::from_millis(300), ..identifiers() });
+    stage.press("enter");
+    stage.press("q");
+    stage.press("q");
+    assert!(stage.session.exit().is_some());
+    stage.rest();
+}

@@ -1,0 +1,80 @@
+//! The screen at every size: usable at 80x24, sensible at 40x10, a message below that, resized at any moment.
+
+use crate::screen;
+use crate::stage::{Stage, file, options};
+use proptest::prelude::*;
+
+#[test]
+fn at_80_by_24() {
+    let mut stage = Stage::listed();
+    stage.size(80, 24);
+    screen!("size_80x24_list", stage);
+    stage.keys("enter");
+    screen!("size_80x24_panes", stage);
+    stage.keys("0");
+    screen!("size_80x24_overview", stage);
+    stage.keys("$");
+    screen!("size_80x24_prices", stage);
+}
+
+#[test]
+fn at_40_by_10() {
+    let mut stage = Stage::listed();
+    stage.size(40, 10);
+    screen!("size_40x10_list", stage);
+    stage.keys("enter");
+    screen!("size_40x10_pane", stage);
+    stage.keys("esc G");
+    screen!("size_40x10_next_page", stage);
+}
+
+#[test]
+fn smaller_is_a_message() {
+    let mut stage = Stage::listed();
+    stage.size(30, 8);
+    screen!("size_30x8", stage);
+    stage.size(0, 0);
+    stage.size(1, 1);
+    stage.size(120, 40);
+    assert!(stage.screen().contains("Sandboxes"));
+}
+
+#[test]
+fn at_200_by_60() {
+    let mut stage = Stage::listed();
+    stage.size(200, 60).keys("enter");
+    screen!("size_200x60", stage);
+}
+
+#[test]
+fn a_failure_is_told_where_only_the_list_has_room() {
+    let mut stage = Stage::new(options());
+    stage.size(40, 12);
+    stage.open(&file("statement"));
+    stage.demo.as_ref().unwrap().arm("list:404*1".parse().unwrap());
+    stage.keys("enter");
+    screen!("size_40x12_failure", stage);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    /// Any keys at any sizes: nothing panics, and no control is on the screen.
+    #[test]
+    fn any_keys_at_any_sizes(
+        steps in prop::collection::vec(
+            (0_u16..200, 0_u16..60, prop::sample::select(&["j", "k", "G", "g", "tab", "]", "z", "enter", "esc", "left", "right", "space", "-", "+", "}", "pgdn", "?", "$", "9", "o", "0"][..])),
+            1..40,
+        ),
+    ) {
+        let mut stage = Stage::at(file("Unfriendly"), options());
+        stage.keys("enter");
+        for (width, height, key) in steps {
+            stage.size(width, height);
+            stage.press(key);
+            stage.session.draw().unwrap();
+            prop_assert!(!stage.screen().chars().any(|c| c.is_control() && c != '\n'));
+        }
+        stage.rest();
+    }
+}

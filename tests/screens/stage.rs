@@ -1,0 +1,209 @@
+//! The app on a stage: the real loop, store and HTTP, a demo service, a terminal made of cells, and a clock that stands still.
+
+use behaview::app::{Message, Model, Size};
+use behaview::cli;
+use behaview::demo::{Demo, Options};
+use behaview::gate::Gate;
+use behaview::report::identifier::Sha256;
+use behaview::runtime::{Backing, Session};
+use behaview::service::credential::{Credential, Source};
+use behaview::service::{Client, Profile};
+use behaview::store::Store;
+use jiff::{SignedDuration, Timestamp};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+/// How long a test waits for the app to come to rest; only a broken app needs it.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The moment of every test: 2026-11-20 10:00 UTC.
+const NOW: i64 = 1_795_168_800;
+
+thread_local! {
+    static LATER: Cell<i64> = const { Cell::new(0) };
+}
+
+fn clock() -> Timestamp {
+    Timestamp::from_second(NOW).unwrap() + SignedDuration::from_secs(LATER.get())
+}
+
+/// An app on a demo service.
+pub struct Stage {
+    pub demo: Option<Demo>,
+    pub session: Session<TestBackend>,
+    folder: TempDir,
+    profile: Profile,
+    key: Option<String>,
+    _threads: Runtime,
+}
+
+/// Options of a demo service that is the same at every run.
+pub fn options() -> Options {
+    Options { now: Some(NOW), key: Some("5ca1ab1e".repeat(8)), rows: 300, ..Options::default() }
+}
+
+/// One of the demo's files, by a word of its title.
+pub fn file(word: &str) -> Sha256 {
+    let files = Demo::files();
+    let found = files.iter().find(|file| file.title.contains(word)).expect("the demo has such a file");
+    Sha256::parse(&found.sha256).unwrap()
+}
+
+/// The demo's main file.
+pub fn main_file() -> Sha256 {
+    Sha256::parse(&Demo::files()[0].sha256).unwrap()
+}
+
+impl Stage {
+    /// The app at its start screen, on a service with these options.
+    pub fn new(options: Options) -> Self {
+        let threads = Runtime::new().unwrap();
+        let demo = threads.block_on(Demo::start(options)).unwrap();
+        let profile = Profile::demo(demo.root().to_owned(), demo.user().to_owned());
+        let key = Some(demo.key().to_owned());
+        Self::on(threads, Some(demo), profile, key)
+    }
+
+    /// The app without a key.
+    pub fn without_key() -> Self {
+        Self::on(Runtime::new().unwrap(), None, Profile::default(), None)
+    }
+
+    /// The app on a service that is switched off.
+    pub fn unreachable() -> Self {
+        let profile = Profile::demo("http://127.0.0.1:1".to_owned(), "demo-analyst".to_owned());
+        Self::on(Runtime::new().unwrap(), None, profile, Some("key".to_owned()))
+    }
+
+    fn on(threads: Runtime, demo: Option<Demo>, profile: Profile, key: Option<String>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let session = session(&folder, &profile, key.as_deref());
+        let mut stage = Self { demo, session, folder, profile, key, _threads: threads };
+        stage.session.begin(Vec::new());
+        stage.rest();
+        stage
+    }
+
+    /// The app with one of the demo's files open; nothing has been asked.
+    pub fn at(file: Sha256, options: Options) -> Self {
+        let mut stage = Self::new(options);
+        stage.open(&file);
+        stage
+    }
+
+    /// The app with the main file's list fetched.
+    pub fn listed() -> Self {
+        let mut stage = Self::at(main_file(), options());
+        stage.keys("enter");
+        stage
+    }
+
+    /// Pastes a hash and opens it.
+    pub fn open(&mut self, file: &Sha256) {
+        self.session.take(Message::Paste(format!("sha256: {file}\n")));
+        self.keys("enter");
+    }
+
+    /// Ends the program and starts it again on the same store, with the service switched off.
+    pub fn restart_without_service(mut self) -> Self {
+        self.demo = None;
+        self.profile.root = "http://127.0.0.1:1".to_owned();
+        self.session = session(&self.folder, &self.profile, self.key.as_deref());
+        self.session.begin(Vec::new());
+        self.rest();
+        self
+    }
+
+    /// Presses keys by their names, waiting for the app to come to rest after each.
+    pub fn keys(&mut self, keys: &str) -> &mut Self {
+        for key in keys.split(' ') {
+            self.press(key);
+            self.rest();
+        }
+        self
+    }
+
+    /// Presses a key, and waits for nothing.
+    pub fn press(&mut self, key: &str) {
+        self.session.press(key.parse().expect("a key's name"));
+    }
+
+    /// Waits until nothing is under way.
+    pub fn rest(&mut self) {
+        assert!(self.session.run_until_idle(PATIENCE).unwrap(), "the app did not come to rest");
+    }
+
+    /// Lets time pass, as the app sees it.
+    pub fn later(&mut self, seconds: i64) {
+        LATER.set(LATER.get() + seconds);
+        self.session.take(Message::Tick);
+        self.session.draw().unwrap();
+    }
+
+    /// Gives the terminal another size.
+    pub fn size(&mut self, width: u16, height: u16) -> &mut Self {
+        self.session.terminal_mut().backend_mut().resize(width, height);
+        self.session.resize(width, height);
+        self.session.draw().unwrap();
+        self
+    }
+
+    /// The screen as text.
+    pub fn screen(&self) -> String {
+        let buffer = self.session.terminal().backend().buffer();
+        let rows = buffer.content().chunks(usize::from(buffer.area.width).max(1));
+        let text = rows.map(|row| {
+            let mut line = String::new();
+            let mut hidden = 0;
+            for cell in row {
+                if hidden == 0 {
+                    line += cell.symbol();
+                    hidden = unicode_width::UnicodeWidthStr::width(cell.symbol()).saturating_sub(1);
+                } else {
+                    hidden -= 1;
+                }
+            }
+            line.trim_end().to_owned() + "\n"
+        });
+        without_port(text.collect())
+    }
+
+    /// Calls that the service received and charged for.
+    pub fn paid_calls(&self) -> usize {
+        self.demo.as_ref().map_or(0, |demo| demo.seen().iter().filter(|call| call.charged > 0).count())
+    }
+
+    /// Calls that the service received for an operation.
+    pub fn calls(&self, endpoint: behaview::demo::Endpoint) -> usize {
+        self.demo.as_ref().map_or(0, |demo| demo.seen().iter().filter(|call| call.endpoint == Some(endpoint)).count())
+    }
+}
+
+/// The demo's port differs at every run; its five digits do not matter.
+fn without_port(screen: String) -> String {
+    const ADDRESS: &str = "127.0.0.1:";
+    let mut parts = screen.split(ADDRESS);
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let digits = part.chars().take_while(char::is_ascii_digit).count();
+        text += &format!("{ADDRESS}{}{}", "0".repeat(digits), &part[digits..]);
+    }
+    text
+}
+
+fn session(folder: &TempDir, profile: &Profile, key: Option<&str>) -> Session<TestBackend> {
+    let store = Arc::new(Store::open(&folder.path().join("behaview.db")).unwrap());
+    let credential = key.map(|key| Credential::new(key, Source::Demo).unwrap());
+    let client = Client::new(profile.clone(), credential).unwrap();
+    let gate = Gate::new(store, client, "session".to_owned(), clock);
+    let mut model = Model::new(cli::service(&gate), clock());
+    model.size = Size { width: 120, height: 40 };
+    model.spent = gate.spent().unwrap().total();
+    let terminal = Terminal::new(TestBackend::new(120, 40)).unwrap();
+    Session::new(terminal, model, Backing::Service(Arc::new(gate)), clock).unwrap()
+}

@@ -1,0 +1,250 @@
+//! The commands for scripts, as processes: JSON out, exit codes, one payment, nothing without a terminal.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+use behaview::demo::{Demo, Options};
+use serde_json::Value;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+/// A home of its own, with a profile for a demo service.
+struct Desk {
+    home: TempDir,
+    demo: Demo,
+    key: String,
+    _threads: Runtime,
+}
+
+impl Desk {
+    fn new() -> Self {
+        Self::with(Options::default())
+    }
+
+    fn with(options: Options) -> Self {
+        let threads = Runtime::new().unwrap();
+        let demo = threads.block_on(Demo::start(options)).unwrap();
+        let home = tempfile::tempdir().unwrap();
+        let config = home.path().join(".config/behaview");
+        std::fs::create_dir_all(&config).unwrap();
+        let profile =
+            format!("profile = \"lab\"\n[profiles.lab]\nroot = \"{}\"\nv2_prefix = \"/svcapi/v2\"\n", demo.root());
+        std::fs::write(config.join("config.toml"), profile).unwrap();
+        let key = demo.key().to_owned();
+        Self { home, demo, key, _threads: threads }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = behaview(self.home.path());
+        command.args(arguments).env("VT_APIKEY", &self.key);
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    fn paid(&self) -> usize {
+        self.demo.seen().iter().filter(|call| call.charged > 0).count()
+    }
+}
+
+/// The program with nothing of this machine's user around it.
+fn behaview(home: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_behaview"));
+    command
+        .env_clear()
+        .env("HOME", home)
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .stdin(Stdio::null());
+    command
+}
+
+fn main_file() -> String {
+    Demo::files()[0].sha256.clone()
+}
+
+fn json(output: &Output) -> Value {
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn a_list_is_paid_once_and_its_reports_with_it() {
+    let desk = Desk::new();
+    let listed = json(&desk.run(&["list", &main_file()]));
+    assert_eq!((listed["sandboxes"].as_array().unwrap().len(), &listed["more"]), (4, &Value::Bool(true)));
+    assert_eq!(desk.paid(), 1);
+    let id = listed["sandboxes"][0]["id"].as_str().unwrap();
+    let shown = json(&desk.run(&["show", id]));
+    assert_eq!(shown["data"]["id"], id);
+    assert_eq!(shown["data"]["attributes"]["sandbox_name"], listed["sandboxes"][0]["sandbox"]);
+    let again = desk.run(&["list", &main_file()]);
+    assert_eq!(json(&again)["sandboxes"], listed["sandboxes"]);
+    assert!(errors(&again).contains("nothing was charged"), "{again:?}");
+    assert_eq!(desk.paid(), 1);
+}
+
+#[test]
+fn every_page_is_fetched_when_asked_for() {
+    let desk = Desk::new();
+    let listed = desk.run(&["list", "--all", &main_file()]);
+    assert!(errors(&listed).contains("charged: 2"), "{listed:?}");
+    let listed = json(&listed);
+    assert_eq!((listed["sandboxes"].as_array().unwrap().len(), &listed["more"]), (6, &Value::Bool(false)));
+    assert_eq!(desk.paid(), 2);
+}
+
+#[test]
+fn a_report_is_fetched_once_and_once_more_when_asked_for() {
+    let desk = Desk::new();
+    let id = json(&desk.run(&["list", "--all", &main_file()]))["sandboxes"][5]["id"].as_str().unwrap().to_owned();
+    let desk = Desk::new();
+    for paid in [1, 1] {
+        assert_eq!(json(&desk.run(&["show", &id]))["data"]["id"], id.as_str());
+        assert_eq!(desk.paid(), paid);
+    }
+    json(&desk.run(&["show", "--refresh", &id]));
+    assert_eq!(desk.paid(), 2);
+}
+
+#[test]
+fn exit_codes_tell_failures_apart() {
+    for (fault, code, words) in [
+        ("401-wrong", 3, "does not accept the key"),
+        ("403", 4, "forbids"),
+        ("404", 5, "does not have it"),
+        ("429-quota", 6, "quota is spent"),
+        ("429-rate", 7, "too many requests"),
+        ("503", 8, "not well"),
+        ("lost", 8, "lost"),
+        ("not-json", 9, "of no use"),
+        ("stranger", 9, "another report"),
+    ] {
+        let desk = Desk::with(Options { faults: vec![fault.parse().unwrap()], ..Options::default() });
+        let output = desk.run(&["list", &main_file()]);
+        assert_eq!(output.status.code(), Some(code), "{fault}: {output:?}");
+        assert!(errors(&output).contains(words), "{fault}: {output:?}");
+        assert!(output.stdout.is_empty() && !errors(&output).contains(&desk.key));
+        assert_eq!(desk.demo.seen().len(), 1, "{fault}");
+    }
+}
+
+#[test]
+fn what_is_no_hash_and_what_is_no_identifier_is_a_mistake_of_usage() {
+    let desk = Desk::new();
+    for arguments in [
+        &["list", "d41d8cd98f00b204e9800998ecf8427e"][..],
+        &["show", ".."],
+        &["show", &main_file()],
+        &["--profile", "x", "list", &main_file()],
+    ] {
+        let output = desk.run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?} {output:?}");
+    }
+    assert_eq!(desk.demo.seen().len(), 0);
+}
+
+#[test]
+fn without_a_key_nothing_is_sent() {
+    let desk = Desk::new();
+    let output = desk.command(&["list", &main_file()]).env_remove("VT_APIKEY").output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert!(errors(&output).contains("no key"));
+    assert_eq!(desk.demo.seen().len(), 0);
+}
+
+#[test]
+fn documents_take_the_place_of_identifiers() {
+    let home = tempfile::tempdir().unwrap();
+    let id = format!("{}_Box-5", "ab".repeat(32));
+    let bare = &format!(r#"{{"id":"{id}","type":"file_behaviour","attributes":{{"tags":["A"]}}}}"#);
+    let envelope = format!(r#"{{"data":{bare}}}"#);
+    let page = format!(r#"{{"data":[{bare},{{"id":"only"}}]}}"#);
+    for (name, text) in [("bare", bare), ("envelope", &envelope), ("page", &page)] {
+        let path = home.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let path = path.to_str().unwrap();
+        let shown = json(&behaview(home.path()).args(["show", path]).output().unwrap());
+        assert_eq!(shown["data"]["attributes"]["tags"][0], "A", "{name}");
+        let listed = json(&behaview(home.path()).args(["list", path]).output().unwrap());
+        assert_eq!(listed["sandboxes"][0]["sandbox"], "Box", "{name}");
+    }
+    let mut piped =
+        behaview(home.path()).args(["show", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    piped.stdin.take().unwrap().write_all(envelope.as_bytes()).unwrap();
+    assert_eq!(json(&piped.wait_with_output().unwrap())["data"]["id"], id.as_str());
+}
+
+#[test]
+fn what_is_no_report_says_so() {
+    let home = tempfile::tempdir().unwrap();
+    for (text, words) in [("<html>", "not JSON"), ("", "not JSON"), (r#"{"data":[{"id":"x"}]}"#, "no report")] {
+        let path = home.path().join("file");
+        std::fs::write(&path, text).unwrap();
+        let output = behaview(home.path()).args(["show", path.to_str().unwrap()]).output().unwrap();
+        assert_eq!(output.status.code(), Some(9), "{text:?} {output:?}");
+        assert!(errors(&output).contains(words), "{text:?} {output:?}");
+    }
+}
+
+#[test]
+fn without_a_terminal_the_commands_for_scripts_are_named() {
+    let home = tempfile::tempdir().unwrap();
+    for arguments in [&[][..], &["demo"], &["open", "file.json"]] {
+        let output = behaview(home.path()).args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(errors(&output).contains("behaview list"), "{output:?}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_failure() {
+    let desk = Desk::new();
+    let mut child =
+        desk.command(&["list", &main_file()]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn paths_are_told() {
+    let home = tempfile::tempdir().unwrap();
+    let output = behaview(home.path()).args(["config", "path"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("config.toml") && text.contains("behaview.db"), "{text}");
+}
+
+#[test]
+fn the_key_is_never_in_what_is_kept_or_said() {
+    let desk = Desk::with(Options { faults: vec!["behaviour:503*1".parse().unwrap()], ..Options::default() });
+    let listed = desk.run(&["list", &main_file()]);
+    let id = json(&listed)["sandboxes"][0]["id"].as_str().unwrap().to_owned();
+    let failed = desk.run(&["show", "--refresh", &id]);
+    let said = [listed.stdout, listed.stderr, failed.stdout, failed.stderr].concat();
+    let mut kept = Vec::new();
+    contents(desk.home.path(), &mut kept);
+    for (place, bytes) in [("output", said), ("files", kept)] {
+        assert!(
+            !bytes.windows(desk.key.len()).any(|window| window == desk.key.as_bytes()),
+            "the key is in the {place}"
+        );
+    }
+}
+
+fn contents(folder: &Path, found: &mut Vec<u8>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            contents(&path, found);
+        } else {
+            found.extend(std::fs::read(path).unwrap());
+        }
+    }
+}
