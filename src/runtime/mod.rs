@@ -153,6 +153,11 @@ where
     /// # Errors
     /// When the terminal cannot be drawn on.
     pub fn draw(&mut self) -> Result<(), B::Error> {
+        // The terminal may have changed its size already, and say so only later.
+        let size = self.terminal.size()?;
+        if (Size { width: size.width, height: size.height }) != self.model.size {
+            self.resize(size.width, size.height);
+        }
         let model = &self.model;
         self.terminal.draw(|frame| view::draw(frame, model)).map(|_| ())
     }

@@ -27,11 +27,13 @@ pub(super) struct LineWriter<'a> {
 
 impl<'a> LineWriter<'a> {
     /// Writes into a row of an area, counted from its top.
+    ///
+    /// A row outside of the area or of the screen has no room.
     pub(super) fn new(buffer: &'a mut Buffer, area: Area, row: u16) -> Self {
-        let inside = row < area.height;
-        let area = rect(area).intersection(buffer.area);
-        let end = if inside { area.x + area.width } else { area.x };
-        Self { buffer, x: area.x, y: area.y.saturating_add(row), end, skip: 0, base: Style::new() }
+        let row = Area { y: area.y.saturating_add(row), height: u16::from(row < area.height), ..area };
+        let cells = rect(row).intersection(buffer.area);
+        let end = if cells.height == 0 { cells.x } else { cells.x + cells.width };
+        Self { buffer, x: cells.x, y: cells.y, end, skip: 0, base: Style::new() }
     }
 
     /// Gives the whole row a style, under those of its pieces.
