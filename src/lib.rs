@@ -1,4 +1,58 @@
-//! behaview
+//! `behaview` browses the behaviour reports of privately scanned files in a terminal, and prices every key before it is pressed.
+//!
+//! # The screen
+//! ```text
+//!  behaview · demo · 57874b32…938c · CAPE Sandbox · 2026-11-12 09:14 UTC · held since 10:00, 0    title  view::screen
+//! ┌─ Sandboxes 4 of 6 ─┐┏━ 1 Processes 37 ━━ 1/37 ━┓┌─ 2 Tags 8 ─────────────────┐
+//! │● CAPE Sandbox      │┃▾ viewer.exe  4012  +0     ┃│CALLS_WMI                   │
+//! │  held 3 h          │┃├─▾ setup.tmp  5120  +1    ┃│CREATES_SCHEDULED_TASK      │
+//! │+ next page         │┃│ └─• cmd.exe  2884  +2    ┃│                            │
+//! │  1 request         │┃                           ┃│                            │     panes  view::pane, app::panes
+//! │    list  view::list│┗━━━━━━━━━━━━━━━━━━━━━━━━━━━┛└────────────────────────────┘
+//! └────────────────────┘┌─ 3 Registry 10 ───────────┐┌─ 4 Files 22 ───────────────┐
+//! ┌─ 0 Overview 16 ────┐│set  HKCU\…\Run = rundll32…││dropped C:\…\stage.js       │
+//! │verdict  MALWARE    ││                           ││                            │
+//! └────────────────────┘└───────────────────────────┘└────────────────────────────┘
+//!  enter next page · 1 request  R list again · 1 request │ free: tab next pane  ? help    bar   view::bar, app::price
+//!  you 239 of 240 left this hour · group 17,519 of 30,000 left today │ spent this session: 1
+//! ```
+//!
+//! # Words
+//! | word | meaning |
+//! |---|---|
+//! | report | what one sandbox saw of one file (specification §2.1) |
+//! | identifier | what a report is asked for by: file, sandbox and time, but never trusted to have that shape |
+//! | attribute | one member of a report; [`report::ATTRIBUTES`] says what is known of each |
+//! | section | an attribute's rows as they were found in the bytes |
+//! | pane | attributes that are looked at together; what no table names lands in "Other" |
+//! | body | the bytes of an answer exactly as received, read in windows |
+//! | request | a question to the service: its address, its price, the key its answer is held under, its identity |
+//! | held | here, paid for, and so free |
+//! | gate | the only way to the service |
+//! | ledger | what was asked and what it cost, written before it is sent |
+//! | untrusted | text from outside; only its visible form is ever shown |
+//! | document | reports saved in a file, opened without any service |
+//!
+//! # What calls what
+//! ```text
+//! cli ──> runtime ──> view ──> app ─────┐
+//!  │         │                          v
+//!  │         └──────> gate ──> service ──> request ──> quota
+//!  │                   └─────> store ────────────────> report ──> text
+//!  └──> demo   (knows none of the others: it must be able to disagree with them)
+//! ```
+//! Arrows only point down; a test holds them. Money is spent in one place: a row of [`app::COMMANDS`] names a
+//! [`request::Request`], the bar shows its price by [`quota::RULES`], and [`gate::Gate::ask`] writes the ledger, sends once, keeps
+//! the bytes, and settles.
+//!
+//! The screen is a loop with one owner: [`runtime`] draws the [`app::Model`], takes a [`app::Message`] in, and performs the
+//! [`app::Effect`]s that come out.
+//!
+//! # To add something
+//! - an attribute: a row of [`report::ATTRIBUTES`]
+//! - a pane: a variant of [`report::Pane`] and a row of [`app::PANES`]
+//! - a command: a row of [`app::COMMANDS`]
+//! - something to ask of the service: a variant of [`request::Request`], and its operation's rule in [`quota::RULES`]
 
 pub mod app;
 pub mod cli;

@@ -1,5 +1,5 @@
 //! Arrows between rooms only point down, and each big library has one room.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
 
 use std::path::{Path, PathBuf};
 

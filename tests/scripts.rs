@@ -1,5 +1,5 @@
 //! The commands for scripts, as processes: JSON out, exit codes, one payment, nothing without a terminal.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
 
 use behaview::demo::{Demo, Options};
 use serde_json::Value;

@@ -27,7 +27,7 @@ impl Visit {
     async fn with(options: Options) -> Visit {
         let options = Options { now: options.now.or(Some(1_794_474_845)), ..options };
         let demo = Demo::start(options).await.unwrap();
-        let client = Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        let client = client().redirect(reqwest::redirect::Policy::none()).build().unwrap();
         Visit { demo, client }
     }
 
@@ -100,4 +100,10 @@ fn first_report() -> String {
 
 fn list_path(sha256: &str) -> String {
     format!("/api/v3/private/files/{sha256}/behaviours")
+}
+
+/// The client of this crate's own choice of cryptography; a second test finds it chosen already.
+fn client() -> reqwest::ClientBuilder {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::builder()
 }

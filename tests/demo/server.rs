@@ -33,7 +33,7 @@ async fn without_a_licence_private_endpoints_are_forbidden() {
 #[tokio::test]
 async fn answers_are_gzip_when_asked_for_and_errors_never_are() {
     let visit = Visit::begin().await;
-    let plain = Client::builder().no_gzip().build().unwrap();
+    let plain = crate::client().no_gzip().build().unwrap();
     let ask = async |path: &str, encoding: &str| {
         let address = format!("{}{path}", visit.demo.root());
         let request = plain.get(address).header("x-apikey", visit.demo.key()).header("accept-encoding", encoding);
