@@ -8,6 +8,7 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
 use crate::report::page::Page;
 use crate::request::Request;
+use crate::text::Untrusted;
 use jiff::Timestamp;
 
 /// Something that happened.
@@ -88,6 +89,8 @@ pub struct Opening(pub u64);
 pub struct Recent {
     /// Its hash.
     pub file: Sha256,
+    /// What it is called, if anybody said so.
+    pub name: Option<Untrusted>,
     /// When it was opened last.
     pub opened: Timestamp,
     /// How many of its reports are held.

@@ -103,9 +103,13 @@ fn browse(threads: &tokio::runtime::Runtime, service: &Service, is_calm: bool) -
     let folder = tempfile::Builder::new().prefix("behaview-demo-").tempdir()?;
     let store = Arc::new(Store::open(&folder.path().join("behaview.db"))?);
     let client = client(service)?;
-    let files: Vec<Sha256> = Service::files().iter().filter_map(|file| Sha256::parse(&file.sha256)).collect();
-    for file in files.iter().rev() {
-        store.note_file(&client.profile().name, file, jiff::Timestamp::now())?;
+    let now = jiff::Timestamp::now();
+    let mut files = Vec::new();
+    for (age, file) in (1..).zip(Service::files()) {
+        let sha256 = Sha256::parse(&file.sha256).context("a demo file's hash is no SHA-256")?;
+        let opened = now - jiff::SignedDuration::from_secs(age);
+        store.note_file(&client.profile().name, &sha256, Some(file.title), opened)?;
+        files.push(sha256);
     }
     let gate = Gate::new(store, client, super::session(), jiff::Timestamp::now);
     let main = files.into_iter().next();

@@ -91,7 +91,7 @@ impl List {
                 break;
             }
         }
-        gate.store().note_file(gate.profile(), &file, Timestamp::now())?;
+        gate.store().note_file(gate.profile(), &file, None, gate.now())?;
         say_cost(&gate)?;
         print_json(&listed)
     }

@@ -200,13 +200,14 @@ fn sentence(words: &str) -> String {
 
 fn recent(gate: &Gate) -> Result<Message, StoreError> {
     let files = gate.store().recent_files(gate.profile(), RECENT)?;
-    let recent = files.into_iter().map(|f| Recent { file: f.sha256, opened: f.opened, reports: f.reports });
+    let recent =
+        files.into_iter().map(|f| Recent { file: f.sha256, name: f.name, opened: f.opened, reports: f.reports });
     Ok(Message::Recent(recent.collect()))
 }
 
 /// Everything that is held of a file: its list pages, one after another, and its reports.
 fn recall(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
-    gate.store().note_file(gate.profile(), file, gate.now())?;
+    gate.store().note_file(gate.profile(), file, None, gate.now())?;
     let listing = gate.client().profile().listing;
     let pages = held_pages(gate, file, listing)?;
     let reports = gate.store().reports(gate.profile(), file)?;

@@ -37,6 +37,7 @@ CREATE TABLE file (
     profile TEXT NOT NULL,
     sha256 TEXT NOT NULL,
     opened INTEGER NOT NULL,
+    name TEXT,
     PRIMARY KEY (profile, sha256)
 );
 CREATE TABLE ledger (

@@ -49,6 +49,8 @@ impl HeldReport {
 pub struct RecentFile {
     /// Its hash.
     pub sha256: Sha256,
+    /// What it is called, if anybody said so.
+    pub name: Option<Untrusted>,
     /// When it was opened last.
     pub opened: Timestamp,
     /// How many of its reports are held.
@@ -186,15 +188,22 @@ impl Store {
         Ok(Body::new(Blocks::new(self.reader()?, answer, length)))
     }
 
-    /// Notes that a file was opened now.
+    /// Notes that a file was opened at a moment; a name that was noted before stays.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn note_file(&self, profile: &str, file: &Sha256, now: Timestamp) -> Result<(), StoreError> {
+    pub fn note_file(
+        &self,
+        profile: &str,
+        file: &Sha256,
+        name: Option<&str>,
+        opened: Timestamp,
+    ) -> Result<(), StoreError> {
         self.with(|connection| {
             connection.execute(
-                "INSERT OR REPLACE INTO file (profile, sha256, opened) VALUES (?1, ?2, ?3)",
-                params![profile, file.as_str(), now.as_millisecond()],
+                "INSERT INTO file (profile, sha256, name, opened) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT DO UPDATE SET opened = excluded.opened, name = COALESCE(excluded.name, name)",
+                params![profile, file.as_str(), name, opened.as_millisecond()],
             )
         })
         .map(|_| ())
@@ -207,17 +216,17 @@ impl Store {
     pub fn recent_files(&self, profile: &str, most: u32) -> Result<Vec<RecentFile>, StoreError> {
         self.with(|connection| {
             let mut select = connection.prepare_cached(
-                "SELECT sha256, opened, (SELECT COUNT(DISTINCT identifier) FROM report r WHERE r.profile = f.profile AND r.file = f.sha256)
+                "SELECT sha256, name, opened, (SELECT COUNT(DISTINCT identifier) FROM report r
+                                               WHERE r.profile = f.profile AND r.file = f.sha256)
                  FROM file f WHERE profile = ?1 ORDER BY opened DESC LIMIT ?2",
             )?;
-            let rows = select.query_map(params![profile, most], |row| {
-                Ok((row.get::<_, String>(0)?, moment(row.get(1)?), row.get::<_, u32>(2)?))
-            })?;
+            let mut rows = select.query(params![profile, most])?;
             let mut files = Vec::new();
-            for row in rows {
-                let (sha256, opened, reports) = row?;
-                let known = Sha256::parse(&sha256);
-                files.extend(known.map(|sha256| RecentFile { sha256, opened, reports: reports.into() }));
+            while let Some(row) = rows.next()? {
+                let name = row.get::<_, Option<String>>(1)?.map(Untrusted::from);
+                let (opened, reports) = (moment(row.get(2)?), row.get::<_, u32>(3)?.into());
+                let sha256 = Sha256::parse(&row.get::<_, String>(0)?);
+                files.extend(sha256.map(|sha256| RecentFile { sha256, name, opened, reports }));
             }
             Ok(files)
         })
@@ -313,8 +322,10 @@ mod tests {
         let held = store.reports("p", &file).unwrap();
         assert_eq!(held.len(), 1);
         assert_eq!(held[0].body.whole().unwrap(), br#"{"id":"one","attributes":{"tags":["A"]}}"#);
-        store.note_file("p", &file, at(5)).unwrap();
-        assert_eq!(store.recent_files("p", 9).unwrap(), [RecentFile { sha256: file, opened: at(5), reports: 1 }]);
+        store.note_file("p", &file, Some("a.exe"), at(5)).unwrap();
+        store.note_file("p", &file, None, at(6)).unwrap();
+        let name = Some(Untrusted::from("a.exe"));
+        assert_eq!(store.recent_files("p", 9).unwrap(), [RecentFile { sha256: file, name, opened: at(6), reports: 1 }]);
     }
 
     #[test]

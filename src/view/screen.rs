@@ -195,7 +195,12 @@ fn draw_recent(buffer: &mut Buffer, area: Area, model: &Model) {
         let mut line = if is_chosen { line.base(Meaning::Cursor) } else { line };
         let held =
             if recent.reports == 1 { "1 report held".to_owned() } else { format!("{} reports held", recent.reports) };
-        let hash = if area.width >= 100 { recent.file.to_string() } else { recent.file.short() };
-        line.own(&format!("  {hash}  {held}, opened {}", list::since(recent.opened, model.now)), Meaning::Text);
+        let hash = if area.width >= 140 { recent.file.to_string() } else { recent.file.short() };
+        line.own(&format!("  {hash}  "), Meaning::Text);
+        if let Some(name) = &recent.name {
+            line.visible(&name.visible_cut(40), Meaning::Strong);
+            line.own("  ", Meaning::Text);
+        }
+        line.own(&format!("{held}, opened {}", list::since(recent.opened, model.now)), Meaning::Faint);
     }
 }
