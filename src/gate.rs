@@ -8,10 +8,11 @@
 //! cannot hide a cost, and a mistake in reading cannot cost a second call.
 
 use crate::quota::{Allowed, Outcome, Price, Settled};
+use crate::report::json::{Kind, Raw};
 use crate::report::page::{Page, PageError};
 use crate::report::{Body, Index, Report};
 use crate::request::Request;
-use crate::service::error::{ServiceError, Unusable};
+use crate::service::error::{Reason, ServiceError, Unusable};
 use crate::service::{Client, Received};
 use crate::store::{AnswerId, Entry, HeldAnswer, HeldReport, LedgerId, Settlement, Spent, Store, StoreError};
 use jiff::Timestamp;
@@ -172,7 +173,7 @@ impl Gate {
             Ok(reply) => self.take(request, received, reply.bytes).await?,
             Err(error) => Err(error),
         };
-        let settled = price.settle(outcome(&taken));
+        let settled = price.settle(outcome(request, &taken));
         if let Some(entry) = entry {
             self.settle(entry, settled, &taken).await;
         }
@@ -234,13 +235,30 @@ impl Gate {
     }
 }
 
-fn outcome(taken: &Result<Answer, ServiceError>) -> Outcome {
-    match taken {
-        Ok(_) => Outcome::Answered,
-        Err(error) if !error.may_be_charged() => Outcome::Unsent,
-        Err(ServiceError::Refused(_) | ServiceError::Unusable(_)) => Outcome::Failed,
-        Err(_) => Outcome::Unknown,
+/// What became of a call, as the rules need it to settle a price.
+fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -> Outcome {
+    match (request, taken) {
+        (Request::V2Submissions { .. }, Ok(answer)) => {
+            submissions(&answer.body).map_or(Outcome::Answered, Outcome::Items)
+        }
+        (Request::Analysis { .. }, Ok(_)) => Outcome::Existed(true),
+        (Request::Analysis { .. }, Err(ServiceError::Refused(refusal))) if refusal.reason == Reason::NotFound => {
+            Outcome::Existed(false)
+        }
+        (_, Ok(_)) => Outcome::Answered,
+        (_, Err(error)) if !error.may_be_charged() => Outcome::Unsent,
+        (_, Err(ServiceError::Refused(_) | ServiceError::Unusable(_))) => Outcome::Failed,
+        (_, Err(_)) => Outcome::Unknown,
     }
+}
+
+/// How many submissions an answer returned, over all files asked about (specification §8.2).
+fn submissions(body: &Body) -> Option<u64> {
+    let bytes = body.whole().ok()?;
+    let answer = Raw::new(&bytes);
+    let of = |file: Raw<'_>| file.member("submissions").map_or(0, |found| found.elements().count());
+    let count = if answer.kind() == Kind::Array { answer.elements().map(of).sum() } else { of(answer) };
+    u64::try_from(count).ok()
 }
 
 fn cost(settled: Settled) -> Cost {
@@ -310,7 +328,7 @@ fn read(request: &Request, body: &Body) -> Result<Found, ServiceError> {
                 _ => unusable(Unusable::WrongType("a behaviour report")),
             }
         }
-        Request::Quotas => Ok(Found { body, page: None }),
+        _ => Ok(Found { body, page: None }),
     }
 }
 

@@ -4,10 +4,11 @@
 //! Because one value has all four, the price on screen cannot disagree with what is sent, and the same question asked twice
 //! is one question.
 
-use crate::quota::{Kind, Operation};
-use crate::report::identifier::{Identifier, Sha256};
+use crate::quota::{Kind, Numbers, Operation};
+use crate::report::identifier::{FileHash, Identifier, Sha256};
 use crate::text::Untrusted;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+use std::path::{Path, PathBuf};
 
 /// Characters of a path segment or parameter that stand for themselves (RFC 3986, unreserved).
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -31,6 +32,41 @@ pub enum Request {
     },
     /// Quota details of the user and the group; takes no quota (specification §8.3).
     Quotas,
+    /// Reports of public files by API v2 (specification §4.2).
+    V2Reports {
+        /// The files.
+        files: Vec<FileHash>,
+    },
+    /// Uploads of public files by API v2 (specification §4.2).
+    V2Submissions {
+        /// The files.
+        files: Vec<FileHash>,
+    },
+    /// Upload of a file to the public corpus by API v2 (specification §4.2).
+    V2Scan {
+        /// The file on this machine.
+        path: PathBuf,
+    },
+    /// An analysis (specification §4.2).
+    Analysis {
+        /// What the service calls it.
+        identifier: Identifier,
+    },
+    /// A public file (specification §4.2).
+    File {
+        /// The file.
+        file: FileHash,
+    },
+    /// The analyses of a public file (specification §4.2).
+    FileAnalyses {
+        /// The file.
+        file: FileHash,
+    },
+    /// Another scan of a public file (specification §4.2).
+    Rescan {
+        /// The file.
+        file: FileHash,
+    },
 }
 
 /// What a list brings along.
@@ -44,13 +80,51 @@ pub enum Listing {
     Identifiers,
 }
 
-/// Where a request goes, below the root of a service.
-#[derive(Clone, PartialEq, Eq)]
+/// Where a request goes, below the root of a service, and what it takes along.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
-    /// Path below the prefix of API v3, percent-encoded.
+    /// Which prefix it is below, and where the key goes.
+    pub version: Version,
+    /// Whether something is posted.
+    pub method: Method,
+    /// Path below the prefix, percent-encoded.
     pub path: String,
-    /// Parameters, encoded.
-    pub query: String,
+    /// Parameters as they are: in the address for GET, in the body for POST.
+    pub parameters: Vec<(&'static str, String)>,
+    /// A file to upload.
+    pub upload: Option<PathBuf>,
+}
+
+/// A version of the API (specification §9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    /// The key is a parameter.
+    V2,
+    /// The key is a header.
+    V3,
+}
+
+/// A method of HTTP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the method of its name")]
+pub enum Method {
+    Get,
+    Post,
+}
+
+impl Address {
+    fn new(version: Version, method: Method, path: String) -> Self {
+        Self { version, method, path, parameters: Vec::new(), upload: None }
+    }
+
+    fn get(path: String) -> Self {
+        Self::new(Version::V3, Method::Get, path)
+    }
+
+    fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.parameters.push((name, value.into()));
+        self
+    }
 }
 
 /// Who is asking: the user's name, or the key in its place.
@@ -65,49 +139,79 @@ impl Request {
     /// What the request does, for the consumption rules.
     #[must_use]
     pub fn operation(&self) -> Operation {
-        match self {
-            Self::Behaviour { .. } => Operation::once(Kind::PrivateBehaviour),
-            Self::Behaviours { .. } => Operation::once(Kind::PrivateBehaviours),
-            Self::Quotas => Operation::once(Kind::V3Quotas),
-        }
+        let (kind, numbers) = match self {
+            Self::Behaviour { .. } => (Kind::PrivateBehaviour, Numbers::default()),
+            Self::Behaviours { .. } => (Kind::PrivateBehaviours, Numbers::default()),
+            Self::Quotas => (Kind::V3Quotas, Numbers::default()),
+            Self::V2Reports { files } => {
+                (Kind::V2FileReport, Numbers { hashes: files.len() as u64, ..Numbers::default() })
+            }
+            Self::V2Submissions { .. } => (Kind::V2FileSubmissions, Numbers::default()),
+            Self::V2Scan { .. } => (Kind::V2FileScan, Numbers::default()),
+            Self::Analysis { .. } => (Kind::V3Analysis, Numbers::default()),
+            Self::File { .. } => (Kind::V3File, Numbers::default()),
+            Self::FileAnalyses { .. } => (Kind::V3FileAnalyses, Numbers::default()),
+            Self::Rescan { .. } => (Kind::V3Rescan, Numbers::default()),
+        };
+        Operation::with(kind, numbers)
     }
 
     /// Where it goes.
     #[must_use]
     pub fn address(&self, asker: &impl Asker) -> Address {
-        let path = |path: String| Address { path, query: String::new() };
         match self {
             Self::Behaviour { identifier } => {
-                path(format!("/private/file_behaviours/{}", encode(identifier.as_bytes())))
+                Address::get(format!("/private/file_behaviours/{}", encode(identifier.as_bytes())))
             }
-            Self::Behaviours { file, listing, cursor } => Address {
-                path: match listing {
+            Self::Behaviours { file, listing, cursor } => {
+                let address = Address::get(match listing {
                     Listing::Reports => format!("/private/files/{file}/behaviours"),
                     Listing::Identifiers => format!("/private/files/{file}/relationships/behaviours"),
-                },
-                query: cursor
-                    .as_ref()
-                    .map(|cursor| format!("cursor={}", encode(cursor.as_bytes())))
-                    .unwrap_or_default(),
-            },
-            Self::Quotas => path(format!("/users/{}/overall_quotas", encode(asker.user().as_bytes()))),
+                });
+                cursor
+                    .iter()
+                    .fold(address, |address, cursor| address.with("cursor", String::from_utf8_lossy(cursor.as_bytes())))
+            }
+            Self::Quotas => Address::get(format!("/users/{}/overall_quotas", encode(asker.user().as_bytes()))),
+            Self::V2Reports { files } => {
+                Address::new(Version::V2, Method::Post, "/file/report".to_owned()).with("resource", joined(files))
+            }
+            Self::V2Submissions { files } => {
+                Address::new(Version::V2, Method::Get, "/file/submissions".to_owned()).with("resource", joined(files))
+            }
+            Self::V2Scan { path } => {
+                let address = Address::new(Version::V2, Method::Post, "/file/scan".to_owned());
+                Address { upload: Some(path.clone()), ..address }
+            }
+            Self::Analysis { identifier } => Address::get(format!("/analyses/{}", encode(identifier.as_bytes()))),
+            Self::File { file } => Address::get(format!("/files/{}", file.as_str())),
+            Self::FileAnalyses { file } => Address::get(format!("/files/analyses/{}", file.as_str())),
+            Self::Rescan { file } => {
+                Address::new(Version::V3, Method::Post, format!("/files/{}/analyse", file.as_str()))
+            }
         }
     }
 
-    /// What the answer is held under; none for an answer that is out of date as soon as it is there.
+    /// What the answer is held under; none for an answer that is out of date as soon as it is there, and for an action.
     #[must_use]
     pub fn holding_key(&self) -> Option<Vec<u8>> {
+        let key = |operation: &str, rest: &[u8]| Some([operation.as_bytes(), b" ", rest].concat());
         match self {
-            Self::Behaviour { identifier } => Some([b"behaviour ", identifier.as_bytes()].concat()),
+            Self::Behaviour { identifier } => key("behaviour", identifier.as_bytes()),
             Self::Behaviours { file, listing, cursor } => {
                 let listing = match listing {
                     Listing::Reports => "behaviours",
                     Listing::Identifiers => "identifiers",
                 };
                 let cursor = cursor.as_ref().map(Untrusted::as_bytes).unwrap_or_default();
-                Some([format!("{listing} {file} ").as_bytes(), cursor].concat())
+                key(&format!("{listing} {file}"), cursor)
             }
-            Self::Quotas => None,
+            Self::V2Reports { files } => key("v2-report", joined(files).as_bytes()),
+            Self::V2Submissions { files } => key("v2-submissions", joined(files).as_bytes()),
+            Self::Analysis { identifier } => key("analysis", identifier.as_bytes()),
+            Self::File { file } => key("file", file.as_str().as_bytes()),
+            Self::FileAnalyses { file } => key("file-analyses", file.as_str().as_bytes()),
+            Self::Quotas | Self::V2Scan { .. } | Self::Rescan { .. } => None,
         }
     }
 
@@ -119,8 +223,47 @@ impl Request {
             Self::Behaviours { file, cursor: None, .. } => format!("sandboxes of {}", file.short()),
             Self::Behaviours { file, .. } => format!("more sandboxes of {}", file.short()),
             Self::Quotas => "quota details".to_owned(),
+            Self::V2Reports { files } => format!("v2 reports of {}", counted(files)),
+            Self::V2Submissions { files } => format!("v2 submissions of {}", counted(files)),
+            Self::V2Scan { path } => format!("public upload of {}", shown(path)),
+            Self::Analysis { identifier } => format!("analysis {}", identifier.text().visible_cut(120)),
+            Self::File { file } => format!("file {}", file.as_str()),
+            Self::FileAnalyses { file } => format!("analyses of {}", file.as_str()),
+            Self::Rescan { file } => format!("public re-scan of {}", file.as_str()),
         }
     }
+
+    /// What the request tells people outside of the private realm, if it does.
+    #[must_use]
+    pub fn publishes(&self) -> Option<String> {
+        match self {
+            Self::V2Scan { path } => Some(format!(
+                "{} becomes part of the public corpus: every customer of the service can find and download it, for ever.",
+                shown(path)
+            )),
+            Self::Rescan { .. } => Some(
+                "The public file is analysed again: its public reports change, and everybody who looks sees that somebody asked."
+                    .to_owned(),
+            ),
+            _ => None,
+        }
+    }
+}
+
+/// Several hashes as one parameter.
+fn joined(files: &[FileHash]) -> String {
+    files.iter().map(FileHash::as_str).collect::<Vec<_>>().join(",")
+}
+
+fn counted(files: &[FileHash]) -> String {
+    match files {
+        [one] => one.as_str().to_owned(),
+        several => format!("{} files", several.len()),
+    }
+}
+
+fn shown(path: &Path) -> String {
+    Untrusted::from(path.to_string_lossy().as_ref()).visible_cut(60).to_string()
 }
 
 fn encode(bytes: &[u8]) -> String {
@@ -154,7 +297,15 @@ mod tests {
         assert_eq!(Request::Quotas.address(&Spellman).path, "/users/spell%2Fman/overall_quotas");
         let cursor = Some(Untrusted::from("a&b=="));
         let page = Request::Behaviours { file: file(), listing: Listing::Reports, cursor };
-        assert_eq!(page.address(&Spellman).query, "cursor=a%26b%3D%3D");
+        assert_eq!(page.address(&Spellman).parameters, [("cursor", "a&b==".to_owned())]);
+    }
+
+    #[test]
+    fn a_list_of_hashes_costs_one_for_each() {
+        let hash = |c: &str| FileHash::parse(&c.repeat(32)).unwrap();
+        let request = Request::V2Reports { files: vec![hash("a"), hash("b"), hash("c")] };
+        let price = crate::quota::price(&request.operation(), &crate::quota::Entitlements::default());
+        assert_eq!((price.short().as_str(), price.rule.number), ("3 requests", "8.2.1"));
     }
 
     #[test]

@@ -86,6 +86,7 @@ fn kind(error: &anyhow::Error) -> Kind {
 fn kind_of_service(error: &ServiceError) -> Kind {
     match error {
         ServiceError::NoKey => Kind::Key,
+        ServiceError::Unsendable(_) => Kind::Usage,
         ServiceError::Unreachable(_) | ServiceError::Lost(_) | ServiceError::TooLong(_) => Kind::Network,
         ServiceError::Unusable(_) => Kind::BadAnswer,
         ServiceError::Refused(refusal) => match refusal.reason {

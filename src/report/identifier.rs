@@ -105,6 +105,26 @@ impl std::fmt::Debug for Sha256 {
     }
 }
 
+/// A file's MD5, SHA-1 or SHA-256, in lower case, as the public operations take it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileHash(String);
+
+impl FileHash {
+    /// A hash from what somebody typed: blanks around it are passed over, capitals made small.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let fits = matches!(text.len(), 32 | 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        fits.then(|| Self(text.to_ascii_lowercase()))
+    }
+
+    /// The hexadecimal digits.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,5 +171,7 @@ mod tests {
         assert!(Sha256::parse(&format!("  {}\n", HASH.to_uppercase())).is_some());
         assert!(Sha256::parse("d41d8cd98f00b204e9800998ecf8427e").is_none());
         assert!(Sha256::parse(&"g".repeat(64)).is_none());
+        assert!(FileHash::parse("D41D8CD98F00B204E9800998ECF8427E").is_some());
+        assert!(FileHash::parse("d41d8cd9").is_none());
     }
 }

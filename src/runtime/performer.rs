@@ -151,12 +151,10 @@ async fn ask(work: &Work, gate: &Gate, request: Request, price: &Price) {
 fn message(request: Request, result: Result<Answer, GateError>) -> Message {
     match request {
         Request::Quotas => Message::Balances(balances(result)),
-        Request::Behaviour { .. } => {
-            Message::Answered { request, result: result.map(here).map_err(|error| failure(&error)) }
-        }
         Request::Behaviours { .. } => {
             Message::Listed { request, result: result.map_err(|error| failure(&error)).and_then(page) }
         }
+        _ => Message::Answered { request, result: result.map(here).map_err(|error| failure(&error)) },
     }
 }
 

@@ -3,9 +3,11 @@
 use super::credential::Credential;
 use super::error::{Refusal, ServiceError};
 use super::profile::{Profile, ProfileError};
-use crate::request::{Asker, Request};
+use crate::request::{Address, Asker, Method, Request, Version};
 use reqwest::header::{HeaderName, HeaderValue, RETRY_AFTER};
-use reqwest::{Response, Url};
+use reqwest::multipart::{Form, Part};
+use reqwest::{RequestBuilder, Response, Url};
+use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -17,6 +19,9 @@ const SILENCE: Duration = Duration::from_secs(60);
 
 /// Longest answer that is taken, in bytes.
 pub const LONGEST_ANSWER: u64 = 1 << 30;
+
+/// Largest file that is uploaded in one call, in bytes.
+const LARGEST_UPLOAD: u64 = 32 * 1024 * 1024;
 
 /// Longest error answer that is read: its words fit in much less.
 const LONGEST_ERROR: u64 = 64 * 1024;
@@ -91,11 +96,7 @@ impl Client {
         request: &Request,
         progress: &(dyn Fn(Received) + Send + Sync),
     ) -> Result<Reply, ServiceError> {
-        let credential = self.credential.as_ref().ok_or(ServiceError::NoKey)?;
-        let mut key = HeaderValue::from_str(credential.expose()).map_err(|_| ServiceError::NoKey)?;
-        key.set_sensitive(true);
-        let call = self.http()?.get(self.url(request)).header(&self.header, key);
-        let response = call.send().await.map_err(|error| not_sent_or_lost(&error))?;
+        let response = self.call(request)?.send().await.map_err(|error| not_sent_or_lost(&error))?;
         let status = response.status();
         if status.is_success() {
             let bytes = body(response, LONGEST_ANSWER, progress).await?;
@@ -107,11 +108,36 @@ impl Client {
         Err(ServiceError::Refused(refusal))
     }
 
-    fn url(&self, request: &Request) -> Url {
+    /// The call as it goes over the wire: where the key goes depends on the version (specification §5, §9).
+    fn call(&self, request: &Request) -> Result<RequestBuilder, ServiceError> {
+        let key = self.credential.as_ref().ok_or(ServiceError::NoKey)?.expose();
         let address = request.address(&User(self));
+        let (url, http) = (self.url(&address), self.http()?);
+        let mut parameters = address.parameters;
+        if address.version == Version::V2 {
+            parameters.push(("apikey", key.to_owned()));
+        }
+        let call = match (address.method, &address.upload) {
+            (Method::Get, _) => http.get(url).query(&parameters),
+            (Method::Post, None) if parameters.is_empty() => http.post(url),
+            (Method::Post, None) => http.post(url).form(&parameters),
+            (Method::Post, Some(path)) => http.post(url).multipart(form(parameters, path)?),
+        };
+        if address.version == Version::V2 {
+            return Ok(call);
+        }
+        let mut header = HeaderValue::from_str(key).map_err(|_| ServiceError::NoKey)?;
+        header.set_sensitive(true);
+        Ok(call.header(&self.header, header))
+    }
+
+    fn url(&self, address: &Address) -> Url {
+        let prefix = match address.version {
+            Version::V2 => &self.profile.v2_prefix,
+            Version::V3 => &self.profile.v3_prefix,
+        };
         let mut url = self.root.clone();
-        url.set_path(&format!("{}{}{}", url.path().trim_end_matches('/'), self.profile.v3_prefix, address.path));
-        url.set_query(Some(address.query.as_str()).filter(|query| !query.is_empty()));
+        url.set_path(&format!("{}{prefix}{}", url.path().trim_end_matches('/'), address.path));
         url
     }
 
@@ -145,6 +171,19 @@ fn build() -> reqwest::Result<reqwest::Client> {
         .connect_timeout(CONNECT)
         .read_timeout(SILENCE)
         .build()
+}
+
+/// Parameters and a file in one body.
+fn form(parameters: Vec<(&'static str, String)>, path: &Path) -> Result<Form, ServiceError> {
+    let unsendable = |why: String| ServiceError::Unsendable(why);
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let size = std::fs::metadata(path).map_err(|error| unsendable(error.to_string()))?.len();
+    if size > LARGEST_UPLOAD {
+        return Err(unsendable(format!("it is larger than {}", crate::text::bytes(LARGEST_UPLOAD))));
+    }
+    let bytes = std::fs::read(path).map_err(|error| unsendable(error.to_string()))?;
+    let form = parameters.into_iter().fold(Form::new(), |form, (name, value)| form.text(name, value));
+    Ok(form.part("file", Part::bytes(bytes).file_name(name)))
 }
 
 async fn body(

@@ -12,6 +12,9 @@ pub enum ServiceError {
     /// The request never left: no name, no route, no connection, no encryption.
     #[error("the service cannot be reached: {0}")]
     Unreachable(String),
+    /// What was to be sent cannot be read, so nothing was sent.
+    #[error("it cannot be sent: {0}")]
+    Unsendable(String),
     /// The request left, and its answer did not come whole.
     #[error("the answer was lost: {0}")]
     Lost(String),
@@ -84,7 +87,7 @@ impl ServiceError {
     /// Whether the service may have counted the call.
     #[must_use]
     pub fn may_be_charged(&self) -> bool {
-        !matches!(self, Self::NoKey | Self::Unreachable(_))
+        !matches!(self, Self::NoKey | Self::Unreachable(_) | Self::Unsendable(_))
     }
 
     /// What to do about it, in a sentence.
@@ -93,6 +96,7 @@ impl ServiceError {
         match self {
             Self::NoKey => "Set BEHAVIEW_API_KEY, or api_key in the config file.".to_owned(),
             Self::Unreachable(_) => "Check the network, and the address in the profile.".to_owned(),
+            Self::Unsendable(_) => "Check the file.".to_owned(),
             Self::Lost(_) | Self::TooLong(_) => "The service may have counted the call.".to_owned(),
             Self::Refused(refusal) => refusal.advice(),
             Self::Unusable(Unusable::Foreign(_)) => "It is set aside, not shown under this name.".to_owned(),
