@@ -333,6 +333,10 @@ fn read(request: &Request, body: &Body) -> Result<Found, ServiceError> {
 }
 
 fn page_of(body: &Body, index: &Index, file: &crate::report::identifier::Sha256) -> Result<Page, Unusable> {
+    // A document may be a bare array of reports; the service's lists come in an envelope.
+    if body.window(0..512).unwrap_or_default().trim_ascii_start().starts_with(b"[") {
+        return Err(Unusable::WrongType("a list of sandboxes"));
+    }
     let page = Page::from_index(body, index).map_err(|error| match error {
         PageError::Cut | PageError::Unreadable(_) => Unusable::Cut,
         PageError::NotJson => Unusable::NotJson(false),

@@ -4,6 +4,7 @@ use super::credential::Credential;
 use super::error::{Refusal, ServiceError};
 use super::profile::{Profile, ProfileError};
 use crate::request::{Address, Asker, Method, Request, Version};
+use crate::text::Untrusted;
 use reqwest::header::{HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::multipart::{Form, Part};
 use reqwest::{RequestBuilder, Response, Url};
@@ -19,6 +20,9 @@ const SILENCE: Duration = Duration::from_secs(60);
 
 /// Longest answer that is taken, in bytes.
 pub const LONGEST_ANSWER: u64 = 1 << 30;
+
+/// Longest quota details that are taken, in bytes.
+const LONGEST_QUOTAS: u64 = 1 << 20;
 
 /// Largest file that is uploaded in one call, in bytes.
 const LARGEST_UPLOAD: u64 = 32 * 1024 * 1024;
@@ -99,12 +103,15 @@ impl Client {
         let response = self.call(request)?.send().await.map_err(|error| not_sent_or_lost(&error))?;
         let status = response.status();
         if status.is_success() {
-            let bytes = body(response, LONGEST_ANSWER, progress).await?;
+            let limit = if *request == Request::Quotas { LONGEST_QUOTAS } else { LONGEST_ANSWER };
+            let bytes = body(response, limit, progress).await?;
             return Ok(Reply { status: status.as_u16(), bytes });
         }
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let words = body(response, LONGEST_ERROR, &|_| {}).await.unwrap_or_default();
-        let refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, jiff::Timestamp::now());
+        let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, jiff::Timestamp::now());
+        let key = self.credential.as_ref().map(Credential::expose).unwrap_or_default();
+        refusal.message = refusal.message.map(|message| without(key, message));
         Err(ServiceError::Refused(refusal))
     }
 
@@ -204,6 +211,14 @@ async fn body(
     Ok(bytes)
 }
 
+/// A "no" may quote the request, and with it the key, which is shown nowhere.
+fn without(key: &str, message: Untrusted) -> Untrusted {
+    match memchr::memmem::find(message.as_bytes(), key.as_bytes()) {
+        Some(_) => Untrusted::from(String::from_utf8_lossy(message.as_bytes()).replace(key, "<key>")),
+        None => message,
+    }
+}
+
 /// A connection that was never made has sent nothing; after that anything may have been counted.
 fn not_sent_or_lost(error: &reqwest::Error) -> ServiceError {
     if error.is_connect() || error.is_builder() {
@@ -226,6 +241,6 @@ fn reason(error: &reqwest::Error) -> String {
     if is_outermost {
         "the connection failed".to_owned()
     } else {
-        crate::text::Untrusted::from(cause.to_string()).visible_cut(120).to_string()
+        Untrusted::from(cause.to_string()).visible_cut(120).to_string()
     }
 }
