@@ -1,0 +1,187 @@
+//! Whatever goes wrong, a call ends, is sent once, says what it is, and is never counted too low.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use behaview::demo::FaultKind;
+use behaview::quota::{Entitlements, price};
+use behaview::service::Received;
+
+use super::*;
+use Comes::{Lost, Never, Refusal, Sound, Unusable};
+
+/// What comes of a call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Comes {
+    /// An answer.
+    Sound,
+    /// The service's "no".
+    Refusal(Reason),
+    /// No answer, or half of one.
+    Lost,
+    /// A whole answer that is none.
+    Unusable,
+    /// Nothing within the minute that a silent service is given; so many bytes do come.
+    Never(u64),
+}
+
+/// Every fault as it is armed, with what comes of a paid call and of the free one. What the quota details say is read by
+/// whoever asked for them: they are free, out of date at once, and not held.
+const FAULTS: [(&str, Comes, Comes); 43] = [
+    ("401-missing", Refusal(Reason::WrongKey), Refusal(Reason::WrongKey)),
+    ("401-wrong", Refusal(Reason::WrongKey), Refusal(Reason::WrongKey)),
+    ("401-inactive", Refusal(Reason::WrongKey), Refusal(Reason::WrongKey)),
+    ("403", Refusal(Reason::Forbidden), Refusal(Reason::Forbidden)),
+    ("404", Refusal(Reason::NotFound), Refusal(Reason::NotFound)),
+    ("409", Refusal(Reason::Other), Refusal(Reason::Other)),
+    ("424", Refusal(Reason::Other), Refusal(Reason::Other)),
+    ("429-quota", Refusal(Reason::QuotaSpent), Refusal(Reason::QuotaSpent)),
+    ("429-rate", Refusal(Reason::TooFast), Refusal(Reason::TooFast)),
+    ("429-rate-seconds", Refusal(Reason::TooFast), Refusal(Reason::TooFast)),
+    ("429-rate-date", Refusal(Reason::TooFast), Refusal(Reason::TooFast)),
+    ("429-rate-nonsense", Refusal(Reason::TooFast), Refusal(Reason::TooFast)),
+    ("429-html", Refusal(Reason::TooFast), Refusal(Reason::TooFast)),
+    ("400", Refusal(Reason::Other), Refusal(Reason::Other)),
+    ("400-argument", Refusal(Reason::Other), Refusal(Reason::Other)),
+    ("400-not-yet", Refusal(Reason::Other), Refusal(Reason::Other)),
+    ("503", Refusal(Reason::Down), Refusal(Reason::Down)),
+    ("504", Refusal(Reason::Down), Refusal(Reason::Down)),
+    ("portal", Unusable, Sound),
+    ("empty", Unusable, Sound),
+    ("not-json", Unusable, Sound),
+    ("array", Unusable, Sound),
+    ("number", Unusable, Sound),
+    ("string", Unusable, Sound),
+    ("null", Unusable, Sound),
+    ("stranger", Unusable, Sound),
+    ("cursor-same", Sound, Sound),
+    ("cursor-cycle", Sound, Sound),
+    ("quota-spent", Refusal(Reason::QuotaSpent), Sound),
+    ("reset", Lost, Lost),
+    ("lost", Lost, Lost),
+    ("gzip-lie", Lost, Lost),
+    ("gzip-bomb", Never(1 << 20), Never(1 << 20)),
+    ("endless-body", Never(1 << 20), Never(1 << 20)),
+    ("endless-headers", Lost, Lost),
+    ("cut=100", Lost, Lost),
+    ("cut-bare=100", Unusable, Sound),
+    ("stall=64", Never(64), Never(64)),
+    ("drip=1000000", Sound, Sound),
+    ("drip=1", Never(1), Never(1)),
+    ("delay=20", Sound, Sound),
+    ("delay=600000", Never(0), Never(0)),
+    ("redirect=http://127.0.0.1:9/", Refusal(Reason::Redirected), Refusal(Reason::Redirected)),
+];
+
+#[test]
+fn every_kind_of_fault_is_tried() {
+    let name = |written: &'static str| written.split('=').next();
+    let tried: BTreeSet<_> = FAULTS.iter().map(|(fault, ..)| name(fault)).collect();
+    assert_eq!(tried, FaultKind::spellings().map(name).collect());
+}
+
+#[tokio::test]
+async fn no_fault_is_dearer_than_the_ledger_says_or_leaves_junk_behind() {
+    for (fault, when_paid, when_free) in FAULTS {
+        for request in each_operation() {
+            let comes = if is_paid(&request) { when_paid } else { when_free };
+            let trial = Trial { visit: Visit::begin().await, request, fault, comes };
+            trial.run(1).await;
+            // Once more on a connection that is kept alive, where an HTTP client would like to try again by itself.
+            trial.visit.ask(&Request::Quotas).await.unwrap();
+            trial.run(2).await;
+        }
+    }
+}
+
+/// One fault against one operation.
+struct Trial {
+    visit: Visit,
+    request: Request,
+    fault: &'static str,
+    comes: Comes,
+}
+
+impl Trial {
+    async fn run(&self, time: u32) {
+        let calls = self.visit.calls();
+        self.visit.demo.arm(format!("{}*1", self.fault).parse().unwrap());
+        match self.comes {
+            Never(bytes) => self.give_up(bytes).await,
+            _ => self.see_through().await,
+        }
+        let about = format!("{} on {}, time {time}", self.fault, self.request.words());
+        assert_eq!(self.visit.calls(), calls + 1, "{about}");
+        self.check_ledger(time, &about);
+        self.check_held(time, &about);
+    }
+
+    async fn see_through(&self) {
+        let result = self.visit.ask(&self.request).await;
+        let (comes, cost) = match &result {
+            Ok(_) => (Sound, None),
+            Err(GateError::Service { error, cost }) => (kind(error), Some(*cost)),
+            Err(other) => panic!("{}: {other:?}", self.fault),
+        };
+        let careful = if is_paid(&self.request) { Cost::Perhaps(Some(1)) } else { Cost::Nothing };
+        assert_eq!(comes, self.comes, "{} on {}: {result:?}", self.fault, self.request.words());
+        assert!(cost.is_none_or(|cost| cost == careful), "{}: {result:?}", self.fault);
+        let key = self.visit.demo.key();
+        assert!(result.err().is_none_or(|error| !words(&error).contains(key)), "{} shows the key", self.fault);
+    }
+
+    /// Drops the call once the service has it and so many bytes came.
+    async fn give_up(&self, bytes: u64) {
+        let (calls, came) = (self.visit.calls(), AtomicU64::new(0));
+        let progress = |received: Received| {
+            came.fetch_max(received.bytes, Ordering::SeqCst);
+        };
+        let price = price(&self.request.operation(), &Entitlements::default());
+        let enough = async {
+            while self.visit.calls() == calls || came.load(Ordering::SeqCst) < bytes {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        tokio::select! {
+            result = self.visit.gate.ask(&self.request, &price, &progress) => panic!("{}: {result:?}", self.fault),
+            () = enough => {}
+        }
+    }
+
+    fn check_ledger(&self, time: u32, about: &str) {
+        let spent = self.visit.gate.spent().unwrap();
+        let expected = match (is_paid(&self.request), self.comes) {
+            (false, _) => Spent::default(),
+            (true, Sound) => Spent { charged: time.into(), unsure: 0 },
+            (true, _) => Spent { charged: 0, unsure: time.into() },
+        };
+        assert_eq!(spent, expected, "{about}");
+        assert!(spent.total() >= self.visit.charged(), "{about}: {spent:?}");
+    }
+
+    /// What is held is sound, and what came whole and is of no use is set aside.
+    fn check_held(&self, time: u32, about: &str) {
+        let is_held = is_paid(&self.request) && self.comes == Sound;
+        assert_eq!(self.visit.held(&self.request).is_some(), is_held, "{about}");
+        let reports = |file: &Sha256| self.visit.gate.store().reports("demo", file).unwrap().len();
+        let with_reports: Vec<_> = files().into_iter().filter(|file| reports(file) > 0).collect();
+        assert_eq!(with_reports, if is_held { vec![dropper()] } else { Vec::new() }, "{about}");
+        let is_aside = is_paid(&self.request) && self.comes == Unusable;
+        let count = |usable: u8| self.visit.count(&format!("SELECT COUNT(*) FROM answer WHERE usable = {usable}"));
+        assert_eq!(
+            (count(1), count(0)),
+            (i64::from(is_held) * i64::from(time), i64::from(is_aside) * i64::from(time)),
+            "{about}"
+        );
+    }
+}
+
+fn kind(error: &ServiceError) -> Comes {
+    match error {
+        ServiceError::Refused(refusal) => Refusal(refusal.reason),
+        ServiceError::Lost(_) => Lost,
+        ServiceError::Unusable(_) => Unusable,
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,80 @@
+//! A call that is under way is not sent twice, and one that is dropped is not forgotten.
+
+use std::sync::Arc;
+
+use behaview::quota::{Entitlements, price};
+
+use super::*;
+
+#[tokio::test]
+async fn the_same_question_at_once_is_sent_once() {
+    for request in each_operation() {
+        let visit = Visit::begin().await;
+        let (first, second) = tokio::join!(visit.ask(&request), visit.ask(&request));
+        assert!(first.is_ok() && matches!(second, Err(GateError::UnderWay)), "{second:?}");
+        let spent = Spent { charged: u64::from(is_paid(&request)), unsure: 0 };
+        assert_eq!((visit.calls(), visit.gate.spent().unwrap()), (1, spent));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_threads_that_ask_the_same_send_it_once() {
+    let visit = Arc::new(Visit::begin().await);
+    visit.demo.arm("delay=200".parse().unwrap());
+    let tasks: Vec<_> = (0..16).map(|_| tokio::spawn(ask_shared(Arc::clone(&visit)))).collect();
+    let mut answers = 0;
+    for task in tasks {
+        match task.await.unwrap() {
+            Ok(_) => answers += 1,
+            Err(error) => assert!(matches!(error, GateError::UnderWay), "{error:?}"),
+        }
+    }
+    // However late a task starts, it finds the question under way or asks it anew: each answer is one call.
+    assert!(answers >= 1);
+    assert_eq!((visit.calls(), visit.charged()), (answers, answers as u64));
+    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: answers as u64, unsure: 0 });
+}
+
+async fn ask_shared(visit: Arc<Visit>) -> Result<Answer, GateError> {
+    visit.ask(&first_report()).await
+}
+
+#[tokio::test]
+async fn different_questions_do_not_wait_for_each_other() {
+    let visit = Visit::begin().await;
+    let [one, two, three] = each_operation();
+    let (one, two, three) = tokio::join!(visit.ask(&one), visit.ask(&two), visit.ask(&three));
+    assert!(one.is_ok() && two.is_ok() && three.is_ok());
+    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 2, unsure: 0 });
+}
+
+#[tokio::test]
+async fn a_question_that_ended_can_be_asked_again() {
+    for fault in ["delay=0", "503", "lost", "not-json"] {
+        let visit = Visit::begin().await;
+        visit.demo.arm(format!("{fault}*1").parse().unwrap());
+        let _ = visit.ask(&first_report()).await;
+        assert!(visit.ask(&first_report()).await.is_ok(), "{fault}");
+    }
+}
+
+#[tokio::test]
+async fn a_dropped_call_stays_in_the_ledger_and_can_be_asked_again() {
+    let visit = Visit::begin().await;
+    visit.demo.arm("delay=600000*1".parse().unwrap());
+    let request = first_report();
+    let price = price(&request.operation(), &Entitlements::default());
+    {
+        let mut call = std::pin::pin!(visit.gate.ask(&request, &price, &|_| {}));
+        while visit.calls() == 0 {
+            let step = tokio::time::timeout(std::time::Duration::from_millis(5), &mut call).await;
+            assert!(step.is_err(), "{step:?}");
+        }
+        assert!(matches!(visit.ask(&request).await, Err(GateError::UnderWay)));
+    }
+    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 0, unsure: 1 });
+    assert_eq!(visit.count("SELECT COUNT(*) FROM ledger WHERE state = 'reserved'"), 1);
+    assert!(visit.ask(&request).await.is_ok());
+    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 1, unsure: 1 });
+    assert_eq!((visit.charged(), visit.calls()), (2, 2));
+}

@@ -1,0 +1,135 @@
+//! What was paid for once is held, byte for byte, and served for nothing.
+
+use behaview::report::Body;
+use behaview::report::page::Page;
+use serde_json::Value;
+
+use super::*;
+
+fn identifiers(file: &Sha256) -> Request {
+    Request::Behaviours { file: file.clone(), listing: Listing::Identifiers, cursor: None }
+}
+
+/// Every list of every file, and every report on its first page.
+async fn all_requests(visit: &Visit) -> Vec<Request> {
+    let mut requests = Vec::new();
+    for file in files() {
+        let page = Page::of(&Body::in_memory(visit.reference(&list(&file)).await)).unwrap();
+        requests.extend([list(&file), identifiers(&file)]);
+        requests.extend(page.entries.into_iter().map(|entry| Request::Behaviour { identifier: entry.identifier }));
+    }
+    requests
+}
+
+#[tokio::test]
+async fn an_answer_is_held_as_the_service_sent_it_and_outlives_service_and_program() {
+    let visit = Visit::with(Options { rows: 20_000, ..Options::default() }).await;
+    let mut sent = Vec::new();
+    for request in all_requests(&visit).await {
+        let expected = visit.reference(&request).await;
+        let answer = visit.ask(&request).await.unwrap();
+        assert!(bytes(&answer) == expected && answer.unkept.is_none(), "{}", request.words());
+        sent.push((request, expected));
+    }
+    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: sent.len() as u64, unsure: 0 });
+    let later_run = gate(&visit.store(), Visit::profile(&visit.demo), visit.demo.key());
+    visit.demo.stop();
+    for (request, expected) in &sent {
+        let held = later_run.held(request).unwrap().unwrap();
+        assert!(held.body.whole().unwrap() == *expected, "{}", request.words());
+    }
+}
+
+#[tokio::test]
+async fn the_reports_of_a_list_page_are_held_by_themselves() {
+    let visit = Visit::begin().await;
+    let page = Page::of(&visit.ask(&list(&dropper())).await.unwrap().body).unwrap();
+    assert_eq!(page.entries.len(), 4);
+    for entry in &page.entries {
+        let request = Request::Behaviour { identifier: entry.identifier.clone() };
+        let held = visit.held(&request).unwrap();
+        assert_eq!(held, entry.report.as_ref().unwrap().whole().unwrap());
+        let read = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).unwrap();
+        assert_eq!(read(&held)["id"], String::from_utf8_lossy(entry.identifier.as_bytes()).as_ref());
+        assert_eq!(visit.calls(), 1, "looking at it sent something");
+    }
+    for entry in &page.entries {
+        let request = Request::Behaviour { identifier: entry.identifier.clone() };
+        let alone: Value = serde_json::from_slice(&visit.reference(&request).await).unwrap();
+        assert_eq!(alone["data"], serde_json::from_slice::<Value>(&visit.held(&request).unwrap()).unwrap());
+    }
+    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 1, unsure: 0 });
+}
+
+#[tokio::test]
+async fn a_list_of_identifiers_holds_no_report() {
+    let visit = Visit::begin().await;
+    let page = Page::of(&visit.ask(&identifiers(&dropper())).await.unwrap().body).unwrap();
+    assert!(page.entries.iter().all(|entry| entry.report.is_none()) && !page.entries.is_empty());
+    assert_eq!(visit.held(&first_report()), None);
+    assert_eq!(visit.held(&list(&dropper())), None, "a list with reports is another question");
+}
+
+#[tokio::test]
+async fn quota_details_are_never_held() {
+    let visit = Visit::begin().await;
+    let answer = visit.ask(&Request::Quotas).await.unwrap();
+    assert_eq!(bytes(&answer), visit.reference(&Request::Quotas).await);
+    assert_eq!(visit.held(&Request::Quotas), None);
+    assert_eq!(visit.gate.spent().unwrap(), Spent::default());
+}
+
+/// Each service writes its own address into its answers, so two of them never answer alike.
+#[tokio::test]
+async fn asking_again_asks_and_the_newest_answer_is_held() {
+    let (old, new) = (Visit::begin().await, Visit::begin().await);
+    for request in [first_report(), list(&dropper())] {
+        let before = bytes(&old.ask(&request).await.unwrap());
+        assert_eq!(old.held(&request).unwrap(), before);
+        let again = gate(&old.store(), Visit::profile(&new.demo), new.demo.key());
+        let after = bytes(&visit::ask(&again, &request).await.unwrap());
+        assert!(after != before && old.held(&request) == Some(after), "{}", request.words());
+    }
+    let report = old.held(&first_report()).unwrap();
+    let is_newest = memchr::memmem::find(&report, new.demo.root().as_bytes()).is_some();
+    assert!(is_newest, "the report that came with the newest list is the newest report");
+    assert_eq!((old.calls(), new.calls()), (2, 2));
+    assert_eq!(old.gate.spent().unwrap(), Spent { charged: 4, unsure: 0 });
+}
+
+#[tokio::test]
+async fn a_refresh_that_fails_leaves_the_old_answer_held() {
+    for request in [first_report(), list(&dropper())] {
+        let visit = Visit::begin().await;
+        let old = bytes(&visit.ask(&request).await.unwrap());
+        let faults = ["503", "404", "lost", "reset", "portal", "empty", "null", "stranger", "cut=100", "cut-bare=100"];
+        for fault in faults {
+            visit.demo.arm(format!("{fault}*1").parse().unwrap());
+            assert!(visit.ask(&request).await.is_err(), "{fault}");
+            assert!(visit.held(&request).as_ref() == Some(&old), "{fault} on {}", request.words());
+        }
+        assert_eq!(visit.calls(), 1 + faults.len());
+    }
+}
+
+#[tokio::test]
+async fn services_share_nothing_but_the_store() {
+    let visit = Visit::begin().await;
+    visit.ask(&list(&dropper())).await.unwrap();
+    let profile = Profile { name: "other".to_owned(), ..Visit::profile(&visit.demo) };
+    let other = gate(&visit.store(), profile, visit.demo.key());
+    for request in [first_report(), list(&dropper())] {
+        assert!(visit.gate.held(&request).unwrap().is_some() && other.held(&request).unwrap().is_none());
+    }
+}
+
+#[tokio::test]
+async fn what_arrives_is_what_is_held() {
+    let visit = Visit::begin().await;
+    let answer = visit.ask(&first_report()).await.unwrap();
+    let held = visit.gate.held(&first_report()).unwrap().unwrap();
+    // The store keeps milliseconds.
+    assert_eq!(answer.received.as_millisecond(), held.received.as_millisecond());
+    let same = |one: &Body, other: &Body| one.whole().unwrap() == other.whole().unwrap();
+    assert!(same(&answer.body, &held.body));
+}

@@ -1,0 +1,152 @@
+//! Nothing is sent that is not written down first, and nothing that came is lost because it cannot be kept.
+
+use behaview::gate::Gate;
+use behaview::report::page::Page;
+use behaview::service::Client;
+use behaview::service::credential::{Credential, Source};
+use behaview::store::Store;
+use std::sync::Arc;
+
+use super::*;
+
+/// A trigger that makes a write fail as a full disk would.
+fn failing(name: &str, write: &str) -> String {
+    format!("CREATE TRIGGER {name} BEFORE {write} BEGIN SELECT RAISE(ABORT, 'the disk is full'); END")
+}
+
+#[tokio::test]
+async fn what_cannot_be_written_down_is_not_sent() {
+    for damage in ["DROP TABLE ledger".to_owned(), failing("full", "INSERT ON ledger")] {
+        let visit = Visit::begin().await;
+        visit.meddle(&damage);
+        for request in [first_report(), list(&dropper())] {
+            let result = visit.ask(&request).await;
+            assert!(matches!(result, Err(GateError::Ledger(_))), "{result:?}");
+            assert_eq!((visit.calls(), visit.held(&request)), (0, None));
+        }
+        assert!(visit.ask(&Request::Quotas).await.is_ok(), "what is free needs no ledger");
+    }
+}
+
+#[tokio::test]
+async fn a_ledger_that_works_again_is_used_again() {
+    let visit = Visit::begin().await;
+    visit.meddle(&failing("full", "INSERT ON ledger"));
+    assert!(visit.ask(&first_report()).await.is_err());
+    visit.meddle("DROP TRIGGER full");
+    assert!(visit.ask(&first_report()).await.is_ok());
+    assert_eq!((visit.calls(), visit.gate.spent().unwrap()), (1, Spent { charged: 1, unsure: 0 }));
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_kept_is_handed_over_all_the_same() {
+    for damage in
+        ["DROP TABLE block".to_owned(), failing("full", "INSERT ON block"), failing("full", "INSERT ON answer")]
+    {
+        let visit = Visit::begin().await;
+        visit.meddle(&damage);
+        for (charged, request) in [(1, first_report()), (2, list(&dropper()))] {
+            let answer = visit.ask(&request).await.unwrap();
+            assert!(bytes(&answer) == visit.reference(&request).await && answer.unkept.is_some(), "{damage}");
+            assert_eq!(visit.held(&request), None, "{damage}");
+            assert_eq!(visit.gate.spent().unwrap(), Spent { charged, unsure: 0 }, "{damage}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_cannot_be_kept_can_be_read() {
+    let visit = Visit::begin().await;
+    visit.meddle("DROP TABLE block");
+    let answer = visit.ask(&list(&dropper())).await.unwrap();
+    let page = Page::of(&answer.body).unwrap();
+    assert_eq!(page.entries.iter().filter(|entry| entry.report.is_some()).count(), 4);
+}
+
+#[tokio::test]
+async fn an_unusable_answer_is_refused_even_if_it_cannot_be_kept() {
+    let visit = Visit::begin().await;
+    visit.meddle("DROP TABLE block");
+    visit.demo.arm("stranger".parse().unwrap());
+    for (unsure, request) in [(1, first_report()), (2, list(&dropper()))] {
+        let result = visit.ask(&request).await;
+        assert!(matches!(result, Err(GateError::Service { error: ServiceError::Unusable(_), .. })), "{result:?}");
+        assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 0, unsure });
+    }
+}
+
+#[tokio::test]
+async fn a_report_that_cannot_be_found_again_says_so() {
+    let visit = Visit::begin().await;
+    visit.meddle(&failing("full", "INSERT ON report"));
+    for request in [first_report(), list(&dropper())] {
+        let answer = visit.ask(&request).await.unwrap();
+        assert!(bytes(&answer) == visit.reference(&request).await && answer.unkept.is_some());
+    }
+    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 2, unsure: 0 });
+}
+
+#[tokio::test]
+async fn a_call_that_cannot_be_settled_counts_as_charged() {
+    for (fault, is_answered) in [("delay=0", true), ("503", false), ("lost", false)] {
+        let visit = Visit::begin().await;
+        visit.meddle(&failing("full", "UPDATE ON ledger"));
+        visit.demo.arm(fault.parse().unwrap());
+        assert_eq!(visit.ask(&first_report()).await.is_ok(), is_answered, "{fault}");
+        assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 0, unsure: 1 }, "{fault}");
+        assert!(visit.gate.spent().unwrap().total() >= visit.charged());
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_never_left_costs_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("behaview.db");
+    // Bound and not listening: nobody else can take the port, and nobody answers at it.
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let root = format!("http://{}", socket.local_addr().unwrap());
+    let gate = gate(&path, Profile::demo(root, "user".to_owned()), "key");
+    for request in each_operation() {
+        let result = visit::ask(&gate, &request).await;
+        let Err(GateError::Service { error: ServiceError::Unreachable(_), cost }) = result else {
+            panic!("{result:?}")
+        };
+        assert_eq!((cost, gate.spent().unwrap()), (Cost::Nothing, Spent::default()));
+    }
+}
+
+#[tokio::test]
+async fn without_a_key_nothing_is_sent() {
+    let visit = Visit::begin().await;
+    let client = Client::new(Visit::profile(&visit.demo), None).unwrap();
+    let store = Arc::new(Store::open(&visit.store()).unwrap());
+    let keyless = Gate::new(store, client, "keyless".to_owned());
+    for request in each_operation() {
+        let result = visit::ask(&keyless, &request).await;
+        let Err(GateError::Service { error: ServiceError::NoKey, cost }) = result else { panic!("{result:?}") };
+        assert_eq!((cost, keyless.spent().unwrap(), visit.calls()), (Cost::Nothing, Spent::default(), 0));
+    }
+}
+
+#[tokio::test]
+async fn runs_at_the_same_time_share_what_is_held_and_not_what_they_spent() {
+    let visit = Visit::begin().await;
+    let other = run_of("other", &visit);
+    let (one, two) = (first_report(), list(&dropper()));
+    let (answer, page) = tokio::join!(visit.ask(&one), visit::ask(&other, &two));
+    assert!(answer.is_ok() && page.is_ok());
+    for request in [one, two] {
+        assert!(visit.gate.held(&request).unwrap().is_some() && other.held(&request).unwrap().is_some());
+    }
+    for gate in [&visit.gate, &other] {
+        assert_eq!(gate.spent().unwrap(), Spent { charged: 1, unsure: 0 });
+    }
+}
+
+/// Another run of the program, on the same store.
+fn run_of(session: &str, visit: &Visit) -> Gate {
+    let credential = Credential::new(visit.demo.key(), Source::Demo).unwrap();
+    let client = Client::new(Visit::profile(&visit.demo), Some(credential)).unwrap();
+    Gate::new(Arc::new(Store::open(&visit.store()).unwrap()), client, session.to_owned())
+}

@@ -1,0 +1,39 @@
+//! Without the licence for private scans the service says no, and who knows of it does not ask.
+
+use behaview::quota::{Allowed, Balances, Entitlement, Entitlements, price};
+
+use super::*;
+
+async fn without_licence() -> Visit {
+    Visit::with(Options { licence: false, ..Options::default() }).await
+}
+
+#[tokio::test]
+async fn without_a_licence_the_service_forbids() {
+    let visit = without_licence().await;
+    for request in [first_report(), list(&dropper())] {
+        let result = visit.ask(&request).await;
+        assert_eq!(refusal(result), Reason::Forbidden);
+        assert_eq!(visit.held(&request), None);
+    }
+    // Nobody documents that a refusal is free.
+    assert_eq!((visit.charged(), visit.gate.spent().unwrap()), (0, Spent { charged: 0, unsure: 2 }));
+}
+
+#[tokio::test]
+async fn a_call_that_the_user_is_not_entitled_to_is_not_sent() {
+    let visit = without_licence().await;
+    let quotas = bytes(&visit.ask(&Request::Quotas).await.unwrap());
+    let told = Entitlements::from_balances(&Balances::parse(&quotas).unwrap());
+    let by_hand = Entitlements { private_scanning: Entitlement::by_hand(false), ..Entitlements::default() };
+    for entitlements in [told, by_hand] {
+        for request in [first_report(), list(&dropper())] {
+            let price = price(&request.operation(), &entitlements);
+            assert!(matches!(price.allowed, Allowed::Refused(_)));
+            let result = visit.gate.ask(&request, &price, &|_| panic!("something came")).await;
+            assert!(matches!(result, Err(GateError::NotEntitled(_))), "{result:?}");
+        }
+    }
+    assert_eq!((visit.calls(), visit.gate.spent().unwrap()), (1, Spent::default()));
+    assert_eq!(visit.count("SELECT COUNT(*) FROM ledger"), 0);
+}

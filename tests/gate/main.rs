@@ -1,0 +1,67 @@
+//! The gate, driven over real HTTP against the embedded service, with a real store on disk.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
+mod faults;
+mod flight;
+mod held;
+mod ledger;
+mod licence;
+mod pages;
+mod redirects;
+mod secrets;
+mod visit;
+
+use behaview::demo::{Demo, Options};
+use behaview::gate::{Answer, Cost, GateError};
+use behaview::report::identifier::{Identifier, Sha256};
+use behaview::request::{Listing, Request};
+use behaview::service::Profile;
+use behaview::service::error::{Reason, ServiceError};
+use behaview::store::Spent;
+use behaview::text::Untrusted;
+use visit::{Visit, gate, words};
+
+/// The main file of the embedded service: six reports, on two pages.
+fn dropper() -> Sha256 {
+    files().swap_remove(0)
+}
+
+/// The private files that the embedded service holds.
+fn files() -> Vec<Sha256> {
+    Demo::files().iter().map(|file| Sha256::parse(&file.sha256).unwrap()).collect()
+}
+
+fn list(file: &Sha256) -> Request {
+    Request::Behaviours { file: file.clone(), listing: Listing::Reports, cursor: None }
+}
+
+fn report(identifier: &str) -> Request {
+    Request::Behaviour { identifier: Identifier::new(Untrusted::from(identifier)).unwrap() }
+}
+
+/// The report of the dropper's first sandbox.
+fn first_report() -> Request {
+    report(&format!("{}_CAPE Sandbox-1794474845", dropper()))
+}
+
+/// One request of each operation.
+fn each_operation() -> [Request; 3] {
+    [first_report(), list(&dropper()), Request::Quotas]
+}
+
+/// Whether the service may charge for it.
+fn is_paid(request: &Request) -> bool {
+    *request != Request::Quotas
+}
+
+fn bytes(answer: &Answer) -> Vec<u8> {
+    answer.body.whole().unwrap()
+}
+
+/// Why the service refused.
+fn refusal(result: Result<Answer, GateError>) -> Reason {
+    match result {
+        Err(GateError::Service { error: ServiceError::Refused(refusal), .. }) => refusal.reason,
+        other => panic!("{other:?} is no refusal"),
+    }
+}

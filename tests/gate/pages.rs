@@ -1,0 +1,59 @@
+//! Cursors that lead in circles lead nowhere: no page is asked for unless somebody asks for it.
+
+use behaview::report::page::Page;
+
+use super::*;
+
+fn page_at(cursor: Option<Untrusted>) -> Request {
+    Request::Behaviours { file: dropper(), listing: Listing::Reports, cursor }
+}
+
+/// The page that is held, or the service's.
+async fn turn_to(visit: &Visit, request: &Request) -> Page {
+    let body = match visit.gate.held(request).unwrap() {
+        Some(held) => held.body,
+        None => visit.ask(request).await.unwrap().body,
+    };
+    Page::of(&body).unwrap()
+}
+
+#[tokio::test]
+async fn sound_cursors_lead_through_all_reports_once() {
+    let visit = Visit::begin().await;
+    let first = turn_to(&visit, &page_at(None)).await;
+    let second = turn_to(&visit, &page_at(first.cursor)).await;
+    assert_eq!((first.entries.len(), second.entries.len(), second.cursor), (4, 2, None));
+    assert_eq!((visit.calls(), visit.gate.store().reports("demo", &dropper()).unwrap().len()), (2, 6));
+}
+
+#[tokio::test]
+async fn a_page_is_asked_for_when_it_is_asked_for() {
+    for fault in ["cursor-same", "cursor-cycle"] {
+        let visit = Visit::begin().await;
+        visit.demo.arm(fault.parse().unwrap());
+        let mut cursor = None;
+        for calls in 1..=4 {
+            let answer = visit.ask(&page_at(cursor)).await.unwrap();
+            cursor = Page::of(&answer.body).unwrap().cursor;
+            assert!(cursor.is_some());
+            assert_eq!(visit.calls(), calls, "{fault}");
+        }
+        assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 4, unsure: 0 });
+    }
+}
+
+#[tokio::test]
+async fn going_in_circles_is_free_after_the_first_round() {
+    // A circle of two pages takes three calls: its first page is asked for without a cursor, and then by name.
+    for (fault, pages) in [("cursor-same", 2), ("cursor-cycle", 3)] {
+        let visit = Visit::begin().await;
+        visit.demo.arm(fault.parse().unwrap());
+        let mut cursor = None;
+        for _ in 0..10 {
+            cursor = turn_to(&visit, &page_at(cursor)).await.cursor;
+        }
+        assert_eq!(visit.calls(), pages, "{fault}");
+        assert_eq!(visit.gate.spent().unwrap().total(), visit.charged(), "{fault}");
+        assert_eq!(visit.gate.store().reports("demo", &dropper()).unwrap().len(), 6, "{fault}");
+    }
+}

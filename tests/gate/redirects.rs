@@ -1,0 +1,33 @@
+//! A redirect is told, not followed: the key belongs to one host.
+
+use std::io::ErrorKind;
+use std::net::TcpListener;
+
+use super::*;
+
+#[tokio::test]
+async fn a_redirect_reaches_nobody() {
+    let canary = TcpListener::bind("127.0.0.1:0").unwrap();
+    canary.set_nonblocking(true).unwrap();
+    let port = canary.local_addr().unwrap().port();
+    let visit = Visit::begin().await;
+    for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"] {
+        for request in each_operation() {
+            let calls = visit.calls();
+            visit.demo.arm(format!("redirect=http://{host}:{port}/api/v3/*1").parse().unwrap());
+            let result = visit.ask(&request).await;
+            assert_eq!(refusal(result), Reason::Redirected);
+            assert_eq!(visit.calls(), calls + 1);
+            let caller = canary.accept().map(|(_, caller)| caller).map_err(|error| error.kind());
+            assert_eq!(caller, Err(ErrorKind::WouldBlock), "the redirect was followed");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_to_the_service_itself_is_not_followed_either() {
+    let visit = Visit::begin().await;
+    visit.demo.arm("redirect=/api/v3/files/none*1".parse().unwrap());
+    assert_eq!(refusal(visit.ask(&first_report()).await), Reason::Redirected);
+    assert_eq!((visit.calls(), visit.held(&first_report())), (1, None));
+}

@@ -1,0 +1,128 @@
+//! A running service, and a gate to it with a store of its own.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use behaview::gate::{Answer, Gate, GateError};
+use behaview::quota::{Entitlements, price};
+use behaview::request::{Asker, Request};
+use behaview::service::credential::{Credential, Source};
+use behaview::service::{Client, Profile};
+use behaview::store::Store;
+use tempfile::TempDir;
+use tokio::time::timeout;
+
+use super::{Demo, Options};
+
+/// Long enough for anything on loopback, however busy the machine is.
+const SOON: Duration = Duration::from_secs(30);
+
+/// A running service, and a gate to it.
+pub struct Visit {
+    // The gate ends before its folder does, as some systems remove no file that is open.
+    pub gate: Gate,
+    pub demo: Demo,
+    folder: TempDir,
+}
+
+/// A gate to the service at `root`, with the store at `path`.
+pub fn gate(path: &Path, profile: Profile, key: &str) -> Gate {
+    let credential = Credential::new(key, Source::Demo).unwrap();
+    let client = Client::new(profile, Some(credential)).unwrap();
+    Gate::new(Arc::new(Store::open(path).unwrap()), client, "session".to_owned())
+}
+
+/// All that an error says of itself.
+pub fn words(error: &GateError) -> String {
+    let advice = match error {
+        GateError::Service { error, cost } => format!("{} {cost}", error.advice()),
+        _ => String::new(),
+    };
+    format!("{error} {error:?} {error:#?} {advice}")
+}
+
+impl Visit {
+    pub async fn begin() -> Visit {
+        Visit::with(Options::default()).await
+    }
+
+    /// The service's clock stands still, so that no minute or midnight passes during a test.
+    pub async fn with(options: Options) -> Visit {
+        let demo = Demo::start(Options { now: Some(1_794_474_845), ..options }).await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let gate = gate(&folder.path().join("behaview.db"), Visit::profile(&demo), demo.key());
+        Visit { gate, demo, folder }
+    }
+
+    /// Without the user's name, the key stands in the address of the quota details: the harder case.
+    pub fn profile(demo: &Demo) -> Profile {
+        Profile { user: None, ..Profile::demo(demo.root().to_owned(), String::new()) }
+    }
+
+    /// Asks at the list price.
+    pub async fn ask(&self, request: &Request) -> Result<Answer, GateError> {
+        ask(&self.gate, request).await
+    }
+
+    /// What is held for a request, as bytes.
+    pub fn held(&self, request: &Request) -> Option<Vec<u8>> {
+        self.gate.held(request).unwrap().map(|held| held.body.whole().unwrap())
+    }
+
+    /// How many calls the service received.
+    pub fn calls(&self) -> usize {
+        self.demo.seen().len()
+    }
+
+    /// What the service charged the user.
+    pub fn charged(&self) -> u64 {
+        let charged = self.demo.seen().iter().map(|call| call.charged).sum();
+        assert_eq!(self.demo.used().user.monthly, charged);
+        charged
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn store(&self) -> PathBuf {
+        self.gate.store().path().to_owned()
+    }
+
+    /// Does something to the store behind the gate's back.
+    pub fn meddle(&self, sql: &str) {
+        rusqlite::Connection::open(self.store()).unwrap().execute_batch(sql).unwrap();
+    }
+
+    /// A number from the store, read behind the gate's back.
+    pub fn count(&self, sql: &str) -> i64 {
+        rusqlite::Connection::open(self.store()).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+
+    /// What the service answers to whoever asks it without the gate.
+    pub async fn reference(&self, request: &Request) -> Vec<u8> {
+        let address = request.address(&ByKey(&self.demo));
+        let url = format!("{}/api/v3{}?{}", self.demo.root(), address.path, address.query);
+        // An error says that a provider is there already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let response = client.get(url).header("x-apikey", self.demo.key()).send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        response.bytes().await.unwrap().to_vec()
+    }
+}
+
+/// Asks at the list price; fails the test if that does not end.
+pub async fn ask(gate: &Gate, request: &Request) -> Result<Answer, GateError> {
+    let price = price(&request.operation(), &Entitlements::default());
+    timeout(SOON, gate.ask(request, &price, &|_| {})).await.expect("it ends by itself")
+}
+
+struct ByKey<'a>(&'a Demo);
+
+impl Asker for ByKey<'_> {
+    fn user(&self) -> &str {
+        self.0.key()
+    }
+}
