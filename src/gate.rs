@@ -14,7 +14,7 @@ use crate::report::{Body, Index, Report};
 use crate::request::Request;
 use crate::service::error::{Reason, ServiceError, Unusable};
 use crate::service::{Client, Received};
-use crate::store::{AnswerId, Entry, HeldAnswer, HeldReport, LedgerId, Settlement, Spent, Store, StoreError};
+use crate::store::{AnswerId, Entry, HeldAnswer, LedgerId, Settlement, Spent, Store, StoreError};
 use jiff::Timestamp;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -144,10 +144,20 @@ impl Gate {
     /// # Errors
     /// When the store cannot be read.
     pub fn held(&self, request: &Request) -> Result<Option<HeldAnswer>, StoreError> {
-        if let Request::Behaviour { identifier } = request {
-            return Ok(self.store.report(self.profile(), identifier)?.map(HeldReport::into_answer));
+        if let Request::Behaviour { identifier } = request
+            && let Some(report) = self.store.report(self.profile(), identifier)?
+        {
+            return Ok(Some(report.into_answer()));
         }
-        request.holding_key().map_or(Ok(None), |key| self.store.answer(self.profile(), &key))
+        let Some(key) = request.holding_key() else { return Ok(None) };
+        while let Some(held) = self.store.answer(self.profile(), &key)? {
+            // A run that ended between keeping and reading leaves bytes that nobody has looked at.
+            match read(request, &held.body) {
+                Err(ServiceError::Unusable(_)) => self.store.set_aside(held.id)?,
+                _ => return Ok(Some(held)),
+            }
+        }
+        Ok(None)
     }
 
     /// Asks the service at the price that was agreed to, even if an answer is held.

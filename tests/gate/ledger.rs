@@ -86,6 +86,32 @@ async fn a_report_that_cannot_be_found_again_says_so() {
     assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 2, unsure: 0 });
 }
 
+/// What a run leaves that ends between keeping an answer and reading it.
+#[tokio::test]
+async fn an_answer_that_was_kept_and_not_read_is_read_when_it_is_looked_for() {
+    let visit = Visit::begin().await;
+    visit.meddle(&failing("ended", "INSERT ON report"));
+    let paid = bytes(&visit.ask(&first_report()).await.unwrap());
+    visit.meddle("DROP TRIGGER ended");
+    assert!(visit.held(&first_report()) == Some(paid));
+    assert_eq!(visit.calls(), 1);
+}
+
+#[tokio::test]
+async fn junk_that_was_kept_and_not_read_does_not_hide_what_is_held() {
+    for request in [first_report(), list(&dropper())] {
+        let visit = Visit::begin().await;
+        let old = bytes(&visit.ask(&request).await.unwrap());
+        visit.meddle(&failing("ended", "UPDATE ON answer"));
+        for fault in ["empty", "portal", "stranger", "array"] {
+            visit.demo.arm(format!("{fault}*1").parse().unwrap());
+            assert!(visit.ask(&request).await.is_err(), "{fault}");
+        }
+        visit.meddle("DROP TRIGGER ended");
+        assert!(visit.held(&request) == Some(old), "{}", request.words());
+    }
+}
+
 #[tokio::test]
 async fn a_call_that_cannot_be_settled_counts_as_charged() {
     for (fault, is_answered) in [("delay=0", true), ("503", false), ("lost", false)] {
