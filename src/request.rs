@@ -4,7 +4,7 @@
 //! Because one value has all four, the price on screen cannot disagree with what is sent, and the same question asked twice
 //! is one question.
 
-use crate::quota::{Kind, Numbers, Operation};
+use crate::quota::{Entitlements, Kind, Numbers, Operation, Price, price};
 use crate::report::identifier::{FileHash, Identifier, Sha256};
 use crate::text::Untrusted;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
@@ -78,6 +78,29 @@ pub enum Listing {
     Reports,
     /// Identifiers only.
     Identifiers,
+}
+
+/// A question with its price, as it was shown before the key was pressed.
+///
+/// Only [`Request::quote`] makes one, so a question is never sent at another question's price.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quote {
+    request: Request,
+    price: Price,
+}
+
+impl Quote {
+    /// The question.
+    #[must_use]
+    pub fn request(&self) -> &Request {
+        &self.request
+    }
+
+    /// Its price.
+    #[must_use]
+    pub fn price(&self) -> &Price {
+        &self.price
+    }
 }
 
 /// Where a request goes, below the root of a service, and what it takes along.
@@ -154,6 +177,13 @@ impl Request {
             Self::Rescan { .. } => (Kind::V3Rescan, Numbers::default()),
         };
         Operation::with(kind, numbers)
+    }
+
+    /// The question with its price for a user with these entitlements.
+    #[must_use]
+    pub fn quote(self, entitlements: &Entitlements) -> Quote {
+        let price = price(&self.operation(), entitlements);
+        Quote { request: self, price }
     }
 
     /// Where it goes.
@@ -304,8 +334,8 @@ mod tests {
     fn a_list_of_hashes_costs_one_for_each() {
         let hash = |c: &str| FileHash::parse(&c.repeat(32)).unwrap();
         let request = Request::V2Reports { files: vec![hash("a"), hash("b"), hash("c")] };
-        let price = crate::quota::price(&request.operation(), &crate::quota::Entitlements::default());
-        assert_eq!((price.short().as_str(), price.rule.number), ("3 requests", "8.2.1"));
+        let quote = request.quote(&Entitlements::default());
+        assert_eq!((quote.price().short().as_str(), quote.price().rule.number), ("3 requests", "8.2.1"));
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use super::key::Key;
 use super::layout::Size;
-use crate::quota::{Balances, Price};
+use crate::quota::Balances;
 use crate::report::body::Body;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
 use crate::report::page::Page;
-use crate::request::Request;
+use crate::request::{Quote, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 
@@ -145,12 +145,7 @@ pub enum Effect {
     /// Find what is held of a file, and note that it was opened.
     Recall(Sha256),
     /// Ask the service, at the price that was on the screen.
-    Ask {
-        /// The question.
-        request: Request,
-        /// The price.
-        price: Price,
-    },
+    Ask(Quote),
     /// Index a report's bytes.
     Index {
         /// Which opening.

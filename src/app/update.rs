@@ -104,7 +104,8 @@ impl Model {
         if self.is_under_way(&request) {
             return Vec::new();
         }
-        let price = self.price(&request);
+        let quote = request.quote(&self.entitlements);
+        let (request, price) = (quote.request(), quote.price());
         if !self.service.has_key {
             self.warn(
                 "There is no key: nothing was sent. Set BEHAVIEW_API_KEY and start again, or run `behaview demo`.",
@@ -115,10 +116,10 @@ impl Model {
             self.warn(format!("Nothing was sent: {reason}. $ explains."));
             return Vec::new();
         }
-        self.forget_failure(&request);
+        self.forget_failure(&request.clone());
         let is_paid = !price.is_free();
         self.under_way.push(UnderWay { request: request.clone(), since: self.now, bytes: 0, total: None, is_paid });
-        vec![Effect::Ask { request, price }]
+        vec![Effect::Ask(quote)]
     }
 
     fn forget_failure(&mut self, request: &Request) {

@@ -3,7 +3,7 @@
 use super::run_app;
 use crate::demo::{Demo as Service, Fault, Listing, Options};
 use crate::gate::Gate;
-use crate::quota::{Entitlements, price};
+use crate::quota::Entitlements;
 use crate::report::identifier::Sha256;
 use crate::request::Request;
 use crate::runtime;
@@ -116,9 +116,8 @@ fn browse(threads: &tokio::runtime::Runtime, service: &Service, is_calm: bool) -
     if let (Some(file), true) = (&main, is_calm) {
         let listing = gate.client().profile().listing;
         let request = Request::Behaviours { file: file.clone(), listing, cursor: None };
-        let price = price(&request.operation(), &Entitlements::default());
         // What goes wrong here is asked for again, and shown, on the screen.
-        let _ = threads.block_on(gate.ask(&request, &price, &|_| {}));
+        let _ = threads.block_on(gate.ask(&request.quote(&Entitlements::default()), &|_| {}));
     }
     let notice = "This is the demo: made-up reports, make-believe quota. Listing this file took 1 of it. f shows its other files, ? the keys.";
     run_app(gate, main, is_calm.then(|| notice.to_owned())).map(|_| ())

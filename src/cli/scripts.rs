@@ -3,12 +3,11 @@
 use super::document::{self, is_document};
 use super::{Common, Failed, gate, parse_sha256};
 use crate::config::Folders;
-use crate::gate::Gate;
-use crate::quota::{Entitlements, price};
+use crate::gate::{Answer, Gate};
+use crate::quota::Entitlements;
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::json::{Kind, Raw};
 use crate::report::page::{Page, PageEntry};
-use crate::report::{Body, Indexer};
+use crate::report::{Body, Index, Indexer};
 use crate::request::Request;
 use crate::text::Untrusted;
 use clap::Args;
@@ -56,12 +55,6 @@ struct Sandbox {
     when: Option<Timestamp>,
     /// Since when the report is held, and costs nothing.
     held_since: Option<Timestamp>,
-}
-
-/// An answer, and whether it had to be asked for.
-struct Got {
-    body: Body,
-    received: Timestamp,
 }
 
 impl List {
@@ -135,21 +128,19 @@ impl Show {
 }
 
 /// The answer that is held, or the service's.
-async fn get(gate: &Gate, request: &Request, refresh: bool) -> anyhow::Result<Got> {
-    if !refresh && let Some(held) = gate.held(request)? {
-        return Ok(Got { body: held.body, received: held.received });
-    }
-    let price = price(&request.operation(), &Entitlements::default());
-    match gate.ask(request, &price, &|_| {}).await {
+async fn get(gate: &Gate, request: &Request, refresh: bool) -> anyhow::Result<Answer> {
+    let quote = request.clone().quote(&Entitlements::default());
+    let answer = if refresh { gate.ask(&quote, &|_| {}).await } else { gate.get(&quote, &|_| {}).await };
+    match answer {
         Ok(answer) => {
-            if let Some(why) = answer.unkept {
-                let why = Untrusted::from(why).visible();
+            if let Some(why) = &answer.unkept {
+                let why = Untrusted::from(why.as_str()).visible();
                 writeln!(
                     std::io::stderr(),
                     "behaview: the answer could not be kept, so asking again costs again: {why}"
                 )?;
             }
-            Ok(Got { body: answer.body, received: answer.received })
+            Ok(answer)
         }
         Err(error) => {
             say_cost(gate)?;
@@ -181,10 +172,7 @@ fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
 
 /// Prints a report as received, in the envelope of the service (specification §2.1) whether it came in one or not.
 fn print_report(body: &Body) -> anyhow::Result<()> {
-    let first = body.window(0..4096)?;
-    let is_bare = Raw::new(&first).kind() == Kind::Object
-        && Raw::new(&first).members().next().is_none_or(|(name, _)| name.as_bytes() != b"data");
-    let is_bare = is_bare && !has_envelope(body)?;
+    let is_bare = !is_enveloped(body)?;
     let mut out = Output::new();
     if is_bare {
         out.write(b"{\"data\":")?;
@@ -195,14 +183,17 @@ fn print_report(body: &Body) -> anyhow::Result<()> {
     out.write(if is_bare { b"}\n" } else { b"\n" })
 }
 
-/// Whether the object's members are an envelope's, be `data` the first of them or not.
-fn has_envelope(body: &Body) -> anyhow::Result<bool> {
-    let (mut indexer, mut index) = (Indexer::default(), crate::report::Index::default());
-    for window in body.windows().take(1) {
+/// Whether the bytes are an envelope, be `data` its first member or not.
+fn is_enveloped(body: &Body) -> anyhow::Result<bool> {
+    let (mut indexer, mut index) = (Indexer::default(), Index::default());
+    for window in body.windows() {
         indexer.feed(&window?);
         index.absorb(indexer.take());
+        if index.is_enveloped || index.is_attributed {
+            break;
+        }
     }
-    Ok(index.is_page)
+    Ok(index.is_enveloped)
 }
 
 fn print_lines(bytes: &[u8]) -> anyhow::Result<()> {

@@ -22,6 +22,10 @@ pub struct Index {
     pub kind: Option<u32>,
     /// Whether the body is a page of a list: its `data` is an array.
     pub is_page: bool,
+    /// Whether the report or the list stands in an envelope, under `data`.
+    pub is_enveloped: bool,
+    /// Whether `attributes` of a bare report have been seen.
+    pub is_attributed: bool,
     /// A page's entries.
     pub entries: Vec<Entry>,
     /// Whether every byte has been read.
@@ -127,6 +131,8 @@ impl Index {
         self.id = self.id.or(batch.found.id);
         self.kind = self.kind.or(batch.found.kind);
         self.is_page |= batch.found.is_page;
+        self.is_enveloped |= batch.found.is_enveloped;
+        self.is_attributed |= batch.found.is_attributed;
         self.is_json |= batch.found.is_json;
         self.is_complete = batch.found.is_complete;
         self.is_cut = batch.found.is_cut;
@@ -288,6 +294,7 @@ impl Layout {
     }
 
     fn enter_data(&mut self, at: u32, object: Option<bool>) -> Place {
+        self.found.is_enveloped |= object.is_some();
         match object {
             Some(true) => Place::Data,
             Some(false) => self.enter_page(),
@@ -297,7 +304,10 @@ impl Layout {
 
     fn enter_member(&mut self, at: u32, object: Option<bool>) -> Place {
         match (self.name.as_slice(), object) {
-            (b"attributes", Some(true)) => return Place::Attributes,
+            (b"attributes", Some(true)) => {
+                self.found.is_attributed = true;
+                return Place::Attributes;
+            }
             (b"id", None) => self.found.id = self.found.id.or(Some(at)),
             (b"type", None) => self.found.kind = self.found.kind.or(Some(at)),
             _ => {}

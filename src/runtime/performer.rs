@@ -3,11 +3,11 @@
 use crate::app::message::{Failure, HeldPage, HeldReport, Here, Opening, Recent};
 use crate::app::{Effect, Message};
 use crate::gate::{Answer, Cost, Gate, GateError};
-use crate::quota::{Balances, Price};
+use crate::quota::Balances;
 use crate::report::identifier::Sha256;
 use crate::report::page::Page;
 use crate::report::{Body, Indexer};
-use crate::request::{Listing, Request};
+use crate::request::{Listing, Quote, Request};
 use crate::service::Received;
 use crate::store::StoreError;
 use std::collections::HashSet;
@@ -83,7 +83,7 @@ impl Performer {
     pub fn perform(&self, effect: Effect) {
         match (effect, &self.backing) {
             (Effect::Index { opening, body }, _) => self.blocking(move |work| index(&work, opening, &body)),
-            (Effect::Ask { request, price }, Backing::Service(gate)) => self.ask(Arc::clone(gate), request, price),
+            (Effect::Ask(quote), Backing::Service(gate)) => self.ask(Arc::clone(gate), quote),
             (Effect::Recall(file), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
                 self.blocking(move |work| {
@@ -97,7 +97,7 @@ impl Performer {
                 });
             }
             // A document asks nothing, and the session itself ends.
-            (Effect::Ask { .. } | Effect::Recall(_) | Effect::FindRecent, Backing::Document)
+            (Effect::Ask(_) | Effect::Recall(_) | Effect::FindRecent, Backing::Document)
             | (Effect::Quit | Effect::Demo, _) => {}
         }
     }
@@ -114,10 +114,10 @@ impl Performer {
         }
     }
 
-    fn ask(&self, gate: Arc<Gate>, request: Request, price: Price) {
+    fn ask(&self, gate: Arc<Gate>, quote: Quote) {
         let work = self.work();
         if let Some(runtime) = &self.runtime {
-            runtime.spawn(async move { ask(&work, &gate, request, &price).await });
+            runtime.spawn(async move { ask(&work, &gate, &quote).await });
         }
     }
 }
@@ -131,7 +131,8 @@ impl Drop for Performer {
     }
 }
 
-async fn ask(work: &Work, gate: &Gate, request: Request, price: &Price) {
+async fn ask(work: &Work, gate: &Gate, quote: &Quote) {
+    let request = quote.request().clone();
     let told = Mutex::new(Instant::now());
     let progress = |Received { bytes, total }| {
         let Ok(mut told) = told.lock() else { return };
@@ -140,7 +141,7 @@ async fn ask(work: &Work, gate: &Gate, request: Request, price: &Price) {
             work.send(Message::Received { request: request.clone(), bytes, total });
         }
     };
-    let result = gate.ask(&request, price, &progress).await;
+    let result = gate.ask(quote, &progress).await;
     // Before the answer, so that the screen never shows one without the other.
     if let Ok(spent) = gate.spent() {
         work.send(Message::Spent(spent.total()));
@@ -208,7 +209,14 @@ fn recall(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
     gate.store().note_file(gate.profile(), file, None, gate.now())?;
     let listing = gate.client().profile().listing;
     let pages = held_pages(gate, file, listing)?;
-    let reports = gate.store().reports(gate.profile(), file)?;
+    let mut reports = gate.store().reports(gate.profile(), file)?;
+    // A run that was killed may have left a report that nobody has read yet: asking for it reads it.
+    for entry in pages.iter().flat_map(|held| &held.page.entries) {
+        if reports.iter().all(|report| report.identifier != entry.identifier) {
+            gate.held(&Request::Behaviour { identifier: entry.identifier.clone() })?;
+            reports.extend(gate.store().report(gate.profile(), &entry.identifier)?);
+        }
+    }
     let reports = reports.into_iter().map(|held| HeldReport {
         identifier: held.identifier,
         here: Here { received: held.received, body: held.body, unkept: None },

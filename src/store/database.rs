@@ -13,7 +13,8 @@ CREATE TABLE answer (
     key BLOB NOT NULL,
     received INTEGER NOT NULL,
     length INTEGER NOT NULL,
-    usable INTEGER NOT NULL DEFAULT 1
+    -- NULL: not read yet; 1: it answers its question; 0: set aside
+    usable INTEGER
 );
 CREATE INDEX answer_by_key ON answer (profile, key, received);
 CREATE TABLE block (

@@ -2,11 +2,12 @@
 
 use super::blocks::{self, Blocks};
 use super::database::{Store, StoreError};
+use crate::report::Body;
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Body, page::Page};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, Transaction, params};
+use std::ops::Range;
 
 /// Number of an answer in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,6 +22,19 @@ pub struct HeldAnswer {
     pub received: Timestamp,
     /// Its bytes, read block by block.
     pub body: Body,
+    /// Whether it was found to answer its question; a run that was killed leaves some unread.
+    pub is_read: bool,
+}
+
+/// A report that an answer brought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Brought {
+    /// Its sandbox identifier.
+    pub identifier: Identifier,
+    /// The file it is of, if that is known.
+    pub file: Option<Sha256>,
+    /// Its place in the answer's bytes.
+    pub range: Range<u64>,
 }
 
 /// A behaviour report that is held, be it an answer by itself or part of a list page.
@@ -40,7 +54,7 @@ impl HeldReport {
     /// The report as the answer it would be if it were asked for by itself.
     #[must_use]
     pub fn into_answer(self) -> HeldAnswer {
-        HeldAnswer { id: self.answer, received: self.received, body: self.body }
+        HeldAnswer { id: self.answer, received: self.received, body: self.body, is_read: true }
     }
 }
 
@@ -85,59 +99,40 @@ impl Store {
         self.with(|connection| connection.execute("UPDATE answer SET usable = 0 WHERE id = ?1", [answer.0])).map(|_| ())
     }
 
-    /// Notes that an answer is, as a whole, the report of this sandbox.
+    /// Notes that an answer was read and is sound, together with the reports it brought: from now on they are held.
     ///
     /// # Errors
-    /// When it cannot be written.
-    pub fn hold_report(
-        &self,
-        profile: &str,
-        answer: AnswerId,
-        identifier: &Identifier,
-        file: Option<&Sha256>,
-    ) -> Result<(), StoreError> {
+    /// When it cannot be written; then the answer stays unread.
+    pub fn accept(&self, profile: &str, answer: AnswerId, reports: &[Brought]) -> Result<(), StoreError> {
         self.with(|connection| {
             let transaction = connection.transaction()?;
-            let length: i64 =
-                transaction.query_row("SELECT length FROM answer WHERE id = ?1", [answer.0], |row| row.get(0))?;
-            insert_report(&transaction, profile, answer, identifier, file, 0..length)?;
-            transaction.commit()
-        })
-    }
-
-    /// Notes the reports that came with a list page of this file, so that opening them costs nothing.
-    ///
-    /// # Errors
-    /// When they cannot be written.
-    pub fn hold_page(&self, profile: &str, answer: AnswerId, file: &Sha256, page: &Page) -> Result<(), StoreError> {
-        self.with(|connection| {
-            let transaction = connection.transaction()?;
-            for entry in &page.entries {
-                if let Some(report) = &entry.report {
-                    let range = report.range();
-                    let range = i64::try_from(range.start).unwrap_or(0)..i64::try_from(range.end).unwrap_or(0);
-                    insert_report(&transaction, profile, answer, &entry.identifier, Some(file), range)?;
-                }
+            for report in reports {
+                insert_report(&transaction, profile, answer, report)?;
             }
+            transaction.execute("UPDATE answer SET usable = 1 WHERE id = ?1", [answer.0])?;
             transaction.commit()
         })
     }
 
-    /// The newest usable answer under a key.
+    /// The newest answer under a key that is not set aside.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub fn answer(&self, profile: &str, key: &[u8]) -> Result<Option<HeldAnswer>, StoreError> {
         let found = self.with(|connection| {
             let mut select = connection.prepare_cached(
-                "SELECT id, received, length FROM answer WHERE profile = ?1 AND key = ?2 AND usable = 1
+                "SELECT id, received, length, usable FROM answer
+                 WHERE profile = ?1 AND key = ?2 AND (usable IS NULL OR usable = 1)
                  ORDER BY received DESC, id DESC LIMIT 1",
             )?;
-            let read = |row: &Row<'_>| Ok((AnswerId(row.get(0)?), moment(row.get(1)?), row.get::<_, i64>(2)?));
+            let read = |row: &Row<'_>| {
+                let is_read = row.get::<_, Option<i64>>(3)?.is_some();
+                Ok((AnswerId(row.get(0)?), moment(row.get(1)?), row.get::<_, i64>(2)?, is_read))
+            };
             select.query_row(params![profile, key], read).optional()
         })?;
-        let Some((id, received, length)) = found else { return Ok(None) };
-        Ok(Some(HeldAnswer { id, received, body: self.body(id, length)? }))
+        let Some((id, received, length, is_read)) = found else { return Ok(None) };
+        Ok(Some(HeldAnswer { id, received, body: self.body(id, length)?, is_read }))
     }
 
     /// The newest report of a sandbox.
@@ -238,7 +233,7 @@ struct FoundReport {
     received: Timestamp,
     answer: AnswerId,
     length: i64,
-    range: std::ops::Range<u64>,
+    range: Range<u64>,
 }
 
 impl FoundReport {
@@ -258,14 +253,14 @@ fn insert_report(
     transaction: &Transaction<'_>,
     profile: &str,
     answer: AnswerId,
-    identifier: &Identifier,
-    file: Option<&Sha256>,
-    range: std::ops::Range<i64>,
+    report: &Brought,
 ) -> rusqlite::Result<usize> {
+    let offset = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
+    let (identifier, file) = (report.identifier.as_bytes(), report.file.as_ref().map(Sha256::as_str));
     transaction.execute(
         "INSERT INTO report (profile, identifier, file, answer, first, after, received)
          SELECT ?1, ?2, ?3, id, ?4, ?5, received FROM answer WHERE id = ?6",
-        params![profile, identifier.as_bytes(), file.map(Sha256::as_str), range.start, range.end, answer.0],
+        params![profile, identifier, file, offset(report.range.start), offset(report.range.end), answer.0],
     )
 }
 
@@ -307,8 +302,11 @@ mod tests {
         store.set_aside(odd).unwrap();
         let whole = |store: &Store| store.answer("p", b"key").unwrap().unwrap().body.whole().unwrap();
         assert_eq!(whole(&store), b"old");
-        store.keep("p", b"key", at(3), b"new").unwrap();
+        let new = store.keep("p", b"key", at(3), b"new").unwrap();
         assert_eq!(whole(&store), b"new");
+        assert!(!store.answer("p", b"key").unwrap().unwrap().is_read);
+        store.accept("p", new, &[]).unwrap();
+        assert!(store.answer("p", b"key").unwrap().unwrap().is_read);
     }
 
     #[test]
@@ -317,8 +315,8 @@ mod tests {
         let file = Sha256::parse(&"ab".repeat(32)).unwrap();
         let json = br#"{"data":[{"id":"one","attributes":{"tags":["A"]}},{"id":"two"}]}"#;
         let answer = store.keep("p", b"list", at(1), json).unwrap();
-        let page = Page::of(&Body::in_memory(json.to_vec())).unwrap();
-        store.hold_page("p", answer, &file, &page).unwrap();
+        let identifier = Identifier::new(Untrusted::from("one")).unwrap();
+        store.accept("p", answer, &[Brought { identifier, file: Some(file.clone()), range: 9..49 }]).unwrap();
         let held = store.reports("p", &file).unwrap();
         assert_eq!(held.len(), 1);
         assert_eq!(held[0].body.whole().unwrap(), br#"{"id":"one","attributes":{"tags":["A"]}}"#);

@@ -13,5 +13,5 @@ mod held;
 mod ledger;
 
 pub use database::{Store, StoreError};
-pub use held::{AnswerId, HeldAnswer, HeldReport, RecentFile};
+pub use held::{AnswerId, Brought, HeldAnswer, HeldReport, RecentFile};
 pub use ledger::{Entry, LedgerId, Settlement, Spent};

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use behaview::demo::FaultKind;
-use behaview::quota::{Entitlements, price};
+use behaview::quota::Entitlements;
 use behaview::service::Received;
 
 use super::*;
-use Comes::{Lost, Never, Refusal, Sound, Unusable};
+use Comes::{Lost, Never, Refusal, Sound, TooLong, Unusable};
 
 /// What comes of a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,6 +20,8 @@ enum Comes {
     Refusal(Reason),
     /// No answer, or half of one.
     Lost,
+    /// More than is taken.
+    TooLong,
     /// A whole answer that is none.
     Unusable,
     /// Nothing within the minute that a silent service is given; so many bytes do come.
@@ -61,8 +63,8 @@ const FAULTS: [(&str, Comes, Comes); 43] = [
     ("reset", Lost, Lost),
     ("lost", Lost, Lost),
     ("gzip-lie", Lost, Lost),
-    ("gzip-bomb", Never(1 << 20), Never(1 << 20)),
-    ("endless-body", Never(1 << 20), Never(1 << 20)),
+    ("gzip-bomb", Never(1 << 20), TooLong),
+    ("endless-body", Never(1 << 20), TooLong),
     ("endless-headers", Lost, Lost),
     ("cut=100", Lost, Lost),
     ("cut-bare=100", Unusable, Sound),
@@ -137,14 +139,14 @@ impl Trial {
         let progress = |received: Received| {
             came.fetch_max(received.bytes, Ordering::SeqCst);
         };
-        let price = price(&self.request.operation(), &Entitlements::default());
+        let quote = self.request.clone().quote(&Entitlements::default());
         let enough = async {
             while self.visit.calls() == calls || came.load(Ordering::SeqCst) < bytes {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         };
         tokio::select! {
-            result = self.visit.gate.ask(&self.request, &price, &progress) => panic!("{}: {result:?}", self.fault),
+            result = self.visit.gate.ask(&quote, &progress) => panic!("{}: {result:?}", self.fault),
             () = enough => {}
         }
     }
@@ -181,6 +183,7 @@ fn kind(error: &ServiceError) -> Comes {
     match error {
         ServiceError::Refused(refusal) => Refusal(refusal.reason),
         ServiceError::Lost(_) => Lost,
+        ServiceError::TooLong(_) => TooLong,
         ServiceError::Unusable(_) => Unusable,
         other => panic!("{other:?}"),
     }

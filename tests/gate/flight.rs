@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use behaview::quota::{Entitlements, price};
+use behaview::quota::Entitlements;
 
 use super::*;
 
@@ -63,9 +63,9 @@ async fn a_dropped_call_stays_in_the_ledger_and_can_be_asked_again() {
     let visit = Visit::begin().await;
     visit.demo.arm("delay=600000*1".parse().unwrap());
     let request = first_report();
-    let price = price(&request.operation(), &Entitlements::default());
+    let quote = request.clone().quote(&Entitlements::default());
     {
-        let mut call = std::pin::pin!(visit.gate.ask(&request, &price, &|_| {}));
+        let mut call = std::pin::pin!(visit.gate.ask(&quote, &|_| {}));
         while visit.calls() == 0 {
             let step = tokio::time::timeout(std::time::Duration::from_millis(5), &mut call).await;
             assert!(step.is_err(), "{step:?}");

@@ -147,7 +147,7 @@ async fn without_a_key_nothing_is_sent() {
     let visit = Visit::begin().await;
     let client = Client::new(Visit::profile(&visit.demo), None).unwrap();
     let store = Arc::new(Store::open(&visit.store()).unwrap());
-    let keyless = Gate::new(store, client, "keyless".to_owned());
+    let keyless = Gate::new(store, client, "keyless".to_owned(), jiff::Timestamp::now);
     for request in each_operation() {
         let result = visit::ask(&keyless, &request).await;
         let Err(GateError::Service { error: ServiceError::NoKey, cost }) = result else { panic!("{result:?}") };
@@ -174,5 +174,5 @@ async fn runs_at_the_same_time_share_what_is_held_and_not_what_they_spent() {
 fn run_of(session: &str, visit: &Visit) -> Gate {
     let credential = Credential::new(visit.demo.key(), Source::Demo).unwrap();
     let client = Client::new(Visit::profile(&visit.demo), Some(credential)).unwrap();
-    Gate::new(Arc::new(Store::open(&visit.store()).unwrap()), client, session.to_owned())
+    Gate::new(Arc::new(Store::open(&visit.store()).unwrap()), client, session.to_owned(), jiff::Timestamp::now)
 }

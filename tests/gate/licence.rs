@@ -1,6 +1,6 @@
 //! Without the licence for private scans the service says no, and who knows of it does not ask.
 
-use behaview::quota::{Allowed, Balances, Entitlement, Entitlements, price};
+use behaview::quota::{Allowed, Balances, Entitlement, Entitlements};
 
 use super::*;
 
@@ -28,9 +28,9 @@ async fn a_call_that_the_user_is_not_entitled_to_is_not_sent() {
     let by_hand = Entitlements { private_scanning: Entitlement::by_hand(false), ..Entitlements::default() };
     for entitlements in [told, by_hand] {
         for request in [first_report(), list(&dropper())] {
-            let price = price(&request.operation(), &entitlements);
-            assert!(matches!(price.allowed, Allowed::Refused(_)));
-            let result = visit.gate.ask(&request, &price, &|_| panic!("something came")).await;
+            let quote = request.clone().quote(&entitlements);
+            assert!(matches!(quote.price().allowed, Allowed::Refused(_)));
+            let result = visit.gate.ask(&quote, &|_| panic!("something came")).await;
             assert!(matches!(result, Err(GateError::NotEntitled(_))), "{result:?}");
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use behaview::gate::{Answer, Gate, GateError};
-use behaview::quota::{Entitlements, price};
+use behaview::quota::Entitlements;
 use behaview::request::{Asker, Request};
 use behaview::service::credential::{Credential, Source};
 use behaview::service::{Client, Profile};
@@ -30,7 +30,7 @@ pub struct Visit {
 pub fn gate(path: &Path, profile: Profile, key: &str) -> Gate {
     let credential = Credential::new(key, Source::Demo).unwrap();
     let client = Client::new(profile, Some(credential)).unwrap();
-    Gate::new(Arc::new(Store::open(path).unwrap()), client, "session".to_owned())
+    Gate::new(Arc::new(Store::open(path).unwrap()), client, "session".to_owned(), jiff::Timestamp::now)
 }
 
 /// All that an error says of itself.
@@ -103,11 +103,12 @@ impl Visit {
     /// What the service answers to whoever asks it without the gate.
     pub async fn reference(&self, request: &Request) -> Vec<u8> {
         let address = request.address(&ByKey(&self.demo));
-        let url = format!("{}/api/v3{}?{}", self.demo.root(), address.path, address.query);
+        let url = format!("{}/api/v3{}", self.demo.root(), address.path);
         // An error says that a provider is there already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        let response = client.get(url).header("x-apikey", self.demo.key()).send().await.unwrap();
+        let response =
+            client.get(url).query(&address.parameters).header("x-apikey", self.demo.key()).send().await.unwrap();
         assert_eq!(response.status(), 200);
         response.bytes().await.unwrap().to_vec()
     }
@@ -115,8 +116,8 @@ impl Visit {
 
 /// Asks at the list price; fails the test if that does not end.
 pub async fn ask(gate: &Gate, request: &Request) -> Result<Answer, GateError> {
-    let price = price(&request.operation(), &Entitlements::default());
-    timeout(SOON, gate.ask(request, &price, &|_| {})).await.expect("it ends by itself")
+    let quote = request.clone().quote(&Entitlements::default());
+    timeout(SOON, gate.ask(&quote, &|_| {})).await.expect("it ends by itself")
 }
 
 struct ByKey<'a>(&'a Demo);

@@ -7,14 +7,14 @@
 //! The ledger is written before the request leaves, and the bytes are kept before anything reads them: a killed program
 //! cannot hide a cost, and a mistake in reading cannot cost a second call.
 
-use crate::quota::{Allowed, Outcome, Price, Settled};
-use crate::report::json::{Kind, Raw};
-use crate::report::page::{Page, PageError};
-use crate::report::{Body, Index, Report};
-use crate::request::Request;
-use crate::service::error::{Reason, ServiceError, Unusable};
+mod reading;
+
+use crate::quota::{Allowed, Settled};
+use crate::report::Body;
+use crate::request::{Quote, Request};
+use crate::service::error::ServiceError;
 use crate::service::{Client, Received};
-use crate::store::{AnswerId, Entry, HeldAnswer, LedgerId, Settlement, Spent, Store, StoreError};
+use crate::store::{Entry, HeldAnswer, LedgerId, Settlement, Spent, Store, StoreError};
 use jiff::Timestamp;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,6 +31,9 @@ pub struct Gate {
 /// Where the time comes from, so that a test can stop it.
 pub type Clock = fn() -> Timestamp;
 
+/// Told of each piece of an answer that comes.
+pub type Progress<'a> = &'a (dyn Fn(Received) + Send + Sync);
+
 /// An answer that was paid for, or was free.
 #[derive(Debug, Clone)]
 pub struct Answer {
@@ -45,7 +48,7 @@ pub struct Answer {
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
-    /// The same question is under way already; its answer serves both.
+    /// The same question is under way already, and is not sent twice.
     #[error("this is being fetched already")]
     UnderWay,
     /// The user is not entitled to it, so nothing was sent.
@@ -152,38 +155,44 @@ impl Gate {
         let Some(key) = request.holding_key() else { return Ok(None) };
         while let Some(held) = self.store.answer(self.profile(), &key)? {
             // A run that ended between keeping and reading leaves bytes that nobody has looked at.
-            match read(request, &held.body) {
-                Err(ServiceError::Unusable(_)) => self.store.set_aside(held.id)?,
-                _ => return Ok(Some(held)),
+            if held.is_read || reading::accept(&self.store, self.profile(), request, held.id, &held.body).is_ok() {
+                return Ok(Some(held));
             }
         }
         Ok(None)
     }
 
-    /// Asks the service at the price that was agreed to, even if an answer is held.
+    /// The answer that is held, or else the service's.
+    ///
+    /// # Errors
+    /// As [`Gate::ask`].
+    pub async fn get(&self, quote: &Quote, progress: Progress<'_>) -> Result<Answer, GateError> {
+        match self.held(quote.request())? {
+            Some(held) => Ok(Answer { received: held.received, body: held.body, unkept: None }),
+            None => self.ask(quote, progress).await,
+        }
+    }
+
+    /// Asks the service, even if an answer is held.
     ///
     /// Once begun it must run to its end: the answer may be paid for.
     ///
     /// # Errors
     /// Each says what it cost.
-    pub async fn ask(
-        &self,
-        request: &Request,
-        price: &Price,
-        progress: &(dyn Fn(Received) + Send + Sync),
-    ) -> Result<Answer, GateError> {
+    pub async fn ask(&self, quote: &Quote, progress: Progress<'_>) -> Result<Answer, GateError> {
+        let (request, price) = (quote.request(), quote.price());
         if let Allowed::Refused(reason) = price.allowed {
             return Err(GateError::NotEntitled(reason));
         }
         let _under_way = self.enter(request)?;
-        let entry = if price.is_free() { None } else { Some(self.reserve(request, price).await?) };
+        let entry = if price.is_free() { None } else { Some(self.reserve(quote).await?) };
         let sent = self.client.send(request, progress).await;
         let received = (self.clock)();
         let taken = match sent {
             Ok(reply) => self.take(request, received, reply.bytes).await?,
             Err(error) => Err(error),
         };
-        let settled = price.settle(outcome(request, &taken));
+        let settled = price.settle(reading::outcome(request, &taken));
         if let Some(entry) = entry {
             self.settle(entry, settled, &taken).await;
         }
@@ -195,9 +204,9 @@ impl Gate {
         if is_new { Ok(UnderWay(self, request)) } else { Err(GateError::UnderWay) }
     }
 
-    async fn reserve(&self, request: &Request, price: &Price) -> Result<LedgerId, GateError> {
+    async fn reserve(&self, quote: &Quote) -> Result<LedgerId, GateError> {
         let (session, profile) = (self.session.clone(), self.profile().to_owned());
-        let (what, price, at) = (request.words(), price.clone(), (self.clock)());
+        let (what, price, at) = (quote.request().words(), quote.price().clone(), (self.clock)());
         let write = move |store: &Store| {
             store.reserve(&Entry { at, session: &session, profile: &profile, what: &what, price: &price })
         };
@@ -227,12 +236,11 @@ impl Gate {
         self.work(move |store| match request.holding_key() {
             None => Ok(Answer { received, body: Body::in_memory(bytes), unkept: None }),
             Some(key) => match store.keep(&profile, &key, received, &bytes) {
-                Ok(id) => read_kept(store, &profile, &request, id, received, bytes),
-                Err(error) => read(&request, &Body::in_memory(bytes)).map(|found| Answer {
-                    received,
-                    body: found.body,
-                    unkept: Some(error.to_string()),
-                }),
+                Ok(id) => reading::read_kept(store, &profile, &request, id, received, bytes),
+                Err(error) => {
+                    let body = Body::in_memory(bytes);
+                    reading::read(&request, &body).map(|_| Answer { received, body, unkept: Some(error.to_string()) })
+                }
             },
         })
         .await
@@ -245,119 +253,10 @@ impl Gate {
     }
 }
 
-/// What became of a call, as the rules need it to settle a price.
-fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -> Outcome {
-    match (request, taken) {
-        (Request::V2Submissions { .. }, Ok(answer)) => {
-            submissions(&answer.body).map_or(Outcome::Answered, Outcome::Items)
-        }
-        (Request::Analysis { .. }, Ok(_)) => Outcome::Existed(true),
-        (Request::Analysis { .. }, Err(ServiceError::Refused(refusal))) if refusal.reason == Reason::NotFound => {
-            Outcome::Existed(false)
-        }
-        (_, Ok(_)) => Outcome::Answered,
-        (_, Err(error)) if !error.may_be_charged() => Outcome::Unsent,
-        (_, Err(ServiceError::Refused(_) | ServiceError::Unusable(_))) => Outcome::Failed,
-        (_, Err(_)) => Outcome::Unknown,
-    }
-}
-
-/// How many submissions an answer returned, over all files asked about (specification §8.2).
-fn submissions(body: &Body) -> Option<u64> {
-    let bytes = body.whole().ok()?;
-    let answer = Raw::new(&bytes);
-    let of = |file: Raw<'_>| file.member("submissions").map_or(0, |found| found.elements().count());
-    let count = if answer.kind() == Kind::Array { answer.elements().map(of).sum() } else { of(answer) };
-    u64::try_from(count).ok()
-}
-
 fn cost(settled: Settled) -> Cost {
     match settled {
         Settled::Exactly(0) => Cost::Nothing,
         Settled::Exactly(units) | Settled::AtMost(units) => Cost::Perhaps(Some(units)),
         Settled::Open => Cost::Perhaps(None),
     }
-}
-
-/// What reading an answer finds.
-struct Found {
-    body: Body,
-    page: Option<Page>,
-}
-
-/// Reads an answer that is kept: from now on it is served from the store, or it is set aside.
-fn read_kept(
-    store: &Store,
-    profile: &str,
-    request: &Request,
-    id: AnswerId,
-    received: Timestamp,
-    bytes: Vec<u8>,
-) -> Result<Answer, ServiceError> {
-    let body = Body::in_memory(bytes);
-    let found = read(request, &body).inspect_err(|_| {
-        // Failing to mark it leaves an answer that will be read, and refused, again.
-        let _ = store.set_aside(id);
-    })?;
-    let noted = match (request, &found.page) {
-        (Request::Behaviour { identifier }, _) => {
-            store.hold_report(profile, id, identifier, identifier.parts().file.as_ref())
-        }
-        (Request::Behaviours { file, .. }, Some(page)) => store.hold_page(profile, id, file, page),
-        _ => Ok(()),
-    };
-    let unkept = noted.err().map(|error| error.to_string());
-    let held = request.holding_key().and_then(|key| store.answer(profile, &key).ok().flatten());
-    let body = held.filter(|held| held.id == id).map_or(body, |held| held.body);
-    Ok(Answer { received, body, unkept })
-}
-
-/// Whether a body answers the request.
-fn read(request: &Request, body: &Body) -> Result<Found, ServiceError> {
-    let unusable = |why: Unusable| Err(ServiceError::Unusable(why));
-    let index = Index::of(body).map_err(|error| ServiceError::Lost(error.to_string()))?;
-    if !index.is_json {
-        return unusable(Unusable::NotJson(looks_like_a_page(body)));
-    }
-    if index.is_cut {
-        return unusable(Unusable::Cut);
-    }
-    let body = body.clone();
-    match request {
-        Request::Behaviours { file, .. } => match page_of(&body, &index, file) {
-            Ok(page) => Ok(Found { body, page: Some(page) }),
-            Err(why) => unusable(why),
-        },
-        Request::Behaviour { identifier } => {
-            let report = Report { body, index };
-            let kind = report.kind();
-            let is_behaviour = kind.is_none_or(|kind| kind.as_bytes().ends_with(b"file_behaviour"));
-            match report.identifier() {
-                Some(found) if found == *identifier && is_behaviour => Ok(Found { body: report.body, page: None }),
-                Some(found) if is_behaviour => unusable(Unusable::Foreign(found.text().clone())),
-                _ => unusable(Unusable::WrongType("a behaviour report")),
-            }
-        }
-        _ => Ok(Found { body, page: None }),
-    }
-}
-
-fn page_of(body: &Body, index: &Index, file: &crate::report::identifier::Sha256) -> Result<Page, Unusable> {
-    // A document may be a bare array of reports; the service's lists come in an envelope.
-    if body.window(0..512).unwrap_or_default().trim_ascii_start().starts_with(b"[") {
-        return Err(Unusable::WrongType("a list of sandboxes"));
-    }
-    let page = Page::from_index(body, index).map_err(|error| match error {
-        PageError::Cut | PageError::Unreadable(_) => Unusable::Cut,
-        PageError::NotJson => Unusable::NotJson(false),
-        PageError::NotAList => Unusable::WrongType("a list of sandboxes"),
-    })?;
-    let foreign = page.entries.iter().find(|entry| entry.identifier.parts().file.is_some_and(|found| found != *file));
-    foreign.map_or(Ok(()), |entry| Err(Unusable::Foreign(entry.identifier.text().clone())))?;
-    Ok(page)
-}
-
-fn looks_like_a_page(body: &Body) -> bool {
-    let start = body.window(0..512).unwrap_or_default().to_ascii_lowercase();
-    [&b"<html"[..], b"<!doctype", b"<title"].iter().any(|mark| memchr::memmem::find(&start, mark).is_some())
 }

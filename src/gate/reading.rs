@@ -1,0 +1,139 @@
+//! Reading an answer after it is kept: whether it answers the question, which reports it brought, what became of the call.
+
+use super::Answer;
+use crate::quota::Outcome;
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::json::{Kind, Raw};
+use crate::report::page::{Page, PageError};
+use crate::report::{Body, Index, Report};
+use crate::request::Request;
+use crate::service::error::{Reason, ServiceError, Unusable};
+use crate::store::{AnswerId, Brought, Store, StoreError};
+use jiff::Timestamp;
+
+/// What became of a call, as the rules need it to settle a price.
+pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -> Outcome {
+    match (request, taken) {
+        (Request::V2Submissions { .. }, Ok(answer)) => {
+            submissions(&answer.body).map_or(Outcome::Answered, Outcome::Items)
+        }
+        (Request::Analysis { .. }, Ok(_)) => Outcome::Existed(true),
+        (Request::Analysis { .. }, Err(ServiceError::Refused(refusal))) if refusal.reason == Reason::NotFound => {
+            Outcome::Existed(false)
+        }
+        (_, Ok(_)) => Outcome::Answered,
+        (_, Err(error)) if !error.may_be_charged() => Outcome::Unsent,
+        (_, Err(ServiceError::Refused(_) | ServiceError::Unusable(_))) => Outcome::Failed,
+        (_, Err(_)) => Outcome::Unknown,
+    }
+}
+
+/// How many submissions an answer returned, over all files asked about (specification §8.2).
+fn submissions(body: &Body) -> Option<u64> {
+    let bytes = body.whole().ok()?;
+    let answer = Raw::new(&bytes);
+    let of = |file: Raw<'_>| file.member("submissions").map_or(0, |found| found.elements().count());
+    let count = if answer.kind() == Kind::Array { answer.elements().map(of).sum() } else { of(answer) };
+    u64::try_from(count).ok()
+}
+
+/// Reads an answer that is kept: from now on it is served from the store, or it is set aside.
+pub(super) fn read_kept(
+    store: &Store,
+    profile: &str,
+    request: &Request,
+    id: AnswerId,
+    received: Timestamp,
+    bytes: Vec<u8>,
+) -> Result<Answer, ServiceError> {
+    let body = Body::in_memory(bytes);
+    let unkept = accept(store, profile, request, id, &body)?.err().map(|error| error.to_string());
+    // From here on the bytes in the store serve, and those in memory are let go.
+    let held = request.holding_key().and_then(|key| store.answer(profile, &key).ok().flatten());
+    let body = held.filter(|held| held.id == id).map_or(body, |held| held.body);
+    Ok(Answer { received, body, unkept })
+}
+
+/// Holds a kept answer that is sound, with the reports it brought, and sets aside one that is not.
+///
+/// An answer that cannot be marked stays unread, and is read again when it is next asked for.
+pub(super) fn accept(
+    store: &Store,
+    profile: &str,
+    request: &Request,
+    id: AnswerId,
+    body: &Body,
+) -> Result<Result<(), StoreError>, ServiceError> {
+    match read(request, body) {
+        Ok(brought) => Ok(store.accept(profile, id, &brought)),
+        Err(error) => {
+            let _ = store.set_aside(id);
+            Err(error)
+        }
+    }
+}
+
+/// A report that is an answer by itself.
+fn whole(identifier: &Identifier, body: &Body) -> Brought {
+    Brought { identifier: identifier.clone(), file: identifier.parts().file, range: 0..body.len() }
+}
+
+/// The reports that a list page brought along.
+fn brought(page: Page, file: &Sha256) -> Vec<Brought> {
+    let reports = page.entries.into_iter().filter_map(|entry| {
+        let range = entry.report?.range();
+        Some(Brought { identifier: entry.identifier, file: Some(file.clone()), range })
+    });
+    reports.collect()
+}
+
+/// Whether a body answers the request, and which reports it brought.
+pub(super) fn read(request: &Request, body: &Body) -> Result<Vec<Brought>, ServiceError> {
+    let unusable = |why: Unusable| Err(ServiceError::Unusable(why));
+    let index = Index::of(body).map_err(|error| ServiceError::Lost(error.to_string()))?;
+    if !index.is_json {
+        return unusable(Unusable::NotJson(looks_like_a_page(body)));
+    }
+    if index.is_cut {
+        return unusable(Unusable::Cut);
+    }
+    match request {
+        Request::Behaviours { file, .. } => {
+            page_of(body, &index, file).map(|page| brought(page, file)).map_err(ServiceError::Unusable)
+        }
+        Request::Behaviour { identifier } => {
+            is_report(&Report { body: body.clone(), index }, identifier).map_err(ServiceError::Unusable)?;
+            Ok(vec![whole(identifier, body)])
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn is_report(report: &Report, wanted: &Identifier) -> Result<(), Unusable> {
+    let is_behaviour = report.kind().is_none_or(|kind| kind.as_bytes().ends_with(b"file_behaviour"));
+    match report.identifier() {
+        Some(found) if found == *wanted && is_behaviour => Ok(()),
+        Some(found) if is_behaviour => Err(Unusable::Foreign(found.text().clone())),
+        _ => Err(Unusable::WrongType("a behaviour report")),
+    }
+}
+
+fn page_of(body: &Body, index: &Index, file: &Sha256) -> Result<Page, Unusable> {
+    // A document may be a bare array of reports; the service's lists come in an envelope.
+    if body.window(0..512).unwrap_or_default().trim_ascii_start().starts_with(b"[") {
+        return Err(Unusable::WrongType("a list of sandboxes"));
+    }
+    let page = Page::from_index(body, index).map_err(|error| match error {
+        PageError::Cut | PageError::Unreadable(_) => Unusable::Cut,
+        PageError::NotJson => Unusable::NotJson(false),
+        PageError::NotAList => Unusable::WrongType("a list of sandboxes"),
+    })?;
+    let foreign = page.entries.iter().find(|entry| entry.identifier.parts().file.is_some_and(|found| found != *file));
+    foreign.map_or(Ok(()), |entry| Err(Unusable::Foreign(entry.identifier.text().clone())))?;
+    Ok(page)
+}
+
+fn looks_like_a_page(body: &Body) -> bool {
+    let start = body.window(0..512).unwrap_or_default().to_ascii_lowercase();
+    [&b"<html"[..], b"<!doctype", b"<title"].iter().any(|mark| memchr::memmem::find(&start, mark).is_some())
+}
