@@ -42,6 +42,8 @@ pub enum Act {
         is_held: fn(&Model) -> bool,
         /// What is done with an answer that is held.
         with_held: fn(&mut Model) -> Vec<Effect>,
+        /// Whether the service is asked though an answer may be held.
+        anew: bool,
     },
 }
 
@@ -74,7 +76,7 @@ pub static COMMANDS: &[Command] = &[
         help: "List the sandboxes of the file, with their reports where the service sends them along",
         rank: 1,
         applies: |m| in_list(m) && is_next(m, |next| matches!(next, Next::Page(None))),
-        act: Act::Ask { request: next_page, is_held: never, with_held: nothing },
+        act: Act::Ask { request: next_page, is_held: never, with_held: nothing, anew: false },
     },
     Command {
         name: "next-page",
@@ -83,7 +85,7 @@ pub static COMMANDS: &[Command] = &[
         help: "List the next page of sandboxes",
         rank: 1,
         applies: |m| in_list(m) && is_next(m, |next| matches!(next, Next::Page(Some(_)))),
-        act: Act::Ask { request: next_page, is_held: never, with_held: nothing },
+        act: Act::Ask { request: next_page, is_held: never, with_held: nothing, anew: false },
     },
     Command {
         name: "open",
@@ -92,7 +94,7 @@ pub static COMMANDS: &[Command] = &[
         help: "Open the sandbox's report; held reports cost nothing",
         rank: 1,
         applies: |m| in_list(m) && m.chosen().is_some(),
-        act: Act::Ask { request: chosen_report, is_held: is_chosen_held, with_held: enter_report },
+        act: Act::Ask { request: chosen_report, is_held: is_chosen_held, with_held: enter_report, anew: false },
     },
     Command {
         name: "refresh",
@@ -101,7 +103,7 @@ pub static COMMANDS: &[Command] = &[
         help: "Fetch a report once more that is held already; the held one stays until the new one is there",
         rank: 2,
         applies: |m| on_file(m) && is_chosen_held(m) && chosen_report(m).is_some(),
-        act: Act::Ask { request: chosen_report, is_held: never, with_held: nothing },
+        act: Act::Ask { request: chosen_report, is_held: never, with_held: nothing, anew: true },
     },
     Command {
         name: "refresh-list",
@@ -110,7 +112,7 @@ pub static COMMANDS: &[Command] = &[
         help: "List the sandboxes once more, from the first page; held reports stay",
         rank: 3,
         applies: |m| in_list(m) && first_page(m).is_some(),
-        act: Act::Ask { request: first_page, is_held: never, with_held: nothing },
+        act: Act::Ask { request: first_page, is_held: never, with_held: nothing, anew: true },
     },
     Command {
         name: "balances",
@@ -119,7 +121,7 @@ pub static COMMANDS: &[Command] = &[
         help: "Ask the service's own counters for what is left; takes no quota",
         rank: 9,
         applies: |m| in_list(m) && !m.is_document(),
-        act: Act::Ask { request: |_| Some(Request::Quotas), is_held: never, with_held: nothing },
+        act: Act::Ask { request: |_| Some(Request::Quotas), is_held: never, with_held: nothing, anew: true },
     },
     Command {
         name: "open-file",
@@ -328,7 +330,7 @@ pub static COMMANDS: &[Command] = &[
         label: "why this price",
         help: "Explain the prices that apply here: rule, place in the specification, who is charged",
         rank: 4,
-        applies: |m| m.overlay.is_none(),
+        applies: |m| on_file(m) && !m.is_document(),
         act: Act::Local(|m| {
             m.overlay = Some(Overlay::Sheet(Sheet::prices(m, m.overlay_room().width.into())));
             nothing(m)
@@ -371,6 +373,12 @@ impl Command {
     #[must_use]
     pub fn of(key: Key, model: &Model) -> Option<&'static Self> {
         COMMANDS.iter().find(|command| command.keys.contains(&key) && (command.applies)(model))
+    }
+
+    /// The key that bar and messages name.
+    #[must_use]
+    pub fn first_key(&self) -> String {
+        self.keys.first().map(ToString::to_string).unwrap_or_default()
     }
 
     /// The commands that apply right now, those behind a key that an earlier one takes left out.

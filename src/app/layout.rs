@@ -3,6 +3,7 @@
 //! ```text
 //! wide                                        narrow (pane)          small
 //! ┌ title ─────────────────────────────────┐  ┌ title ───────────┐  ┌ title ─┐
+//! │ strip                                  │  │ strip            │  │        │
 //! │ list      │ pane 1       │ pane 2      │  │ pane 1  │ pane 2 │  │ list   │
 //! │           │              │             │  │         │        │  │  or    │
 //! ├ overview ─┤──────────────┼─────────────┤  │─────────┼────────│  │ pane   │
@@ -53,6 +54,8 @@ const BAR: u16 = 2;
 /// What decides about the places, besides the size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View {
+    /// Whether there is a report to show.
+    pub has_report: bool,
     /// The pane that has the focus; none while the list has it.
     pub pane: Option<Pane>,
     /// The group of four panes that is shown.
@@ -72,6 +75,8 @@ pub struct Layout {
     pub list: Option<Area>,
     /// Panes with their places, borders included.
     pub panes: Vec<(Pane, Area)>,
+    /// One row that names every pane with its count, where there is room.
+    pub strip: Area,
     /// The status bar.
     pub bar: Area,
 }
@@ -119,8 +124,9 @@ impl Layout {
     pub fn of(size: Size, view: View) -> Self {
         let screen = Area { x: 0, y: 0, width: size.width, height: size.height };
         let (title, rest) = screen.rows(1);
+        let (strip, rest) = rest.rows(u16::from(view.has_report && size.width >= NARROW && size.height >= LOW));
         let (content, bar) = rest.rows(rest.height.saturating_sub(BAR));
-        let layout = Self { title, content, bar, ..Self::default() };
+        let layout = Self { title, strip, content, bar, ..Self::default() };
         match view.pane {
             Some(pane) if view.is_zoomed => Self { panes: vec![(pane, content)], ..layout },
             _ if size.width >= WIDE && size.height >= LOW => layout.wide(view),
@@ -172,15 +178,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const LIST: View = View { pane: None, group: 0, is_zoomed: false };
+    const LIST: View = View { has_report: true, pane: None, group: 0, is_zoomed: false };
 
     fn view() -> impl Strategy<Value = View> {
-        (prop::option::of(prop::sample::select(&Pane::ALL[..])), 0_usize..3, any::<bool>()).prop_map(
-            |(pane, group, is_zoomed)| {
-                let group = pane.and_then(panes::group_of).unwrap_or(group);
-                View { pane, group, is_zoomed }
-            },
-        )
+        let pane = prop::option::of(prop::sample::select(&Pane::ALL[..]));
+        (pane, 0_usize..3, any::<bool>(), any::<bool>()).prop_map(|(pane, group, is_zoomed, has_report)| {
+            let group = pane.and_then(panes::group_of).unwrap_or(group);
+            View { has_report, pane, group, is_zoomed }
+        })
     }
 
     proptest! {
@@ -188,7 +193,7 @@ mod tests {
         fn places_fill_the_content_and_never_overlap(width in 0_u16..300, height in 0_u16..100, view in view()) {
             let layout = Layout::of(Size { width, height }, view);
             let mut seen = vec![0_u8; usize::from(width) * usize::from(height)];
-            let all = [layout.title, layout.bar];
+            let all = [layout.title, layout.strip, layout.bar];
             for area in all.into_iter().chain(layout.list).chain(layout.panes.iter().map(|(_, area)| *area)) {
                 for y in area.y..area.y + area.height {
                     for x in area.x..area.x + area.width {

@@ -3,11 +3,12 @@
 use super::message::{Failure, HeldPage, HeldReport, Here, Opening};
 use super::panes::{PaneState, Scroll};
 use crate::report::identifier::{Identifier, Parts, Sha256};
+use crate::report::page::{Page, PageEntry};
 use crate::report::{Pane, Report};
 use crate::request::{Listing, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The sandboxes of one file, or the reports of one opened document.
 #[derive(Debug)]
@@ -204,48 +205,69 @@ impl List {
 
     /// Takes a page that was asked for with this word. A first page begins the list anew; what is open stays open.
     pub fn take_page(&mut self, cursor: Option<&Untrusted>, held: HeldPage) {
-        let HeldPage { received, page } = held;
-        let mut before = Vec::new();
-        if cursor.is_none() {
-            before = std::mem::take(&mut self.entries);
-            self.used_cursors.clear();
-            self.nameless = 0;
-            self.since = Some(received);
-        }
+        let HeldPage { received, page, .. } = held;
         self.nameless += page.nameless;
         self.total = page.count.or(self.total);
-        for entry in page.entries {
-            let known = before.iter().position(|old| old.identifier.as_ref() == Some(&entry.identifier));
-            let known = known.map(|position| before.swap_remove(position));
-            if known.is_none() && self.entry_mut(&entry.identifier).is_some() {
+        if cursor.is_none() {
+            return self.begin_anew(page, received);
+        }
+        let listed = self.entries.len();
+        self.add(page.entries, received, &mut HashMap::new());
+        let is_new = self.entries.len() > listed;
+        self.used_cursors.extend(cursor.cloned());
+        self.next = match page.cursor {
+            None => Next::Nothing,
+            Some(next) if self.used_cursors.contains(&next) || !is_new => Next::Circle,
+            Some(next) => Next::Page(Some(next)),
+        };
+    }
+
+    /// Takes a first page. Where it leads to the same second page as before, later pages stay as they are.
+    fn begin_anew(&mut self, page: Page, received: Timestamp) {
+        let before = std::mem::take(&mut self.entries);
+        let order: Vec<_> = before.iter().filter_map(|entry| entry.identifier.clone()).collect();
+        let mut before: HashMap<_, _> = before.into_iter().filter_map(|e| Some((e.identifier.clone()?, e))).collect();
+        self.since = Some(received);
+        self.nameless = page.nameless;
+        self.add(page.entries, received, &mut before);
+        let stays = page.cursor.is_some() && self.used_cursors.first() == page.cursor.as_ref();
+        // A report that is held stays, though the service lists it no more.
+        let rest = order.iter().filter_map(|identifier| before.remove(identifier));
+        self.entries.extend(rest.filter(|old| stays || old.here().is_some()));
+        if !stays {
+            self.used_cursors.clear();
+            self.next = page.cursor.map_or(Next::Nothing, |next| Next::Page(Some(next)));
+        }
+    }
+
+    /// Adds a page's entries; those that are listed already are passed over.
+    fn add(&mut self, entries: Vec<PageEntry>, received: Timestamp, before: &mut HashMap<Identifier, Entry>) {
+        let mut known: HashSet<_> = self.entries.iter().filter_map(|entry| entry.identifier.clone()).collect();
+        for entry in entries {
+            if !known.insert(entry.identifier.clone()) {
                 continue;
             }
-            let mut row = known.unwrap_or_else(|| Entry::new(Some(entry.identifier)));
+            let mut row = before.remove(&entry.identifier).unwrap_or_else(|| Entry::new(Some(entry.identifier)));
             if let Some(body) = entry.report {
                 row.take(Here { received, body, unkept: None });
             }
             self.entries.push(row);
         }
-        // A report that is held stays, though the service lists it no more.
-        self.entries.extend(before.into_iter().filter(|old| old.here().is_some()));
-        self.used_cursors.extend(cursor.cloned());
-        self.next = match page.cursor {
-            None => Next::Nothing,
-            Some(next) if self.used_cursors.contains(&next) => Next::Circle,
-            Some(next) => Next::Page(Some(next)),
-        };
     }
 
-    /// Takes a report that is held, newer than what its page brought along.
-    pub fn take_held(&mut self, held: HeldReport) {
-        let index = self.entries.iter().position(|entry| entry.identifier.as_ref() == Some(&held.identifier));
-        match index.and_then(|index| self.entries.get_mut(index)) {
-            Some(entry) if entry.here().is_some_and(|here| here.received >= held.here.received) => {}
-            Some(entry) => entry.take(held.here),
-            None => {
-                let mut entry = Entry::new(Some(held.identifier));
-                entry.take(held.here);
-                self.entries.push(entry);
+    /// Takes the reports that are held, where they are newer than what their page brought along.
+    pub fn take_all_held(&mut self, reports: Vec<HeldReport>) {
+        let named = |(place, entry): (usize, &Entry)| Some((entry.identifier.clone()?, place));
+        let places: HashMap<_, _> = self.entries.iter().enumerate().filter_map(named).collect();
+        for held in reports {
+            match places.get(&held.identifier).and_then(|place| self.entries.get_mut(*place)) {
+                Some(entry) if entry.here().is_some_and(|here| here.received >= held.here.received) => {}
+                Some(entry) => entry.take(held.here),
+                None => {
+                    let mut entry = Entry::new(Some(held.identifier));
+                    entry.take(held.here);
+                    self.entries.push(entry);
+                }
             }
         }
     }
@@ -255,11 +277,10 @@ impl List {
 mod tests {
     use super::*;
     use crate::report::body::Body;
-    use crate::report::page::Page;
 
     fn page(json: &str) -> HeldPage {
         let body = Body::in_memory(json.as_bytes().to_vec());
-        HeldPage { received: Timestamp::UNIX_EPOCH, page: Page::of(&body).unwrap() }
+        HeldPage { received: Timestamp::UNIX_EPOCH, page: Page::of(&body).unwrap(), unkept: None }
     }
 
     fn names(list: &List) -> Vec<String> {
@@ -282,13 +303,31 @@ mod tests {
     }
 
     #[test]
+    fn a_refreshed_first_page_keeps_the_pages_behind_it() {
+        let mut list = list();
+        let first = r#"{"data":[{"id":"a"}],"meta":{"cursor":"2"}}"#;
+        list.take_page(None, page(first));
+        list.take_page(Some(&"2".into()), page(r#"{"data":[{"id":"b"}]}"#));
+        list.take_page(None, page(first));
+        assert_eq!((names(&list), list.next.clone()), (vec!["a".to_owned(), "b".to_owned()], Next::Nothing));
+    }
+
+    #[test]
     fn a_service_that_goes_in_circles_is_not_followed() {
         let mut list = list();
         list.take_page(None, page(r#"{"data":[{"id":"a"}],"meta":{"cursor":"x"}}"#));
-        list.take_page(Some(&"x".into()), page(r#"{"data":[],"meta":{"cursor":"y"}}"#));
-        list.take_page(Some(&"y".into()), page(r#"{"data":[],"meta":{"cursor":"x"}}"#));
+        list.take_page(Some(&"x".into()), page(r#"{"data":[{"id":"b"}],"meta":{"cursor":"y"}}"#));
+        list.take_page(Some(&"y".into()), page(r#"{"data":[{"id":"c"}],"meta":{"cursor":"x"}}"#));
         assert_eq!(list.next, Next::Circle);
         assert_eq!(list.next_page(Listing::Reports), None);
+    }
+
+    #[test]
+    fn a_page_with_nothing_new_is_a_circle_too() {
+        let mut list = list();
+        list.take_page(None, page(r#"{"data":[{"id":"a"}],"meta":{"cursor":"x"}}"#));
+        list.take_page(Some(&"x".into()), page(r#"{"data":[{"id":"a"}],"meta":{"cursor":"y"}}"#));
+        assert_eq!(list.next, Next::Circle);
     }
 
     #[test]

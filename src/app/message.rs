@@ -59,7 +59,7 @@ pub enum Message {
     /// Quota details have come, or not.
     Balances(Result<Balances, String>),
     /// What this session has spent.
-    Spent(u64),
+    Spent(Spent),
     /// More of a report has been indexed.
     Indexed {
         /// Which opening of a report.
@@ -78,6 +78,15 @@ pub enum Message {
     Notice(String),
     /// The program is asked to end.
     Quit,
+}
+
+/// Units that this session has spent, as far as is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Spent {
+    /// Of calls that were answered.
+    pub charged: u64,
+    /// Of calls that may have been charged: lost, refused, under way.
+    pub unsure: u64,
 }
 
 /// One opening of a report: two openings of the same report are never mixed up.
@@ -104,6 +113,8 @@ pub struct HeldPage {
     pub received: Timestamp,
     /// Its entries.
     pub page: Page,
+    /// Why it could not be kept, if so.
+    pub unkept: Option<String>,
 }
 
 /// A report that is held.
@@ -144,8 +155,13 @@ pub enum Effect {
     FindRecent,
     /// Find what is held of a file, and note that it was opened.
     Recall(Sha256),
-    /// Ask the service, at the price that was on the screen.
-    Ask(Quote),
+    /// Get the answer to a question, at the price that was on the screen.
+    Ask {
+        /// The question.
+        quote: Quote,
+        /// Whether the service is asked though an answer is held.
+        anew: bool,
+    },
     /// Index a report's bytes.
     Index {
         /// Which opening.

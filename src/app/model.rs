@@ -3,7 +3,7 @@
 use super::detail::Detail;
 use super::layout::{Layout, Size, View};
 use super::list::{Entry, List, OpenReport, Origin};
-use super::message::{Effect, Failure, Here, Opening, Recent};
+use super::message::{Effect, Failure, Here, Opening, Recent, Spent};
 use super::panes::{self, PaneState, Scroll};
 use super::sheet::Sheet;
 use crate::quota::{Balances, Entitlements, Holder, Limit, Unit};
@@ -47,14 +47,18 @@ pub struct Model {
     pub balances_failure: Option<String>,
     /// What the user has bought, as far as it is known.
     pub entitlements: Entitlements,
-    /// Units that this session has spent, carefully counted.
-    pub spent: u64,
+    /// Units that this session has spent.
+    pub spent: Spent,
     /// A message to the analyst.
     pub notice: Option<Notice>,
     /// The last call for a list page failed so.
     pub list_failure: Option<Failure>,
     /// Whether the program ends as soon as paid answers are in.
     pub is_quitting: bool,
+    /// Whether a file of which nothing is held is listed as soon as it is opened; the demo does so once.
+    pub lists_at_once: bool,
+    /// Whether the analyst asked for the counters, and is told when they are there.
+    pub(super) announces_balances: bool,
     /// Number of the last opening of a report.
     pub(super) openings: u64,
 }
@@ -142,10 +146,12 @@ impl Model {
             balances: None,
             balances_failure: None,
             entitlements: Entitlements::default(),
-            spent: 0,
+            spent: Spent::default(),
             notice: None,
             list_failure: None,
             is_quitting: false,
+            lists_at_once: false,
+            announces_balances: false,
             openings: 0,
         }
     }
@@ -170,6 +176,14 @@ impl Model {
     #[must_use]
     pub fn is_under_way(&self, request: &Request) -> bool {
         self.under_way.iter().any(|call| call.request == *request)
+    }
+
+    /// The call that lists the open file's sandboxes, if one is under way.
+    #[must_use]
+    pub fn listing(&self) -> Option<&UnderWay> {
+        let is_this =
+            |call: &&UnderWay| matches!(&call.request, Request::Behaviours { file, .. } if self.file() == Some(file));
+        self.under_way.iter().find(is_this)
     }
 
     /// Whether a paid answer is still to come: the program does not end before it is kept.
@@ -225,7 +239,9 @@ impl Model {
     /// Where everything stands.
     #[must_use]
     pub fn layout(&self) -> Layout {
-        Layout::of(self.size, View { pane: self.focused(), group: self.group, is_zoomed: self.is_zoomed })
+        let has_report = self.screen == Screen::File && self.open().is_some();
+        let view = View { has_report, pane: self.focused(), group: self.group, is_zoomed: self.is_zoomed };
+        Layout::of(self.size, view)
     }
 
     /// Rows that are shown of what has the focus.
@@ -249,8 +265,9 @@ impl Model {
 
     /// How a pane is looked at.
     #[must_use]
-    pub fn pane_state(&self, pane: Pane) -> PaneState {
-        self.open().and_then(|open| open.panes.get(&pane)).cloned().unwrap_or_default()
+    pub fn pane_state(&self, pane: Pane) -> &PaneState {
+        const UNTOUCHED: &PaneState = &PaneState::UNTOUCHED;
+        self.open().and_then(|open| open.panes.get(&pane)).unwrap_or(UNTOUCHED)
     }
 
     /// The limit on requests that leaves a holder the least.

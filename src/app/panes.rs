@@ -12,8 +12,8 @@ pub struct PaneInfo {
     pub pane: Pane,
     /// Title in its border.
     pub title: &'static str,
-    /// Name for scripts.
-    pub name: &'static str,
+    /// Title in a few letters.
+    pub short: &'static str,
     /// The key that goes there.
     pub key: Key,
 }
@@ -21,25 +21,25 @@ pub struct PaneInfo {
 /// How many panes stand on the screen at once.
 pub const GROUP: usize = 4;
 
-const fn pane(pane: Pane, title: &'static str, name: &'static str, key: char) -> PaneInfo {
-    PaneInfo { pane, title, name, key: Key::Char(key) }
+const fn pane(pane: Pane, title: &'static str, short: &'static str, key: char) -> PaneInfo {
+    PaneInfo { pane, title, short, key: Key::Char(key) }
 }
 
 /// Every pane. Four after another stand on the screen together; the overview stands beside them.
 pub static PANES: [PaneInfo; 13] = [
-    pane(Pane::Processes, "Processes", "processes", '1'),
+    pane(Pane::Processes, "Processes", "proc", '1'),
     pane(Pane::Tags, "Tags", "tags", '2'),
-    pane(Pane::Registry, "Registry", "registry", '3'),
+    pane(Pane::Registry, "Registry", "reg", '3'),
     pane(Pane::Files, "Files", "files", '4'),
-    pane(Pane::Network, "Network", "network", '5'),
-    pane(Pane::Commands, "Commands", "commands", '6'),
-    pane(Pane::Modules, "Modules and calls", "modules", '7'),
-    pane(Pane::Services, "Services and mutexes", "services", '8'),
-    pane(Pane::Techniques, "ATT&CK and signatures", "techniques", '9'),
+    pane(Pane::Network, "Network", "net", '5'),
+    pane(Pane::Commands, "Commands", "cmd", '6'),
+    pane(Pane::Modules, "Modules and calls", "mod", '7'),
+    pane(Pane::Services, "Services and mutexes", "svc", '8'),
+    pane(Pane::Techniques, "ATT&CK and signatures", "att&ck", '9'),
     pane(Pane::Text, "Text and crypto", "text", 't'),
     pane(Pane::Mobile, "Mobile", "mobile", 'm'),
     pane(Pane::Other, "Other", "other", 'o'),
-    pane(Pane::Overview, "Overview", "overview", '0'),
+    pane(Pane::Overview, "Overview", "over", '0'),
 ];
 
 /// The row of a pane.
@@ -56,7 +56,7 @@ pub fn group(number: usize) -> impl Iterator<Item = Pane> {
 /// How many groups there are.
 #[must_use]
 pub fn groups() -> usize {
-    (PANES.len() - 1) / GROUP
+    (PANES.len() - 1).div_ceil(GROUP)
 }
 
 /// The group that shows a pane; none for the overview, which belongs to no group.
@@ -159,6 +159,9 @@ pub struct Branch {
 const GUIDE_REACH: usize = 2_000;
 
 impl PaneState {
+    /// A pane that nobody has moved in.
+    pub const UNTOUCHED: Self = Self { scroll: Scroll { cursor: 0, top: 0 }, shift: 0, folds: Folds::NONE };
+
     /// How many rows the pane shows of this report.
     #[must_use]
     pub fn count(&self, report: &Report, pane: Pane) -> usize {
@@ -231,7 +234,6 @@ mod tests {
         keys.sort();
         keys.dedup();
         assert_eq!(keys.len(), PANES.len());
-        assert_eq!(groups() * GROUP + 1, PANES.len());
     }
 
     fn movement() -> impl Strategy<Value = Move> {

@@ -2,7 +2,7 @@
 
 use super::commands::{Act, Command};
 use super::model::Model;
-use crate::quota::{Allowed, Price, price};
+use crate::quota::{Allowed, Holder, Period, Price, price};
 use crate::request::Request;
 
 /// What pressing a key would cost.
@@ -16,6 +16,8 @@ pub enum Tag {
     Costs(Price),
     /// Nothing now: the same question is under way.
     UnderWay,
+    /// Nothing, because the quota is spent: when it is worth trying again, as far as that is known.
+    Spent(String),
     /// It cannot be asked without a key.
     NoKey,
 }
@@ -29,6 +31,7 @@ impl Tag {
             Self::Held => "0, held".to_owned(),
             Self::Costs(price) => price.short(),
             Self::UnderWay => "under way".to_owned(),
+            Self::Spent(until) => format!("quota spent until {until}"),
             Self::NoKey => "needs a key".to_owned(),
         }
     }
@@ -41,6 +44,7 @@ impl Tag {
             Self::Costs(price) => price.units.to_string(),
             Self::Free | Self::Held => "0".to_owned(),
             Self::UnderWay => "…".to_owned(),
+            Self::Spent(_) => "spent".to_owned(),
             Self::NoKey => "no key".to_owned(),
         }
     }
@@ -62,7 +66,19 @@ impl Model {
             Some(_) if is_held(self) => Tag::Held,
             Some(request) if self.is_under_way(&request) => Tag::UnderWay,
             Some(_) if !self.service.has_key => Tag::NoKey,
-            Some(request) => Tag::Costs(self.price(&request)),
+            Some(request) => {
+                let price = self.price(&request);
+                self.spent_until(&price).map_or(Tag::Costs(price), Tag::Spent)
+            }
         }
+    }
+
+    /// When a spent quota is full again, if the service's counters leave nothing for this price.
+    #[must_use]
+    pub fn spent_until(&self, price: &Price) -> Option<String> {
+        let limits = [Holder::User, Holder::Group].map(|holder| self.balances.as_ref()?.scarcest(price.unit, holder));
+        let empty = limits.into_iter().flatten().find(|limit| limit.remaining == 0).filter(|_| !price.is_free())?;
+        let at = empty.period.next_reset(self.now);
+        Some(at.strftime(if empty.period == Period::Monthly { "%F 00:00 UTC" } else { "%H:%M UTC" }).to_string())
     }
 }

@@ -5,8 +5,7 @@ use super::model::Model;
 use super::panes::{Move, PANES, Scroll};
 use super::price::Tag;
 use crate::quota::{Holder, Limit};
-use crate::text::thousands;
-use unicode_width::UnicodeWidthStr;
+use crate::text::{thousands, words_in_rows};
 
 /// Columns of the head of a paragraph, the gap included.
 pub const HEAD: usize = 14;
@@ -121,13 +120,13 @@ fn price_of(model: &Model, command: &Command) -> Vec<Paragraph> {
     let Act::Ask { request, .. } = &command.act else { return Vec::new() };
     let Some(request) = request(model) else { return Vec::new() };
     let tag = model.tag(command);
-    let key = command.keys.first().map(ToString::to_string).unwrap_or_default();
-    let mut found = vec![paragraph(&key, format!("{}: {} · {}", command.label, request.words(), tag.words()))];
+    let mut found =
+        vec![paragraph(&command.first_key(), format!("{}: {} · {}", command.label, request.words(), tag.words()))];
     match &tag {
         Tag::Held => found.push(paragraph("", "The answer is held, so the service is not asked.")),
         Tag::UnderWay => found.push(paragraph("", "The same question is under way; its answer serves.")),
         Tag::Free => {}
-        Tag::NoKey | Tag::Costs(_) => {
+        Tag::NoKey | Tag::Costs(_) | Tag::Spent(_) => {
             let price = model.price(&request);
             found.extend(price.explanation().into_iter().map(|sentence| paragraph("", sentence)));
             if !price.is_free() {
@@ -161,18 +160,8 @@ pub fn limit_words(limit: &Limit) -> String {
 impl Paragraph {
     fn rows(&self, columns: usize) -> Vec<SheetRow> {
         let room = columns.saturating_sub(HEAD).max(16);
-        let mut rows: Vec<SheetRow> = Vec::new();
-        let mut text = String::new();
-        for word in self.text.split(' ') {
-            if !text.is_empty() && text.width() + 1 + word.width() > room {
-                rows.push(SheetRow { head: String::new(), text: std::mem::take(&mut text) });
-            }
-            if !text.is_empty() {
-                text.push(' ');
-            }
-            text.push_str(word);
-        }
-        rows.push(SheetRow { head: String::new(), text });
+        let text = words_in_rows(&self.text, room).into_iter();
+        let mut rows: Vec<SheetRow> = text.map(|text| SheetRow { head: String::new(), text }).collect();
         if let Some(first) = rows.first_mut() {
             first.head.clone_from(&self.head);
         }

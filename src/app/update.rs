@@ -9,7 +9,7 @@ use super::model::{Focus, Model, Overlay, Screen, UnderWay};
 use super::panes::{self, Move, PANES, PaneState};
 use crate::quota::{Allowed, Entitlements};
 use crate::report::identifier::Sha256;
-use crate::report::index::{Batch, Form};
+use crate::report::index::{Batch, Form, Section};
 use crate::report::{Pane, tree};
 use crate::request::Request;
 use crate::text::thousands;
@@ -21,7 +21,7 @@ impl Model {
     pub fn start(&mut self) -> Vec<Effect> {
         let mut effects = vec![Effect::FindRecent];
         if self.service.has_key {
-            effects.extend(self.ask(Request::Quotas));
+            effects.extend(self.ask(Request::Quotas, true));
         }
         effects
     }
@@ -72,7 +72,9 @@ impl Model {
     }
 
     fn press(&mut self, key: Key) -> Vec<Effect> {
-        self.notice = None;
+        if !self.is_quitting {
+            self.notice = None;
+        }
         if self.screen == Screen::Start && self.overlay.is_none() && self.type_key(key) {
             return Vec::new();
         }
@@ -92,16 +94,19 @@ impl Model {
         match &command.act {
             Act::Local(act) => act(self),
             Act::Ask { is_held, with_held, .. } if is_held(self) => with_held(self),
-            Act::Ask { request, .. } => match request(self) {
-                Some(request) => self.ask(request),
+            Act::Ask { request, anew, .. } => match request(self) {
+                Some(request) => {
+                    self.announces_balances |= request == Request::Quotas;
+                    self.ask(request, *anew)
+                }
                 None => Vec::new(),
             },
         }
     }
 
     /// Asks the service, unless the same question is under way or cannot be asked.
-    fn ask(&mut self, request: Request) -> Vec<Effect> {
-        if self.is_under_way(&request) {
+    fn ask(&mut self, request: Request, anew: bool) -> Vec<Effect> {
+        if self.is_quitting || self.is_under_way(&request) {
             return Vec::new();
         }
         let quote = request.quote(&self.entitlements);
@@ -116,10 +121,16 @@ impl Model {
             self.warn(format!("Nothing was sent: {reason}. $ explains."));
             return Vec::new();
         }
+        if let Some(until) = self.spent_until(price) {
+            self.warn(format!(
+                "Nothing was sent: the quota is spent until {until}. b asks the counters again, for nothing."
+            ));
+            return Vec::new();
+        }
         self.forget_failure(&request.clone());
         let is_paid = !price.is_free();
         self.under_way.push(UnderWay { request: request.clone(), since: self.now, bytes: 0, total: None, is_paid });
-        vec![Effect::Ask(quote)]
+        vec![Effect::Ask { quote, anew }]
     }
 
     fn forget_failure(&mut self, request: &Request) {
@@ -141,7 +152,7 @@ impl Model {
         if self.is_quitting && !self.awaits_paid_answer() {
             return vec![Effect::Quit];
         }
-        if was_paid && !self.is_quitting { self.ask(Request::Quotas) } else { Vec::new() }
+        if was_paid && !self.is_quitting { self.ask(Request::Quotas, true) } else { Vec::new() }
     }
 
     fn answered(&mut self, request: &Request, result: Result<Here, Failure>) -> Vec<Effect> {
@@ -179,9 +190,11 @@ impl Model {
         let Some(list) = self.list.as_mut().filter(|list| list.file() == Some(file)) else { return effects };
         match result {
             Ok(page) => {
-                let entries = page.page.entries.len();
+                let (entries, unkept) = (page.page.entries.len(), page.unkept.clone());
                 list.take_page(cursor.as_ref(), page);
-                if list.next == Next::Circle {
+                if let Some(why) = unkept {
+                    self.warn(format!("The list is here, but could not be kept: {why}"));
+                } else if list.next == Next::Circle {
                     self.warn(
                         "The service repeats a page's address: it goes in circles, so no further page is asked for.",
                     );
@@ -203,8 +216,16 @@ impl Model {
                 self.entitlements = self.entitlements.updated(Entitlements::from_balances(&balances));
                 self.balances = Some(balances);
                 self.balances_failure = None;
+                if std::mem::take(&mut self.announces_balances) {
+                    self.say("The counters are up to date.");
+                }
             }
-            Err(why) => self.balances_failure = Some(why),
+            Err(why) => {
+                if std::mem::take(&mut self.announces_balances) {
+                    self.warn(format!("The counters could not be read: {why}"));
+                }
+                self.balances_failure = Some(why);
+            }
         }
         effects
     }
@@ -218,11 +239,21 @@ impl Model {
             };
             list.take_page(cursor.as_ref(), page);
         }
-        for report in reports {
-            list.take_held(report);
-        }
+        list.take_all_held(reports);
+        let is_new = list.since.is_none();
         self.settle();
+        if is_new && std::mem::take(&mut self.lists_at_once) {
+            let page = self.list.as_ref().and_then(|list| list.next_page(self.service.listing));
+            return page.map(|page| self.ask(page, false)).unwrap_or_default();
+        }
         self.show_chosen()
+    }
+
+    /// Whether a report has any attribute that a behaviour report has.
+    fn is_behaviour(&mut self, opening: Opening) -> bool {
+        let open = self.list.as_mut().and_then(|list| list.opened_mut(opening));
+        let is_known = |section: &Section| section.attribute.is_some_and(|known| !["id", "type"].contains(&known.name));
+        open.is_some_and(|open| open.report.index.sections.iter().any(is_known))
     }
 
     /// Opens the chosen report if it is here: a held report costs nothing, so no key is needed.
@@ -245,10 +276,14 @@ impl Model {
             refresh_folds(state, &open.report);
         }
         let index = &open.report.index;
-        if index.is_complete && !index.is_json {
+        let (is_complete, is_json, is_cut) = (index.is_complete, index.is_json, index.is_cut);
+        if is_complete && !is_json {
             open.unreadable = Some("it is not JSON".to_owned());
-        } else if index.is_complete && index.is_cut {
+        } else if is_complete && is_cut {
             self.warn("This report stops in the middle: it was cut short. What came of it is shown.");
+        } else if is_complete && self.is_document() && !self.is_behaviour(opening) {
+            self.say("This document is no behaviour report. All that it holds stands in the pane Other.");
+            self.focus_pane(Pane::Other);
         }
         Vec::new()
     }

@@ -3,9 +3,7 @@
 use super::run_app;
 use crate::demo::{Demo as Service, Fault, Listing, Options};
 use crate::gate::Gate;
-use crate::quota::Entitlements;
 use crate::report::identifier::Sha256;
-use crate::request::Request;
 use crate::runtime;
 use crate::service::credential::{Credential, Source};
 use crate::service::{Client, Profile};
@@ -74,10 +72,9 @@ impl Demo {
         if !self.serve {
             runtime::attended()?;
         }
-        let is_calm = self.faults.is_empty();
         let serve = self.serve;
         let service = threads.block_on(Service::start(self.options())).context("the demo service cannot start")?;
-        if serve { threads.block_on(serve_alone(&service)) } else { browse(&threads, &service, is_calm) }
+        if serve { threads.block_on(serve_alone(&service)) } else { browse(&service) }
     }
 
     fn options(self) -> Options {
@@ -99,7 +96,7 @@ impl Demo {
 }
 
 /// The app on the service, with a store of its own that ends with it: a demo leaves nothing behind.
-fn browse(threads: &tokio::runtime::Runtime, service: &Service, is_calm: bool) -> anyhow::Result<()> {
+fn browse(service: &Service) -> anyhow::Result<()> {
     let folder = tempfile::Builder::new().prefix("behaview-demo-").tempdir()?;
     let store = Arc::new(Store::open(&folder.path().join("behaview.db"))?);
     let client = client(service)?;
@@ -112,15 +109,8 @@ fn browse(threads: &tokio::runtime::Runtime, service: &Service, is_calm: bool) -
         files.push(sha256);
     }
     let gate = Gate::new(store, client, super::session(), jiff::Timestamp::now);
-    let main = files.into_iter().next();
-    if let (Some(file), true) = (&main, is_calm) {
-        let listing = gate.client().profile().listing;
-        let request = Request::Behaviours { file: file.clone(), listing, cursor: None };
-        // What goes wrong here is asked for again, and shown, on the screen.
-        let _ = threads.block_on(gate.ask(&request.quote(&Entitlements::default()), &|_| {}));
-    }
-    let notice = "This is the demo: made-up reports, make-believe quota. Listing this file took 1 of it. f shows its other files, ? the keys.";
-    run_app(gate, main, is_calm.then(|| notice.to_owned())).map(|_| ())
+    let notice = "This is the demo: made-up reports, make-believe quota. It lists this file by itself, for 1 of that quota. f shows the other files, ? the keys.";
+    run_app(gate, files.into_iter().next(), Some(notice.to_owned())).map(|_| ())
 }
 
 fn client(service: &Service) -> anyhow::Result<Client> {

@@ -2,7 +2,7 @@
 
 use super::Failed;
 use crate::app::Here;
-use crate::report::identifier::Identifier;
+use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::Page;
 use crate::report::{Body, Indexer, Report};
 use anyhow::Context;
@@ -22,8 +22,17 @@ pub(super) struct Document {
 }
 
 /// Whether an argument names a document rather than something of the service's.
+///
+/// Samples are often named by their hash: what looks like the service's is the service's, and `./` before it says otherwise.
 pub(super) fn is_document(argument: &str) -> bool {
-    argument == STANDARD_INPUT || Path::new(argument).is_file()
+    let is_services = argument.get(..Sha256::LENGTH).is_some_and(|hash| Sha256::parse(hash).is_some());
+    argument == STANDARD_INPUT
+        || !is_services && (Path::new(argument).exists() && !Path::new(argument).is_dir() || is_path(argument))
+}
+
+/// Whether an argument can only be a path, be there such a file or not.
+fn is_path(argument: &str) -> bool {
+    argument.contains(std::path::MAIN_SEPARATOR) || argument.ends_with(".json")
 }
 
 /// Reads a document. A single report is looked at only as far as is needed to know that it is one.
@@ -49,8 +58,14 @@ fn body(path: &str) -> anyhow::Result<Body> {
         std::io::stdin().lock().read_to_end(&mut bytes).context("standard input cannot be read")?;
         return Ok(Body::in_memory(bytes));
     }
-    let file = File::open(path).with_context(|| format!("{path} cannot be opened"))?;
-    Body::on_disk(file).with_context(|| format!("{path} cannot be read"))
+    let mut file = File::open(path).with_context(|| format!("{path} cannot be opened"))?;
+    if file.metadata().is_ok_and(|about| about.is_file()) {
+        return Body::on_disk(file).with_context(|| format!("{path} cannot be read"));
+    }
+    // A pipe can be read once only.
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).with_context(|| format!("{path} cannot be read"))?;
+    Ok(Body::in_memory(bytes))
 }
 
 fn reports(body: &Body) -> anyhow::Result<Vec<(Option<Identifier>, Here)>> {
@@ -74,7 +89,7 @@ fn is_page(body: &Body) -> anyhow::Result<bool> {
         if !index.is_json {
             break;
         }
-        if index.is_page || !index.sections.is_empty() {
+        if index.is_enveloped || index.is_attributed {
             return Ok(index.is_page);
         }
     }

@@ -53,20 +53,32 @@ impl Failed {
     pub fn bad_answer(words: impl Into<String>) -> Self {
         Self { kind: Kind::BadAnswer, words: words.into() }
     }
-
-    /// Something named is not there.
-    #[must_use]
-    pub fn not_found(words: impl Into<String>) -> Self {
-        Self { kind: Kind::NotFound, words: words.into() }
-    }
 }
 
 /// Says on standard error what went wrong, by way of the escaper, and gives the exit code.
 pub(super) fn report(error: &anyhow::Error) -> ExitCode {
     let words = Untrusted::from(format!("{error:#}")).visible();
     // Standard error that is closed leaves nobody to tell.
-    let _ = writeln!(std::io::stderr(), "behaview: {words}");
+    let _ = writeln!(
+        std::io::stderr(),
+        "{}{words}",
+        if words.as_str().starts_with("behaview") { "" } else { "behaview: " }
+    );
     ExitCode::from(kind(error) as u8)
+}
+
+/// Says what clap says, line by line by way of the escaper: it quotes arguments, and those may be a file's name.
+pub(super) fn usage(error: &clap::Error) -> ExitCode {
+    let text = error.to_string();
+    let lines = text.lines().map(|line| format!("{}\n", Untrusted::from(line).visible()));
+    let text = lines.collect::<String>();
+    // Output that is closed leaves nobody to tell.
+    let _ = if error.use_stderr() {
+        std::io::stderr().write_all(text.as_bytes())
+    } else {
+        std::io::stdout().write_all(text.as_bytes())
+    };
+    u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
 fn kind(error: &anyhow::Error) -> Kind {

@@ -70,7 +70,11 @@ enum ConfigCommand {
 /// # Errors
 /// When it cannot be done; the exit code of [`Failed`] says of what kind the failure is.
 pub fn main() -> ExitCode {
-    match run(Cli::parse()) {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return exit::usage(&error),
+    };
+    match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => exit::report(&error),
     }
@@ -104,11 +108,11 @@ fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
     })
 }
 
-/// Runs the app on a gate, at a file if there is one, with something to say at first.
+/// Runs the app on a gate, at a file if there is one. With something to say at first, the file is listed at once.
 fn run_app(gate: Gate, file: Option<Sha256>, notice: Option<String>) -> anyhow::Result<Exit> {
     let mut model = Model::new(service(&gate), jiff::Timestamp::now());
-    model.spent = gate.spent()?.total();
     let first = file.map(|file| model.open_file(file)).unwrap_or_default();
+    model.lists_at_once = notice.is_some();
     notice.into_iter().for_each(|words| model.say(words));
     runtime::run(model, Backing::Service(Arc::new(gate)), first)
 }

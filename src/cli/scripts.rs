@@ -69,18 +69,22 @@ impl List {
         let gate = gate(common)?;
         let runtime = runtime()?;
         let mut listed = Listed { file: Some(file.to_string()), sandboxes: Vec::new(), more: true };
-        let (mut cursor, mut asked) = (None, HashSet::new());
-        while asked.insert(cursor.clone()) && (asked.len() == 1 || self.all) {
+        let (mut cursor, mut seen) = (None, HashSet::new());
+        loop {
             let listing = gate.client().profile().listing;
             let request = Request::Behaviours { file: file.clone(), listing, cursor };
             let got = runtime.block_on(get(&gate, &request, self.refresh))?;
             let page = Page::of(&got.body)?;
+            let known = seen.len();
             for entry in &page.entries {
-                listed.sandboxes.push(listed_entry(&gate, entry, got.received)?);
+                if seen.insert(entry.identifier.clone()) {
+                    listed.sandboxes.push(listed_entry(&gate, entry, got.received)?);
+                }
             }
             cursor = page.cursor;
             listed.more = cursor.is_some();
-            if cursor.is_none() {
+            // A service that brings nothing new goes in circles, and would be paid for ever.
+            if !(self.all && listed.more && seen.len() > known) {
                 break;
             }
         }
@@ -101,7 +105,7 @@ fn sandbox(identifier: Option<&Identifier>, held_since: Option<Timestamp>) -> Sa
     Sandbox {
         id: identifier.map(|identifier| plain(identifier.text())).unwrap_or_default(),
         sandbox: parts.as_ref().map(|parts| plain(&parts.sandbox)).unwrap_or_default(),
-        when: parts.and_then(|parts| Timestamp::from_second(parts.when?).ok()),
+        when: parts.and_then(|parts| Timestamp::from_second(parts.when.filter(|when| *when >= 1_000_000_000)?).ok()),
         held_since,
     }
 }
@@ -157,7 +161,8 @@ fn say_cost(gate: &Gate) -> anyhow::Result<()> {
         (charged, 0) => format!("charged: {charged}"),
         (charged, unsure) => format!("charged: {charged}, perhaps {unsure} more"),
     };
-    writeln!(std::io::stderr(), "behaview: {words}")?;
+    // What was paid for is worth more than the remark about it.
+    let _ = writeln!(std::io::stderr(), "behaview: {words}");
     Ok(())
 }
 

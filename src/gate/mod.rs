@@ -51,6 +51,9 @@ pub enum GateError {
     /// The same question is under way already, and is not sent twice.
     #[error("this is being fetched already")]
     UnderWay,
+    /// Another program on the same store has asked the same a moment ago.
+    #[error("nothing was sent: another behaview asked the same a moment ago; its answer will be held")]
+    UnderWayElsewhere,
     /// The user is not entitled to it, so nothing was sent.
     #[error("nothing was sent: {0}")]
     NotEntitled(&'static str),
@@ -206,11 +209,13 @@ impl Gate {
 
     async fn reserve(&self, quote: &Quote) -> Result<LedgerId, GateError> {
         let (session, profile) = (self.session.clone(), self.profile().to_owned());
-        let (what, price, at) = (quote.request().words(), quote.price().clone(), (self.clock)());
+        let (what, key) = (quote.request().words(), quote.request().holding_key());
+        let (price, at) = (quote.price().clone(), (self.clock)());
         let write = move |store: &Store| {
-            store.reserve(&Entry { at, session: &session, profile: &profile, what: &what, price: &price })
+            let (session, profile, what, key) = (&session, &profile, &what, key.as_deref());
+            store.reserve(&Entry { at, session, profile, what, key, price: &price })
         };
-        self.work(write).await?.map_err(GateError::Ledger)
+        self.work(write).await?.map_err(GateError::Ledger)?.ok_or(GateError::UnderWayElsewhere)
     }
 
     /// A settlement that cannot be written leaves the entry reserved, which counts as charged.

@@ -11,6 +11,9 @@ use crate::text::Untrusted;
 use std::collections::HashMap;
 use std::io;
 
+/// The most entries that one page is read for: a service sends tens.
+const MOST_ENTRIES: usize = 100_000;
+
 /// What a body holds, and where.
 #[derive(Debug, Default)]
 pub struct Index {
@@ -28,6 +31,8 @@ pub struct Index {
     pub is_attributed: bool,
     /// A page's entries.
     pub entries: Vec<Entry>,
+    /// Entries past the most that a page is read for.
+    pub left_out: usize,
     /// Whether every byte has been read.
     pub is_complete: bool,
     /// Whether the bytes stop inside of a value: the body was cut short.
@@ -66,6 +71,8 @@ pub enum Form {
     Array,
     /// An object: a row a member.
     Object,
+    /// Single values that nobody has named, one after another: a row a member.
+    Loose,
     /// An array of processes with children: a row a process, at any depth, parents first.
     Processes,
 }
@@ -128,6 +135,7 @@ impl Index {
         }
         self.sections.extend(sections);
         self.entries.extend(batch.found.entries);
+        self.left_out += batch.found.left_out;
         self.id = self.id.or(batch.found.id);
         self.kind = self.kind.or(batch.found.kind);
         self.is_page |= batch.found.is_page;
@@ -180,11 +188,13 @@ pub struct Indexer {
 struct Layout {
     places: Vec<Place>,
     name: Vec<u8>,
+    name_at: u32,
     /// Rows of the processes that are open, innermost last.
     ancestors: Vec<u32>,
     /// Rows of the section that is open, those of earlier batches included.
     rows: u32,
     entry: Option<Entry>,
+    listed: usize,
     /// Whether a section is open that the last batch has taken along.
     continues: bool,
     found: Index,
@@ -225,7 +235,8 @@ fn offset(at: u64) -> u32 {
 
 impl Layout {
     fn take(&mut self) -> Batch {
-        let open = self.found.sections.last().filter(|section| section.end == 0 && section.form != Form::Scalar);
+        let is_open = |section: &&Section| section.end == 0 && section.form != Form::Scalar;
+        let open = self.found.sections.last().filter(is_open);
         let next = open.map(|section| Section::new(Untrusted::from(""), section.attribute, section.form));
         let continues = std::mem::replace(&mut self.continues, next.is_some());
         let fresh = Index { sections: next.into_iter().collect(), ..Index::default() };
@@ -256,6 +267,7 @@ impl Layout {
                 }
                 self.name.clear();
                 self.name.extend_from_slice(name);
+                self.name_at = at;
             }
         }
     }
@@ -323,8 +335,17 @@ impl Layout {
         }
         // An identifier by itself, where an object was promised.
         entry.id = object.is_none().then_some(at);
-        self.found.entries.push(entry);
+        self.push_entry(entry);
         Place::Deep
+    }
+
+    fn push_entry(&mut self, entry: Entry) {
+        self.listed = self.listed.saturating_add(1);
+        if self.listed > MOST_ENTRIES {
+            self.found.left_out = self.found.left_out.saturating_add(1);
+        } else {
+            self.found.entries.push(entry);
+        }
     }
 
     fn enter_entry_member(&mut self, at: u32, object: Option<bool>) -> Place {
@@ -338,6 +359,9 @@ impl Layout {
 
     fn open_section(&mut self, at: u32, object: Option<bool>) -> Place {
         let attribute = Attribute::named(&self.name);
+        if attribute.is_none() && object.is_none() {
+            return self.push_loose();
+        }
         let is_tree = attribute.is_some_and(|found| found.shape == Shape::ProcessTree);
         let (form, place) = match object {
             None => (Form::Scalar, Place::Deep),
@@ -352,6 +376,15 @@ impl Layout {
             self.push_row(at);
         }
         place
+    }
+
+    /// Single values that nobody has named share a section, a row each: a million of them cost no more than a million rows.
+    fn push_loose(&mut self) -> Place {
+        if self.found.sections.last().is_none_or(|last| last.form != Form::Loose) {
+            self.found.sections.push(Section::new(Untrusted::default(), None, Form::Loose));
+        }
+        self.push_row(self.name_at);
+        Place::Deep
     }
 
     fn enter_process(&mut self, at: u32, object: Option<bool>) -> Place {
@@ -386,7 +419,7 @@ impl Layout {
             Some(Place::Entry) => {
                 if let Some(mut entry) = self.entry.take() {
                     entry.range.end = at;
-                    self.found.entries.push(entry);
+                    self.push_entry(entry);
                 }
             }
             _ => {}

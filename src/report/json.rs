@@ -88,7 +88,7 @@ impl Scanner {
             Some(b',') => self.expects_name = self.open.last() == Some(&true),
             Some(b'"') => self.starts_text(sink),
             Some(b' ' | b'\n' | b'\r' | b'\t' | b':') | None => {}
-            Some(_) => return self.starts_word(sink),
+            Some(first) => return self.starts_word(*first, sink),
         }
         1
     }
@@ -116,12 +116,12 @@ impl Scanner {
         self.state = State::Text { name: self.expects_name, escaped: false };
     }
 
-    fn starts_word(&mut self, sink: &mut impl FnMut(u64, Event<'_>)) -> usize {
+    fn starts_word(&mut self, first: u8, sink: &mut impl FnMut(u64, Event<'_>)) -> usize {
         // A byte order mark before the first value is no value.
-        if !(self.at < 3 && self.open.is_empty()) {
+        if !(self.at < 3 && self.open.is_empty() && matches!(first, 0xef | 0xbb | 0xbf)) {
             sink(self.at, Event::Word);
+            self.state = State::Word;
         }
-        self.state = State::Word;
         1
     }
 
@@ -353,6 +353,7 @@ mod tests {
     fn broken_bytes_cost_themselves_only() {
         assert_eq!(events(&[b"[nul, \"a\"}]]"]), "0[ 1word 6text 10/ ");
         assert_eq!(events(&[b"\xef\xbb\xbf{\"a\":1}"]), "3{ 4a= 8word 10/ ");
+        assert_eq!(events(&[b"42"]), "0word ");
     }
 
     #[test]

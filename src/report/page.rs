@@ -10,8 +10,11 @@ use super::json::Raw;
 use crate::text::Untrusted;
 use std::io;
 
-/// How many bytes of an identifier or cursor are read.
-const LONGEST_WORD: u64 = 16 * 1024;
+/// How many bytes of an identifier or cursor are read at first.
+const WORD: u64 = 512;
+
+/// The longest identifier or cursor that is taken; half a word would be another word.
+const LONGEST_WORD: u64 = 1024 * 1024;
 
 /// One page of a file's sandbox reports.
 #[derive(Debug, Clone, Default)]
@@ -75,10 +78,10 @@ impl Page {
         if !index.is_page {
             return Err(PageError::NotAList);
         }
-        let mut page = Self::default();
+        let mut page = Self { nameless: index.left_out, ..Self::default() };
         for entry in &index.entries {
-            let id = entry.id.map(|at| word(body, at)).transpose()?;
-            let Some(identifier) = id.and_then(Identifier::new) else {
+            let id = entry.id.map(|at| word(body, at.into())).transpose()?;
+            let Some(identifier) = id.flatten().and_then(Identifier::new) else {
                 page.nameless += 1;
                 continue;
             };
@@ -93,9 +96,16 @@ impl Page {
     }
 }
 
-fn word(body: &Body, at: u32) -> io::Result<Untrusted> {
-    let at = u64::from(at);
-    Ok(Raw::new(&body.window(at..at + LONGEST_WORD)?).text())
+/// A word, if it is not longer than any word can be.
+fn word(body: &Body, at: u64) -> io::Result<Option<Untrusted>> {
+    for limit in [WORD, LONGEST_WORD] {
+        let bytes = body.window(at..at + limit)?;
+        let raw = Raw::new(&bytes);
+        if raw.bytes().len() < raw.length_to_end() || at + limit >= body.len() {
+            return Ok(Some(raw.text()));
+        }
+    }
+    Ok(None)
 }
 
 /// A member of the page's `meta`; null counts as absent.
@@ -103,11 +113,11 @@ fn meta(body: &Body, index: &Index, name: &str) -> io::Result<Option<Untrusted>>
     let meta = index.sections.iter().filter(|s| s.name.as_bytes() == b"meta" && s.form == Form::Object);
     for start in meta.flat_map(|section| &section.starts) {
         let start = u64::from(*start);
-        let bytes = [b"{", &*body.window(start..start + LONGEST_WORD)?].concat();
-        if let Some((found, value)) = Raw::new(&bytes).members().next()
-            && found.as_bytes() == name.as_bytes()
-        {
-            return Ok(Some(value.text()).filter(|text| text.as_bytes() != b"null"));
+        let bytes = body.window(start..start + WORD)?;
+        let found = Raw::new(&bytes);
+        if found.text().as_bytes() == name.as_bytes() {
+            let after = start + (bytes.len() - found.length_to_end() + found.bytes().len()) as u64;
+            return Ok(word(body, after)?.filter(|text| text.as_bytes() != b"null"));
         }
     }
     Ok(None)
@@ -141,6 +151,14 @@ mod tests {
         for meta in ["", r#","meta":{}"#, r#","meta":{"cursor":null}"#, r#","meta":{"cursor":""}"#, r#","meta":[]"#] {
             assert_eq!(page(&format!(r#"{{"data":[]{meta}}}"#)).unwrap().cursor, None, "{meta}");
         }
+    }
+
+    #[test]
+    fn long_words_are_whole_or_not_at_all() {
+        let (long, longer) = ("c".repeat(20_000), "x".repeat(2_000_000));
+        let found = page(&format!(r#"{{"data":[{{"id":"{longer}"}}],"meta":{{"cursor":"{long}"}}}}"#)).unwrap();
+        assert_eq!((found.entries.len(), found.nameless), (0, 1));
+        assert_eq!(found.cursor.unwrap().as_bytes().len(), 20_000);
     }
 
     #[test]

@@ -138,7 +138,11 @@ impl Report {
     pub fn raw_row(&self, section: usize, row: usize) -> io::Result<Vec<u8>> {
         let Some(found) = self.section(section) else { return Ok(Vec::new()) };
         let bytes = self.row_bytes(found, row, WHOLE_ROW)?;
-        let length = if found.form == Form::Object { member_length(&bytes) } else { Raw::new(&bytes).bytes().len() };
+        let length = if matches!(found.form, Form::Object | Form::Loose) {
+            member_length(&bytes)
+        } else {
+            Raw::new(&bytes).bytes().len()
+        };
         Ok(bytes.get(..length).unwrap_or(&bytes).to_vec())
     }
 
@@ -150,10 +154,10 @@ impl Report {
         let Some(found) = self.section(section) else { return Ok(Vec::new()) };
         match found.form {
             Form::Processes => {
-                let own = self.process_members(found, row, &self.row_bytes(found, row, PREVIEW)?);
+                let own = self.process_members(found, row, &self.row_bytes(found, row, WHOLE_ROW)?, WHOLE_ROW);
                 Ok(own.into_iter().flat_map(|(name, value)| named_lines(&name, &value)).collect())
             }
-            Form::Object => {
+            Form::Object | Form::Loose => {
                 Ok(lines(&[b"{", &*self.raw_row(section, row)?, b"}"].concat()).into_iter().skip(1).collect())
             }
             Form::Scalar | Form::Array => Ok(lines(&self.raw_row(section, row)?)),
@@ -164,8 +168,8 @@ impl Report {
     fn row_bytes(&self, section: &Section, row: usize, limit: u64) -> io::Result<Vec<u8>> {
         let Some(start) = section.starts.get(row).map(|start| u64::from(*start)) else { return Ok(Vec::new()) };
         let end = match (section.form, section.starts.get(row + 1)) {
-            (Form::Array | Form::Object, Some(next)) => u64::from(*next),
-            (Form::Scalar, _) => u64::MAX,
+            (Form::Array | Form::Object | Form::Loose, Some(next)) => u64::from(*next),
+            (Form::Scalar | Form::Loose, _) => u64::MAX,
             _ if section.end == 0 => u64::MAX,
             _ => u64::from(section.end),
         };
@@ -176,24 +180,25 @@ impl Report {
         if Raw::new(bytes).kind() != Kind::Object {
             return vec![Piece::Value(compact(Raw::new(bytes)))];
         }
-        let members = self.process_members(section, row, bytes);
+        let members = self.process_members(section, row, bytes, PREVIEW);
         let value = |wanted: &str| {
             let found = members.iter().find(|(name, _)| name.as_bytes() == wanted.as_bytes());
             found.map(|(_, value)| compact(Raw::new(value)))
         };
         let mut pieces = vec![value("name").map_or(Piece::Own("(no name)".into()), Piece::Value)];
-        for (before, name) in [("  ", "process_id"), ("  +", "time_offset")] {
-            if let Some(found) = value(name) {
-                pieces.extend([Piece::Own(before.into()), Piece::Detail(found)]);
-            }
+        if let Some(id) = value("process_id") {
+            pieces.extend([Piece::Own("  ".into()), Piece::Detail(id)]);
+        }
+        if let Some(offset) = value("time_offset") {
+            pieces.extend([Piece::Own("  +".into()), Piece::Detail(offset), Piece::Own(" s".into())]);
         }
         pieces
     }
 
     /// A process's members without its children: those before them, and those after.
-    fn process_members(&self, section: &Section, row: usize, bytes: &[u8]) -> Vec<(Untrusted, Vec<u8>)> {
+    fn process_members(&self, section: &Section, row: usize, bytes: &[u8], limit: u64) -> Vec<(Untrusted, Vec<u8>)> {
         let tail = u32::try_from(row).ok().and_then(|row| section.tails.get(&row));
-        let after = tail.and_then(|tail| self.body.window(u64::from(*tail)..u64::from(*tail) + PREVIEW).ok());
+        let after = tail.and_then(|tail| self.body.window(u64::from(*tail)..u64::from(*tail) + limit).ok());
         let after = after.map(|bytes| [b"{", &*bytes].concat());
         let is_own = |(name, _): &(Untrusted, Raw<'_>)| name.as_bytes() != b"children";
         let own = |(name, value): (Untrusted, Raw<'_>)| (name, value.bytes().to_vec());
@@ -211,7 +216,7 @@ fn label(section: &Section) -> Label {
 }
 
 fn pieces(section: &Section, bytes: &[u8]) -> Vec<Piece> {
-    if section.form == Form::Object {
+    if matches!(section.form, Form::Object | Form::Loose) {
         return member_pieces(bytes);
     }
     let raw = Raw::new(bytes);
@@ -248,7 +253,7 @@ fn record_pieces(raw: Raw<'_>, fields: &'static [Field]) -> Vec<Piece> {
     }
     match members.iter().filter(|(name, _)| !named(name)).count() {
         0 => {}
-        more => pieces.push(Piece::Own(format!("  +{more}").into())),
+        more => pieces.push(Piece::Own(format!(" · {more} more").into())),
     }
     pieces
 }
@@ -364,7 +369,7 @@ mod tests {
     #[test]
     fn rows_stand_in_the_order_of_the_table_with_what_happened() {
         let json = r#"{"files_opened":["C:\\a"],"files_dropped":[{"sha256":"ff","path":"C:\\b","extra":1}],"files_copied":[{"source":"s","destination":"d"}]}"#;
-        assert_eq!(pane(json, Pane::Files), [r"dropped|C:\b · ff  +1", "copied|s → d", r"opened|C:\a"]);
+        assert_eq!(pane(json, Pane::Files), [r"dropped|C:\b · ff · 1 more", "copied|s → d", r"opened|C:\a"]);
     }
 
     #[test]
@@ -384,14 +389,14 @@ mod tests {
         let found = pane(json, Pane::Other);
         assert_eq!(
             found,
-            ["new_thing|a: 1", "new_thing|b: {\"c\":[2]}", "word|true", "list|[1,[2]]", "list|{\"k\":\"v \\\" x\"}"]
+            ["new_thing|a: 1", "new_thing|b: {\"c\":[2]}", "|word: true", "list|[1,[2]]", "list|{\"k\":\"v \\\" x\"}"]
         );
     }
 
     #[test]
     fn a_process_is_read_wherever_its_name_stands() {
         let json = r#"{"processes_tree":[{"children":[{"name":"b","process_id":7,"time_offset":3}],"name":"a","process_id":"7"},{"name":"c","children":[null]},{}]}"#;
-        assert_eq!(pane(json, Pane::Processes), ["|a  7", "|b  7  +3", "|c", "|null", "|(no name)"]);
+        assert_eq!(pane(json, Pane::Processes), ["|a  7", "|b  7  +3 s", "|c", "|null", "|(no name)"]);
         let found = report(json);
         let own: Vec<_> = found.lines(0, 0).unwrap().into_iter().map(|line| line.name.unwrap()).collect();
         assert_eq!(own, [Untrusted::from("name"), Untrusted::from("process_id")]);

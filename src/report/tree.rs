@@ -13,6 +13,9 @@ pub struct Folds {
 }
 
 impl Folds {
+    /// Nothing is folded.
+    pub const NONE: Self = Self { folded: BTreeSet::new(), visible: None };
+
     /// How many rows of a tree with these depths are visible.
     #[must_use]
     pub fn len(&self, depths: &[u16]) -> usize {

@@ -20,11 +20,14 @@ use crate::gate::Clock;
 use crate::view;
 use ratatui::Terminal;
 use ratatui::backend::Backend;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 /// How often the screen is drawn while something is under way and nothing else happens.
 const TICK: Duration = Duration::from_millis(250);
+
+/// How long a paid answer is waited for when there is nobody to wait for it with.
+const LAST_WAIT: Duration = Duration::from_millis(1500);
 
 /// How a run of the app ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,28 +101,46 @@ where
 
     /// Takes messages in until the app ends, drawing in between.
     ///
-    /// # Errors
-    /// When the terminal cannot be drawn on.
-    pub fn run(&mut self) -> Result<Exit, B::Error> {
+    /// A terminal that cannot be drawn on is a terminal that is gone: the app ends, but a paid answer has a moment to come in.
+    pub fn run(&mut self) -> Exit {
+        let mut gone_since = None;
         loop {
-            self.draw()?;
-            if let Some(exit) = self.exit {
-                return Ok(exit);
+            if gone_since.is_none() && self.draw().is_err() {
+                gone_since = Some(Instant::now());
+                self.take(Message::Quit);
             }
-            let message = if self.model.is_waiting() {
-                self.inbox.recv_timeout(TICK).or_else(|error| match error {
-                    RecvTimeoutError::Timeout => Ok(Message::Tick),
-                    RecvTimeoutError::Disconnected => Err(error),
-                })
-            } else {
-                self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected)
-            };
-            let Ok(message) = message else { return Ok(Exit::Done) };
-            self.take(message);
+            if let Some(exit) = self.exit {
+                return exit;
+            }
+            if gone_since.is_some_and(|since| since.elapsed() > LAST_WAIT) {
+                return Exit::Done;
+            }
+            match self.next_message() {
+                Ok(message) => self.take(message),
+                Err(_) => return Exit::Done,
+            }
             while let Ok(message) = self.inbox.try_recv() {
                 self.take(message);
             }
         }
+    }
+
+    /// Waits for a message; a tick while something is under way, so that waiting is seen to go on.
+    fn next_message(&self) -> Result<Message, RecvError> {
+        if !self.model.is_waiting() {
+            return self.inbox.recv();
+        }
+        match self.inbox.recv_timeout(TICK) {
+            Ok(message) => Ok(message),
+            Err(RecvTimeoutError::Timeout) => Ok(Message::Tick),
+            Err(RecvTimeoutError::Disconnected) => Err(RecvError),
+        }
+    }
+
+    /// The terminal, when the session is over; work beside the loop is let go.
+    #[must_use]
+    pub fn into_terminal(self) -> Terminal<B> {
+        self.terminal
     }
 
     /// Takes messages in until nothing is under way, then draws once; says whether that came to pass in time.

@@ -1,6 +1,6 @@
 //! Performs effects beside the loop, and answers with messages.
 
-use crate::app::message::{Failure, HeldPage, HeldReport, Here, Opening, Recent};
+use crate::app::message::{Failure, HeldPage, HeldReport, Here, Opening, Recent, Spent};
 use crate::app::{Effect, Message};
 use crate::gate::{Answer, Cost, Gate, GateError};
 use crate::quota::Balances;
@@ -83,7 +83,7 @@ impl Performer {
     pub fn perform(&self, effect: Effect) {
         match (effect, &self.backing) {
             (Effect::Index { opening, body }, _) => self.blocking(move |work| index(&work, opening, &body)),
-            (Effect::Ask(quote), Backing::Service(gate)) => self.ask(Arc::clone(gate), quote),
+            (Effect::Ask { quote, anew }, Backing::Service(gate)) => self.ask(Arc::clone(gate), quote, anew),
             (Effect::Recall(file), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
                 self.blocking(move |work| {
@@ -97,7 +97,7 @@ impl Performer {
                 });
             }
             // A document asks nothing, and the session itself ends.
-            (Effect::Ask(_) | Effect::Recall(_) | Effect::FindRecent, Backing::Document)
+            (Effect::Ask { .. } | Effect::Recall(_) | Effect::FindRecent, Backing::Document)
             | (Effect::Quit | Effect::Demo, _) => {}
         }
     }
@@ -114,11 +114,16 @@ impl Performer {
         }
     }
 
-    fn ask(&self, gate: Arc<Gate>, quote: Quote) {
-        let work = self.work();
-        if let Some(runtime) = &self.runtime {
-            runtime.spawn(async move { ask(&work, &gate, &quote).await });
-        }
+    fn ask(&self, gate: Arc<Gate>, quote: Quote, anew: bool) {
+        let (work, request) = (self.work(), quote.request().clone());
+        let Some(runtime) = &self.runtime else { return };
+        let (outbox, call) = (self.outbox.clone(), runtime.spawn(async move { ask(&work, &gate, &quote, anew).await }));
+        // A bug in the call must not leave it under way for ever.
+        runtime.spawn(async move {
+            if let Err(error) = call.await {
+                let _ = outbox.send(message(request, Err(GateError::Internal(error.to_string()))));
+            }
+        });
     }
 }
 
@@ -131,7 +136,7 @@ impl Drop for Performer {
     }
 }
 
-async fn ask(work: &Work, gate: &Gate, quote: &Quote) {
+async fn ask(work: &Work, gate: &Gate, quote: &Quote, anew: bool) {
     let request = quote.request().clone();
     let told = Mutex::new(Instant::now());
     let progress = |Received { bytes, total }| {
@@ -141,10 +146,10 @@ async fn ask(work: &Work, gate: &Gate, quote: &Quote) {
             work.send(Message::Received { request: request.clone(), bytes, total });
         }
     };
-    let result = gate.ask(quote, &progress).await;
+    let result = if anew { gate.ask(quote, &progress).await } else { gate.get(quote, &progress).await };
     // Before the answer, so that the screen never shows one without the other.
     if let Ok(spent) = gate.spent() {
-        work.send(Message::Spent(spent.total()));
+        work.send(Message::Spent(Spent { charged: spent.charged, unsure: spent.unsure }));
     }
     work.send(message(request, result));
 }
@@ -175,7 +180,7 @@ fn page(answer: Answer) -> Result<HeldPage, Failure> {
         cost: "Its price was paid.".to_owned(),
         advice: String::new(),
     })?;
-    Ok(HeldPage { received: answer.received, page })
+    Ok(HeldPage { received: answer.received, page, unkept: answer.unkept })
 }
 
 fn failure(error: &GateError) -> Failure {
@@ -184,7 +189,9 @@ fn failure(error: &GateError) -> Failure {
         GateError::Ledger(_) | GateError::Store(_) => {
             (Cost::Nothing, "Check the disk's free space and the data folder's permissions.".to_owned())
         }
-        GateError::NotEntitled(_) | GateError::UnderWay => (Cost::Nothing, String::new()),
+        GateError::NotEntitled(_) | GateError::UnderWay | GateError::UnderWayElsewhere => {
+            (Cost::Nothing, String::new())
+        }
         GateError::Internal(_) => (Cost::Perhaps(None), String::new()),
     };
     Failure { what: sentence(&error.to_string()), cost: cost.to_string(), advice }
@@ -211,8 +218,9 @@ fn recall(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
     let pages = held_pages(gate, file, listing)?;
     let mut reports = gate.store().reports(gate.profile(), file)?;
     // A run that was killed may have left a report that nobody has read yet: asking for it reads it.
+    let known: HashSet<_> = reports.iter().map(|report| report.identifier.clone()).collect();
     for entry in pages.iter().flat_map(|held| &held.page.entries) {
-        if reports.iter().all(|report| report.identifier != entry.identifier) {
+        if !known.contains(&entry.identifier) {
             gate.held(&Request::Behaviour { identifier: entry.identifier.clone() })?;
             reports.extend(gate.store().report(gate.profile(), &entry.identifier)?);
         }
@@ -232,7 +240,7 @@ fn held_pages(gate: &Gate, file: &Sha256, listing: Listing) -> Result<Vec<HeldPa
         // A page that was readable when it was kept, and is not now, ends what is held.
         let Ok(page) = Page::of(&held.body) else { break };
         cursor = page.cursor.clone();
-        pages.push(HeldPage { received: held.received, page });
+        pages.push(HeldPage { received: held.received, page, unkept: None });
         if cursor.is_none() {
             break;
         }
@@ -250,10 +258,7 @@ fn index(work: &Work, opening: Opening, body: &Body) {
     for window in body.windows() {
         match window {
             Ok(bytes) => indexer.feed(&bytes),
-            Err(error) => {
-                work.send(Message::Unreadable { opening, why: error.to_string() });
-                break;
-            }
+            Err(error) => return work.send(Message::Unreadable { opening, why: error.to_string() }),
         }
         // The first rows at once, the others at a pace that leaves the loop free.
         if told.is_none_or(|told| told.elapsed() >= PACE) {

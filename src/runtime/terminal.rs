@@ -1,6 +1,6 @@
 //! The real terminal: taken over, listened to, and given back however the program ends.
 
-use super::{Backing, Exit, Session};
+use super::{Backing, Exit, LAST_WAIT, Session};
 use crate::app::key::Named;
 use crate::app::{Effect, Key, Message, Model, Size};
 use crate::text::Untrusted;
@@ -11,10 +11,6 @@ use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::Sender;
-use std::time::Duration;
-
-/// How long a paid answer is waited for when the system asks the program to end.
-const LAST_WAIT: Duration = Duration::from_millis(1500);
 
 /// There is no terminal to draw on.
 #[derive(Debug, thiserror::Error)]
@@ -59,20 +55,24 @@ fn give_back() {
 /// Runs the app on the terminal until it ends.
 ///
 /// # Errors
-/// When the terminal cannot be taken over or drawn on.
+/// When the terminal cannot be taken over.
 pub fn run(mut model: Model, backing: Backing, first: Vec<Effect>) -> anyhow::Result<Exit> {
     quiet_panics();
     let (width, height) = crossterm::terminal::size()?;
     model.size = Size { width, height };
-    let taken = TakenOver::now()?;
     let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
     let mut session = Session::new(terminal, model, backing, jiff::Timestamp::now)?;
+    // Before the terminal is taken over: a signal in between must not leave it so.
+    session.performer.listen_for_signals()?;
+    let taken = TakenOver::now()?;
     session.draw()?;
     listen(session.outbox())?;
-    session.performer.listen_for_signals();
+    watch(session.outbox())?;
     session.begin(first);
-    let exit = session.run()?;
+    let exit = session.run();
     drop(taken);
+    // The library's own farewell to the terminal panics where the terminal is gone.
+    std::mem::forget(session.into_terminal());
     Ok(exit)
 }
 
@@ -91,11 +91,34 @@ fn listen(outbox: Sender<Message>) -> io::Result<()> {
     std::thread::Builder::new().name("keyboard".to_owned()).spawn(read).map(|_| ())
 }
 
-/// Asks the loop to end, and after a moment to end without waiting.
+/// Ends the program when the terminal has gone away: without a controlling terminal no signal says so.
+#[cfg(unix)]
+fn watch(outbox: Sender<Message>) -> io::Result<()> {
+    use rustix::event::{PollFd, PollFlags, poll};
+    let wait = move || {
+        let stdout = io::stdout();
+        // Nothing but the end of the terminal wakes this.
+        while poll(&mut [PollFd::new(&stdout, PollFlags::empty())], None)
+            .is_err_and(|error| error == rustix::io::Errno::INTR)
+        {}
+        end(&outbox);
+    };
+    std::thread::Builder::new().name("terminal".to_owned()).spawn(wait).map(|_| ())
+}
+
+#[cfg(not(unix))]
+fn watch(_: Sender<Message>) -> io::Result<()> {
+    Ok(())
+}
+
+/// Asks the loop to end, after a moment to end without waiting, and then ends the program itself: the loop may be
+/// stuck in a terminal that takes no output.
 fn end(outbox: &Sender<Message>) {
     let _ = outbox.send(Message::Quit);
     std::thread::sleep(LAST_WAIT);
     let _ = outbox.send(Message::Quit);
+    std::thread::sleep(LAST_WAIT);
+    std::process::exit(1);
 }
 
 fn message(event: Event) -> Option<Message> {
@@ -149,33 +172,39 @@ fn quiet_panics() {
 
 impl super::Performer {
     /// Ends the app in good order when the system asks for it.
-    fn listen_for_signals(&self) {
-        let outbox = self.outbox.clone();
-        if let Some(runtime) = &self.runtime {
-            runtime.spawn(async move {
-                if asked_to_end().await.is_ok() {
-                    tokio::task::spawn_blocking(move || end(&outbox));
-                }
-            });
-        }
+    fn listen_for_signals(&self) -> io::Result<()> {
+        let Some(runtime) = &self.runtime else { return Ok(()) };
+        let (outbox, _inside) = (self.outbox.clone(), runtime.enter());
+        let asked = asked_to_end()?;
+        runtime.spawn(async move {
+            asked.await;
+            std::thread::spawn(move || end(&outbox));
+        });
+        Ok(())
     }
 }
 
+/// Listens from now on; ends when a signal has come.
 #[cfg(unix)]
-async fn asked_to_end() -> io::Result<()> {
+fn asked_to_end() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hang_up = signal(SignalKind::hangup())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = hang_up.recv() => {}
-        _ = interrupt.recv() => {}
-    }
-    Ok(())
+    let mut quit = signal(SignalKind::quit())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = hang_up.recv() => {}
+            _ = interrupt.recv() => {}
+            _ = quit.recv() => {}
+        }
+    })
 }
 
 #[cfg(not(unix))]
-async fn asked_to_end() -> io::Result<()> {
-    tokio::signal::ctrl_c().await
+fn asked_to_end() -> io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
 }

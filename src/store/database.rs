@@ -48,6 +48,7 @@ CREATE TABLE ledger (
     profile TEXT NOT NULL,
     operation TEXT NOT NULL,
     what TEXT NOT NULL,
+    key BLOB,
     unit TEXT NOT NULL,
     predicted_min INTEGER NOT NULL,
     predicted_max INTEGER,
@@ -58,10 +59,11 @@ CREATE TABLE ledger (
 );
 CREATE INDEX ledger_by_session ON ledger (session);
 CREATE INDEX ledger_by_time ON ledger (at);
+CREATE INDEX ledger_by_key ON ledger (profile, key) WHERE state = 'reserved';
 "];
 
 /// How long a write waits for another program's.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Why the store could not do something.
 #[derive(Debug, thiserror::Error)]

@@ -7,6 +7,7 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, Transaction, params};
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// Number of an answer in the store.
@@ -123,7 +124,7 @@ impl Store {
             let mut select = connection.prepare_cached(
                 "SELECT id, received, length, usable FROM answer
                  WHERE profile = ?1 AND key = ?2 AND (usable IS NULL OR usable = 1)
-                 ORDER BY received DESC, id DESC LIMIT 1",
+                 ORDER BY id DESC LIMIT 1",
             )?;
             let read = |row: &Row<'_>| {
                 let is_read = row.get::<_, Option<i64>>(3)?.is_some();
@@ -162,15 +163,16 @@ impl Store {
             let mut select = connection.prepare_cached(&format!(
                 "SELECT r.identifier, r.received, r.answer, a.length, r.first, r.after
                  FROM report r JOIN answer a ON a.id = r.answer
-                 WHERE r.profile = ?1 AND r.{column} = ?2 ORDER BY r.received DESC, r.rowid DESC"
+                 WHERE r.profile = ?1 AND r.{column} = ?2 ORDER BY r.answer DESC, r.rowid DESC"
             ))?;
             let rows = select.query_map(params![profile, value], FoundReport::read)?;
             rows.collect::<rusqlite::Result<Vec<_>>>()
         })?;
-        let mut newest: Vec<HeldReport> = Vec::new();
+        // Numbers grow, whatever the clock does in between.
+        let (mut newest, mut known) = (Vec::new(), HashSet::new());
         for report in found {
             let Some(identifier) = Identifier::new(Untrusted::from(report.identifier)) else { continue };
-            if newest.iter().all(|known| known.identifier != identifier) {
+            if known.insert(identifier.clone()) {
                 let body = self.body(report.answer, report.length)?.slice(report.range);
                 newest.push(HeldReport { identifier, answer: report.answer, received: report.received, body });
             }

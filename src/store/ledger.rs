@@ -10,7 +10,10 @@
 use super::database::{Store, StoreError};
 use crate::quota::Price;
 use jiff::Timestamp;
-use rusqlite::params;
+use rusqlite::{TransactionBehavior, params};
+
+/// How long another program's call counts as under way, in milliseconds: a little longer than a silent service is given.
+const UNDER_WAY: i64 = 75_000;
 
 /// Number of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +30,8 @@ pub struct Entry<'a> {
     pub profile: &'a str,
     /// What was asked, in words that are safe to show.
     pub what: &'a str,
+    /// What its answer is held under, if it is; tells another program that the same is under way.
+    pub key: Option<&'a [u8]>,
     /// What it is to cost.
     pub price: &'a Price,
 }
@@ -70,28 +75,42 @@ impl Settlement {
 }
 
 impl Store {
-    /// Writes down a call before it is sent.
+    /// Writes down a call before it is sent; none where another program has asked the same a moment ago.
     ///
     /// # Errors
     /// When it cannot be written; then the call must not be sent.
-    pub fn reserve(&self, entry: &Entry<'_>) -> Result<LedgerId, StoreError> {
+    pub fn reserve(&self, entry: &Entry<'_>) -> Result<Option<LedgerId>, StoreError> {
         let units = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+        let at = entry.at.as_millisecond();
         self.with(|connection| {
-            connection.execute(
-                "INSERT INTO ledger (at, session, profile, operation, what, unit, predicted_min, predicted_max, state)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'reserved')",
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let is_under_way: bool = transaction.query_row(
+                "SELECT EXISTS (SELECT 1 FROM ledger WHERE profile = ?1 AND key = ?2 AND state = 'reserved'
+                                AND session <> ?3 AND at BETWEEN ?4 AND ?5)",
+                params![entry.profile, entry.key, entry.session, at - UNDER_WAY, at + UNDER_WAY],
+                |row| row.get(0),
+            )?;
+            if is_under_way {
+                return Ok(None);
+            }
+            transaction.execute(
+                "INSERT INTO ledger (at, session, profile, operation, what, key, unit, predicted_min, predicted_max, state)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'reserved')",
                 params![
-                    entry.at.as_millisecond(),
+                    at,
                     entry.session,
                     entry.profile,
                     entry.price.operation.name(),
                     entry.what,
+                    entry.key,
                     entry.price.unit.name(),
                     units(entry.price.units.min()),
                     entry.price.units.max().map(units),
                 ],
             )?;
-            Ok(LedgerId(connection.last_insert_rowid()))
+            let id = LedgerId(transaction.last_insert_rowid());
+            transaction.commit()?;
+            Ok(Some(id))
         })
     }
 
@@ -144,9 +163,11 @@ mod tests {
         let store = Store::open(&folder.path().join("behaview.db")).unwrap();
         let price = price(&Operation::once(Kind::PrivateBehaviour), &Entitlements::default());
         let now = Timestamp::UNIX_EPOCH;
-        let reserve =
-            || store.reserve(&Entry { at: now, session: "s", profile: "p", what: "w", price: &price }).unwrap();
-        let ids: Vec<_> = (0..4).map(|_| reserve()).collect();
+        let entry = |session, at| Entry { at, session, profile: "p", what: "w", key: Some(b"k"), price: &price };
+        let ids: Vec<_> = (0..4).map(|_| store.reserve(&entry("s", now)).unwrap().unwrap()).collect();
+        assert_eq!(store.reserve(&entry("another program", now)).unwrap(), None);
+        let later = now + jiff::SignedDuration::from_mins(2);
+        assert!(store.reserve(&entry("much later", later)).unwrap().is_some());
         assert_eq!(store.spent("s").unwrap(), Spent { charged: 0, unsure: 4 });
         store.settle(ids[0], Settlement::Charged(1), "200", now).unwrap();
         store.settle(ids[1], Settlement::Unsent, "refused", now).unwrap();

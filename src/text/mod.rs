@@ -33,9 +33,11 @@ mod defang;
 mod escape;
 mod json;
 mod number;
+mod rows;
 mod untrusted;
 mod visible;
 
 pub use number::{bytes, thousands};
+pub use rows::words_in_rows;
 pub use untrusted::{Lines, Untrusted, UntrustedStr};
 pub use visible::Visible;

@@ -3,6 +3,7 @@
 use super::line::LineWriter;
 use super::theme::Meaning;
 use crate::app::commands::{Act, Command};
+use crate::app::message::Spent;
 use crate::app::price::Tag;
 use crate::app::sheet::limit_words;
 use crate::app::{Area, Model};
@@ -13,6 +14,9 @@ use unicode_width::UnicodeWidthStr;
 
 /// A stretch of the bar.
 type Piece = (String, Meaning);
+
+/// Columns that are kept for help and the like beside the prices.
+const FREE: usize = 18;
 
 /// How many words the bar spends.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,7 +47,7 @@ fn keys(model: &Model, room: usize) -> Vec<Piece> {
     commands.sort_by_key(|command| command.rank);
     let (priced, free): (Vec<_>, Vec<_>) = commands.into_iter().partition(|c| matches!(c.act, Act::Ask { .. }));
     let spelled = |wordy| priced.iter().flat_map(|command| priced_key(model, command, wordy)).collect::<Vec<_>>();
-    let mut pieces = [Wordy::Full, Wordy::Short].into_iter().map(spelled).find(|pieces| width(pieces) + 8 <= room);
+    let mut pieces = [Wordy::Full, Wordy::Short].into_iter().map(spelled).find(|pieces| width(pieces) + FREE <= room);
     let mut pieces = pieces.take().unwrap_or_else(|| spelled(Wordy::Prices));
     let mut lead = if priced.is_empty() { " " } else { "│ free: " };
     if priced.is_empty() && room >= 60 {
@@ -59,10 +63,6 @@ fn keys(model: &Model, room: usize) -> Vec<Piece> {
     pieces
 }
 
-fn first_key(command: &Command) -> String {
-    command.keys.first().map(ToString::to_string).unwrap_or_default()
-}
-
 fn priced_key(model: &Model, command: &Command, wordy: Wordy) -> Vec<Piece> {
     let tag = model.tag(command);
     let meaning = match &tag {
@@ -71,7 +71,7 @@ fn priced_key(model: &Model, command: &Command, wordy: Wordy) -> Vec<Piece> {
         _ => Meaning::Free,
     };
     let price = if wordy == Wordy::Full { tag.words() } else { tag.short() };
-    let mut pieces = vec![(format!(" {}", first_key(command)), Meaning::Key)];
+    let mut pieces = vec![(format!(" {}", command.first_key()), Meaning::Key)];
     if wordy != Wordy::Prices {
         pieces.push((format!(" {} ·", command.label), Meaning::Text));
     }
@@ -82,7 +82,7 @@ fn priced_key(model: &Model, command: &Command, wordy: Wordy) -> Vec<Piece> {
 fn free_key(command: &Command, lead: &str) -> Vec<Piece> {
     vec![
         (lead.to_owned(), Meaning::Faint),
-        (first_key(command), Meaning::Key),
+        (command.first_key(), Meaning::Key),
         (format!(" {}  ", command.label), Meaning::Text),
     ]
 }
@@ -115,13 +115,20 @@ fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
         (false, _) => {}
         (true, _) => pieces.push((unknown(model, wordy), Meaning::Faint)),
     }
-    let spent = thousands(model.spent);
-    let words = match wordy {
-        Wordy::Full => format!(" │ spent this session: {spent}"),
-        Wordy::Short => format!(" │ spent here: {spent}"),
-        Wordy::Prices => format!(" │ spent {spent}"),
+    let pending = model.under_way.iter().filter(|call| call.is_paid).count() as u64;
+    let (charged, unsure) = (thousands(model.spent.charged), model.spent.unsure.saturating_add(pending));
+    let unsure = match (unsure, wordy) {
+        (0, _) => String::new(),
+        (n, Wordy::Full) => format!(", perhaps {} more", thousands(n)),
+        (n, _) => format!("+{}?", thousands(n)),
     };
-    pieces.push((words, if model.spent == 0 { Meaning::Free } else { Meaning::Price }));
+    let words = match wordy {
+        Wordy::Full => format!(" │ spent this session: {charged}{unsure}"),
+        Wordy::Short => format!(" │ spent here: {charged}{unsure}"),
+        Wordy::Prices => format!(" │ spent {charged}{unsure}"),
+    };
+    let is_free = model.spent == Spent::default() && pending == 0;
+    pieces.push((words, if is_free { Meaning::Free } else { Meaning::Price }));
     pieces
 }
 

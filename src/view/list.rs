@@ -3,13 +3,13 @@
 use super::line::LineWriter;
 use super::pane::frame;
 use super::theme::Meaning;
-use crate::app::commands::{COMMANDS, Command};
+use crate::app::commands::Command;
 use crate::app::list::{Entry, List, Next, Remote};
 use crate::app::model::UnderWay;
 use crate::app::{Area, Failure, Focus, Model};
 use crate::report::identifier::Parts;
 use crate::request::Request;
-use crate::text::{bytes, thousands};
+use crate::text::{bytes, thousands, words_in_rows};
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthStr;
@@ -53,7 +53,10 @@ fn draw_entry(buffer: &mut Buffer, area: Area, entry: &Entry, model: &Model, mea
         line.own("  ", Meaning::Text);
         return line.own(&state, Meaning::Faint);
     }
-    let when = entry.parts.as_ref().and_then(when).map(|when| format!(" · {when}")).unwrap_or_default();
+    let fits = |when: &String| state.width() + when.width() + 5 <= usize::from(area.width);
+    let when = entry.parts.as_ref().and_then(when);
+    let when = when.map(|when| if fits(&when) { when } else { when.get(5..).unwrap_or_default().to_owned() });
+    let when = when.filter(fits).map(|when| format!(" · {when}")).unwrap_or_default();
     LineWriter::new(buffer, area, 1).own(&format!("  {state}{when}"), Meaning::Faint);
 }
 
@@ -80,7 +83,7 @@ fn state(entry: &Entry, model: &Model) -> String {
 
 fn price(entry: &Entry, model: &Model) -> String {
     let identifier = entry.identifier.clone();
-    identifier.map_or_else(String::new, |identifier| model.price(&Request::Behaviour { identifier }).short())
+    identifier.map_or_else(String::new, |identifier| words(model, &Request::Behaviour { identifier }))
 }
 
 fn under_way<'a>(entry: &Entry, model: &'a Model) -> Option<&'a UnderWay> {
@@ -90,7 +93,7 @@ fn under_way<'a>(entry: &Entry, model: &'a Model) -> Option<&'a UnderWay> {
 
 /// The row after the last entry: what can be asked for, or why nothing can.
 fn draw_next(buffer: &mut Buffer, area: Area, list: &List, model: &Model, meaning: Meaning) {
-    let call = model.under_way.iter().find(|call| matches!(call.request, Request::Behaviours { .. }));
+    let call = model.listing();
     let (words, detail) = match (call, &model.list_failure, &list.next) {
         (Some(call), _, _) => ("◌ listing …".to_owned(), progress(call, model.now)),
         (None, Some(_), _) => ("! listing failed".to_owned(), "enter asks again".to_owned()),
@@ -106,7 +109,13 @@ fn draw_next(buffer: &mut Buffer, area: Area, list: &List, model: &Model, meanin
 }
 
 fn next_price(list: &List, model: &Model) -> String {
-    list.next_page(model.service.listing).map_or_else(String::new, |request| model.price(&request).short())
+    list.next_page(model.service.listing).map_or_else(String::new, |request| words(model, &request))
+}
+
+/// What a question would cost, in a few words.
+fn words(model: &Model, request: &Request) -> String {
+    let price = model.price(request);
+    if model.service.has_key { price.short() } else { "needs a key".to_owned() }
 }
 
 /// How long a call has been running, and what has come.
@@ -121,7 +130,8 @@ pub(super) fn progress(call: &UnderWay, now: Timestamp) -> String {
 
 /// The moment of a sandbox's run, in UTC.
 pub(super) fn when(parts: &Parts) -> Option<String> {
-    let when = Timestamp::from_second(parts.when?).ok()?;
+    // A number too small to be a moment of this service's life is some other number.
+    let when = Timestamp::from_second(parts.when.filter(|when| *when >= 1_000_000_000)?).ok()?;
     Some(when.strftime("%Y-%m-%d %H:%M").to_string())
 }
 
@@ -149,7 +159,7 @@ pub(super) fn draw_absent(buffer: &mut Buffer, area: Area, model: &Model) {
     let room = usize::from(inside.width.saturating_sub(4)).max(10);
     rows = rows
         .into_iter()
-        .flat_map(|(text, meaning)| wrap(&text, room).into_iter().map(move |row| (row, meaning)))
+        .flat_map(|(text, meaning)| words_in_rows(&text, room).into_iter().map(move |row| (row, meaning)))
         .collect();
     let top = (inside.height / 3).min(inside.height.saturating_sub(u16::try_from(rows.len()).unwrap_or(u16::MAX)));
     for (row, (text, meaning)) in (top..inside.height).zip(rows) {
@@ -161,7 +171,7 @@ pub(super) fn draw_absent(buffer: &mut Buffer, area: Area, model: &Model) {
 
 fn absent(model: &Model) -> Vec<(String, Meaning)> {
     let Some(list) = &model.list else { return Vec::new() };
-    let listing = model.under_way.iter().find(|call| matches!(call.request, Request::Behaviours { .. }));
+    let listing = model.listing();
     match (list.chosen(), listing, &model.list_failure) {
         (Some(entry), _, _) => absent_report(entry, model),
         (None, Some(call), _) => {
@@ -221,30 +231,10 @@ fn failed(what: &str, failure: &Failure, model: &Model) -> Vec<(String, Meaning)
 
 /// The key that asks, with its price.
 fn next_key(model: &Model) -> Vec<(String, Meaning)> {
-    let enter = COMMANDS
-        .iter()
-        .find(|command| ["list", "next-page", "open"].contains(&command.name) && (command.applies)(model));
+    let enter = Command::applying(model).find(|command| command.rank == 1);
     let words = |command: &Command| {
-        let key = command.keys.first().map(ToString::to_string).unwrap_or_default();
-        vec![(format!("{key}  {} · {}", command.label, model.tag(command).words()), Meaning::Price)]
+        let price = model.tag(command).words();
+        vec![(format!("{}  {} · {price}", command.first_key(), command.label), Meaning::Price)]
     };
     enter.map(words).unwrap_or_default()
-}
-
-/// Our own words in rows of so many columns.
-pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
-    let mut rows = vec![String::new()];
-    for word in text.split(' ') {
-        let fits = |row: &String| row.is_empty() || row.width() + 1 + word.width() <= columns;
-        match rows.last_mut().filter(|row| fits(row)) {
-            Some(row) => {
-                if !row.is_empty() {
-                    row.push(' ');
-                }
-                row.push_str(word);
-            }
-            None => rows.push(word.to_owned()),
-        }
-    }
-    rows
 }

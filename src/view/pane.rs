@@ -40,7 +40,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, pane: Pane, open: &OpenRepor
     let has_focus = model.focused() == Some(pane);
     let state = model.pane_state(pane);
     let count = state.count(&open.report, pane);
-    let inside = frame(buffer, area, &title(pane, open), &position(&state, count, has_focus), has_focus);
+    let inside = frame(buffer, area, &title(pane, open), &position(state, count, has_focus), has_focus);
     if count == 0 {
         let words = match (&open.unreadable, open.report.index.is_complete) {
             (Some(why), _) => format!("cannot be read: {why}"),
@@ -110,6 +110,9 @@ fn draw_row(mut line: LineWriter<'_>, start: u16, shown: &Shown, labels: usize, 
                 Label::Named(name) => line.visible(&name.visible_cut(LABELS), Meaning::Faint),
             }
             line.tab(start, labels);
+            if state.shift > 0 {
+                line.own("…", Meaning::Faint);
+            }
             line.shift(state.shift);
         }
     }

@@ -6,12 +6,16 @@ use super::{bar, list, overlay, pane};
 use crate::app::layout::SMALLEST;
 use crate::app::list::Origin;
 use crate::app::model::Notice;
-use crate::app::{Area, Layout, Model, Screen};
+use crate::app::panes::PaneInfo;
+use crate::app::{Area, Layout, Model, PANES, Screen};
 use crate::report::Pane;
-use crate::text::Untrusted;
+use crate::text::{Untrusted, thousands, words_in_rows};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthStr;
+
+/// Rows of the start screen that its words leave free: the line that is typed in, and some earlier files.
+const START_ROWS: u16 = 6;
 
 /// Draws the model.
 pub fn draw(frame: &mut Frame<'_>, model: &Model) {
@@ -37,7 +41,7 @@ pub fn draw(frame: &mut Frame<'_>, model: &Model) {
 
 fn too_small(buffer: &mut Buffer, area: Area) {
     let words = format!("behaview needs {} columns and {} rows. q quits.", SMALLEST.width, SMALLEST.height);
-    for (row, text) in (0..area.height).zip(list::wrap(&words, usize::from(area.width).max(1))) {
+    for (row, text) in (0..area.height).zip(words_in_rows(&words, usize::from(area.width).max(1))) {
         LineWriter::new(buffer, area, row).own(&text, Meaning::Text);
     }
 }
@@ -89,9 +93,32 @@ fn draw_file(buffer: &mut Buffer, layout: &Layout, model: &Model) {
     if let (Some(area), Some(file)) = (layout.list, &model.list) {
         list::draw(buffer, area, file, model);
     }
+    draw_strip(buffer, layout.strip, model);
     match model.open() {
         Some(open) => layout.panes.iter().for_each(|(name, area)| pane::draw(buffer, *area, *name, open, model)),
         None => draw_without_report(buffer, layout, model),
+    }
+}
+
+/// Every pane with its key and count: what is worth a look is seen without looking.
+fn draw_strip(buffer: &mut Buffer, area: Area, model: &Model) {
+    let Some(open) = model.open() else { return };
+    let words = |info: &PaneInfo, is_full: bool| {
+        let count = thousands(open.report.count(info.pane) as u64);
+        if is_full { format!("{} {} {count}", info.key, info.short) } else { format!("{}·{count}", info.key) }
+    };
+    let all = |is_full| PANES.iter().map(|info| words(info, is_full).width() + 2).sum::<usize>();
+    let is_full = all(true) < usize::from(area.width);
+    let mut line = LineWriter::new(buffer, area, 0);
+    for info in &PANES {
+        line.own(" ", Meaning::Text);
+        let meaning = match (model.focused() == Some(info.pane), open.report.count(info.pane)) {
+            (true, _) => Meaning::Focus,
+            (false, 0) => Meaning::Faint,
+            (false, _) => Meaning::Text,
+        };
+        line.own(&words(info, is_full), meaning);
+        line.own(" ", Meaning::Text);
     }
 }
 
@@ -124,7 +151,7 @@ fn around(areas: &[Area]) -> Option<Area> {
 }
 
 fn draw_notice(buffer: &mut Buffer, content: Area, notice: &Notice) {
-    let rows = list::wrap(&notice.text, usize::from(content.width.saturating_sub(2)).max(10));
+    let rows = words_in_rows(&notice.text, usize::from(content.width.saturating_sub(2)).max(10));
     let height = u16::try_from(rows.len()).unwrap_or(1).min(content.height);
     let area = Area { y: content.y + content.height - height, height, ..content };
     super::overlay::clear(buffer, area);
@@ -138,33 +165,41 @@ fn draw_notice(buffer: &mut Buffer, content: Area, notice: &Notice) {
 
 fn draw_start(buffer: &mut Buffer, area: Area, model: &Model) {
     let inside = pane::frame(buffer, area, " Which file? ", "", true);
-    let mut rows: Vec<(String, Meaning)> = Vec::new();
-    if !model.service.has_key {
-        rows.extend([
-            ("There is no API key yet, so the service cannot be asked.".to_owned(), Meaning::Problem),
-            ("Set BEHAVIEW_API_KEY, or api_key in the config file (`behaview config path` says where), and start again.".to_owned(), Meaning::Text),
-            ("t tries the demo now: made-up reports, no key, no network, no cost. Held reports open without a key, too.".to_owned(), Meaning::Free),
-            (String::new(), Meaning::Text),
-        ]);
-    }
-    rows.push(("Type or paste the SHA-256 of a privately scanned file. Opening it costs nothing; listing its sandboxes does, and says so.".to_owned(), Meaning::Text));
-    rows.push((String::new(), Meaning::Text));
     let room = usize::from(inside.width.saturating_sub(4)).max(10);
-    let rows =
-        rows.into_iter().flat_map(|(text, meaning)| list::wrap(&text, room).into_iter().map(move |row| (row, meaning)));
-    let mut at = 0;
-    for (text, meaning) in rows {
-        let mut line = LineWriter::new(buffer, inside, at);
+    let rows = start_words(model).into_iter();
+    let rows: Vec<_> = rows
+        .flat_map(|(text, meaning)| words_in_rows(&text, room).into_iter().map(move |row| (row, meaning)))
+        .collect();
+    // Where there is little room, the words give way to what is typed and chosen.
+    let words = inside.height.saturating_sub(START_ROWS);
+    let words =
+        if rows.len() <= usize::from(words) { words.min(u16::try_from(rows.len()).unwrap_or(words)) } else { 0 };
+    for (row, (text, meaning)) in (0..words).zip(rows) {
+        let mut line = LineWriter::new(buffer, inside, row);
         line.own("  ", meaning);
         line.own(&text, meaning);
-        at += 1;
     }
-    draw_typed(buffer, inside, at, model);
-    draw_recent(
-        buffer,
-        Area { y: inside.y + (at + 2).min(inside.height), height: inside.height.saturating_sub(at + 2), ..inside },
-        model,
-    );
+    draw_typed(buffer, inside, words, model);
+    let below = words + 2;
+    let recent = Area { y: inside.y + below.min(inside.height), height: inside.height.saturating_sub(below), ..inside };
+    draw_recent(buffer, recent, model);
+}
+
+fn start_words(model: &Model) -> Vec<(String, Meaning)> {
+    let mut words = Vec::new();
+    if !model.service.has_key {
+        words.extend([
+            ("There is no API key yet, so the service cannot be asked.", Meaning::Problem),
+            ("Set BEHAVIEW_API_KEY, or api_key in the config file (`behaview config path` says where), and start again.", Meaning::Text),
+            ("t tries the demo now: made-up reports, no key, no network, no cost. Held reports open without a key, too.", Meaning::Free),
+            ("", Meaning::Text),
+        ]);
+    }
+    words.extend([
+        ("Type or paste the SHA-256 of a privately scanned file. Opening it costs nothing; listing its sandboxes does, and says so.", Meaning::Text),
+        ("", Meaning::Text),
+    ]);
+    words.into_iter().map(|(text, meaning)| (text.to_owned(), meaning)).collect()
 }
 
 fn draw_typed(buffer: &mut Buffer, inside: Area, row: u16, model: &Model) {

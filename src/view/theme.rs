@@ -34,7 +34,7 @@ pub fn style(meaning: Meaning) -> Style {
     match meaning {
         Meaning::Text => plain,
         Meaning::Detail => plain.fg(Color::Cyan),
-        Meaning::Faint => plain.fg(Color::DarkGray),
+        Meaning::Faint => plain.add_modifier(Modifier::DIM),
         Meaning::Focus => plain.fg(Color::Cyan).add_modifier(Modifier::BOLD),
         Meaning::Cursor => plain.add_modifier(Modifier::REVERSED),
         Meaning::Price => plain.fg(Color::Yellow).add_modifier(Modifier::BOLD),

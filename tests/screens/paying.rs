@@ -70,7 +70,7 @@ fn the_session_and_the_service_count_the_same() {
     stage.open(&file("Parcel"));
     stage.keys("enter");
     let used = stage.demo.as_ref().unwrap().used().user.daily;
-    assert_eq!(stage.session.model().spent, used);
+    assert_eq!(stage.session.model().spent.charged, used);
     assert_eq!(used, 5);
 }
 

@@ -203,7 +203,6 @@ fn session(folder: &TempDir, profile: &Profile, key: Option<&str>) -> Session<Te
     let gate = Gate::new(store, client, "session".to_owned(), clock);
     let mut model = Model::new(cli::service(&gate), clock());
     model.size = Size { width: 120, height: 40 };
-    model.spent = gate.spent().unwrap().total();
     let terminal = Terminal::new(TestBackend::new(120, 40)).unwrap();
     Session::new(terminal, model, Backing::Service(Arc::new(gate)), clock).unwrap()
 }
