@@ -58,7 +58,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, pane: Pane, open: &OpenRepor
             (true, true) => line.base(Meaning::Cursor),
             _ => line,
         };
-        draw_row(line, inside.x, &shown, labels, &state);
+        draw_row(line, inside.x, &shown, labels, state);
     }
 }
 

@@ -107,11 +107,11 @@ fn draw_strip(buffer: &mut Buffer, area: Area, model: &Model) {
         let count = thousands(open.report.count(info.pane) as u64);
         if is_full { format!("{} {} {count}", info.key, info.short) } else { format!("{}·{count}", info.key) }
     };
-    let all = |is_full| PANES.iter().map(|info| words(info, is_full).width() + 2).sum::<usize>();
+    let all = |is_full| PANES.iter().map(|info| words(info, is_full).width() + 1).sum::<usize>();
     let is_full = all(true) < usize::from(area.width);
     let mut line = LineWriter::new(buffer, area, 0);
+    line.own(" ", Meaning::Text);
     for info in &PANES {
-        line.own(" ", Meaning::Text);
         let meaning = match (model.focused() == Some(info.pane), open.report.count(info.pane)) {
             (true, _) => Meaning::Focus,
             (false, 0) => Meaning::Faint,
