@@ -310,7 +310,7 @@ fn read(request: &Request, body: &Body) -> Result<Found, ServiceError> {
                 _ => unusable(Unusable::WrongType("a behaviour report")),
             }
         }
-        Request::Quotas => Ok(Found { body, page: None }),
+        Request::Quotas | Request::Usage { .. } => Ok(Found { body, page: None }),
     }
 }
 

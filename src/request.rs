@@ -7,6 +7,7 @@
 use crate::quota::{Kind, Operation};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::text::Untrusted;
+use jiff::civil::Date;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
 /// Characters of a path segment or parameter that stand for themselves (RFC 3986, unreserved).
@@ -31,6 +32,13 @@ pub enum Request {
     },
     /// Quota details of the user and the group; takes no quota (specification §8.3).
     Quotas,
+    /// Calls per day and endpoint; takes no quota (specification §8.3).
+    Usage {
+        /// The first day.
+        first: Date,
+        /// The last day, at most 29 after the first.
+        last: Date,
+    },
 }
 
 /// What a list brings along.
@@ -69,6 +77,7 @@ impl Request {
             Self::Behaviour { .. } => Operation::once(Kind::PrivateBehaviour),
             Self::Behaviours { .. } => Operation::once(Kind::PrivateBehaviours),
             Self::Quotas => Operation::once(Kind::V3Quotas),
+            Self::Usage { .. } => Operation::once(Kind::V3Usage),
         }
     }
 
@@ -91,6 +100,10 @@ impl Request {
                     .unwrap_or_default(),
             },
             Self::Quotas => path(format!("/users/{}/overall_quotas", encode(asker.user().as_bytes()))),
+            Self::Usage { first, last } => Address {
+                path: format!("/users/{}/api_usage", encode(asker.user().as_bytes())),
+                query: format!("start_date={}&end_date={}", compact(*first), compact(*last)),
+            },
         }
     }
 
@@ -107,7 +120,7 @@ impl Request {
                 let cursor = cursor.as_ref().map(Untrusted::as_bytes).unwrap_or_default();
                 Some([format!("{listing} {file} ").as_bytes(), cursor].concat())
             }
-            Self::Quotas => None,
+            Self::Quotas | Self::Usage { .. } => None,
         }
     }
 
@@ -119,8 +132,14 @@ impl Request {
             Self::Behaviours { file, cursor: None, .. } => format!("sandboxes of {}", file.short()),
             Self::Behaviours { file, .. } => format!("more sandboxes of {}", file.short()),
             Self::Quotas => "quota details".to_owned(),
+            Self::Usage { first, last } => format!("usage from {first} to {last}"),
         }
     }
+}
+
+/// A day as the service's parameters write it: `20261120`.
+fn compact(day: Date) -> String {
+    format!("{:04}{:02}{:02}", day.year(), day.month(), day.day())
 }
 
 fn encode(bytes: &[u8]) -> String {
@@ -130,6 +149,7 @@ fn encode(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use jiff::civil::date;
 
     struct Spellman;
 
@@ -152,6 +172,12 @@ mod tests {
         let request = Request::Behaviour { identifier: named("ff_C2 AE/../é?x#-1") };
         assert_eq!(request.address(&Spellman).path, "/private/file_behaviours/ff_C2%20AE%2F..%2F%C3%A9%3Fx%23-1");
         assert_eq!(Request::Quotas.address(&Spellman).path, "/users/spell%2Fman/overall_quotas");
+        let (first, last) = (date(2026, 1, 5), date(2026, 2, 3));
+        let usage = Request::Usage { first, last }.address(&Spellman);
+        assert_eq!(
+            (usage.path.as_str(), usage.query.as_str()),
+            ("/users/spell%2Fman/api_usage", "start_date=20260105&end_date=20260203")
+        );
         let cursor = Some(Untrusted::from("a&b=="));
         let page = Request::Behaviours { file: file(), listing: Listing::Reports, cursor };
         assert_eq!(page.address(&Spellman).query, "cursor=a%26b%3D%3D");

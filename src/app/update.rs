@@ -129,7 +129,7 @@ impl Model {
                     entry.failure = None;
                 }
             }
-            Request::Quotas => {}
+            Request::Quotas | Request::Usage { .. } => {}
         }
     }
 

@@ -1,6 +1,6 @@
 //! `behaview demo`: the embedded service, with the app on it or alone.
 
-use super::run_app;
+use super::{Setup, run_app};
 use crate::demo::{Demo as Service, Fault, Listing, Options};
 use crate::gate::Gate;
 use crate::quota::{Entitlements, price};
@@ -121,7 +121,8 @@ fn browse(threads: &tokio::runtime::Runtime, service: &Service, is_calm: bool) -
         let _ = threads.block_on(gate.ask(&request, &price, &|_| {}));
     }
     let notice = "This is the demo: made-up reports, make-believe quota. Listing this file took 1 of it. f shows its other files, ? the keys.";
-    run_app(gate, main, is_calm.then(|| notice.to_owned())).map(|_| ())
+    let setup = Setup { gate, entitled: Entitlements::default() };
+    run_app(setup, main, is_calm.then(|| notice.to_owned())).map(|_| ())
 }
 
 fn client(service: &Service) -> anyhow::Result<Client> {

@@ -9,6 +9,7 @@ use crate::app::Model;
 use crate::app::model::Service;
 use crate::config::{Config, Folders};
 use crate::gate::Gate;
+use crate::quota::Entitlements;
 use crate::report::identifier::Sha256;
 use crate::runtime::{self, Backing, Exit};
 use crate::service::Client;
@@ -90,8 +91,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
 fn app(sha256: Option<&str>, common: &Common) -> anyhow::Result<()> {
     let file = sha256.map(parse_sha256).transpose()?;
     runtime::attended()?;
-    let gate = gate(common)?;
-    match run_app(gate, file, None)? {
+    match run_app(setup(common)?, file, None)? {
         Exit::Done => Ok(()),
         Exit::Demo => demo::Demo::default().run(),
     }
@@ -104,9 +104,11 @@ fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
     })
 }
 
-/// Runs the app on a gate, at a file if there is one, with something to say at first.
-fn run_app(gate: Gate, file: Option<Sha256>, notice: Option<String>) -> anyhow::Result<Exit> {
+/// Runs the app on a service, at a file if there is one, with something to say at first.
+fn run_app(setup: Setup, file: Option<Sha256>, notice: Option<String>) -> anyhow::Result<Exit> {
+    let Setup { gate, entitled } = setup;
     let mut model = Model::new(service(&gate), jiff::Timestamp::now());
+    model.entitlements = entitled;
     model.spent = gate.spent()?.total();
     let first = file.map(|file| model.open_file(file)).unwrap_or_default();
     notice.into_iter().for_each(|words| model.say(words));
@@ -132,14 +134,22 @@ pub fn service(gate: &Gate) -> Service {
     }
 }
 
+/// The service that is asked, and what the user has bought there.
+struct Setup {
+    gate: Gate,
+    /// As the config file says; the service's counters may add to it.
+    entitled: Entitlements,
+}
+
 /// The gate to the service that config and arguments name.
-fn gate(common: &Common) -> anyhow::Result<Gate> {
+fn setup(common: &Common) -> anyhow::Result<Setup> {
     let folders = Folders::find()?;
     let config = Config::read(&folders.config)?;
     let profile = config.profile(common.profile.as_deref())?;
     let client = Client::new(profile, config.credential()?)?;
     let store = Store::open(&folders.store)?;
-    Ok(Gate::new(Arc::new(store), client, session(), jiff::Timestamp::now))
+    let gate = Gate::new(Arc::new(store), client, session(), jiff::Timestamp::now);
+    Ok(Setup { gate, entitled: config.entitlements() })
 }
 
 /// A name for this run of the program in the ledger.

@@ -1,10 +1,10 @@
 //! The commands for scripts: JSON on standard output, what it cost on standard error.
 
 use super::document::{self, is_document};
-use super::{Common, Failed, gate, parse_sha256};
+use super::{Common, Failed, Setup, parse_sha256, setup};
 use crate::config::Folders;
 use crate::gate::Gate;
-use crate::quota::{Entitlements, price};
+use crate::quota::price;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Kind, Raw};
 use crate::report::page::{Page, PageEntry};
@@ -73,17 +73,18 @@ impl List {
             return print_json(&Listed { file: None, sandboxes, more: false });
         }
         let file = parse_sha256(&self.file)?;
-        let gate = gate(common)?;
+        let setup = setup(common)?;
+        let gate = &setup.gate;
         let runtime = runtime()?;
         let mut listed = Listed { file: Some(file.to_string()), sandboxes: Vec::new(), more: true };
         let (mut cursor, mut asked) = (None, HashSet::new());
         while asked.insert(cursor.clone()) && (asked.len() == 1 || self.all) {
             let listing = gate.client().profile().listing;
             let request = Request::Behaviours { file: file.clone(), listing, cursor };
-            let got = runtime.block_on(get(&gate, &request, self.refresh))?;
+            let got = runtime.block_on(get(&setup, &request, self.refresh))?;
             let page = Page::of(&got.body)?;
             for entry in &page.entries {
-                listed.sandboxes.push(listed_entry(&gate, entry, got.received)?);
+                listed.sandboxes.push(listed_entry(gate, entry, got.received)?);
             }
             cursor = page.cursor;
             listed.more = cursor.is_some();
@@ -92,7 +93,7 @@ impl List {
             }
         }
         gate.store().note_file(gate.profile(), &file, None, gate.now())?;
-        say_cost(&gate)?;
+        say_cost(gate)?;
         print_json(&listed)
     }
 }
@@ -127,19 +128,20 @@ impl Show {
                 Failed::usage("that is a file's hash; behaview list prints the identifiers of its reports").into()
             );
         }
-        let gate = gate(common)?;
-        let got = runtime()?.block_on(get(&gate, &Request::Behaviour { identifier }, self.refresh))?;
-        say_cost(&gate)?;
+        let setup = setup(common)?;
+        let got = runtime()?.block_on(get(&setup, &Request::Behaviour { identifier }, self.refresh))?;
+        say_cost(&setup.gate)?;
         print_report(&got.body)
     }
 }
 
 /// The answer that is held, or the service's.
-async fn get(gate: &Gate, request: &Request, refresh: bool) -> anyhow::Result<Got> {
+async fn get(setup: &Setup, request: &Request, refresh: bool) -> anyhow::Result<Got> {
+    let Setup { gate, entitled } = setup;
     if !refresh && let Some(held) = gate.held(request)? {
         return Ok(Got { body: held.body, received: held.received });
     }
-    let price = price(&request.operation(), &Entitlements::default());
+    let price = price(&request.operation(), entitled);
     match gate.ask(request, &price, &|_| {}).await {
         Ok(answer) => {
             if let Some(why) = answer.unkept {

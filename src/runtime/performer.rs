@@ -151,7 +151,7 @@ async fn ask(work: &Work, gate: &Gate, request: Request, price: &Price) {
 fn message(request: Request, result: Result<Answer, GateError>) -> Message {
     match request {
         Request::Quotas => Message::Balances(balances(result)),
-        Request::Behaviour { .. } => {
+        Request::Behaviour { .. } | Request::Usage { .. } => {
             Message::Answered { request, result: result.map(here).map_err(|error| failure(&error)) }
         }
         Request::Behaviours { .. } => {
