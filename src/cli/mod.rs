@@ -1,9 +1,13 @@
 //! The command line: the app, the demo, and the commands for scripts. All come through the same gate and store.
 
+mod cost;
 mod demo;
 mod document;
 mod exit;
+mod quota;
 mod scripts;
+mod table;
+mod usage;
 
 use crate::app::Model;
 use crate::app::model::Service;
@@ -53,6 +57,12 @@ enum Command {
     List(scripts::List),
     /// Print one behaviour report as JSON; a report that is not held costs one request
     Show(scripts::Show),
+    /// Say what operations cost, by which rule, and whether they fit; costs nothing
+    Cost(Box<cost::Cost>),
+    /// Print what the service's counters allow, and what is used of it; costs nothing
+    Quota(quota::Quota),
+    /// Print what was used, by day and endpoint; costs nothing
+    Usage(usage::Usage),
     /// Say where the config file is
     Config {
         #[command(subcommand)]
@@ -84,6 +94,9 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Open { file }) => open(&file),
         Some(Command::List(list)) => list.run(&cli.common),
         Some(Command::Show(show)) => show.run(&cli.common),
+        Some(Command::Cost(cost)) => cost.run(&cli.common),
+        Some(Command::Quota(quota)) => quota.run(&cli.common),
+        Some(Command::Usage(usage)) => usage.run(&cli.common),
         Some(Command::Config { what: ConfigCommand::Path }) => scripts::paths(),
     }
 }

@@ -59,8 +59,8 @@ struct Sandbox {
 }
 
 /// An answer, and whether it had to be asked for.
-struct Got {
-    body: Body,
+pub(super) struct Got {
+    pub(super) body: Body,
     received: Timestamp,
 }
 
@@ -136,7 +136,7 @@ impl Show {
 }
 
 /// The answer that is held, or the service's.
-async fn get(setup: &Setup, request: &Request, refresh: bool) -> anyhow::Result<Got> {
+pub(super) async fn get(setup: &Setup, request: &Request, refresh: bool) -> anyhow::Result<Got> {
     let Setup { gate, entitled } = setup;
     if !refresh && let Some(held) = gate.held(request)? {
         return Ok(Got { body: held.body, received: held.received });
@@ -161,7 +161,7 @@ async fn get(setup: &Setup, request: &Request, refresh: bool) -> anyhow::Result<
 }
 
 /// What this run has cost, for people; standard output stays clean.
-fn say_cost(gate: &Gate) -> anyhow::Result<()> {
+pub(super) fn say_cost(gate: &Gate) -> anyhow::Result<()> {
     let spent = gate.spent()?;
     let words = match (spent.charged, spent.unsure) {
         (0, 0) => "nothing was charged".to_owned(),
@@ -172,13 +172,18 @@ fn say_cost(gate: &Gate) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
 }
 
-fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
+pub(super) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     let text = serde_json::to_string_pretty(value)?;
     print_lines(text.as_bytes())
+}
+
+/// Prints text of this program's own, in which everything from outside is visible already.
+pub(super) fn print_text(text: &str) -> anyhow::Result<()> {
+    Output { is_terminal: false }.write(text.as_bytes())
 }
 
 /// Prints a report as received, in the envelope of the service (specification §2.1) whether it came in one or not.
