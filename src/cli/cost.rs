@@ -54,13 +54,14 @@ impl Cost {
             return self.rules();
         }
         let mut files = Files::default();
-        let items = self.planned()?;
+        // Before anybody is asked, so that a mistake in a list is found first.
+        let asked =
+            self.planned()?.into_iter().map(|item| item.read(&mut files)).collect::<anyhow::Result<Vec<_>>>()?;
         let balances = self.left(common, &mut files)?;
         let entitled = self.entitlements(balances.as_ref())?;
         let mut plan = Plan::new();
-        for item in items {
-            let entitled = entitled.updated(item.entitled.by_hand());
-            plan.add(item.operation(&mut files)?, &entitled);
+        for (operation, by_hand) in asked {
+            plan.add(operation, &entitled.updated(by_hand));
         }
         let is_balanced = balances.is_some();
         let forecast = plan.forecast(&balances.unwrap_or_default(), Timestamp::now());

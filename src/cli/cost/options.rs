@@ -195,7 +195,7 @@ pub(super) struct Item {
     #[command(flatten)]
     options: Options,
     #[command(flatten)]
-    pub(super) entitled: Entitled,
+    entitled: Entitled,
 }
 
 fn kind() -> impl TypedValueParser<Value = Kind> {
@@ -223,8 +223,9 @@ impl Item {
         Ok(Self { entitled, ..item })
     }
 
-    pub(super) fn operation(self, files: &mut Files) -> anyhow::Result<Operation> {
-        Ok(Operation::with(self.kind, self.options.numbers(files)?))
+    /// The operation, with the hashes of its file counted, and what is said of entitlements beside it.
+    pub(super) fn read(self, files: &mut Files) -> anyhow::Result<(Operation, Entitlements)> {
+        Ok((Operation::with(self.kind, self.options.numbers(files)?), self.entitled.by_hand()))
     }
 }
 
