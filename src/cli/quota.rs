@@ -123,7 +123,7 @@ fn text(balances: &Balances, counters: &[&Counter], now: Timestamp) -> String {
 
 fn cells(counter: &Counter, holder: Holder, balance: &Balance, now: Timestamp) -> Vec<String> {
     let (pool, unit, period, resets) = match counter.meaning {
-        Some((unit, period)) => (unit.pool().words(), unit.plural(), period.noun(), resets(period, now)),
+        Some((unit, period)) => (unit.pool().name(), unit.plural(), period.noun(), resets(period, now)),
         None => ("other", Untrusted::from(counter.name.as_str()).visible_cut(40).to_string(), "", String::new()),
     };
     let percent = balance.percent_used().map_or_else(|| "-".to_owned(), |percent| format!("{percent} %"));

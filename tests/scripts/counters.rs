@@ -14,11 +14,11 @@ fn quota_details_are_shown_for_user_and_group_and_cost_nothing() {
     let shown = squeezed(&text(&output));
     for words in [
         "pool counts period whose used allowed left used % resets remarks\n",
-        "API quota requests day user 1 500 499 0 % 00:00 UTC, in ",
-        "API quota requests day group 12,481 30,000 17,519 41 % 00:00 UTC, in ",
-        "graph quota graphs month group 21 20 0 105 % 1 ",
+        "api requests day user 1 500 499 0 % 00:00 UTC, in ",
+        "api requests day group 12,481 30,000 17,519 41 % 00:00 UTC, in ",
+        "graph graphs month group 21 20 0 105 % 1 ",
         "1 more than allowed, from demo_response_team",
-        "intelligence quota searches month user 12 0 0 - 1 ",
+        "intelligence searches month user 12 0 0 - 1 ",
         "draws on the group's",
         "other cases_creation_monthly user 0 20 20 0 %\n",
     ] {
@@ -50,7 +50,7 @@ fn a_limit_that_is_none_says_so() {
     let user_limits = Limits { minute: 120, hourly: 60_000_000_000, daily: 500, monthly: 10_000 };
     let desk = Desk::with(Options { user_limits, ..Options::default() });
     let shown = squeezed(&text(&desk.run(&["quota"])));
-    assert!(shown.contains("API quota requests hour user 0 60,000,000,000 60,000,000,000 0 % about "), "{shown}");
+    assert!(shown.contains("api requests hour user 0 60,000,000,000 60,000,000,000 0 % about "), "{shown}");
     assert!(shown.contains("no limit in practice\n"), "{shown}");
 }
 
