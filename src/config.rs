@@ -1,5 +1,6 @@
 //! The config file, and the folders of config, data and state.
 
+use crate::quota::{Entitlement, Entitlements};
 use crate::service::credential::{Configured, Credential, CredentialError};
 use crate::service::profile::Profile;
 use directories::{BaseDirs, ProjectDirs};
@@ -39,6 +40,17 @@ pub struct Config {
     api_key_command: Option<String>,
     /// Services by name.
     profiles: BTreeMap<String, Profile>,
+    /// What the user has bought.
+    entitlements: SetByHand,
+}
+
+/// What the user has bought, set by hand; what is left out is read from the service or stays unknown.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct SetByHand {
+    premium_api: Option<bool>,
+    premium_intelligence: Option<bool>,
+    private_scanning: Option<bool>,
 }
 
 /// Why the config cannot be used.
@@ -122,6 +134,18 @@ impl Config {
         }
     }
 
+    /// What the user has bought, as far as the file says.
+    #[must_use]
+    pub fn entitlements(&self) -> Entitlements {
+        let by_hand = |held: Option<bool>| held.map_or(Entitlement::Unknown, Entitlement::by_hand);
+        Entitlements {
+            premium_api: by_hand(self.entitlements.premium_api),
+            premium_intelligence: by_hand(self.entitlements.premium_intelligence),
+            private_scanning: by_hand(self.entitlements.private_scanning),
+            group: Entitlement::Unknown,
+        }
+    }
+
     /// The key, from the first place that has one.
     ///
     /// # Errors
@@ -150,6 +174,18 @@ mod tests {
         assert!(error.contains("line 2") && error.contains("profiel") && !error.contains("topsecret"), "{error}");
         let error = read("api_key = topsecret\n").unwrap_err().to_string();
         assert!(error.contains("line 1") && !error.contains("topsecret"), "{error}");
+    }
+
+    #[test]
+    fn entitlements_are_set_by_hand_and_what_is_left_out_is_unknown() {
+        let entitled = read("[entitlements]\npremium_api = true\nprivate_scanning = false\n").unwrap().entitlements();
+        assert_eq!(entitled.premium_api, Entitlement::by_hand(true));
+        assert_eq!(entitled.private_scanning, Entitlement::by_hand(false));
+        assert_eq!(entitled.premium_intelligence, Entitlement::Unknown);
+        assert_eq!(read("").unwrap().entitlements(), Entitlements::default());
+        let error = read("[entitlements]\npremium = true\n").unwrap_err().to_string();
+        assert!(error.contains("line 2") && error.contains("premium"), "{error}");
+        assert!(read("[entitlements]\npremium_api = \"yes\"\n").is_err());
     }
 
     #[test]

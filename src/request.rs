@@ -7,6 +7,7 @@
 use crate::quota::{Entitlements, Kind, Numbers, Operation, Price, price};
 use crate::report::identifier::{FileHash, Identifier, Sha256};
 use crate::text::Untrusted;
+use jiff::civil::Date;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use std::path::{Path, PathBuf};
 
@@ -66,6 +67,13 @@ pub enum Request {
     Rescan {
         /// The file.
         file: FileHash,
+    },
+    /// Calls per day and endpoint; takes no quota (specification §8.3).
+    Usage {
+        /// The first day.
+        first: Date,
+        /// The last day, at most 29 after the first.
+        last: Date,
     },
 }
 
@@ -166,6 +174,7 @@ impl Request {
             Self::Behaviour { .. } => (Kind::PrivateBehaviour, Numbers::default()),
             Self::Behaviours { .. } => (Kind::PrivateBehaviours, Numbers::default()),
             Self::Quotas => (Kind::V3Quotas, Numbers::default()),
+            Self::Usage { .. } => (Kind::V3Usage, Numbers::default()),
             Self::V2Reports { files } => {
                 (Kind::V2FileReport, Numbers { hashes: files.len() as u64, ..Numbers::default() })
             }
@@ -203,6 +212,11 @@ impl Request {
                     .fold(address, |address, cursor| address.with("cursor", String::from_utf8_lossy(cursor.as_bytes())))
             }
             Self::Quotas => Address::get(format!("/users/{}/overall_quotas", encode(asker.user().as_bytes()))),
+            Self::Usage { first, last } => {
+                Address::get(format!("/users/{}/api_usage", encode(asker.user().as_bytes())))
+                    .with("start_date", compact(*first))
+                    .with("end_date", compact(*last))
+            }
             Self::V2Reports { files } => {
                 Address::new(Version::V2, Method::Post, "/file/report".to_owned()).with("resource", joined(files))
             }
@@ -241,7 +255,7 @@ impl Request {
             Self::Analysis { identifier } => key("analysis", identifier.as_bytes()),
             Self::File { file } => key("file", file.as_str().as_bytes()),
             Self::FileAnalyses { file } => key("file-analyses", file.as_str().as_bytes()),
-            Self::Quotas | Self::V2Scan { .. } | Self::Rescan { .. } => None,
+            Self::Quotas | Self::Usage { .. } | Self::V2Scan { .. } | Self::Rescan { .. } => None,
         }
     }
 
@@ -253,6 +267,7 @@ impl Request {
             Self::Behaviours { file, cursor: None, .. } => format!("sandboxes of {}", file.short()),
             Self::Behaviours { file, .. } => format!("more sandboxes of {}", file.short()),
             Self::Quotas => "quota details".to_owned(),
+            Self::Usage { first, last } => format!("usage from {first} to {last}"),
             Self::V2Reports { files } => format!("v2 reports of {}", counted(files)),
             Self::V2Submissions { files } => format!("v2 submissions of {}", counted(files)),
             Self::V2Scan { path } => format!("public upload of {}", shown(path)),
@@ -296,6 +311,11 @@ fn shown(path: &Path) -> String {
     Untrusted::from(path.to_string_lossy().as_ref()).visible_cut(60).to_string()
 }
 
+/// A day as the service's parameters write it: `20261120`.
+fn compact(day: Date) -> String {
+    format!("{:04}{:02}{:02}", day.year(), day.month(), day.day())
+}
+
 fn encode(bytes: &[u8]) -> String {
     percent_encode(bytes, ENCODED).to_string()
 }
@@ -303,6 +323,7 @@ fn encode(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use jiff::civil::date;
 
     struct Spellman;
 
@@ -325,6 +346,11 @@ mod tests {
         let request = Request::Behaviour { identifier: named("ff_C2 AE/../é?x#-1") };
         assert_eq!(request.address(&Spellman).path, "/private/file_behaviours/ff_C2%20AE%2F..%2F%C3%A9%3Fx%23-1");
         assert_eq!(Request::Quotas.address(&Spellman).path, "/users/spell%2Fman/overall_quotas");
+        let (first, last) = (date(2026, 1, 5), date(2026, 2, 3));
+        let usage = Request::Usage { first, last }.address(&Spellman);
+        assert_eq!(usage.path, "/users/spell%2Fman/api_usage");
+        let days = [("start_date", "20260105".to_owned()), ("end_date", "20260203".to_owned())];
+        assert_eq!(usage.parameters, days);
         let cursor = Some(Untrusted::from("a&b=="));
         let page = Request::Behaviours { file: file(), listing: Listing::Reports, cursor };
         assert_eq!(page.address(&Spellman).parameters, [("cursor", "a&b==".to_owned())]);

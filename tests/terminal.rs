@@ -31,9 +31,19 @@ struct Terminal {
 
 impl Terminal {
     fn start(arguments: &[&str]) -> Self {
+        Self::start_with(arguments, "")
+    }
+
+    /// Starts the program with this text in its config file.
+    fn start_with(arguments: &[&str], config: &str) -> Self {
         let size = PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
         let home = tempfile::tempdir().unwrap();
+        // Linux keeps the file in the one folder, macOS in the other.
+        for folder in [".config/behaview", "Library/Application Support/behaview"] {
+            std::fs::create_dir_all(home.path().join(folder)).unwrap();
+            std::fs::write(home.path().join(folder).join("config.toml"), config).unwrap();
+        }
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_behaview"));
         command.args(arguments);
         command.env_clear();
@@ -224,4 +234,14 @@ fn foreign_controls(bytes: &[u8]) -> Vec<String> {
         rest = &rest[end.unwrap_or(1).max(1)..];
     }
     foreign
+}
+
+#[test]
+fn the_config_file_tells_the_app_of_entitlements() {
+    let config = "profile = \"lab\"\napi_key = \"any\"\n[profiles.lab]\nroot = \"http://127.0.0.1:9\"\n\
+                  [entitlements]\nprivate_scanning = false\n";
+    let mut terminal = Terminal::start_with(&[&"ab".repeat(32)], config);
+    terminal.wait_for("refused");
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
 }

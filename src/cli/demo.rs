@@ -1,8 +1,9 @@
 //! `behaview demo`: the embedded service, with the app on it or alone.
 
-use super::run_app;
+use super::{Setup, run_app};
 use crate::demo::{Demo as Service, Fault, Listing, Options};
 use crate::gate::Gate;
+use crate::quota::Entitlements;
 use crate::report::identifier::Sha256;
 use crate::runtime;
 use crate::service::credential::{Credential, Source};
@@ -110,7 +111,8 @@ fn browse(service: &Service) -> anyhow::Result<()> {
     }
     let gate = Gate::new(store, client, super::session(), jiff::Timestamp::now);
     let notice = "This is the demo: made-up reports, make-believe quota. It lists this file by itself, for 1 of that quota. f shows the other files, ? the keys.";
-    run_app(gate, files.into_iter().next(), Some(notice.to_owned())).map(|_| ())
+    let setup = Setup { gate, entitled: Entitlements::default() };
+    run_app(setup, files.into_iter().next(), Some(notice.to_owned())).map(|_| ())
 }
 
 fn client(service: &Service) -> anyhow::Result<Client> {

@@ -39,6 +39,8 @@ enum Kind {
     Network = 8,
     /// The answer is of no use.
     BadAnswer = 9,
+    /// A plan takes more than is left, or may.
+    DoesNotFit = 10,
 }
 
 impl Failed {
@@ -52,6 +54,18 @@ impl Failed {
     #[must_use]
     pub fn bad_answer(words: impl Into<String>) -> Self {
         Self { kind: Kind::BadAnswer, words: words.into() }
+    }
+
+    /// The user is not entitled to what was asked about.
+    #[must_use]
+    pub fn refused(words: impl Into<String>) -> Self {
+        Self { kind: Kind::Refused, words: words.into() }
+    }
+
+    /// More is asked about than is left, or may be.
+    #[must_use]
+    pub fn does_not_fit(words: impl Into<String>) -> Self {
+        Self { kind: Kind::DoesNotFit, words: words.into() }
     }
 }
 

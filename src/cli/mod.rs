@@ -1,14 +1,19 @@
 //! The command line: the app, the demo, and the commands for scripts. All come through the same gate and store.
 
+mod cost;
 mod demo;
 mod document;
 mod exit;
+mod quota;
 mod scripts;
+mod table;
+mod usage;
 
 use crate::app::Model;
 use crate::app::model::Service;
 use crate::config::{Config, Folders};
 use crate::gate::Gate;
+use crate::quota::Entitlements;
 use crate::report::identifier::Sha256;
 use crate::runtime::{self, Backing, Exit};
 use crate::service::Client;
@@ -52,6 +57,12 @@ enum Command {
     List(scripts::List),
     /// Print one behaviour report as JSON; a report that is not held costs one request
     Show(scripts::Show),
+    /// Say what operations cost, by which rule, and whether they fit; costs nothing
+    Cost(Box<cost::Cost>),
+    /// Print what the service's counters allow, and what is used of it; costs nothing
+    Quota(quota::Quota),
+    /// Print what was used, by day and endpoint; costs nothing
+    Usage(usage::Usage),
     /// Say where the config file is
     Config {
         #[command(subcommand)]
@@ -87,6 +98,9 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Open { file }) => open(&file),
         Some(Command::List(list)) => list.run(&cli.common),
         Some(Command::Show(show)) => show.run(&cli.common),
+        Some(Command::Cost(cost)) => cost.run(&cli.common),
+        Some(Command::Quota(quota)) => quota.run(&cli.common),
+        Some(Command::Usage(usage)) => usage.run(&cli.common),
         Some(Command::Config { what: ConfigCommand::Path }) => scripts::paths(),
     }
 }
@@ -94,8 +108,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
 fn app(sha256: Option<&str>, common: &Common) -> anyhow::Result<()> {
     let file = sha256.map(parse_sha256).transpose()?;
     runtime::attended()?;
-    let gate = gate(common)?;
-    match run_app(gate, file, None)? {
+    match run_app(setup(common)?, file, None)? {
         Exit::Done => Ok(()),
         Exit::Demo => demo::Demo::default().run(),
     }
@@ -108,9 +121,11 @@ fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
     })
 }
 
-/// Runs the app on a gate, at a file if there is one. With something to say at first, the file is listed at once.
-fn run_app(gate: Gate, file: Option<Sha256>, notice: Option<String>) -> anyhow::Result<Exit> {
+/// Runs the app on a service, at a file if there is one. With something to say at first, the file is listed at once.
+fn run_app(setup: Setup, file: Option<Sha256>, notice: Option<String>) -> anyhow::Result<Exit> {
+    let Setup { gate, entitled } = setup;
     let mut model = Model::new(service(&gate), jiff::Timestamp::now());
+    model.entitlements = entitled;
     let first = file.map(|file| model.open_file(file)).unwrap_or_default();
     model.lists_at_once = notice.is_some();
     notice.into_iter().for_each(|words| model.say(words));
@@ -136,14 +151,22 @@ pub fn service(gate: &Gate) -> Service {
     }
 }
 
+/// The service that is asked, and what the user has bought there.
+struct Setup {
+    gate: Gate,
+    /// As the config file says; the service's counters may add to it.
+    entitled: Entitlements,
+}
+
 /// The gate to the service that config and arguments name.
-fn gate(common: &Common) -> anyhow::Result<Gate> {
+fn setup(common: &Common) -> anyhow::Result<Setup> {
     let folders = Folders::find()?;
     let config = Config::read(&folders.config)?;
     let profile = config.profile(common.profile.as_deref())?;
     let client = Client::new(profile, config.credential()?)?;
     let store = Store::open(&folders.store)?;
-    Ok(Gate::new(Arc::new(store), client, session(), jiff::Timestamp::now))
+    let gate = Gate::new(Arc::new(store), client, session(), jiff::Timestamp::now);
+    Ok(Setup { gate, entitled: config.entitlements() })
 }
 
 /// A name for this run of the program in the ledger.

@@ -1,10 +1,9 @@
 //! The commands for scripts: JSON on standard output, what it cost on standard error.
 
 use super::document::{self, is_document};
-use super::{Common, Failed, gate, parse_sha256};
+use super::{Common, Failed, Setup, parse_sha256, setup};
 use crate::config::Folders;
 use crate::gate::{Answer, Gate};
-use crate::quota::Entitlements;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::{Page, PageEntry};
 use crate::report::{Body, Index, Indexer};
@@ -66,19 +65,20 @@ impl List {
             return print_json(&Listed { file: None, sandboxes, more: false });
         }
         let file = parse_sha256(&self.file)?;
-        let gate = gate(common)?;
+        let setup = setup(common)?;
+        let gate = &setup.gate;
         let runtime = runtime()?;
         let mut listed = Listed { file: Some(file.to_string()), sandboxes: Vec::new(), more: true };
         let (mut cursor, mut seen) = (None, HashSet::new());
         loop {
             let listing = gate.client().profile().listing;
             let request = Request::Behaviours { file: file.clone(), listing, cursor };
-            let got = runtime.block_on(get(&gate, &request, self.refresh))?;
+            let got = runtime.block_on(get(&setup, &request, self.refresh))?;
             let page = Page::of(&got.body)?;
             let known = seen.len();
             for entry in &page.entries {
                 if seen.insert(entry.identifier.clone()) {
-                    listed.sandboxes.push(listed_entry(&gate, entry, got.received)?);
+                    listed.sandboxes.push(listed_entry(gate, entry, got.received)?);
                 }
             }
             cursor = page.cursor;
@@ -89,7 +89,7 @@ impl List {
             }
         }
         gate.store().note_file(gate.profile(), &file, None, gate.now())?;
-        say_cost(&gate)?;
+        say_cost(gate)?;
         print_json(&listed)
     }
 }
@@ -124,16 +124,17 @@ impl Show {
                 Failed::usage("that is a file's hash; behaview list prints the identifiers of its reports").into()
             );
         }
-        let gate = gate(common)?;
-        let got = runtime()?.block_on(get(&gate, &Request::Behaviour { identifier }, self.refresh))?;
-        say_cost(&gate)?;
+        let setup = setup(common)?;
+        let got = runtime()?.block_on(get(&setup, &Request::Behaviour { identifier }, self.refresh))?;
+        say_cost(&setup.gate)?;
         print_report(&got.body)
     }
 }
 
 /// The answer that is held, or the service's.
-async fn get(gate: &Gate, request: &Request, refresh: bool) -> anyhow::Result<Answer> {
-    let quote = request.clone().quote(&Entitlements::default());
+pub(super) async fn get(setup: &Setup, request: &Request, refresh: bool) -> anyhow::Result<Answer> {
+    let Setup { gate, entitled } = setup;
+    let quote = request.clone().quote(entitled);
     let answer = if refresh { gate.ask(&quote, &|_| {}).await } else { gate.get(&quote, &|_| {}).await };
     match answer {
         Ok(answer) => {
@@ -154,7 +155,7 @@ async fn get(gate: &Gate, request: &Request, refresh: bool) -> anyhow::Result<An
 }
 
 /// What this run has cost, for people; standard output stays clean.
-fn say_cost(gate: &Gate) -> anyhow::Result<()> {
+pub(super) fn say_cost(gate: &Gate) -> anyhow::Result<()> {
     let spent = gate.spent()?;
     let words = match (spent.charged, spent.unsure) {
         (0, 0) => "nothing was charged".to_owned(),
@@ -166,13 +167,18 @@ fn say_cost(gate: &Gate) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
 }
 
-fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
+pub(super) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     let text = serde_json::to_string_pretty(value)?;
     print_lines(text.as_bytes())
+}
+
+/// Prints text of this program's own, in which everything from outside is visible already.
+pub(super) fn print_text(text: &str) -> anyhow::Result<()> {
+    Output { is_terminal: false }.write(text.as_bytes())
 }
 
 /// Prints a report as received, in the envelope of the service (specification §2.1) whether it came in one or not.

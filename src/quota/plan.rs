@@ -1,6 +1,6 @@
 //! Several operations added up, and compared with what each period still allows.
 
-use super::{Allowed, Balances, Entitlements, Holder, Limit, Operation, Period, Price, Unit, price};
+use super::{Allowed, Balances, Entitlements, Holder, Limit, Operation, Period, Price, Unit, Units, price};
 use jiff::Timestamp;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
@@ -37,6 +37,15 @@ impl Total {
     pub fn plus(self, other: Self) -> Self {
         let max = self.max.zip(other.max);
         Self { min: self.min.saturating_add(other.min), max: max.map(|(one, two)| one.saturating_add(two)) }
+    }
+
+    /// So many of a unit in words: "3 rules", "0 or 1 requests", "at least 2 requests".
+    pub fn words(self, unit: Unit) -> String {
+        let Self { min, max } = self;
+        if max == Some(min) {
+            return unit.count(min);
+        }
+        format!("{} {}", Units::Range { min, max, why: "" }, unit.plural())
     }
 
     /// How far it goes beyond `remaining`, at best and at worst.

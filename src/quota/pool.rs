@@ -106,6 +106,11 @@ impl Unit {
         }
     }
 
+    /// The unit's name, plural.
+    pub fn plural(self) -> String {
+        plural(self.name())
+    }
+
     /// `n` of this unit in words: "1 request", "2 searches".
     pub fn count(self, n: u64) -> String {
         counted(n, self.name())

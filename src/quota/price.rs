@@ -213,7 +213,7 @@ impl Price {
             Units::Exact(n) => self.unit.count(n),
             Units::PerItem { item, each } => format!("{} for each {} returned", self.unit.count(each), item.name()),
             range @ Units::Range { .. } => {
-                format!("{range} {}", super::pool::plural(self.unit.name()))
+                format!("{range} {}", self.unit.plural())
             }
         };
         format!("It takes {amount} from the {} of {} (8.1.1).", self.pool.words(), holders.join(" and "))

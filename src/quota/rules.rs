@@ -435,15 +435,14 @@ impl fmt::Debug for Rule {
     }
 }
 
-/// A rule as a row for machines: number, words, operations, pool, periods, basis.
+/// A rule as a row for machines: number, words, operations, pool, basis.
 impl Serialize for Rule {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut row = serializer.serialize_struct("Rule", 6)?;
-        row.serialize_field("rule", self.number)?;
+        let mut row = serializer.serialize_struct("Rule", 5)?;
+        row.serialize_field("number", self.number)?;
         row.serialize_field("words", self.words)?;
         row.serialize_field("operations", self.operations)?;
         row.serialize_field("pool", &self.pool)?;
-        row.serialize_field("periods", self.periods())?;
         row.serialize_field("basis", &self.basis)?;
         row.end()
     }

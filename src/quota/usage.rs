@@ -4,7 +4,7 @@ use super::SetAside;
 use jiff::civil::Date;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An answer to the usage details call. Endpoint names are strings from outside, to be escaped
 /// before they are shown.
@@ -73,6 +73,28 @@ impl Usage {
         counts
     }
 
+    /// Both answers as one, for days that one call cannot bring. A day that is in both is `other`'s.
+    #[must_use]
+    pub fn plus(mut self, other: Self) -> Self {
+        self.daily.extend(other.daily);
+        for (endpoint, count) in other.total {
+            let sum = self.total.entry(endpoint).or_default();
+            *sum = sum.saturating_add(count);
+        }
+        self.set_aside.extend(other.set_aside);
+        self
+    }
+
+    /// Endpoints of which the service's total is not what its days add up to: the total, the sum.
+    pub fn disagreements(&self) -> Vec<(&str, u64, u64)> {
+        let sums = self.by_endpoint();
+        let named: BTreeSet<_> = sums.keys().copied().chain(self.total.keys().map(String::as_str)).collect();
+        let of =
+            |endpoint: &str| (self.total.get(endpoint).copied().unwrap_or(0), sums.get(endpoint).copied().unwrap_or(0));
+        let pairs = named.into_iter().map(|endpoint| (endpoint, of(endpoint)));
+        pairs.filter(|(_, (total, sum))| total != sum).map(|(endpoint, (total, sum))| (endpoint, total, sum)).collect()
+    }
+
     /// All calls of a day; zero for a day that is not there.
     pub fn on(&self, day: Date) -> u64 {
         self.daily.get(&day).map_or(0, sum)
@@ -137,6 +159,19 @@ mod tests {
         assert_eq!(usage.on(date(2026, 11, 19)), 3);
         let names: Vec<_> = usage.set_aside.iter().map(|aside| aside.name.as_str()).collect();
         assert_eq!(names, ["2026-11-18", "2026-11-19/graphs", "2026-11-19/urls", "yesterday", "total"]);
+    }
+
+    #[test]
+    fn two_answers_are_one_and_disagreements_are_named() {
+        let half = |day: &str, files: u64, total: u64| {
+            let daily = json!({day: {"files": files}});
+            Usage::read(&json!({"data": {"daily": daily, "total": {"files": total, "urls": 0}}}))
+        };
+        let whole = half("2026-11-18", 3, 3).plus(half("2026-11-19", 4, 4));
+        assert_eq!((whole.daily.len(), whole.total["files"]), (2, 7));
+        assert!(whole.disagreements().is_empty());
+        let odd = half("2026-11-18", 3, 3).plus(half("2026-11-19", 4, 5));
+        assert_eq!(odd.disagreements(), [("files", 8, 7)]);
     }
 
     #[test]

@@ -285,3 +285,16 @@ proptest! {
         prop_assert!(small.fit <= big.fit, "{:?} {:?}", small.words, big.words);
     }
 }
+
+#[test]
+fn a_total_is_said_in_units() {
+    for (min, max, words) in [
+        (1, Some(1), "1 request"),
+        (600, Some(600), "600 requests"),
+        (0, Some(1), "0 or 1 requests"),
+        (2, Some(5), "2 to 5 requests"),
+        (3, None, "at least 3 requests"),
+    ] {
+        assert_eq!(Total { min, max }.words(Unit::Request), words);
+    }
+}

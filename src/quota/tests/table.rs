@@ -75,8 +75,8 @@ fn a_rule_is_a_row_for_machines() {
     assert_eq!(
         row,
         json!({
-            "rule": "8.5.2", "words": rule("8.5.2").unwrap().words, "operations": ["retrohunt"],
-            "pool": "hunting", "periods": ["monthly"], "basis": "documented",
+            "number": "8.5.2", "words": rule("8.5.2").unwrap().words, "operations": ["retrohunt"],
+            "pool": "hunting", "basis": "documented",
         })
     );
 }

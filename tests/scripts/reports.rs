@@ -1,78 +1,11 @@
-//! The commands for scripts, as processes: JSON out, exit codes, one payment, nothing without a terminal.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
+//! Lists and reports: JSON out, exit codes, one payment, nothing without a terminal.
 
-use behaview::demo::{Demo, Options};
+use crate::desk::{Desk, behaview, errors, json, main_file};
+use behaview::demo::Options;
 use serde_json::Value;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use tempfile::TempDir;
-use tokio::runtime::Runtime;
-
-/// A home of its own, with a profile for a demo service.
-struct Desk {
-    home: TempDir,
-    demo: Demo,
-    key: String,
-    _threads: Runtime,
-}
-
-impl Desk {
-    fn new() -> Self {
-        Self::with(Options::default())
-    }
-
-    fn with(options: Options) -> Self {
-        let threads = Runtime::new().unwrap();
-        let demo = threads.block_on(Demo::start(options)).unwrap();
-        let home = tempfile::tempdir().unwrap();
-        let config = home.path().join(".config/behaview");
-        std::fs::create_dir_all(&config).unwrap();
-        let profile =
-            format!("profile = \"lab\"\n[profiles.lab]\nroot = \"{}\"\nv2_prefix = \"/svcapi/v2\"\n", demo.root());
-        std::fs::write(config.join("config.toml"), profile).unwrap();
-        let key = demo.key().to_owned();
-        Self { home, demo, key, _threads: threads }
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = behaview(self.home.path());
-        command.args(arguments).env("VT_APIKEY", &self.key);
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().unwrap()
-    }
-
-    fn paid(&self) -> usize {
-        self.demo.seen().iter().filter(|call| call.charged > 0).count()
-    }
-}
-
-/// The program with nothing of this machine's user around it.
-fn behaview(home: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_behaview"));
-    command
-        .env_clear()
-        .env("HOME", home)
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .stdin(Stdio::null());
-    command
-}
-
-fn main_file() -> String {
-    Demo::files()[0].sha256.clone()
-}
-
-fn json(output: &Output) -> Value {
-    assert!(output.status.success(), "{output:?}");
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
+use std::process::Stdio;
 
 #[test]
 fn a_list_is_paid_once_and_its_reports_with_it() {

@@ -1,0 +1,134 @@
+//! `behaview cost`: what operations cost, by which rule, and whether they fit. Nothing is sent but, if asked for, the free
+//! look at the service's counters.
+
+mod files;
+mod options;
+mod words;
+
+use super::quota::{ask_balances, read_balances};
+use super::scripts::{print_json, print_text};
+use super::{Common, Failed, setup};
+use crate::config::{Config, Folders};
+use crate::quota::{Balances, Entitlements, Fit, Forecast, Plan, RULES};
+use clap::Args;
+use files::Files;
+use jiff::Timestamp;
+use options::{Entitled, Item, Options, Target};
+
+const EXAMPLES: &str = "\
+Examples:
+  behaview cost v2-file-report --hashes 600
+  behaview cost plan \"private-behaviours --calls 3\" \"v2-file-report --hashes 600\"
+
+The exit code is 0 when it is allowed and, where the balances are known, fits; 10 when it does not
+fit now, or not for certain; 4 when it is refused.";
+
+/// `behaview cost`
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Cost {
+    /// What is to be priced
+    #[arg(value_name = "OPERATION", value_parser = options::target())]
+    target: Target,
+    /// Operations of a plan, each with its options in one quoted word
+    #[arg(value_name = "ITEM")]
+    items: Vec<String>,
+    /// Ask the service what is left, which costs nothing, and say whether it fits
+    #[arg(long, conflicts_with = "balances_from")]
+    balances: bool,
+    /// Say whether it fits by a saved answer to the quota call (- for standard input)
+    #[arg(long, value_name = "FILE")]
+    balances_from: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    options: Options,
+    #[command(flatten)]
+    entitled: Entitled,
+}
+
+impl Cost {
+    pub(super) fn run(mut self, common: &Common) -> anyhow::Result<()> {
+        if self.target == Target::Rules {
+            return self.rules();
+        }
+        let mut files = Files::default();
+        // Before anybody is asked, so that a mistake in a list is found first.
+        let asked =
+            self.planned()?.into_iter().map(|item| item.read(&mut files)).collect::<anyhow::Result<Vec<_>>>()?;
+        let balances = self.left(common, &mut files)?;
+        let entitled = self.entitlements(balances.as_ref())?;
+        let mut plan = Plan::new();
+        for (operation, by_hand) in asked {
+            plan.add(operation, &entitled.updated(by_hand));
+        }
+        let is_balanced = balances.is_some();
+        let forecast = plan.forecast(&balances.unwrap_or_default(), Timestamp::now());
+        self.print(&plan, &forecast, is_balanced)?;
+        self.verdict(&forecast, is_balanced)
+    }
+
+    fn rules(&self) -> anyhow::Result<()> {
+        let (limits, number) = (self.balances || self.balances_from.is_some(), self.options.given());
+        if limits || !number.is_empty() || self.entitled.is_given() || !self.items.is_empty() {
+            return Err(Failed::usage("rules takes --json and nothing else").into());
+        }
+        if self.json { print_json(&RULES) } else { print_text(&words::rules()) }
+    }
+
+    /// What is asked about: one operation, or the items of a plan.
+    fn planned(&mut self) -> Result<Vec<Item>, Failed> {
+        let options = std::mem::take(&mut self.options);
+        match self.target {
+            Target::Operation(kind) if self.items.is_empty() => Ok(vec![Item::checked(kind, options)?]),
+            Target::Operation(_) => {
+                Err(Failed::usage("several operations are added up by: behaview cost plan ITEM..."))
+            }
+            _ if !options.given().is_empty() => {
+                let given = options.given().join(", ");
+                Err(Failed::usage(format!("{given}: in a plan the numbers stand in its items, inside the quotes")))
+            }
+            _ if self.items.is_empty() => {
+                Err(Failed::usage("a plan has items, such as \"v2-file-report --hashes 600\""))
+            }
+            _ => (1..).zip(&self.items).map(|(n, text)| Item::parse(n, text)).collect(),
+        }
+    }
+
+    /// What the service says is left, if that is to be known.
+    fn left(&self, common: &Common, files: &mut Files) -> anyhow::Result<Option<Balances>> {
+        match &self.balances_from {
+            Some(path) => Ok(Some(read_balances(&files.read(path)?)?)),
+            None if self.balances => Ok(Some(ask_balances(&setup(common)?)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// The options settle it, else the config file, else the balances.
+    fn entitlements(&self, balances: Option<&Balances>) -> anyhow::Result<Entitlements> {
+        let config = Config::read(&Folders::find()?.config)?;
+        let read = balances.map(Entitlements::from_balances).unwrap_or_default();
+        Ok(read.updated(config.entitlements()).updated(self.entitled.by_hand()))
+    }
+
+    fn print(&self, plan: &Plan, forecast: &Forecast, is_balanced: bool) -> anyhow::Result<()> {
+        match (self.json, self.target, forecast.prices.as_slice()) {
+            (true, Target::Operation(_), [price]) => print_json(price),
+            (true, _, _) => print_json(forecast),
+            (false, _, _) => print_text(&words::forecast(plan, forecast, is_balanced)),
+        }
+    }
+
+    /// What the exit code says. The text has told why already; beside JSON it is told here.
+    fn verdict(&self, forecast: &Forecast, is_balanced: bool) -> anyhow::Result<()> {
+        let words = |short: &str| if self.json { forecast.words.clone() } else { short.to_owned() };
+        if forecast.fit == Fit::Refused {
+            return Err(Failed::refused(words("it is refused")).into());
+        }
+        if is_balanced && !forecast.fits() {
+            return Err(Failed::does_not_fit(words("it does not fit now, or not for certain")).into());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,148 @@
+//! Prices, forecasts and rules as text.
+
+use crate::cli::table::Table;
+use crate::quota::{
+    Allowed, Fit, Forecast, Holder, Item, Kind, Line, PRACTICALLY_UNLIMITED, Plan, Pool, Price, RULES, Rule, Units,
+};
+use crate::text::thousands;
+use std::fmt::Write;
+
+/// Every rule: number and words, and what it speaks of.
+pub(super) fn rules() -> String {
+    RULES.iter().map(|rule| rule_words(rule)).collect()
+}
+
+fn rule_words(rule: &Rule) -> String {
+    let names: Vec<_> = rule.operations.iter().map(|kind| kind.name()).collect();
+    let operations = if rule.operations == Kind::ALL { "every operation".to_owned() } else { names.join(", ") };
+    let (number, words) = (rule.number, rule.words);
+    format!("{number:<7}{words}\n       {} · {} · {operations}\n", rule.pool.words(), rule.basis.name())
+}
+
+/// What is asked about, its price and, where the balances are known, what it leaves.
+pub(super) fn forecast(plan: &Plan, forecast: &Forecast, is_balanced: bool) -> String {
+    let mut text = match plan.items() {
+        [one] => price(one),
+        several => prices(several),
+    };
+    if is_balanced && !forecast.lines.is_empty() {
+        text += &format!("\n{}", limits(forecast));
+    }
+    if is_balanced || forecast.fit == Fit::Refused {
+        text += &format!("\n{}\n", forecast.words);
+    } else if plan.items().len() > 1 {
+        text += &format!("\n{}: {}\n", plan.words(), totals(forecast));
+    }
+    text
+}
+
+/// The sum in words: "600 requests and 3 rules".
+fn totals(forecast: &Forecast) -> String {
+    let totals: Vec<_> = forecast.totals.iter().map(|(unit, total)| total.words(*unit)).collect();
+    if totals.is_empty() { "free".to_owned() } else { totals.join(" and ") }
+}
+
+/// One operation, explained.
+fn price(item: &Item) -> String {
+    let Price { rule, pool, charged, basis, notes, agreeing, .. } = &item.price;
+    let mut text = format!("{}: {}\n", item.price.operation.about(), item.operation.words());
+    let mut line = |name: &str, words: &str| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{name:<9}{words}");
+    };
+    line("price", &price_words(&item.price));
+    line("rule", &format!("{}: {}", rule.number, rule.words));
+    if !agreeing.is_empty() {
+        line("", &format!("the same follows from {}", agreeing.join(" and ")));
+    }
+    line("pool", pool.words());
+    line("charged", &holders(charged));
+    line("basis", basis.name());
+    notes.iter().for_each(|note| line("note", note));
+    text
+}
+
+fn price_words(price: &Price) -> String {
+    match (price.allowed, price.units) {
+        (Allowed::Allowed, Units::Range { why, .. }) => format!("{}: {}", price.short(), phrase(why)),
+        (Allowed::Allowed, Units::PerItem { item, each }) => {
+            format!("{} for each {} that is returned", price.unit.count(each), item.name())
+        }
+        (Allowed::Allowed, _) if price.pool == Pool::None => "nothing".to_owned(),
+        _ => price.short(),
+    }
+}
+
+/// A sentence as a part of another.
+fn phrase(sentence: &str) -> String {
+    let mut letters = sentence.trim_end_matches('.').chars();
+    letters.next().into_iter().flat_map(char::to_lowercase).chain(letters.as_str().chars()).collect()
+}
+
+fn holders(charged: &[Holder]) -> String {
+    let names: Vec<_> = charged.iter().map(|holder| holder.name()).collect();
+    if names.is_empty() { "nobody".to_owned() } else { names.join(" and ") }
+}
+
+/// Several operations, a line each.
+fn prices(items: &[Item]) -> String {
+    let mut table = Table::new(&["operation", "asked", "price", "rule", "pool", "charged", "basis"], &[]);
+    for Item { operation, price } in items {
+        table.row([
+            price.operation.name().to_owned(),
+            operation.words(),
+            price.short(),
+            price.rule.number.to_owned(),
+            price.pool.name().to_owned(),
+            holders(price.charged),
+            price.basis.name().to_owned(),
+        ]);
+    }
+    table.to_string()
+}
+
+/// Every limit that is drawn on: what is left now, and after.
+fn limits(forecast: &Forecast) -> String {
+    let mut table = Table::new(&["whose", "period", "counts", "left", "of", "after", "fit", "resets at"], &[3, 4, 5]);
+    for line in &forecast.lines {
+        let limit = line.limit;
+        let (left, of) = match limit.allowed {
+            PRACTICALLY_UNLIMITED.. => ("no limit".to_owned(), "-".to_owned()),
+            allowed => (thousands(limit.remaining), thousands(allowed)),
+        };
+        let guess = if line.reset_is_assumed { "about " } else { "" };
+        table.row([
+            limit.holder.name().to_owned(),
+            limit.period.current().to_owned(),
+            line.unit.name().to_owned(),
+            left,
+            of,
+            after(line),
+            fit(line),
+            format!("{guess}{}", line.resets_at.strftime("%Y-%m-%d %H:%M UTC")),
+        ]);
+    }
+    table.to_string()
+}
+
+/// What is left after, at worst and at best where they differ.
+fn after(line: &Line) -> String {
+    match line.at_worst {
+        _ if line.limit.is_practically_unlimited() => "no limit".to_owned(),
+        Some(worst) if worst == line.at_best => thousands(worst),
+        Some(worst) => format!("{} to {}", thousands(worst), thousands(line.at_best)),
+        None => format!("at most {}", thousands(line.at_best)),
+    }
+}
+
+fn fit(line: &Line) -> String {
+    match line.fit {
+        _ if line.limit.is_practically_unlimited() => "fits".to_owned(),
+        Fit::Fits => "fits".to_owned(),
+        Fit::Paced => "fits, paced".to_owned(),
+        Fit::Perhaps => "perhaps".to_owned(),
+        Fit::Unknown => "not known".to_owned(),
+        Fit::Short => format!("{} short", thousands(line.short.min)),
+        Fit::Refused => "refused".to_owned(),
+    }
+}

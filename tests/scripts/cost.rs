@@ -1,0 +1,377 @@
+//! `behaview cost`: every row of its table, plans, balances, entitlements, mistakes.
+
+use crate::desk::{Desk, errors, json, run, squeezed, text};
+use behaview::demo::Options;
+use behaview::quota::{Kind, RULES};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// Runs `behaview cost` with a line of arguments that hold no blanks.
+fn cost(line: &str) -> std::process::Output {
+    let arguments: Vec<_> = std::iter::once("cost").chain(line.split_whitespace()).collect();
+    run(&arguments, "")
+}
+
+fn price(line: &str) -> Value {
+    json(&cost(&format!("{line} --json")))
+}
+
+#[test]
+fn every_row_of_the_table_has_its_price() {
+    let documented = [
+        ("v3-file", "8.1.2", "api", json!(1)),
+        ("v3-file --calls 3", "8.1.2", "api", json!(3)),
+        ("v3-file --calls 3 --after-new-upload", "8.3.6", "none", json!(0)),
+        ("v3-file-analyses --calls 2", "8.1.2", "api", json!(2)),
+        ("v3-file-analyses --calls 2 --after-new-upload", "8.3.6", "none", json!(0)),
+        ("v3-rescan --calls 2", "8.3.7", "api", json!(2)),
+        ("v2-file-report --hashes 600", "8.2.1", "api", json!(600)),
+        ("v2-file-report --hashes 2 --after-new-upload", "8.2.4", "api", json!(2)),
+        ("v2-file-submissions", "8.2.2", "api", json!({"min": 0, "max": null})),
+        ("v2-file-submissions --submissions 4,6", "8.2.2", "api", json!(10)),
+        ("v2-file-scan", "8.2.3", "api", json!({"min": 0, "max": 1})),
+        ("v2-file-scan --known no", "8.2.3", "none", json!(0)),
+        ("v2-file-scan --known yes", "8.1.2", "api", json!(1)),
+        ("v3-file-upload", "8.3.6", "api", json!({"min": 0, "max": 1})),
+        ("v3-file-upload --known no", "8.3.6", "none", json!(0)),
+        ("v3-file-upload --known yes", "8.1.2", "api", json!(1)),
+        ("v3-analysis", "8.3.5", "api", json!({"min": 0, "max": 1})),
+        ("v3-analysis --exists no", "8.3.5", "none", json!(0)),
+        ("v3-analysis --exists yes", "8.1.2", "api", json!(1)),
+        ("v3-quotas --calls 9", "8.3.3", "none", json!(0)),
+        ("v3-usage --calls 9", "8.3.3", "none", json!(0)),
+        ("v3-feed --calls 9", "8.3.4", "none", json!(0)),
+        ("v3-search --calls 5 --premium-api yes --premium-intelligence yes", "8.3.2", "api", json!(5)),
+        ("v3-search --calls 5 --premium-api yes --premium-intelligence no", "8.3.2", "api", json!(5)),
+        ("v3-search --calls 5 --premium-api no --premium-intelligence yes", "8.3.1", "intelligence", json!(5)),
+        ("web-search --calls 4 --premium-intelligence yes", "8.4.1", "intelligence", json!(4)),
+        ("web-search --calls 4 --premium-intelligence yes --premium-api yes", "8.4.1", "intelligence", json!(4)),
+        ("livehunt-rules --rules 3 --active yes", "8.5.1", "hunting", json!(3)),
+        ("livehunt-rules --rules 3 --active no", "8.5.1", "none", json!(0)),
+        ("retrohunt --jobs 2", "8.5.2", "hunting", json!(2)),
+        ("graph-private --graphs 2", "8.6.1", "graph", json!(2)),
+        ("graph-private --graphs 2 --calls 9", "8.6.1", "graph", json!(2)),
+        ("graph-public --calls 7", "8.6.2", "api", json!(7)),
+        ("graph-public --graphs 2 --calls 7", "8.6.2", "api", json!(14)),
+        ("graph-public", "8.6.2", "api", json!({"min": 0, "max": null})),
+    ];
+    let assumed = [
+        ("private-behaviours --calls 3", "8.1.2", "api", json!(3)),
+        ("private-behaviour --calls 2", "8.1.2", "api", json!(2)),
+        ("private-scan --scans 2", "A.1", "private-scans", json!(2)),
+        ("v3-search", "8.3.1", "intelligence", json!(1)),
+    ];
+    let rows = documented.map(|row| (row, "documented")).into_iter().chain(assumed.map(|row| (row, "assumed")));
+    for ((line, rule, pool, units), basis) in rows {
+        let found = price(line);
+        let wanted = json!([line.split(' ').next(), rule, pool, units, basis, true]);
+        let got = ["operation", "rule", "pool", "units", "basis", "allowed"].map(|key| found[key].clone());
+        assert_eq!(json!(got), wanted, "{line}");
+    }
+}
+
+#[test]
+fn a_price_for_machines_has_these_members_and_no_others() {
+    let found = price("v2-file-report --hashes 2");
+    let why = "Rule 8.2.1: A v2 file report asked with a list of hashes takes one request for each hash. It takes 2 requests \
+               from the API quota of user and group (8.1.1). This price is documented.";
+    let wanted = json!({
+        "operation": "v2-file-report", "rule": "8.2.1", "pool": "api", "unit": "request", "units": 2,
+        "charged": ["user", "group"], "basis": "documented", "allowed": true, "why": why,
+    });
+    assert_eq!(found, wanted);
+    assert_eq!(price("v3-quotas")["charged"], json!([]));
+}
+
+#[test]
+fn every_operation_is_priced_by_its_name() {
+    for kind in Kind::ALL {
+        let found = price(kind.name());
+        assert_eq!((&found["operation"], &found["allowed"]), (&json!(kind.name()), &json!(true)));
+    }
+}
+
+#[test]
+fn every_rule_is_listed() {
+    let rows = price("rules");
+    let rows = rows.as_array().unwrap();
+    assert_eq!(rows.len(), RULES.len());
+    for (row, rule) in rows.iter().zip(RULES) {
+        let mut members: Vec<_> = row.as_object().unwrap().keys().map(String::as_str).collect();
+        members.sort_unstable();
+        assert_eq!(members, ["basis", "number", "operations", "pool", "words"]);
+        assert_eq!((&row["number"], &row["words"]), (&json!(rule.number), &json!(rule.words)));
+    }
+    assert_eq!(rows[3]["operations"], json!(["v2-file-report"]));
+    let shown = text(&cost("rules"));
+    assert!(shown.starts_with("8.1.1  A group shares its quota"), "{shown}");
+    assert!(shown.contains("private scan quota · assumed · private-scan"), "{shown}");
+}
+
+#[test]
+fn a_price_for_people_says_rule_pool_holders_and_basis() {
+    let shown = squeezed(&text(&cost("v3-analysis")));
+    let wanted = "Fetch an analysis by its identifier: 1 call\n\
+                  price 0 or 1: nothing if the analysis does not exist\n\
+                  rule 8.3.5: Asking for an analysis by an invalid identifier takes nothing.\n\
+                  pool API quota\n\
+                  charged user and group\n\
+                  basis documented\n";
+    assert_eq!(shown, wanted);
+    let shown = squeezed(&text(&cost("v2-file-submissions")));
+    assert!(shown.contains("price 1 request for each submission that is returned\n"), "{shown}");
+    let shown = squeezed(&text(&cost("v3-feed")));
+    assert!(shown.contains("price nothing\n") && shown.contains("charged nobody\n"), "{shown}");
+    let shown = squeezed(&text(&cost("private-behaviour")));
+    assert!(shown.contains("basis assumed\nnote Section 8 is silent on private endpoints"), "{shown}");
+}
+
+#[test]
+fn what_the_user_is_not_entitled_to_is_refused() {
+    for (line, reason) in [
+        ("v3-search --premium-api no --premium-intelligence no", "neither premium API nor premium intelligence"),
+        ("web-search --premium-intelligence no", "no premium intelligence"),
+        ("private-behaviours --private-scanning no", "no private scanning licence"),
+    ] {
+        let output = cost(line);
+        assert_eq!(output.status.code(), Some(4), "{output:?}");
+        assert!(text(&output).contains(&format!(": refused: {reason}\n")), "{output:?}");
+        assert_eq!(errors(&output), "behaview: it is refused\n");
+        let output = cost(&format!("{line} --json"));
+        assert_eq!(output.status.code(), Some(4), "{output:?}");
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((&found["allowed"], &found["units"]), (&json!(false), &json!(0)));
+        assert!(errors(&output).ends_with(&format!("refused: {reason}\n")), "{output:?}");
+    }
+}
+
+#[test]
+fn hashes_come_from_a_file_or_from_standard_input_and_repeated_ones_count() {
+    let (one, two) = ("ab".repeat(32), "cd".repeat(16));
+    let list = format!("{one}\n{two}, {one}\n");
+    let output = run(&["cost", "v2-file-report", "--hashes-from", "-", "--json"], &list);
+    assert_eq!(json(&output)["units"], 3);
+    assert_eq!(errors(&output), "behaview: 1 of 3 hashes are repeated; each is counted\n");
+    let (_folder, path) = file(&list);
+    let listed = run(&["cost", "v2-file-report", "--hashes-from", path.to_str().unwrap(), "--json"], "");
+    assert_eq!(json(&listed)["units"], 3);
+    let item = format!("v2-file-report --hashes-from '{}'", path.display());
+    assert_eq!(json(&run(&["cost", "plan", &item, "--json"], ""))["totals"][0]["min"], 3);
+}
+
+#[test]
+fn lines_that_hold_no_hash_are_named() {
+    let list = format!("{}\nnonsense\n\n{}\n", "ab".repeat(32), "ab".repeat(31));
+    let output = run(&["cost", "v2-file-report", "--hashes-from", "-"], &list);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{output:?}");
+    let words = "behaview: -: no MD5, SHA-1 or SHA-256: line 2 (nonsense), line 4 (";
+    assert!(errors(&output).starts_with(words), "{output:?}");
+}
+
+#[test]
+fn a_plan_adds_its_items_up() {
+    let items = ["private-behaviours --calls 3", "v2-file-report --hashes 600", "livehunt-rules"];
+    let output = run(&["cost", "plan", items[0], items[1], items[2], "--json"], "");
+    let found = json(&output);
+    let totals = json!([{"unit": "request", "min": 603, "max": 603}, {"unit": "rule", "min": 1, "max": 1}]);
+    assert_eq!((&found["totals"], &found["fit"]), (&totals, &json!("unknown")));
+    let rules: Vec<_> = found["prices"].as_array().unwrap().iter().map(|price| price["rule"].clone()).collect();
+    assert_eq!(rules, ["8.1.2", "8.2.1", "8.5.1"]);
+    let shown = squeezed(&text(&run(&["cost", "plan", items[0], items[1], items[2]], "")));
+    assert!(shown.contains("v2-file-report 600 hashes 600 requests 8.2.1 api user and group documented\n"), "{shown}");
+    assert!(shown.ends_with("\n3 operations: 603 requests and 1 rule\n"), "{shown}");
+}
+
+#[test]
+fn an_item_can_have_entitlements_of_its_own() {
+    let plan = ["cost", "plan", "v3-search --premium-api no", "v3-search", "--premium-api", "yes", "--json"];
+    let found = json(&run(&plan, ""));
+    assert_eq!((&found["prices"][0]["rule"], &found["prices"][1]["rule"]), (&json!("8.3.1"), &json!("8.3.2")));
+    let refused = run(&["cost", "plan", "v3-file", "private-scan --private-scanning no"], "");
+    assert_eq!(refused.status.code(), Some(4), "{refused:?}");
+    assert!(text(&refused).ends_with("refused: no private scanning licence\n"), "{refused:?}");
+}
+
+/// A file with this text, in a folder that ends with the test.
+fn file(text: &str) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a file");
+    std::fs::write(&path, text).unwrap();
+    (folder, path)
+}
+
+/// A saved quota answer: so much left today to the user and to the group, and so much a minute.
+fn saved(user: u64, group: u64, minute: Option<u64>) -> (TempDir, PathBuf) {
+    let side = |left: u64| json!({"allowed": left + 402, "used": 402});
+    let mut data = json!({"api_requests_daily": {"user": side(user), "group": side(group)}});
+    if let Some(allowed) = minute {
+        data["api_requests_minute"] = json!({"user": {"allowed": allowed, "used": 0}});
+    }
+    file(&json!({"data": data}).to_string())
+}
+
+fn with_balances(arguments: &[&str], saved: &(TempDir, PathBuf)) -> std::process::Output {
+    let path = saved.1.to_str().unwrap();
+    run(&[&["cost"], arguments, &["--balances-from", path]].concat(), "")
+}
+
+#[test]
+fn the_exit_code_says_whether_it_fits_in_saved_balances() {
+    let report = ["v2-file-report", "--hashes", "600"];
+    for (balances, code, words) in [
+        (saved(600, 9_000, None), 0, "600 hashes: fits; 0 left to the user today\n"),
+        (saved(598, 9_000, None), 10, "600 hashes: 2 more than today's limit; the rest fits after 00:00 UTC\n"),
+        (saved(9_000, 599, None), 10, "600 hashes: 1 more than the group's limit for today; "),
+        (saved(9_000, 9_000, Some(60)), 0, "600 hashes: fits at 60 a minute: about 10 minutes\n"),
+    ] {
+        let output = with_balances(&report, &balances);
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        assert!(text(&output).contains(words), "{output:?}");
+        let told = if code == 0 { "" } else { "behaview: it does not fit now, or not for certain\n" };
+        assert_eq!(errors(&output), told);
+    }
+}
+
+#[test]
+fn what_remains_is_shown_for_user_and_group() {
+    let shown = squeezed(&text(&with_balances(&["v2-file-report", "--hashes", "600"], &saved(598, 9_000, None))));
+    assert!(shown.contains("user today request 598 1,000 0 2 short "), "{shown}");
+    assert!(shown.contains("group today request 9,000 9,402 8,400 fits "), "{shown}");
+}
+
+#[test]
+fn a_plan_for_machines_has_its_limits() {
+    let balances = saved(598, 9_000, None);
+    let output = with_balances(&["plan", "v3-file", "v2-file-report --hashes 600", "--json"], &balances);
+    assert_eq!(output.status.code(), Some(10), "{output:?}");
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&found["fits"], &found["fit"]), (&json!(false), &json!("short")));
+    let limit = &found["limits"][0];
+    let got = ["holder", "period", "remaining", "at_worst", "fit"].map(|key| limit[key].clone());
+    assert_eq!(json!(got), json!(["user", "daily", 598, 0, "short"]));
+    assert_eq!(limit["short"], json!({"min": 3, "max": 3}));
+    assert!(errors(&output).contains("3 more than today's limit"), "{output:?}");
+    // A single operation keeps its form; the exit code still tells.
+    let output = with_balances(&["v2-file-report", "--hashes", "600", "--json"], &balances);
+    assert_eq!(output.status.code(), Some(10), "{output:?}");
+    assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap().as_object().unwrap().len(), 9);
+}
+
+#[test]
+fn what_may_fit_or_is_not_limited_by_anything_known_does_not_fit_for_certain() {
+    let balances = saved(598, 9_000, None);
+    for (operation, words) in [
+        ("v2-file-submissions", "fits if it takes no more than 598 requests"),
+        ("retrohunt", "what is left is not known"),
+    ] {
+        let output = with_balances(&[operation], &balances);
+        assert_eq!(output.status.code(), Some(10), "{output:?}");
+        assert!(text(&output).contains(words), "{output:?}");
+    }
+    let free = with_balances(&["v3-feed"], &balances);
+    assert!(free.status.success() && text(&free).ends_with(": free\n"), "{free:?}");
+}
+
+#[test]
+fn balances_tell_of_entitlements_unless_the_hand_does() {
+    let zero = r#"{"data":{"private_scans_monthly":{"user":{"allowed":0,"used":0}},"api_requests_daily":{"user":{"allowed":9,"used":0}}}}"#;
+    let no_licence = file(zero);
+    assert_eq!(with_balances(&["private-behaviours"], &no_licence).status.code(), Some(4));
+    let by_hand = with_balances(&["private-behaviours", "--private-scanning", "yes"], &no_licence);
+    assert!(by_hand.status.success(), "{by_hand:?}");
+    // No counter has a group's side: the user alone is charged.
+    assert!(squeezed(&text(&by_hand)).contains("charged user\n"), "{by_hand:?}");
+}
+
+#[test]
+fn a_saved_answer_that_is_none_is_of_no_use() {
+    for text in ["<html>", "{}", "[]", r#"{"data":{}}"#, r#"{"error":{"code":"x","data":1}}"#] {
+        let output = with_balances(&["v3-file"], &file(text));
+        assert_eq!(output.status.code(), Some(9), "{text} {output:?}");
+        assert!(output.stdout.is_empty());
+    }
+    let output = cost("v3-file --balances-from /nonexistent/file");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
+#[test]
+fn the_service_is_asked_for_balances_only_when_told_to_and_that_is_free() {
+    let desk = Desk::new();
+    assert!(desk.run(&["cost", "v2-file-report", "--hashes", "600"]).status.success());
+    assert_eq!(desk.demo.seen().len(), 0);
+    let fits = desk.run(&["cost", "v2-file-report", "--hashes", "240", "--balances"]);
+    assert!(fits.status.success(), "{fits:?}");
+    assert!(text(&fits).contains("240 hashes: fits; 0 left to the user this hour"), "{fits:?}");
+    assert_eq!(errors(&fits), "behaview: nothing was charged\n");
+    let short = desk.run(&["cost", "v2-file-report", "--hashes", "502", "--balances", "--json"]);
+    assert_eq!(short.status.code(), Some(10), "{short:?}");
+    assert!(errors(&short).contains("502 hashes: 2 more than today's limit; "), "{short:?}");
+    assert_eq!((desk.demo.seen().len(), desk.paid()), (2, 0));
+}
+
+#[test]
+fn balances_that_cannot_be_had_are_no_fit() {
+    let desk = Desk::new();
+    let output = desk.command(&["cost", "v3-file", "--balances"]).env_remove("VT_APIKEY").output().unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(3), 0), "{output:?}");
+    let desk = Desk::with(Options { faults: vec!["quotas:503".parse().unwrap()], ..Options::default() });
+    let output = desk.run(&["cost", "v3-file", "--balances"]);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(8), 0), "{output:?}");
+}
+
+#[test]
+fn the_config_file_tells_of_entitlements_and_an_option_overrules_it() {
+    let desk = Desk::new();
+    desk.configure("[entitlements]\npremium_api = true\nprivate_scanning = false\n");
+    let search = |more: &[&str]| {
+        let output = desk.run(&[&["cost", "v3-search", "--json"], more].concat());
+        json(&output)["rule"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(search(&[]), "8.3.2");
+    assert_eq!(search(&["--premium-api", "no"]), "8.3.1");
+    // The service says that there is a licence; the hand settles it.
+    assert_eq!(desk.run(&["cost", "private-behaviour", "--balances"]).status.code(), Some(4));
+}
+
+#[test]
+fn what_the_config_file_refuses_is_not_sent() {
+    let desk = Desk::new();
+    desk.configure("[entitlements]\nprivate_scanning = false\n");
+    let output = desk.run(&["list", &crate::desk::main_file()]);
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    assert!(errors(&output).contains("nothing was sent: no private scanning licence"), "{output:?}");
+    assert_eq!(desk.demo.seen().len(), 0);
+}
+
+#[test]
+fn mistakes_are_named() {
+    for (arguments, words) in [
+        (
+            &["v3-file", "--hashes", "3", "--known", "yes"][..],
+            "v3-file does not take --hashes or --known; it takes --calls, --after-new-upload",
+        ),
+        (&["private-behaviour", "--after-new-upload"], "does not take --after-new-upload; it takes --calls"),
+        (&["v3-fil"], "a similar value exists: 'v3-file'"),
+        (&["v3-file", "--calls", "-1"], "unexpected argument '-1'"),
+        (&["v3-file", "--calls", "18446744073709551616"], "number too large"),
+        (&["v2-file-submissions", "--submissions", "4,x"], "invalid value 'x'"),
+        (&["v2-file-scan", "--known", "maybe"], "invalid value 'maybe'"),
+        (&["v2-file-report", "--hashes", "1", "--hashes-from", "-"], "cannot be used with"),
+        (&["v3-file", "--balances", "--balances-from", "-"], "cannot be used with"),
+        (&["v2-file-report", "--hashes-from", "-", "--balances-from", "-"], "read once only"),
+        (&["v2-file-report", "--hashes-from", "/nonexistent/file"], "/nonexistent/file cannot be read"),
+        (&["v3-file", "v3-file"], "behaview cost plan"),
+        (&["plan"], "a plan has items"),
+        (&["plan", "--calls", "3", "v3-file"], "--calls: in a plan the numbers stand in its items"),
+        (&["plan", "v3-file", "v3-fil"], "item 2 of the plan, \"v3-fil\": invalid value 'v3-fil'"),
+        (&["plan", "v3-file --jobs 1"], "item 1 of the plan, \"v3-file --jobs 1\": v3-file does not take --jobs"),
+        (&["plan", "v3-file --json"], "unexpected argument '--json'"),
+        (&["plan", "v2-file-report --hashes-from 'a"], "a quotation mark is not closed"),
+        (&["rules", "--calls", "1"], "rules takes --json"),
+    ] {
+        let output = run(&[&["cost"], arguments].concat(), "");
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?} {output:?}");
+        assert!(errors(&output).contains(words), "{arguments:?} {output:?}");
+    }
+}

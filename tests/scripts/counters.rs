@@ -1,0 +1,133 @@
+//! `behaview quota` and `behaview usage`: the service's own counters; and every example in a help text.
+
+use crate::desk::{Desk, errors, json, main_file, squeezed, text};
+use behaview::demo::{Limits, Options};
+use serde_json::json;
+
+#[test]
+fn quota_details_are_shown_for_user_and_group_and_cost_nothing() {
+    let desk = Desk::with(Options { now: Some(1_795_168_800), ..Options::default() });
+    json(&desk.run(&["list", &main_file()]));
+    let output = desk.run(&["quota"]);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(errors(&output), "behaview: nothing was charged\n");
+    let shown = squeezed(&text(&output));
+    for words in [
+        "pool counts period whose used allowed left used % resets remarks\n",
+        "api requests day user 1 500 499 0 % 00:00 UTC, in ",
+        "api requests day group 12,481 30,000 17,519 41 % 00:00 UTC, in ",
+        "graph graphs month group 21 20 0 105 % 1 ",
+        "1 more than allowed, from demo_response_team",
+        "intelligence searches month user 12 0 0 - 1 ",
+        "draws on the group's",
+        "other cases_creation_monthly user 0 20 20 0 %\n",
+    ] {
+        assert!(shown.contains(words), "{words}\n{shown}");
+    }
+    assert_eq!(desk.paid(), 1);
+}
+
+#[test]
+fn quota_details_for_machines_keep_every_counter() {
+    let desk = Desk::new();
+    let found = json(&desk.run(&["quota", "--json"]));
+    let counters = found["counters"].as_array().unwrap();
+    let of = |name: &str| counters.iter().find(|counter| counter["name"] == name).unwrap();
+    let daily = of("api_requests_daily");
+    let got = ["pool", "unit", "period", "reset_is_assumed"].map(|key| daily[key].clone());
+    assert_eq!(json!(got), json!(["api", "request", "daily", false]));
+    let user = json!({"allowed": 500, "used": 0, "remaining": 500, "percent_used": 0, "limits": true});
+    assert_eq!(daily["user"], user);
+    assert_eq!(daily["group"]["inherited_from"], "demo_response_team");
+    assert!(daily["resets_at"].as_str().unwrap().ends_with("T00:00:00Z"));
+    assert_eq!(of("intelligence_searches_monthly")["user"]["limits"], false);
+    assert_eq!(of("collections_creation_monthly")["period"], json!(null));
+    assert_eq!(found["odd"], json!([]));
+}
+
+#[test]
+fn a_limit_that_is_none_says_so() {
+    let user_limits = Limits { minute: 120, hourly: 60_000_000_000, daily: 500, monthly: 10_000 };
+    let desk = Desk::with(Options { user_limits, ..Options::default() });
+    let shown = squeezed(&text(&desk.run(&["quota"])));
+    assert!(shown.contains("api requests hour user 0 60,000,000,000 60,000,000,000 0 % about "), "{shown}");
+    assert!(shown.contains("no limit in practice\n"), "{shown}");
+}
+
+#[test]
+fn usage_is_counted_by_day_and_endpoint_and_costs_nothing() {
+    let desk = Desk::new();
+    let empty = desk.run(&["usage"]);
+    assert_eq!(squeezed(&text(&empty)), "day endpoint requests\ntotal all 0\n", "{empty:?}");
+    let id = json(&desk.run(&["list", "--all", &main_file()]))["sandboxes"][0]["id"].as_str().unwrap().to_owned();
+    json(&desk.run(&["show", "--refresh", &id]));
+    let output = desk.run(&["usage", "--days", "2"]);
+    assert_eq!(errors(&output), "behaview: nothing was charged\n");
+    let shown = squeezed(&text(&output));
+    assert!(shown.contains(" private_file_behaviours 1\n"), "{shown}");
+    assert!(shown.ends_with("total all 3\n") && !shown.contains('█'), "{shown}");
+    let found = json(&desk.run(&["usage", "--json"]));
+    assert_eq!(found["total"]["private_file_behaviours"], 1);
+    assert_eq!(desk.paid(), 3);
+}
+
+#[test]
+fn usage_asks_for_thirty_days_at_a_time() {
+    let desk = Desk::new();
+    for (days, calls) in [("1", 1), ("30", 1), ("31", 2), ("60", 2)] {
+        let before = desk.demo.seen().len();
+        let found = json(&desk.run(&["usage", "--json", "--days", days]));
+        let day = |key: &str| found[key].as_str().unwrap().parse::<jiff::civil::Date>().unwrap();
+        let (first, last) = (day("first"), day("last"));
+        assert_eq!((last - first).get_days() + 1, days.parse::<i32>().unwrap());
+        let asked: Vec<_> = desk.demo.seen().into_iter().skip(before).map(|seen| seen.path).collect();
+        assert_eq!(asked.len(), calls, "{asked:?}");
+        assert!(asked[0].ends_with(&last.strftime("&end_date=%Y%m%d").to_string()), "{asked:?}");
+        let start = first.strftime("?start_date=%Y%m%d&").to_string();
+        assert!(asked.last().unwrap().contains(&start) && asked[0].contains("/api_usage?"), "{asked:?}");
+    }
+    for days in ["0", "61", "x"] {
+        assert_eq!(desk.run(&["usage", "--days", days]).status.code(), Some(2));
+    }
+}
+
+#[test]
+fn counters_that_cannot_be_had_have_the_exit_codes_of_other_commands() {
+    for (fault, code) in [("401-wrong", 3), ("429-rate", 7), ("503", 8), ("not-json", 9)] {
+        let desk = Desk::with(Options { faults: vec![fault.parse().unwrap()], ..Options::default() });
+        for command in ["quota", "usage"] {
+            let output = desk.run(&[command]);
+            assert_eq!((output.status.code(), output.stdout.len()), (Some(code), 0), "{fault} {output:?}");
+            assert!(!errors(&output).contains(&desk.key));
+        }
+        assert_eq!(desk.paid(), 0);
+    }
+}
+
+#[test]
+fn every_example_in_a_help_text_works() {
+    let desk = Desk::new();
+    let mut tried = 0;
+    for command in ["cost", "quota", "usage"] {
+        for help in ["-h", "--help"] {
+            let shown = text(&desk.run(&[command, help]));
+            let examples = shown.lines().filter_map(|line| line.trim().strip_prefix("behaview "));
+            for example in examples {
+                let output = desk.run(&words(example).iter().map(String::as_str).collect::<Vec<_>>());
+                assert!(output.status.success(), "{example} {output:?}");
+                tried += 1;
+            }
+        }
+    }
+    assert_eq!(tried, 8);
+}
+
+/// The words of a command line with plain double quotes.
+fn words(line: &str) -> Vec<String> {
+    let parts = line.split('"').enumerate();
+    let words = parts.flat_map(|(n, part)| match n % 2 {
+        0 => part.split_whitespace().map(str::to_owned).collect(),
+        _ => vec![part.to_owned()],
+    });
+    words.collect()
+}
