@@ -7,6 +7,7 @@ use super::key::{Key, Named};
 use super::list::Next;
 use super::message::Effect;
 use super::model::{Focus, Model, Overlay, Screen};
+use super::palette::Palette;
 use super::panes::{self, Move};
 use super::sheet::Sheet;
 use crate::report::Pane;
@@ -204,7 +205,7 @@ pub static COMMANDS: &[Command] = &[
         label: "fold",
         help: "Fold the process, or go to its parent; elsewhere move the text sideways",
         rank: 0,
-        applies: in_pane,
+        applies: |m| in_pane(m) || in_answer(m),
         act: Act::Local(|m| m.go_left(SIDEWAYS)),
     },
     Command {
@@ -213,7 +214,7 @@ pub static COMMANDS: &[Command] = &[
         label: "unfold",
         help: "Unfold the process; elsewhere move the text sideways; from the list, into the report",
         rank: 0,
-        applies: has_report,
+        applies: |m| has_report(m) || in_answer(m),
         act: Act::Local(|m| m.go_right(SIDEWAYS)),
     },
     Command {
@@ -260,6 +261,63 @@ pub static COMMANDS: &[Command] = &[
         rank: 0,
         applies: has_kinds,
         act: Act::Local(|m| m.step_kind(false)),
+    },
+    Command {
+        name: "choose",
+        keys: &[ENTER],
+        label: "choose",
+        help: "Do what is chosen",
+        rank: 1,
+        applies: |m| matches!(m.overlay, Some(Overlay::Palette(_))),
+        act: Act::Local(Model::choose),
+    },
+    Command {
+        name: "ask",
+        keys: &[ENTER],
+        label: "ask",
+        help: "Ask the question that is typed; an answer that is held costs nothing",
+        rank: 1,
+        applies: |m| form_request(m).is_some(),
+        act: Act::Ask { request: form_request, is_held: never, with_held: nothing, anew: false },
+    },
+    Command {
+        name: "ask-anew",
+        keys: &[Key::Ctrl('r')],
+        label: "ask anew",
+        help: "Ask the question that is typed though its answer is held",
+        rank: 2,
+        applies: |m| is_form_held(m),
+        act: Act::Ask { request: form_request, is_held: never, with_held: nothing, anew: true },
+    },
+    Command {
+        name: "publish",
+        keys: &[key('y')],
+        label: "yes, make it public",
+        help: "Send what makes something public",
+        rank: 1,
+        applies: |m| matches!(m.overlay, Some(Overlay::Confirm(_))),
+        act: Act::Ask { request: confirmed_request, is_held: never, with_held: nothing, anew: true },
+    },
+    Command {
+        name: "whole-value",
+        keys: &[ENTER],
+        label: "whole value",
+        help: "Show the value whole",
+        rank: 2,
+        applies: in_answer,
+        act: Act::Local(Model::open_value),
+    },
+    Command {
+        name: "palette",
+        keys: &[key(':')],
+        label: "all commands",
+        help: "Find any command or question by typing some of its letters",
+        rank: 5,
+        applies: |m| m.overlay.is_none(),
+        act: Act::Local(|m| {
+            m.overlay = Some(Overlay::Palette(Palette::of(m)));
+            nothing(m)
+        }),
     },
     Command {
         name: "down",
@@ -368,11 +426,23 @@ pub static COMMANDS: &[Command] = &[
     },
 ];
 
+impl std::fmt::Debug for Command {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Command({})", self.name)
+    }
+}
+
 impl Command {
     /// The command that a key means right now.
     #[must_use]
     pub fn of(key: Key, model: &Model) -> Option<&'static Self> {
         COMMANDS.iter().find(|command| command.keys.contains(&key) && (command.applies)(model))
+    }
+
+    /// Whether it asks the service.
+    #[must_use]
+    pub fn asks(&self) -> bool {
+        matches!(self.act, Act::Ask { .. })
     }
 
     /// The key that bar and messages name.
@@ -423,7 +493,29 @@ fn in_pane(model: &Model) -> bool {
 }
 
 fn in_tree(model: &Model) -> bool {
-    in_pane(model) && model.focus == Focus::Pane(Pane::Processes)
+    in_answer(model) || in_pane(model) && model.focus == Focus::Pane(Pane::Processes)
+}
+
+fn in_answer(model: &Model) -> bool {
+    matches!(model.overlay, Some(Overlay::Answer(_)))
+}
+
+fn form_request(model: &Model) -> Option<Request> {
+    match &model.overlay {
+        Some(Overlay::Prompt(form)) => form.request(model.now).ok(),
+        _ => None,
+    }
+}
+
+fn is_form_held(model: &Model) -> bool {
+    matches!(&model.overlay, Some(Overlay::Prompt(form)) if form.held_since(model.now).is_some())
+}
+
+fn confirmed_request(model: &Model) -> Option<Request> {
+    match &model.overlay {
+        Some(Overlay::Confirm(confirm)) => Some(confirm.request.clone()),
+        _ => None,
+    }
 }
 
 fn has_kinds(model: &Model) -> bool {

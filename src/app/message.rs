@@ -7,6 +7,7 @@ use crate::report::body::Body;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
 use crate::report::page::Page;
+use crate::report::rows::Line;
 use crate::request::{Quote, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -48,6 +49,20 @@ pub enum Message {
         request: Request,
         /// The answer, or why there is none.
         result: Result<Here, Failure>,
+    },
+    /// A call has ended whose answer is looked at as a tree.
+    Told {
+        /// The question.
+        request: Request,
+        /// When it came, and the answer taken apart; or why there is none.
+        result: Result<(Timestamp, Vec<Line>), Failure>,
+    },
+    /// Since when an answer is held, if it is.
+    LookedUp {
+        /// The question.
+        request: Request,
+        /// When it came.
+        since: Option<Timestamp>,
     },
     /// A call has ended that brought a list page.
     Listed {
@@ -162,6 +177,8 @@ pub enum Effect {
         /// Whether the service is asked though an answer is held.
         anew: bool,
     },
+    /// Find out whether an answer is held.
+    LookUp(Request),
     /// Index a report's bytes.
     Index {
         /// Which opening.

@@ -6,6 +6,8 @@
 //!             COMMANDS: a key, what it asks of the service (and so its price), what it does
 //! ```
 
+pub mod answer;
+pub mod asks;
 pub mod commands;
 pub mod detail;
 pub mod key;
@@ -13,11 +15,15 @@ pub mod layout;
 pub mod list;
 pub mod message;
 pub mod model;
+mod moving;
+pub mod palette;
 pub mod panes;
 pub mod price;
 pub mod sheet;
+mod typing;
 pub mod update;
 
+pub use asks::{ASKS, Ask};
 pub use commands::{COMMANDS, Command};
 pub use key::Key;
 pub use layout::{Area, Layout, Size};

@@ -1,9 +1,11 @@
 //! Everything the screen shows, in one value with one owner.
 
+use super::answer::AnswerTree;
 use super::detail::Detail;
 use super::layout::{Layout, Size, View};
 use super::list::{Entry, List, OpenReport, Origin};
 use super::message::{Effect, Failure, Here, Opening, Recent, Spent};
+use super::palette::{Confirm, Palette, Prompt};
 use super::panes::{self, PaneState, Scroll};
 use super::sheet::Sheet;
 use crate::quota::{Balances, Entitlements, Holder, Limit, Unit};
@@ -25,6 +27,8 @@ pub struct Model {
     pub screen: Screen,
     /// What stands over the screen.
     pub overlay: Option<Overlay>,
+    /// What comes back when the overlay is closed.
+    pub behind: Option<Overlay>,
     /// What has been typed of a hash.
     pub typed: String,
     /// Files that were opened before.
@@ -99,6 +103,14 @@ pub enum Overlay {
     Sheet(Sheet),
     /// One row, whole.
     Detail(Detail),
+    /// Everything that can be done here.
+    Palette(Palette),
+    /// The words of a question are typed.
+    Prompt(Prompt),
+    /// A question that makes something public waits for a yes.
+    Confirm(Confirm),
+    /// An answer as a tree.
+    Answer(AnswerTree),
 }
 
 /// A call that is under way.
@@ -135,6 +147,7 @@ impl Model {
             service,
             screen: Screen::Start,
             overlay: None,
+            behind: None,
             typed: String::new(),
             recent: Vec::new(),
             recent_scroll: Scroll::default(),

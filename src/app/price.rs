@@ -1,7 +1,7 @@
 //! What a key costs right now, and in how few words that can be said.
 
 use super::commands::{Act, Command};
-use super::model::Model;
+use super::model::{Model, Overlay};
 use crate::quota::{Allowed, Holder, Period, Price, price};
 use crate::request::Request;
 
@@ -63,7 +63,7 @@ impl Model {
         let Act::Ask { request, is_held, .. } = &command.act else { return Tag::Free };
         match request(self) {
             None => Tag::Free,
-            Some(_) if is_held(self) => Tag::Held,
+            Some(_) if is_held(self) || self.is_typed_held(command) => Tag::Held,
             Some(request) if self.is_under_way(&request) => Tag::UnderWay,
             Some(_) if !self.service.has_key => Tag::NoKey,
             Some(request) => {
@@ -80,5 +80,11 @@ impl Model {
         let empty = limits.into_iter().flatten().find(|limit| limit.remaining == 0).filter(|_| !price.is_free())?;
         let at = empty.period.next_reset(self.now);
         Some(at.strftime(if empty.period == Period::Monthly { "%F 00:00 UTC" } else { "%H:%M UTC" }).to_string())
+    }
+
+    /// Whether the answer to the question that is typed is held, and is not asked for anew.
+    fn is_typed_held(&self, command: &Command) -> bool {
+        let Some(Overlay::Prompt(form)) = &self.overlay else { return false };
+        matches!(command.act, Act::Ask { anew: false, .. }) && form.held_since(self.now).is_some()
     }
 }

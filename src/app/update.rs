@@ -1,18 +1,19 @@
 //! What each message changes, and what is to be done about it.
 
+use super::answer::AnswerTree;
 use super::commands::{Act, Command};
-use super::detail::Detail;
-use super::key::{Key, Named};
+use super::key::Key;
 use super::list::{List, Next, OpenReport, Remote};
 use super::message::{Effect, Failure, HeldPage, HeldReport, Here, Message, Opening};
 use super::model::{Focus, Model, Overlay, Screen, UnderWay};
-use super::panes::{self, Move, PANES, PaneState};
+use super::palette::{Confirm, Prompt};
+use super::panes::{self, PANES, PaneState};
 use crate::quota::{Allowed, Entitlements};
+use crate::report::Pane;
 use crate::report::identifier::Sha256;
 use crate::report::index::{Batch, Form, Section};
-use crate::report::{Pane, tree};
+use crate::report::rows::Line;
 use crate::request::Request;
-use crate::text::thousands;
 use jiff::Timestamp;
 
 impl Model {
@@ -50,6 +51,13 @@ impl Model {
                 Vec::new()
             }
             Message::Answered { request, result } => self.answered(&request, result),
+            Message::Told { request, result } => self.told(&request, result),
+            Message::LookedUp { request, since } => {
+                if let Some(Overlay::Prompt(form)) = &mut self.overlay {
+                    form.held = since.map(|since| (request, since));
+                }
+                Vec::new()
+            }
             Message::Listed { request, result } => self.listed(&request, result),
             Message::Balances(result) => self.balanced(result),
             Message::Spent(spent) => {
@@ -74,6 +82,9 @@ impl Model {
     fn press(&mut self, key: Key) -> Vec<Effect> {
         if !self.is_quitting {
             self.notice = None;
+        }
+        if let Some(effects) = self.type_into_overlay(key) {
+            return effects;
         }
         if self.screen == Screen::Start && self.overlay.is_none() && self.type_key(key) {
             return Vec::new();
@@ -121,6 +132,11 @@ impl Model {
             self.warn(format!("Nothing was sent: {reason}. $ explains."));
             return Vec::new();
         }
+        if let (Some(publishes), false) = (request.publishes(), matches!(self.overlay, Some(Overlay::Confirm(_)))) {
+            let request = request.clone();
+            self.behind = self.overlay.replace(Overlay::Confirm(Confirm { request, publishes }));
+            return Vec::new();
+        }
         if let Some(until) = self.spent_until(price) {
             self.warn(format!(
                 "Nothing was sent: the quota is spent until {until}. b asks the counters again, for nothing."
@@ -129,6 +145,9 @@ impl Model {
         }
         self.forget_failure(&request.clone());
         let is_paid = !price.is_free();
+        if matches!(self.overlay, Some(Overlay::Confirm(_))) {
+            self.overlay = self.behind.take();
+        }
         self.under_way.push(UnderWay { request: request.clone(), since: self.now, bytes: 0, total: None, is_paid });
         vec![Effect::Ask { quote, anew }]
     }
@@ -180,6 +199,22 @@ impl Model {
                     self.warn(format!("{} {} The held report stays.", failure.what, failure.cost));
                 }
             }
+        }
+        effects
+    }
+
+    fn told(&mut self, request: &Request, result: Result<(Timestamp, Vec<Line>), Failure>) -> Vec<Effect> {
+        let effects = self.ended(request);
+        let now = self.now;
+        let is_awaited = |form: &Prompt| form.request(now).is_ok_and(|asked| asked == *request);
+        match (&mut self.overlay, result) {
+            (Some(Overlay::Prompt(form)), Ok((received, lines))) if is_awaited(form) => {
+                let answer = AnswerTree::new(request.words(), received, lines);
+                self.behind = self.overlay.replace(Overlay::Answer(answer));
+            }
+            (Some(Overlay::Prompt(form)), Err(failure)) if is_awaited(form) => form.failure = Some(failure),
+            (_, Ok(_)) => self.say(format!("The answer is here: {}. Asking the same again shows it.", request.words())),
+            (_, Err(failure)) => self.warn(format!("{} {}", failure.what, failure.cost)),
         }
         effects
     }
@@ -288,50 +323,6 @@ impl Model {
         Vec::new()
     }
 
-    /// Typing on the start screen: hexadecimal digits only, so every other key keeps its meaning.
-    fn type_key(&mut self, key: Key) -> bool {
-        match key {
-            Key::Char(c) if c.is_ascii_hexdigit() && self.typed.len() < Sha256::LENGTH => {
-                self.typed.push(c.to_ascii_lowercase());
-                true
-            }
-            Key::Named(Named::Backspace) => self.typed.pop().is_some(),
-            _ => false,
-        }
-    }
-
-    fn paste(&mut self, text: &str) -> Vec<Effect> {
-        if self.screen != Screen::Start {
-            return Vec::new();
-        }
-        self.overlay = None;
-        let digits = |c: char| c.is_ascii_hexdigit();
-        let found = text.split(|c| !digits(c)).find_map(Sha256::parse);
-        match found {
-            Some(file) => {
-                self.typed = file.to_string();
-                self.say("Pasted. Enter opens the file.");
-            }
-            None => self.warn("What was pasted holds no SHA-256 (64 hexadecimal digits); the service knows private files by nothing else."),
-        }
-        Vec::new()
-    }
-
-    /// Opens the typed file, or the chosen earlier one.
-    pub(super) fn open_typed(&mut self) -> Vec<Effect> {
-        let typed = Sha256::parse(&self.typed);
-        let recent = self.recent.get(self.recent_scroll.cursor).map(|recent| recent.file.clone());
-        match (typed, recent) {
-            (Some(file), _) => self.open_file(file),
-            (None, Some(file)) if self.typed.is_empty() => self.open_file(file),
-            (None, _) => {
-                let count = self.typed.len();
-                self.warn(format!("A SHA-256 has 64 hexadecimal digits; {count} are typed."));
-                Vec::new()
-            }
-        }
-    }
-
     /// Opens a file: what is held of it is shown, nothing is asked.
     pub fn open_file(&mut self, file: Sha256) -> Vec<Effect> {
         self.screen = Screen::File;
@@ -356,6 +347,7 @@ impl Model {
     /// Back one step.
     pub(super) fn go_back(&mut self) -> Vec<Effect> {
         if self.overlay.take().is_some() {
+            self.overlay = self.behind.take();
             return Vec::new();
         }
         if self.screen == Screen::Start {
@@ -384,219 +376,6 @@ impl Model {
             "Waiting for {waits} paid answer{} to be kept. q again leaves without; the ledger counts the call.",
             if waits == 1 { "" } else { "s" }
         ));
-        Vec::new()
-    }
-
-    /// Moves in what has the focus.
-    pub(super) fn go(&mut self, movement: Move) -> Vec<Effect> {
-        let height = self.height();
-        let room = usize::from(self.overlay_room().height);
-        match &mut self.overlay {
-            Some(Overlay::Sheet(sheet)) => {
-                sheet.go(movement, room);
-                return Vec::new();
-            }
-            Some(Overlay::Detail(detail)) => {
-                detail.go(movement, room);
-                return Vec::new();
-            }
-            None => {}
-        }
-        if self.screen == Screen::Start {
-            let count = self.recent.len();
-            self.recent_scroll.go(movement, count, usize::from(self.size.height.saturating_sub(14)).max(1));
-            return Vec::new();
-        }
-        match self.focus {
-            Focus::List => {
-                if let Some(list) = &mut self.list {
-                    let count = list.count();
-                    list.scroll.go(movement, count, height);
-                }
-                self.show_chosen()
-            }
-            Focus::Pane(pane) => {
-                self.with_pane(pane, |state, count| state.scroll.go(movement, count, height));
-                Vec::new()
-            }
-        }
-    }
-
-    /// Moves by a page less one row, so that the eye finds its place again.
-    pub(super) fn go_page(&mut self, direction: fn(usize) -> Move) -> Vec<Effect> {
-        let height = if self.overlay.is_some() { usize::from(self.overlay_room().height) } else { self.height() };
-        self.go(direction(height.saturating_sub(1).max(1)))
-    }
-
-    fn with_pane(&mut self, pane: Pane, change: impl FnOnce(&mut PaneState, usize)) {
-        if let Some(open) = self.open_mut() {
-            let state = open.panes.entry(pane).or_default();
-            let count = state.count(&open.report, pane);
-            change(state, count);
-        }
-    }
-
-    /// Brings every cursor back among its rows, after sizes or places have changed.
-    fn settle(&mut self) {
-        let height = self.height();
-        match self.focus {
-            Focus::List => {
-                if let Some(list) = &mut self.list {
-                    let count = list.count();
-                    list.scroll.settle(count, height);
-                }
-            }
-            Focus::Pane(_) => {}
-        }
-        for (pane, area) in self.layout().panes {
-            let height = usize::from(area.inside().height);
-            self.with_pane(pane, |state, count| state.scroll.settle(count, height));
-        }
-        let room = self.overlay_room();
-        match &mut self.overlay {
-            Some(Overlay::Detail(detail)) => {
-                detail.fit(room.width.into());
-                detail.go(Move::Up(0), room.height.into());
-            }
-            Some(Overlay::Sheet(sheet)) => {
-                sheet.fit(room.width.into());
-                sheet.go(Move::Up(0), room.height.into());
-            }
-            None => {}
-        }
-    }
-
-    pub(super) fn step_pane(&mut self, forward: bool) -> Vec<Effect> {
-        let next = match self.focus {
-            Focus::List => panes::group(self.group).next(),
-            Focus::Pane(pane) => Some(panes::neighbour(pane, forward)),
-        };
-        next.into_iter().for_each(|pane| self.focus_pane(pane));
-        self.settle();
-        Vec::new()
-    }
-
-    pub(super) fn step_group(&mut self, forward: bool) -> Vec<Effect> {
-        let step = if forward { 1 } else { panes::groups() - 1 };
-        self.group = (self.group + step) % panes::groups();
-        if let (Focus::Pane(_), Some(first)) = (self.focus, panes::group(self.group).next()) {
-            self.focus_pane(first);
-        }
-        self.settle();
-        Vec::new()
-    }
-
-    pub(super) fn step_kind(&mut self, forward: bool) -> Vec<Effect> {
-        let height = self.height();
-        let Some((pane, open)) = self.focused().zip(self.open()) else { return Vec::new() };
-        let state = self.pane_state(pane);
-        let mut borders = state.borders(&open.report, pane);
-        borders.insert(0, 0);
-        let cursor = state.scroll.cursor;
-        let found = if forward {
-            borders.into_iter().find(|border| *border > cursor)
-        } else {
-            borders.into_iter().rfind(|border| *border < cursor)
-        };
-        if let Some(border) = found {
-            self.with_pane(pane, |state, count| {
-                state.scroll.go(Move::First, count, height);
-                state.scroll.go(Move::Down(border), count, height);
-                // The kind's first row stands at the top, with its own rows below it.
-                state.scroll.top = border;
-                state.scroll.settle(count, height);
-            });
-        }
-        Vec::new()
-    }
-
-    pub(super) fn go_left(&mut self, columns: usize) -> Vec<Effect> {
-        match self.tree_row() {
-            Some((row, depths)) => self.fold_or_climb(row, &depths),
-            None => {
-                if let Some(pane) = self.focused() {
-                    self.with_pane(pane, |state, _| state.shift = state.shift.saturating_sub(columns));
-                }
-            }
-        }
-        Vec::new()
-    }
-
-    pub(super) fn go_right(&mut self, columns: usize) -> Vec<Effect> {
-        let Some(pane) = self.focused() else { return self.step_pane(true) };
-        match self.tree_row() {
-            Some((row, depths)) => self.with_pane(pane, |state, _| state.folds.unfold(row, &depths)),
-            None => self.with_pane(pane, |state, _| state.shift = state.shift.saturating_add(columns).min(100_000)),
-        }
-        Vec::new()
-    }
-
-    pub(super) fn toggle_fold(&mut self) -> Vec<Effect> {
-        if let Some((row, depths)) = self.tree_row() {
-            self.with_pane(Pane::Processes, |state, _| {
-                if state.folds.is_folded(row) {
-                    state.folds.unfold(row, &depths)
-                } else {
-                    state.folds.fold(row, &depths)
-                }
-            });
-        }
-        Vec::new()
-    }
-
-    pub(super) fn fold_all(&mut self, fold: bool) -> Vec<Effect> {
-        let height = self.height();
-        let (row, depths) = self.tree_row().unwrap_or_else(|| (0, self.tree_depths()));
-        self.with_pane(Pane::Processes, |state, _| {
-            state.folds.fold_all(fold, &depths);
-            state.scroll.cursor = state.folds.position(row);
-        });
-        self.with_pane(Pane::Processes, |state, count| state.scroll.settle(count, height));
-        Vec::new()
-    }
-
-    fn fold_or_climb(&mut self, row: usize, depths: &[u16]) {
-        let height = self.height();
-        self.with_pane(Pane::Processes, |state, count| {
-            if tree::has_children(row, depths) && !state.folds.is_folded(row) {
-                state.folds.fold(row, depths);
-            } else if let Some(parent) = tree::parent(row, depths) {
-                state.scroll.cursor = state.folds.position(parent);
-                state.scroll.settle(count, height);
-            }
-        });
-    }
-
-    /// The process under the cursor, with the depths of its tree; none elsewhere.
-    fn tree_row(&self) -> Option<(usize, Vec<u16>)> {
-        let pane = self.focused().filter(|pane| *pane == Pane::Processes)?;
-        let (open, state) = (self.open()?, self.pane_state(pane));
-        let place = state.place(&open.report, pane, state.scroll.cursor)?;
-        let section = open.report.section(place.section)?;
-        (section.form == Form::Processes).then(|| (place.row, section.depths.clone()))
-    }
-
-    fn tree_depths(&self) -> Vec<u16> {
-        let sections = self.open().map(|open| &open.report.index.sections);
-        let tree = sections.into_iter().flatten().find(|section| section.form == Form::Processes);
-        tree.map(|section| section.depths.clone()).unwrap_or_default()
-    }
-
-    pub(super) fn open_detail(&mut self) -> Vec<Effect> {
-        let columns = usize::from(self.overlay_room().width);
-        let Some((pane, open)) = self.focused().zip(self.open()) else { return Vec::new() };
-        let state = self.pane_state(pane);
-        let Some(place) = state.place(&open.report, pane, state.scroll.cursor) else { return Vec::new() };
-        let name = open
-            .report
-            .section(place.section)
-            .map(|section| section.name.visible_cut(60).to_string())
-            .unwrap_or_default();
-        let title = format!("{name} · row {}", thousands(place.row as u64 + 1));
-        match open.report.lines(place.section, place.row) {
-            Ok(lines) => self.overlay = Some(Overlay::Detail(Detail::new(title, lines, columns))),
-            Err(error) => self.warn(format!("The row cannot be read: {error}")),
-        }
         Vec::new()
     }
 }

@@ -63,6 +63,8 @@ enum Command {
     Quota(quota::Quota),
     /// Print what was used, by day and endpoint; costs nothing
     Usage(usage::Usage),
+    /// Ask any other question that the specification names, and print the answer as JSON
+    Call(scripts::Call),
     /// Say where the config file is
     Config {
         #[command(subcommand)]
@@ -98,6 +100,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Open { file }) => open(&file),
         Some(Command::List(list)) => list.run(&cli.common),
         Some(Command::Show(show)) => show.run(&cli.common),
+        Some(Command::Call(call)) => call.run(&cli.common),
         Some(Command::Cost(cost)) => cost.run(&cli.common),
         Some(Command::Quota(quota)) => quota.run(&cli.common),
         Some(Command::Usage(usage)) => usage.run(&cli.common),

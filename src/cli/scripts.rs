@@ -2,6 +2,7 @@
 
 use super::document::{self, is_document};
 use super::{Common, Failed, Setup, parse_sha256, setup};
+use crate::app::{ASKS, Ask};
 use crate::config::Folders;
 use crate::gate::{Answer, Gate};
 use crate::report::identifier::{Identifier, Sha256};
@@ -36,6 +37,30 @@ pub(super) struct Show {
     /// Ask the service even if the report is held
     #[arg(long)]
     refresh: bool,
+}
+
+/// `behaview call`
+#[derive(Debug, Args)]
+#[command(after_help = names())]
+pub(super) struct Call {
+    /// Name of the question
+    name: String,
+    /// What it asks about: hashes, an identifier, a path
+    input: Vec<String>,
+    /// Ask the service even if the answer is held
+    #[arg(long)]
+    refresh: bool,
+    /// Send what makes something public without asking back
+    #[arg(long)]
+    yes: bool,
+}
+
+/// The questions by name, for the help.
+fn names() -> String {
+    let rows = ASKS.iter().map(|ask| {
+        format!("  {:<20} {}: {}\n", ask.name, ask.help, if ask.input.is_empty() { "nothing" } else { ask.input })
+    });
+    format!("Questions, with what each is asked about:\n{}\nExample: behaview call v3-quotas", rows.collect::<String>())
 }
 
 /// What `list` prints.
@@ -131,6 +156,23 @@ impl Show {
     }
 }
 
+impl Call {
+    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+        let known = || ASKS.iter().map(|ask| ask.name).collect::<Vec<_>>().join(", ");
+        let ask = Ask::named(&self.name)
+            .ok_or_else(|| Failed::usage(format!("there is no such question; there are {}", known())))?;
+        let setup = setup(common)?;
+        let request = (ask.make)(&self.input.join(" "), setup.gate.now());
+        let request = request.map_err(|why| Failed::usage(format!("{}: {why}", ask.name)))?;
+        if let (Some(publishes), false) = (request.publishes(), self.yes) {
+            return Err(Failed::usage(format!("nothing was sent. {publishes} --yes sends it")).into());
+        }
+        let answer = runtime()?.block_on(get(&setup, &request, self.refresh))?;
+        say_cost(&setup.gate)?;
+        print_body(&answer.body)
+    }
+}
+
 /// The answer that is held, or the service's.
 pub(super) async fn get(setup: &Setup, request: &Request, refresh: bool) -> anyhow::Result<Answer> {
     let Setup { gate, entitled } = setup;
@@ -192,6 +234,15 @@ fn print_report(body: &Body) -> anyhow::Result<()> {
         out.write(&window?)?;
     }
     out.write(if is_bare { b"}\n" } else { b"\n" })
+}
+
+/// Prints an answer as received.
+fn print_body(body: &Body) -> anyhow::Result<()> {
+    let mut out = Output::new();
+    for window in body.windows() {
+        out.write(&window?)?;
+    }
+    out.write(b"\n")
 }
 
 /// Whether the bytes are an envelope, be `data` its first member or not.

@@ -6,10 +6,12 @@ use crate::gate::{Answer, Cost, Gate, GateError};
 use crate::quota::Balances;
 use crate::report::identifier::Sha256;
 use crate::report::page::Page;
+use crate::report::rows::{Line, lines};
 use crate::report::{Body, Indexer};
 use crate::request::{Listing, Quote, Request};
 use crate::service::Received;
 use crate::store::StoreError;
+use jiff::Timestamp;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -23,6 +25,9 @@ const WORKERS: usize = 1;
 
 /// How often the loop hears of bytes that come, or of rows that are found.
 const PACE: Duration = Duration::from_millis(60);
+
+/// The largest answer that is looked at as a tree, in bytes: a line of it takes tens.
+const LARGEST_TREE: u64 = 32 * 1024 * 1024;
 
 /// Most earlier files that are offered.
 const RECENT: u32 = 50;
@@ -90,6 +95,13 @@ impl Performer {
                     work.send(recall(&gate, &file).unwrap_or_else(|error| Message::Notice(error.to_string())))
                 });
             }
+            (Effect::LookUp(request), Backing::Service(gate)) => {
+                let gate = Arc::clone(gate);
+                self.blocking(move |work| {
+                    let since = gate.held(&request).ok().flatten().map(|held| held.received);
+                    work.send(Message::LookedUp { request, since });
+                });
+            }
             (Effect::FindRecent, Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
                 self.blocking(move |work| {
@@ -97,7 +109,7 @@ impl Performer {
                 });
             }
             // A document asks nothing, and the session itself ends.
-            (Effect::Ask { .. } | Effect::Recall(_) | Effect::FindRecent, Backing::Document)
+            (Effect::Ask { .. } | Effect::Recall(_) | Effect::FindRecent | Effect::LookUp(_), Backing::Document)
             | (Effect::Quit | Effect::Demo, _) => {}
         }
     }
@@ -160,7 +172,10 @@ fn message(request: Request, result: Result<Answer, GateError>) -> Message {
         Request::Behaviours { .. } => {
             Message::Listed { request, result: result.map_err(|error| failure(&error)).and_then(page) }
         }
-        _ => Message::Answered { request, result: result.map(here).map_err(|error| failure(&error)) },
+        Request::Behaviour { .. } => {
+            Message::Answered { request, result: result.map(here).map_err(|error| failure(&error)) }
+        }
+        _ => Message::Told { request, result: result.map_err(|error| failure(&error)).and_then(told) },
     }
 }
 
@@ -172,6 +187,20 @@ fn balances(result: Result<Answer, GateError>) -> Result<Balances, String> {
 
 fn here(answer: Answer) -> Here {
     Here { received: answer.received, body: answer.body, unkept: answer.unkept }
+}
+
+/// An answer taken apart, a line a leaf.
+fn told(answer: Answer) -> Result<(Timestamp, Vec<Line>), Failure> {
+    let unreadable = |why: String| Failure {
+        what: sentence(&why),
+        cost: "Its price was paid, and it is held.".to_owned(),
+        advice: String::new(),
+    };
+    if answer.body.len() > LARGEST_TREE {
+        return Err(unreadable(format!("the answer is larger than {}", crate::text::bytes(LARGEST_TREE))));
+    }
+    let bytes = answer.body.whole().map_err(|error| unreadable(error.to_string()))?;
+    Ok((answer.received, lines(&bytes)))
 }
 
 fn page(answer: Answer) -> Result<HeldPage, Failure> {

@@ -31,7 +31,7 @@ pub fn draw(frame: &mut Frame<'_>, model: &Model) {
         _ => draw_start(buffer, layout.content, model),
     }
     if let Some(over) = &model.overlay {
-        overlay::draw(buffer, layout.content, over);
+        overlay::draw(buffer, layout.content, over, model);
     }
     bar::draw(buffer, layout.bar, model);
     if let Some(notice) = &model.notice {

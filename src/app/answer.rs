@@ -1,0 +1,113 @@
+//! An answer of any kind as a tree that folds.
+
+use super::panes::{Move, Scroll};
+use crate::report::rows::Line;
+use crate::report::tree::{self, Folds};
+use jiff::Timestamp;
+
+/// An answer that is looked at.
+#[derive(Debug)]
+pub struct AnswerTree {
+    /// What was asked.
+    pub title: String,
+    /// When the answer came.
+    pub received: Timestamp,
+    /// The answer taken apart, a line a leaf.
+    pub lines: Vec<Line>,
+    /// What is folded.
+    pub folds: Folds,
+    /// Cursor and window.
+    pub scroll: Scroll,
+    depths: Vec<u16>,
+}
+
+impl AnswerTree {
+    /// An answer, unfolded.
+    #[must_use]
+    pub fn new(title: String, received: Timestamp, lines: Vec<Line>) -> Self {
+        let depths = lines.iter().map(|line| u16::try_from(line.depth).unwrap_or(u16::MAX)).collect();
+        Self { title, received, lines, folds: Folds::default(), scroll: Scroll::default(), depths }
+    }
+
+    /// How many lines are visible.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.folds.len(&self.depths)
+    }
+
+    /// The line at a visible position, with whether it has children and whether they are hidden.
+    #[must_use]
+    pub fn line(&self, position: usize) -> Option<(&Line, Option<bool>)> {
+        let row = self.folds.row(position);
+        let children = tree::has_children(row, &self.depths).then(|| self.folds.is_folded(row));
+        Some((self.lines.get(row)?, children))
+    }
+
+    /// Moves.
+    pub fn go(&mut self, movement: Move, height: usize) {
+        self.scroll.go(movement, self.folds.len(&self.depths), height);
+    }
+
+    /// Folds the line, or goes to its parent.
+    pub fn left(&mut self, height: usize) {
+        let row = self.folds.row(self.scroll.cursor);
+        if tree::has_children(row, &self.depths) && !self.folds.is_folded(row) {
+            self.folds.fold(row, &self.depths);
+        } else if let Some(parent) = tree::parent(row, &self.depths) {
+            self.scroll.cursor = self.folds.position(parent);
+        }
+        self.go(Move::Up(0), height);
+    }
+
+    /// Unfolds the line.
+    pub fn right(&mut self) {
+        self.folds.unfold(self.folds.row(self.scroll.cursor), &self.depths);
+    }
+
+    /// Folds or unfolds the line.
+    pub fn toggle(&mut self) {
+        let row = self.folds.row(self.scroll.cursor);
+        if self.folds.is_folded(row) {
+            self.folds.unfold(row, &self.depths)
+        } else {
+            self.folds.fold(row, &self.depths)
+        }
+    }
+
+    /// Folds everything, or nothing.
+    pub fn fold_all(&mut self, fold: bool, height: usize) {
+        let row = self.folds.row(self.scroll.cursor);
+        self.folds.fold_all(fold, &self.depths);
+        self.scroll.cursor = self.folds.position(row);
+        self.go(Move::Up(0), height);
+    }
+
+    /// The chosen line.
+    #[must_use]
+    pub fn chosen(&self) -> Option<&Line> {
+        self.line(self.scroll.cursor).map(|(line, _)| line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::rows::lines;
+
+    #[test]
+    fn an_answer_folds_and_climbs() {
+        let lines = lines(br#"{"data":{"a":[1,2],"b":3}}"#);
+        let mut tree = AnswerTree::new("t".to_owned(), Timestamp::UNIX_EPOCH, lines);
+        assert_eq!(tree.count(), 6);
+        tree.go(Move::Down(3), 10);
+        tree.left(10);
+        assert_eq!(tree.scroll.cursor, 2);
+        tree.left(10);
+        assert_eq!(tree.count(), 4);
+        tree.toggle();
+        tree.fold_all(true, 10);
+        assert_eq!((tree.count(), tree.scroll.cursor), (1, 0));
+        tree.right();
+        assert_eq!(tree.count(), 2);
+    }
+}

@@ -1,0 +1,233 @@
+//! Moving: through rows, panes, groups of panes; folding; and keeping every cursor among its rows.
+
+use super::message::Effect;
+use super::model::{Focus, Model, Overlay, Screen};
+use super::panes::{self, Move, PaneState};
+use crate::report::index::Form;
+use crate::report::{Pane, tree};
+
+impl Model {
+    /// Moves in what has the focus.
+    pub(super) fn go(&mut self, movement: Move) -> Vec<Effect> {
+        let height = self.height();
+        let room = usize::from(self.overlay_room().height);
+        match &mut self.overlay {
+            Some(Overlay::Sheet(sheet)) => {
+                sheet.go(movement, room);
+                return Vec::new();
+            }
+            Some(Overlay::Detail(detail)) => {
+                detail.go(movement, room);
+                return Vec::new();
+            }
+            Some(Overlay::Palette(palette)) => {
+                palette.go(movement, room.saturating_sub(2));
+                return Vec::new();
+            }
+            Some(Overlay::Answer(answer)) => {
+                answer.go(movement, room);
+                return Vec::new();
+            }
+            Some(Overlay::Prompt(_) | Overlay::Confirm(_)) => return Vec::new(),
+            None => {}
+        }
+        if self.screen == Screen::Start {
+            let count = self.recent.len();
+            self.recent_scroll.go(movement, count, usize::from(self.size.height.saturating_sub(14)).max(1));
+            return Vec::new();
+        }
+        match self.focus {
+            Focus::List => {
+                if let Some(list) = &mut self.list {
+                    let count = list.count();
+                    list.scroll.go(movement, count, height);
+                }
+                self.show_chosen()
+            }
+            Focus::Pane(pane) => {
+                self.with_pane(pane, |state, count| state.scroll.go(movement, count, height));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Moves by a page less one row, so that the eye finds its place again.
+    pub(super) fn go_page(&mut self, direction: fn(usize) -> Move) -> Vec<Effect> {
+        let height = if self.overlay.is_some() { usize::from(self.overlay_room().height) } else { self.height() };
+        self.go(direction(height.saturating_sub(1).max(1)))
+    }
+
+    fn with_pane(&mut self, pane: Pane, change: impl FnOnce(&mut PaneState, usize)) {
+        if let Some(open) = self.open_mut() {
+            let state = open.panes.entry(pane).or_default();
+            let count = state.count(&open.report, pane);
+            change(state, count);
+        }
+    }
+
+    /// Brings every cursor back among its rows, after sizes or places have changed.
+    pub(super) fn settle(&mut self) {
+        let height = self.height();
+        match self.focus {
+            Focus::List => {
+                if let Some(list) = &mut self.list {
+                    let count = list.count();
+                    list.scroll.settle(count, height);
+                }
+            }
+            Focus::Pane(_) => {}
+        }
+        for (pane, area) in self.layout().panes {
+            let height = usize::from(area.inside().height);
+            self.with_pane(pane, |state, count| state.scroll.settle(count, height));
+        }
+        let room = self.overlay_room();
+        match &mut self.overlay {
+            Some(Overlay::Detail(detail)) => {
+                detail.fit(room.width.into());
+                detail.go(Move::Up(0), room.height.into());
+            }
+            Some(Overlay::Sheet(sheet)) => {
+                sheet.fit(room.width.into());
+                sheet.go(Move::Up(0), room.height.into());
+            }
+            Some(Overlay::Palette(palette)) => palette.go(Move::Up(0), usize::from(room.height).saturating_sub(2)),
+            Some(Overlay::Answer(answer)) => answer.go(Move::Up(0), room.height.into()),
+            Some(Overlay::Prompt(_) | Overlay::Confirm(_)) | None => {}
+        }
+    }
+
+    pub(super) fn step_pane(&mut self, forward: bool) -> Vec<Effect> {
+        let next = match self.focus {
+            Focus::List => panes::group(self.group).next(),
+            Focus::Pane(pane) => Some(panes::neighbour(pane, forward)),
+        };
+        next.into_iter().for_each(|pane| self.focus_pane(pane));
+        self.settle();
+        Vec::new()
+    }
+
+    pub(super) fn step_group(&mut self, forward: bool) -> Vec<Effect> {
+        let step = if forward { 1 } else { panes::groups() - 1 };
+        self.group = (self.group + step) % panes::groups();
+        if let (Focus::Pane(_), Some(first)) = (self.focus, panes::group(self.group).next()) {
+            self.focus_pane(first);
+        }
+        self.settle();
+        Vec::new()
+    }
+
+    pub(super) fn step_kind(&mut self, forward: bool) -> Vec<Effect> {
+        let height = self.height();
+        let Some((pane, open)) = self.focused().zip(self.open()) else { return Vec::new() };
+        let state = self.pane_state(pane);
+        let mut borders = state.borders(&open.report, pane);
+        borders.insert(0, 0);
+        let cursor = state.scroll.cursor;
+        let found = if forward {
+            borders.into_iter().find(|border| *border > cursor)
+        } else {
+            borders.into_iter().rfind(|border| *border < cursor)
+        };
+        if let Some(border) = found {
+            self.with_pane(pane, |state, count| {
+                state.scroll.go(Move::First, count, height);
+                state.scroll.go(Move::Down(border), count, height);
+                // The kind's first row stands at the top, with its own rows below it.
+                state.scroll.top = border;
+                state.scroll.settle(count, height);
+            });
+        }
+        Vec::new()
+    }
+
+    pub(super) fn go_left(&mut self, columns: usize) -> Vec<Effect> {
+        let room = usize::from(self.overlay_room().height);
+        if let Some(Overlay::Answer(answer)) = &mut self.overlay {
+            answer.left(room);
+            return Vec::new();
+        }
+        match self.tree_row() {
+            Some((row, depths)) => self.fold_or_climb(row, &depths),
+            None => {
+                if let Some(pane) = self.focused() {
+                    self.with_pane(pane, |state, _| state.shift = state.shift.saturating_sub(columns));
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    pub(super) fn go_right(&mut self, columns: usize) -> Vec<Effect> {
+        if let Some(Overlay::Answer(answer)) = &mut self.overlay {
+            answer.right();
+            return Vec::new();
+        }
+        let Some(pane) = self.focused() else { return self.step_pane(true) };
+        match self.tree_row() {
+            Some((row, depths)) => self.with_pane(pane, |state, _| state.folds.unfold(row, &depths)),
+            None => self.with_pane(pane, |state, _| state.shift = state.shift.saturating_add(columns).min(100_000)),
+        }
+        Vec::new()
+    }
+
+    pub(super) fn toggle_fold(&mut self) -> Vec<Effect> {
+        if let Some(Overlay::Answer(answer)) = &mut self.overlay {
+            answer.toggle();
+            return Vec::new();
+        }
+        if let Some((row, depths)) = self.tree_row() {
+            self.with_pane(Pane::Processes, |state, _| {
+                if state.folds.is_folded(row) {
+                    state.folds.unfold(row, &depths)
+                } else {
+                    state.folds.fold(row, &depths)
+                }
+            });
+        }
+        Vec::new()
+    }
+
+    pub(super) fn fold_all(&mut self, fold: bool) -> Vec<Effect> {
+        let room = usize::from(self.overlay_room().height);
+        if let Some(Overlay::Answer(answer)) = &mut self.overlay {
+            answer.fold_all(fold, room);
+            return Vec::new();
+        }
+        let height = self.height();
+        let (row, depths) = self.tree_row().unwrap_or_else(|| (0, self.tree_depths()));
+        self.with_pane(Pane::Processes, |state, _| {
+            state.folds.fold_all(fold, &depths);
+            state.scroll.cursor = state.folds.position(row);
+        });
+        self.with_pane(Pane::Processes, |state, count| state.scroll.settle(count, height));
+        Vec::new()
+    }
+
+    fn fold_or_climb(&mut self, row: usize, depths: &[u16]) {
+        let height = self.height();
+        self.with_pane(Pane::Processes, |state, count| {
+            if tree::has_children(row, depths) && !state.folds.is_folded(row) {
+                state.folds.fold(row, depths);
+            } else if let Some(parent) = tree::parent(row, depths) {
+                state.scroll.cursor = state.folds.position(parent);
+                state.scroll.settle(count, height);
+            }
+        });
+    }
+
+    /// The process under the cursor, with the depths of its tree; none elsewhere.
+    fn tree_row(&self) -> Option<(usize, Vec<u16>)> {
+        let pane = self.focused().filter(|pane| *pane == Pane::Processes)?;
+        let (open, state) = (self.open()?, self.pane_state(pane));
+        let place = state.place(&open.report, pane, state.scroll.cursor)?;
+        let section = open.report.section(place.section)?;
+        (section.form == Form::Processes).then(|| (place.row, section.depths.clone()))
+    }
+
+    fn tree_depths(&self) -> Vec<u16> {
+        let sections = self.open().map(|open| &open.report.index.sections);
+        let tree = sections.into_iter().flatten().find(|section| section.form == Form::Processes);
+        tree.map(|section| section.depths.clone()).unwrap_or_default()
+    }
+}

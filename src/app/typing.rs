@@ -1,0 +1,140 @@
+//! Typing: a hash on the start screen, letters in the palette, the words of a question; and what Enter makes of them.
+
+use super::detail::Detail;
+use super::key::{Key, Named};
+use super::message::Effect;
+use super::model::{Model, Overlay, Screen};
+use super::palette::{Does, Prompt};
+use super::panes;
+use crate::report::identifier::Sha256;
+use crate::report::rows::Line;
+use crate::text::thousands;
+
+/// The longest line that is typed, in bytes: some thousand hashes.
+const LONGEST_LINE: usize = 100_000;
+
+impl Model {
+    /// Does what is chosen in the palette.
+    pub(super) fn choose(&mut self) -> Vec<Effect> {
+        let Some(Overlay::Palette(palette)) = self.overlay.take() else { return Vec::new() };
+        match palette.chosen().map(|item| item.does) {
+            Some(Does::Command(command)) => self.run(command),
+            Some(Does::Ask(ask)) => {
+                self.overlay = Some(Overlay::Prompt(Prompt::new(ask)));
+                self.look_up()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// Shows the chosen value of an answer whole.
+    pub(super) fn open_value(&mut self) -> Vec<Effect> {
+        let columns = usize::from(self.overlay_room().width);
+        let chosen = match &self.overlay {
+            Some(Overlay::Answer(answer)) => answer.chosen().cloned(),
+            _ => None,
+        };
+        if let Some(line) = chosen.filter(|line| line.value.is_some()) {
+            let detail = Detail::new("value".to_owned(), vec![Line { depth: 0, ..line }], columns);
+            self.behind = self.overlay.replace(Overlay::Detail(detail));
+        }
+        Vec::new()
+    }
+
+    /// Typing in the palette and in the line of a question; none for a key that keeps its meaning there.
+    pub(super) fn type_into_overlay(&mut self, key: Key) -> Option<Vec<Effect>> {
+        let typed = match &mut self.overlay {
+            Some(Overlay::Palette(palette)) => {
+                palette.scroll = panes::Scroll::default();
+                &mut palette.typed
+            }
+            Some(Overlay::Prompt(form)) => {
+                form.failure = None;
+                &mut form.typed
+            }
+            _ => return None,
+        };
+        match key {
+            Key::Char(c) if typed.len() < LONGEST_LINE => typed.push(c),
+            Key::Named(Named::Backspace) => drop(typed.pop()),
+            Key::Ctrl('u') => typed.clear(),
+            _ => return None,
+        }
+        Some(self.look_up())
+    }
+
+    /// Asks the store whether the answer to what is typed is held.
+    fn look_up(&self) -> Vec<Effect> {
+        match &self.overlay {
+            Some(Overlay::Prompt(form)) => form.request(self.now).map(Effect::LookUp).into_iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Typing on the start screen: hexadecimal digits only, so every other key keeps its meaning.
+    pub(super) fn type_key(&mut self, key: Key) -> bool {
+        match key {
+            Key::Char(c) if c.is_ascii_hexdigit() && self.typed.len() < Sha256::LENGTH => {
+                self.typed.push(c.to_ascii_lowercase());
+                true
+            }
+            Key::Named(Named::Backspace) => self.typed.pop().is_some(),
+            _ => false,
+        }
+    }
+
+    pub(super) fn paste(&mut self, text: &str) -> Vec<Effect> {
+        if let Some(Overlay::Prompt(form)) = &mut self.overlay {
+            let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+            form.typed.extend(plain.take(LONGEST_LINE.saturating_sub(form.typed.len())));
+            return self.look_up();
+        }
+        if self.screen != Screen::Start {
+            return Vec::new();
+        }
+        self.overlay = None;
+        let digits = |c: char| c.is_ascii_hexdigit();
+        let found = text.split(|c| !digits(c)).find_map(Sha256::parse);
+        match found {
+            Some(file) => {
+                self.typed = file.to_string();
+                self.say("Pasted. Enter opens the file.");
+            }
+            None => self.warn("What was pasted holds no SHA-256 (64 hexadecimal digits); the service knows private files by nothing else."),
+        }
+        Vec::new()
+    }
+
+    /// Opens the typed file, or the chosen earlier one.
+    pub(super) fn open_typed(&mut self) -> Vec<Effect> {
+        let typed = Sha256::parse(&self.typed);
+        let recent = self.recent.get(self.recent_scroll.cursor).map(|recent| recent.file.clone());
+        match (typed, recent) {
+            (Some(file), _) => self.open_file(file),
+            (None, Some(file)) if self.typed.is_empty() => self.open_file(file),
+            (None, _) => {
+                let count = self.typed.len();
+                self.warn(format!("A SHA-256 has 64 hexadecimal digits; {count} are typed."));
+                Vec::new()
+            }
+        }
+    }
+
+    pub(super) fn open_detail(&mut self) -> Vec<Effect> {
+        let columns = usize::from(self.overlay_room().width);
+        let Some((pane, open)) = self.focused().zip(self.open()) else { return Vec::new() };
+        let state = self.pane_state(pane);
+        let Some(place) = state.place(&open.report, pane, state.scroll.cursor) else { return Vec::new() };
+        let name = open
+            .report
+            .section(place.section)
+            .map(|section| section.name.visible_cut(60).to_string())
+            .unwrap_or_default();
+        let title = format!("{name} · row {}", thousands(place.row as u64 + 1));
+        match open.report.lines(place.section, place.row) {
+            Ok(lines) => self.overlay = Some(Overlay::Detail(Detail::new(title, lines, columns))),
+            Err(error) => self.warn(format!("The row cannot be read: {error}")),
+        }
+        Vec::new()
+    }
+}
