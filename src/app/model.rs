@@ -27,8 +27,8 @@ pub struct Model {
     pub screen: Screen,
     /// What stands over the screen.
     pub overlay: Option<Overlay>,
-    /// What comes back when the overlay is closed.
-    pub behind: Option<Overlay>,
+    /// What comes back when the overlay is closed, the last first.
+    pub behind: Vec<Overlay>,
     /// What has been typed of a hash.
     pub typed: String,
     /// Files that were opened before.
@@ -147,7 +147,7 @@ impl Model {
             service,
             screen: Screen::Start,
             overlay: None,
-            behind: None,
+            behind: Vec::new(),
             typed: String::new(),
             recent: Vec::new(),
             recent_scroll: Scroll::default(),
@@ -294,6 +294,11 @@ impl Model {
     pub fn overlay_room(&self) -> Size {
         let content = self.layout().content;
         Size { width: content.width.saturating_sub(4), height: content.height.saturating_sub(2) }
+    }
+
+    /// Puts something over what is over the screen already.
+    pub(super) fn put_over(&mut self, overlay: Overlay) {
+        self.behind.extend(self.overlay.replace(overlay));
     }
 
     /// Brings a pane to the screen and gives it the focus.

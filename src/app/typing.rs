@@ -36,7 +36,7 @@ impl Model {
         };
         if let Some(line) = chosen.filter(|line| line.value.is_some()) {
             let detail = Detail::new("value".to_owned(), vec![Line { depth: 0, ..line }], columns);
-            self.behind = self.overlay.replace(Overlay::Detail(detail));
+            self.put_over(Overlay::Detail(detail));
         }
         Vec::new()
     }
@@ -64,7 +64,7 @@ impl Model {
     }
 
     /// Asks the store whether the answer to what is typed is held.
-    fn look_up(&self) -> Vec<Effect> {
+    pub(super) fn look_up(&self) -> Vec<Effect> {
         match &self.overlay {
             Some(Overlay::Prompt(form)) => form.request(self.now).map(Effect::LookUp).into_iter().collect(),
             _ => Vec::new(),

@@ -134,7 +134,7 @@ impl Model {
         }
         if let (Some(publishes), false) = (request.publishes(), matches!(self.overlay, Some(Overlay::Confirm(_)))) {
             let request = request.clone();
-            self.behind = self.overlay.replace(Overlay::Confirm(Confirm { request, publishes }));
+            self.put_over(Overlay::Confirm(Confirm { request, publishes }));
             return Vec::new();
         }
         if let Some(until) = self.spent_until(price) {
@@ -146,7 +146,7 @@ impl Model {
         self.forget_failure(&request.clone());
         let is_paid = !price.is_free();
         if matches!(self.overlay, Some(Overlay::Confirm(_))) {
-            self.overlay = self.behind.take();
+            self.overlay = self.behind.pop();
         }
         self.under_way.push(UnderWay { request: request.clone(), since: self.now, bytes: 0, total: None, is_paid });
         vec![Effect::Ask { quote, anew }]
@@ -210,7 +210,7 @@ impl Model {
         match (&mut self.overlay, result) {
             (Some(Overlay::Prompt(form)), Ok((received, lines))) if is_awaited(form) => {
                 let answer = AnswerTree::new(request.words(), received, lines);
-                self.behind = self.overlay.replace(Overlay::Answer(answer));
+                self.put_over(Overlay::Answer(answer));
             }
             (Some(Overlay::Prompt(form)), Err(failure)) if is_awaited(form) => form.failure = Some(failure),
             (_, Ok(_)) => self.say(format!("The answer is here: {}. Asking the same again shows it.", request.words())),
@@ -347,8 +347,8 @@ impl Model {
     /// Back one step.
     pub(super) fn go_back(&mut self) -> Vec<Effect> {
         if self.overlay.take().is_some() {
-            self.overlay = self.behind.take();
-            return Vec::new();
+            self.overlay = self.behind.pop();
+            return self.look_up();
         }
         if self.screen == Screen::Start {
             self.typed.clear();

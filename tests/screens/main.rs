@@ -5,6 +5,7 @@
 //! received are counted as well.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
 
+mod asking;
 mod files;
 mod going_wrong;
 mod list;

@@ -181,3 +181,37 @@ fn contents(folder: &Path, found: &mut Vec<u8>) {
         }
     }
 }
+
+#[test]
+fn any_other_question_is_called_by_its_name() {
+    let desk = Desk::new();
+    let public = behaview::demo::Demo::public_files()[0].sha256.clone();
+    let file = json(&desk.run(&["call", "v3-file", &public]));
+    assert_eq!(file["data"]["id"], public.as_str());
+    let again = desk.run(&["call", "v3-file", &public]);
+    assert!(errors(&again).contains("nothing was charged"), "{again:?}");
+    let several = desk.run(&["call", "v2-file-report", &public, &"ab".repeat(16)]);
+    assert!(errors(&several).contains("charged: 2"), "{several:?}");
+    assert_eq!(desk.paid(), 2);
+}
+
+#[test]
+fn a_call_that_makes_something_public_wants_a_yes() {
+    let desk = Desk::new();
+    let public = behaview::demo::Demo::public_files()[0].sha256.clone();
+    let refused = desk.run(&["call", "v3-rescan", &public]);
+    assert_eq!((refused.status.code(), desk.demo.seen().len()), (Some(2), 0));
+    assert!(errors(&refused).contains("--yes"), "{refused:?}");
+    assert!(desk.run(&["call", "v3-rescan", "--yes", &public]).status.success());
+    assert_eq!(desk.paid(), 1);
+}
+
+#[test]
+fn a_question_that_is_not_there_names_those_that_are() {
+    let desk = Desk::new();
+    let output = desk.run(&["call", "v3-everything"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(errors(&output).contains("v2-file-submissions"), "{output:?}");
+    let output = desk.run(&["call", "v3-file", "short"]);
+    assert!(errors(&output).contains("SHA-256"), "{output:?}");
+}

@@ -1,0 +1,125 @@
+//! Every other question of the specification: found in the palette, priced as it is typed, answered as a tree.
+
+use crate::screen;
+use crate::stage::{Stage, options};
+use behaview::app::Message;
+use behaview::demo::{Demo, Endpoint};
+
+/// Hashes of the demo's public files.
+fn public() -> Vec<String> {
+    Demo::public_files().into_iter().map(|file| file.sha256).collect()
+}
+
+/// The start screen with the line of a question open, and this pasted into it.
+fn typed(name: &str, text: &str) -> Stage {
+    let mut stage = Stage::new(options());
+    stage.press(":");
+    for letter in name.chars() {
+        stage.press(&letter.to_string());
+    }
+    stage.keys("enter");
+    stage.session.take(Message::Paste(text.to_owned()));
+    stage.rest();
+    stage
+}
+
+#[test]
+fn the_palette_finds_commands_and_questions() {
+    let mut stage = Stage::listed();
+    stage.keys(":");
+    screen!("palette", stage);
+    stage.keys("v 2 s u b");
+    screen!("palette_typed", stage);
+    stage.keys("esc : r e f r e s h - l enter");
+    assert_eq!(stage.calls(Endpoint::List), 2);
+}
+
+#[test]
+fn a_list_of_hashes_is_priced_one_for_each_before_it_is_asked() {
+    let mut stage = typed("v2-file-report", &format!("{} {} {}", public()[0], public()[1], "ab".repeat(32)));
+    screen!("asking_reports", stage);
+    assert!(stage.screen().contains("3 requests"), "{}", stage.screen());
+    stage.keys("enter");
+    screen!("asking_reports_answered", stage);
+    assert_eq!(stage.session.model().spent.charged, 3);
+    assert_eq!(stage.demo.as_ref().unwrap().used().user.daily, 3);
+}
+
+#[test]
+fn submissions_are_priced_by_what_comes_back() {
+    let mut stage = typed("v2-file-submissions", &format!("{}, {}", public()[0], public()[1]));
+    assert!(stage.screen().contains("1 per submission"), "{}", stage.screen());
+    stage.keys("enter - + j j");
+    screen!("asking_submissions_answered", stage);
+    let used = stage.demo.as_ref().unwrap().used().user.daily;
+    assert_eq!(stage.session.model().spent.charged, used);
+    assert!(used > 1, "{used}");
+}
+
+#[test]
+fn an_answer_that_is_held_costs_nothing_and_can_be_asked_anew() {
+    let mut stage = typed("v3-file", &public()[0]);
+    stage.keys("enter esc");
+    assert!(stage.screen().contains("0, held since"), "{}", stage.screen());
+    stage.keys("enter esc");
+    assert_eq!(stage.calls(Endpoint::File), 1);
+    stage.keys("ctrl-r");
+    assert_eq!(stage.calls(Endpoint::File), 2);
+}
+
+#[test]
+fn an_analysis_that_does_not_exist_costs_nothing() {
+    let mut stage = typed("v3-analysis", "no-such-analysis");
+    assert!(stage.screen().contains("0 or 1"), "{}", stage.screen());
+    stage.keys("enter");
+    screen!("asking_analysis_unknown", stage);
+    assert_eq!(stage.session.model().spent.charged + stage.session.model().spent.unsure, 0);
+    assert_eq!(stage.demo.as_ref().unwrap().used().user.daily, 0);
+}
+
+#[test]
+fn what_becomes_public_asks_first() {
+    let mut stage = typed("v3-rescan", &public()[0]);
+    stage.keys("enter");
+    screen!("asking_rescan_confirm", stage);
+    assert_eq!(stage.calls(Endpoint::Rescan), 0);
+    stage.keys("esc");
+    assert_eq!(stage.calls(Endpoint::Rescan), 0);
+    stage.keys("enter y");
+    assert_eq!(stage.calls(Endpoint::Rescan), 1);
+    assert_eq!(stage.session.model().spent.charged, 1);
+}
+
+#[test]
+fn a_file_is_uploaded_after_a_yes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a new file.bin");
+    std::fs::write(&path, "never seen before").unwrap();
+    let mut stage = typed("v2-file-scan", path.to_str().unwrap());
+    stage.keys("enter y");
+    assert_eq!(stage.calls(Endpoint::V2Scan), 1);
+    assert!(stage.screen().contains("scan_id"), "{}", stage.screen());
+    assert_eq!(stage.demo.as_ref().unwrap().used().user.daily, 0);
+}
+
+#[test]
+fn a_failure_is_told_in_the_line_of_the_question() {
+    let mut stage = typed("v3-file", &public()[0]);
+    stage.demo.as_ref().unwrap().arm("file:503*1".parse().unwrap());
+    stage.keys("enter");
+    screen!("asking_failed", stage);
+    stage.keys("enter");
+    assert_eq!(stage.calls(Endpoint::File), 2);
+}
+
+#[test]
+fn a_long_value_is_shown_whole() {
+    let mut stage = typed("v3-file", &public()[0]);
+    stage.keys("enter");
+    stage.keys("G enter");
+    screen!("asking_value_whole", stage);
+    stage.keys("esc");
+    assert!(stage.screen().contains("▾ data"), "{}", stage.screen());
+    stage.keys("esc esc");
+    assert!(!stage.screen().contains("A public file"), "{}", stage.screen());
+}
