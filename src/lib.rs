@@ -41,7 +41,7 @@
 //!  │                   └─────> store ────────────────> report ──> text
 //!  └──> demo   (knows none of the others: it must be able to disagree with them)
 //! ```
-//! Arrows only point down; a test holds them. Money is spent in one place: a row of [`app::COMMANDS`] names a
+//! `config` stands beside `cli` and knows `service` and `quota`. Arrows only point down; a test holds them. Money is spent in one place: a row of [`app::COMMANDS`] names a
 //! [`request::Request`], the bar shows its price by [`quota::RULES`], and [`gate::Gate::ask`] writes the ledger, sends once, keeps
 //! the bytes, and settles.
 //!
@@ -52,6 +52,7 @@
 //! - an attribute: a row of [`report::ATTRIBUTES`]
 //! - a pane: a variant of [`report::Pane`] and a row of [`app::PANES`]
 //! - a command: a row of [`app::COMMANDS`]
+//! - a question that is typed in full: a row of [`app::ASKS`], for the palette and for `behaview call`
 //! - something to ask of the service: a variant of [`request::Request`], and its operation's rule in [`quota::RULES`]
 
 pub mod app;

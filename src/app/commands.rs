@@ -119,7 +119,7 @@ pub static COMMANDS: &[Command] = &[
         name: "balances",
         keys: &[key('b')],
         label: "counters",
-        help: "Ask the service's own counters for what is left; takes no quota",
+        help: "Show the service's own counters, asked for anew: what is left to the user and the group; takes no quota",
         rank: 9,
         applies: |m| in_list(m) && !m.is_document(),
         act: Act::Ask { request: |_| Some(Request::Quotas), is_held: never, with_held: nothing, anew: true },

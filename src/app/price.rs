@@ -2,7 +2,7 @@
 
 use super::commands::{Act, Command};
 use super::model::{Model, Overlay};
-use crate::quota::{Allowed, Holder, Period, Price, price};
+use crate::quota::{Allowed, Holder, Price, price};
 use crate::request::Request;
 
 /// What pressing a key would cost.
@@ -78,8 +78,7 @@ impl Model {
     pub fn spent_until(&self, price: &Price) -> Option<String> {
         let limits = [Holder::User, Holder::Group].map(|holder| self.balances.as_ref()?.scarcest(price.unit, holder));
         let empty = limits.into_iter().flatten().find(|limit| limit.remaining == 0).filter(|_| !price.is_free())?;
-        let at = empty.period.next_reset(self.now);
-        Some(at.strftime(if empty.period == Period::Monthly { "%F 00:00 UTC" } else { "%H:%M UTC" }).to_string())
+        Some(empty.period.reset_words(self.now))
     }
 
     /// Whether the answer to the question that is typed is held, and is not asked for anew.

@@ -8,6 +8,7 @@ use super::message::{Effect, Failure, HeldPage, HeldReport, Here, Message, Openi
 use super::model::{Focus, Model, Overlay, Screen, UnderWay};
 use super::palette::{Confirm, Prompt};
 use super::panes::{self, PANES, PaneState};
+use super::sheet::Sheet;
 use crate::quota::{Allowed, Entitlements};
 use crate::report::Pane;
 use crate::report::identifier::Sha256;
@@ -249,11 +250,15 @@ impl Model {
         match result {
             Ok(balances) => {
                 self.entitlements = self.entitlements.updated(Entitlements::from_balances(&balances));
+                let now = self.now;
+                let is_asked = |prompt: &Prompt| prompt.request(now) == Ok(Request::Quotas);
+                let is_typed = matches!(&self.overlay, Some(Overlay::Prompt(prompt)) if is_asked(prompt));
+                if std::mem::take(&mut self.announces_balances) || is_typed {
+                    let columns = usize::from(self.overlay_room().width);
+                    self.put_over(Overlay::Sheet(Sheet::counters(&balances, self.now, columns)));
+                }
                 self.balances = Some(balances);
                 self.balances_failure = None;
-                if std::mem::take(&mut self.announces_balances) {
-                    self.say("The counters are up to date.");
-                }
             }
             Err(why) => {
                 if std::mem::take(&mut self.announces_balances) {

@@ -113,3 +113,24 @@ fn quitting_twice_leaves_at_once() {
     assert!(stage.session.exit().is_some());
     stage.rest();
 }
+
+#[test]
+fn the_counters_are_shown_with_bars_and_countdowns() {
+    let mut stage = Stage::listed();
+    stage.keys("b");
+    screen!("counters", stage);
+    assert_eq!(stage.paid_calls(), 1);
+    stage.demo.as_ref().unwrap().colleague_spends(5_000);
+    stage.keys("esc b");
+    assert!(stage.screen().contains("17,481 of 30,000 used"), "{}", stage.screen());
+}
+
+#[test]
+fn a_spent_quota_is_told_before_anything_is_sent() {
+    let mut options = options();
+    options.user_limits.daily = 1;
+    let mut stage = Stage::at(main_file(), options);
+    stage.keys("enter r");
+    screen!("quota_spent_before", stage);
+    assert_eq!(stage.calls(Endpoint::Behaviour), 0);
+}
