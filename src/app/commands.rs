@@ -3,14 +3,18 @@
 //! Dispatch, status bar, help and the README's key table all read this table. A command reaches the network only by
 //! [`Act::Ask`], whose question is a pure function of the model: so its price can be shown before the key is pressed.
 
+use super::context::{
+    always, can_go_back, chosen_report, confirmed_request, enter_report, first_page, form_request, has_kinds,
+    has_report, in_answer, in_list, in_pane, in_tree, is_chosen_held, is_form_held, is_next, never, next_page, nothing,
+    on_file, on_start,
+};
 use super::key::{Key, Named};
 use super::list::Next;
 use super::message::Effect;
-use super::model::{Focus, Model, Overlay, Screen};
+use super::model::{Model, Overlay};
 use super::palette::Palette;
-use super::panes::{self, Move};
+use super::panes::Move;
 use super::sheet::Sheet;
-use crate::report::Pane;
 use crate::request::Request;
 
 /// One command.
@@ -460,105 +464,6 @@ impl Command {
     }
 }
 
-fn always(_: &Model) -> bool {
-    true
-}
-
-fn never(_: &Model) -> bool {
-    false
-}
-
-fn nothing(_: &mut Model) -> Vec<Effect> {
-    Vec::new()
-}
-
-fn on_start(model: &Model) -> bool {
-    model.screen == Screen::Start && model.overlay.is_none()
-}
-
-fn on_file(model: &Model) -> bool {
-    model.screen == Screen::File && model.overlay.is_none()
-}
-
-fn in_list(model: &Model) -> bool {
-    on_file(model) && model.focus == Focus::List
-}
-
-fn has_report(model: &Model) -> bool {
-    on_file(model) && model.open().is_some()
-}
-
-fn in_pane(model: &Model) -> bool {
-    has_report(model) && model.focus != Focus::List
-}
-
-fn in_tree(model: &Model) -> bool {
-    in_answer(model) || in_pane(model) && model.focus == Focus::Pane(Pane::Processes)
-}
-
-fn in_answer(model: &Model) -> bool {
-    matches!(model.overlay, Some(Overlay::Answer(_)))
-}
-
-fn form_request(model: &Model) -> Option<Request> {
-    match &model.overlay {
-        Some(Overlay::Prompt(form)) => form.request(model.now).ok(),
-        _ => None,
-    }
-}
-
-fn is_form_held(model: &Model) -> bool {
-    matches!(&model.overlay, Some(Overlay::Prompt(form)) if form.held_since(model.now).is_some())
-}
-
-fn confirmed_request(model: &Model) -> Option<Request> {
-    match &model.overlay {
-        Some(Overlay::Confirm(confirm)) => Some(confirm.request.clone()),
-        _ => None,
-    }
-}
-
-fn has_kinds(model: &Model) -> bool {
-    let Some((pane, open)) = model.focused().zip(model.open()) else { return false };
-    in_pane(model) && !model.pane_state(pane).borders(&open.report, pane).is_empty()
-}
-
-fn can_go_back(model: &Model) -> bool {
-    model.overlay.is_some()
-        || model.screen == Screen::File && !(in_list(model) && model.is_document())
-        || !model.typed.is_empty()
-}
-
-fn is_next(model: &Model, fits: fn(&Next) -> bool) -> bool {
-    model.list.as_ref().is_some_and(|list| list.chosen().is_none() && fits(&list.next))
-}
-
-fn next_page(model: &Model) -> Option<Request> {
-    model.list.as_ref()?.next_page(model.service.listing)
-}
-
-fn first_page(model: &Model) -> Option<Request> {
-    model.list.as_ref()?.first_page(model.service.listing)
-}
-
-fn chosen_report(model: &Model) -> Option<Request> {
-    model.file()?;
-    let identifier = model.chosen()?.identifier.clone()?;
-    Some(Request::Behaviour { identifier })
-}
-
-fn is_chosen_held(model: &Model) -> bool {
-    model.chosen().is_some_and(|entry| entry.here().is_some())
-}
-
-fn enter_report(model: &mut Model) -> Vec<Effect> {
-    if model.open().is_some() {
-        let first = panes::group(model.group).next();
-        first.into_iter().for_each(|pane| model.focus_pane(pane));
-    }
-    Vec::new()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -569,7 +474,7 @@ mod tests {
         let names: HashSet<_> = COMMANDS.iter().map(|command| command.name).collect();
         assert_eq!(names.len(), COMMANDS.len());
         let keys: HashSet<_> = COMMANDS.iter().flat_map(|command| command.keys).collect();
-        for info in &panes::PANES {
+        for info in &crate::app::PANES {
             assert!(!keys.contains(&info.key) || info.key == key('t'), "{}", info.key);
         }
     }

@@ -9,6 +9,7 @@
 pub mod answer;
 pub mod asks;
 pub mod commands;
+mod context;
 pub mod detail;
 pub mod key;
 pub mod layout;
