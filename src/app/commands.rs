@@ -14,6 +14,7 @@ use super::message::Effect;
 use super::model::{Model, Overlay};
 use super::palette::Palette;
 use super::panes::Move;
+use super::planner::Planner;
 use super::sheet::Sheet;
 use crate::request::Request;
 
@@ -301,6 +302,32 @@ pub static COMMANDS: &[Command] = &[
         rank: 1,
         applies: |m| matches!(m.overlay, Some(Overlay::Confirm(_))),
         act: Act::Ask { request: confirmed_request, is_held: never, with_held: nothing, anew: true },
+    },
+    Command {
+        name: "planner",
+        keys: &[key('p')],
+        label: "planner",
+        help: "Add operations up before asking any: what they cost, and what they leave to the user and the group",
+        rank: 8,
+        applies: |m| m.overlay.is_none() && !m.is_document(),
+        act: Act::Local(|m| {
+            m.overlay = Some(Overlay::Planner(Planner::default()));
+            nothing(m)
+        }),
+    },
+    Command {
+        name: "plan",
+        keys: &[ENTER],
+        label: "add to the plan",
+        help: "Add what is typed to the plan; backspace on an empty line takes the last one back",
+        rank: 1,
+        applies: |m| matches!(m.overlay, Some(Overlay::Planner(_))),
+        act: Act::Local(|m| {
+            if let Some(Overlay::Planner(planner)) = &mut m.overlay {
+                planner.add();
+            }
+            nothing(m)
+        }),
     },
     Command {
         name: "whole-value",

@@ -19,6 +19,7 @@ pub mod model;
 mod moving;
 pub mod palette;
 pub mod panes;
+pub mod planner;
 pub mod price;
 pub mod sheet;
 mod typing;

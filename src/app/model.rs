@@ -7,6 +7,7 @@ use super::list::{Entry, List, OpenReport, Origin};
 use super::message::{Effect, Failure, Here, Opening, Recent, Spent};
 use super::palette::{Confirm, Palette, Prompt};
 use super::panes::{self, PaneState, Scroll};
+use super::planner::Planner;
 use super::sheet::Sheet;
 use crate::quota::{Balances, Entitlements, Holder, Limit, Unit};
 use crate::report::Pane;
@@ -111,6 +112,8 @@ pub enum Overlay {
     Confirm(Confirm),
     /// An answer as a tree.
     Answer(AnswerTree),
+    /// A plan is made.
+    Planner(Planner),
 }
 
 /// A call that is under way.

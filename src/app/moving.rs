@@ -28,7 +28,7 @@ impl Model {
                 answer.go(movement, room);
                 return Vec::new();
             }
-            Some(Overlay::Prompt(_) | Overlay::Confirm(_)) => return Vec::new(),
+            Some(Overlay::Prompt(_) | Overlay::Confirm(_) | Overlay::Planner(_)) => return Vec::new(),
             None => {}
         }
         if self.screen == Screen::Start {
@@ -93,7 +93,7 @@ impl Model {
             }
             Some(Overlay::Palette(palette)) => palette.go(Move::Up(0), usize::from(room.height).saturating_sub(2)),
             Some(Overlay::Answer(answer)) => answer.go(Move::Up(0), room.height.into()),
-            Some(Overlay::Prompt(_) | Overlay::Confirm(_)) | None => {}
+            Some(Overlay::Prompt(_) | Overlay::Confirm(_) | Overlay::Planner(_)) | None => {}
         }
     }
 

@@ -52,6 +52,12 @@ impl Model {
                 form.failure = None;
                 &mut form.typed
             }
+            Some(Overlay::Planner(planner)) => {
+                if key == Key::Named(Named::Backspace) && planner.typed.is_empty() {
+                    planner.take_back();
+                }
+                &mut planner.typed
+            }
             _ => return None,
         };
         match key {

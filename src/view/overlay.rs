@@ -7,6 +7,7 @@ use super::theme::Meaning;
 use crate::app::answer::AnswerTree;
 use crate::app::detail::Detail;
 use crate::app::palette::{Confirm, Palette, Prompt};
+use crate::app::planner::Planner;
 use crate::app::sheet::{HEAD, Sheet};
 use crate::app::{Area, Model, Overlay};
 use crate::request::Request;
@@ -27,7 +28,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay, model: &M
     let rows = match overlay {
         Overlay::Sheet(sheet) => sheet.count(),
         Overlay::Detail(detail) => detail.count(),
-        Overlay::Palette(_) | Overlay::Answer(_) => usize::MAX,
+        Overlay::Palette(_) | Overlay::Answer(_) | Overlay::Planner(_) => usize::MAX,
         Overlay::Prompt(_) | Overlay::Confirm(_) => SMALL,
     };
     // As low as it needs to be, at the bottom: what it is about stays in sight.
@@ -41,6 +42,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay, model: &M
         Overlay::Prompt(form) => draw_form(buffer, area, form, model),
         Overlay::Confirm(confirm) => draw_confirm(buffer, area, confirm),
         Overlay::Answer(answer) => draw_answer(buffer, area, answer, model),
+        Overlay::Planner(planner) => draw_planner(buffer, area, planner, model),
     }
 }
 
@@ -64,6 +66,22 @@ fn draw_palette(buffer: &mut Buffer, area: Area, palette: &Palette) {
     }
     if found.is_empty() {
         LineWriter::new(buffer, inside, 2).own("nothing is called so", Meaning::Faint);
+    }
+}
+
+fn draw_planner(buffer: &mut Buffer, area: Area, planner: &Planner, model: &Model) {
+    let inside = inside(buffer, area, "What would it cost?", 0, 0);
+    draw_line(buffer, inside, 0, "+", &planner.typed);
+    let room = usize::from(inside.width).saturating_sub(HEAD).max(10);
+    let rows = planner.rows(model).into_iter().flat_map(|row| {
+        let text = words_in_rows(&row.text, room).into_iter();
+        text.enumerate().map(move |(n, text)| (if n == 0 { row.head.clone() } else { String::new() }, text))
+    });
+    for (row, (head, text)) in (2..inside.height).zip(rows) {
+        let mut line = LineWriter::new(buffer, inside, row);
+        line.own(&head, Meaning::Key);
+        line.tab(inside.x, HEAD);
+        line.own(&text, Meaning::Text);
     }
 }
 

@@ -123,3 +123,19 @@ fn a_long_value_is_shown_whole() {
     stage.keys("esc esc");
     assert!(!stage.screen().contains("A public file"), "{}", stage.screen());
 }
+
+#[test]
+fn a_plan_says_what_it_would_leave_before_anything_is_asked() {
+    let mut stage = Stage::new(options());
+    stage.keys("p");
+    for key in "v2-file-report 237".chars() {
+        stage.press(&if key == ' ' { "space".to_owned() } else { key.to_string() });
+    }
+    stage.keys("enter");
+    for key in "private-behaviour 9".chars() {
+        stage.press(&if key == ' ' { "space".to_owned() } else { key.to_string() });
+    }
+    stage.rest();
+    screen!("planner", stage);
+    assert_eq!(stage.paid_calls(), 0);
+}

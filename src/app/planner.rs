@@ -1,0 +1,166 @@
+//! The planner: operations added up before any is asked, with what they would leave to the user and the group.
+
+use super::model::Model;
+use super::sheet::SheetRow;
+use crate::quota::{Entitlements, Fit, Kind, Line, Numbers, Operation, Plan, price};
+use crate::text::thousands;
+
+/// A plan that is being made.
+#[derive(Debug, Default)]
+pub struct Planner {
+    /// What is typed: an operation's name, and how many.
+    pub typed: String,
+    items: Vec<Operation>,
+}
+
+impl Planner {
+    /// The operation that is typed, or what is missing.
+    ///
+    /// # Errors
+    /// Says what is missing.
+    pub fn operation(&self) -> Result<Operation, String> {
+        let mut words = self.typed.split_whitespace();
+        let name = words.next().ok_or("type an operation and how many, such as v2-file-report 600")?;
+        let kind = Kind::named(name).ok_or_else(|| match similar(name).as_slice() {
+            [] => format!("no operation is called {name}"),
+            some => format!("perhaps {}", some.join(", ")),
+        })?;
+        let count = words.next().unwrap_or("1");
+        let count = count.replace(',', "").parse().map_err(|_| format!("{count} is no number"))?;
+        // Each operation takes the one number that is its own.
+        let numbers = Numbers {
+            calls: count,
+            hashes: count,
+            rules: count,
+            jobs: count,
+            graphs: count,
+            scans: count,
+            ..Numbers::default()
+        };
+        Ok(Operation::with(kind, numbers))
+    }
+
+    /// Adds what is typed to the plan.
+    pub fn add(&mut self) {
+        if let Ok(operation) = self.operation() {
+            self.items.push(operation);
+            self.typed.clear();
+        }
+    }
+
+    /// Takes the last operation out of the plan.
+    pub fn take_back(&mut self) {
+        self.items.pop();
+    }
+
+    /// The plan with what is typed, as rows: each operation with its price, then what the whole would leave.
+    #[must_use]
+    pub fn rows(&self, model: &Model) -> Vec<SheetRow> {
+        let entitled = &model.entitlements;
+        let mut rows: Vec<SheetRow> = self.items.iter().map(|item| priced("planned", item, entitled)).collect();
+        match self.operation() {
+            Ok(operation) => rows.push(priced("typed", &operation, entitled)),
+            Err(missing) if rows.is_empty() || !self.typed.is_empty() => rows.push(row("", missing)),
+            Err(_) => {}
+        }
+        let mut plan = Plan::new();
+        self.items.iter().cloned().chain(self.operation()).for_each(|operation| plan.add(operation, entitled));
+        if plan.items().is_empty() {
+            return rows;
+        }
+        rows.push(row("", String::new()));
+        match &model.balances {
+            None => {
+                rows.push(row("", "What it would leave is not known: b asks the counters, for nothing.".to_owned()))
+            }
+            Some(balances) => {
+                let forecast = plan.forecast(balances, model.now);
+                rows.push(row(fit(forecast.fit), forecast.words));
+                rows.extend(forecast.lines.iter().map(left));
+            }
+        }
+        rows
+    }
+}
+
+/// Names of operations that begin alike.
+fn similar(name: &str) -> Vec<&'static str> {
+    Kind::ALL.iter().map(|kind| kind.name()).filter(|known| known.contains(name)).take(6).collect()
+}
+
+fn row(head: &str, text: String) -> SheetRow {
+    SheetRow { head: head.to_owned(), text }
+}
+
+fn priced(head: &str, operation: &Operation, entitled: &Entitlements) -> SheetRow {
+    let price = price(operation, entitled);
+    let text =
+        format!("{} · {} · rule {}, {}", operation.words(), price.short(), price.rule.number, price.basis.name());
+    row(head, text)
+}
+
+fn fit(fit: Fit) -> &'static str {
+    match fit {
+        Fit::Fits => "fits",
+        Fit::Paced => "fits, paced",
+        Fit::Perhaps => "perhaps",
+        Fit::Unknown => "not known",
+        Fit::Short => "too much",
+        Fit::Refused => "refused",
+    }
+}
+
+fn left(line: &Line) -> SheetRow {
+    let (remaining, allowed) = (thousands(line.limit.remaining), thousands(line.limit.allowed));
+    let after = match line.at_worst {
+        Some(worst) if worst == line.at_best => thousands(worst),
+        Some(worst) => format!("{} to {}", thousands(worst), thousands(line.at_best)),
+        None => format!("at most {}", thousands(line.at_best)),
+    };
+    let (unit, period) = (line.unit.plural(), line.limit.period.current());
+    row(
+        line.limit.holder.name(),
+        format!("{unit} {period}: {after} left after it, of {remaining} now ({allowed} in all)"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::model::Service;
+    use crate::quota::Balances;
+    use jiff::Timestamp;
+
+    fn model() -> Model {
+        let mut model = Model::new(Service::default(), Timestamp::UNIX_EPOCH);
+        let answer = br#"{"data":{"api_requests_daily":{"user":{"allowed":600,"used":2}}}}"#;
+        model.balances = Some(Balances::parse(answer).unwrap());
+        model
+    }
+
+    fn text(planner: &Planner) -> String {
+        planner.rows(&model()).into_iter().map(|row| format!("{}|{}\n", row.head, row.text)).collect()
+    }
+
+    #[test]
+    fn operations_add_up_and_are_held_against_the_limits() {
+        let mut planner = Planner { typed: "v2-file-report 590".to_owned(), ..Planner::default() };
+        assert!(text(&planner).contains("typed|590 hashes · 590 requests · rule 8.2.1"), "{}", text(&planner));
+        planner.add();
+        planner.typed = "v3-file 10".to_owned();
+        let shown = text(&planner);
+        assert!(shown.contains("too much|") && shown.contains("2 more than today's limit"), "{shown}");
+        planner.typed.clear();
+        assert!(text(&planner).contains("fits|"), "{}", text(&planner));
+        planner.take_back();
+        assert!(!text(&planner).contains("planned"));
+    }
+
+    #[test]
+    fn what_is_no_operation_is_helped_along() {
+        let planner = Planner { typed: "report".to_owned(), ..Planner::default() };
+        assert!(text(&planner).contains("perhaps v2-file-report"), "{}", text(&planner));
+        let planner = Planner { typed: "v3-file many".to_owned(), ..Planner::default() };
+        assert!(text(&planner).contains("many is no number"));
+    }
+}
