@@ -40,6 +40,8 @@ pub struct Command {
 pub enum Act {
     /// Something that costs nothing.
     Local(fn(&mut Model) -> Vec<Effect>),
+    /// Asks the service several questions, one after another: what they cost together, and how they begin.
+    Each(fn(&Model) -> String, fn(&mut Model) -> Vec<Effect>),
     /// Asks the service, unless the answer is held.
     Ask {
         /// The question.
@@ -119,6 +121,27 @@ pub static COMMANDS: &[Command] = &[
         rank: 3,
         applies: |m| in_list(m) && first_page(m).is_some(),
         act: Act::Ask { request: first_page, is_held: never, with_held: nothing, anew: true },
+    },
+    Command {
+        name: "open-all",
+        keys: &[key('A')],
+        label: "open all",
+        help: "Open every report of the list that is not held, one after another; the total is in the bar, the first failure stops it",
+        rank: 4,
+        applies: |m| in_list(m) && m.batch.is_none() && m.missing_reports().len() > 1,
+        act: Act::Each(Model::missing_price, Model::open_missing),
+    },
+    Command {
+        name: "stop",
+        keys: &[key('s')],
+        label: "stop",
+        help: "Stop opening all: nothing further is sent",
+        rank: 1,
+        applies: |m| on_file(m) && m.batch.is_some(),
+        act: Act::Local(|m| {
+            m.stop_batch("Stopped.");
+            nothing(m)
+        }),
     },
     Command {
         name: "balances",
@@ -473,7 +496,7 @@ impl Command {
     /// Whether it asks the service.
     #[must_use]
     pub fn asks(&self) -> bool {
-        matches!(self.act, Act::Ask { .. })
+        !matches!(self.act, Act::Local(_))
     }
 
     /// The key that bar and messages name.

@@ -8,6 +8,7 @@
 
 pub mod answer;
 pub mod asks;
+pub mod batch;
 pub mod commands;
 mod context;
 pub mod detail;

@@ -1,6 +1,7 @@
 //! Everything the screen shows, in one value with one owner.
 
 use super::answer::AnswerTree;
+use super::batch::Batch;
 use super::detail::Detail;
 use super::layout::{Layout, Size, View};
 use super::list::{Entry, List, OpenReport, Origin};
@@ -44,6 +45,8 @@ pub struct Model {
     pub group: usize,
     /// Whether the pane with the focus fills the screen.
     pub is_zoomed: bool,
+    /// Reports that are being opened one after another.
+    pub batch: Option<Batch>,
     /// Calls that are under way.
     pub under_way: Vec<UnderWay>,
     /// What the service's counters say.
@@ -158,6 +161,7 @@ impl Model {
             focus: Focus::List,
             group: 0,
             is_zoomed: false,
+            batch: None,
             under_way: Vec::new(),
             balances: None,
             balances_failure: None,
@@ -211,7 +215,7 @@ impl Model {
     /// Whether the screen changes by itself as time passes.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
-        !self.under_way.is_empty()
+        !self.under_way.is_empty() || self.batch.is_some()
     }
 
     /// The file that is open, where it comes from the service.

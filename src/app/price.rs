@@ -18,6 +18,8 @@ pub enum Tag {
     UnderWay,
     /// Nothing, because the quota is spent: when it is worth trying again, as far as that is known.
     Spent(String),
+    /// Several questions together cost this, in words.
+    Together(String),
     /// It cannot be asked without a key.
     NoKey,
 }
@@ -33,6 +35,7 @@ impl Tag {
             Self::UnderWay => "under way".to_owned(),
             Self::Spent(until) => format!("quota spent until {until}"),
             Self::NoKey => "needs a key".to_owned(),
+            Self::Together(words) => format!("{words} in all"),
         }
     }
 
@@ -46,6 +49,7 @@ impl Tag {
             Self::UnderWay => "…".to_owned(),
             Self::Spent(_) => "spent".to_owned(),
             Self::NoKey => "no key".to_owned(),
+            Self::Together(words) => words.split(' ').next().unwrap_or_default().to_owned(),
         }
     }
 }
@@ -60,7 +64,12 @@ impl Model {
     /// What pressing a command's key would cost.
     #[must_use]
     pub fn tag(&self, command: &Command) -> Tag {
-        let Act::Ask { request, is_held, .. } = &command.act else { return Tag::Free };
+        let (request, is_held) = match &command.act {
+            Act::Local(_) => return Tag::Free,
+            Act::Each(..) if !self.service.has_key => return Tag::NoKey,
+            Act::Each(price, _) => return Tag::Together(price(self)),
+            Act::Ask { request, is_held, .. } => (request, is_held),
+        };
         match request(self) {
             None => Tag::Free,
             Some(_) if is_held(self) || self.is_typed_held(command) => Tag::Held,

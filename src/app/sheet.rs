@@ -182,13 +182,20 @@ fn help_of(model: &Model, command: &Command) -> Paragraph {
     let keys: Vec<_> = command.keys.iter().map(ToString::to_string).collect();
     let price = match (&command.act, model.tag(command)) {
         (Act::Local(_), _) => String::new(),
-        (Act::Ask { .. }, tag) => format!(" · {}", tag.words()),
+        (_, tag) => format!(" · {}", tag.words()),
     };
     paragraph(&keys.join(" "), format!("{}{price}", command.help))
 }
 
 fn price_of(model: &Model, command: &Command) -> Vec<Paragraph> {
-    let Act::Ask { request, .. } = &command.act else { return Vec::new() };
+    let request = match &command.act {
+        Act::Local(_) => return Vec::new(),
+        Act::Each(price, _) => {
+            let text = format!("{}: {}; each by the rule of a single report", command.label, price(model));
+            return vec![paragraph(&command.first_key(), text), paragraph("", "")];
+        }
+        Act::Ask { request, .. } => request,
+    };
     let Some(request) = request(model) else { return Vec::new() };
     let tag = model.tag(command);
     let mut found =
@@ -196,7 +203,7 @@ fn price_of(model: &Model, command: &Command) -> Vec<Paragraph> {
     match &tag {
         Tag::Held => found.push(paragraph("", "The answer is held, so the service is not asked.")),
         Tag::UnderWay => found.push(paragraph("", "The same question is under way; its answer serves.")),
-        Tag::Free => {}
+        Tag::Free | Tag::Together(_) => {}
         Tag::NoKey | Tag::Costs(_) | Tag::Spent(_) => {
             let price = model.price(&request);
             found.extend(price.explanation().into_iter().map(|sentence| paragraph("", sentence)));

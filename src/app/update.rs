@@ -39,7 +39,7 @@ impl Model {
                 self.settle();
                 Vec::new()
             }
-            Message::Tick => Vec::new(),
+            Message::Tick => self.next_in_batch(),
             Message::Recent(recent) => {
                 self.recent = recent;
                 Vec::new()
@@ -104,7 +104,7 @@ impl Model {
     /// Runs a command as its key would.
     pub fn run(&mut self, command: &Command) -> Vec<Effect> {
         match &command.act {
-            Act::Local(act) => act(self),
+            Act::Local(act) | Act::Each(_, act) => act(self),
             Act::Ask { is_held, with_held, .. } if is_held(self) => with_held(self),
             Act::Ask { request, anew, .. } => match request(self) {
                 Some(request) => {
@@ -117,7 +117,7 @@ impl Model {
     }
 
     /// Asks the service, unless the same question is under way or cannot be asked.
-    fn ask(&mut self, request: Request, anew: bool) -> Vec<Effect> {
+    pub(super) fn ask(&mut self, request: Request, anew: bool) -> Vec<Effect> {
         if self.is_quitting || self.is_under_way(&request) {
             return Vec::new();
         }
@@ -179,6 +179,7 @@ impl Model {
         let mut effects = self.ended(request);
         let Request::Behaviour { identifier } = request else { return effects };
         let focus_on_it = self.focus == Focus::List && self.chosen().is_some_and(|e| e.here().is_none());
+        let mut stops_batch = false;
         let Some(entry) = self.list.as_mut().and_then(|list| list.entry_mut(identifier)) else { return effects };
         match result {
             Ok(here) => {
@@ -194,6 +195,7 @@ impl Model {
                 }
             }
             Err(failure) => {
+                stops_batch = true;
                 let is_held = entry.here().is_some();
                 entry.failure = Some(failure.clone());
                 if is_held {
@@ -201,6 +203,10 @@ impl Model {
                 }
             }
         }
+        if stops_batch {
+            self.stop_batch("A report could not be fetched.");
+        }
+        effects.extend(self.next_in_batch());
         effects
     }
 

@@ -2,7 +2,7 @@
 
 use super::line::LineWriter;
 use super::theme::Meaning;
-use crate::app::commands::{Act, Command};
+use crate::app::commands::Command;
 use crate::app::message::Spent;
 use crate::app::price::Tag;
 use crate::app::sheet::limit_words;
@@ -45,7 +45,7 @@ fn width(pieces: &[Piece]) -> usize {
 fn keys(model: &Model, room: usize) -> Vec<Piece> {
     let mut commands: Vec<_> = Command::applying(model).filter(|command| command.rank > 0).collect();
     commands.sort_by_key(|command| command.rank);
-    let (priced, free): (Vec<_>, Vec<_>) = commands.into_iter().partition(|c| matches!(c.act, Act::Ask { .. }));
+    let (priced, free): (Vec<_>, Vec<_>) = commands.into_iter().partition(|command| command.asks());
     let spelled = |wordy| priced.iter().flat_map(|command| priced_key(model, command, wordy)).collect::<Vec<_>>();
     let mut pieces = [Wordy::Full, Wordy::Short].into_iter().map(spelled).find(|pieces| width(pieces) + FREE <= room);
     let mut pieces = pieces.take().unwrap_or_else(|| spelled(Wordy::Prices));
@@ -67,6 +67,7 @@ fn priced_key(model: &Model, command: &Command, wordy: Wordy) -> Vec<Piece> {
     let tag = model.tag(command);
     let meaning = match &tag {
         Tag::Costs(price) if !price.is_free() || !price.is_allowed() => Meaning::Price,
+        Tag::Together(_) => Meaning::Price,
         Tag::NoKey => Meaning::Problem,
         _ => Meaning::Free,
     };

@@ -83,9 +83,10 @@ fn own_name(name: &str) -> String {
 }
 
 fn right_of_title(model: &Model) -> String {
+    let all = model.batch.as_ref().map(|batch| format!("{} of {} · ", batch.total - batch.waiting.len(), batch.total));
     match model.under_way.iter().find(|call| call.is_paid) {
-        Some(call) => format!("◌ {} ", list::progress(call, model.now)),
-        None => String::new(),
+        Some(call) => format!("◌ {}{} ", all.unwrap_or_default(), list::progress(call, model.now)),
+        None => all.unwrap_or_default(),
     }
 }
 

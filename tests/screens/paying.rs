@@ -134,3 +134,34 @@ fn a_spent_quota_is_told_before_anything_is_sent() {
     screen!("quota_spent_before", stage);
     assert_eq!(stage.calls(Endpoint::Behaviour), 0);
 }
+
+#[test]
+fn all_reports_are_opened_one_after_another_for_a_total_that_is_said_first() {
+    let mut stage = Stage::at(main_file(), identifiers());
+    stage.keys("enter G enter g");
+    assert!(stage.screen().contains("A open all · 6 requests in all"), "{}", stage.screen());
+    stage.keys("A");
+    screen!("all_opened", stage);
+    assert_eq!((stage.calls(Endpoint::Behaviour), stage.session.model().spent.charged), (6, 8));
+}
+
+#[test]
+fn the_first_failure_stops_opening_all() {
+    let mut stage = Stage::at(main_file(), identifiers());
+    stage.keys("enter enter esc");
+    stage.demo.as_ref().unwrap().arm("behaviour:429-quota*1".parse().unwrap());
+    stage.keys("A");
+    screen!("all_stopped", stage);
+    assert_eq!(stage.calls(Endpoint::Behaviour), 2);
+}
+
+#[test]
+fn opening_all_can_be_stopped() {
+    let mut stage = Stage::at(main_file(), Options { delay: Duration::from_millis(100), ..identifiers() });
+    stage.keys("enter");
+    stage.press("A");
+    stage.press("s");
+    stage.rest();
+    assert_eq!(stage.calls(Endpoint::Behaviour), 1);
+    assert!(stage.screen().contains("1 of 4 were asked for"), "{}", stage.screen());
+}

@@ -4,7 +4,6 @@
 
 use crate::stage::Stage;
 use behaview::app::COMMANDS;
-use behaview::app::commands::Act;
 use behaview::quota::RULES;
 use std::path::Path;
 
@@ -40,7 +39,7 @@ fn keys() -> String {
     let mut table = "| key | command | what it does | asks the service |\n|---|---|---|---|\n".to_owned();
     for command in COMMANDS {
         let keys: Vec<_> = command.keys.iter().map(|key| format!("`{key}`")).collect();
-        let asks = if matches!(command.act, Act::Ask { .. }) { "yes, at the price in the bar" } else { "" };
+        let asks = if command.asks() { "yes, at the price in the bar" } else { "" };
         table += &format!("| {} | {} | {} | {asks} |\n", keys.join(" "), command.name, command.help);
     }
     table

@@ -1,0 +1,89 @@
+//! Opening all sandboxes of a file: the total is said first, the calls go one after another at the pace of the minute limit,
+//! and the first failure stops them.
+
+use super::list::{Entry, Remote};
+use super::message::Effect;
+use super::model::Model;
+use crate::quota::{Holder, Period, Plan, Unit};
+use crate::request::Request;
+use jiff::{SignedDuration, Timestamp};
+use std::collections::VecDeque;
+
+/// Calls that are made one after another.
+#[derive(Debug)]
+pub struct Batch {
+    /// What is still to be asked.
+    pub waiting: VecDeque<Request>,
+    /// How many there were at first.
+    pub total: usize,
+    /// When the next may be asked.
+    not_before: Timestamp,
+}
+
+impl Model {
+    /// The reports of the list that are not held.
+    #[must_use]
+    pub fn missing_reports(&self) -> Vec<Request> {
+        let entries = self.list.iter().filter(|_| !self.is_document()).flat_map(|list| &list.entries);
+        let missing = entries.filter(|entry| matches!(entry.report, Remote::NotHeld));
+        let request = |entry: &Entry| entry.identifier.clone().map(|identifier| Request::Behaviour { identifier });
+        missing.filter_map(request).filter(|request| !self.is_under_way(request)).collect()
+    }
+
+    /// What all the missing reports would cost together, in words.
+    #[must_use]
+    pub fn missing_price(&self) -> String {
+        let mut plan = Plan::new();
+        self.missing_reports().iter().for_each(|request| plan.add(request.operation(), &self.entitlements));
+        if let Some(reason) = plan.refusal() {
+            return format!("refused: {reason}");
+        }
+        plan.totals().into_iter().map(|(unit, total)| total.words(unit)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Begins to open every report that is not held.
+    pub(super) fn open_missing(&mut self) -> Vec<Effect> {
+        let waiting: VecDeque<_> = self.missing_reports().into();
+        self.batch = Some(Batch { total: waiting.len(), waiting, not_before: self.now });
+        self.next_in_batch()
+    }
+
+    /// Stops before the next call; one that is under way comes to its end.
+    pub(super) fn stop_batch(&mut self, why: &str) {
+        if let Some(batch) = self.batch.take() {
+            let asked = batch.total - batch.waiting.len();
+            self.warn(format!("{why} {asked} of {} were asked for, nothing further is sent.", batch.total));
+        }
+    }
+
+    /// Asks the next question of the batch, if it is time and the last one is answered.
+    pub(super) fn next_in_batch(&mut self) -> Vec<Effect> {
+        let is_free = !self.awaits_paid_answer();
+        let pace = self.pace();
+        let Some(batch) = self.batch.as_mut().filter(|batch| is_free && batch.not_before <= self.now) else {
+            return Vec::new();
+        };
+        let Some(request) = batch.waiting.pop_front() else {
+            let total = batch.total;
+            self.batch = None;
+            self.say(format!("All {total} reports are here."));
+            return Vec::new();
+        };
+        batch.not_before = self.now + pace;
+        let effects = self.ask(request, false);
+        if effects.is_empty() && !self.awaits_paid_answer() {
+            // Refused before it was sent, with its reason on the screen.
+            self.batch = None;
+        }
+        effects
+    }
+
+    /// The time between two calls that keeps within the minute limit, where there is one.
+    fn pace(&self) -> SignedDuration {
+        let counter = self.balances.as_ref().and_then(|balances| balances.counter(Unit::Request, Period::Minute));
+        let allowed = |holder| counter.and_then(|counter| counter.limit(holder)).map(|limit| limit.allowed);
+        let least = [Holder::User, Holder::Group].into_iter().filter_map(allowed).min();
+        let milliseconds = least.filter(|allowed| *allowed > 0).map_or(0, |allowed| 60_000 / allowed);
+        SignedDuration::from_millis(i64::try_from(milliseconds).unwrap_or(0))
+    }
+}
