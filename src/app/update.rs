@@ -178,7 +178,8 @@ impl Model {
     fn answered(&mut self, request: &Request, result: Result<Here, Failure>) -> Vec<Effect> {
         let mut effects = self.ended(request);
         let Request::Behaviour { identifier } = request else { return effects };
-        let focus_on_it = self.focus == Focus::List && self.chosen().is_some_and(|e| e.here().is_none());
+        let focus_on_it =
+            self.batch.is_none() && self.focus == Focus::List && self.chosen().is_some_and(|e| e.here().is_none());
         let mut stops_batch = false;
         let Some(entry) = self.list.as_mut().and_then(|list| list.entry_mut(identifier)) else { return effects };
         match result {
