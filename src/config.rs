@@ -78,7 +78,7 @@ pub enum ConfigError {
         message: String,
     },
     /// No profile of this name.
-    #[error("there is no profile {0:?}; the config file's are: {1}")]
+    #[error("there is no profile {0}; the config file's are: {1}")]
     UnknownProfile(String, String),
 }
 
@@ -113,7 +113,7 @@ impl Config {
         toml::from_str(&text).map_err(|error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let line = before.matches('\n').count() + 1;
-            ConfigError::Invalid { path: path.to_owned(), line, message: error.message().to_owned() }
+            ConfigError::Invalid { path: path.to_owned(), line, message: without_values(error.message()) }
         })
     }
 
@@ -129,7 +129,7 @@ impl Config {
             None if name == builtin.name => Ok(builtin),
             None => {
                 let known = self.profiles.keys().cloned().collect::<Vec<_>>().join(", ");
-                Err(ConfigError::UnknownProfile(name, known))
+                Err(ConfigError::UnknownProfile(without_values(&format!("`{name}`")), known))
             }
         }
     }
@@ -157,6 +157,29 @@ impl Config {
     }
 }
 
+/// A message without what it quotes of the file, unless that is a plain word: a key may stand anywhere by mistake.
+fn without_values(message: &str) -> String {
+    let is_plain =
+        |quoted: &str| quoted.len() <= 24 && quoted.bytes().all(|b| b.is_ascii_lowercase() || b == b'_' || b == b'-');
+    let mut shown = String::new();
+    let mut rest = message;
+    while let Some(start) = rest.find(['`', '"']) {
+        let quote = if rest.get(start..).is_some_and(|rest| rest.starts_with('`')) { '`' } else { '"' };
+        shown += rest.get(..=start).unwrap_or_default();
+        rest = rest.get(start + 1..).unwrap_or_default();
+        let end = rest.find(quote).unwrap_or(rest.len());
+        let quoted = rest.get(..end).unwrap_or_default();
+        shown += if is_plain(quoted) { quoted } else { "…" };
+        rest = rest.get(end..).unwrap_or_default();
+        if let Some(after) = rest.strip_prefix(quote) {
+            shown.push(quote);
+            rest = after;
+        }
+    }
+    let rest: String = rest.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect();
+    shown + &rest
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,6 +195,16 @@ mod tests {
     fn a_mistake_is_named_by_its_line_and_no_secret_is_shown() {
         let error = read("api_key = \"topsecret\"\nprofiel = \"x\"\n").unwrap_err().to_string();
         assert!(error.contains("line 2") && error.contains("profiel") && !error.contains("topsecret"), "{error}");
+        for text in [
+            "api_key = 123456789012345678\n",
+            "5ecretK3y = \"x\"\n",
+            "profiles = \"5ecretK3y\"\n",
+            "[profiles.x]\nlisting = \"5ecretK3y\"\n",
+            "[entitlements]\npremium_api = \"5ecretK3y\"\n",
+        ] {
+            let error = read(text).unwrap_err().to_string();
+            assert!(!error.contains("5ecretK3y") && !error.contains("123456789"), "{error}");
+        }
         let error = read("api_key = topsecret\n").unwrap_err().to_string();
         assert!(error.contains("line 1") && !error.contains("topsecret"), "{error}");
     }

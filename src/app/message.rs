@@ -91,8 +91,10 @@ pub enum Message {
     },
     /// Something of the runtime's that the analyst should know.
     Notice(String),
-    /// The program is asked to end.
+    /// The program is asked to end, after paid answers are in.
     Quit,
+    /// The program is asked to end without waiting.
+    QuitNow,
 }
 
 /// Units that this session has spent, as far as is known.

@@ -76,7 +76,10 @@ impl Model {
                 self.warn(text);
                 Vec::new()
             }
+            // Several signs of the same end are one.
+            Message::Quit if self.is_quitting => Vec::new(),
             Message::Quit => self.quit(),
+            Message::QuitNow => vec![Effect::Quit],
         }
     }
 

@@ -84,9 +84,10 @@ fn is_page(body: &Body) -> anyhow::Result<bool> {
     let mut indexer = Indexer::default();
     let mut index = crate::report::Index::default();
     for window in body.windows() {
-        indexer.feed(&window.context("it cannot be read")?);
+        let window = window.context("it cannot be read")?;
+        indexer.feed(&window);
         index.absorb(indexer.take());
-        if !index.is_json {
+        if !index.is_json && !window.iter().all(u8::is_ascii_whitespace) {
             break;
         }
         if index.is_enveloped || index.is_attributed {

@@ -21,7 +21,7 @@ use std::io::{IsTerminal, Write};
 pub(super) struct List {
     /// SHA-256 of a privately scanned file, or a saved list page (- for standard input)
     file: String,
-    /// Fetch every page that is not held, not only the first; each costs one request
+    /// Fetch every page that is not held, not only the first; each costs one request, 100 at most
     #[arg(long)]
     all: bool,
     /// Ask the service even if the list is held
@@ -63,6 +63,9 @@ fn names() -> String {
     format!("Questions, with what each is asked about:\n{}\nExample: behaview call v3-quotas", rows.collect::<String>())
 }
 
+/// The most pages that `--all` fetches in one run; the next run goes on behind those that are held.
+const MOST_PAGES: usize = 100;
+
 /// What `list` prints.
 #[derive(Serialize)]
 struct Listed {
@@ -94,7 +97,7 @@ impl List {
         let gate = &setup.gate;
         let runtime = runtime()?;
         let mut listed = Listed { file: Some(file.to_string()), sandboxes: Vec::new(), more: true };
-        let (mut cursor, mut seen) = (None, HashSet::new());
+        let (mut cursor, mut seen, mut pages) = (None, HashSet::new(), 0);
         loop {
             let listing = gate.client().profile().listing;
             let request = Request::Behaviours { file: file.clone(), listing, cursor };
@@ -109,7 +112,8 @@ impl List {
             cursor = page.cursor;
             listed.more = cursor.is_some();
             // A service that brings nothing new goes in circles, and would be paid for ever.
-            if !(self.all && listed.more && seen.len() > known) {
+            pages += 1;
+            if !(self.all && listed.more && seen.len() > known && pages < MOST_PAGES) {
                 break;
             }
         }
@@ -182,10 +186,11 @@ pub(super) async fn get(setup: &Setup, request: &Request, refresh: bool) -> anyh
         Ok(answer) => {
             if let Some(why) = &answer.unkept {
                 let why = Untrusted::from(why.as_str()).visible();
-                writeln!(
+                // An answer that was paid for is worth more than the remark about it.
+                let _ = writeln!(
                     std::io::stderr(),
                     "behaview: the answer could not be kept, so asking again costs again: {why}"
-                )?;
+                );
             }
             Ok(answer)
         }
@@ -226,14 +231,28 @@ pub(super) fn print_text(text: &str) -> anyhow::Result<()> {
 /// Prints a report as received, in the envelope of the service (specification §2.1) whether it came in one or not.
 fn print_report(body: &Body) -> anyhow::Result<()> {
     let is_bare = !is_enveloped(body)?;
-    let mut out = Output::new();
+    let (mut out, mut indexer) = (Output::new(), Indexer::default());
     if is_bare {
         out.write(b"{\"data\":")?;
     }
-    for window in body.windows() {
-        out.write(&window?)?;
+    for window in without_mark(body)?.windows() {
+        let window = window?;
+        indexer.feed(&window);
+        out.write(&window)?;
     }
-    out.write(if is_bare { b"}\n" } else { b"\n" })
+    out.write(if is_bare { b"}\n" } else { b"\n" })?;
+    let mut index = Index::default();
+    index.absorb(indexer.finish());
+    if index.is_cut {
+        return Err(Failed::bad_answer("the report stops in the middle: what came of it was printed").into());
+    }
+    Ok(())
+}
+
+/// A document without the byte order mark that some tools put before it.
+fn without_mark(body: &Body) -> anyhow::Result<Body> {
+    let is_marked = body.window(0..3)? == b"\xef\xbb\xbf";
+    Ok(if is_marked { body.slice(3..body.len()) } else { body.clone() })
 }
 
 /// Prints an answer as received.

@@ -65,7 +65,10 @@ fn ask(setup: &Setup, days: u8, today: Date) -> anyhow::Result<quota::Usage> {
 }
 
 fn read(answer: &[u8]) -> Result<quota::Usage, Failed> {
-    quota::Usage::parse(answer).map_err(|_| Failed::bad_answer("the answer is no usage details"))
+    let usage = quota::Usage::parse(answer).ok();
+    // Days without calls are left out, but the two parts are there.
+    let usage = usage.filter(|usage| usage.set_aside.len() < 2 || !usage.daily.is_empty() || !usage.total.is_empty());
+    usage.ok_or_else(|| Failed::bad_answer("the answer is no usage details"))
 }
 
 /// First and last days of the calls, the latest call first.

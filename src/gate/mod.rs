@@ -14,7 +14,7 @@ use crate::report::Body;
 use crate::request::{Quote, Request};
 use crate::service::error::ServiceError;
 use crate::service::{Client, Received};
-use crate::store::{Entry, HeldAnswer, LedgerId, Settlement, Spent, Store, StoreError};
+use crate::store::{Entry, HeldAnswer, LedgerId, Reserved, Settlement, Spent, Store, StoreError};
 use jiff::Timestamp;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,9 +51,9 @@ pub enum GateError {
     /// The same question is under way already, and is not sent twice.
     #[error("this is being fetched already")]
     UnderWay,
-    /// Another program on the same store has asked the same a moment ago.
-    #[error("nothing was sent: another behaview asked the same a moment ago; its answer will be held")]
-    UnderWayElsewhere,
+    /// Another program on the same store has asked the same a moment ago, and may still be waiting.
+    #[error("nothing was sent: another behaview asked the same a moment ago. If its answer comes it is held and costs nothing; from {} on it can be asked again", .0.strftime("%H:%M:%S UTC"))]
+    UnderWayElsewhere(Timestamp),
     /// The user is not entitled to it, so nothing was sent.
     #[error("nothing was sent: {0}")]
     NotEntitled(&'static str),
@@ -161,6 +161,8 @@ impl Gate {
             if held.is_read || reading::accept(&self.store, self.profile(), request, held.id, &held.body).is_ok() {
                 return Ok(Some(held));
             }
+            // Once more, and heard this time: an answer that cannot be set aside would be found again for ever.
+            self.store.set_aside(held.id)?;
         }
         Ok(None)
     }
@@ -172,7 +174,7 @@ impl Gate {
     pub async fn get(&self, quote: &Quote, progress: Progress<'_>) -> Result<Answer, GateError> {
         match self.held(quote.request())? {
             Some(held) => Ok(Answer { received: held.received, body: held.body, unkept: None }),
-            None => self.ask(quote, progress).await,
+            None => self.ask_unless(quote, progress, false).await,
         }
     }
 
@@ -183,12 +185,22 @@ impl Gate {
     /// # Errors
     /// Each says what it cost.
     pub async fn ask(&self, quote: &Quote, progress: Progress<'_>) -> Result<Answer, GateError> {
+        self.ask_unless(quote, progress, true).await
+    }
+
+    /// Asks the service; unless it is to be asked anew, an answer that another program has got meanwhile serves as well.
+    async fn ask_unless(&self, quote: &Quote, progress: Progress<'_>, anew: bool) -> Result<Answer, GateError> {
         let (request, price) = (quote.request(), quote.price());
         if let Allowed::Refused(reason) = price.allowed {
             return Err(GateError::NotEntitled(reason));
         }
         let _under_way = self.enter(request)?;
         let entry = if price.is_free() { None } else { Some(self.reserve(quote).await?) };
+        // Nobody else can reserve the same from here on, so what is not held now is not under way either.
+        if !anew && let (Some(entry), Some(held)) = (entry, self.held(request).ok().flatten()) {
+            self.settle(entry, Settled::Exactly(0), &Err(ServiceError::Unsendable("held".to_owned()))).await;
+            return Ok(Answer { received: held.received, body: held.body, unkept: None });
+        }
         let sent = self.client.send(request, progress).await;
         let received = (self.clock)();
         let taken = match sent {
@@ -215,7 +227,10 @@ impl Gate {
             let (session, profile, what, key) = (&session, &profile, &what, key.as_deref());
             store.reserve(&Entry { at, session, profile, what, key, price: &price })
         };
-        self.work(write).await?.map_err(GateError::Ledger)?.ok_or(GateError::UnderWayElsewhere)
+        match self.work(write).await?.map_err(GateError::Ledger)? {
+            Reserved::Here(id) => Ok(id),
+            Reserved::Elsewhere { until } => Err(GateError::UnderWayElsewhere(until)),
+        }
     }
 
     /// A settlement that cannot be written leaves the entry reserved, which counts as charged.

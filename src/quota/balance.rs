@@ -88,11 +88,12 @@ impl Counter {
 
     /// One side of it, if it limits anything. A user to whom nothing is allowed in a group that
     /// has an allowance draws on the group's: such users are seen to consume, so their zero is no
-    /// limit (inferred).
+    /// limit (inferred). Not so for API requests, where nobody has been seen to.
     pub fn limit(&self, holder: Holder) -> Option<&Balance> {
         let side = self.side(holder)?;
         let group_pays = self.group.as_ref().is_some_and(|group| group.allowed > 0);
-        let lives_on_group = holder == Holder::User && side.allowed == 0 && group_pays;
+        let is_api = self.meaning.is_some_and(|(unit, _)| unit == Unit::Request);
+        let lives_on_group = holder == Holder::User && side.allowed == 0 && group_pays && !is_api;
         (!lives_on_group).then_some(side)
     }
 

@@ -126,7 +126,9 @@ impl Index {
         {
             open.starts.extend(more.starts);
             open.depths.extend(more.depths);
-            open.tails.extend(more.tails);
+            for (process, at) in more.tails {
+                open.tails.entry(process).or_insert(at);
+            }
             open.end = more.end;
         }
         self.sections.extend(sections);

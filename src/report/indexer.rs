@@ -276,7 +276,7 @@ impl Layout {
 
     fn note_tail(&mut self, process: u32, at: u32) {
         if let Some(section) = self.found.sections.last_mut() {
-            section.tails.insert(process, at);
+            section.tails.entry(process).or_insert(at);
         }
     }
 

@@ -124,7 +124,7 @@ impl Report {
     pub fn row(&self, section: usize, row: usize) -> Row {
         let Some(found) = self.section(section) else { return Row::default() };
         let pieces = match self.row_bytes(found, row, PREVIEW) {
-            Ok(bytes) if found.form == Form::Processes => self.process(found, row, &bytes),
+            Ok(bytes) if found.form == Form::Processes => self.process(found, row, &bytes, PREVIEW),
             Ok(bytes) => pieces(found, &bytes),
             Err(error) => vec![Piece::Own(format!("(unreadable: {error})").into())],
         };
@@ -152,6 +152,12 @@ impl Report {
     /// When the body cannot be read.
     pub fn lines(&self, section: usize, row: usize) -> io::Result<Vec<Line>> {
         let Some(found) = self.section(section) else { return Ok(Vec::new()) };
+        if self.row_bytes(found, row, WHOLE_ROW)?.len() as u64 == WHOLE_ROW && found.form == Form::Array {
+            let mut found = lines(&self.raw_row(section, row)?);
+            let remark = format!("(the row goes on: only its first {} are shown)", crate::text::bytes(WHOLE_ROW));
+            found.push(Line { depth: 0, name: None, value: Some(Untrusted::from(remark)) });
+            return Ok(found);
+        }
         match found.form {
             Form::Processes => {
                 let own = self.process_members(found, row, &self.row_bytes(found, row, WHOLE_ROW)?, WHOLE_ROW);
@@ -176,15 +182,20 @@ impl Report {
         self.body.window(start..end.min(start + limit))
     }
 
-    fn process(&self, section: &Section, row: usize, bytes: &[u8]) -> Vec<Piece> {
+    fn process(&self, section: &Section, row: usize, bytes: &[u8], limit: u64) -> Vec<Piece> {
         if Raw::new(bytes).kind() != Kind::Object {
             return vec![Piece::Value(compact(Raw::new(bytes)))];
         }
-        let members = self.process_members(section, row, bytes, PREVIEW);
+        let members = self.process_members(section, row, bytes, limit);
         let value = |wanted: &str| {
             let found = members.iter().find(|(name, _)| name.as_bytes() == wanted.as_bytes());
             found.map(|(_, value)| compact(Raw::new(value)))
         };
+        if value("name").is_none() && limit == PREVIEW && bytes.len() as u64 == PREVIEW {
+            // Something long stands before the name.
+            let whole = self.row_bytes(section, row, WHOLE_ROW).unwrap_or_default();
+            return self.process(section, row, &whole, WHOLE_ROW);
+        }
         let mut pieces = vec![value("name").map_or(Piece::Own("(no name)".into()), Piece::Value)];
         if let Some(id) = value("process_id") {
             pieces.extend([Piece::Own("  ".into()), Piece::Detail(id)]);
@@ -206,7 +217,7 @@ impl Report {
             Some(_) => Raw::new(bytes).members().take_while(is_own).map(own).collect(),
             None => Raw::new(bytes).members().filter(is_own).map(own).collect(),
         };
-        members.extend(after.iter().flat_map(|bytes| Raw::new(bytes).members()).map(own));
+        members.extend(after.iter().flat_map(|bytes| Raw::new(bytes).members()).filter(is_own).map(own));
         members
     }
 }
@@ -396,6 +407,10 @@ mod tests {
     #[test]
     fn a_process_is_read_wherever_its_name_stands() {
         let json = r#"{"processes_tree":[{"children":[{"name":"b","process_id":7,"time_offset":3}],"name":"a","process_id":"7"},{"name":"c","children":[null]},{}]}"#;
+        let twice = r#"{"processes_tree":[{"name":"X","children":[{"name":"y"}],"mid":"M","children":[],"end":"E"}]}"#;
+        assert_eq!(report(twice).lines(0, 0).unwrap().len(), 3);
+        let long = format!(r#"{{"processes_tree":[{{"cmd":"{}","name":"behind"}}]}}"#, "c".repeat(20_000));
+        assert_eq!(pane(&long, Pane::Processes), ["|behind"]);
         assert_eq!(pane(json, Pane::Processes), ["|a  7", "|b  7  +3 s", "|c", "|null", "|(no name)"]);
         let found = report(json);
         let own: Vec<_> = found.lines(0, 0).unwrap().into_iter().map(|line| line.name.unwrap()).collect();

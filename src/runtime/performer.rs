@@ -182,7 +182,8 @@ fn message(request: Request, result: Result<Answer, GateError>) -> Message {
 fn balances(result: Result<Answer, GateError>) -> Result<Balances, String> {
     let body = result.map_err(|error| error.to_string())?.body;
     let bytes = body.whole().map_err(|error| error.to_string())?;
-    Balances::parse(&bytes).map_err(|_| "the answer is no quota details".to_owned())
+    let balances = Balances::parse(&bytes).ok().filter(|balances| !balances.counters().is_empty());
+    balances.ok_or_else(|| "the answer is no quota details".to_owned())
 }
 
 fn here(answer: Answer) -> Here {
@@ -218,7 +219,7 @@ fn failure(error: &GateError) -> Failure {
         GateError::Ledger(_) | GateError::Store(_) => {
             (Cost::Nothing, "Check the disk's free space and the data folder's permissions.".to_owned())
         }
-        GateError::NotEntitled(_) | GateError::UnderWay | GateError::UnderWayElsewhere => {
+        GateError::NotEntitled(_) | GateError::UnderWay | GateError::UnderWayElsewhere(_) => {
             (Cost::Nothing, String::new())
         }
         GateError::Internal(_) => (Cost::Perhaps(None), String::new()),

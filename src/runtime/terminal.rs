@@ -116,8 +116,10 @@ fn watch(_: Sender<Message>) -> io::Result<()> {
 fn end(outbox: &Sender<Message>) {
     let _ = outbox.send(Message::Quit);
     std::thread::sleep(LAST_WAIT);
-    let _ = outbox.send(Message::Quit);
+    let _ = outbox.send(Message::QuitNow);
     std::thread::sleep(LAST_WAIT);
+    // Needs no output, which the terminal may not take.
+    let _ = disable_raw_mode();
     std::process::exit(1);
 }
 

@@ -111,7 +111,7 @@ impl Client {
         let words = body(response, LONGEST_ERROR, &|_| {}).await.unwrap_or_default();
         let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, jiff::Timestamp::now());
         let key = self.credential.as_ref().map(Credential::expose).unwrap_or_default();
-        refusal.message = refusal.message.map(|message| without(key, message));
+        refusal.message = refusal.message.and_then(|message| without(key, message));
         Err(ServiceError::Refused(refusal))
     }
 
@@ -211,12 +211,12 @@ async fn body(
     Ok(bytes)
 }
 
-/// A "no" may quote the request, and with it the key, which is shown nowhere.
-fn without(key: &str, message: Untrusted) -> Untrusted {
-    match memchr::memmem::find(message.as_bytes(), key.as_bytes()) {
-        Some(_) => Untrusted::from(String::from_utf8_lossy(message.as_bytes()).replace(key, "<key>")),
-        None => message,
-    }
+/// A "no" may quote the request, and with it the key, as it is or as it stands in an address; it is shown nowhere.
+fn without(key: &str, message: Untrusted) -> Option<Untrusted> {
+    let encoded = percent_encoding::percent_encode(key.as_bytes(), percent_encoding::NON_ALPHANUMERIC).to_string();
+    let text = String::from_utf8_lossy(message.as_bytes()).to_ascii_lowercase();
+    let is_quoted = [key, &encoded].into_iter().any(|form| text.contains(&form.to_ascii_lowercase()));
+    (!is_quoted).then_some(message)
 }
 
 /// A connection that was never made has sent nothing; after that anything may have been counted.
@@ -242,5 +242,19 @@ fn reason(error: &reqwest::Error) -> String {
         "the connection failed".to_owned()
     } else {
         Untrusted::from(cause.to_string()).visible_cut(120).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_quote_the_key_in_any_form_are_not_shown() {
+        let key = "q3Zk9/Tb+Wm2Lr==";
+        for words in ["no user q3Zk9/Tb+Wm2Lr==", "no /users/q3Zk9%2FTb%2BWm2Lr%3D%3D/x", "NO Q3ZK9/TB+WM2LR=="] {
+            assert_eq!(without(key, Untrusted::from(words)), None, "{words}");
+        }
+        assert!(without(key, Untrusted::from("no such user")).is_some());
     }
 }

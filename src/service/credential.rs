@@ -2,6 +2,7 @@
 
 use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
+use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -10,6 +11,9 @@ pub const VARIABLES: [&str; 5] = ["BEHAVIEW_API_KEY", "VT_API_KEY", "VTCLI_APIKE
 
 /// File of the service's official command line, below the home directory.
 pub const OFFICIAL_FILE: &str = ".vt.toml";
+
+/// How much of a command's output is read, in bytes.
+const LONGEST_OUTPUT: u64 = 64 * 1024;
 
 /// A key and where it was found.
 #[derive(Clone)]
@@ -129,12 +133,23 @@ impl fmt::Debug for Credential {
 /// Runs a command by the system's shell; its standard output is the key, its questions go to the terminal.
 fn run(command: &str) -> Result<String, CredentialError> {
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
-    let output = Command::new(shell).args([flag, command]).stdin(Stdio::inherit()).stderr(Stdio::inherit()).output();
-    let output = output.map_err(CredentialError::Command)?;
-    if !output.status.success() {
-        return Err(CredentialError::CommandFailed(output.status));
+    let mut child = Command::new(shell)
+        .args([flag, command])
+        .stdin(Stdio::inherit())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .map_err(CredentialError::Command)?;
+    let mut text = Vec::new();
+    if let Some(output) = child.stdout.take() {
+        // A command that prints for ever meets a closed pipe.
+        output.take(LONGEST_OUTPUT).read_to_end(&mut text).map_err(CredentialError::Command)?;
     }
-    let text = String::from_utf8(output.stdout).unwrap_or_default();
+    let status = child.wait().map_err(CredentialError::Command)?;
+    if !status.success() {
+        return Err(CredentialError::CommandFailed(status));
+    }
+    let text = String::from_utf8(text).unwrap_or_default();
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 

@@ -76,7 +76,9 @@ impl Profile {
     /// When it is no address, or neither encrypted nor on this machine, or the header cannot be sent.
     pub fn check(&self) -> Result<Url, ProfileError> {
         let name = || self.name.clone();
-        let url = Url::parse(&self.root).ok().filter(|url| url.has_host() && url.username().is_empty());
+        let url = Url::parse(&self.root)
+            .ok()
+            .filter(|url| url.has_host() && url.username().is_empty() && url.password().is_none());
         let url = url.ok_or_else(|| ProfileError::Root { name: name() })?;
         if !(url.scheme() == "https" || url.scheme() == "http" && is_loopback(&url)) {
             return Err(ProfileError::InTheClear { name: name() });
@@ -114,6 +116,7 @@ mod tests {
             "",
             "https://",
             "https://u@h",
+            "https://:p@h",
             "localhost:1",
         ] {
             assert!(check(root).is_err(), "{root}");

@@ -8,6 +8,7 @@
 //! A program that is killed leaves `reserved` behind, which counts as charged too: the ledger can be too careful, never too low.
 
 use super::database::{Store, StoreError};
+use super::held::moment;
 use crate::quota::Price;
 use jiff::Timestamp;
 use rusqlite::{TransactionBehavior, params};
@@ -18,6 +19,18 @@ const UNDER_WAY: i64 = 75_000;
 /// Number of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LedgerId(i64);
+
+/// Whether a call may be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reserved {
+    /// It is written down under this number.
+    Here(LedgerId),
+    /// Another program has asked the same, and counts as waiting for it until then.
+    Elsewhere {
+        /// When it counts as waiting no more.
+        until: Timestamp,
+    },
+}
 
 /// What is written down before a call is sent.
 #[derive(Debug)]
@@ -75,23 +88,23 @@ impl Settlement {
 }
 
 impl Store {
-    /// Writes down a call before it is sent; none where another program has asked the same a moment ago.
+    /// Writes down a call before it is sent, unless another program has asked the same a moment ago.
     ///
     /// # Errors
     /// When it cannot be written; then the call must not be sent.
-    pub fn reserve(&self, entry: &Entry<'_>) -> Result<Option<LedgerId>, StoreError> {
+    pub fn reserve(&self, entry: &Entry<'_>) -> Result<Reserved, StoreError> {
         let units = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         let at = entry.at.as_millisecond();
         self.with(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let is_under_way: bool = transaction.query_row(
-                "SELECT EXISTS (SELECT 1 FROM ledger WHERE profile = ?1 AND key = ?2 AND state = 'reserved'
-                                AND session <> ?3 AND at BETWEEN ?4 AND ?5)",
+            let asked: Option<i64> = transaction.query_row(
+                "SELECT MAX(at) FROM ledger WHERE profile = ?1 AND key = ?2 AND state = 'reserved'
+                 AND session <> ?3 AND at BETWEEN ?4 AND ?5",
                 params![entry.profile, entry.key, entry.session, at - UNDER_WAY, at + UNDER_WAY],
                 |row| row.get(0),
             )?;
-            if is_under_way {
-                return Ok(None);
+            if let Some(asked) = asked {
+                return Ok(Reserved::Elsewhere { until: moment(asked + UNDER_WAY) });
             }
             transaction.execute(
                 "INSERT INTO ledger (at, session, profile, operation, what, key, unit, predicted_min, predicted_max, state)
@@ -110,7 +123,7 @@ impl Store {
             )?;
             let id = LedgerId(transaction.last_insert_rowid());
             transaction.commit()?;
-            Ok(Some(id))
+            Ok(Reserved::Here(id))
         })
     }
 
@@ -164,10 +177,13 @@ mod tests {
         let price = price(&Operation::once(Kind::PrivateBehaviour), &Entitlements::default());
         let now = Timestamp::UNIX_EPOCH;
         let entry = |session, at| Entry { at, session, profile: "p", what: "w", key: Some(b"k"), price: &price };
-        let ids: Vec<_> = (0..4).map(|_| store.reserve(&entry("s", now)).unwrap().unwrap()).collect();
-        assert_eq!(store.reserve(&entry("another program", now)).unwrap(), None);
-        let later = now + jiff::SignedDuration::from_mins(2);
-        assert!(store.reserve(&entry("much later", later)).unwrap().is_some());
+        let reserve = |session, at| match store.reserve(&entry(session, at)).unwrap() {
+            Reserved::Here(id) => Some(id),
+            Reserved::Elsewhere { .. } => None,
+        };
+        let ids: Vec<_> = (0..4).filter_map(|_| reserve("s", now)).collect();
+        assert_eq!(reserve("another program", now), None);
+        assert!(reserve("much later", now + jiff::SignedDuration::from_mins(2)).is_some());
         assert_eq!(store.spent("s").unwrap(), Spent { charged: 0, unsure: 4 });
         store.settle(ids[0], Settlement::Charged(1), "200", now).unwrap();
         store.settle(ids[1], Settlement::Unsent, "refused", now).unwrap();

@@ -14,4 +14,4 @@ mod ledger;
 
 pub use database::{Store, StoreError};
 pub use held::{AnswerId, Brought, HeldAnswer, HeldReport, RecentFile};
-pub use ledger::{Entry, LedgerId, Settlement, Spent};
+pub use ledger::{Entry, LedgerId, Reserved, Settlement, Spent};
