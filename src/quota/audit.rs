@@ -1,0 +1,293 @@
+//! Predicted against counted: what the service's counter says of the calls that were made between two looks at it.
+//!
+//! ```text
+//!      look A          our calls          quiet      look B
+//! ───────┼──────────────■────■─■─────────────────────────┼──────> time
+//!   counter: 7                                       counter: 10      it rose by 3
+//! ```
+//! A counter of the user's also counts other programs and machines with the same key, so it can rise by more than this
+//! program's calls cost, and never by less. A rise that the certain charges explain to the last unit therefore leaves
+//! nothing for the unsure ones: they were free. Nothing else lowers a call. Where anything is in doubt there is no verdict:
+//! a call under way during a look, a period that ended in between, a clock that was set, another key.
+
+use super::{Holder, Period, Unit};
+use jiff::{SignedDuration, Timestamp};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How long a counter may lag behind, and clocks may differ: a look says something final only after so much quiet.
+pub const QUIET: SignedDuration = SignedDuration::from_mins(5);
+
+/// One side of a counter, as a look found it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// What it counts.
+    pub unit: Unit,
+    /// Over which period.
+    pub period: Period,
+    /// Whose it is.
+    pub holder: Holder,
+    /// Units used in the period.
+    pub used: u64,
+    /// Units allowed in the period.
+    pub allowed: u64,
+}
+
+/// A look at the counters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// When it was asked for.
+    pub asked: Timestamp,
+    /// When the answer was here.
+    pub received: Timestamp,
+    /// Which user's counters they are.
+    pub account: String,
+    /// Number of the last call that was written down when it was asked for.
+    pub after: i64,
+    /// What it found.
+    pub readings: Vec<Reading>,
+}
+
+/// What a call is known to have cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Charge {
+    /// This much.
+    Certain(u64),
+    /// Up to this much, or nothing; none where no limit is known.
+    Unsure(Option<u64>),
+}
+
+/// A call of this program that may have been charged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Its number; they grow with time, whatever the clock does.
+    pub number: i64,
+    /// When it was written down, which is before it was sent.
+    pub from: Timestamp,
+    /// When it was over, or surely is.
+    pub until: Timestamp,
+    /// Whose counters it was charged to; none if that is not known.
+    pub account: Option<String>,
+    /// Name of the operation.
+    pub operation: String,
+    /// What it cost.
+    pub charge: Charge,
+}
+
+/// The time between two looks, and what is known of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// When the first look was here.
+    pub since: Timestamp,
+    /// When the second was asked for.
+    pub until: Timestamp,
+    /// Units by which the user's counter rose.
+    pub rose: u64,
+    /// Units that calls in this time cost for certain.
+    pub certain: u64,
+    /// Units that others may have cost at most; none where no limit is known.
+    pub unsure: Option<u64>,
+    /// Whose counter it is.
+    pub account: String,
+    /// Whether it decides: the second look came so late that it surely counts all of them, and the counter was seen to
+    /// count this program's calls.
+    pub is_final: bool,
+    /// The calls: number, operation, whether its cost is unsure.
+    pub calls: Vec<(i64, String, bool)>,
+}
+
+/// What a window says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// The counter rose by what the calls cost.
+    Confirmed,
+    /// The unsure calls cost nothing.
+    Free,
+    /// The unsure calls cost all that they could; a single one without a known limit this much.
+    Charged(Option<u64>),
+    /// The counter rose by less than the calls are thought to have cost.
+    Contradicted,
+    /// Nothing for certain: others may have used the same key, or the counter may lag.
+    Unclear,
+}
+
+/// How often an operation's price was compared with the counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Record {
+    /// Calls in windows where the counter rose by just the predicted units.
+    pub confirmed: u64,
+    /// Calls in windows where it rose by less.
+    pub contradicted: u64,
+    /// Calls in windows that say nothing: the counter rose by more, or may lag.
+    pub unclear: u64,
+}
+
+impl Window {
+    /// What the window says.
+    #[must_use]
+    pub fn finding(&self) -> Finding {
+        let unsure = self.calls.iter().filter(|(_, _, is_unsure)| *is_unsure).count();
+        let rest = self.rose.checked_sub(self.certain);
+        match (rest, self.unsure) {
+            (Some(0), _) if unsure == 0 => Finding::Confirmed,
+            _ if !self.is_final => Finding::Unclear,
+            (Some(0), _) => Finding::Free,
+            (Some(rest), Some(all)) if unsure > 0 && rest == all => Finding::Charged(None),
+            (Some(rest), None) if unsure == 1 => Finding::Charged(Some(rest)),
+            (None, _) => Finding::Contradicted,
+            _ => Finding::Unclear,
+        }
+    }
+
+    /// The same in words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let (rose, mine) = (self.rose, self.certain);
+        let rest = rose.saturating_sub(mine);
+        match self.finding() {
+            Finding::Confirmed => format!("the counter rose by {rose}, as predicted"),
+            Finding::Free => format!("the counter rose by {rose}: what was not known cost nothing"),
+            Finding::Charged(_) => {
+                format!("the counter rose by {rose}, certain are {mine}: what was not known counts as charged")
+            }
+            _ if rose < mine => {
+                let lag = if self.is_final { "" } else { ", or the counter lags" };
+                format!("the counter rose by {rose}, this program accounts for {mine}: a price is too high{lag}")
+            }
+            _ => format!(
+                "the counter rose by {rose}, this program accounts for {mine}: {rest} by others with the same key, or by calls whose outcome is not known"
+            ),
+        }
+    }
+}
+
+/// The windows between looks that no call of this program falls into, for one unit.
+///
+/// `looks` are in the order in which they were written down, `calls` in that of their numbers; both are one profile's.
+#[must_use]
+pub fn windows(looks: &[Look], calls: &[Call], unit: Unit) -> Vec<Window> {
+    let border = Border::new(calls);
+    let splitting: Vec<_> = looks.iter().filter_map(|look| Some((look, border.splits(look)?))).collect();
+    let mut last: BTreeMap<&str, (&Look, usize)> = BTreeMap::new();
+    let mut found = Vec::new();
+    for (look, place) in splitting {
+        if let Some((earlier, from)) = last.insert(&look.account, (look, place)) {
+            let between = calls.get(from..place).unwrap_or_default();
+            found.extend(window(earlier, look, between, unit));
+        }
+    }
+    trust(&mut found);
+    found
+}
+
+/// A counter that was never seen to count a call of this program's, say because it is another user's, decides nothing.
+fn trust(windows: &mut [Window]) {
+    let counts = |window: &Window| window.certain > 0 && window.rose == window.certain;
+    let proven: BTreeSet<_> = windows.iter().filter(|w| counts(w)).map(|w| w.account.clone()).collect();
+    for window in windows {
+        window.is_final &= proven.contains(&window.account);
+    }
+}
+
+/// How often each operation's price was compared with the counters, by its name.
+#[must_use]
+pub fn record(windows: &[Window]) -> BTreeMap<String, Record> {
+    let mut record: BTreeMap<String, Record> = BTreeMap::new();
+    for window in windows {
+        let Some((_, first, _)) = window.calls.first() else { continue };
+        let is_one_kind = window.calls.iter().all(|(_, operation, _)| operation == first);
+        for (_, operation, is_unsure) in &window.calls {
+            let of = record.entry(operation.clone()).or_default();
+            match window.finding() {
+                Finding::Confirmed | Finding::Free if !is_unsure => of.confirmed += 1,
+                // Of several operations nobody knows which is priced too high.
+                Finding::Contradicted if is_one_kind && !is_unsure => of.contradicted += 1,
+                _ => of.unclear += 1,
+            }
+        }
+    }
+    record
+}
+
+fn window(first: &Look, second: &Look, between: &[Call], unit: Unit) -> Option<Window> {
+    if between.iter().any(|call| call.account.as_deref() != Some(&*first.account)) {
+        return None;
+    }
+    let (mut certain, mut unsure) = (0_u64, Some(0_u64));
+    for call in between {
+        match call.charge {
+            Charge::Certain(units) => certain = certain.saturating_add(units),
+            Charge::Unsure(most) => unsure = unsure.zip(most).map(|(sum, most)| sum.saturating_add(most)),
+        }
+    }
+    let last = between.iter().map(|call| call.until).max();
+    Some(Window {
+        since: first.received,
+        until: second.asked,
+        rose: rise(first, second, unit)?,
+        certain,
+        unsure,
+        account: first.account.clone(),
+        is_final: last.is_none_or(|last| last.duration_until(second.asked) >= QUIET),
+        calls: between
+            .iter()
+            .map(|call| (call.number, call.operation.clone(), matches!(call.charge, Charge::Unsure(_))))
+            .collect(),
+    })
+}
+
+/// By how much the user's counters rose; none unless all that span the time agree.
+fn rise(first: &Look, second: &Look, unit: Unit) -> Option<u64> {
+    let mut rises = unit.periods().iter().filter(|period| spans(**period, first, second)).filter_map(|period| {
+        let (before, after) = (first.used(unit, *period)?, second.used(unit, *period)?);
+        Some(after.checked_sub(before))
+    });
+    let rise = rises.next()??;
+    rises.all(|other| other == Some(rise)).then_some(rise)
+}
+
+/// Whether one period holds both looks, with some room for clocks that differ.
+fn spans(period: Period, first: &Look, second: &Look) -> bool {
+    let before = first.asked.checked_sub(QUIET);
+    let after = second.received.checked_add(QUIET);
+    let is_one = |(before, after)| period.next_reset(before) == period.next_reset(after);
+    !period.reset_is_assumed() && before.ok().zip(after.ok()).is_some_and(is_one)
+}
+
+impl Look {
+    fn used(&self, unit: Unit, period: Period) -> Option<u64> {
+        let wanted = (unit, period, Holder::User);
+        self.readings.iter().find(|found| (found.unit, found.period, found.holder) == wanted).map(|found| found.used)
+    }
+}
+
+/// Knows at each place among the calls when all before it were over, and when the first after it began.
+struct Border<'a> {
+    calls: &'a [Call],
+    over: Vec<Timestamp>,
+    begin: Vec<Timestamp>,
+}
+
+impl<'a> Border<'a> {
+    fn new(calls: &'a [Call]) -> Self {
+        let mut over = vec![Timestamp::MIN];
+        for call in calls {
+            over.extend(over.last().map(|last| call.until.max(*last)));
+        }
+        let mut begin = vec![Timestamp::MAX];
+        for call in calls.iter().rev() {
+            begin.extend(begin.last().map(|first| call.from.min(*first)));
+        }
+        begin.reverse();
+        Self { calls, over, begin }
+    }
+
+    /// How many calls were over before the look; none if one was under way, or if numbers and clock disagree.
+    fn splits(&self, look: &Look) -> Option<usize> {
+        let place = self.calls.partition_point(|call| call.number <= look.after);
+        let (over, begin) = (self.over.get(place)?, self.begin.get(place)?);
+        (*over < look.asked && *begin > look.received).then_some(place)
+    }
+}
+
+#[cfg(test)]
+mod tests;
