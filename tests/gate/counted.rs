@@ -148,8 +148,9 @@ async fn a_call_that_was_given_up_is_explained_once_it_is_surely_over() {
     let scene = Scene::begin().await;
     scene.visit.demo.arm("delay=600000*1".parse().unwrap());
     let calls = scene.visit.calls();
+    let report = first_report();
     {
-        let mut call = std::pin::pin!(visit::ask(&scene.gate, &first_report()));
+        let mut call = std::pin::pin!(visit::ask(&scene.gate, &report));
         while scene.visit.calls() == calls {
             assert!(tokio::time::timeout(Duration::from_millis(5), &mut call).await.is_err());
         }
