@@ -221,6 +221,14 @@ fn write_look(connection: &Connection, profile: &str, session: &str, look: &Look
 
 /// Settles what the counters explain. An entry is only ever touched while its cost is not known.
 fn reconcile(connection: &Connection, profile: &str) -> rusqlite::Result<usize> {
+    let is_any_unsure: bool = connection.query_row(
+        "SELECT EXISTS (SELECT 1 FROM ledger WHERE profile = ?1 AND state IN ('reserved', 'unknown'))",
+        [profile],
+        |row| row.get(0),
+    )?;
+    if !is_any_unsure {
+        return Ok(0);
+    }
     let entries = entries(connection, profile)?;
     let mut settle = connection.prepare_cached(
         "UPDATE ledger SET state = ?1, settled = COALESCE(?2, predicted_max), counted = ?3

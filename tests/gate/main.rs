@@ -10,6 +10,7 @@ mod ledger;
 mod licence;
 mod pages;
 mod redirects;
+mod schedules;
 mod secrets;
 mod visit;
 
