@@ -7,7 +7,8 @@
 //! ```
 //! A counter of the user's also counts other programs and machines with the same key, so it can rise by more than this
 //! program's calls cost, and never by less. A rise that the certain charges explain to the last unit therefore leaves
-//! nothing for the unsure ones: they were free. Nothing else lowers a call. Where anything is in doubt there is no verdict:
+//! nothing for the unsure ones: they were free, and what is written down adds up to what was counted, be the prices right or
+//! not. Nothing else lowers a call. Where anything is in doubt there is no verdict:
 //! a call under way during a look, a period that ended in between, a clock that was set, another key.
 
 use super::{Holder, Period, Unit};
@@ -91,8 +92,26 @@ pub struct Window {
     /// Whether it decides: the second look came so late that it surely counts all of them, and the counter was seen to
     /// count this program's calls.
     pub is_final: bool,
-    /// The calls: number, operation, whether its cost is unsure.
-    pub calls: Vec<(i64, String, bool)>,
+    /// This program's calls in this time.
+    pub calls: Vec<Counted>,
+}
+
+/// A call of a window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// Its number.
+    pub number: i64,
+    /// Name of the operation.
+    pub operation: String,
+    /// Whether it is not known what it cost.
+    pub is_unsure: bool,
+}
+
+impl Counted {
+    fn of(call: &Call) -> Self {
+        let is_unsure = matches!(call.charge, Charge::Unsure(_));
+        Self { number: call.number, operation: call.operation.clone(), is_unsure }
+    }
 }
 
 /// What a window says.
@@ -125,7 +144,7 @@ impl Window {
     /// What the window says.
     #[must_use]
     pub fn finding(&self) -> Finding {
-        let unsure = self.calls.iter().filter(|(_, _, is_unsure)| *is_unsure).count();
+        let unsure = self.calls.iter().filter(|call| call.is_unsure).count();
         let rest = self.rose.checked_sub(self.certain);
         match (rest, self.unsure) {
             (Some(0), _) if unsure == 0 => Finding::Confirmed,
@@ -193,14 +212,14 @@ fn trust(windows: &mut [Window]) {
 pub fn record(windows: &[Window]) -> BTreeMap<String, Record> {
     let mut record: BTreeMap<String, Record> = BTreeMap::new();
     for window in windows {
-        let Some((_, first, _)) = window.calls.first() else { continue };
-        let is_one_kind = window.calls.iter().all(|(_, operation, _)| operation == first);
-        for (_, operation, is_unsure) in &window.calls {
-            let of = record.entry(operation.clone()).or_default();
+        let Some(first) = window.calls.first() else { continue };
+        let is_one_kind = window.calls.iter().all(|call| call.operation == first.operation);
+        for call in &window.calls {
+            let of = record.entry(call.operation.clone()).or_default();
             match window.finding() {
-                Finding::Confirmed | Finding::Free if !is_unsure => of.confirmed += 1,
+                Finding::Confirmed | Finding::Free if !call.is_unsure => of.confirmed += 1,
                 // Of several operations nobody knows which is priced too high.
-                Finding::Contradicted if is_one_kind && !is_unsure => of.contradicted += 1,
+                Finding::Contradicted if is_one_kind && !call.is_unsure => of.contradicted += 1,
                 _ => of.unclear += 1,
             }
         }
@@ -228,10 +247,7 @@ fn window(first: &Look, second: &Look, between: &[Call], unit: Unit) -> Option<W
         unsure,
         account: first.account.clone(),
         is_final: last.is_none_or(|last| last.duration_until(second.asked) >= QUIET),
-        calls: between
-            .iter()
-            .map(|call| (call.number, call.operation.clone(), matches!(call.charge, Charge::Unsure(_))))
-            .collect(),
+        calls: between.iter().map(Counted::of).collect(),
     })
 }
 

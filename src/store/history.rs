@@ -165,7 +165,7 @@ impl Store {
             let mut entries = entries(connection, profile)?;
             let windows = windows(connection, profile, &entries)?;
             let said: BTreeMap<_, _> =
-                windows.iter().flat_map(|w| w.calls.iter().map(|(number, ..)| (*number, w.words()))).collect();
+                windows.iter().flat_map(|w| w.calls.iter().map(|call| (call.number, w.words()))).collect();
             for entry in &mut entries {
                 entry.counted = entry.counted.take().or_else(|| said.get(&entry.number).cloned());
             }
@@ -241,8 +241,8 @@ fn reconcile(connection: &Connection, profile: &str) -> rusqlite::Result<usize> 
             Finding::Charged(units) => (State::Charged, units.map(|n| i64::try_from(n).unwrap_or(i64::MAX))),
             _ => continue,
         };
-        for (number, ..) in window.calls.iter().filter(|(_, _, is_unsure)| *is_unsure) {
-            changed += settle.execute(params![state.name(), settled, window.words(), number])?;
+        for call in window.calls.iter().filter(|call| call.is_unsure) {
+            changed += settle.execute(params![state.name(), settled, window.words(), call.number])?;
         }
     }
     Ok(changed)

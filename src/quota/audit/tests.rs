@@ -161,9 +161,9 @@ proptest! {
             }
         }
         for window in windows(&looks, &calls, Unit::Request) {
-            for (number, _, is_unsure) in &window.calls {
-                let truth = truth[usize::try_from(*number - 1).unwrap()];
-                if *is_unsure && window.finding() == Finding::Free {
+            for call in &window.calls {
+                let truth = truth[usize::try_from(call.number - 1).unwrap()];
+                if call.is_unsure && window.finding() == Finding::Free {
                     prop_assert_eq!(truth, 0);
                 }
             }
