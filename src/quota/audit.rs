@@ -179,32 +179,59 @@ impl Window {
     }
 }
 
-/// The windows between looks that no call of this program falls into, for one unit.
+/// The windows from each look to the next, for one unit; looks that fall into a call of this program's are passed over.
 ///
 /// `looks` are in the order in which they were written down, `calls` in that of their numbers; both are one profile's.
 #[must_use]
 pub fn windows(looks: &[Look], calls: &[Call], unit: Unit) -> Vec<Window> {
-    let border = Border::new(calls);
-    let splitting: Vec<_> = looks.iter().filter_map(|look| Some((look, border.splits(look)?))).collect();
-    let mut last: BTreeMap<&str, (&Look, usize)> = BTreeMap::new();
     let mut found = Vec::new();
-    for (look, place) in splitting {
-        if let Some((earlier, from)) = last.insert(&look.account, (look, place)) {
-            let between = calls.get(from..place).unwrap_or_default();
-            found.extend(window(earlier, look, between, unit));
-        }
+    for looks in by_account(looks, &Border::new(calls)).values() {
+        let pairs = looks.iter().zip(looks.iter().skip(1));
+        found.extend(pairs.filter_map(|(first, second)| window(first, second, calls, unit)));
     }
-    trust(&mut found);
+    let proven = proven(&found);
+    found.iter_mut().for_each(|window| window.is_final &= proven.contains(&window.account));
+    found.sort_by_key(|window| window.until);
     found
 }
 
-/// A counter that was never seen to count a call of this program's, say because it is another user's, decides nothing.
-fn trust(windows: &mut [Window]) {
-    let counts = |window: &Window| window.certain > 0 && window.rose == window.certain;
-    let proven: BTreeSet<_> = windows.iter().filter(|w| counts(w)).map(|w| w.account.clone()).collect();
-    for window in windows {
-        window.is_final &= proven.contains(&window.account);
+/// The windows that decide: each ends at a look after some quiet, and begins at any look since the quiet one before.
+///
+/// The app looks after each paid call, too soon to decide; so windows that end late reach back over such looks.
+#[must_use]
+pub fn final_windows(looks: &[Look], calls: &[Call], unit: Unit) -> Vec<Window> {
+    let proven = proven(&windows(looks, calls, unit));
+    let mut found = Vec::new();
+    for looks in by_account(looks, &Border::new(calls)).values() {
+        let mut firsts: Vec<&Place<'_>> = Vec::new();
+        for second in looks {
+            if second.is_quiet {
+                // The shortest comes first: it holds the least of what others did.
+                found.extend(firsts.drain(..).rev().filter_map(|first| window(first, second, calls, unit)));
+            }
+            firsts.push(second);
+        }
     }
+    found.retain(|window| window.is_final && (proven.contains(&window.account) || counts(window)));
+    found
+}
+
+/// Accounts whose counter was seen to count a call of this program's. Another, say of another user, decides nothing.
+fn proven(windows: &[Window]) -> BTreeSet<String> {
+    windows.iter().filter(|window| counts(window)).map(|window| window.account.clone()).collect()
+}
+
+fn counts(window: &Window) -> bool {
+    window.certain > 0 && window.rose == window.certain
+}
+
+/// Looks that no call falls into, by account.
+fn by_account<'a>(looks: &'a [Look], border: &Border<'_>) -> BTreeMap<&'a str, Vec<Place<'a>>> {
+    let mut found: BTreeMap<&str, Vec<Place<'_>>> = BTreeMap::new();
+    for look in looks {
+        found.entry(&look.account).or_default().extend(border.place(look));
+    }
+    found
 }
 
 /// How often each operation's price was compared with the counters, by its name.
@@ -227,7 +254,9 @@ pub fn record(windows: &[Window]) -> BTreeMap<String, Record> {
     record
 }
 
-fn window(first: &Look, second: &Look, between: &[Call], unit: Unit) -> Option<Window> {
+fn window(first: &Place<'_>, second: &Place<'_>, calls: &[Call], unit: Unit) -> Option<Window> {
+    let between = calls.get(first.calls..second.calls)?;
+    let (is_quiet, first, second) = (second.is_quiet, first.look, second.look);
     if between.iter().any(|call| call.account.as_deref() != Some(&*first.account)) {
         return None;
     }
@@ -238,7 +267,6 @@ fn window(first: &Look, second: &Look, between: &[Call], unit: Unit) -> Option<W
             Charge::Unsure(most) => unsure = unsure.zip(most).map(|(sum, most)| sum.saturating_add(most)),
         }
     }
-    let last = between.iter().map(|call| call.until).max();
     Some(Window {
         since: first.received,
         until: second.asked,
@@ -246,7 +274,7 @@ fn window(first: &Look, second: &Look, between: &[Call], unit: Unit) -> Option<W
         certain,
         unsure,
         account: first.account.clone(),
-        is_final: last.is_none_or(|last| last.duration_until(second.asked) >= QUIET),
+        is_final: is_quiet || between.is_empty(),
         calls: between.iter().map(Counted::of).collect(),
     })
 }
@@ -276,6 +304,15 @@ impl Look {
     }
 }
 
+/// A look, and where it stands among the calls.
+struct Place<'a> {
+    look: &'a Look,
+    /// How many calls were over before it.
+    calls: usize,
+    /// Whether the last of them was over some time before.
+    is_quiet: bool,
+}
+
 /// Knows at each place among the calls when all before it were over, and when the first after it began.
 struct Border<'a> {
     calls: &'a [Call],
@@ -297,11 +334,12 @@ impl<'a> Border<'a> {
         Self { calls, over, begin }
     }
 
-    /// How many calls were over before the look; none if one was under way, or if numbers and clock disagree.
-    fn splits(&self, look: &Look) -> Option<usize> {
-        let place = self.calls.partition_point(|call| call.number <= look.after);
-        let (over, begin) = (self.over.get(place)?, self.begin.get(place)?);
-        (*over < look.asked && *begin > look.received).then_some(place)
+    /// Where a look stands; none if a call was under way, or if numbers and clock disagree.
+    fn place<'l>(&self, look: &'l Look) -> Option<Place<'l>> {
+        let calls = self.calls.partition_point(|call| call.number <= look.after);
+        let (over, begin) = (*self.over.get(calls)?, *self.begin.get(calls)?);
+        let is_quiet = over.duration_until(look.asked) >= QUIET;
+        (over < look.asked && begin > look.received).then_some(Place { look, calls, is_quiet })
     }
 }
 

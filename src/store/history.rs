@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 /// After so long a call that was never settled is over: the program that made it was killed.
 const ABANDONED: SignedDuration = SignedDuration::from_hours(1);
 
+/// The unit whose counters are compared with the ledger.
+const COUNTED: Unit = Unit::Request;
+
 /// What is known of a call in the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -229,13 +232,13 @@ fn reconcile(connection: &Connection, profile: &str) -> rusqlite::Result<usize> 
     if !is_any_unsure {
         return Ok(0);
     }
-    let entries = entries(connection, profile)?;
+    let calls = calls(&entries(connection, profile)?);
     let mut settle = connection.prepare_cached(
         "UPDATE ledger SET state = ?1, settled = COALESCE(?2, predicted_max), counted = ?3
          WHERE id = ?4 AND state IN ('reserved', 'unknown')",
     )?;
     let mut changed = 0;
-    for window in windows(connection, profile, &entries)? {
+    for window in audit::final_windows(&looks(connection, profile)?, &calls, COUNTED) {
         let (state, settled) = match window.finding() {
             Finding::Free => (State::Free, Some(0)),
             Finding::Charged(units) => (State::Charged, units.map(|n| i64::try_from(n).unwrap_or(i64::MAX))),
@@ -259,10 +262,12 @@ fn entries(connection: &Connection, profile: &str) -> rusqlite::Result<Vec<Ledge
 }
 
 fn windows(connection: &Connection, profile: &str, entries: &[LedgerEntry]) -> rusqlite::Result<Vec<Window>> {
-    let unit = Unit::Request;
-    let calls: Vec<_> =
-        entries.iter().filter(|entry| entry.unit == unit.name()).filter_map(LedgerEntry::call).collect();
-    Ok(audit::windows(&looks(connection, profile)?, &calls, unit))
+    Ok(audit::windows(&looks(connection, profile)?, &calls(entries), COUNTED))
+}
+
+/// Calls in the unit whose counters are compared, in the order of their numbers.
+fn calls(entries: &[LedgerEntry]) -> Vec<Call> {
+    entries.iter().filter(|entry| entry.unit == COUNTED.name()).filter_map(LedgerEntry::call).collect()
 }
 
 fn looks(connection: &Connection, profile: &str) -> rusqlite::Result<Vec<Look>> {

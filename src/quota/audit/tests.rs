@@ -73,6 +73,18 @@ fn a_look_that_comes_soon_confirms_and_decides_nothing() {
 }
 
 #[test]
+fn a_window_that_ends_late_reaches_back_over_looks_that_came_too_soon() {
+    let calls = [call(1, 10, ONE), call(2, 30, PERHAPS), call(3, 50, PERHAPS)];
+    let looks = [look(0, 0, 0), look(20, 1, 1), look(40, 2, 1), look(60, 3, 2), look(1_000, 3, 2)];
+    let said = |windows: Vec<Window>| windows.iter().map(Window::finding).collect::<Vec<_>>();
+    let soon = [Finding::Confirmed, Finding::Unclear, Finding::Unclear, Finding::Confirmed];
+    assert_eq!(said(windows(&looks, &calls, Unit::Request)), soon);
+    // From the last look back to the first: nothing, the third call, it and the second, all.
+    let late = [Finding::Confirmed, Finding::Charged(None), Finding::Unclear, Finding::Unclear];
+    assert_eq!(said(final_windows(&looks, &calls, Unit::Request)), late);
+}
+
+#[test]
 fn what_is_in_doubt_makes_no_window() {
     let looks = [look(0, 0, 7), look(1_000, 1, 7)];
     let calls = [call(1, 10, PERHAPS)];
@@ -160,7 +172,7 @@ proptest! {
                 Step::Wait(seconds) => now += seconds,
             }
         }
-        for window in windows(&looks, &calls, Unit::Request) {
+        for window in windows(&looks, &calls, Unit::Request).iter().chain(&final_windows(&looks, &calls, Unit::Request)) {
             for call in &window.calls {
                 let truth = truth[usize::try_from(call.number - 1).unwrap()];
                 if call.is_unsure && window.finding() == Finding::Free {
