@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! held? ── yes ──> the answer, for nothing
-//!   └─ no ─> reserve in the ledger ─> send, once ─> keep the raw bytes ─> settle ─> read them ─> hand over
+//!   └─ no ─> in the budget? ─> reserve in the ledger ─> send, once ─> keep the raw bytes ─> settle ─> read them ─> hand over
 //! ```
 //! The ledger is written before the request leaves, and the bytes are kept before anything reads them: a killed program
-//! cannot hide a cost, and a mistake in reading cannot cost a second call.
+//! cannot hide a cost, and a mistake in reading cannot cost a second call. What the free quota details say is written down too,
+//! and settles what the answers could not.
 
 mod looks;
 mod reading;

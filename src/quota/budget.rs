@@ -1,6 +1,6 @@
 //! Limits that the user sets: beyond them nothing is sent.
 
-use super::Price;
+use super::{Price, Unit};
 use std::fmt;
 
 /// What may be spent at most, in units; none is no limit.
@@ -32,6 +32,8 @@ pub struct OverBudget {
     pub spent: u64,
     /// What the call would cost at most; none if nobody knows.
     pub worst: Option<u64>,
+    /// What that is counted in.
+    pub unit: Unit,
 }
 
 impl Budget {
@@ -54,7 +56,13 @@ impl Budget {
         let limits = [(Span::Session, self.session, session), (Span::Day, self.daily, today)];
         let over = |spent: u64, limit: u64| worst.is_none_or(|worst| spent.saturating_add(worst) > limit);
         limits.into_iter().find_map(|(span, limit, spent)| {
-            limit.filter(|limit| over(spent, *limit)).map(|limit| OverBudget { span, limit, spent, worst })
+            limit.filter(|limit| over(spent, *limit)).map(|limit| OverBudget {
+                span,
+                limit,
+                spent,
+                worst,
+                unit: price.unit,
+            })
         })
     }
 }
@@ -62,7 +70,7 @@ impl Budget {
 impl fmt::Display for OverBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.worst {
-            Some(worst) => write!(f, "over the budget: it would cost {worst}")?,
+            Some(worst) => write!(f, "over the budget: it would cost {}", self.unit.count(worst))?,
             None => f.write_str("over the budget: nobody knows what it costs at most")?,
         }
         let whose = match self.span {
@@ -85,7 +93,8 @@ mod tests {
         let budget = Budget { session: Some(3), daily: Some(5) };
         assert_eq!(budget.exceeded(&one, 2, 4), None);
         let words = |price, session, today| budget.exceeded(price, session, today).unwrap().to_string();
-        let run = "over the budget: it would cost 1, and 3 of the 3 that this run may spend are spent or may be";
+        let run =
+            "over the budget: it would cost 1 request, and 3 of the 3 that this run may spend are spent or may be";
         assert_eq!(words(&one, 3, 0), run);
         assert!(words(&one, 0, 5).contains("5 of the 5 that may be spent today"));
         assert!(words(&open, 0, 0).contains("nobody knows"));

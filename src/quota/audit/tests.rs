@@ -102,6 +102,7 @@ fn what_is_in_doubt_makes_no_window() {
     assert_eq!(other(|looks, _| looks[1].after = 0), nothing, "the clock was set");
     assert_eq!(other(|looks, _| looks[1] = look(43_000, 1, 7)), [Finding::Free], "before midnight");
     assert_eq!(other(|looks, _| looks[1] = look(30 * 86_400, 1, 7)), nothing, "another month");
+    assert_eq!(other(|looks, _| looks[1].readings[0].used = 0), [Finding::Free], "nobody knows when an hour ends");
     assert_eq!(other(|looks, _| looks[1].readings.clear()), nothing, "counters that are not shown");
     assert_eq!(other(|looks, _| looks[1].readings[1].used = 8), nothing, "counters that disagree");
 }
