@@ -1,6 +1,6 @@
 //! The config file, and the folders of config, data and state.
 
-use crate::quota::{Entitlement, Entitlements};
+use crate::quota::{Budget, Entitlement, Entitlements};
 use crate::service::credential::{Configured, Credential, CredentialError};
 use crate::service::profile::Profile;
 use directories::{BaseDirs, ProjectDirs};
@@ -42,6 +42,16 @@ pub struct Config {
     profiles: BTreeMap<String, Profile>,
     /// What the user has bought.
     entitlements: SetByHand,
+    /// What may be spent.
+    budget: Limits,
+}
+
+/// What may be spent, in units; what is left out has no limit.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Limits {
+    session: Option<u64>,
+    daily: Option<u64>,
 }
 
 /// What the user has bought, set by hand; what is left out is read from the service or stays unknown.
@@ -146,6 +156,12 @@ impl Config {
         }
     }
 
+    /// What may be spent.
+    #[must_use]
+    pub fn budget(&self) -> Budget {
+        Budget { session: self.budget.session, daily: self.budget.daily }
+    }
+
     /// The key, from the first place that has one.
     ///
     /// # Errors
@@ -219,6 +235,15 @@ mod tests {
         let error = read("[entitlements]\npremium = true\n").unwrap_err().to_string();
         assert!(error.contains("line 2") && error.contains("premium"), "{error}");
         assert!(read("[entitlements]\npremium_api = \"yes\"\n").is_err());
+    }
+
+    #[test]
+    fn a_budget_has_two_limits_and_no_other_word() {
+        assert_eq!(read("[budget]\ndaily = 5\n").unwrap().budget(), Budget { session: None, daily: Some(5) });
+        assert_eq!(read("").unwrap().budget(), Budget::default());
+        for wrong in ["dayly = 5", "daily = -1", "daily = \"5\""] {
+            assert!(read(&format!("[budget]\n{wrong}\n")).unwrap_err().to_string().contains("line 2"), "{wrong}");
+        }
     }
 
     #[test]

@@ -41,6 +41,8 @@ enum Kind {
     BadAnswer = 9,
     /// A plan takes more than is left, or may.
     DoesNotFit = 10,
+    /// A call may cost more than the budget allows.
+    OverBudget = 11,
 }
 
 impl Failed {
@@ -102,6 +104,7 @@ fn kind(error: &anyhow::Error) -> Kind {
     let is_setup = error.is::<ConfigError>() || error.is::<ProfileError>() || error.is::<Unattended>();
     match error.downcast_ref::<GateError>() {
         Some(GateError::NotEntitled(_)) => Kind::Refused,
+        Some(GateError::OverBudget(_)) => Kind::OverBudget,
         Some(GateError::Service { error, .. }) => kind_of_service(error),
         _ if error.is::<CredentialError>() => Kind::Key,
         _ if is_setup => Kind::Usage,

@@ -4,6 +4,7 @@ mod cost;
 mod demo;
 mod document;
 mod exit;
+mod ledger;
 mod quota;
 mod scripts;
 mod table;
@@ -65,6 +66,8 @@ enum Command {
     Usage(usage::Usage),
     /// Ask any other question that the specification names, and print the answer as JSON
     Call(scripts::Call),
+    /// Print what was asked of the service, what it cost, and what the service's counters say of it; costs nothing
+    Ledger(ledger::Ledger),
     /// Say where the config file is
     Config {
         #[command(subcommand)]
@@ -104,6 +107,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Cost(cost)) => cost.run(&cli.common),
         Some(Command::Quota(quota)) => quota.run(&cli.common),
         Some(Command::Usage(usage)) => usage.run(&cli.common),
+        Some(Command::Ledger(ledger)) => ledger.run(&cli.common),
         Some(Command::Config { what: ConfigCommand::Path }) => scripts::paths(),
     }
 }
@@ -168,8 +172,16 @@ fn setup(common: &Common) -> anyhow::Result<Setup> {
     let profile = config.profile(common.profile.as_deref())?;
     let client = Client::new(profile, config.credential()?)?;
     let store = Store::open(&folders.store)?;
-    let gate = Gate::new(Arc::new(store), client, session(), jiff::Timestamp::now);
+    let gate = Gate::new(Arc::new(store), client, session(), jiff::Timestamp::now).with_budget(config.budget());
     Ok(Setup { gate, entitled: config.entitlements() })
+}
+
+impl Setup {
+    /// The same with one more limit to what this run may spend.
+    fn at_most(self, most: Option<u64>) -> Self {
+        let budget = self.gate.budget().at_most(most);
+        Self { gate: self.gate.with_budget(budget), ..self }
+    }
 }
 
 /// A name for this run of the program in the ledger.

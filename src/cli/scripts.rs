@@ -27,6 +27,9 @@ pub(super) struct List {
     /// Ask the service even if the list is held
     #[arg(long)]
     refresh: bool,
+    /// Send nothing that may bring the cost of this run above N
+    #[arg(long, value_name = "N")]
+    max_cost: Option<u64>,
 }
 
 /// `behaview show`
@@ -37,6 +40,9 @@ pub(super) struct Show {
     /// Ask the service even if the report is held
     #[arg(long)]
     refresh: bool,
+    /// Send nothing that may bring the cost of this run above N
+    #[arg(long, value_name = "N")]
+    max_cost: Option<u64>,
 }
 
 /// `behaview call`
@@ -93,7 +99,7 @@ impl List {
             return print_json(&Listed { file: None, sandboxes, more: false });
         }
         let file = parse_sha256(&self.file)?;
-        let setup = setup(common)?;
+        let setup = setup(common)?.at_most(self.max_cost);
         let gate = &setup.gate;
         let runtime = runtime()?;
         let mut listed = Listed { file: Some(file.to_string()), sandboxes: Vec::new(), more: true };
@@ -153,7 +159,7 @@ impl Show {
                 Failed::usage("that is a file's hash; behaview list prints the identifiers of its reports").into()
             );
         }
-        let setup = setup(common)?;
+        let setup = setup(common)?.at_most(self.max_cost);
         let got = runtime()?.block_on(get(&setup, &Request::Behaviour { identifier }, self.refresh))?;
         say_cost(&setup.gate)?;
         print_report(&got.body)

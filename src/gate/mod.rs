@@ -2,14 +2,16 @@
 //!
 //! ```text
 //! held? ── yes ──> the answer, for nothing
-//!   └─ no ─> reserve in the ledger ─> send, once ─> keep the raw bytes ─> settle ─> read them ─> hand over
+//!   └─ no ─> in the budget? ─> reserve in the ledger ─> send, once ─> keep the raw bytes ─> settle ─> read them ─> hand over
 //! ```
 //! The ledger is written before the request leaves, and the bytes are kept before anything reads them: a killed program
-//! cannot hide a cost, and a mistake in reading cannot cost a second call.
+//! cannot hide a cost, and a mistake in reading cannot cost a second call. What the free quota details say is written down too,
+//! and settles what the answers could not.
 
+mod looks;
 mod reading;
 
-use crate::quota::{Allowed, Settled};
+use crate::quota::{Allowed, Budget, OverBudget, Settled};
 use crate::report::Body;
 use crate::request::{Quote, Request};
 use crate::service::error::ServiceError;
@@ -25,6 +27,7 @@ pub struct Gate {
     client: Client,
     session: String,
     clock: Clock,
+    budget: Budget,
     under_way: Mutex<HashSet<Request>>,
 }
 
@@ -57,6 +60,9 @@ pub enum GateError {
     /// The user is not entitled to it, so nothing was sent.
     #[error("nothing was sent: {0}")]
     NotEntitled(&'static str),
+    /// It may cost more than the budget allows, so nothing was sent.
+    #[error("nothing was sent: {0}")]
+    OverBudget(OverBudget),
     /// The ledger could not be written, so nothing was sent.
     #[error("nothing was sent, because the ledger could not be written: {0}")]
     Ledger(StoreError),
@@ -110,7 +116,19 @@ impl Gate {
     /// A gate for one run of the program; `session` tells its ledger entries from those of other runs.
     #[must_use]
     pub fn new(store: Arc<Store>, client: Client, session: String, clock: Clock) -> Self {
-        Self { store, client, session, clock, under_way: Mutex::default() }
+        Self { store, client, session, clock, budget: Budget::default(), under_way: Mutex::default() }
+    }
+
+    /// The same gate, which sends nothing that may cost more than this allows.
+    #[must_use]
+    pub fn with_budget(self, budget: Budget) -> Self {
+        Self { budget, ..self }
+    }
+
+    /// What may be spent.
+    #[must_use]
+    pub fn budget(&self) -> Budget {
+        self.budget
     }
 
     /// The store behind the gate.
@@ -201,8 +219,12 @@ impl Gate {
             self.settle(entry, Settled::Exactly(0), &Err(ServiceError::Unsendable("held".to_owned()))).await;
             return Ok(Answer { received: held.received, body: held.body, unkept: None });
         }
+        let look = if *request == Request::Quotas { self.begin_look().await } else { None };
         let sent = self.client.send(request, progress).await;
         let received = (self.clock)();
+        if let (Some(look), Ok(reply)) = (look, &sent) {
+            self.note_look(look, received, &reply.bytes).await;
+        }
         let taken = match sent {
             Ok(reply) => self.take(request, received, reply.bytes).await?,
             Err(error) => Err(error),
@@ -223,13 +245,16 @@ impl Gate {
         let (session, profile) = (self.session.clone(), self.profile().to_owned());
         let (what, key) = (quote.request().words(), quote.request().holding_key());
         let (price, at) = (quote.price().clone(), (self.clock)());
+        let (account, budget) = (self.client.account(), self.budget);
         let write = move |store: &Store| {
             let (session, profile, what, key) = (&session, &profile, &what, key.as_deref());
-            store.reserve(&Entry { at, session, profile, what, key, price: &price })
+            let account = account.as_deref();
+            store.reserve(&Entry { at, session, profile, what, key, price: &price, account, budget })
         };
         match self.work(write).await?.map_err(GateError::Ledger)? {
-            Reserved::Here(id) => Ok(id),
-            Reserved::Elsewhere { until } => Err(GateError::UnderWayElsewhere(until)),
+            Reserved::Entry(id) => Ok(id),
+            Reserved::UnderWayElsewhere { until } => Err(GateError::UnderWayElsewhere(until)),
+            Reserved::OverBudget(over) => Err(GateError::OverBudget(over)),
         }
     }
 
@@ -237,7 +262,8 @@ impl Gate {
     async fn settle(&self, entry: LedgerId, settled: Settled, taken: &Result<Answer, ServiceError>) {
         let settlement = match (settled, taken) {
             (Settled::Exactly(units), Ok(_)) => Settlement::Charged(units),
-            (Settled::Exactly(0), Err(_)) => Settlement::Unsent,
+            (Settled::Exactly(0), Err(error)) if !error.may_be_charged() => Settlement::Unsent,
+            (Settled::Exactly(0), Err(_)) => Settlement::Free,
             _ => Settlement::Unknown,
         };
         let outcome = taken.as_ref().map_or_else(ToString::to_string, |_| "answered".to_owned());

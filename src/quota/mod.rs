@@ -17,11 +17,15 @@
 //! | [`Settled`] | the same as a number, after the call |
 //! | [`Balances`] | the service's own counters, for the user and the group |
 //! | [`Plan`] | several operations added up, to be compared with the balances |
+//! | [`Budget`] | what the user wants to spend at most |
+//! | [`audit::Window`] | the time between two looks at a counter: what was predicted beside what was counted |
 //!
 //! Everything here is a pure function: no clock (time is an argument), no network, no files.
 //! Money is `u64` and saturates; there are no floating-point numbers.
 
+pub mod audit;
 mod balance;
+mod budget;
 mod entitlement;
 mod numbers;
 mod operation;
@@ -33,6 +37,7 @@ mod rules;
 mod usage;
 
 pub use balance::{Balance, Balances, Counter, Limit, PRACTICALLY_UNLIMITED, Remainder, SetAside};
+pub use budget::{Budget, OverBudget, Span};
 pub use entitlement::{Entitlement, Entitlements, Source};
 pub use numbers::Numbers;
 pub use operation::{Kind, Operation};

@@ -203,6 +203,18 @@ impl Period {
         }
     }
 
+    /// When the period that holds `now` began.
+    pub fn began(self, now: Timestamp) -> Timestamp {
+        let next = self.next_reset(now);
+        let length = match self {
+            Self::Minute => SignedDuration::from_mins(1),
+            Self::Hourly => SignedDuration::from_hours(1),
+            Self::Daily => SignedDuration::from_hours(24),
+            Self::Monthly => return first_of_month(now),
+        };
+        next.checked_sub(length).unwrap_or(Timestamp::MIN)
+    }
+
     /// How long it is from `now` to the next reset; never negative.
     pub fn until_reset(self, now: Timestamp) -> SignedDuration {
         now.duration_until(self.next_reset(now))
@@ -225,6 +237,11 @@ fn next_multiple(now: Timestamp, seconds: i64) -> Timestamp {
     let whole = now.as_nanosecond().div_euclid(1_000_000_000) as i64;
     let passed = whole.rem_euclid(seconds);
     Timestamp::from_second(whole - passed + seconds).unwrap_or(Timestamp::MAX)
+}
+
+fn first_of_month(now: Timestamp) -> Timestamp {
+    let first = now.to_zoned(TimeZone::UTC).date().first_of_month();
+    first.to_zoned(TimeZone::UTC).map_or(Timestamp::MIN, |midnight| midnight.timestamp())
 }
 
 fn next_month(now: Timestamp) -> Timestamp {
@@ -288,6 +305,20 @@ mod tests {
         assert_eq!(Period::Hourly.next_reset(now), at("2026-11-20T09:00:00Z"));
         assert_eq!(Period::Daily.next_reset(now), at("2026-11-21T00:00:00Z"));
         assert_eq!(Period::Monthly.next_reset(now), at("2026-12-01T00:00:00Z"));
+    }
+
+    #[test]
+    fn a_period_begins_where_the_one_before_ends() {
+        let now = at("2026-11-20T08:38:47.5Z");
+        for (period, began) in [
+            (Period::Minute, "2026-11-20T08:38:00Z"),
+            (Period::Hourly, "2026-11-20T08:00:00Z"),
+            (Period::Daily, "2026-11-20T00:00:00Z"),
+            (Period::Monthly, "2026-11-01T00:00:00Z"),
+        ] {
+            assert_eq!(period.began(now), at(began));
+            assert_eq!(period.began(at(began)), at(began));
+        }
     }
 
     #[test]

@@ -222,6 +222,7 @@ fn failure(error: &GateError) -> Failure {
         GateError::NotEntitled(_) | GateError::UnderWay | GateError::UnderWayElsewhere(_) => {
             (Cost::Nothing, String::new())
         }
+        GateError::OverBudget(_) => (Cost::Nothing, "The config file's [budget] sets the limits.".to_owned()),
         GateError::Internal(_) => (Cost::Perhaps(None), String::new()),
     };
     Failure { what: sentence(&error.to_string()), cost: cost.to_string(), advice }

@@ -8,6 +8,7 @@ use crate::text::Untrusted;
 use reqwest::header::{HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::multipart::{Form, Part};
 use reqwest::{RequestBuilder, Response, Url};
+use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -136,6 +137,19 @@ impl Client {
         let mut header = HeaderValue::from_str(key).map_err(|_| ServiceError::NoKey)?;
         header.set_sensitive(true);
         Ok(call.header(&self.header, header))
+    }
+
+    /// A name for the user at this service whose counters are shown, which tells one from another and says nothing of the key.
+    #[must_use]
+    pub fn account(&self) -> Option<String> {
+        let key = self.credential.as_ref()?.expose();
+        let user = self.profile.user.as_deref().unwrap_or_default();
+        let mut hash = Sha256::new_with_prefix("behaview account");
+        for part in [self.root.as_str(), user, key] {
+            hash.update(part.len().to_le_bytes());
+            hash.update(part);
+        }
+        Some(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
     }
 
     fn url(&self, address: &Address) -> Url {

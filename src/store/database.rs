@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Each step brings the schema of the step before to its own; the number of steps taken is the schema's version.
-const STEPS: &[&str] = &["
+const STEPS: &[&str] = &[FIRST, COUNTERS];
+
+const FIRST: &str = "
 CREATE TABLE answer (
     id INTEGER PRIMARY KEY,
     profile TEXT NOT NULL,
@@ -60,7 +62,31 @@ CREATE TABLE ledger (
 CREATE INDEX ledger_by_session ON ledger (session);
 CREATE INDEX ledger_by_time ON ledger (at);
 CREATE INDEX ledger_by_key ON ledger (profile, key) WHERE state = 'reserved';
-"];
+";
+
+/// Looks at the service's counters, and what they said of each call.
+const COUNTERS: &str = "
+CREATE TABLE counters (
+    -- rows of one look share its number
+    look INTEGER NOT NULL,
+    asked INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    session TEXT NOT NULL,
+    profile TEXT NOT NULL,
+    account TEXT NOT NULL,
+    -- the last entry of the ledger when it was asked for
+    after INTEGER NOT NULL,
+    unit TEXT NOT NULL,
+    period TEXT NOT NULL,
+    holder TEXT NOT NULL,
+    used INTEGER NOT NULL,
+    allowed INTEGER NOT NULL
+);
+CREATE INDEX counters_by_look ON counters (profile, look);
+ALTER TABLE ledger ADD COLUMN account TEXT;
+ALTER TABLE ledger ADD COLUMN counted TEXT;
+CREATE INDEX ledger_by_profile ON ledger (profile, at);
+";
 
 /// How long a write waits for another program's.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -212,6 +238,22 @@ mod tests {
         drop(Store::open(&path).unwrap());
         Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
         assert!(matches!(Store::open(&path), Err(StoreError::Newer { found: 99, .. })));
+    }
+
+    #[test]
+    fn an_older_store_is_brought_up_and_keeps_its_ledger() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("behaview.db");
+        let old = Connection::open(&path).unwrap();
+        old.execute_batch(FIRST).unwrap();
+        old.pragma_update(None, "user_version", 1).unwrap();
+        let insert = "INSERT INTO ledger (at, session, profile, operation, what, unit, predicted_min, state)
+                      VALUES (1, 's', 'p', 'o', 'w', 'request', 1, 'reserved')";
+        old.execute(insert, []).unwrap();
+        drop(old);
+        for _ in 0..2 {
+            assert_eq!(Store::open(&path).unwrap().spent("s").unwrap().unsure, 1);
+        }
     }
 
     #[cfg(unix)]

@@ -2,35 +2,24 @@
 //!
 //! ```text
 //! reserved ──> charged n        an answer came
+//!          ├─> free             an answer came that is known to cost nothing
 //!          ├─> unsent           nothing left this machine
-//!          └─> unknown          anything else: counts as charged until the service's counters say otherwise
+//!          └─> unknown ──> charged n, free      anything else counts as charged until the service's counters say otherwise
 //! ```
 //! A program that is killed leaves `reserved` behind, which counts as charged too: the ledger can be too careful, never too low.
 
 use super::database::{Store, StoreError};
 use super::held::moment;
-use crate::quota::Price;
+use crate::quota::{Budget, OverBudget, Period, Price};
 use jiff::Timestamp;
-use rusqlite::{TransactionBehavior, params};
+use rusqlite::{Connection, Params, Transaction, TransactionBehavior, params};
 
 /// How long another program's call counts as under way, in milliseconds: a little longer than a silent service is given.
 const UNDER_WAY: i64 = 75_000;
 
 /// Number of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LedgerId(i64);
-
-/// Whether a call may be sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reserved {
-    /// It is written down under this number.
-    Here(LedgerId),
-    /// Another program has asked the same, and counts as waiting for it until then.
-    Elsewhere {
-        /// When it counts as waiting no more.
-        until: Timestamp,
-    },
-}
+pub struct LedgerId(pub(super) i64);
 
 /// What is written down before a call is sent.
 #[derive(Debug)]
@@ -47,6 +36,24 @@ pub struct Entry<'a> {
     pub key: Option<&'a [u8]>,
     /// What it is to cost.
     pub price: &'a Price,
+    /// Whose counters it is charged to.
+    pub account: Option<&'a str>,
+    /// What may be spent.
+    pub budget: Budget,
+}
+
+/// What became of the wish to write down a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reserved {
+    /// It is written down, and may be sent.
+    Entry(LedgerId),
+    /// Another program has asked the same a moment ago.
+    UnderWayElsewhere {
+        /// When the other program counts as waiting no more.
+        until: Timestamp,
+    },
+    /// It would go beyond a budget.
+    OverBudget(OverBudget),
 }
 
 /// What came of a call.
@@ -54,6 +61,8 @@ pub struct Entry<'a> {
 pub enum Settlement {
     /// It was answered, and cost this many units.
     Charged(u64),
+    /// It was answered, and is known to cost nothing.
+    Free,
     /// Nothing was sent, so nothing was charged.
     Unsent,
     /// It may have been charged: it counts at its highest price.
@@ -81,6 +90,7 @@ impl Settlement {
     fn columns(self) -> (&'static str, Option<i64>) {
         match self {
             Self::Charged(units) => ("charged", Some(i64::try_from(units).unwrap_or(i64::MAX))),
+            Self::Free => ("free", Some(0)),
             Self::Unsent => ("unsent", Some(0)),
             Self::Unknown => ("unknown", None),
         }
@@ -88,42 +98,24 @@ impl Settlement {
 }
 
 impl Store {
-    /// Writes down a call before it is sent, unless another program has asked the same a moment ago.
+    /// Writes down a call before it is sent, unless another program asks the same or the budget is too small.
     ///
     /// # Errors
     /// When it cannot be written; then the call must not be sent.
     pub fn reserve(&self, entry: &Entry<'_>) -> Result<Reserved, StoreError> {
-        let units = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-        let at = entry.at.as_millisecond();
         self.with(|connection| {
+            // Nobody else writes between the check and the entry, so two programs cannot spend the same rest of a budget.
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let asked: Option<i64> = transaction.query_row(
-                "SELECT MAX(at) FROM ledger WHERE profile = ?1 AND key = ?2 AND state = 'reserved'
-                 AND session <> ?3 AND at BETWEEN ?4 AND ?5",
-                params![entry.profile, entry.key, entry.session, at - UNDER_WAY, at + UNDER_WAY],
-                |row| row.get(0),
-            )?;
-            if let Some(asked) = asked {
-                return Ok(Reserved::Elsewhere { until: moment(asked + UNDER_WAY) });
+            if let Some(asked) = asked_elsewhere(&transaction, entry)? {
+                return Ok(Reserved::UnderWayElsewhere { until: moment(asked + UNDER_WAY) });
             }
-            transaction.execute(
-                "INSERT INTO ledger (at, session, profile, operation, what, key, unit, predicted_min, predicted_max, state)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'reserved')",
-                params![
-                    at,
-                    entry.session,
-                    entry.profile,
-                    entry.price.operation.name(),
-                    entry.what,
-                    entry.key,
-                    entry.price.unit.name(),
-                    units(entry.price.units.min()),
-                    entry.price.units.max().map(units),
-                ],
-            )?;
+            if let Some(over) = over_budget(&transaction, entry)? {
+                return Ok(Reserved::OverBudget(over));
+            }
+            insert(&transaction, entry)?;
             let id = LedgerId(transaction.last_insert_rowid());
             transaction.commit()?;
-            Ok(Reserved::Here(id))
+            Ok(Reserved::Entry(id))
         })
     }
 
@@ -153,16 +145,63 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn spent(&self, session: &str) -> Result<Spent, StoreError> {
-        self.with(|connection| {
-            let mut select = connection.prepare_cached(
-                "SELECT COALESCE(SUM(CASE WHEN state = 'charged' THEN settled END), 0),
-                        COALESCE(SUM(CASE WHEN state IN ('reserved', 'unknown') THEN COALESCE(predicted_max, predicted_min, 1) END), 0)
-                 FROM ledger WHERE session = ?1",
-            )?;
-            let units = |n: i64| u64::try_from(n).unwrap_or(0);
-            select.query_row([session], |row| Ok(Spent { charged: units(row.get(0)?), unsure: units(row.get(1)?) }))
-        })
+        self.with(|connection| sum(connection, "session = ?1", [session]))
     }
+}
+
+/// The careful sum of the entries for which a condition holds. What has no known limit counts as one at least.
+fn sum(connection: &Connection, condition: &str, values: impl Params) -> rusqlite::Result<Spent> {
+    let mut select = connection.prepare_cached(&format!(
+        "SELECT COALESCE(SUM(CASE WHEN state = 'charged' THEN settled END), 0),
+                COALESCE(SUM(CASE WHEN state IN ('reserved', 'unknown')
+                                  THEN COALESCE(predicted_max, MAX(predicted_min, 1)) END), 0)
+         FROM ledger WHERE {condition}"
+    ))?;
+    let units = |n: i64| u64::try_from(n).unwrap_or(0);
+    select.query_row(values, |row| Ok(Spent { charged: units(row.get(0)?), unsure: units(row.get(1)?) }))
+}
+
+fn asked_elsewhere(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Result<Option<i64>> {
+    let at = entry.at.as_millisecond();
+    transaction.query_row(
+        "SELECT MAX(at) FROM ledger WHERE profile = ?1 AND key = ?2 AND state = 'reserved'
+         AND session <> ?3 AND at BETWEEN ?4 AND ?5",
+        params![entry.profile, entry.key, entry.session, at - UNDER_WAY, at + UNDER_WAY],
+        |row| row.get(0),
+    )
+}
+
+/// Compares the careful sums of this run and of this day with the budget.
+fn over_budget(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Result<Option<OverBudget>> {
+    if !entry.budget.is_set() {
+        return Ok(None);
+    }
+    let session = sum(transaction, "session = ?1", [entry.session])?.total();
+    // A call that began yesterday and was answered today may be on today's bill.
+    let today = Period::Daily.began(entry.at).as_millisecond();
+    let since = "profile = ?1 AND MAX(at, COALESCE(settled_at, at)) >= ?2";
+    let today = sum(transaction, since, params![entry.profile, today])?.total();
+    Ok(entry.budget.exceeded(entry.price, session, today))
+}
+
+fn insert(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Result<usize> {
+    let units = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    transaction.execute(
+        "INSERT INTO ledger (at, session, profile, operation, what, key, unit, predicted_min, predicted_max, account, state)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'reserved')",
+        params![
+            entry.at.as_millisecond(),
+            entry.session,
+            entry.profile,
+            entry.price.operation.name(),
+            entry.what,
+            entry.key,
+            entry.price.unit.name(),
+            units(entry.price.units.min()),
+            entry.price.units.max().map(units),
+            entry.account,
+        ],
+    )
 }
 
 #[cfg(test)]
@@ -176,14 +215,31 @@ mod tests {
         let store = Store::open(&folder.path().join("behaview.db")).unwrap();
         let price = price(&Operation::once(Kind::PrivateBehaviour), &Entitlements::default());
         let now = Timestamp::UNIX_EPOCH;
-        let entry = |session, at| Entry { at, session, profile: "p", what: "w", key: Some(b"k"), price: &price };
-        let reserve = |session, at| match store.reserve(&entry(session, at)).unwrap() {
-            Reserved::Here(id) => Some(id),
-            Reserved::Elsewhere { .. } => None,
+        let budget = Budget::default();
+        let entry = |session, at| Entry {
+            at,
+            session,
+            profile: "p",
+            what: "w",
+            key: Some(b"k"),
+            price: &price,
+            account: None,
+            budget,
         };
-        let ids: Vec<_> = (0..4).filter_map(|_| reserve("s", now)).collect();
+        let reserve = |session, at| match store.reserve(&entry(session, at)).unwrap() {
+            Reserved::Entry(id) => Some(id),
+            _ => None,
+        };
+        let ids: Vec<_> = (0..4).map(|_| reserve("s", now).unwrap()).collect();
         assert_eq!(reserve("another program", now), None);
-        assert!(reserve("much later", now + jiff::SignedDuration::from_mins(2)).is_some());
+        let later = now + jiff::SignedDuration::from_mins(2);
+        assert!(reserve("much later", later).is_some());
+        let daily = Budget { daily: Some(5), ..budget };
+        let over = store.reserve(&Entry { budget: daily, key: None, ..entry("a third", later) }).unwrap();
+        assert!(matches!(over, Reserved::OverBudget(OverBudget { spent: 5, limit: 5, .. })), "{over:?}");
+        let tomorrow = now + jiff::SignedDuration::from_hours(24);
+        let next = store.reserve(&Entry { budget: daily, key: None, ..entry("a third", tomorrow) }).unwrap();
+        assert!(matches!(next, Reserved::Entry(_)), "{next:?}");
         assert_eq!(store.spent("s").unwrap(), Spent { charged: 0, unsure: 4 });
         store.settle(ids[0], Settlement::Charged(1), "200", now).unwrap();
         store.settle(ids[1], Settlement::Unsent, "refused", now).unwrap();

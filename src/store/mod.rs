@@ -4,14 +4,17 @@
 //! answer 1 ──< block     raw bytes of an answer, in compressed blocks that are read one at a time
 //! answer 1 ──< report    which part of an answer is the report of which sandbox
 //! ledger                 what was asked, what it was to cost, what came of it
+//! counters               what the service's own counters said, at each look
 //! file                   files that were opened
 //! ```
 
 mod blocks;
 mod database;
 mod held;
+mod history;
 mod ledger;
 
 pub use database::{Store, StoreError};
 pub use held::{AnswerId, Brought, HeldAnswer, HeldReport, RecentFile};
+pub use history::{LedgerEntry, State};
 pub use ledger::{Entry, LedgerId, Reserved, Settlement, Spent};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use behaview::quota::Entitlements;
 
+use super::counted::{run, start_clock};
 use super::*;
 
 #[tokio::test]
@@ -77,4 +78,26 @@ async fn a_dropped_call_stays_in_the_ledger_and_can_be_asked_again() {
     assert!(visit.ask(&request).await.is_ok());
     assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 1, unsure: 1 });
     assert_eq!((visit.charged(), visit.calls()), (2, 2));
+}
+
+#[tokio::test]
+async fn what_another_program_has_under_way_is_not_sent() {
+    let visit = Visit::begin().await;
+    visit.demo.arm("delay=600000*1".parse().unwrap());
+    start_clock();
+    let other = run("another", &visit.store(), &visit.demo);
+    let request = first_report();
+    let first = visit::ask(&other, &request);
+    let second = async {
+        while visit.calls() == 0 {
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+        let third = run("a third", &visit.store(), &visit.demo);
+        visit::ask(&third, &request).await
+    };
+    tokio::select! {
+        result = first => panic!("{result:?}"),
+        result = second => assert!(matches!(result, Err(GateError::UnderWayElsewhere(_))), "{result:?}"),
+    }
+    assert_eq!(visit.calls(), 1);
 }

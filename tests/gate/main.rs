@@ -1,6 +1,8 @@
 //! The gate, driven over real HTTP against the embedded service, with a real store on disk.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
+mod budget;
+mod counted;
 mod faults;
 mod flight;
 mod held;
@@ -8,6 +10,7 @@ mod ledger;
 mod licence;
 mod pages;
 mod redirects;
+mod schedules;
 mod secrets;
 mod visit;
 

@@ -108,7 +108,7 @@ fn counters_that_cannot_be_had_have_the_exit_codes_of_other_commands() {
 fn every_example_in_a_help_text_works() {
     let desk = Desk::new();
     let mut tried = 0;
-    for command in ["cost", "quota", "usage"] {
+    for command in ["cost", "quota", "usage", "ledger"] {
         for help in ["-h", "--help"] {
             let shown = text(&desk.run(&[command, help]));
             let examples = shown.lines().filter_map(|line| line.trim().strip_prefix("behaview "));
@@ -119,7 +119,7 @@ fn every_example_in_a_help_text_works() {
             }
         }
     }
-    assert_eq!(tried, 8);
+    assert_eq!(tried, 12);
 }
 
 /// The words of a command line with plain double quotes.

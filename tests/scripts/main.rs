@@ -4,4 +4,5 @@
 mod cost;
 mod counters;
 mod desk;
+mod ledger;
 mod reports;

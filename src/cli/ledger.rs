@@ -1,0 +1,116 @@
+//! `behaview ledger`: what was asked of the service, what it cost, and what the service's counters say of it. Nothing is sent.
+
+mod compared;
+mod forms;
+
+use super::Common;
+use super::scripts::{print_json, print_text};
+use crate::config::{Config, Folders};
+use crate::quota::Period;
+use crate::store::{LedgerEntry, Store};
+use clap::{Args, ValueEnum};
+use compared::Compared;
+use forms::{Row, Total};
+use jiff::Timestamp;
+use serde::Serialize;
+
+const EXAMPLES: &str = "\
+Examples:
+  behaview ledger --month
+  behaview ledger --all --format csv
+
+An entry is charged, free, unsent, unknown (lost or refused) or reserved (under way, or its program was
+killed). What is unknown or reserved counts at its highest price until the service's counters say
+otherwise: behaview quota looks at them, and costs nothing.";
+
+/// `behaview ledger`
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Ledger {
+    #[command(flatten)]
+    time: Time,
+    /// Print JSON, with totals and the comparison
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Print only the entries, one a line
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<Format>,
+}
+
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+struct Time {
+    /// The last run that asked anything
+    #[arg(long)]
+    session: bool,
+    /// Today, from 00:00 UTC; this is what is shown unless told otherwise
+    #[arg(long)]
+    today: bool,
+    /// This month, from the 1st, 00:00 UTC
+    #[arg(long)]
+    month: bool,
+    /// Everything
+    #[arg(long)]
+    all: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// Comma-separated, with a heading
+    Csv,
+    /// One JSON object a line
+    Jsonl,
+}
+
+/// What `ledger --json` prints.
+#[derive(Serialize)]
+struct Shown<'a> {
+    profile: &'a str,
+    time: &'static str,
+    entries: Vec<Row>,
+    totals: Vec<Total>,
+    /// None where the counters were not looked at before and after.
+    compared: Option<Compared>,
+}
+
+impl Ledger {
+    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+        let folders = Folders::find()?;
+        let profile = Config::read(&folders.config)?.profile(common.profile.as_deref())?.name;
+        let store = Store::open(&folders.store)?;
+        let entries = self.time.of(store.entries(&profile)?, Timestamp::now());
+        let compared = Compared::of(&entries, &store.windows(&profile)?);
+        let rows = entries.iter().map(Row::of).collect::<Vec<_>>();
+        match self.format {
+            Some(Format::Csv) => print_text(&forms::csv(&rows)),
+            Some(Format::Jsonl) => print_text(&forms::lines(&rows)?),
+            None if self.json => {
+                let (time, totals) = (self.time.name(), forms::totals(&rows));
+                print_json(&Shown { profile: &profile, time, entries: rows, totals, compared })
+            }
+            None => print_text(&forms::text(&rows, compared.as_ref())),
+        }
+    }
+}
+
+impl Time {
+    fn name(&self) -> &'static str {
+        match self {
+            Self { session: true, .. } => "session",
+            Self { month: true, .. } => "month",
+            Self { all: true, .. } => "all",
+            _ => "today",
+        }
+    }
+
+    fn of(&self, mut entries: Vec<LedgerEntry>, now: Timestamp) -> Vec<LedgerEntry> {
+        let last = entries.last().map(|entry| entry.session.clone());
+        entries.retain(|entry| match self {
+            Self { session: true, .. } => Some(&entry.session) == last.as_ref(),
+            Self { month: true, .. } => entry.at >= Period::Monthly.began(now),
+            Self { all: true, .. } => true,
+            _ => entry.at >= Period::Daily.began(now),
+        });
+        entries
+    }
+}

@@ -1,0 +1,179 @@
+//! The ledger as text, CSV and JSON. Every text passes the escaper, and no cell begins what a spreadsheet would compute.
+
+use super::compared::Compared;
+use crate::cli::table::Table;
+use crate::quota::Units;
+use crate::store::{LedgerEntry, State};
+use crate::text::{Untrusted, thousands};
+use jiff::Timestamp;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The columns of the CSV, named as the members in JSON.
+const HEADING: &str =
+    "time,session,operation,what,unit,predicted_min,predicted_max,settled,counts_as,state,outcome,counted\n";
+
+/// An entry as it is shown.
+#[derive(Debug, Serialize)]
+pub(super) struct Row {
+    time: Timestamp,
+    session: String,
+    operation: String,
+    what: String,
+    unit: String,
+    predicted_min: u64,
+    /// None where no limit was known.
+    predicted_max: Option<u64>,
+    /// None as long as it is not known.
+    settled: Option<u64>,
+    /// What it counts as: never less than it may have cost.
+    counts_as: u64,
+    state: State,
+    outcome: Option<String>,
+    counted: Option<String>,
+}
+
+/// What entries of one unit and one state sum up to.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Total {
+    unit: String,
+    state: State,
+    calls: u64,
+    counts_as: u64,
+}
+
+impl Row {
+    pub(super) fn of(entry: &LedgerEntry) -> Self {
+        Self {
+            time: entry.at,
+            session: safe(&entry.session),
+            operation: safe(&entry.operation),
+            what: safe(&entry.what),
+            unit: safe(&entry.unit),
+            predicted_min: entry.predicted_min,
+            predicted_max: entry.predicted_max,
+            settled: entry.settled,
+            counts_as: entry.careful(),
+            state: entry.state,
+            outcome: entry.outcome.as_deref().map(safe),
+            counted: entry.counted.as_deref().map(safe),
+        }
+    }
+
+    fn predicted(&self) -> String {
+        Units::Range { min: self.predicted_min, max: self.predicted_max, why: "" }.to_string()
+    }
+
+    fn cells(&self) -> [String; 12] {
+        let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        [
+            self.time.to_string(),
+            self.session.clone(),
+            self.operation.clone(),
+            self.what.clone(),
+            self.unit.clone(),
+            self.predicted_min.to_string(),
+            number(self.predicted_max),
+            number(self.settled),
+            self.counts_as.to_string(),
+            self.state.name().to_owned(),
+            text(&self.outcome),
+            text(&self.counted),
+        ]
+    }
+}
+
+/// Text that may be shown. What is in visible form already, as most of the ledger is, stays as it is.
+fn safe(text: &str) -> String {
+    let visible = String::from(Untrusted::from(text).visible());
+    if visible.replace(r"\x5c", r"\") == text { text.to_owned() } else { visible }
+}
+
+/// What the entries sum up to, by unit and state.
+pub(super) fn totals(rows: &[Row]) -> Vec<Total> {
+    let mut sums: BTreeMap<(&str, State), (u64, u64)> = BTreeMap::new();
+    for row in rows {
+        let (calls, units) = sums.entry((&row.unit, row.state)).or_default();
+        *calls += 1;
+        *units = units.saturating_add(row.counts_as);
+    }
+    let total = |((unit, state), (calls, counts_as)): ((&str, State), _)| Total {
+        unit: unit.to_owned(),
+        state,
+        calls,
+        counts_as,
+    };
+    sums.into_iter().map(total).collect()
+}
+
+/// The ledger for people: entries, totals, and the comparison as its last line.
+pub(super) fn text(rows: &[Row], compared: Option<&Compared>) -> String {
+    if rows.is_empty() {
+        return "Nothing was asked of the service in this time; behaview ledger --all shows everything.\n".to_owned();
+    }
+    let mut entries =
+        Table::new(&["time (UTC)", "operation", "what", "predicted", "settled", "state", "outcome", "counters"], &[]);
+    for row in rows {
+        let dash = || "-".to_owned();
+        entries.row([
+            row.time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+            row.operation.clone(),
+            row.what.clone(),
+            row.predicted(),
+            row.settled.map_or_else(dash, thousands),
+            row.state.name().to_owned(),
+            row.outcome.clone().unwrap_or_else(dash),
+            row.counted.clone().unwrap_or_else(dash),
+        ]);
+    }
+    let mut sums = Table::new(&["counts", "state", "calls", "counts as"], &[2, 3]);
+    for Total { unit, state, calls, counts_as } in totals(rows) {
+        sums.row([unit, state.name().to_owned(), thousands(calls), thousands(counts_as)]);
+    }
+    let last = compared.map_or_else(
+        || "the counters were not looked at before and after these calls: behaview quota looks, for nothing".to_owned(),
+        Compared::line,
+    );
+    format!("{entries}\n{sums}\n{last}\n")
+}
+
+/// One object a line.
+pub(super) fn lines(rows: &[Row]) -> serde_json::Result<String> {
+    rows.iter().map(|row| Ok(serde_json::to_string(row)? + "\n")).collect()
+}
+
+/// Comma-separated values (RFC 4180, with bare line feeds).
+pub(super) fn csv(rows: &[Row]) -> String {
+    let line = |row: &Row| row.cells().map(|cell| quoted(&cell)).join(",") + "\n";
+    rows.iter().map(line).fold(HEADING.to_owned(), |csv, line| csv + &line)
+}
+
+/// A cell, in quotes where it needs them; what a spreadsheet would take for a formula gets an apostrophe in front.
+fn quoted(cell: &str) -> String {
+    let cell = if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{cell}") } else { cell.to_owned() };
+    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_quoted_and_compute_nothing() {
+        assert_eq!(quoted("plain words"), "plain words");
+        assert_eq!(quoted(r#"a "b", c"#), r#""a ""b"", c""#);
+        for formula in ["=1+1", "+1", "-1", "@SUM(A1)"] {
+            assert_eq!(quoted(formula), format!("'{formula}"));
+        }
+        assert_eq!(quoted("=HYPERLINK(\"a\",\"b\")"), "\"'=HYPERLINK(\"\"a\"\",\"\"b\"\")\"");
+    }
+
+    #[test]
+    fn what_is_visible_already_is_not_escaped_twice() {
+        assert_eq!(safe(r"report ab\x1b[2J"), r"report ab\x1b[2J");
+        assert_eq!(safe("report ab\u{1b}[2J"), r"report ab\x1b[2J");
+        assert_eq!(safe(r"a\x5cx1b"), r"a\x5cx1b");
+        assert_eq!(safe("\\x1b\u{202e}"), r"\x5cx1b\u{202e}");
+    }
+}

@@ -1,0 +1,39 @@
+//! What the free quota details say is written down beside the ledger, so that predicted can be compared with counted.
+
+use super::Gate;
+use crate::quota::audit::{Look, Reading};
+use crate::quota::{Balances, Holder, Period, Unit};
+use jiff::Timestamp;
+
+/// The counters that are written down: those whose ends are documented, of the unit that calls are counted in.
+const KEPT: [(Unit, Period); 2] = [(Unit::Request, Period::Daily), (Unit::Request, Period::Monthly)];
+
+impl Gate {
+    /// What must be known of a look before it is sent; none if it cannot be compared with the ledger.
+    pub(super) async fn begin_look(&self) -> Option<Look> {
+        let (account, asked) = (self.client.account()?, (self.clock)());
+        let after = self.work(|store| store.last_entry()).await.ok()?.ok()?;
+        Some(Look { asked, received: asked, account, after, readings: Vec::new() })
+    }
+
+    /// Writes down what a look found, and settles what it explains. One that cannot be written explains nothing.
+    pub(super) async fn note_look(&self, mut look: Look, received: Timestamp, answer: &[u8]) {
+        let Ok(balances) = Balances::parse(answer) else { return };
+        look.received = received;
+        look.readings = readings(&balances);
+        let (profile, session) = (self.profile().to_owned(), self.session.clone());
+        let _ = self.work(move |store| store.note_look(&profile, &session, &look)).await;
+    }
+}
+
+fn readings(balances: &Balances) -> Vec<Reading> {
+    let mut readings = Vec::new();
+    for (unit, period) in KEPT {
+        for holder in [Holder::User, Holder::Group] {
+            let side = balances.counter(unit, period).and_then(|counter| counter.side(holder));
+            let reading = side.map(|side| Reading { unit, period, holder, used: side.used, allowed: side.allowed });
+            readings.extend(reading);
+        }
+    }
+    readings
+}

@@ -1,0 +1,186 @@
+use super::*;
+use proptest::prelude::*;
+
+/// Noon of a day in the middle of a month.
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_second(1_794_484_800 + seconds).unwrap()
+}
+
+fn look(second: i64, after: i64, used: u64) -> Look {
+    let reading = |period| Reading { unit: Unit::Request, period, holder: Holder::User, used, allowed: 500 };
+    let readings = [Period::Hourly, Period::Daily, Period::Monthly].map(reading).to_vec();
+    Look { asked: at(second), received: at(second + 1), account: "me".to_owned(), after, readings }
+}
+
+fn call(number: i64, second: i64, charge: Charge) -> Call {
+    let (account, operation) = (Some("me".to_owned()), "private-behaviour".to_owned());
+    Call { number, from: at(second), until: at(second + 1), account, operation, charge }
+}
+
+const ONE: Charge = Charge::Certain(1);
+const PERHAPS: Charge = Charge::Unsure(Some(1));
+
+/// What is found after a first window that shows that the counter counts our calls.
+fn found(looks: &[Look], calls: &[Call]) -> Vec<Finding> {
+    let mut proof = look(-2_000, -1, 0);
+    let mut all = vec![proof.clone()];
+    (proof.asked, proof.received, proof.after) = (at(-1_000), at(-999), 0);
+    proof.readings.iter_mut().for_each(|reading| reading.used = 1);
+    all.push(proof);
+    let calls: Vec<_> = [call(0, -1_900, ONE)].into_iter().chain(calls.iter().cloned()).collect();
+    all.extend(looks.iter().cloned());
+    let found = windows(&all, &calls, Unit::Request);
+    assert_eq!(found[0].finding(), Finding::Confirmed);
+    found.iter().filter(|window| window.since >= at(0)).map(Window::finding).collect()
+}
+
+#[test]
+fn a_counter_that_was_never_seen_to_count_decides_nothing() {
+    let windows = windows(&[look(0, 0, 7), look(1_000, 1, 7)], &[call(1, 10, PERHAPS)], Unit::Request);
+    assert_eq!(windows[0].finding(), Finding::Unclear);
+}
+
+#[test]
+fn what_the_rise_says_of_the_calls() {
+    for (charges, rose, finding) in [
+        (&[ONE, ONE][..], 2, Finding::Confirmed),
+        (&[ONE, PERHAPS], 1, Finding::Free),
+        (&[ONE, PERHAPS], 2, Finding::Charged(None)),
+        (&[ONE, PERHAPS], 3, Finding::Unclear),
+        (&[ONE, PERHAPS], 0, Finding::Contradicted),
+        (&[PERHAPS, PERHAPS], 1, Finding::Unclear),
+        (&[PERHAPS, PERHAPS], 0, Finding::Free),
+        (&[ONE, Charge::Unsure(None)], 6, Finding::Charged(Some(5))),
+        (&[PERHAPS, Charge::Unsure(None)], 6, Finding::Unclear),
+        (&[PERHAPS, Charge::Unsure(None)], 0, Finding::Free),
+        (&[ONE], 3, Finding::Unclear),
+        (&[ONE], 0, Finding::Contradicted),
+        (&[], 0, Finding::Confirmed),
+    ] {
+        let calls: Vec<_> = (1..).zip(charges).map(|(n, charge)| call(n, 10 * n, *charge)).collect();
+        let looks = [look(0, 0, 7), look(1_000, 9, 7 + rose)];
+        assert_eq!(found(&looks, &calls), [finding], "{charges:?} {rose}");
+    }
+}
+
+#[test]
+fn a_look_that_comes_soon_confirms_and_decides_nothing() {
+    let soon = |rose: u64, charge| found(&[look(0, 0, 7), look(20, 9, 7 + rose)], &[call(1, 10, charge)]);
+    assert_eq!(soon(1, ONE), [Finding::Confirmed]);
+    assert_eq!(soon(0, ONE), [Finding::Unclear]);
+    assert_eq!(soon(0, PERHAPS), [Finding::Unclear]);
+    assert_eq!(soon(1, PERHAPS), [Finding::Unclear]);
+}
+
+#[test]
+fn a_window_that_ends_late_reaches_back_over_looks_that_came_too_soon() {
+    let calls = [call(1, 10, ONE), call(2, 30, PERHAPS), call(3, 50, PERHAPS)];
+    let looks = [look(0, 0, 0), look(20, 1, 1), look(40, 2, 1), look(60, 3, 2), look(1_000, 3, 2)];
+    let said = |windows: Vec<Window>| windows.iter().map(Window::finding).collect::<Vec<_>>();
+    let soon = [Finding::Confirmed, Finding::Unclear, Finding::Unclear, Finding::Confirmed];
+    assert_eq!(said(windows(&looks, &calls, Unit::Request)), soon);
+    // From the last look back to the first: nothing, the third call, it and the second, all.
+    let late = [Finding::Confirmed, Finding::Charged(None), Finding::Unclear, Finding::Unclear];
+    assert_eq!(said(final_windows(&looks, &calls, Unit::Request)), late);
+}
+
+#[test]
+fn what_is_in_doubt_makes_no_window() {
+    let looks = [look(0, 0, 7), look(1_000, 1, 7)];
+    let calls = [call(1, 10, PERHAPS)];
+    assert_eq!(found(&looks, &calls), [Finding::Free]);
+    let other = |change: fn(&mut [Look; 2], &mut Call)| {
+        let (mut looks, mut call) = (looks.clone(), calls[0].clone());
+        change(&mut looks, &mut call);
+        found(&looks, &[call])
+    };
+    let nothing: [Finding; 0] = [];
+    assert_eq!(other(|_, call| call.from = at(1)), nothing, "under way at the first look");
+    assert_eq!(other(|_, call| call.until = at(1_000)), nothing, "under way at the second look");
+    assert_eq!(other(|_, call| call.account = None), nothing, "somebody's call");
+    assert_eq!(other(|looks, _| looks[1].account = "you".to_owned()), nothing, "another key");
+    assert_eq!(other(|looks, _| looks[1].after = 0), nothing, "the clock was set");
+    assert_eq!(other(|looks, _| looks[1] = look(43_000, 1, 7)), [Finding::Free], "before midnight");
+    assert_eq!(other(|looks, _| looks[1] = look(30 * 86_400, 1, 7)), nothing, "another month");
+    assert_eq!(other(|looks, _| looks[1].readings[0].used = 0), [Finding::Free], "nobody knows when an hour ends");
+    assert_eq!(other(|looks, _| looks[1].readings.clear()), nothing, "counters that are not shown");
+    assert_eq!(other(|looks, _| looks[1].readings[1].used = 8), nothing, "counters that disagree");
+}
+
+#[test]
+fn after_midnight_the_month_still_tells() {
+    let next_day = || {
+        let mut look = look(86_400, 1, 8);
+        look.readings[1].used = 0;
+        look
+    };
+    assert_eq!(found(&[look(0, 0, 7), next_day()], &[call(1, 10, ONE)]), [Finding::Confirmed]);
+    let mut odd = next_day();
+    odd.readings[2].used = 3;
+    assert!(found(&[look(0, 0, 7), odd], &[call(1, 10, ONE)]).is_empty(), "a counter that fell");
+}
+
+#[test]
+fn the_record_of_a_price() {
+    let calls = [call(1, 10, ONE), call(2, 2_000, ONE), call(3, 4_000, ONE), call(4, 6_000, PERHAPS)];
+    let looks =
+        [look(0, 0, 0), look(1_000, 1, 1), look(3_000, 2, 1), look(5_000, 3, 9), look(7_000, 4, 9), look(9_000, 4, 9)];
+    let record = record(&windows(&looks, &calls, Unit::Request));
+    assert_eq!(record["private-behaviour"], Record { confirmed: 1, contradicted: 1, unclear: 2 });
+}
+
+/// What happens, with what is true of it and cannot be seen.
+#[derive(Clone, Debug)]
+enum Step {
+    Certain(u64),
+    Unsure { most: u64, is_charged: bool },
+    Others(u64),
+    Look,
+    Wait(i64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        (0..4_u64).prop_map(Step::Certain),
+        (1..4_u64, any::<bool>()).prop_map(|(most, is_charged)| Step::Unsure { most, is_charged }),
+        (0..3_u64).prop_map(Step::Others),
+        Just(Step::Look),
+        (1..900_i64).prop_map(Step::Wait),
+    ]
+}
+
+proptest! {
+    /// Whatever happened: after the findings no window's calls count for less than the service has charged for them.
+    #[test]
+    fn no_finding_counts_too_low(steps in prop::collection::vec(step(), 0..40)) {
+        let (mut now, mut used, mut calls, mut looks, mut truth) = (0, 0, Vec::new(), Vec::new(), Vec::new());
+        for step in steps {
+            now += 10;
+            let number = calls.len() as i64 + 1;
+            match step {
+                Step::Certain(units) => {
+                    calls.push(call(number, now, Charge::Certain(units)));
+                    truth.push(units);
+                    used += units;
+                }
+                Step::Unsure { most, is_charged } => {
+                    calls.push(call(number, now, Charge::Unsure(Some(most))));
+                    truth.push(if is_charged { most } else { 0 });
+                    used += truth.last().unwrap();
+                }
+                Step::Others(units) => used += units,
+                Step::Look => looks.push(look(now, calls.len() as i64, used)),
+                Step::Wait(seconds) => now += seconds,
+            }
+        }
+        for window in windows(&looks, &calls, Unit::Request).iter().chain(&final_windows(&looks, &calls, Unit::Request)) {
+            for call in &window.calls {
+                let truth = truth[usize::try_from(call.number - 1).unwrap()];
+                if call.is_unsure && window.finding() == Finding::Free {
+                    prop_assert_eq!(truth, 0);
+                }
+            }
+            prop_assert!(window.finding() != Finding::Contradicted, "prices that are right are not contradicted");
+        }
+    }
+}

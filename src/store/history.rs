@@ -1,0 +1,304 @@
+//! The ledger as it is read: its entries, and what the service's counters said of them.
+
+use super::database::{Store, StoreError};
+use super::held::moment;
+use crate::quota::audit::{self, Call, Charge, Finding, Look, Reading, Record, Window};
+use crate::quota::{Holder, Period, Unit};
+use jiff::{SignedDuration, Timestamp};
+use rusqlite::{Connection, Row, TransactionBehavior, params};
+use std::collections::BTreeMap;
+
+/// After so long a call that was never settled is over: the program that made it was killed.
+const ABANDONED: SignedDuration = SignedDuration::from_hours(1);
+
+/// The unit whose counters are compared with the ledger.
+const COUNTED: Unit = Unit::Request;
+
+/// What is known of a call in the ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It was answered, or the counters say so: it cost what is settled.
+    Charged,
+    /// It cost nothing.
+    Free,
+    /// It was never sent.
+    Unsent,
+    /// Whether it was charged is not known.
+    Unknown,
+    /// It is under way, or its program was killed.
+    Reserved,
+}
+
+impl State {
+    /// Every state.
+    pub const ALL: [Self; 5] = [Self::Charged, Self::Free, Self::Unsent, Self::Unknown, Self::Reserved];
+
+    /// Its name, as in the store and in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Charged => "charged",
+            Self::Free => "free",
+            Self::Unsent => "unsent",
+            Self::Unknown => "unknown",
+            Self::Reserved => "reserved",
+        }
+    }
+
+    /// A word that nobody knows is no reason to count too low.
+    fn named(name: &str) -> Self {
+        Self::ALL.into_iter().find(|state| state.name() == name).unwrap_or(Self::Unknown)
+    }
+}
+
+/// An entry of the ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LedgerEntry {
+    /// Its number; they grow.
+    pub number: i64,
+    /// When it was written down, just before it was sent.
+    pub at: Timestamp,
+    /// Which run of the program.
+    pub session: String,
+    /// Name of the operation.
+    pub operation: String,
+    /// What was asked.
+    pub what: String,
+    /// What it was to be counted in.
+    pub unit: String,
+    /// Units that it was to cost at least.
+    pub predicted_min: u64,
+    /// Units that it was to cost at most; none where no limit was known.
+    pub predicted_max: Option<u64>,
+    /// What is known of it.
+    pub state: State,
+    /// Units that it cost, once that is known.
+    pub settled: Option<u64>,
+    /// When that was written down.
+    pub settled_at: Option<Timestamp>,
+    /// What came of it, in words.
+    pub outcome: Option<String>,
+    /// What the service's counters said of it, in words.
+    pub counted: Option<String>,
+    account: Option<String>,
+}
+
+impl LedgerEntry {
+    /// What it counts as: never less than it may have cost.
+    #[must_use]
+    pub fn careful(&self) -> u64 {
+        match self.state {
+            State::Charged => self.settled.unwrap_or_else(|| self.worst()),
+            State::Free | State::Unsent => 0,
+            State::Unknown | State::Reserved => self.worst(),
+        }
+    }
+
+    fn worst(&self) -> u64 {
+        self.predicted_max.unwrap_or(self.predicted_min.max(1))
+    }
+
+    /// As the counters see it; none if it cannot have been counted.
+    fn call(&self) -> Option<Call> {
+        let charge = match self.state {
+            State::Charged => Charge::Certain(self.careful()),
+            State::Free | State::Unsent => return None,
+            State::Unknown | State::Reserved => Charge::Unsure(self.predicted_max),
+        };
+        let over = match self.state {
+            State::Reserved => self.at.checked_add(ABANDONED).unwrap_or(Timestamp::MAX),
+            _ => self.settled_at.unwrap_or(self.at).max(self.at),
+        };
+        let (account, operation) = (self.account.clone(), self.operation.clone());
+        let is_counted = charge != Charge::Certain(0);
+        is_counted.then_some(Call { number: self.number, from: self.at, until: over, account, operation, charge })
+    }
+
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let units = |n: i64| u64::try_from(n).unwrap_or(0);
+        Ok(Self {
+            number: row.get(0)?,
+            at: moment(row.get(1)?),
+            session: row.get(2)?,
+            operation: row.get(3)?,
+            what: row.get(4)?,
+            unit: row.get(5)?,
+            predicted_min: units(row.get(6)?),
+            predicted_max: row.get::<_, Option<i64>>(7)?.map(units),
+            state: State::named(&row.get::<_, String>(8)?),
+            settled: row.get::<_, Option<i64>>(9)?.map(units),
+            settled_at: row.get::<_, Option<i64>>(10)?.map(moment),
+            outcome: row.get(11)?,
+            counted: row.get(12)?,
+            account: row.get(13)?,
+        })
+    }
+}
+
+impl Store {
+    /// The number of the last entry of the ledger, zero for none.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn last_entry(&self) -> Result<i64, StoreError> {
+        self.with(|connection| connection.query_row("SELECT COALESCE(MAX(id), 0) FROM ledger", [], |row| row.get(0)))
+    }
+
+    /// Writes down a look at the service's counters, and settles what it explains; says how many entries.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn note_look(&self, profile: &str, session: &str, look: &Look) -> Result<usize, StoreError> {
+        self.with(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            write_look(&transaction, profile, session, look)?;
+            let settled = reconcile(&transaction, profile)?;
+            transaction.commit()?;
+            Ok(settled)
+        })
+    }
+
+    /// Every entry of a profile, the oldest first, each with what the counters said of it.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn entries(&self, profile: &str) -> Result<Vec<LedgerEntry>, StoreError> {
+        self.with(|connection| {
+            let mut entries = entries(connection, profile)?;
+            let windows = windows(connection, profile, &entries)?;
+            let said: BTreeMap<_, _> =
+                windows.iter().flat_map(|w| w.calls.iter().map(|call| (call.number, w.words()))).collect();
+            for entry in &mut entries {
+                entry.counted = entry.counted.take().or_else(|| said.get(&entry.number).cloned());
+            }
+            Ok(entries)
+        })
+    }
+
+    /// What was predicted beside what the service counted, in the times between looks at its request counters.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn windows(&self, profile: &str) -> Result<Vec<Window>, StoreError> {
+        self.with(|connection| windows(connection, profile, &entries(connection, profile)?))
+    }
+
+    /// How often the price of each operation was confirmed and contradicted by the counters, by its name.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn price_record(&self, profile: &str) -> Result<BTreeMap<String, Record>, StoreError> {
+        Ok(audit::record(&self.windows(profile)?))
+    }
+}
+
+fn write_look(connection: &Connection, profile: &str, session: &str, look: &Look) -> rusqlite::Result<()> {
+    let number: i64 = connection.query_row("SELECT COALESCE(MAX(look), 0) + 1 FROM counters", [], |row| row.get(0))?;
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO counters (look, asked, at, session, profile, account, after, unit, period, holder, used, allowed)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+    )?;
+    let (asked, at) = (look.asked.as_millisecond(), look.received.as_millisecond());
+    for reading in &look.readings {
+        let (unit, period, holder) = (reading.unit.name(), reading.period.name(), reading.holder.name());
+        let units = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+        let (used, allowed) = (units(reading.used), units(reading.allowed));
+        insert.execute(params![
+            number,
+            asked,
+            at,
+            session,
+            profile,
+            look.account,
+            look.after,
+            unit,
+            period,
+            holder,
+            used,
+            allowed
+        ])?;
+    }
+    Ok(())
+}
+
+/// Settles what the counters explain. An entry is only ever touched while its cost is not known.
+fn reconcile(connection: &Connection, profile: &str) -> rusqlite::Result<usize> {
+    let is_any_unsure: bool = connection.query_row(
+        "SELECT EXISTS (SELECT 1 FROM ledger WHERE profile = ?1 AND state IN ('reserved', 'unknown'))",
+        [profile],
+        |row| row.get(0),
+    )?;
+    if !is_any_unsure {
+        return Ok(0);
+    }
+    let calls = calls(&entries(connection, profile)?);
+    let mut settle = connection.prepare_cached(
+        "UPDATE ledger SET state = ?1, settled = COALESCE(?2, predicted_max), counted = ?3
+         WHERE id = ?4 AND state IN ('reserved', 'unknown')",
+    )?;
+    let mut changed = 0;
+    for window in audit::final_windows(&looks(connection, profile)?, &calls, COUNTED) {
+        let (state, settled) = match window.finding() {
+            Finding::Free => (State::Free, Some(0)),
+            Finding::Charged(units) => (State::Charged, units.map(|n| i64::try_from(n).unwrap_or(i64::MAX))),
+            _ => continue,
+        };
+        for call in window.calls.iter().filter(|call| call.is_unsure) {
+            changed += settle.execute(params![state.name(), settled, window.words(), call.number])?;
+        }
+    }
+    Ok(changed)
+}
+
+fn entries(connection: &Connection, profile: &str) -> rusqlite::Result<Vec<LedgerEntry>> {
+    let mut select = connection.prepare_cached(
+        "SELECT id, at, session, operation, what, unit, predicted_min, predicted_max, state, settled, settled_at, outcome,
+                counted, account
+         FROM ledger WHERE profile = ?1 ORDER BY id",
+    )?;
+    let rows = select.query_map([profile], LedgerEntry::read)?;
+    rows.collect()
+}
+
+fn windows(connection: &Connection, profile: &str, entries: &[LedgerEntry]) -> rusqlite::Result<Vec<Window>> {
+    Ok(audit::windows(&looks(connection, profile)?, &calls(entries), COUNTED))
+}
+
+/// Calls in the unit whose counters are compared, in the order of their numbers.
+fn calls(entries: &[LedgerEntry]) -> Vec<Call> {
+    entries.iter().filter(|entry| entry.unit == COUNTED.name()).filter_map(LedgerEntry::call).collect()
+}
+
+fn looks(connection: &Connection, profile: &str) -> rusqlite::Result<Vec<Look>> {
+    let mut select = connection.prepare_cached(
+        "SELECT look, asked, at, account, after, unit, period, holder, used, allowed
+         FROM counters WHERE profile = ?1 ORDER BY look",
+    )?;
+    let mut rows = select.query([profile])?;
+    let (mut looks, mut last) = (Vec::<Look>::new(), None);
+    while let Some(row) = rows.next()? {
+        let number: i64 = row.get(0)?;
+        if last.replace(number) != Some(number) {
+            let (asked, received) = (moment(row.get(1)?), moment(row.get(2)?));
+            looks.push(Look { asked, received, account: row.get(3)?, after: row.get(4)?, readings: Vec::new() });
+        }
+        let reading = reading(row)?;
+        if let Some(look) = looks.last_mut() {
+            look.readings.extend(reading);
+        }
+    }
+    Ok(looks)
+}
+
+/// A reading; none if a newer program has written of something that this one does not know.
+fn reading(row: &Row<'_>) -> rusqlite::Result<Option<Reading>> {
+    let (unit, period, holder): (String, String, String) = (row.get(5)?, row.get(6)?, row.get(7)?);
+    let units = |n: i64| u64::try_from(n).unwrap_or(0);
+    let (used, allowed) = (units(row.get(8)?), units(row.get(9)?));
+    let unit = Unit::ALL.into_iter().find(|known| known.name() == unit);
+    let period = Period::ALL.into_iter().find(|known| known.name() == period);
+    let holder = [Holder::User, Holder::Group].into_iter().find(|known| known.name() == holder);
+    let known = unit.zip(period).zip(holder);
+    Ok(known.map(|((unit, period), holder)| Reading { unit, period, holder, used, allowed }))
+}

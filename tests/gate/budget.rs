@@ -1,0 +1,78 @@
+//! Beyond a budget nothing is sent.
+
+use behaview::quota::{Budget, Span};
+
+use super::counted::{pass, run, start_clock};
+use super::*;
+
+fn limit(session: Option<u64>, daily: Option<u64>) -> Budget {
+    Budget { session, daily }
+}
+
+fn span(result: Result<Answer, GateError>) -> Option<Span> {
+    match result {
+        Err(GateError::OverBudget(over)) => Some(over.span),
+        Ok(_) => None,
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_run_stops_at_its_budget_and_what_is_free_or_held_does_not_count() {
+    start_clock();
+    let visit = Visit::begin().await;
+    let gate = run("frugal", &visit.store(), &visit.demo).with_budget(limit(Some(2), None));
+    for over in [None, None, Some(Span::Session)] {
+        assert_eq!(span(visit::ask(&gate, &first_report()).await), over);
+    }
+    assert_eq!((visit.calls(), gate.spent().unwrap().total()), (2, 2));
+    assert!(visit::ask(&gate, &Request::Quotas).await.is_ok());
+    assert!(gate.held(&first_report()).unwrap().is_some());
+    let next = run("next", &visit.store(), &visit.demo).with_budget(limit(Some(2), None));
+    assert_eq!(span(visit::ask(&next, &first_report()).await), None);
+}
+
+#[tokio::test]
+async fn what_may_have_been_charged_counts() {
+    start_clock();
+    let visit = Visit::begin().await;
+    let gate = run("frugal", &visit.store(), &visit.demo).with_budget(limit(Some(1), None));
+    visit.demo.arm("reset*1".parse().unwrap());
+    assert!(visit::ask(&gate, &first_report()).await.is_err());
+    let error = visit::ask(&gate, &first_report()).await.unwrap_err();
+    let wanted = "nothing was sent: over the budget: it would cost 1 request, and 1 of the 1 that this run may spend are spent or may be";
+    assert_eq!((error.to_string().as_str(), visit.calls()), (wanted, 1));
+}
+
+#[tokio::test]
+async fn a_day_is_shared_by_all_runs_and_ends_at_midnight() {
+    start_clock();
+    let visit = Visit::begin().await;
+    let runs = ["one", "two"].map(|name| run(name, &visit.store(), &visit.demo).with_budget(limit(None, Some(3))));
+    for (n, over) in [(0, None), (1, None), (0, None), (1, Some(Span::Day)), (0, Some(Span::Day))] {
+        assert_eq!(span(visit::ask(&runs[n], &first_report()).await), over);
+    }
+    pass(&visit.demo, 24 * 60);
+    assert_eq!(span(visit::ask(&runs[1], &first_report()).await), None);
+}
+
+#[tokio::test]
+async fn two_programs_at_once_do_not_spend_the_same_rest() {
+    start_clock();
+    let visit = Visit::begin().await;
+    let runs = ["one", "two"].map(|name| run(name, &visit.store(), &visit.demo).with_budget(limit(None, Some(1))));
+    let (report, page) = (first_report(), list(&dropper()));
+    let (one, two) = tokio::join!(visit::ask(&runs[0], &report), visit::ask(&runs[1], &page));
+    assert_eq!([one, two].into_iter().filter(Result::is_ok).count(), 1);
+    assert_eq!(visit.calls(), 1);
+}
+
+#[tokio::test]
+async fn an_open_price_fits_no_budget() {
+    start_clock();
+    let visit = Visit::begin().await;
+    let gate = run("frugal", &visit.store(), &visit.demo).with_budget(limit(Some(1_000), None));
+    let files = vec![behaview::report::identifier::FileHash::parse(&"a".repeat(64)).unwrap()];
+    let result = visit::ask(&gate, &Request::V2Submissions { files }).await;
+    assert_eq!((span(result), visit.calls()), (Some(Span::Session), 0));
+}

@@ -1,0 +1,182 @@
+//! What the service's counters say of calls whose outcome is not known.
+
+use std::cell::Cell;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use behaview::gate::Gate;
+use behaview::service::Client;
+use behaview::service::credential::{Credential, Source};
+use behaview::store::{State, Store};
+use jiff::Timestamp;
+
+use super::*;
+
+thread_local! {
+    /// Milliseconds since the epoch: the one clock of gate and test. It ticks each time somebody looks at it.
+    static NOW: Cell<i64> = const { Cell::new(0) };
+}
+
+/// The moment at which the service's clock stands still too.
+const START: i64 = 1_794_474_845_000;
+
+pub fn start_clock() {
+    NOW.set(START);
+}
+
+pub fn tick() -> Timestamp {
+    NOW.set(NOW.get() + 1);
+    Timestamp::from_millisecond(NOW.get()).unwrap()
+}
+
+/// Lets time pass for gate and service.
+pub fn pass(demo: &Demo, minutes: u64) {
+    NOW.set(NOW.get() + i64::try_from(minutes * 60_000).unwrap());
+    demo.advance(Duration::from_secs(minutes * 60));
+}
+
+/// A run of the program with this test's clock.
+pub fn run(session: &str, path: &Path, demo: &Demo) -> Gate {
+    let credential = Credential::new(demo.key(), Source::Demo).unwrap();
+    let client = Client::new(Visit::profile(demo), Some(credential)).unwrap();
+    Gate::new(Arc::new(Store::open(path).unwrap()), client, session.to_owned(), tick)
+}
+
+struct Scene {
+    visit: Visit,
+    gate: Gate,
+}
+
+impl Scene {
+    /// A gate that has seen the service's counters count a call of its own.
+    async fn begin() -> Self {
+        start_clock();
+        let visit = Visit::begin().await;
+        let gate = run("counted", &visit.store(), &visit.demo);
+        let scene = Self { visit, gate };
+        scene.look().await;
+        scene.ask().await;
+        scene.look().await;
+        scene
+    }
+
+    async fn ask(&self) -> bool {
+        visit::ask(&self.gate, &first_report()).await.is_ok()
+    }
+
+    async fn look(&self) {
+        visit::ask(&self.gate, &Request::Quotas).await.unwrap();
+    }
+
+    async fn fail(&self, fault: &str) {
+        self.visit.demo.arm(format!("{fault}*1").parse().unwrap());
+        assert!(!self.ask().await);
+    }
+
+    async fn look_later(&self) {
+        pass(&self.visit.demo, 6);
+        self.look().await;
+    }
+
+    fn states(&self) -> Vec<State> {
+        let entries = self.gate.store().entries("demo").unwrap();
+        entries.iter().skip(1).map(|entry| entry.state).collect()
+    }
+
+    fn counted(&self) -> Option<String> {
+        self.gate.store().entries("demo").unwrap().pop().unwrap().counted
+    }
+}
+
+#[tokio::test]
+async fn a_lost_call_that_was_counted_is_charged_and_one_that_was_not_is_free() {
+    for (fault, state) in
+        [("lost", State::Charged), ("503", State::Charged), ("reset", State::Free), ("403", State::Free)]
+    {
+        let scene = Scene::begin().await;
+        scene.fail(fault).await;
+        scene.look().await;
+        assert_eq!(scene.states(), [State::Unknown], "{fault}: a look so soon decides nothing");
+        scene.look_later().await;
+        assert_eq!(scene.states(), [state], "{fault}");
+        assert!(scene.counted().unwrap().contains("the counter rose by "), "{fault}");
+        assert!(scene.gate.spent().unwrap().total() >= scene.visit.charged());
+    }
+}
+
+#[tokio::test]
+async fn what_others_spend_leaves_a_call_unknown_and_is_explained() {
+    let scene = Scene::begin().await;
+    scene.fail("reset").await;
+    for _ in 0..2 {
+        scene.visit.reference(&list(&dropper())).await;
+    }
+    scene.look_later().await;
+    assert_eq!(scene.states(), [State::Unknown]);
+    let wanted = "the counter rose by 2, this program accounts for 0: 2 by others with the same key, or by calls whose outcome is not known";
+    assert_eq!(scene.counted().as_deref(), Some(wanted));
+}
+
+#[tokio::test]
+async fn a_colleague_of_the_group_changes_nothing() {
+    let scene = Scene::begin().await;
+    scene.fail("reset").await;
+    scene.visit.demo.colleague_spends(7);
+    scene.look_later().await;
+    assert_eq!(scene.states(), [State::Free]);
+}
+
+#[tokio::test]
+async fn a_day_that_ends_in_between_is_told_by_the_month() {
+    let scene = Scene::begin().await;
+    scene.fail("lost").await;
+    pass(&scene.visit.demo, 24 * 60);
+    scene.look().await;
+    assert_eq!(scene.states(), [State::Charged]);
+    scene.fail("reset").await;
+    pass(&scene.visit.demo, 31 * 24 * 60);
+    scene.look().await;
+    assert_eq!(scene.states()[1], State::Unknown, "a month that ends tells nothing");
+}
+
+#[tokio::test]
+async fn a_call_that_was_given_up_is_explained_once_it_is_surely_over() {
+    let scene = Scene::begin().await;
+    scene.visit.demo.arm("delay=600000*1".parse().unwrap());
+    let calls = scene.visit.calls();
+    let report = first_report();
+    {
+        let mut call = std::pin::pin!(visit::ask(&scene.gate, &report));
+        while scene.visit.calls() == calls {
+            assert!(tokio::time::timeout(Duration::from_millis(5), &mut call).await.is_err());
+        }
+    }
+    scene.look_later().await;
+    assert_eq!(scene.states(), [State::Reserved]);
+    pass(&scene.visit.demo, 70);
+    scene.look().await;
+    assert_eq!(scene.states(), [State::Charged]);
+}
+
+#[tokio::test]
+async fn prices_have_a_record() {
+    let scene = Scene::begin().await;
+    let record = |scene: &Scene| scene.gate.store().price_record("demo").unwrap()["private-behaviour"];
+    assert_eq!((record(&scene).confirmed, record(&scene).unclear), (1, 0));
+    scene.ask().await;
+    scene.visit.reference(&list(&dropper())).await;
+    scene.look_later().await;
+    assert_eq!((record(&scene).confirmed, record(&scene).contradicted, record(&scene).unclear), (1, 0, 1));
+}
+
+#[tokio::test]
+async fn the_key_cannot_be_told_from_the_account() {
+    let scene = Scene::begin().await;
+    let key = scene.visit.demo.key();
+    let account = scene.gate.client().account().unwrap();
+    assert!(account.len() == 16 && !key.contains(&account), "{account}");
+    let other = Credential::new("another", Source::Demo).unwrap();
+    let other = Client::new(Visit::profile(&scene.visit.demo), Some(other)).unwrap();
+    assert_ne!(other.account().unwrap(), account);
+}

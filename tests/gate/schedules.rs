@@ -1,0 +1,347 @@
+//! Random sessions in which things go wrong: no question is sent twice, and the ledger is never below the service.
+//!
+//! The ordinary test runs the same [`ORDINARY`] schedules every time. `BEHAVIEW_SCHEDULES=1000 cargo test --test gate
+//! schedules -- --nocapture` runs so many fresh ones, and says what became of them.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use behaview::gate::Gate;
+use behaview::quota::{Budget, Entitlements};
+use behaview::report::identifier::FileHash;
+use behaview::store::State;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+use super::counted::{pass, run, start_clock, tick};
+use super::*;
+
+/// Schedules of the ordinary test.
+const ORDINARY: u32 = 40;
+
+/// What strikes a call and ends by itself.
+const FAULTS: [&str; 17] = [
+    "401-wrong",
+    "403",
+    "409",
+    "429-quota",
+    "429-rate",
+    "400",
+    "503",
+    "portal",
+    "empty",
+    "not-json",
+    "stranger",
+    "reset",
+    "lost",
+    "gzip-lie",
+    "cut=100",
+    "cut-bare=100",
+    "redirect=http://127.0.0.1:9/",
+];
+
+/// The request whose price has no known upper end: a lost answer to it may have cost anything, so none of them is lost here.
+const OPEN: usize = 8;
+
+/// One thing that happens.
+#[derive(Clone, Debug)]
+enum Step {
+    /// A run asks, and waits for the end; `anew` even if it is held.
+    Ask { run: usize, what: usize, anew: bool, fault: Option<usize> },
+    /// Enter is pressed twice.
+    Twice { run: usize, what: usize },
+    /// Two programs ask the same at once.
+    Both { what: usize },
+    /// A run is killed after its call was written down, or some milliseconds later, or when the service has the call.
+    Killed { run: usize, what: usize, when: When },
+    /// A run looks at the counters.
+    Look { run: usize },
+    /// One run asks while the other looks at the counters.
+    AskAndLook { what: usize, fault: Option<usize> },
+    /// Another machine uses the same key.
+    Elsewhere,
+    /// A colleague uses the group's quota.
+    Colleague,
+    /// Minutes pass.
+    Pass(u64),
+    /// Minutes pass, and a run looks.
+    LookAfter(u64),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum When {
+    AtOnce,
+    After(u64),
+    Received,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let (run, what) = (0..2_usize, 0..OPEN);
+    let when = prop_oneof![Just(When::AtOnce), (0..6_u64).prop_map(When::After), Just(When::Received)];
+    prop_oneof![
+        8 => (run.clone(), 0..=OPEN, any::<bool>(), prop::option::of(0..FAULTS.len()))
+            .prop_map(|(run, what, anew, fault)| Step::Ask { run, what, anew, fault }),
+        1 => (run.clone(), what.clone()).prop_map(|(run, what)| Step::Twice { run, what }),
+        1 => what.clone().prop_map(|what| Step::Both { what }),
+        3 => (run.clone(), what, when).prop_map(|(run, what, when)| Step::Killed { run, what, when }),
+        2 => run.prop_map(|run| Step::Look { run }),
+        2 => (0..OPEN, prop::option::of(0..FAULTS.len())).prop_map(|(what, fault)| Step::AskAndLook { what, fault }),
+        1 => Just(Step::Elsewhere),
+        1 => Just(Step::Colleague),
+        2 => (0..9_u64).prop_map(Step::Pass),
+        4 => prop_oneof![5..9_u64, 60..90_u64].prop_map(Step::LookAfter),
+    ]
+}
+
+fn budget() -> impl Strategy<Value = Budget> {
+    let limit = || prop::option::weighted(0.3, 0..12_u64);
+    (limit(), limit()).prop_map(|(session, daily)| Budget { session, daily })
+}
+
+fn request(what: usize) -> Request {
+    let public = |n: usize| FileHash::parse(&Demo::public_files()[n].sha256).unwrap();
+    let analysis = |id: String| Request::Analysis { identifier: Identifier::new(Untrusted::from(id)).unwrap() };
+    match what {
+        0 => first_report(),
+        1 => list(&dropper()),
+        2 => Request::Behaviours { file: dropper(), listing: Listing::Identifiers, cursor: None },
+        3 => Request::V2Reports { files: vec![public(0), public(1), FileHash::parse(&"a".repeat(32)).unwrap()] },
+        4 => Request::File { file: public(0) },
+        5 => Request::Rescan { file: public(1) },
+        6 => analysis("no such analysis".to_owned()),
+        7 => analysis(format!("{}-1793606400", &public(0).as_str()[..32])),
+        _ => Request::V2Submissions { files: vec![public(0), public(1)] },
+    }
+}
+
+/// What the service calls the operation of a request.
+fn endpoint(what: usize) -> &'static str {
+    ["behaviour", "list", "identifiers", "v2-report", "file", "rescan", "analysis", "analysis"][what]
+}
+
+/// What became of all schedules.
+#[derive(Default)]
+struct Sum {
+    schedules: AtomicU64,
+    calls: AtomicU64,
+    entries: AtomicU64,
+    unsure: AtomicU64,
+    explained: AtomicU64,
+    refused: AtomicU64,
+}
+
+impl std::fmt::Display for Sum {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let number = |of: &AtomicU64| of.load(Ordering::Relaxed);
+        write!(f, "{} schedules: {} calls received, ", number(&self.schedules), number(&self.calls))?;
+        write!(f, "{} ledger entries, {} of them open at once, ", number(&self.entries), number(&self.unsure))?;
+        write!(f, "{} explained by the counters, ", number(&self.explained))?;
+        write!(f, "{} refused by a budget", number(&self.refused))
+    }
+}
+
+/// A service, two programs on one store, and what is known to be true.
+struct Scene {
+    visit: Visit,
+    runs: [Gate; 2],
+    budget: Budget,
+    born: usize,
+    elsewhere: u64,
+    daily: BTreeMap<i64, u64>,
+    refused: u64,
+}
+
+impl Scene {
+    async fn begin(budget: Budget) -> Self {
+        start_clock();
+        let visit = Visit::begin().await;
+        let runs = ["0", "1"].map(|name| run(name, &visit.store(), &visit.demo).with_budget(budget));
+        Self { visit, runs, budget, born: 2, elsewhere: 0, daily: BTreeMap::new(), refused: 0 }
+    }
+
+    /// What the service charged this machine for.
+    fn charged(&self) -> u64 {
+        self.visit.demo.used().user.monthly - self.elsewhere
+    }
+
+    /// Does a step, and says how many calls it confirmed at most.
+    async fn perform(&mut self, step: &Step) -> usize {
+        match *step {
+            Step::Ask { run, what, anew, fault } => {
+                if let Some(fault) = fault.filter(|_| what != OPEN) {
+                    self.visit.demo.arm(format!("{}*1", FAULTS[fault]).parse().unwrap());
+                }
+                let is_held = self.runs[run].held(&request(what)).unwrap().is_some();
+                let result = ask(&self.runs[run], what, anew).await;
+                self.refused += u64::from(matches!(result, Err(GateError::OverBudget(_))));
+                usize::from(is_sent(&result) && (anew || !is_held))
+            }
+            Step::Twice { run, what } => {
+                let gate = &self.runs[run];
+                let (one, two) = tokio::join!(ask(gate, what, true), ask(gate, what, true));
+                assert!(!(is_sent(&one) && is_sent(&two)), "{one:?} {two:?}");
+                1
+            }
+            Step::Both { what } => {
+                let [one, two] = &self.runs;
+                let (one, two) = tokio::join!(ask(one, what, true), ask(two, what, true));
+                usize::from(is_sent(&one)) + usize::from(is_sent(&two))
+            }
+            Step::Killed { run, what, when } => {
+                self.kill(run, what, when).await;
+                1
+            }
+            Step::Look { run } => {
+                visit::ask(&self.runs[run], &Request::Quotas).await.unwrap();
+                1
+            }
+            Step::AskAndLook { what, fault } => {
+                if let Some(fault) = fault {
+                    // The look may not be struck: only what is asked for has this fault.
+                    self.visit.demo.arm(format!("{}:{}*1", endpoint(what), FAULTS[fault]).parse().unwrap());
+                }
+                let [one, two] = &self.runs;
+                let (asked, looked) = tokio::join!(ask(one, what, true), visit::ask(two, &Request::Quotas));
+                looked.unwrap();
+                1 + usize::from(is_sent(&asked))
+            }
+            Step::Elsewhere => {
+                let before = self.visit.demo.used().user.monthly;
+                self.visit.reference(&list(&dropper())).await;
+                self.elsewhere += self.visit.demo.used().user.monthly - before;
+                1
+            }
+            Step::Colleague => {
+                self.visit.demo.colleague_spends(2);
+                0
+            }
+            Step::LookAfter(minutes) => {
+                pass(&self.visit.demo, minutes);
+                visit::ask(&self.runs[0], &Request::Quotas).await.unwrap();
+                1
+            }
+            Step::Pass(minutes) => {
+                pass(&self.visit.demo, minutes);
+                0
+            }
+        }
+    }
+
+    /// Ends a program while its call is under way; another takes its place.
+    async fn kill(&mut self, number: usize, what: usize, when: When) {
+        give_up(&self.visit, &self.runs[number], what, when).await;
+        self.born += 1;
+        let next = run(&self.born.to_string(), &self.visit.store(), &self.visit.demo);
+        self.runs[number] = next.with_budget(self.budget);
+    }
+
+    /// Lets everything arrive that was sent before a kill: service and runs share one thread.
+    async fn settle(&self) {
+        for _ in 0..10 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    fn check(&mut self, charged_before: u64) {
+        let entries = self.visit.gate.store().entries("demo").unwrap();
+        let careful: u64 = entries.iter().map(|entry| entry.careful()).sum();
+        assert!(careful >= self.charged(), "the ledger says {careful}, the service {}: {entries:#?}", self.charged());
+        let charged = self.charged() - charged_before;
+        let today = self.daily.entry(tick().as_second() / 86_400).or_default();
+        *today += charged;
+        assert!(self.budget.daily.is_none_or(|limit| *today <= limit), "{today} today, of {:?}", self.budget);
+        for gate in &self.runs {
+            let spent = gate.spent().unwrap().total();
+            assert!(self.budget.session.is_none_or(|limit| spent <= limit), "{spent} of {:?}", self.budget);
+        }
+    }
+}
+
+/// Drops a call that is under way.
+async fn give_up(visit: &Visit, gate: &Gate, what: usize, when: When) {
+    let (before, is_received) = (visit.calls(), matches!(when, When::Received));
+    if is_received {
+        visit.demo.arm("delay=600000*1".parse().unwrap());
+    }
+    let mut call = std::pin::pin!(ask(gate, what, true));
+    let mut is_over =
+        std::future::poll_fn(|context| std::task::Poll::Ready(call.as_mut().poll(context).is_ready())).await;
+    let mut rounds = match when {
+        When::AtOnce => 0,
+        When::After(milliseconds) => milliseconds,
+        When::Received => 30_000,
+    };
+    while !is_over && rounds > 0 && !(is_received && visit.calls() > before) {
+        is_over = tokio::time::timeout(Duration::from_millis(1), &mut call).await.is_ok();
+        rounds -= 1;
+    }
+}
+
+fn is_sent(result: &Result<Answer, GateError>) -> bool {
+    use GateError::{NotEntitled, OverBudget, UnderWay, UnderWayElsewhere};
+    !matches!(result, Err(UnderWay | UnderWayElsewhere(_) | OverBudget(_) | NotEntitled(_)))
+}
+
+async fn ask(gate: &Gate, what: usize, anew: bool) -> Result<Answer, GateError> {
+    let quote = request(what).quote(&Entitlements::default());
+    if anew { gate.ask(&quote, &|_| {}).await } else { gate.get(&quote, &|_| {}).await }
+}
+
+/// Plays a schedule; fails the test where a promise is broken.
+async fn play(steps: &[Step], budget: Budget, sum: &Sum) {
+    let mut scene = Scene::begin(budget).await;
+    let mut unsure = 0;
+    for step in steps {
+        let (calls, charged) = (scene.visit.calls(), scene.charged());
+        let confirmed = scene.perform(step).await;
+        if matches!(step, Step::Killed { .. }) {
+            scene.settle().await;
+        }
+        scene.visit.demo.disarm();
+        let sent = scene.visit.calls() - calls;
+        assert!(sent <= confirmed, "{sent} calls for {confirmed} at {step:?}");
+        scene.check(charged);
+        unsure = unsure.max(count(&scene, |state| matches!(state, State::Unknown | State::Reserved)));
+    }
+    let add = |to: &AtomicU64, number: u64| to.fetch_add(number, Ordering::Relaxed);
+    add(&sum.schedules, 1);
+    add(&sum.calls, scene.visit.calls() as u64);
+    add(&sum.entries, count(&scene, |_| true));
+    add(&sum.unsure, unsure);
+    let entries = scene.visit.gate.store().entries("demo").unwrap();
+    let by_counters = |entry: &&behaview::store::LedgerEntry| {
+        entry.counted.as_ref().is_some_and(|said| said.contains("what was not known"))
+            && matches!(entry.state, State::Free | State::Charged)
+    };
+    add(&sum.explained, entries.iter().filter(by_counters).count() as u64);
+    add(&sum.refused, scene.refused);
+}
+
+fn count(scene: &Scene, wanted: impl Fn(State) -> bool) -> u64 {
+    let entries = scene.visit.gate.store().entries("demo").unwrap();
+    entries.iter().filter(|entry| wanted(entry.state)).count() as u64
+}
+
+#[test]
+#[allow(clippy::print_stdout, reason = "whoever runs many schedules wants to know what they were")]
+fn whatever_goes_wrong_nothing_is_sent_twice_and_the_ledger_is_never_too_low() {
+    let wanted = std::env::var("BEHAVIEW_SCHEDULES").ok().and_then(|number| number.parse().ok());
+    let config = Config { cases: wanted.unwrap_or(ORDINARY), failure_persistence: None, ..Config::default() };
+    let mut runner = match wanted {
+        Some(_) => TestRunner::new(config),
+        None => TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha)),
+    };
+    let sum = Sum::default();
+    let schedule = (prop::collection::vec(step(), 1..30), budget());
+    let result = runner.run(&schedule, |(steps, budget)| {
+        let threads = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        threads.block_on(play(&steps, budget, &sum));
+        Ok(())
+    });
+    println!("{sum}");
+    result.unwrap();
+    let is_any = |of: &AtomicU64| of.load(Ordering::Relaxed) > 0;
+    assert!(is_any(&sum.explained) && is_any(&sum.refused), "the schedules are too tame");
+}

@@ -1,0 +1,158 @@
+//! `behaview ledger` and `--max-cost`: what was asked and what it cost, budgets that hold, and a program that is killed.
+
+use crate::desk::{Desk, errors, json, main_file, squeezed, text};
+use behaview::demo::Options;
+use serde_json::{Value, json};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+/// A report of the main file, as its list names it.
+fn report() -> String {
+    format!("{}_CAPE Sandbox-1794474845", main_file())
+}
+
+fn ledger(desk: &Desk, more: &[&str]) -> Value {
+    json(&desk.run(&[&["ledger", "--json"], more].concat()))
+}
+
+/// Changes the ledger behind the program's back.
+fn meddle(desk: &Desk, sql: &str) {
+    let paths = text(&desk.run(&["config", "path"]));
+    let store = paths.lines().find_map(|line| line.strip_prefix("store")).unwrap().trim();
+    assert_eq!(rusqlite::Connection::open(store).unwrap().execute(sql, []).unwrap(), 1);
+}
+
+#[test]
+fn the_ledger_tells_what_was_asked_and_what_it_cost() {
+    let desk = Desk::with(Options { faults: vec!["behaviour:503*1".parse().unwrap()], ..Options::default() });
+    assert!(text(&desk.run(&["ledger", "--all"])).starts_with("Nothing was asked"));
+    json(&desk.run(&["list", &main_file()]));
+    assert_eq!(desk.run(&["show", "--refresh", &report()]).status.code(), Some(8));
+    let shown = squeezed(&text(&desk.run(&["ledger", "--all"])));
+    for words in [
+        "time (UTC) operation what predicted settled state outcome counters\n",
+        &format!(" private-behaviour report {} 1 - unknown the service is not well", report()),
+        "sandboxes of 57874b32…938c 1 1 charged answered -\n",
+        "counts state calls counts as\nrequest charged 1 1\nrequest unknown 1 1\n",
+        "the counters were not looked at before and after these calls",
+    ] {
+        assert!(shown.contains(words), "{words}\n{shown}");
+    }
+    assert_eq!(desk.demo.seen().len(), 2, "the ledger asks nobody");
+}
+
+#[test]
+fn predicted_stands_beside_counted() {
+    let desk = Desk::new();
+    for arguments in [&["quota"][..], &["list", "--all", &main_file()], &["quota"]] {
+        assert!(desk.run(arguments).status.success());
+    }
+    let shown = text(&desk.run(&["ledger", "--all"]));
+    assert!(shown.ends_with("the counters rose by 2, this program accounts for 2: they agree\n"), "{shown}");
+    let found = ledger(&desk, &["--all"]);
+    let compared = ["counted", "certain", "unsure"].map(|key| found["compared"][key].clone());
+    assert_eq!(json!(compared), json!([2, 2, 0]));
+    assert_eq!(found["entries"][0]["counted"], "the counter rose by 2, as predicted");
+    assert_eq!(found["totals"], json!([{"unit": "request", "state": "charged", "calls": 2, "counts_as": 2}]));
+}
+
+#[test]
+fn sessions_days_months_and_everything() {
+    let desk = Desk::new();
+    json(&desk.run(&["list", "--all", &main_file()]));
+    json(&desk.run(&["show", "--refresh", &report()]));
+    meddle(&desk, "UPDATE ledger SET at = at - 40 * 86400000 WHERE id = 1");
+    let count = |time: &[&str]| ledger(&desk, time)["entries"].as_array().unwrap().len();
+    assert_eq!([&[][..], &["--today"], &["--month"], &["--all"], &["--session"]].map(count), [2, 2, 2, 3, 1]);
+    assert_eq!(ledger(&desk, &["--session"])["entries"][0]["operation"], "private-behaviour");
+    for wrong in [&["ledger", "--today", "--all"][..], &["ledger", "--json", "--format", "csv"], &["ledger", "x"]] {
+        assert_eq!(desk.run(wrong).status.code(), Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
+fn the_forms_for_other_programs_have_the_same_columns_and_compute_nothing() {
+    let desk = Desk::new();
+    json(&desk.run(&["list", &main_file()]));
+    json(&desk.run(&["show", "--refresh", &report()]));
+    let hostile =
+        "UPDATE ledger SET what = '=cmd|''/c calc''!A1' || char(27) || '[2J', outcome = 'a \"b\", c' WHERE id = 1";
+    meddle(&desk, hostile);
+    let csv = text(&desk.run(&["ledger", "--all", "--format", "csv"]));
+    let lines: Vec<_> = csv.lines().collect();
+    assert_eq!(lines.len(), 3);
+    assert!(
+        lines[1].contains(r#","'=cmd|'/c calc'!A1\x1b[2J","#) || lines[1].contains(r",'=cmd|'/c calc'!A1\x1b[2J,"),
+        "{csv}"
+    );
+    assert!(lines[1].contains(r#","a ""b"", c","#), "{csv}");
+    let jsonl = text(&desk.run(&["ledger", "--all", "--format", "jsonl"]));
+    let entries: Vec<Value> = jsonl.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(json!(entries), ledger(&desk, &["--all"])["entries"]);
+    let mut columns: Vec<_> = lines[0].split(',').collect();
+    columns.sort_unstable();
+    let mut members: Vec<_> = entries[0].as_object().unwrap().keys().collect();
+    members.sort_unstable();
+    assert_eq!(columns, members);
+    assert!(!(text(&desk.run(&["ledger", "--all"])) + &csv + &jsonl).contains('\u{1b}'));
+}
+
+#[test]
+fn nothing_is_sent_beyond_the_budget() {
+    let desk = Desk::new();
+    let none = desk.run(&["list", &main_file(), "--max-cost", "0"]);
+    let wanted =
+        "nothing was sent: over the budget: it would cost 1 request, and 0 of the 0 that this run may spend are spent";
+    assert!((none.status.code(), none.stdout.len()) == (Some(11), 0) && errors(&none).contains(wanted), "{none:?}");
+    assert_eq!(desk.demo.seen().len(), 0);
+    let some = desk.run(&["list", &main_file(), "--all", "--max-cost", "1"]);
+    assert!(some.status.code() == Some(11) && errors(&some).contains("charged: 1"), "{some:?}");
+    assert_eq!(desk.paid(), 1);
+    assert!(desk.run(&["list", &main_file(), "--max-cost", "0"]).status.success(), "what is held costs nothing");
+    let show = desk.run(&["show", &report(), "--refresh", "--max-cost", "0"]);
+    assert_eq!((show.status.code(), desk.paid()), (Some(11), 1));
+    assert!(desk.run(&["show", &report(), "--refresh", "--max-cost", "1"]).status.success());
+}
+
+#[test]
+fn the_config_sets_budgets_for_a_run_and_a_day() {
+    let desk = Desk::new();
+    desk.configure("[budget]\nsession = 1\ndaily = 2\n");
+    let list = |desk: &Desk, more: &[&str]| desk.run(&[&["list", "--refresh", &main_file()], more].concat());
+    let both = list(&desk, &["--all", "--max-cost", "9"]);
+    assert!(both.status.code() == Some(11) && errors(&both).contains("1 of the 1 that this run may spend"), "{both:?}");
+    assert!(list(&desk, &[]).status.success());
+    let third = list(&desk, &[]);
+    assert!(
+        third.status.code() == Some(11) && errors(&third).contains("2 of the 2 that may be spent today"),
+        "{third:?}"
+    );
+    assert_eq!(desk.paid(), 2);
+    desk.configure("weekly = 3\n");
+    assert_eq!(list(&desk, &[]).status.code(), Some(2));
+}
+
+/// Killed with its call at the service: nothing tidies up after it.
+#[test]
+fn a_call_whose_program_is_killed_stays_in_the_ledger_and_counts() {
+    let desk = Desk::with(Options { faults: vec!["behaviour:delay=600000*1".parse().unwrap()], ..Options::default() });
+    let mut child = desk.command(&["show", &report()]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for_a_call(&desk, &mut child);
+    child.kill().unwrap();
+    assert!(!child.wait().unwrap().success());
+    let found = ledger(&desk, &["--all"]);
+    let entry = ["operation", "state", "settled", "counts_as"].map(|key| found["entries"][0][key].clone());
+    assert_eq!(json!(entry), json!(["private-behaviour", "reserved", null, 1]));
+    assert_eq!(found["totals"], json!([{"unit": "request", "state": "reserved", "calls": 1, "counts_as": 1}]));
+    assert_eq!(desk.demo.used().user.daily, 1);
+    desk.configure("[budget]\ndaily = 1\n");
+    assert_eq!(desk.run(&["list", &main_file()]).status.code(), Some(11), "what is reserved counts");
+}
+
+fn wait_for_a_call(desk: &Desk, child: &mut Child) {
+    let start = Instant::now();
+    while desk.demo.seen().is_empty() {
+        assert!(start.elapsed() < Duration::from_secs(30) && child.try_wait().unwrap().is_none());
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
