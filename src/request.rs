@@ -263,7 +263,7 @@ impl Request {
     #[must_use]
     pub fn words(&self) -> String {
         match self {
-            Self::Behaviour { identifier } => format!("report {}", identifier.text().visible_cut(120)),
+            Self::Behaviour { identifier } => report_words(identifier),
             Self::Behaviours { file, cursor: None, .. } => format!("sandboxes of {}", file.short()),
             Self::Behaviours { file, .. } => format!("more sandboxes of {}", file.short()),
             Self::Quotas => "quota details".to_owned(),
@@ -298,6 +298,15 @@ impl Request {
 /// Several hashes as one parameter.
 fn joined(files: &[FileHash]) -> String {
     files.iter().map(FileHash::as_str).collect::<Vec<_>>().join(",")
+}
+
+/// A report by its sandbox and file, or by its whole identifier where that has another shape.
+fn report_words(identifier: &Identifier) -> String {
+    let parts = identifier.parts();
+    match parts.file {
+        Some(file) => format!("report by {} of {}", parts.sandbox.visible_cut(60), file.short()),
+        None => format!("report {}", identifier.text().visible_cut(120)),
+    }
 }
 
 fn counted(files: &[FileHash]) -> String {

@@ -327,6 +327,15 @@ pub static COMMANDS: &[Command] = &[
         act: Act::Ask { request: confirmed_request, is_held: never, with_held: nothing, anew: true },
     },
     Command {
+        name: "ledger",
+        keys: &[key('L')],
+        label: "ledger",
+        help: "Show the ledger: what was asked, predicted, settled, and what the service's counters said of it",
+        rank: 9,
+        applies: |m| m.overlay.is_none() && !m.is_document(),
+        act: Act::Local(|_| vec![Effect::ReadLedger]),
+    },
+    Command {
         name: "planner",
         keys: &[key('p')],
         label: "planner",

@@ -2,6 +2,7 @@
 
 use super::key::Key;
 use super::layout::Size;
+use super::ledger::LedgerLine;
 use crate::quota::Balances;
 use crate::report::body::Body;
 use crate::report::identifier::{Identifier, Sha256};
@@ -11,6 +12,7 @@ use crate::report::rows::Line;
 use crate::request::{Quote, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
+use std::collections::BTreeMap;
 
 /// Something that happened.
 #[derive(Debug)]
@@ -75,6 +77,10 @@ pub enum Message {
     Balances(Result<Balances, String>),
     /// What this session has spent.
     Spent(Spent),
+    /// The ledger, the oldest entry first.
+    Ledger(Vec<LedgerLine>),
+    /// How often the counters confirmed and contradicted the price of each operation.
+    Record(BTreeMap<String, (u64, u64)>),
     /// More of a report has been indexed.
     Indexed {
         /// Which opening of a report.
@@ -188,6 +194,10 @@ pub enum Effect {
         /// The bytes.
         body: Body,
     },
+    /// Read the ledger.
+    ReadLedger,
+    /// Read how often prices were confirmed.
+    ReadRecord,
     /// Run the demo instead.
     Demo,
     /// End the program.

@@ -14,6 +14,7 @@ mod context;
 pub mod detail;
 pub mod key;
 pub mod layout;
+pub mod ledger;
 pub mod list;
 pub mod message;
 pub mod model;

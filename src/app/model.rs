@@ -15,6 +15,7 @@ use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::request::{Listing, Request};
 use jiff::Timestamp;
+use std::collections::BTreeMap;
 
 /// The state of the program.
 #[derive(Debug)]
@@ -57,6 +58,8 @@ pub struct Model {
     pub entitlements: Entitlements,
     /// Units that this session has spent.
     pub spent: Spent,
+    /// How often the counters confirmed and contradicted the price of each operation.
+    pub record: BTreeMap<String, (u64, u64)>,
     /// A message to the analyst.
     pub notice: Option<Notice>,
     /// The last call for a list page failed so.
@@ -167,6 +170,7 @@ impl Model {
             balances_failure: None,
             entitlements: Entitlements::default(),
             spent: Spent::default(),
+            record: BTreeMap::new(),
             notice: None,
             list_failure: None,
             is_quitting: false,

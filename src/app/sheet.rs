@@ -25,7 +25,7 @@ pub struct Sheet {
 
 /// A paragraph beside its head.
 #[derive(Debug, Clone)]
-struct Paragraph {
+pub(super) struct Paragraph {
     head: String,
     text: String,
 }
@@ -40,7 +40,7 @@ pub struct SheetRow {
 }
 
 impl Sheet {
-    fn new(title: &str, paragraphs: Vec<Paragraph>, columns: usize) -> Self {
+    pub(super) fn new(title: &str, paragraphs: Vec<Paragraph>, columns: usize) -> Self {
         let mut sheet = Self { title: title.to_owned(), top: 0, paragraphs, columns: 0, rows: Vec::new() };
         sheet.fit(columns);
         sheet
@@ -174,7 +174,7 @@ pub(super) fn scrolled(top: usize, movement: Move, count: usize, height: usize) 
     scroll.cursor
 }
 
-fn paragraph(head: &str, text: impl Into<String>) -> Paragraph {
+pub(super) fn paragraph(head: &str, text: impl Into<String>) -> Paragraph {
     Paragraph { head: head.to_owned(), text: text.into() }
 }
 
@@ -207,6 +207,7 @@ fn price_of(model: &Model, command: &Command) -> Vec<Paragraph> {
         Tag::NoKey | Tag::Costs(_) | Tag::Spent(_) => {
             let price = model.price(&request);
             found.extend(price.explanation().into_iter().map(|sentence| paragraph("", sentence)));
+            found.push(paragraph("", seen(model, price.operation.name())));
             if !price.is_free() {
                 let left = [Holder::User, Holder::Group].into_iter().filter_map(|holder| left(model, holder));
                 found.extend(left.map(|words| paragraph("", words)));
@@ -215,6 +216,18 @@ fn price_of(model: &Model, command: &Command) -> Vec<Paragraph> {
     }
     found.push(paragraph("", ""));
     found
+}
+
+/// How often the service's counters have confirmed the price of an operation.
+fn seen(model: &Model, operation: &str) -> String {
+    match model.record.get(operation) {
+        None => "The counters have not been seen to confirm or contradict it yet.".to_owned(),
+        Some((confirmed, contradicted)) => {
+            format!(
+                "The counters have been seen to confirm it {confirmed} times, to contradict it {contradicted} times."
+            )
+        }
+    }
 }
 
 fn left(model: &Model, holder: Holder) -> Option<String> {

@@ -65,6 +65,15 @@ impl Model {
                 self.spent = spent;
                 Vec::new()
             }
+            Message::Ledger(lines) => {
+                let columns = usize::from(self.overlay_room().width);
+                self.put_over(Overlay::Sheet(Sheet::ledger(&lines, self.now, columns)));
+                Vec::new()
+            }
+            Message::Record(record) => {
+                self.record = record;
+                Vec::new()
+            }
             Message::Indexed { opening, batch } => self.indexed(opening, batch),
             Message::Unreadable { opening, why } => {
                 if let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) {
@@ -256,7 +265,7 @@ impl Model {
     }
 
     fn balanced(&mut self, result: Result<crate::quota::Balances, String>) -> Vec<Effect> {
-        let effects = self.ended(&Request::Quotas);
+        let mut effects = self.ended(&Request::Quotas);
         match result {
             Ok(balances) => {
                 self.entitlements = self.entitlements.updated(Entitlements::from_balances(&balances));
@@ -269,6 +278,9 @@ impl Model {
                 }
                 self.balances = Some(balances);
                 self.balances_failure = None;
+                if !self.is_quitting {
+                    effects.push(Effect::ReadRecord);
+                }
             }
             Err(why) => {
                 if std::mem::take(&mut self.announces_balances) {

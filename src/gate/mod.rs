@@ -149,6 +149,12 @@ impl Gate {
         (self.clock)()
     }
 
+    /// Name of this run of the program in the ledger.
+    #[must_use]
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
     /// Name of the profile that answers are held under.
     #[must_use]
     pub fn profile(&self) -> &str {

@@ -1,5 +1,6 @@
 //! Performs effects beside the loop, and answers with messages.
 
+use crate::app::ledger::LedgerLine;
 use crate::app::message::{Failure, HeldPage, HeldReport, Here, Opening, Recent, Spent};
 use crate::app::{Effect, Message};
 use crate::gate::{Answer, Cost, Gate, GateError};
@@ -10,7 +11,8 @@ use crate::report::rows::{Line, lines};
 use crate::report::{Body, Indexer};
 use crate::request::{Listing, Quote, Request};
 use crate::service::Received;
-use crate::store::StoreError;
+use crate::store::{LedgerEntry, StoreError};
+use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -102,6 +104,22 @@ impl Performer {
                     work.send(Message::LookedUp { request, since });
                 });
             }
+            (Effect::ReadLedger, Backing::Service(gate)) => {
+                let gate = Arc::clone(gate);
+                self.blocking(move |work| {
+                    work.send(ledger(&gate).unwrap_or_else(|error| Message::Notice(error.to_string())))
+                });
+            }
+            (Effect::ReadRecord, Backing::Service(gate)) => {
+                let gate = Arc::clone(gate);
+                self.blocking(move |work| {
+                    // Without it a price is explained with less.
+                    let record = gate.store().price_record(gate.profile()).unwrap_or_default().into_iter();
+                    work.send(Message::Record(
+                        record.map(|(name, seen)| (name, (seen.confirmed, seen.contradicted))).collect(),
+                    ));
+                });
+            }
             (Effect::FindRecent, Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
                 self.blocking(move |work| {
@@ -109,7 +127,15 @@ impl Performer {
                 });
             }
             // A document asks nothing, and the session itself ends.
-            (Effect::Ask { .. } | Effect::Recall(_) | Effect::FindRecent | Effect::LookUp(_), Backing::Document)
+            (
+                Effect::Ask { .. }
+                | Effect::Recall(_)
+                | Effect::FindRecent
+                | Effect::ReadLedger
+                | Effect::ReadRecord
+                | Effect::LookUp(_),
+                Backing::Document,
+            )
             | (Effect::Quit | Effect::Demo, _) => {}
         }
     }
@@ -233,6 +259,20 @@ fn sentence(words: &str) -> String {
     let mut letters = words.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", letters.as_str().trim_end_matches('.'))
+}
+
+fn ledger(gate: &Gate) -> Result<Message, StoreError> {
+    let line = |entry: LedgerEntry| LedgerLine {
+        at: entry.at,
+        counts_as: entry.careful(),
+        what: Untrusted::from(entry.what).visible().to_string(),
+        predicted_min: entry.predicted_min,
+        predicted_max: entry.predicted_max,
+        state: entry.state.name(),
+        counted: entry.counted,
+        is_mine: entry.session == gate.session(),
+    };
+    Ok(Message::Ledger(gate.store().entries(gate.profile())?.into_iter().map(line).collect()))
 }
 
 fn recent(gate: &Gate) -> Result<Message, StoreError> {

@@ -165,3 +165,14 @@ fn opening_all_can_be_stopped() {
     assert_eq!(stage.calls(Endpoint::Behaviour), 1);
     assert!(stage.screen().contains("1 of 4 were asked for"), "{}", stage.screen());
 }
+
+#[test]
+fn the_ledger_shows_predicted_settled_and_counted() {
+    let mut stage = Stage::at(main_file(), identifiers());
+    stage.keys("enter enter esc");
+    stage.demo.as_ref().unwrap().arm("behaviour:lost*1".parse().unwrap());
+    stage.keys("r L");
+    screen!("ledger", stage);
+    stage.keys("esc $");
+    screen!("price_confirmed", stage);
+}

@@ -1,0 +1,75 @@
+//! The ledger on the screen: what was asked, what it was to cost and did, and what the service's counters said of it.
+
+use super::sheet::{Sheet, paragraph};
+use crate::quota::Period;
+use crate::text::thousands;
+use jiff::Timestamp;
+
+/// Entries that are shown: the latest.
+pub const SHOWN: usize = 500;
+
+/// One call as the ledger has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LedgerLine {
+    /// When it was written down, just before it was sent.
+    pub at: Timestamp,
+    /// What was asked, in words that are safe to show.
+    pub what: String,
+    /// Units that it was to cost at least.
+    pub predicted_min: u64,
+    /// Units that it was to cost at most; none where no limit was known.
+    pub predicted_max: Option<u64>,
+    /// What it counts as, carefully.
+    pub counts_as: u64,
+    /// What is known of it, in a word.
+    pub state: &'static str,
+    /// What the service's counters said of it.
+    pub counted: Option<String>,
+    /// Whether this run of the program asked it.
+    pub is_mine: bool,
+}
+
+impl Sheet {
+    /// The ledger, the latest entry first, below the sums of this session, this day and this month.
+    #[must_use]
+    pub fn ledger(lines: &[LedgerLine], now: Timestamp, columns: usize) -> Self {
+        let sum = |counts: &dyn Fn(&LedgerLine) -> bool| {
+            let counted = lines.iter().filter(|line| counts(line)).map(|line| line.counts_as);
+            thousands(counted.fold(0, u64::saturating_add))
+        };
+        let since = |period: Period| period.began(now);
+        let sums = format!(
+            "this session {} · today {} · this month {} (what is not known counts as charged)",
+            sum(&|line| line.is_mine),
+            sum(&|line| line.at >= since(Period::Daily)),
+            sum(&|line| line.at >= since(Period::Monthly)),
+        );
+        let mut paragraphs = vec![paragraph("units", sums), paragraph("", "")];
+        paragraphs.extend(lines.iter().rev().take(SHOWN).map(|line| paragraph(&when(line.at, now), words(line))));
+        if lines.is_empty() {
+            paragraphs.push(paragraph("", "Nothing has been asked yet."));
+        }
+        if lines.len() > SHOWN {
+            paragraphs.push(paragraph(
+                "",
+                format!("{} older entries: behaview ledger --all", thousands((lines.len() - SHOWN) as u64)),
+            ));
+        }
+        Self::new("The ledger: predicted, settled, counted", paragraphs, columns)
+    }
+}
+
+fn when(at: Timestamp, now: Timestamp) -> String {
+    let is_today = at >= Period::Daily.began(now);
+    at.strftime(if is_today { "%H:%M:%S" } else { "%m-%d %H:%M" }).to_string()
+}
+
+fn words(line: &LedgerLine) -> String {
+    let predicted = match line.predicted_max {
+        Some(max) if max == line.predicted_min => max.to_string(),
+        Some(max) => format!("{} to {max}", line.predicted_min),
+        None => format!("at least {}", line.predicted_min),
+    };
+    let counted = line.counted.as_ref().map(|counted| format!(" · {counted}")).unwrap_or_default();
+    format!("{} · predicted {predicted} · {} {}{counted}", line.what, line.state, line.counts_as)
+}
