@@ -31,7 +31,7 @@ fn the_ledger_tells_what_was_asked_and_what_it_cost() {
     let shown = squeezed(&text(&desk.run(&["ledger", "--all"])));
     for words in [
         "time (UTC) operation what predicted settled state outcome counters\n",
-        &format!(" private-behaviour report {} 1 - unknown the service is not well", report()),
+        " private-behaviour report by CAPE Sandbox of 57874b32…938c 1 - unknown the service is not well",
         "sandboxes of 57874b32…938c 1 1 charged answered -\n",
         "counts state calls counts as\nrequest charged 1 1\nrequest unknown 1 1\n",
         "the counters were not looked at before and after these calls",
