@@ -52,6 +52,8 @@ pub struct Config {
 struct Limits {
     session: Option<u64>,
     daily: Option<u64>,
+    /// What costs more is asked about first.
+    confirm_above: Option<u64>,
 }
 
 /// What the user has bought, set by hand; what is left out is read from the service or stays unknown.
@@ -160,6 +162,12 @@ impl Config {
     #[must_use]
     pub fn budget(&self) -> Budget {
         Budget { session: self.budget.session, daily: self.budget.daily }
+    }
+
+    /// The price above which the app wants a yes; none where it wants none.
+    #[must_use]
+    pub fn confirm_above(&self) -> Option<u64> {
+        self.budget.confirm_above
     }
 
     /// The key, from the first place that has one.

@@ -3,7 +3,8 @@
 
 use super::list::{Entry, Remote};
 use super::message::Effect;
-use super::model::Model;
+use super::model::{Model, Overlay};
+use super::palette::{Confirm, Confirmed};
 use crate::quota::{Holder, Period, Plan, Unit};
 use crate::request::Request;
 use jiff::{SignedDuration, Timestamp};
@@ -41,8 +42,18 @@ impl Model {
         plan.totals().into_iter().map(|(unit, total)| total.words(unit)).collect::<Vec<_>>().join(", ")
     }
 
-    /// Begins to open every report that is not held.
+    /// Begins to open every report that is not held, after a yes where one is wanted.
     pub(super) fn open_missing(&mut self) -> Vec<Effect> {
+        let is_given = matches!(self.overlay, Some(Overlay::Confirm(_)));
+        let count = self.missing_reports().len() as u64;
+        if !is_given && self.confirm_above.is_some_and(|most| count > most) {
+            let why = format!("Opening all costs {}.", self.missing_price());
+            self.put_over(Overlay::Confirm(Confirm { what: Confirmed::All, why }));
+            return Vec::new();
+        }
+        if is_given {
+            self.overlay = self.behind.pop();
+        }
         let waiting: VecDeque<_> = self.missing_reports().into();
         self.batch = Some(Batch { total: waiting.len(), waiting, not_before: self.now });
         self.next_in_batch()

@@ -3,6 +3,7 @@
 use super::list::Next;
 use super::message::Effect;
 use super::model::{Focus, Model, Overlay, Screen};
+use super::palette::{Confirm, Confirmed};
 use super::panes;
 use crate::report::Pane;
 use crate::request::Request;
@@ -60,7 +61,7 @@ pub(super) fn is_form_held(model: &Model) -> bool {
 
 pub(super) fn confirmed_request(model: &Model) -> Option<Request> {
     match &model.overlay {
-        Some(Overlay::Confirm(confirm)) => Some(confirm.request.clone()),
+        Some(Overlay::Confirm(Confirm { what: Confirmed::One(request), .. })) => Some(request.clone()),
         _ => None,
     }
 }

@@ -46,6 +46,8 @@ pub struct Model {
     pub group: usize,
     /// Whether the pane with the focus fills the screen.
     pub is_zoomed: bool,
+    /// The price above which a yes is wanted; none where none is.
+    pub confirm_above: Option<u64>,
     /// Reports that are being opened one after another.
     pub batch: Option<Batch>,
     /// Calls that are under way.
@@ -164,6 +166,7 @@ impl Model {
             focus: Focus::List,
             group: 0,
             is_zoomed: false,
+            confirm_above: None,
             batch: None,
             under_way: Vec::new(),
             balances: None,

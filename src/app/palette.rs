@@ -138,13 +138,22 @@ impl Prompt {
     }
 }
 
-/// A question that makes something public, and waits for a clear yes.
+/// Something that waits for a clear yes: it makes something public, or costs more than is let pass without.
 #[derive(Debug)]
 pub struct Confirm {
-    /// The question.
-    pub request: Request,
-    /// What it makes public.
-    pub publishes: String,
+    /// What is asked of the service.
+    pub what: Confirmed,
+    /// Why a yes is wanted.
+    pub why: String,
+}
+
+/// What a yes sends.
+#[derive(Debug)]
+pub enum Confirmed {
+    /// One question.
+    One(Request),
+    /// Every report of the list that is not held.
+    All,
 }
 
 #[cfg(test)]

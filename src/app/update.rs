@@ -6,7 +6,7 @@ use super::key::Key;
 use super::list::{List, Next, OpenReport, Remote};
 use super::message::{Effect, Failure, HeldPage, HeldReport, Here, Message, Opening};
 use super::model::{Focus, Model, Overlay, Screen, UnderWay};
-use super::palette::{Confirm, Prompt};
+use super::palette::{Confirm, Confirmed, Prompt};
 use super::panes::{self, PANES, PaneState};
 use super::sheet::Sheet;
 use crate::quota::{Allowed, Entitlements};
@@ -14,7 +14,7 @@ use crate::report::Pane;
 use crate::report::identifier::Sha256;
 use crate::report::index::{Batch, Form, Section};
 use crate::report::rows::Line;
-use crate::request::Request;
+use crate::request::{Quote, Request};
 use jiff::Timestamp;
 
 impl Model {
@@ -145,9 +145,9 @@ impl Model {
             self.warn(format!("Nothing was sent: {reason}. $ explains."));
             return Vec::new();
         }
-        if let (Some(publishes), false) = (request.publishes(), matches!(self.overlay, Some(Overlay::Confirm(_)))) {
-            let request = request.clone();
-            self.put_over(Overlay::Confirm(Confirm { request, publishes }));
+        if let Some(why) = self.wants_yes(&quote, anew) {
+            let what = Confirmed::One(request.clone());
+            self.put_over(Overlay::Confirm(Confirm { what, why }));
             return Vec::new();
         }
         if let Some(until) = self.spent_until(price) {
@@ -163,6 +163,22 @@ impl Model {
         }
         self.under_way.push(UnderWay { request: request.clone(), since: self.now, bytes: 0, total: None, is_paid });
         vec![Effect::Ask { quote, anew }]
+    }
+
+    /// Why a yes is wanted before this is sent; none if it was given, or none is wanted.
+    fn wants_yes(&self, quote: &Quote, anew: bool) -> Option<String> {
+        let is_given = matches!(self.overlay, Some(Overlay::Confirm(_))) || self.batch.is_some();
+        if is_given {
+            return None;
+        }
+        let is_held =
+            matches!(&self.overlay, Some(Overlay::Prompt(prompt)) if !anew && prompt.held_since(self.now).is_some());
+        let price = quote.price();
+        let is_dear = !is_held && self.confirm_above.is_some_and(|most| price.units.max().is_none_or(|max| max > most));
+        quote
+            .request()
+            .publishes()
+            .or_else(|| is_dear.then(|| format!("{} costs {}.", quote.request().words(), price.short())))
     }
 
     fn forget_failure(&mut self, request: &Request) {

@@ -130,9 +130,9 @@ fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
 
 /// Runs the app on a service, at a file if there is one. With something to say at first, the file is listed at once.
 fn run_app(setup: Setup, file: Option<Sha256>, notice: Option<String>) -> anyhow::Result<Exit> {
-    let Setup { gate, entitled } = setup;
+    let Setup { gate, entitled, confirm_above } = setup;
     let mut model = Model::new(service(&gate), jiff::Timestamp::now());
-    model.entitlements = entitled;
+    (model.entitlements, model.confirm_above) = (entitled, confirm_above);
     let first = file.map(|file| model.open_file(file)).unwrap_or_default();
     model.lists_at_once = notice.is_some();
     notice.into_iter().for_each(|words| model.say(words));
@@ -163,6 +163,8 @@ struct Setup {
     gate: Gate,
     /// As the config file says; the service's counters may add to it.
     entitled: Entitlements,
+    /// The price above which the app wants a yes.
+    confirm_above: Option<u64>,
 }
 
 /// The gate to the service that config and arguments name.
@@ -173,7 +175,7 @@ fn setup(common: &Common) -> anyhow::Result<Setup> {
     let client = Client::new(profile, config.credential()?)?;
     let store = Store::open(&folders.store)?;
     let gate = Gate::new(Arc::new(store), client, session(), jiff::Timestamp::now).with_budget(config.budget());
-    Ok(Setup { gate, entitled: config.entitlements() })
+    Ok(Setup { gate, entitled: config.entitlements(), confirm_above: config.confirm_above() })
 }
 
 impl Setup {

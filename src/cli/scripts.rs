@@ -185,7 +185,7 @@ impl Call {
 
 /// The answer that is held, or the service's.
 pub(super) async fn get(setup: &Setup, request: &Request, refresh: bool) -> anyhow::Result<Answer> {
-    let Setup { gate, entitled } = setup;
+    let Setup { gate, entitled, .. } = setup;
     let quote = request.clone().quote(entitled);
     let answer = if refresh { gate.ask(&quote, &|_| {}).await } else { gate.get(&quote, &|_| {}).await };
     match answer {

@@ -75,6 +75,11 @@ where
         &self.model
     }
 
+    /// The state, to be set up.
+    pub fn model_mut(&mut self) -> &mut Model {
+        &mut self.model
+    }
+
     /// The terminal.
     #[must_use]
     pub fn terminal(&self) -> &Terminal<B> {

@@ -134,9 +134,9 @@ fn priced(form: &Prompt, request: &Request, model: &Model) -> String {
 }
 
 fn draw_confirm(buffer: &mut Buffer, area: Area, confirm: &Confirm) {
-    let inside = inside(buffer, area, "This makes something public", 0, 0);
+    let inside = inside(buffer, area, "Are you sure?", 0, 0);
     let room = usize::from(inside.width).max(10);
-    let words = [(confirm.publishes.as_str(), Meaning::Problem), ("y sends it, esc does not.", Meaning::Text)];
+    let words = [(confirm.why.as_str(), Meaning::Problem), ("y sends it, esc does not.", Meaning::Text)];
     let rows = words
         .into_iter()
         .flat_map(|(text, meaning)| words_in_rows(text, room).into_iter().map(move |row| (row, meaning)));

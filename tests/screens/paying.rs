@@ -176,3 +176,22 @@ fn the_ledger_shows_predicted_settled_and_counted() {
     stage.keys("esc $");
     screen!("price_confirmed", stage);
 }
+
+#[test]
+fn what_costs_more_than_is_let_pass_wants_a_yes() {
+    let mut stage = Stage::at(main_file(), identifiers());
+    stage.keys("enter");
+    stage.confirm_above(2);
+    stage.keys("A");
+    screen!("confirm_all", stage);
+    assert_eq!(stage.calls(Endpoint::Behaviour), 0);
+    stage.keys("esc enter esc");
+    assert_eq!(stage.calls(Endpoint::Behaviour), 1);
+    stage.keys("A y");
+    assert_eq!(stage.calls(Endpoint::Behaviour), 4);
+    stage.confirm_above(0);
+    stage.keys("g r");
+    assert_eq!(stage.calls(Endpoint::Behaviour), 4);
+    stage.keys("y");
+    assert_eq!(stage.calls(Endpoint::Behaviour), 5);
+}

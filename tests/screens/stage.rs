@@ -145,6 +145,11 @@ impl Stage {
         self.session.draw().unwrap();
     }
 
+    /// Wants a yes for what costs more.
+    pub fn confirm_above(&mut self, units: u64) {
+        self.session.model_mut().confirm_above = Some(units);
+    }
+
     /// Gives the terminal another size.
     pub fn size(&mut self, width: u16, height: u16) -> &mut Self {
         self.session.terminal_mut().backend_mut().resize(width, height);
