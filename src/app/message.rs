@@ -3,7 +3,7 @@
 use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerLine;
-use crate::quota::Balances;
+use crate::quota::{Balances, Usage};
 use crate::report::body::Body;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
@@ -58,6 +58,13 @@ pub enum Message {
         request: Request,
         /// When it came, and the answer taken apart; or why there is none.
         result: Result<(Timestamp, Vec<Line>), Failure>,
+    },
+    /// Usage details have come, or not.
+    Used {
+        /// The question.
+        request: Request,
+        /// What was used, by day and endpoint; or why it is not known.
+        result: Result<Usage, Failure>,
     },
     /// Since when an answer is held, if it is.
     LookedUp {

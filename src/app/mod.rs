@@ -11,6 +11,7 @@ pub mod asks;
 pub mod batch;
 pub mod commands;
 mod context;
+mod counters;
 pub mod detail;
 pub mod key;
 pub mod layout;

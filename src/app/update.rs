@@ -9,7 +9,7 @@ use super::model::{Focus, Model, Overlay, Screen, UnderWay};
 use super::palette::{Confirm, Confirmed, Prompt};
 use super::panes::{self, PANES, PaneState};
 use super::sheet::Sheet;
-use crate::quota::{Allowed, Entitlements};
+use crate::quota::{Allowed, Entitlements, Usage};
 use crate::report::Pane;
 use crate::report::identifier::Sha256;
 use crate::report::index::{Batch, Form, Section};
@@ -53,6 +53,7 @@ impl Model {
             }
             Message::Answered { request, result } => self.answered(&request, result),
             Message::Told { request, result } => self.told(&request, result),
+            Message::Used { request, result } => self.used(&request, result),
             Message::LookedUp { request, since } => {
                 if let Some(Overlay::Prompt(form)) = &mut self.overlay {
                     form.held = since.map(|since| (request, since));
@@ -236,6 +237,17 @@ impl Model {
             self.stop_batch("A report could not be fetched.");
         }
         effects.extend(self.next_in_batch());
+        effects
+    }
+
+    fn used(&mut self, request: &Request, result: Result<Usage, Failure>) -> Vec<Effect> {
+        let effects = self.ended(request);
+        let columns = usize::from(self.overlay_room().width);
+        match (&mut self.overlay, result) {
+            (_, Ok(usage)) => self.put_over(Overlay::Sheet(Sheet::usage(&usage, columns))),
+            (Some(Overlay::Prompt(prompt)), Err(failure)) => prompt.failure = Some(failure),
+            (_, Err(failure)) => self.warn(format!("{} {}", failure.what, failure.cost)),
+        }
         effects
     }
 

@@ -4,7 +4,7 @@ use crate::app::ledger::LedgerLine;
 use crate::app::message::{Failure, HeldPage, HeldReport, Here, Opening, Recent, Spent};
 use crate::app::{Effect, Message};
 use crate::gate::{Answer, Cost, Gate, GateError};
-use crate::quota::Balances;
+use crate::quota::{Balances, Usage};
 use crate::report::identifier::Sha256;
 use crate::report::page::Page;
 use crate::report::rows::{Line, lines};
@@ -198,6 +198,9 @@ fn message(request: Request, result: Result<Answer, GateError>) -> Message {
         Request::Behaviours { .. } => {
             Message::Listed { request, result: result.map_err(|error| failure(&error)).and_then(page) }
         }
+        Request::Usage { .. } => {
+            Message::Used { request, result: result.map_err(|error| failure(&error)).and_then(|answer| used(&answer)) }
+        }
         Request::Behaviour { .. } => {
             Message::Answered { request, result: result.map(here).map_err(|error| failure(&error)) }
         }
@@ -214,6 +217,15 @@ fn balances(result: Result<Answer, GateError>) -> Result<Balances, String> {
 
 fn here(answer: Answer) -> Here {
     Here { received: answer.received, body: answer.body, unkept: answer.unkept }
+}
+
+fn used(answer: &Answer) -> Result<Usage, Failure> {
+    let usage = answer.body.whole().ok().and_then(|bytes| Usage::parse(&bytes).ok());
+    usage.ok_or_else(|| Failure {
+        what: "The answer is no usage details.".to_owned(),
+        cost: Cost::Nothing.to_string(),
+        advice: String::new(),
+    })
 }
 
 /// An answer taken apart, a line a leaf.

@@ -139,3 +139,12 @@ fn a_plan_says_what_it_would_leave_before_anything_is_asked() {
     screen!("planner", stage);
     assert_eq!(stage.paid_calls(), 0);
 }
+
+#[test]
+fn usage_is_a_chart_by_day_and_endpoint() {
+    let mut stage = Stage::listed();
+    stage.keys("enter r esc : u s a g e enter enter");
+    screen!("usage", stage);
+    assert_eq!(stage.calls(Endpoint::Usage), 1);
+    assert_eq!(stage.session.model().spent.charged, 2);
+}
