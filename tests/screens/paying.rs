@@ -2,6 +2,7 @@
 
 use crate::screen;
 use crate::stage::{Stage, file, main_file, options};
+use behaview::app::Message;
 use behaview::demo::{Endpoint, Listing, Options};
 use std::time::Duration;
 
@@ -194,4 +195,21 @@ fn what_costs_more_than_is_let_pass_wants_a_yes() {
     assert_eq!(stage.calls(Endpoint::Behaviour), 4);
     stage.keys("y");
     assert_eq!(stage.calls(Endpoint::Behaviour), 5);
+}
+
+#[test]
+fn several_signs_of_the_same_end_do_not_abandon_a_paid_answer() {
+    let mut stage = Stage::at(main_file(), Options { delay: Duration::from_millis(200), ..identifiers() });
+    stage.press("enter");
+    for _ in 0..3 {
+        stage.session.take(Message::Quit);
+    }
+    assert_eq!(stage.session.exit(), None);
+    stage.rest();
+    assert!(stage.session.exit().is_some());
+    let mut stage = Stage::at(main_file(), Options { delay: Duration::from_millis(200), ..identifiers() });
+    stage.press("enter");
+    stage.session.take(Message::QuitNow);
+    assert!(stage.session.exit().is_some());
+    stage.rest();
 }
