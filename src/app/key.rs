@@ -1,4 +1,4 @@
-//! Keys by the names that help shows and the config file uses.
+//! Keys by the names that help shows.
 
 use std::fmt;
 use std::str::FromStr;

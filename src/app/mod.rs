@@ -9,6 +9,7 @@
 pub mod answer;
 pub mod asks;
 pub mod batch;
+mod command_table;
 pub mod commands;
 mod context;
 mod counters;
@@ -29,7 +30,8 @@ mod typing;
 pub mod update;
 
 pub use asks::{ASKS, Ask};
-pub use commands::{COMMANDS, Command};
+pub use command_table::COMMANDS;
+pub use commands::Command;
 pub use key::Key;
 pub use layout::{Area, Layout, Size};
 pub use message::{Effect, Failure, Here, Message};

@@ -45,12 +45,7 @@ impl Model {
                 Vec::new()
             }
             Message::Recalled { file, pages, reports } => self.recalled(&file, pages, reports),
-            Message::Received { request, bytes, total } => {
-                for call in self.under_way.iter_mut().filter(|call| call.request == request) {
-                    (call.bytes, call.total) = (bytes, total);
-                }
-                Vec::new()
-            }
+            Message::Received { request, bytes, total } => self.received(&request, bytes, total),
             Message::Answered { request, result } => self.answered(&request, result),
             Message::Told { request, result } => self.told(&request, result),
             Message::Used { request, result } => self.used(&request, result),
@@ -180,6 +175,13 @@ impl Model {
             .request()
             .publishes()
             .or_else(|| is_dear.then(|| format!("{} costs {}.", quote.request().words(), price.short())))
+    }
+
+    fn received(&mut self, request: &Request, bytes: u64, total: Option<u64>) -> Vec<Effect> {
+        for call in self.under_way.iter_mut().filter(|call| call.request == *request) {
+            (call.bytes, call.total) = (bytes, total);
+        }
+        Vec::new()
     }
 
     fn forget_failure(&mut self, request: &Request) {

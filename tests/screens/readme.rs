@@ -3,7 +3,7 @@
 //! `BEHAVIEW_UPDATE=1 cargo test --test screens readme` writes them anew.
 
 use crate::stage::Stage;
-use behaview::app::COMMANDS;
+use behaview::app::{COMMANDS, PANES};
 use behaview::quota::RULES;
 use std::path::Path;
 
@@ -41,6 +41,9 @@ fn keys() -> String {
         let keys: Vec<_> = command.keys.iter().map(|key| format!("`{key}`")).collect();
         let asks = if command.asks() { "yes, at the price in the bar" } else { "" };
         table += &format!("| {} | {} | {} | {asks} |\n", keys.join(" "), command.name, command.help);
+    }
+    for info in &PANES {
+        table += &format!("| `{}` | | Go to the pane {} | |\n", info.key, info.title);
     }
     table
 }
