@@ -68,6 +68,8 @@ pub enum Request {
         /// The file.
         file: FileHash,
     },
+    /// What the user has bought. The answer holds the key itself: it is never held, shown or printed.
+    User,
     /// Calls per day and endpoint; takes no quota (specification §8.3).
     Usage {
         /// The first day.
@@ -174,6 +176,7 @@ impl Request {
             Self::Behaviour { .. } => (Kind::PrivateBehaviour, Numbers::default()),
             Self::Behaviours { .. } => (Kind::PrivateBehaviours, Numbers::default()),
             Self::Quotas => (Kind::V3Quotas, Numbers::default()),
+            Self::User => (Kind::V3User, Numbers::default()),
             Self::Usage { .. } => (Kind::V3Usage, Numbers::default()),
             Self::V2Reports { files } => {
                 (Kind::V2FileReport, Numbers { hashes: files.len() as u64, ..Numbers::default() })
@@ -211,6 +214,7 @@ impl Request {
                     .iter()
                     .fold(address, |address, cursor| address.with("cursor", String::from_utf8_lossy(cursor.as_bytes())))
             }
+            Self::User => Address::get(format!("/users/{}", encode(asker.user().as_bytes()))),
             Self::Quotas => Address::get(format!("/users/{}/overall_quotas", encode(asker.user().as_bytes()))),
             Self::Usage { first, last } => {
                 Address::get(format!("/users/{}/api_usage", encode(asker.user().as_bytes())))
@@ -255,7 +259,7 @@ impl Request {
             Self::Analysis { identifier } => key("analysis", identifier.as_bytes()),
             Self::File { file } => key("file", file.as_str().as_bytes()),
             Self::FileAnalyses { file } => key("file-analyses", file.as_str().as_bytes()),
-            Self::Quotas | Self::Usage { .. } | Self::V2Scan { .. } | Self::Rescan { .. } => None,
+            Self::User | Self::Quotas | Self::Usage { .. } | Self::V2Scan { .. } | Self::Rescan { .. } => None,
         }
     }
 
@@ -267,6 +271,7 @@ impl Request {
             Self::Behaviours { file, cursor: None, .. } => format!("sandboxes of {}", file.short()),
             Self::Behaviours { file, .. } => format!("more sandboxes of {}", file.short()),
             Self::Quotas => "quota details".to_owned(),
+            Self::User => "the user's privileges".to_owned(),
             Self::Usage { first, last } => format!("usage from {first} to {last}"),
             Self::V2Reports { files } => format!("v2 reports of {}", counted(files)),
             Self::V2Submissions { files } => format!("v2 submissions of {}", counted(files)),

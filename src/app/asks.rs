@@ -43,6 +43,12 @@ pub static ASKS: &[Ask] = &[
         make: |typed, _| path(typed).map(|path| Request::V2Scan { path }),
     },
     Ask { name: "v3-quotas", help: "Quota details of user and group", input: "", make: |_, _| Ok(Request::Quotas) },
+    Ask {
+        name: "v3-user",
+        help: "What the user has bought: premium API, premium intelligence",
+        input: "",
+        make: |_, _| Ok(Request::User),
+    },
     Ask { name: "v3-usage", help: "Calls of the last 30 days, by endpoint", input: "", make: |_, now| usage(now) },
     Ask {
         name: "v3-analysis",

@@ -3,7 +3,7 @@
 use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerLine;
-use crate::quota::{Balances, Usage};
+use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::body::Body;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
@@ -65,6 +65,13 @@ pub enum Message {
         request: Request,
         /// What was used, by day and endpoint; or why it is not known.
         result: Result<Usage, Failure>,
+    },
+    /// What the user has bought, or why it is not known.
+    Entitled {
+        /// The question.
+        request: Request,
+        /// What the user object says.
+        result: Result<Entitlements, Failure>,
     },
     /// Since when an answer is held, if it is.
     LookedUp {

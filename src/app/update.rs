@@ -49,6 +49,7 @@ impl Model {
             Message::Answered { request, result } => self.answered(&request, result),
             Message::Told { request, result } => self.told(&request, result),
             Message::Used { request, result } => self.used(&request, result),
+            Message::Entitled { request, result } => self.entitled(&request, result),
             Message::LookedUp { request, since } => {
                 if let Some(Overlay::Prompt(form)) = &mut self.overlay {
                     form.held = since.map(|since| (request, since));
@@ -239,6 +240,20 @@ impl Model {
             self.stop_batch("A report could not be fetched.");
         }
         effects.extend(self.next_in_batch());
+        effects
+    }
+
+    fn entitled(&mut self, request: &Request, result: Result<Entitlements, Failure>) -> Vec<Effect> {
+        let effects = self.ended(request);
+        match (&mut self.overlay, result) {
+            (_, Ok(entitlements)) => {
+                self.entitlements = self.entitlements.updated(entitlements);
+                self.overlay = self.behind.pop();
+                self.say(self.entitlements.words());
+            }
+            (Some(Overlay::Prompt(prompt)), Err(failure)) => prompt.failure = Some(failure),
+            (_, Err(failure)) => self.warn(format!("{} {}", failure.what, failure.cost)),
+        }
         effects
     }
 

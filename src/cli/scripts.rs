@@ -5,6 +5,7 @@ use super::{Common, Failed, Setup, parse_sha256, setup};
 use crate::app::{ASKS, Ask};
 use crate::config::Folders;
 use crate::gate::{Answer, Gate};
+use crate::quota::Entitlements;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::{Page, PageEntry};
 use crate::report::{Body, Index, Indexer};
@@ -179,6 +180,16 @@ impl Call {
         }
         let answer = runtime()?.block_on(get(&setup, &request, self.refresh))?;
         say_cost(&setup.gate)?;
+        if request == Request::User {
+            // The user object holds the key: nothing but the privileges is printed.
+            let user = serde_json::from_slice(&answer.body.whole()?);
+            let user = user.map_err(|_| Failed::bad_answer("the answer is no user object"))?;
+            let found = Entitlements::from_user(&user);
+            return print_json(&serde_json::json!({
+                "premium_api": found.premium_api.held(),
+                "premium_intelligence": found.premium_intelligence.held(),
+            }));
+        }
         print_body(&answer.body)
     }
 }

@@ -129,6 +129,22 @@ impl Entitlements {
         }
     }
 
+    /// What is held, in a sentence.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let word = |entitlement: Entitlement| match entitlement.held() {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "not known",
+        };
+        format!(
+            "Premium API: {} · premium intelligence: {} · private scanning: {}.",
+            word(self.premium_api),
+            word(self.premium_intelligence),
+            word(self.private_scanning)
+        )
+    }
+
     /// Both views joined, the better founded answer first; of two alike, the `newer` one.
     #[must_use]
     pub fn updated(self, newer: Self) -> Self {

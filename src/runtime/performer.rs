@@ -4,7 +4,7 @@ use crate::app::ledger::LedgerLine;
 use crate::app::message::{Failure, HeldPage, HeldReport, Here, Opening, Recent, Spent};
 use crate::app::{Effect, Message};
 use crate::gate::{Answer, Cost, Gate, GateError};
-use crate::quota::{Balances, Usage};
+use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::identifier::Sha256;
 use crate::report::page::Page;
 use crate::report::rows::{Line, lines};
@@ -198,6 +198,10 @@ fn message(request: Request, result: Result<Answer, GateError>) -> Message {
         Request::Behaviours { .. } => {
             Message::Listed { request, result: result.map_err(|error| failure(&error)).and_then(page) }
         }
+        Request::User => Message::Entitled {
+            request,
+            result: result.map_err(|error| failure(&error)).and_then(|answer| entitled(&answer)),
+        },
         Request::Usage { .. } => {
             Message::Used { request, result: result.map_err(|error| failure(&error)).and_then(|answer| used(&answer)) }
         }
@@ -217,6 +221,16 @@ fn balances(result: Result<Answer, GateError>) -> Result<Balances, String> {
 
 fn here(answer: Answer) -> Here {
     Here { received: answer.received, body: answer.body, unkept: answer.unkept }
+}
+
+/// Nothing but the privileges: the user object holds the key.
+fn entitled(answer: &Answer) -> Result<Entitlements, Failure> {
+    let user = answer.body.whole().ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    user.map(|user| Entitlements::from_user(&user)).ok_or_else(|| Failure {
+        what: "The answer is no user object.".to_owned(),
+        cost: "Its price was paid.".to_owned(),
+        advice: String::new(),
+    })
 }
 
 fn used(answer: &Answer) -> Result<Usage, Failure> {

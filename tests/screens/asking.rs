@@ -148,3 +148,12 @@ fn usage_is_a_chart_by_day_and_endpoint() {
     assert_eq!(stage.calls(Endpoint::Usage), 1);
     assert_eq!(stage.session.model().spent.charged, 2);
 }
+
+#[test]
+fn what_the_user_has_bought_is_read_and_the_key_in_the_answer_is_shown_nowhere() {
+    let mut stage = Stage::new(options());
+    stage.keys(": v 3 - u s e r enter enter");
+    assert!(stage.screen().contains("Premium API:"), "{}", stage.screen());
+    assert!(!stage.screen().contains(stage.demo.as_ref().unwrap().key()));
+    assert_eq!((stage.calls(Endpoint::User), stage.session.model().spent.charged), (1, 1));
+}

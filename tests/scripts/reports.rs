@@ -215,3 +215,14 @@ fn a_question_that_is_not_there_names_those_that_are() {
     let output = desk.run(&["call", "v3-file", "short"]);
     assert!(errors(&output).contains("SHA-256"), "{output:?}");
 }
+
+#[test]
+fn the_user_object_is_never_printed_nor_kept_for_it_holds_the_key() {
+    let desk = Desk::new();
+    let output = desk.run(&["call", "v3-user"]);
+    let found = json(&output);
+    assert!(found.get("premium_api").is_some(), "{found}");
+    let mut kept = output.stdout;
+    contents(desk.home.path(), &mut kept);
+    assert!(!kept.windows(desk.key.len()).any(|window| window == desk.key.as_bytes()));
+}

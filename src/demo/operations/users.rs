@@ -16,6 +16,8 @@ pub(super) fn user(id: &str, context: &Context) -> Result<Answer, Refusal> {
     check(id, context)?;
     let name = context.service.user();
     let attributes = json!({
+        // As the service does: who reads this object holds the key in hand.
+        "apikey": context.service.key(),
         "first_name": "Robin",
         "last_name": "Example",
         "status": "active",
