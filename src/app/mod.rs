@@ -7,6 +7,7 @@
 //! ```
 
 pub mod answer;
+mod answers;
 pub mod asks;
 pub mod batch;
 mod command_table;

@@ -1,19 +1,15 @@
 //! What each message changes, and what is to be done about it.
 
-use super::answer::AnswerTree;
 use super::commands::{Act, Command};
 use super::key::Key;
-use super::list::{List, Next, OpenReport, Remote};
-use super::message::{Effect, Failure, HeldPage, HeldReport, Here, Message, Opening};
+use super::list::{List, OpenReport, Remote};
+use super::message::{Effect, Message};
 use super::model::{Focus, Model, Overlay, Screen, UnderWay};
-use super::palette::{Confirm, Confirmed, Prompt};
-use super::panes::{self, PANES, PaneState};
+use super::palette::{Confirm, Confirmed};
+use super::panes::{self, PANES};
 use super::sheet::Sheet;
-use crate::quota::{Allowed, Entitlements, Usage};
-use crate::report::Pane;
+use crate::quota::Allowed;
 use crate::report::identifier::Sha256;
-use crate::report::index::{Batch, Form, Section};
-use crate::report::rows::Line;
 use crate::request::{Quote, Request};
 use jiff::Timestamp;
 
@@ -178,13 +174,6 @@ impl Model {
             .or_else(|| is_dear.then(|| format!("{} costs {}.", quote.request().words(), price.short())))
     }
 
-    fn received(&mut self, request: &Request, bytes: u64, total: Option<u64>) -> Vec<Effect> {
-        for call in self.under_way.iter_mut().filter(|call| call.request == *request) {
-            (call.bytes, call.total) = (bytes, total);
-        }
-        Vec::new()
-    }
-
     fn forget_failure(&mut self, request: &Request) {
         match request {
             Request::Behaviours { .. } => self.list_failure = None,
@@ -195,172 +184,6 @@ impl Model {
             }
             _ => {}
         }
-    }
-
-    /// Forgets that a call is under way; a paid one is followed by a look at the counters, which is free.
-    fn ended(&mut self, request: &Request) -> Vec<Effect> {
-        let was_paid = self.under_way.iter().any(|call| call.request == *request && call.is_paid);
-        self.under_way.retain(|call| call.request != *request);
-        if self.is_quitting && !self.awaits_paid_answer() {
-            return vec![Effect::Quit];
-        }
-        if was_paid && !self.is_quitting { self.ask(Request::Quotas, true) } else { Vec::new() }
-    }
-
-    fn answered(&mut self, request: &Request, result: Result<Here, Failure>) -> Vec<Effect> {
-        let mut effects = self.ended(request);
-        let Request::Behaviour { identifier } = request else { return effects };
-        let focus_on_it =
-            self.batch.is_none() && self.focus == Focus::List && self.chosen().is_some_and(|e| e.here().is_none());
-        let mut stops_batch = false;
-        let Some(entry) = self.list.as_mut().and_then(|list| list.entry_mut(identifier)) else { return effects };
-        match result {
-            Ok(here) => {
-                let unkept = here.unkept.clone();
-                entry.take(here);
-                if let Some(why) = unkept {
-                    self.warn(format!("The report is here, but could not be kept: {why}"));
-                }
-                effects.extend(self.show_chosen());
-                let is_chosen = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
-                if focus_on_it && is_chosen && self.overlay.is_none() {
-                    panes::group(self.group).next().into_iter().for_each(|pane| self.focus_pane(pane));
-                }
-            }
-            Err(failure) => {
-                stops_batch = true;
-                let is_held = entry.here().is_some();
-                entry.failure = Some(failure.clone());
-                if is_held {
-                    self.warn(format!("{} {} The held report stays.", failure.what, failure.cost));
-                }
-            }
-        }
-        if stops_batch {
-            self.stop_batch("A report could not be fetched.");
-        }
-        effects.extend(self.next_in_batch());
-        effects
-    }
-
-    fn entitled(&mut self, request: &Request, result: Result<Entitlements, Failure>) -> Vec<Effect> {
-        let effects = self.ended(request);
-        match (&mut self.overlay, result) {
-            (_, Ok(entitlements)) => {
-                self.entitlements = self.entitlements.updated(entitlements);
-                self.overlay = self.behind.pop();
-                self.say(self.entitlements.words());
-            }
-            (Some(Overlay::Prompt(prompt)), Err(failure)) => prompt.failure = Some(failure),
-            (_, Err(failure)) => self.warn(format!("{} {}", failure.what, failure.cost)),
-        }
-        effects
-    }
-
-    fn used(&mut self, request: &Request, result: Result<Usage, Failure>) -> Vec<Effect> {
-        let effects = self.ended(request);
-        let columns = usize::from(self.overlay_room().width);
-        match (&mut self.overlay, result) {
-            (_, Ok(usage)) => self.put_over(Overlay::Sheet(Sheet::usage(&usage, columns))),
-            (Some(Overlay::Prompt(prompt)), Err(failure)) => prompt.failure = Some(failure),
-            (_, Err(failure)) => self.warn(format!("{} {}", failure.what, failure.cost)),
-        }
-        effects
-    }
-
-    fn told(&mut self, request: &Request, result: Result<(Timestamp, Vec<Line>), Failure>) -> Vec<Effect> {
-        let effects = self.ended(request);
-        let now = self.now;
-        let is_awaited = |form: &Prompt| form.request(now).is_ok_and(|asked| asked == *request);
-        match (&mut self.overlay, result) {
-            (Some(Overlay::Prompt(form)), Ok((received, lines))) if is_awaited(form) => {
-                let answer = AnswerTree::new(request.words(), received, lines);
-                self.put_over(Overlay::Answer(answer));
-            }
-            (Some(Overlay::Prompt(form)), Err(failure)) if is_awaited(form) => form.failure = Some(failure),
-            (_, Ok(_)) => self.say(format!("The answer is here: {}. Asking the same again shows it.", request.words())),
-            (_, Err(failure)) => self.warn(format!("{} {}", failure.what, failure.cost)),
-        }
-        effects
-    }
-
-    fn listed(&mut self, request: &Request, result: Result<HeldPage, Failure>) -> Vec<Effect> {
-        let mut effects = self.ended(request);
-        let Request::Behaviours { file, cursor, .. } = request else { return effects };
-        let Some(list) = self.list.as_mut().filter(|list| list.file() == Some(file)) else { return effects };
-        match result {
-            Ok(page) => {
-                let (entries, unkept) = (page.page.entries.len(), page.unkept.clone());
-                list.take_page(cursor.as_ref(), page);
-                if let Some(why) = unkept {
-                    self.warn(format!("The list is here, but could not be kept: {why}"));
-                } else if list.next == Next::Circle {
-                    self.warn(
-                        "The service repeats a page's address: it goes in circles, so no further page is asked for.",
-                    );
-                } else if entries == 0 && list.entries.is_empty() {
-                    self.say("The service lists no sandbox for this file.");
-                }
-                effects.extend(self.show_chosen());
-                self.settle();
-            }
-            Err(failure) => self.list_failure = Some(failure),
-        }
-        effects
-    }
-
-    fn balanced(&mut self, result: Result<crate::quota::Balances, String>) -> Vec<Effect> {
-        let mut effects = self.ended(&Request::Quotas);
-        match result {
-            Ok(balances) => {
-                self.entitlements = self.entitlements.updated(Entitlements::from_balances(&balances));
-                let now = self.now;
-                let is_asked = |prompt: &Prompt| prompt.request(now) == Ok(Request::Quotas);
-                let is_typed = matches!(&self.overlay, Some(Overlay::Prompt(prompt)) if is_asked(prompt));
-                if std::mem::take(&mut self.announces_balances) || is_typed {
-                    let columns = usize::from(self.overlay_room().width);
-                    self.put_over(Overlay::Sheet(Sheet::counters(&balances, self.now, columns)));
-                }
-                self.balances = Some(balances);
-                self.balances_failure = None;
-                if !self.is_quitting {
-                    effects.push(Effect::ReadRecord);
-                }
-            }
-            Err(why) => {
-                if std::mem::take(&mut self.announces_balances) {
-                    self.warn(format!("The counters could not be read: {why}"));
-                }
-                self.balances_failure = Some(why);
-            }
-        }
-        effects
-    }
-
-    fn recalled(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) -> Vec<Effect> {
-        let Some(list) = self.list.as_mut().filter(|list| list.file() == Some(file)) else { return Vec::new() };
-        for page in pages {
-            let cursor = match &list.next {
-                Next::Page(cursor) => cursor.clone(),
-                Next::Nothing | Next::Circle => break,
-            };
-            list.take_page(cursor.as_ref(), page);
-        }
-        list.take_all_held(reports);
-        let is_new = list.since.is_none();
-        self.settle();
-        if is_new && std::mem::take(&mut self.lists_at_once) {
-            let page = self.list.as_ref().and_then(|list| list.next_page(self.service.listing));
-            return page.map(|page| self.ask(page, false)).unwrap_or_default();
-        }
-        self.show_chosen()
-    }
-
-    /// Whether a report has any attribute that a behaviour report has.
-    fn is_behaviour(&mut self, opening: Opening) -> bool {
-        let open = self.list.as_mut().and_then(|list| list.opened_mut(opening));
-        let is_known = |section: &Section| section.attribute.is_some_and(|known| !["id", "type"].contains(&known.name));
-        open.is_some_and(|open| open.report.index.sections.iter().any(is_known))
     }
 
     /// Opens the chosen report if it is here: a held report costs nothing, so no key is needed.
@@ -374,25 +197,6 @@ impl Model {
         let body = here.body.clone();
         entry.open = Some(OpenReport::new(opening, here));
         vec![Effect::Index { opening, body }]
-    }
-
-    fn indexed(&mut self, opening: Opening, batch: Batch) -> Vec<Effect> {
-        let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) else { return Vec::new() };
-        open.report.index.absorb(batch);
-        for state in open.panes.values_mut() {
-            refresh_folds(state, &open.report);
-        }
-        let index = &open.report.index;
-        let (is_complete, is_json, is_cut) = (index.is_complete, index.is_json, index.is_cut);
-        if is_complete && !is_json {
-            open.unreadable = Some("it is not JSON".to_owned());
-        } else if is_complete && is_cut {
-            self.warn("This report stops in the middle: it was cut short. What came of it is shown.");
-        } else if is_complete && self.is_document() && !self.is_behaviour(opening) {
-            self.say("This document is no behaviour report. All that it holds stands in the pane Other.");
-            self.focus_pane(Pane::Other);
-        }
-        Vec::new()
     }
 
     /// Opens a file: what is held of it is shown, nothing is asked.
@@ -449,12 +253,5 @@ impl Model {
             if waits == 1 { "" } else { "s" }
         ));
         Vec::new()
-    }
-}
-
-fn refresh_folds(state: &mut PaneState, report: &crate::report::Report) {
-    if state.folds.any() {
-        let tree = report.index.sections.iter().find(|section| section.form == Form::Processes);
-        tree.into_iter().for_each(|section| state.folds.refresh(&section.depths));
     }
 }

@@ -73,7 +73,11 @@ impl Failed {
 
 /// Says on standard error what went wrong, by way of the escaper, and gives the exit code.
 pub(super) fn report(error: &anyhow::Error) -> ExitCode {
-    let words = Untrusted::from(format!("{error:#}")).visible();
+    let advice = match error.downcast_ref::<GateError>() {
+        Some(GateError::Service { error, .. }) => format!(". {}", error.advice()),
+        _ => String::new(),
+    };
+    let words = Untrusted::from(format!("{error:#}{advice}")).visible();
     // Standard error that is closed leaves nobody to tell.
     let _ = writeln!(
         std::io::stderr(),

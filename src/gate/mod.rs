@@ -229,10 +229,10 @@ impl Gate {
         let sent = self.client.send(request, progress).await;
         let received = (self.clock)();
         if let (Some(look), Ok(reply)) = (look, &sent) {
-            self.note_look(look, received, &reply.bytes).await;
+            self.note_look(look, received, reply).await;
         }
         let taken = match sent {
-            Ok(reply) => self.take(request, received, reply.bytes).await?,
+            Ok(reply) => self.take(request, received, reply).await?,
             Err(error) => Err(error),
         };
         let settled = price.settle(reading::outcome(request, &taken));

@@ -50,15 +50,6 @@ pub struct Received {
     pub total: Option<u64>,
 }
 
-/// A whole answer that is no refusal.
-#[derive(Debug)]
-pub struct Reply {
-    /// HTTP status.
-    pub status: u16,
-    /// The bytes, decompressed.
-    pub bytes: Vec<u8>,
-}
-
 struct User<'a>(&'a Client);
 
 impl Asker for User<'_> {
@@ -92,7 +83,7 @@ impl Client {
         self.credential.as_ref()
     }
 
-    /// Sends a request, once. Each piece that comes is told to `progress`.
+    /// Sends a request, once; gives the answer's bytes, decompressed. Each piece that comes is told to `progress`.
     ///
     /// # Errors
     /// Says whether the request may have been counted: see [`ServiceError::may_be_charged`].
@@ -100,13 +91,12 @@ impl Client {
         &self,
         request: &Request,
         progress: &(dyn Fn(Received) + Send + Sync),
-    ) -> Result<Reply, ServiceError> {
+    ) -> Result<Vec<u8>, ServiceError> {
         let response = self.call(request)?.send().await.map_err(|error| not_sent_or_lost(&error))?;
         let status = response.status();
         if status.is_success() {
             let limit = if *request == Request::Quotas { LONGEST_QUOTAS } else { LONGEST_ANSWER };
-            let bytes = body(response, limit, progress).await?;
-            return Ok(Reply { status: status.as_u16(), bytes });
+            return body(response, limit, progress).await;
         }
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let words = body(response, LONGEST_ERROR, &|_| {}).await.unwrap_or_default();

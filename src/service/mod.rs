@@ -7,7 +7,7 @@ pub mod credential;
 pub mod error;
 pub mod profile;
 
-pub use client::{Client, Received, Reply};
+pub use client::{Client, Received};
 pub use credential::Credential;
 pub use error::ServiceError;
 pub use profile::Profile;

@@ -88,7 +88,7 @@ fn without_a_key_nothing_is_sent() {
     let desk = Desk::new();
     let output = desk.command(&["list", &main_file()]).env_remove("VT_APIKEY").output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{output:?}");
-    assert!(errors(&output).contains("no key"));
+    assert!(errors(&output).contains("no key") && errors(&output).contains("BEHAVIEW_API_KEY"));
     assert_eq!(desk.demo.seen().len(), 0);
 }
 
