@@ -3,7 +3,8 @@
 use super::answer::AnswerTree;
 use super::list::Next;
 use super::message::{Effect, Failure, HeldPage, HeldReport, Here, Opening};
-use super::model::{Focus, Model, Overlay};
+use super::model::{Focus, Model};
+use super::overlay::Overlay;
 use super::palette::Prompt;
 use super::panes::{self, PaneState};
 use super::sheet::Sheet;

@@ -3,7 +3,8 @@
 
 use super::list::{Entry, Remote};
 use super::message::Effect;
-use super::model::{Model, Overlay};
+use super::model::Model;
+use super::overlay::Overlay;
 use super::palette::{Confirm, Confirmed};
 use crate::quota::{Holder, Period, Plan, Unit};
 use crate::request::Request;

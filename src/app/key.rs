@@ -88,6 +88,24 @@ impl FromStr for Key {
     }
 }
 
+/// The key of a letter.
+pub(super) const fn key(c: char) -> Key {
+    Key::Char(c)
+}
+
+pub(super) const ENTER: Key = Key::Named(Named::Enter);
+pub(super) const ESC: Key = Key::Named(Named::Esc);
+pub(super) const TAB: Key = Key::Named(Named::Tab);
+pub(super) const BACK_TAB: Key = Key::Named(Named::BackTab);
+pub(super) const UP: Key = Key::Named(Named::Up);
+pub(super) const DOWN: Key = Key::Named(Named::Down);
+pub(super) const LEFT: Key = Key::Named(Named::Left);
+pub(super) const RIGHT: Key = Key::Named(Named::Right);
+pub(super) const HOME: Key = Key::Named(Named::Home);
+pub(super) const END: Key = Key::Named(Named::End);
+pub(super) const PAGE_UP: Key = Key::Named(Named::PageUp);
+pub(super) const PAGE_DOWN: Key = Key::Named(Named::PageDown);
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,15 +1,11 @@
 //! Everything the screen shows, in one value with one owner.
 
-use super::answer::AnswerTree;
 use super::batch::Batch;
-use super::detail::Detail;
 use super::layout::{Layout, Size, View};
 use super::list::{Entry, List, OpenReport, Origin};
 use super::message::{Effect, Failure, Here, Opening, Recent, Spent};
-use super::palette::{Confirm, Palette, Prompt};
+use super::overlay::Overlay;
 use super::panes::{self, PaneState, Scroll};
-use super::planner::Planner;
-use super::sheet::Sheet;
 use crate::quota::{Balances, Entitlements, Holder, Limit, Unit};
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
@@ -103,25 +99,6 @@ pub enum Focus {
     List,
     /// A pane of the report.
     Pane(Pane),
-}
-
-/// What stands over the screen.
-#[derive(Debug)]
-pub enum Overlay {
-    /// Words of our own: the keys or the prices that apply.
-    Sheet(Sheet),
-    /// One row, whole.
-    Detail(Detail),
-    /// Everything that can be done here.
-    Palette(Palette),
-    /// The words of a question are typed.
-    Prompt(Prompt),
-    /// A question that makes something public waits for a yes.
-    Confirm(Confirm),
-    /// An answer as a tree.
-    Answer(AnswerTree),
-    /// A plan is made.
-    Planner(Planner),
 }
 
 /// A call that is under way.

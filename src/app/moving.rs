@@ -1,7 +1,8 @@
 //! Moving: through rows, panes, groups of panes; folding; and keeping every cursor among its rows.
 
 use super::message::Effect;
-use super::model::{Focus, Model, Overlay, Screen};
+use super::model::{Focus, Model, Screen};
+use super::overlay::Overlay;
 use super::panes::{self, Move, PaneState};
 use crate::report::index::Form;
 use crate::report::{Pane, tree};
@@ -10,26 +11,10 @@ impl Model {
     /// Moves in what has the focus.
     pub(super) fn go(&mut self, movement: Move) -> Vec<Effect> {
         let height = self.height();
-        let room = usize::from(self.overlay_room().height);
-        match &mut self.overlay {
-            Some(Overlay::Sheet(sheet)) => {
-                sheet.go(movement, room);
-                return Vec::new();
-            }
-            Some(Overlay::Detail(detail)) => {
-                detail.go(movement, room);
-                return Vec::new();
-            }
-            Some(Overlay::Palette(palette)) => {
-                palette.go(movement, room.saturating_sub(2));
-                return Vec::new();
-            }
-            Some(Overlay::Answer(answer)) => {
-                answer.go(movement, room);
-                return Vec::new();
-            }
-            Some(Overlay::Prompt(_) | Overlay::Confirm(_) | Overlay::Planner(_)) => return Vec::new(),
-            None => {}
+        let room = self.overlay_room();
+        if let Some(overlay) = &mut self.overlay {
+            overlay.go(movement, room);
+            return Vec::new();
         }
         if self.screen == Screen::Start {
             let count = self.recent.len();
@@ -82,18 +67,8 @@ impl Model {
             self.with_pane(pane, |state, count| state.scroll.settle(count, height));
         }
         let room = self.overlay_room();
-        match &mut self.overlay {
-            Some(Overlay::Detail(detail)) => {
-                detail.fit(room.width.into());
-                detail.go(Move::Up(0), room.height.into());
-            }
-            Some(Overlay::Sheet(sheet)) => {
-                sheet.fit(room.width.into());
-                sheet.go(Move::Up(0), room.height.into());
-            }
-            Some(Overlay::Palette(palette)) => palette.go(Move::Up(0), usize::from(room.height).saturating_sub(2)),
-            Some(Overlay::Answer(answer)) => answer.go(Move::Up(0), room.height.into()),
-            Some(Overlay::Prompt(_) | Overlay::Confirm(_) | Overlay::Planner(_)) | None => {}
+        if let Some(overlay) = &mut self.overlay {
+            overlay.fit(room);
         }
     }
 

@@ -1,7 +1,8 @@
 //! What a key costs right now, and in how few words that can be said.
 
 use super::commands::{Act, Command};
-use super::model::{Model, Overlay};
+use super::model::Model;
+use super::overlay::Overlay;
 use crate::quota::{Allowed, Holder, Price, price};
 use crate::request::Request;
 

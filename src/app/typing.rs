@@ -3,7 +3,8 @@
 use super::detail::Detail;
 use super::key::{Key, Named};
 use super::message::Effect;
-use super::model::{Model, Overlay, Screen};
+use super::model::{Model, Screen};
+use super::overlay::Overlay;
 use super::palette::{Does, Prompt};
 use super::panes;
 use crate::report::identifier::Sha256;

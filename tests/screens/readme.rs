@@ -3,7 +3,7 @@
 //! `BEHAVIEW_UPDATE=1 cargo test --test screens readme` writes them anew.
 
 use crate::stage::Stage;
-use behaview::app::{COMMANDS, PANES};
+use behaview::app::{Command, PANES};
 use behaview::quota::RULES;
 use std::path::Path;
 
@@ -37,7 +37,7 @@ fn picture() -> String {
 
 fn keys() -> String {
     let mut table = "| key | command | what it does | asks the service |\n|---|---|---|---|\n".to_owned();
-    for command in COMMANDS {
+    for command in Command::all() {
         let keys: Vec<_> = command.keys.iter().map(|key| format!("`{key}`")).collect();
         let asks = if command.asks() { "yes, at the price in the bar" } else { "" };
         table += &format!("| {} | {} | {} | {asks} |\n", keys.join(" "), command.name, command.help);

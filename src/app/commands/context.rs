@@ -1,10 +1,11 @@
 //! Where commands apply, and what they ask: pure functions of the model that the table of commands names.
 
-use super::list::Next;
-use super::message::Effect;
-use super::model::{Focus, Model, Overlay, Screen};
-use super::palette::{Confirm, Confirmed};
-use super::panes;
+use crate::app::list::Next;
+use crate::app::message::Effect;
+use crate::app::model::{Focus, Model, Screen};
+use crate::app::overlay::Overlay;
+use crate::app::palette::{Confirm, Confirmed};
+use crate::app::panes;
 use crate::report::Pane;
 use crate::request::Request;
 

@@ -4,11 +4,19 @@
 //! only by [`Act::Ask`] and [`Act::Each`], whose questions and prices are pure functions of the model: so the price can be
 //! shown before the key is pressed.
 
-use super::command_table::COMMANDS;
+mod context;
+mod moving;
+mod over;
+mod report;
+mod sandboxes;
+
 use super::key::Key;
 use super::message::Effect;
 use super::model::Model;
 use crate::request::Request;
+
+/// Every command, by what it is about. Where two have the same key, the first that applies is meant.
+pub static COMMANDS: [&[Command]; 4] = [sandboxes::COMMANDS, report::COMMANDS, over::COMMANDS, moving::COMMANDS];
 
 /// One command.
 pub struct Command {
@@ -54,10 +62,15 @@ impl std::fmt::Debug for Command {
 }
 
 impl Command {
+    /// Every command, in the order of the table.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        COMMANDS.iter().copied().flatten()
+    }
+
     /// The command that a key means right now.
     #[must_use]
     pub fn of(key: Key, model: &Model) -> Option<&'static Self> {
-        COMMANDS.iter().find(|command| command.keys.contains(&key) && (command.applies)(model))
+        Self::all().find(|command| command.keys.contains(&key) && (command.applies)(model))
     }
 
     /// Whether it asks the service.
@@ -74,7 +87,7 @@ impl Command {
 
     /// The commands that apply right now, those behind a key that an earlier one takes left out.
     pub fn applying(model: &Model) -> impl Iterator<Item = &'static Self> + '_ {
-        COMMANDS.iter().filter(|command| {
+        Self::all().filter(|command| {
             (command.applies)(model)
                 && command.keys.iter().any(|key| Self::of(*key, model).is_some_and(|c| c.name == command.name))
         })
@@ -88,9 +101,9 @@ mod tests {
 
     #[test]
     fn names_stand_once_and_pane_keys_are_free() {
-        let names: HashSet<_> = COMMANDS.iter().map(|command| command.name).collect();
-        assert_eq!(names.len(), COMMANDS.len());
-        let keys: HashSet<_> = COMMANDS.iter().flat_map(|command| command.keys).collect();
+        let names: HashSet<_> = Command::all().map(|command| command.name).collect();
+        assert_eq!(names.len(), Command::all().count());
+        let keys: HashSet<_> = Command::all().flat_map(|command| command.keys).collect();
         for info in &crate::app::PANES {
             assert!(!keys.contains(&info.key) || info.key == Key::Char('t'), "{}", info.key);
         }

@@ -1,0 +1,117 @@
+//! What is done with a file and its sandboxes: listing, opening, asking once more.
+
+use super::context::{
+    chosen_report, enter_report, first_page, in_list, is_chosen_held, is_next, never, next_page, nothing, on_file,
+    on_start,
+};
+use super::{Act, Command};
+use crate::app::key::{ENTER, key};
+use crate::app::list::Next;
+use crate::app::message::Effect;
+use crate::app::model::Model;
+use crate::request::Request;
+
+pub(super) static COMMANDS: &[Command] = &[
+    Command {
+        name: "list",
+        keys: &[ENTER],
+        label: "list sandboxes",
+        help: "List the sandboxes of the file, with their reports where the service sends them along",
+        rank: 1,
+        applies: |m| in_list(m) && is_next(m, |next| matches!(next, Next::Page(None))),
+        act: Act::Ask { request: next_page, is_held: never, with_held: nothing, anew: false },
+    },
+    Command {
+        name: "next-page",
+        keys: &[ENTER],
+        label: "next page",
+        help: "List the next page of sandboxes",
+        rank: 1,
+        applies: |m| in_list(m) && is_next(m, |next| matches!(next, Next::Page(Some(_)))),
+        act: Act::Ask { request: next_page, is_held: never, with_held: nothing, anew: false },
+    },
+    Command {
+        name: "open",
+        keys: &[ENTER],
+        label: "open",
+        help: "Open the sandbox's report; held reports cost nothing",
+        rank: 1,
+        applies: |m| in_list(m) && m.chosen().is_some(),
+        act: Act::Ask { request: chosen_report, is_held: is_chosen_held, with_held: enter_report, anew: false },
+    },
+    Command {
+        name: "refresh",
+        keys: &[key('r')],
+        label: "refetch",
+        help: "Fetch a report once more that is held already; the held one stays until the new one is there",
+        rank: 2,
+        applies: |m| on_file(m) && is_chosen_held(m) && chosen_report(m).is_some(),
+        act: Act::Ask { request: chosen_report, is_held: never, with_held: nothing, anew: true },
+    },
+    Command {
+        name: "refresh-list",
+        keys: &[key('R')],
+        label: "list again",
+        help: "List the sandboxes once more, from the first page; held reports stay",
+        rank: 3,
+        applies: |m| in_list(m) && first_page(m).is_some(),
+        act: Act::Ask { request: first_page, is_held: never, with_held: nothing, anew: true },
+    },
+    Command {
+        name: "open-all",
+        keys: &[key('A')],
+        label: "open all",
+        help: "Open every report of the list that is not held, one after another; the total is in the bar, the first failure stops it",
+        rank: 4,
+        applies: |m| in_list(m) && m.batch.is_none() && m.missing_reports().len() > 1,
+        act: Act::Each(Model::missing_price, Model::open_missing),
+    },
+    Command {
+        name: "stop",
+        keys: &[key('s')],
+        label: "stop",
+        help: "Stop opening all: nothing further is sent",
+        rank: 1,
+        applies: |m| on_file(m) && m.batch.is_some(),
+        act: Act::Local(|m| {
+            m.stop_batch("Stopped.");
+            nothing(m)
+        }),
+    },
+    Command {
+        name: "balances",
+        keys: &[key('b')],
+        label: "counters",
+        help: "Show the service's own counters, asked for anew: what is left to the user and the group; takes no quota",
+        rank: 9,
+        applies: |m| in_list(m) && !m.is_document(),
+        act: Act::Ask { request: |_| Some(Request::Quotas), is_held: never, with_held: nothing, anew: true },
+    },
+    Command {
+        name: "open-file",
+        keys: &[ENTER],
+        label: "open file",
+        help: "Open the file whose SHA-256 is typed, or the chosen earlier one; what is held of it costs nothing",
+        rank: 1,
+        applies: on_start,
+        act: Act::Local(Model::open_typed),
+    },
+    Command {
+        name: "demo",
+        keys: &[key('t')],
+        label: "try the demo",
+        help: "Run the embedded service with made-up reports: no key, no network, no cost",
+        rank: 2,
+        applies: |m| on_start(m) && !m.service.has_key,
+        act: Act::Local(|_| vec![Effect::Demo]),
+    },
+    Command {
+        name: "other-file",
+        keys: &[key('f')],
+        label: "other file",
+        help: "Type or paste another file's SHA-256, or choose an earlier one",
+        rank: 9,
+        applies: |m| on_file(m) && !m.is_document(),
+        act: Act::Local(Model::leave_file),
+    },
+];
