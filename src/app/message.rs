@@ -17,8 +17,17 @@ use std::collections::BTreeMap;
 /// Something that happened.
 #[derive(Debug)]
 pub enum Message {
-    /// A key was pressed.
+    /// A key was pressed by somebody who sees the screen as it is.
     Key(Key),
+    /// A key was read from the keyboard.
+    Typed {
+        /// The key.
+        key: Key,
+        /// The last frame that had been drawn by then.
+        frame: u64,
+    },
+    /// A frame has been drawn; they are counted from 1.
+    Drawn(u64),
     /// Text was pasted.
     Paste(String),
     /// The terminal has this size.
@@ -111,6 +120,10 @@ pub enum Message {
     },
     /// Something of the runtime's that the analyst should know.
     Notice(String),
+    /// The program is asked to make way for the shell.
+    Aside,
+    /// The program goes on after it was stopped.
+    Resumed,
     /// The program is asked to end, after paid answers are in.
     Quit,
     /// The program is asked to end without waiting.
@@ -214,6 +227,10 @@ pub enum Effect {
     ReadRecord,
     /// Run the demo instead.
     Demo,
+    /// Give the terminal to the shell until it gives it back.
+    Aside,
+    /// Take the terminal over once more, and draw all of it.
+    TakeBack,
     /// End the program.
     Quit,
 }

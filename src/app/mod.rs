@@ -20,6 +20,7 @@ pub mod list;
 pub mod message;
 pub mod model;
 mod moving;
+mod offers;
 pub mod overlay;
 pub mod palette;
 pub mod panes;

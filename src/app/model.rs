@@ -3,6 +3,7 @@
 use super::batch::Batch;
 use super::layout::{Layout, Size, View};
 use super::list::{Entry, List, OpenReport, Origin};
+use super::offers::Offers;
 use super::message::{Effect, Failure, Here, Opening, Recent, Spent};
 use super::overlay::Overlay;
 use super::panes::{self, PaneState, Scroll};
@@ -66,6 +67,10 @@ pub struct Model {
     pub is_quitting: bool,
     /// Whether a file of which nothing is held is listed as soon as it is opened; the demo does so once.
     pub lists_at_once: bool,
+    /// Whether there is a shell that can have the terminal for a while.
+    pub has_shell: bool,
+    /// What the last frame offered for a price.
+    pub(super) offers: Offers,
     /// Whether the analyst asked for the counters, and is told when they are there.
     pub(super) announces_balances: bool,
     /// Number of the last opening of a report.
@@ -155,6 +160,8 @@ impl Model {
             list_failure: None,
             is_quitting: false,
             lists_at_once: false,
+            has_shell: false,
+            offers: Offers::default(),
             announces_balances: false,
             openings: 0,
         }

@@ -2,7 +2,7 @@
 
 use crate::config::ConfigError;
 use crate::gate::GateError;
-use crate::runtime::Unattended;
+use crate::runtime::{Exit, Unattended};
 use crate::service::credential::CredentialError;
 use crate::service::error::{Reason, ServiceError};
 use crate::service::profile::ProfileError;
@@ -71,8 +71,24 @@ impl Failed {
     }
 }
 
+/// The system ended the app: the shell is told of it as of any program that a signal ended.
+#[derive(Debug, thiserror::Error)]
+#[error("ended by signal {0}")]
+struct Signalled(u8);
+
+/// What the end of the app is to the shell.
+pub(super) fn of_app(exit: Exit) -> anyhow::Result<()> {
+    match exit {
+        Exit::Signal(number) => Err(Signalled(number).into()),
+        Exit::Done | Exit::Demo => Ok(()),
+    }
+}
+
 /// Says on standard error what went wrong, by way of the escaper, and gives the exit code.
 pub(super) fn report(error: &anyhow::Error) -> ExitCode {
+    if let Some(Signalled(number)) = error.downcast_ref() {
+        return ExitCode::from(128_u8.saturating_add(*number));
+    }
     let advice = match error.downcast_ref::<GateError>() {
         Some(GateError::Service { error, .. }) => format!(". {}", error.advice()),
         _ => String::new(),

@@ -16,7 +16,7 @@ use crate::config::{Config, Folders};
 use crate::gate::Gate;
 use crate::quota::Entitlements;
 use crate::report::identifier::Sha256;
-use crate::runtime::{self, Backing, Exit};
+use crate::runtime::{self, Backing, Exit, Signals};
 use crate::service::Client;
 use crate::store::Store;
 use clap::{Args, Parser, Subcommand};
@@ -86,6 +86,7 @@ enum ConfigCommand {
 /// # Errors
 /// When it cannot be done; the exit code of [`Failed`] says of what kind the failure is.
 pub fn main() -> ExitCode {
+    runtime::tame_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),
@@ -115,9 +116,10 @@ fn run(cli: Cli) -> anyhow::Result<()> {
 fn app(sha256: Option<&str>, common: &Common) -> anyhow::Result<()> {
     let file = sha256.map(parse_sha256).transpose()?;
     runtime::attended()?;
-    match run_app(setup(common)?, file, None)? {
-        Exit::Done => Ok(()),
+    let setup = setup(common)?;
+    match run_app(setup, file, None, Signals::listen()?)? {
         Exit::Demo => demo::Demo::default().run(),
+        other => exit::of_app(other),
     }
 }
 
@@ -129,14 +131,14 @@ fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
 }
 
 /// Runs the app on a service, at a file if there is one. With something to say at first, the file is listed at once.
-fn run_app(setup: Setup, file: Option<Sha256>, notice: Option<String>) -> anyhow::Result<Exit> {
+fn run_app(setup: Setup, file: Option<Sha256>, notice: Option<String>, signals: Signals) -> anyhow::Result<Exit> {
     let Setup { gate, entitled, confirm_above } = setup;
     let mut model = Model::new(service(&gate), jiff::Timestamp::now());
     (model.entitlements, model.confirm_above) = (entitled, confirm_above);
     let first = file.map(|file| model.open_file(file)).unwrap_or_default();
     model.lists_at_once = notice.is_some();
     notice.into_iter().for_each(|words| model.say(words));
-    runtime::run(model, Backing::Service(Arc::new(gate)), first)
+    runtime::run(model, Backing::Service(Arc::new(gate)), first, signals)
 }
 
 fn open(file: &str) -> anyhow::Result<()> {
@@ -144,7 +146,7 @@ fn open(file: &str) -> anyhow::Result<()> {
     let document = document::read(file)?;
     let mut model = Model::new(Service::default(), jiff::Timestamp::now());
     let first = model.open_document(document.name, document.reports);
-    runtime::run(model, Backing::Document, first).map(|_| ())
+    exit::of_app(runtime::run(model, Backing::Document, first, Signals::listen()?)?)
 }
 
 /// What the app shows of the service behind a gate.

@@ -82,6 +82,14 @@ pub enum GateError {
     Internal(String),
 }
 
+impl GateError {
+    /// A bug of this program's own: its words may quote an answer, and are shown like one.
+    #[must_use]
+    pub fn bug(words: &impl std::fmt::Display) -> Self {
+        Self::Internal(crate::text::Untrusted::from(words.to_string()).visible_cut(300).to_string())
+    }
+}
+
 /// What a call that failed counts as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cost {
@@ -301,7 +309,7 @@ impl Gate {
     /// Runs store work where waiting is allowed.
     async fn work<T: Send + 'static>(&self, work: impl FnOnce(&Store) -> T + Send + 'static) -> Result<T, GateError> {
         let store = Arc::clone(&self.store);
-        tokio::task::spawn_blocking(move || work(&store)).await.map_err(|error| GateError::Internal(error.to_string()))
+        tokio::task::spawn_blocking(move || work(&store)).await.map_err(|error| GateError::bug(&error))
     }
 }
 

@@ -10,24 +10,26 @@
 //! The loop itself waits for nothing but messages: the network, the store and the indexing of reports run beside it.
 
 mod performer;
+mod signals;
 mod terminal;
 
 pub use performer::{Backing, Performer};
-pub use terminal::{Unattended, attended, run};
+pub use signals::Signals;
+pub use terminal::{Unattended, attended, run, tame_panics};
 
 use crate::app::{Effect, Key, Message, Model, Size};
 use crate::gate::Clock;
 use crate::view;
 use ratatui::Terminal;
 use ratatui::backend::Backend;
+use ratatui::layout::Rect;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 /// How often the screen is drawn while something is under way and nothing else happens.
 const TICK: Duration = Duration::from_millis(250);
-
-/// How long a paid answer is waited for when there is nobody to wait for it with.
-const LAST_WAIT: Duration = Duration::from_millis(1500);
 
 /// How a run of the app ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +38,19 @@ pub enum Exit {
     Done,
     /// The analyst wants the demo.
     Demo,
+    /// The system asked for the end, by the signal of this number.
+    Signal(u8),
+}
+
+/// Why the loop stops taking messages in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// It has ended.
+    Ended(Exit),
+    /// The shell is to have the terminal for a while.
+    Aside,
+    /// The terminal was somebody else's, and is this program's again.
+    Resumed,
 }
 
 /// A run of the app on a terminal of any kind.
@@ -47,6 +62,9 @@ pub struct Session<B: Backend> {
     inbox: Receiver<Message>,
     clock: Clock,
     exit: Option<Exit>,
+    turn: Option<Turn>,
+    /// Frames drawn so far.
+    frames: Arc<AtomicU64>,
 }
 
 impl<B: Backend> Session<B>
@@ -60,7 +78,7 @@ where
     pub fn new(terminal: Terminal<B>, model: Model, backing: Backing, clock: Clock) -> std::io::Result<Self> {
         let (outbox, inbox) = std::sync::mpsc::channel();
         let performer = Performer::new(backing, outbox.clone())?;
-        Ok(Self { terminal, model, performer, outbox, inbox, clock, exit: None })
+        Ok(Self { terminal, model, performer, outbox, inbox, clock, exit: None, turn: None, frames: Arc::default() })
     }
 
     /// Where keys, pastes and sizes are sent.
@@ -104,10 +122,17 @@ where
         self.perform(effects);
     }
 
-    /// Takes messages in until the app ends, drawing in between.
+    /// How many frames have been drawn, to be read by whoever listens to the keyboard: a key counts as an answer to what was
+    /// on the screen when it was read.
+    #[must_use]
+    pub fn frames(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.frames)
+    }
+
+    /// Takes messages in until the app ends or makes way for the shell, drawing in between.
     ///
     /// A terminal that cannot be drawn on is a terminal that is gone: the app ends, but a paid answer has a moment to come in.
-    pub fn run(&mut self) -> Exit {
+    pub fn run(&mut self) -> Turn {
         let mut gone_since = None;
         loop {
             if gone_since.is_none() && self.draw().is_err() {
@@ -115,14 +140,17 @@ where
                 self.take(Message::Quit);
             }
             if let Some(exit) = self.exit {
-                return exit;
+                return Turn::Ended(exit);
             }
-            if gone_since.is_some_and(|since| since.elapsed() > LAST_WAIT) {
-                return Exit::Done;
+            if let Some(turn) = self.turn.take() {
+                return turn;
+            }
+            if gone_since.is_some_and(|since| since.elapsed() > signals::LAST_WAIT) {
+                return Turn::Ended(Exit::Done);
             }
             match self.next_message() {
                 Ok(message) => self.take(message),
-                Err(_) => return Exit::Done,
+                Err(_) => return Turn::Ended(Exit::Done),
             }
             while let Ok(message) = self.inbox.try_recv() {
                 self.take(message);
@@ -185,7 +213,17 @@ where
             self.resize(size.width, size.height);
         }
         let model = &self.model;
-        self.terminal.draw(|frame| view::draw(frame, model)).map(|_| ())
+        self.terminal.draw(|frame| view::draw(frame, model))?;
+        let frame = self.frames.load(Ordering::SeqCst) + 1;
+        self.take(Message::Drawn(frame));
+        self.frames.store(frame, Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Takes it that the terminal shows nothing of what was drawn.
+    fn draw_anew(&mut self) {
+        // A terminal that is gone shows at the next drawing.
+        let _ = self.terminal.size().and_then(|size| self.terminal.resize(Rect::from((ratatui::layout::Position::ORIGIN, size))));
     }
 
     /// Takes a message in.
@@ -204,6 +242,8 @@ where
             match effect {
                 Effect::Quit => self.exit = Some(Exit::Done),
                 Effect::Demo => self.exit = Some(Exit::Demo),
+                Effect::Aside => self.turn = Some(Turn::Aside),
+                Effect::TakeBack => self.turn = Some(Turn::Resumed),
                 work => self.performer.perform(work),
             }
         }

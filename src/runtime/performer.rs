@@ -89,30 +89,33 @@ impl Performer {
     /// Performs an effect, without waiting for it.
     pub fn perform(&self, effect: Effect) {
         match (effect, &self.backing) {
-            (Effect::Index { opening, body }, _) => self.blocking(move |work| index(&work, opening, &body)),
+            (Effect::Index { opening, body }, _) => self.blocking(
+                move |work| index(&work, opening, &body),
+                move |why| Message::Unreadable { opening, why },
+            ),
             (Effect::Ask { quote, anew }, Backing::Service(gate)) => self.ask(Arc::clone(gate), quote, anew),
             (Effect::Recall(file), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| {
+                self.reading(move |work| {
                     work.send(recall(&gate, &file).unwrap_or_else(|error| Message::Notice(error.to_string())))
                 });
             }
             (Effect::LookUp(request), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| {
+                self.reading(move |work| {
                     let since = gate.held(&request).ok().flatten().map(|held| held.received);
                     work.send(Message::LookedUp { request, since });
                 });
             }
             (Effect::ReadLedger, Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| {
+                self.reading(move |work| {
                     work.send(ledger(&gate).unwrap_or_else(|error| Message::Notice(error.to_string())))
                 });
             }
             (Effect::ReadRecord, Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| {
+                self.reading(move |work| {
                     // Without it a price is explained with less.
                     let record = gate.store().price_record(gate.profile()).unwrap_or_default().into_iter();
                     work.send(Message::Record(
@@ -122,7 +125,7 @@ impl Performer {
             }
             (Effect::FindRecent, Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| {
+                self.reading(move |work| {
                     work.send(recent(&gate).unwrap_or_else(|error| Message::Notice(error.to_string())))
                 });
             }
@@ -136,7 +139,7 @@ impl Performer {
                 | Effect::LookUp(_),
                 Backing::Document,
             )
-            | (Effect::Quit | Effect::Demo, _) => {}
+            | (Effect::Quit | Effect::Demo | Effect::Aside | Effect::TakeBack, _) => {}
         }
     }
 
@@ -145,11 +148,25 @@ impl Performer {
         Work { outbox: self.outbox.clone(), pending: Arc::clone(&self.pending) }
     }
 
-    fn blocking(&self, perform: impl FnOnce(Work) + Send + 'static) {
-        let work = self.work();
-        if let Some(runtime) = &self.runtime {
-            runtime.spawn_blocking(move || perform(work));
-        }
+    /// Performs something that waits for the disk; a bug in it is told, in `bug`'s words, rather than waited for for ever.
+    fn blocking(
+        &self,
+        perform: impl FnOnce(Work) + Send + 'static,
+        bug: impl FnOnce(String) -> Message + Send + 'static,
+    ) {
+        let (work, outbox) = (self.work(), self.outbox.clone());
+        let Some(runtime) = &self.runtime else { return };
+        let done = runtime.spawn_blocking(move || perform(work));
+        runtime.spawn(async move {
+            if let Err(error) = done.await {
+                let _ = outbox.send(bug(GateError::bug(&error).to_string()));
+            }
+        });
+    }
+
+    /// Reads something of the store's.
+    fn reading(&self, perform: impl FnOnce(Work) + Send + 'static) {
+        self.blocking(perform, Message::Notice);
     }
 
     fn ask(&self, gate: Arc<Gate>, quote: Quote, anew: bool) {
@@ -159,7 +176,7 @@ impl Performer {
         // A bug in the call must not leave it under way for ever.
         runtime.spawn(async move {
             if let Err(error) = call.await {
-                let _ = outbox.send(message(request, Err(GateError::Internal(error.to_string()))));
+                let _ = outbox.send(message(request, Err(GateError::bug(&error))));
             }
         });
     }

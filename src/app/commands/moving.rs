@@ -71,6 +71,15 @@ pub(super) static COMMANDS: &[Command] = &[
         act: Act::Local(Model::go_back),
     },
     Command {
+        name: "shell",
+        keys: &[Key::Ctrl('z')],
+        label: "shell",
+        help: "Give the terminal to the shell; `fg` brings the app back",
+        rank: 0,
+        applies: |m| m.has_shell,
+        act: Act::Local(Model::make_way),
+    },
+    Command {
         name: "quit",
         keys: &[key('q'), Key::Ctrl('c')],
         label: "quit",
