@@ -1,7 +1,7 @@
 //! The config file, and the folders of config, data and state.
 
 use crate::quota::{Budget, Entitlement, Entitlements};
-use crate::service::credential::{Configured, Credential, CredentialError};
+use crate::service::credential::{Configured, Credential, CredentialError, is_exposed};
 use crate::service::profile::Profile;
 use directories::{BaseDirs, ProjectDirs};
 use secrecy::SecretString;
@@ -89,6 +89,9 @@ pub enum ConfigError {
         /// What is wrong.
         message: String,
     },
+    /// Others can read the file, and the key is in it.
+    #[error("{} holds the key, or how to get it, and is open to others: run chmod 600 on it", .0.display())]
+    Exposed(PathBuf),
     /// No profile of this name.
     #[error("there is no profile {0}; the config file's are: {1}")]
     UnknownProfile(String, String),
@@ -122,11 +125,17 @@ impl Config {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(source) => return Err(ConfigError::Unreadable { path: path.to_owned(), source }),
         };
-        toml::from_str(&text).map_err(|error| {
+        let config: Self = toml::from_str(&text).map_err(|error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let line = before.matches('\n').count() + 1;
             ConfigError::Invalid { path: path.to_owned(), line, message: without_values(error.message()) }
-        })
+        })?;
+        // A key that others can read is no secret; a command that others can write is theirs.
+        let holds_key = config.api_key.is_some() || config.api_key_command.is_some();
+        if holds_key && is_exposed(path) {
+            return Err(ConfigError::Exposed(path.to_owned()));
+        }
+        Ok(config)
     }
 
     /// The profile of this name, or the one that the file chooses.

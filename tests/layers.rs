@@ -6,18 +6,19 @@ use std::path::{Path, PathBuf};
 /// Each room with the rooms it may name.
 const MAY_KNOW: &[(&str, &[&str])] = &[
     ("text", &[]),
+    ("clock", &[]),
     ("quota", &[]),
     ("report", &["text"]),
     ("request", &["quota", "report", "text"]),
-    ("service", &["request", "report", "text"]),
+    ("service", &["clock", "request", "report", "text"]),
     ("store", &["report", "quota", "text"]),
     ("gate", &["service", "store", "request", "report", "quota", "text"]),
     ("app", &["quota", "report", "request", "text"]),
     ("view", &["app", "quota", "report", "request", "text"]),
     ("config", &["quota", "service"]),
     ("demo", &[]),
-    ("runtime", &["app", "gate", "quota", "report", "request", "service", "store", "text", "view"]),
-    ("cli", &["app", "config", "demo", "gate", "quota", "report", "request", "runtime", "service", "store", "text"]),
+    ("runtime", &["app", "clock", "gate", "quota", "report", "request", "service", "store", "text", "view"]),
+    ("cli", &["app", "clock", "config", "demo", "gate", "quota", "report", "request", "runtime", "service", "store", "text"]),
 ];
 
 /// Each library with the rooms that may use it.

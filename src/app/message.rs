@@ -212,6 +212,8 @@ pub enum Effect {
         /// Whether the service is asked though an answer is held.
         anew: bool,
     },
+    /// Wait no longer for an answer; its call ends as one that was lost.
+    GiveUp(Request),
     /// Find out whether an answer is held.
     LookUp(Request),
     /// Index a report's bytes.

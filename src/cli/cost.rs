@@ -12,7 +12,6 @@ use crate::config::{Config, Folders};
 use crate::quota::{Balances, Entitlements, Fit, Forecast, Plan, RULES};
 use clap::Args;
 use files::Files;
-use jiff::Timestamp;
 use options::{Entitled, Item, Options, Target};
 
 const EXAMPLES: &str = "\
@@ -64,7 +63,7 @@ impl Cost {
             plan.add(operation, &entitled.updated(by_hand));
         }
         let is_balanced = balances.is_some();
-        let forecast = plan.forecast(&balances.unwrap_or_default(), Timestamp::now());
+        let forecast = plan.forecast(&balances.unwrap_or_default(), crate::clock::now());
         self.print(&plan, &forecast, is_balanced)?;
         self.verdict(&forecast, is_balanced)
     }

@@ -104,15 +104,15 @@ fn browse(service: &Service) -> anyhow::Result<()> {
     signals.leave_nothing_of(folder.path());
     let store = Arc::new(Store::open(&folder.path().join("behaview.db"))?);
     let client = client(service)?;
-    let now = jiff::Timestamp::now();
+    let now = crate::clock::now();
     let mut files = Vec::new();
     for (age, file) in (1..).zip(Service::files()) {
         let sha256 = Sha256::parse(&file.sha256).context("a demo file's hash is no SHA-256")?;
-        let opened = now - jiff::SignedDuration::from_secs(age);
+        let opened = now.checked_sub(jiff::SignedDuration::from_secs(age)).unwrap_or(now);
         store.note_file(&client.profile().name, &sha256, Some(file.title), opened)?;
         files.push(sha256);
     }
-    let gate = Gate::new(store, client, super::session(), jiff::Timestamp::now);
+    let gate = Gate::new(store, client, super::session(), crate::clock::now);
     let notice = "This is the demo: made-up reports, make-believe quota. It lists this file by itself, for 1 of that quota. f shows the other files, ? the keys.";
     let setup = Setup { gate, entitled: Entitlements::default(), confirm_above: None };
     exit::of_app(run_app(setup, files.into_iter().next(), Some(notice.to_owned()), signals)?)

@@ -86,6 +86,7 @@ enum ConfigCommand {
 /// # Errors
 /// When it cannot be done; the exit code of [`Failed`] says of what kind the failure is.
 pub fn main() -> ExitCode {
+    keep_memory_private();
     runtime::tame_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -133,7 +134,7 @@ fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
 /// Runs the app on a service, at a file if there is one. With something to say at first, the file is listed at once.
 fn run_app(setup: Setup, file: Option<Sha256>, notice: Option<String>, signals: Signals) -> anyhow::Result<Exit> {
     let Setup { gate, entitled, confirm_above } = setup;
-    let mut model = Model::new(service(&gate), jiff::Timestamp::now());
+    let mut model = Model::new(service(&gate), crate::clock::now());
     (model.entitlements, model.confirm_above) = (entitled, confirm_above);
     let first = file.map(|file| model.open_file(file)).unwrap_or_default();
     model.lists_at_once = notice.is_some();
@@ -144,7 +145,7 @@ fn run_app(setup: Setup, file: Option<Sha256>, notice: Option<String>, signals: 
 fn open(file: &str) -> anyhow::Result<()> {
     runtime::attended()?;
     let document = document::read(file)?;
-    let mut model = Model::new(Service::default(), jiff::Timestamp::now());
+    let mut model = Model::new(Service::default(), crate::clock::now());
     let first = model.open_document(document.name, document.reports);
     exit::of_app(runtime::run(model, Backing::Document, first, Signals::listen()?)?)
 }
@@ -176,7 +177,7 @@ fn setup(common: &Common) -> anyhow::Result<Setup> {
     let profile = config.profile(common.profile.as_deref())?;
     let client = Client::new(profile, config.credential()?)?;
     let store = Store::open(&folders.store)?;
-    let gate = Gate::new(Arc::new(store), client, session(), jiff::Timestamp::now).with_budget(config.budget());
+    let gate = Gate::new(Arc::new(store), client, session(), crate::clock::now).with_budget(config.budget());
     Ok(Setup { gate, entitled: config.entitlements(), confirm_above: config.confirm_above() })
 }
 
@@ -188,7 +189,21 @@ impl Setup {
     }
 }
 
+/// Keeps the key out of core files, and out of reach of the user's other programs; what the system refuses is left.
+fn keep_memory_private() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, setrlimit};
+        let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    }
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
+}
+
 /// A name for this run of the program in the ledger.
 fn session() -> String {
-    format!("{}-{}", jiff::Timestamp::now().as_microsecond(), std::process::id())
+    format!("{}-{}", crate::clock::now().as_microsecond(), std::process::id())
 }

@@ -94,6 +94,7 @@ impl Performer {
                 move |why| Message::Unreadable { opening, why },
             ),
             (Effect::Ask { quote, anew }, Backing::Service(gate)) => self.ask(Arc::clone(gate), quote, anew),
+            (Effect::GiveUp(request), Backing::Service(gate)) => gate.give_up(&request),
             (Effect::Recall(file), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
                 self.reading(move |work| {
@@ -132,6 +133,7 @@ impl Performer {
             // A document asks nothing, and the session itself ends.
             (
                 Effect::Ask { .. }
+                | Effect::GiveUp(_)
                 | Effect::Recall(_)
                 | Effect::FindRecent
                 | Effect::ReadLedger

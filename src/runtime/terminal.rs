@@ -72,7 +72,7 @@ pub fn run(mut model: Model, backing: Backing, first: Vec<Effect>, signals: Sign
     let (width, height) = crossterm::terminal::size()?;
     (model.size, model.has_shell) = (Size { width, height }, signals::has_shell());
     let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
-    let mut session = Session::new(terminal, model, backing, jiff::Timestamp::now)?;
+    let mut session = Session::new(terminal, model, backing, crate::clock::now)?;
     let ending = signals.tell(session.outbox())?;
     let mut taken = TakenOver::now()?;
     read_ahead(&session)?;

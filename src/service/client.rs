@@ -2,6 +2,7 @@
 
 use super::credential::Credential;
 use super::error::{Refusal, ServiceError};
+use super::patience::Patience;
 use super::profile::{Profile, ProfileError};
 use crate::request::{Address, Asker, Method, Request, Version};
 use crate::text::Untrusted;
@@ -15,9 +16,6 @@ use std::time::Duration;
 
 /// How long a connection may take to be made.
 const CONNECT: Duration = Duration::from_secs(10);
-
-/// How long the service may be silent once asked.
-const SILENCE: Duration = Duration::from_secs(60);
 
 /// Longest answer that is taken, in bytes.
 pub const LONGEST_ANSWER: u64 = 1 << 30;
@@ -92,15 +90,17 @@ impl Client {
         request: &Request,
         progress: &(dyn Fn(Received) + Send + Sync),
     ) -> Result<Vec<u8>, ServiceError> {
-        let response = self.call(request)?.send().await.map_err(|error| not_sent_or_lost(&error))?;
+        let call = self.call(request)?;
+        let patience = Patience::new(&self.profile, sent_bytes(request));
+        let response = patience.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?;
         let status = response.status();
         if status.is_success() {
             let limit = if *request == Request::Quotas { LONGEST_QUOTAS } else { LONGEST_ANSWER };
-            return body(response, limit, progress).await;
+            return body(response, limit, &patience, progress).await;
         }
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let words = body(response, LONGEST_ERROR, &|_| {}).await.unwrap_or_default();
-        let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, jiff::Timestamp::now());
+        let words = body(response, LONGEST_ERROR, &patience, &|_| {}).await.unwrap_or_default();
+        let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, crate::clock::now());
         let key = self.credential.as_ref().map(Credential::expose).unwrap_or_default();
         refusal.message = refusal.message.and_then(|message| without(key, message));
         Err(ServiceError::Refused(refusal))
@@ -180,8 +180,15 @@ fn build() -> reqwest::Result<reqwest::Client> {
         .retry(reqwest::retry::never())
         .no_proxy()
         .connect_timeout(CONNECT)
-        .read_timeout(SILENCE)
         .build()
+}
+
+/// How many bytes of a file a request takes along.
+fn sent_bytes(request: &Request) -> u64 {
+    match request {
+        Request::V2Scan { path } => std::fs::metadata(path).map_or(0, |file| file.len()),
+        _ => 0,
+    }
 }
 
 /// Parameters and a file in one body.
@@ -200,12 +207,15 @@ fn form(parameters: Vec<(&'static str, String)>, path: &Path) -> Result<Form, Se
 async fn body(
     mut response: Response,
     limit: u64,
+    patience: &Patience,
     progress: &(dyn Fn(Received) + Send + Sync),
 ) -> Result<Vec<u8>, ServiceError> {
     let total = response.content_length();
     let mut bytes = Vec::new();
     progress(Received { bytes: 0, total });
-    while let Some(piece) = response.chunk().await.map_err(|error| ServiceError::Lost(reason(&error)))? {
+    loop {
+        let piece = patience.wait(bytes.len() as u64, response.chunk()).await?;
+        let Some(piece) = piece.map_err(|error| ServiceError::Lost(reason(&error)))? else { break };
         bytes.extend_from_slice(&piece);
         if bytes.len() as u64 > limit {
             return Err(ServiceError::TooLong(limit));

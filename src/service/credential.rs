@@ -3,7 +3,7 @@
 use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Environment variables that may hold the key, the first found wins.
@@ -49,6 +49,9 @@ pub enum CredentialError {
     /// The command failed.
     #[error("api_key_command ended with {0}; run it by hand to see why")]
     CommandFailed(std::process::ExitStatus),
+    /// Others can read the file that the key is in.
+    #[error("{} holds a key and others can read it: run chmod 600 on it, and consider the key known", .0.display())]
+    Exposed(PathBuf),
     /// The official file is there but cannot be read.
     #[error("~/{OFFICIAL_FILE} cannot be read: {0}")]
     OfficialFile(String),
@@ -153,6 +156,21 @@ fn run(command: &str) -> Result<String, CredentialError> {
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
+/// Whether anybody but its owner can do something with a file; a key in it is no secret.
+#[must_use]
+pub fn is_exposed(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        std::fs::metadata(path).is_ok_and(|about| about.mode() & 0o077 != 0)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
+    }
+}
+
 fn official_key(home: &Path) -> Result<Option<SecretString>, CredentialError> {
     #[derive(serde::Deserialize)]
     struct Official {
@@ -163,6 +181,9 @@ fn official_key(home: &Path) -> Result<Option<SecretString>, CredentialError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(CredentialError::OfficialFile(error.to_string())),
     };
+    if is_exposed(&home.join(OFFICIAL_FILE)) {
+        return Err(CredentialError::Exposed(home.join(OFFICIAL_FILE)));
+    }
     // The parser's own words could quote the line with the key.
     let parsed: Official =
         toml::from_str(&text).map_err(|_| CredentialError::OfficialFile("it is not TOML".to_owned()))?;
@@ -182,10 +203,17 @@ mod tests {
         Credential::find(get, configured, home)
     }
 
+    #[cfg(unix)]
     #[test]
     fn places_are_tried_in_the_documented_order() {
         let home = tempfile::tempdir().unwrap();
-        std::fs::write(home.path().join(OFFICIAL_FILE), "apikey=\"official\"\nproxy=\"\"\n").unwrap();
+        let official = home.path().join(OFFICIAL_FILE);
+        std::fs::write(&official, "apikey=\"official\"\nproxy=\"\"\n").unwrap();
+        let set_mode = |mode| {
+            use std::os::unix::fs::PermissionsExt;
+            std::fs::set_permissions(&official, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        set_mode(0o600);
         let mut configured =
             Configured { key: Some("config".into()), command: Some("echo command; echo more".to_owned()) };
         let mut set: Vec<_> = VARIABLES.iter().map(|name| (*name, *name)).collect();
@@ -201,6 +229,10 @@ mod tests {
         configured.command = None;
         assert_eq!((next(&configured).expose(), next(&configured).source()), ("official", &Source::OfficialFile));
         assert!(find(&[], &configured, None).unwrap().is_none());
+        for mode in [0o640, 0o604, 0o660, 0o601] {
+            set_mode(mode);
+            assert!(matches!(find(&[], &configured, Some(home.path())), Err(CredentialError::Exposed(_))), "{mode:o}");
+        }
     }
 
     #[test]

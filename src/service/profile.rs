@@ -23,6 +23,12 @@ pub struct Profile {
     pub user: Option<String>,
     /// What lists are asked to bring along.
     pub listing: Listing,
+    /// How long the service may be silent, in seconds.
+    pub silence: u64,
+    /// How long an answer may take however slowly it comes, in seconds.
+    pub patience: u64,
+    /// From then on it has to have come at this pace, in bytes a second.
+    pub slowest: u64,
 }
 
 impl Default for Profile {
@@ -35,6 +41,9 @@ impl Default for Profile {
             header: "x-apikey".to_owned(),
             user: None,
             listing: Listing::Reports,
+            silence: 60,
+            patience: 300,
+            slowest: 1024,
         }
     }
 }

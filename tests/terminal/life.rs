@@ -70,6 +70,7 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_brings_the_app_back() {
         assert!(terminal.is_taken_over());
     }
     terminal.press("q");
+    terminal.wait_for_shell();
     terminal.press("echo code $?\r");
     terminal.wait_for("code 0");
     terminal.assert_given_back();
@@ -87,6 +88,7 @@ fn stopped_from_outside_it_comes_back_whole() {
         terminal.press("clear; fg\r");
         terminal.wait_for("Sandboxes 4 of 6");
         terminal.press("q");
+        terminal.wait_for_shell();
         terminal.press("echo code $?\r");
         terminal.wait_for("code 0");
         terminal.assert_given_back();
@@ -105,6 +107,7 @@ fn in_the_background_it_waits_for_the_terminal() {
     terminal.press("fg\r");
     terminal.wait_for("Sandboxes 4 of 6");
     terminal.press("q");
+    terminal.wait_for_shell();
     terminal.press("echo code $?\r");
     terminal.wait_for("code 0");
     terminal.assert_given_back();

@@ -3,6 +3,7 @@
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
 use std::num::NonZero;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -54,7 +55,9 @@ impl Terminal {
         // Linux keeps the file in the one folder, macOS in the other.
         for folder in [".config/behaview", "Library/Application Support/behaview"] {
             std::fs::create_dir_all(home.path().join(folder)).unwrap();
-            std::fs::write(home.path().join(folder).join("config.toml"), config).unwrap();
+            let file = home.path().join(folder).join("config.toml");
+            std::fs::write(&file, config).unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
         }
         command.args(arguments);
         command.env("HOME", home.path());
@@ -88,6 +91,15 @@ impl Terminal {
         let names = std::fs::read_dir(self.home()).unwrap().map(|entry| entry.unwrap().file_name());
         let left: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with("behaview-demo")).collect();
         assert!(left.is_empty(), "{left:?}");
+    }
+
+    /// Waits until the program has left its screen, so that what is typed is the shell's.
+    pub fn wait_for_shell(&self) {
+        let deadline = Instant::now() + PATIENCE;
+        while self.is_taken_over() {
+            assert!(Instant::now() < deadline, "the screen was not left:\n{}", self.text());
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// The bytes that the program wrote so far.

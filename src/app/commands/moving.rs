@@ -71,6 +71,15 @@ pub(super) static COMMANDS: &[Command] = &[
         act: Act::Local(Model::go_back),
     },
     Command {
+        name: "give-up",
+        keys: &[Key::Ctrl('x')],
+        label: "give up",
+        help: "Wait no longer for what is under way; what was sent may be charged, and the ledger counts it",
+        rank: 2,
+        applies: |m| !m.under_way.is_empty(),
+        act: Act::Local(|m| m.under_way.iter().map(|call| crate::app::Effect::GiveUp(call.request.clone())).collect()),
+    },
+    Command {
         name: "shell",
         keys: &[Key::Ctrl('z')],
         label: "shell",

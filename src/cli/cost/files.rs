@@ -9,6 +9,9 @@ use std::io::Read;
 /// Bad lines that are named; the others are counted.
 const NAMED: usize = 5;
 
+/// The largest file that is read whole, in bytes: a million hashes are less.
+const LARGEST: u64 = 128 << 20;
+
 /// Digits of an MD5, a SHA-1 and a SHA-256.
 const DIGITS: [usize; 3] = [32, 40, 64];
 
@@ -23,15 +26,26 @@ impl Files {
     pub(super) fn read(&mut self, path: &str) -> Result<Vec<u8>, Failed> {
         let unreadable = |error| Failed::usage(format!("{path} cannot be read: {error}"));
         if path != STANDARD_INPUT {
-            return std::fs::read(path).map_err(unreadable);
+            return bounded(std::fs::File::open(path).map_err(unreadable)?, path);
         }
         if std::mem::replace(&mut self.is_input_read, true) {
             return Err(Failed::usage("standard input can be read once only; name a file in one of the places"));
         }
-        let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes).map_err(unreadable)?;
-        Ok(bytes)
+        bounded(std::io::stdin().lock(), "standard input")
     }
+}
+
+/// All that a file gives, which may be a device without an end.
+fn bounded(source: impl Read, name: &str) -> Result<Vec<u8>, Failed> {
+    let mut bytes = Vec::new();
+    source
+        .take(LARGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failed::usage(format!("{name} cannot be read: {error}")))?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(Failed::usage(format!("{name} is larger than {}", crate::text::bytes(LARGEST))));
+    }
+    Ok(bytes)
 }
 
 /// How many hashes there are in a list.
