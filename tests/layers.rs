@@ -18,7 +18,13 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("config", &["quota", "service"]),
     ("demo", &[]),
     ("runtime", &["app", "clock", "gate", "quota", "report", "request", "service", "store", "text", "view"]),
-    ("cli", &["app", "clock", "config", "demo", "gate", "quota", "report", "request", "runtime", "service", "store", "text"]),
+    (
+        "cli",
+        &[
+            "app", "clock", "config", "demo", "gate", "quota", "report", "request", "runtime", "service", "store",
+            "text",
+        ],
+    ),
 ];
 
 /// Each library with the rooms that may use it.

@@ -3,8 +3,8 @@
 use super::batch::Batch;
 use super::layout::{Layout, Size, View};
 use super::list::{Entry, List, OpenReport, Origin};
-use super::offers::Offers;
 use super::message::{Effect, Failure, Here, Opening, Recent, Spent};
+use super::offers::Offers;
 use super::overlay::Overlay;
 use super::panes::{self, PaneState, Scroll};
 use crate::quota::{Balances, Entitlements, Holder, Limit, Unit};

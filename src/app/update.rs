@@ -263,7 +263,9 @@ impl Model {
     /// Gives the terminal to the shell; a paid answer is waited for first, as a stopped program takes nothing in.
     pub(super) fn make_way(&mut self) -> Vec<Effect> {
         if self.awaits_paid_answer() {
-            self.warn("A paid answer is under way, and a stopped program cannot take it in. Press it again once it is here.");
+            self.warn(
+                "A paid answer is under way, and a stopped program cannot take it in. Press it again once it is here.",
+            );
             return Vec::new();
         }
         vec![Effect::Aside]

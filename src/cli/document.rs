@@ -80,7 +80,9 @@ fn piped(mut source: impl Read, name: &str) -> anyhow::Result<Vec<u8>> {
     source.take(LARGEST_PIPED).read_to_end(&mut bytes).with_context(unreadable)?;
     if bytes.len() as u64 > LARGEST_PIPED {
         let most = crate::text::bytes(LARGEST_PIPED);
-        return Err(Failed::bad_answer(format!("{name} gives more than {most}: save it in a file and open that")).into());
+        return Err(
+            Failed::bad_answer(format!("{name} gives more than {most}: save it in a file and open that")).into()
+        );
     }
     Ok(bytes)
 }

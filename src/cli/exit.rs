@@ -136,7 +136,9 @@ fn kind_of_service(error: &ServiceError) -> Kind {
     match error {
         ServiceError::NoKey => Kind::Key,
         ServiceError::Unsendable(_) => Kind::Usage,
-        ServiceError::Unreachable(_) | ServiceError::Lost(_) | ServiceError::GivenUp | ServiceError::TooLong(_) => Kind::Network,
+        ServiceError::Unreachable(_) | ServiceError::Lost(_) | ServiceError::GivenUp | ServiceError::TooLong(_) => {
+            Kind::Network
+        }
         ServiceError::Unusable(_) => Kind::BadAnswer,
         ServiceError::Refused(refusal) => match refusal.reason {
             Reason::WrongKey => Kind::Key,

@@ -223,7 +223,10 @@ where
     /// Takes it that the terminal shows nothing of what was drawn.
     fn draw_anew(&mut self) {
         // A terminal that is gone shows at the next drawing.
-        let _ = self.terminal.size().and_then(|size| self.terminal.resize(Rect::from((ratatui::layout::Position::ORIGIN, size))));
+        let _ = self
+            .terminal
+            .size()
+            .and_then(|size| self.terminal.resize(Rect::from((ratatui::layout::Position::ORIGIN, size))));
     }
 
     /// Takes a message in.

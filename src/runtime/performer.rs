@@ -89,16 +89,15 @@ impl Performer {
     /// Performs an effect, without waiting for it.
     pub fn perform(&self, effect: Effect) {
         match (effect, &self.backing) {
-            (Effect::Index { opening, body }, _) => self.blocking(
-                move |work| index(&work, opening, &body),
-                move |why| Message::Unreadable { opening, why },
-            ),
+            (Effect::Index { opening, body }, _) => {
+                self.blocking(move |work| index(&work, opening, &body), move |why| Message::Unreadable { opening, why })
+            }
             (Effect::Ask { quote, anew }, Backing::Service(gate)) => self.ask(Arc::clone(gate), quote, anew),
             (Effect::GiveUp(request), Backing::Service(gate)) => gate.give_up(&request),
             (Effect::Recall(file), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
                 self.reading(move |work| {
-                    work.send(recall(&gate, &file).unwrap_or_else(|error| Message::Notice(error.to_string())))
+                    work.send(recall(&gate, &file).unwrap_or_else(|error| Message::Notice(words(&error))))
                 });
             }
             (Effect::LookUp(request), Backing::Service(gate)) => {
@@ -111,7 +110,7 @@ impl Performer {
             (Effect::ReadLedger, Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
                 self.reading(move |work| {
-                    work.send(ledger(&gate).unwrap_or_else(|error| Message::Notice(error.to_string())))
+                    work.send(ledger(&gate).unwrap_or_else(|error| Message::Notice(words(&error))))
                 });
             }
             (Effect::ReadRecord, Backing::Service(gate)) => {
@@ -127,7 +126,7 @@ impl Performer {
             (Effect::FindRecent, Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
                 self.reading(move |work| {
-                    work.send(recent(&gate).unwrap_or_else(|error| Message::Notice(error.to_string())))
+                    work.send(recent(&gate).unwrap_or_else(|error| Message::Notice(words(&error))))
                 });
             }
             // A document asks nothing, and the session itself ends.
@@ -299,6 +298,11 @@ fn failure(error: &GateError) -> Failure {
     Failure { what: sentence(&error.to_string()), cost: cost.to_string(), advice }
 }
 
+/// An error's words, made visible: a path may stand in them.
+fn words(error: &dyn std::fmt::Display) -> String {
+    Untrusted::from(error.to_string()).visible_cut(400).to_string()
+}
+
 /// An error's words as a sentence.
 fn sentence(words: &str) -> String {
     let mut letters = words.chars();
@@ -374,7 +378,7 @@ fn index(work: &Work, opening: Opening, body: &Body) {
     for window in body.windows() {
         match window {
             Ok(bytes) => indexer.feed(&bytes),
-            Err(error) => return work.send(Message::Unreadable { opening, why: error.to_string() }),
+            Err(error) => return work.send(Message::Unreadable { opening, why: words(&error) }),
         }
         // The first rows at once, the others at a pace that leaves the loop free.
         if told.is_none_or(|told| told.elapsed() >= PACE) {

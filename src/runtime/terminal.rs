@@ -42,11 +42,16 @@ impl TakenOver {
     fn now() -> io::Result<Self> {
         TAKEN.store(true, Ordering::SeqCst);
         let taken = Self;
-        // Whoever stopped this program may have changed the modes: what is known of them is of no use.
+        execute!(io::stdout(), EnterAlternateScreen)?;
+        taken.renew()?;
+        Ok(taken)
+    }
+
+    /// Sets the modes once more: whoever stopped this program may have changed them, so what is known of them is of no use.
+    fn renew(&self) -> io::Result<()> {
         disable_raw_mode()?;
         enable_raw_mode()?;
-        execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)?;
-        Ok(taken)
+        execute!(io::stdout(), EnableBracketedPaste, cursor::Hide)
     }
 }
 
@@ -84,14 +89,14 @@ pub fn run(mut model: Model, backing: Backing, first: Vec<Effect>, signals: Sign
         match session.run() {
             Turn::Ended(exit) => break exit,
             Turn::Aside if !signals::has_shell() => continue,
+            // A terminal that is gone shows at the next drawing.
             Turn::Aside => {
                 drop(taken);
                 signals::stop();
+                taken = TakenOver::now().unwrap_or_else(|_| TakenOver);
             }
-            Turn::Resumed => drop(taken),
+            Turn::Resumed => taken.renew().unwrap_or(()),
         }
-        // A terminal that is gone shows at the next drawing.
-        taken = TakenOver::now().unwrap_or(TakenOver);
         session.draw_anew();
     };
     drop(taken);

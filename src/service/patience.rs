@@ -34,7 +34,8 @@ impl Patience {
         let late = self.begun + self.whole + self.earned(received.saturating_add(self.sent));
         let lost = |_| {
             let too_slow = late < silent;
-            let words = if too_slow { "it came too slowly and was given up" } else { "the service was silent for too long" };
+            let words =
+                if too_slow { "it came too slowly and was given up" } else { "the service was silent for too long" };
             ServiceError::Lost(words.to_owned())
         };
         timeout_at(silent.min(late), next).await.map_err(lost)

@@ -12,7 +12,7 @@ mod life;
 mod panics;
 mod stage;
 
-use portable_pty::{PtySize, native_pty_system};
+use portable_pty::PtySize;
 use stage::{Terminal, cells, foreign_controls};
 
 #[test]

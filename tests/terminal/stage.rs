@@ -204,4 +204,3 @@ pub fn foreign_controls(bytes: &[u8]) -> Vec<String> {
     }
     foreign
 }
-
