@@ -29,12 +29,12 @@ fn packages() -> Vec<serde_json::Value> {
     metadata["packages"].as_array().unwrap().clone()
 }
 
-/// Whether a licence expression can be met: one of what `OR` joins, each of what `AND` joins.
+/// Whether a licence expression can be met: of what `AND` joins each part, of what `OR` joins any. Without brackets `AND` is
+/// taken to join more than it does, which allows less.
 fn is_allowed(expression: &str, allowed: &[String]) -> bool {
-    let expression = expression.replace('/', " OR ").replace(['(', ')'], " ");
+    let expression = expression.replace('/', " OR ");
     let is_one = |one: &str| allowed.iter().any(|allowed| allowed == one.trim());
-    // `(A OR B) AND C` is read as `A OR (B AND C)` as well: never more than the expression allows for what is in use.
-    expression.split(" OR ").any(|all| all.split(" AND ").all(is_one))
+    expression.split(" AND ").all(|part| part.trim_matches(['(', ')']).split(" OR ").any(is_one))
 }
 
 #[test]
