@@ -11,6 +11,7 @@
 
 pub mod attributes;
 pub mod body;
+pub mod hashes;
 pub mod identifier;
 pub mod index;
 mod indexer;
