@@ -11,7 +11,7 @@ use super::sheet::Sheet;
 use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::Pane;
 use crate::report::identifier::Sha256;
-use crate::report::index::{Batch, Form, Section};
+use crate::report::index::{Batch, Section};
 use crate::report::rows::Line;
 use crate::request::Request;
 use jiff::Timestamp;
@@ -212,7 +212,8 @@ impl Model {
 
 fn refresh_folds(state: &mut PaneState, report: &crate::report::Report) {
     if state.folds.any() {
-        let tree = report.index.sections.iter().find(|section| section.form == Form::Processes);
-        tree.into_iter().for_each(|section| state.folds.refresh(&section.depths));
+        if let Some((_, tree)) = report.tree() {
+            state.folds.refresh(tree.depths());
+        }
     }
 }
