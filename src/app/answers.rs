@@ -211,9 +211,7 @@ impl Model {
 }
 
 fn refresh_folds(state: &mut PaneState, report: &crate::report::Report) {
-    if state.folds.any() {
-        if let Some((_, tree)) = report.tree() {
-            state.folds.refresh(tree.depths());
-        }
+    if let (true, Some((_, tree))) = (state.folds.any(), report.tree()) {
+        state.folds.refresh(tree.depths());
     }
 }

@@ -307,9 +307,9 @@ mod tests {
     }
 
     /// Offset, depth and tail of every row, and the end.
-    fn rows(section: &Section) -> (Vec<(Option<u32>, u16, Option<u32>)>, Option<u32>) {
-        let row = |row| (section.start(row), section.depths().get(row).unwrap_or(0), section.tail(row));
-        ((0..section.len()).map(row).collect(), section.end())
+    fn rows(section: &Section) -> Vec<[Option<u32>; 4]> {
+        let depth = |row| section.depths().get(row).map(u32::from);
+        (0..section.len()).map(|row| [section.start(row), depth(row), section.tail(row), section.end()]).collect()
     }
 
     const ATTRIBUTES: &str =
