@@ -16,6 +16,7 @@ pub mod identifier;
 pub mod index;
 mod indexer;
 pub mod json;
+mod kept;
 pub mod page;
 pub mod rows;
 pub mod tree;

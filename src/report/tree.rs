@@ -1,12 +1,14 @@
 //! Folding a flat tree: rows in order with a depth each, and the rows that are visible while some are folded.
 
+use super::body::Body;
 use super::column::Column;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::io;
 use std::ops::Range;
 
 /// How deep each row of a tree stands, parents before their children.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Depths(Column<u16>);
 
 impl From<Vec<u16>> for Depths {
@@ -36,8 +38,16 @@ impl Depths {
 
     /// The depths of some rows, cut to those there are.
     #[must_use]
-    pub fn window(&self, rows: Range<usize>) -> Cow<'_, [u16]> {
+    ///
+    /// # Errors
+    /// When they are kept and cannot be read.
+    pub fn window(&self, rows: Range<usize>) -> io::Result<Cow<'_, [u16]>> {
         self.0.window(rows)
+    }
+
+    /// Those there are of some rows; what cannot be read is not there.
+    fn found(&self, rows: Range<usize>) -> Cow<'_, [u16]> {
+        self.window(rows).unwrap_or_default()
     }
 
     /// Whether the row after this one is deeper.
@@ -50,7 +60,7 @@ impl Depths {
     #[must_use]
     pub fn parent(&self, row: usize) -> Option<usize> {
         let depth = self.get(row)?;
-        self.window(0..row).iter().rposition(|above| *above < depth)
+        self.found(0..row).iter().rposition(|above| *above < depth)
     }
 
     /// Whether another child of the same parent follows, at each depth from 1 to the row's own: what the guide lines show.
@@ -61,7 +71,7 @@ impl Depths {
         let depth = self.get(row).unwrap_or_default();
         let mut guides = vec![false; usize::from(depth)];
         let mut open = depth;
-        for next in self.window(row + 1..(row + 1).saturating_add(reach)).iter() {
+        for next in self.found(row + 1..(row + 1).saturating_add(reach)).iter() {
             if *next <= open {
                 if *next == 0 {
                     return guides;
@@ -73,6 +83,18 @@ impl Depths {
             }
         }
         guides
+    }
+
+    pub(super) fn kept(bytes: Body) -> Self {
+        Self(Column::kept(bytes))
+    }
+
+    pub(super) fn verify(&self) -> io::Result<()> {
+        self.0.verify()
+    }
+
+    pub(super) fn write(&self, to: &mut Vec<u8>) -> io::Result<()> {
+        self.0.write(to)
     }
 
     pub(super) fn push(&mut self, depth: u16) {
@@ -162,7 +184,7 @@ impl Folds {
         }
         let mut rows = Vec::new();
         let mut hidden_below = u16::MAX;
-        for (row, depth) in (0_u32..).zip(depths.window(0..depths.len()).iter()) {
+        for (row, depth) in (0_u32..).zip(depths.found(0..depths.len()).iter()) {
             if *depth > hidden_below {
                 continue;
             }
