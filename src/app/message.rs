@@ -111,6 +111,11 @@ pub enum Message {
         /// What was found.
         batch: Batch,
     },
+    /// The index that was told is damaged: it is made again.
+    IndexLost {
+        /// Which opening of a report.
+        opening: Opening,
+    },
     /// A report cannot be read.
     Unreadable {
         /// Which opening of a report.
@@ -210,6 +215,8 @@ pub enum Effect {
         /// The bytes.
         body: Body,
     },
+    /// Index nothing: the report is not looked at any more.
+    StopIndexing,
     /// Read the ledger.
     ReadLedger,
     /// Read how often prices were confirmed.

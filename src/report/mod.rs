@@ -11,11 +11,13 @@
 
 pub mod attributes;
 pub mod body;
+mod column;
 pub mod hashes;
 pub mod identifier;
 pub mod index;
 mod indexer;
 pub mod json;
+mod kept;
 pub mod page;
 pub mod rows;
 pub mod tree;
@@ -26,4 +28,4 @@ pub use identifier::Identifier;
 pub use index::{Index, Section};
 pub use indexer::Indexer;
 pub use rows::{Piece, Report, Row};
-pub use tree::Folds;
+pub use tree::{Depths, Folds};

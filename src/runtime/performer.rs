@@ -7,9 +7,10 @@ use crate::gate::{Answer, Cost, Gate, GateError};
 use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::hashes::Hashes;
 use crate::report::identifier::Sha256;
+use crate::report::index::Batch;
 use crate::report::page::Page;
 use crate::report::rows::{Line, lines};
-use crate::report::{Body, Indexer};
+use crate::report::{Body, Index, Indexer};
 use crate::request::{Listing, Quote, Request};
 use crate::service::Received;
 use crate::store::{LedgerEntry, StoreError};
@@ -21,7 +22,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
@@ -56,6 +57,8 @@ pub struct Performer {
     pub(super) outbox: Sender<Message>,
     pub(super) runtime: Option<Runtime>,
     pending: Arc<AtomicUsize>,
+    /// The opening of a report that is wanted; an earlier one need not be gone on with.
+    opened: Arc<AtomicU64>,
 }
 
 /// One piece of work; it counts as pending until it is dropped.
@@ -84,7 +87,7 @@ impl Performer {
     /// When the system cannot start the threads.
     pub fn new(backing: Backing, outbox: Sender<Message>) -> std::io::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build()?;
-        Ok(Self { backing, outbox, runtime: Some(runtime), pending: Arc::default() })
+        Ok(Self { backing, outbox, runtime: Some(runtime), pending: Arc::default(), opened: Arc::default() })
     }
 
     /// Whether nothing is being performed.
@@ -96,7 +99,14 @@ impl Performer {
     /// Performs an effect, without waiting for it.
     pub fn perform(&self, effect: Effect) {
         match (effect, &self.backing) {
-            (Effect::Index { opening, body }, _) => self.blocking(move |work| index(&work, opening, &body)),
+            (Effect::Index { opening, body }, _) => {
+                let opened = Arc::clone(&self.opened);
+                opened.store(opening.0, Ordering::SeqCst);
+                self.blocking(move |work| {
+                    open(&work, opening, &body, || opened.load(Ordering::SeqCst) == opening.0);
+                });
+            }
+            (Effect::StopIndexing, _) => self.opened.store(0, Ordering::SeqCst),
             (Effect::Ask { quote, anew }, Backing::Service(gate)) => self.ask(Arc::clone(gate), quote, anew),
             (Effect::CountHashes(path), _) => self.blocking(move |work| {
                 let result = count_hashes(&path);
@@ -371,23 +381,45 @@ fn count_hashes(path: &Path) -> Result<Hashes, String> {
     Hashes::of(&list)
 }
 
-/// Finds a report's rows, and tells of them as they are found.
-fn index(work: &Work, opening: Opening, body: &Body) {
+/// Finds a report's rows: by the index that is kept of it, or by reading it.
+fn open(work: &Work, opening: Opening, body: &Body, is_wanted: impl Fn() -> bool) {
     if body.len() > crate::report::body::LARGEST {
         let why = format!("it is larger than {}", crate::text::bytes(crate::report::body::LARGEST));
         return work.send(Message::Unreadable { opening, why });
     }
+    if let Some(index) = Index::kept(body) {
+        work.send(Message::Indexed { opening, batch: index.clone().into() });
+        if index.verify().is_ok() {
+            return;
+        }
+        work.send(Message::IndexLost { opening });
+    }
+    match index(work, opening, body, is_wanted) {
+        // One that cannot be kept is made again when it is wanted.
+        Ok(found) => found.into_iter().for_each(|index| drop(index.keep(body))),
+        Err(error) => work.send(Message::Unreadable { opening, why: error.to_string() }),
+    }
+}
+
+/// Reads a report, and tells of its rows as they are found; gives back its index, if that can be kept.
+fn index(work: &Work, opening: Opening, body: &Body, is_wanted: impl Fn() -> bool) -> std::io::Result<Option<Index>> {
     let (mut indexer, mut told) = (Indexer::default(), None::<Instant>);
+    let mut whole = body.keeps_index().then(Index::default);
+    let mut tell = |batch: Batch| {
+        whole.iter_mut().for_each(|index| index.absorb(batch.clone()));
+        work.send(Message::Indexed { opening, batch });
+    };
     for window in body.windows() {
-        match window {
-            Ok(bytes) => indexer.feed(&bytes),
-            Err(error) => return work.send(Message::Unreadable { opening, why: error.to_string() }),
+        indexer.feed(&window?);
+        if !is_wanted() {
+            return Ok(None);
         }
         // The first rows at once, the others at a pace that leaves the loop free.
         if told.is_none_or(|told| told.elapsed() >= PACE) {
             told = Some(Instant::now());
-            work.send(Message::Indexed { opening, batch: indexer.take() });
+            tell(indexer.take());
         }
     }
-    work.send(Message::Indexed { opening, batch: indexer.finish() });
+    tell(indexer.finish());
+    Ok(whole)
 }
