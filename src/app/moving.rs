@@ -182,7 +182,7 @@ impl Model {
     fn fold_or_climb(&mut self, row: usize, depths: &[u16]) {
         let height = self.height();
         self.with_pane(Pane::Processes, |state, count| {
-            if tree::has_children(row, depths) && !state.folds.is_folded(row) {
+            if state.folds.has_children(row, depths) && !state.folds.is_folded(row) {
                 state.folds.fold(row, depths);
             } else if let Some(parent) = tree::parent(row, depths) {
                 state.scroll.cursor = state.folds.position(parent);

@@ -16,6 +16,7 @@ pub mod index;
 mod indexer;
 pub mod json;
 pub mod page;
+mod row_set;
 pub mod rows;
 pub mod tree;
 
@@ -24,5 +25,6 @@ pub use body::Body;
 pub use identifier::Identifier;
 pub use index::{Index, Section};
 pub use indexer::Indexer;
+pub use row_set::RowSet;
 pub use rows::{Piece, Report, Row};
 pub use tree::Folds;

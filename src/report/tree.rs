@@ -1,20 +1,22 @@
-//! Folding a flat tree: rows in order with a depth each, and the rows that are visible while some are folded.
+//! Folding a flat tree: rows in order with a depth each, and the rows that are visible while some are folded or left out.
 
 use std::collections::BTreeSet;
 
-/// Which rows of a tree are folded, and so which rows are visible.
+/// Which rows of a tree are folded and which are kept, and so which rows are visible.
 ///
 /// A row is known by its place: process identifiers repeat.
 #[derive(Debug, Default, Clone)]
 pub struct Folds {
     folded: BTreeSet<u32>,
-    /// Visible rows in order; none while nothing is folded, when every row is visible.
+    /// The only rows that are shown, each with those above it in the tree, in order; none while all are.
+    kept: Option<Vec<u32>>,
+    /// Visible rows in order; none while nothing is folded or left out, when every row is visible.
     visible: Option<Vec<u32>>,
 }
 
 impl Folds {
-    /// Nothing is folded.
-    pub const NONE: Self = Self { folded: BTreeSet::new(), visible: None };
+    /// Nothing is folded, everything is kept.
+    pub const NONE: Self = Self { folded: BTreeSet::new(), kept: None, visible: None };
 
     /// How many rows of a tree with these depths are visible.
     #[must_use]
@@ -46,7 +48,7 @@ impl Folds {
 
     /// Hides a row's children.
     pub fn fold(&mut self, row: usize, depths: &[u16]) {
-        if has_children(row, depths) {
+        if self.has_children(row, depths) {
             self.folded.extend(u32::try_from(row));
             self.refresh(depths);
         }
@@ -72,23 +74,70 @@ impl Folds {
         !self.folded.is_empty()
     }
 
+    /// Shows only these rows, given in order, and those above them in the tree; none shows all.
+    pub fn keep(&mut self, rows: Option<&[u32]>, depths: &[u16]) {
+        self.kept = rows.map(|rows| with_ancestors(rows, depths));
+        self.refresh(depths);
+    }
+
+    /// Whether the row has children that are kept; folded ones count.
+    #[must_use]
+    pub fn has_children(&self, row: usize, depths: &[u16]) -> bool {
+        let Some(kept) = &self.kept else { return has_children(row, depths) };
+        let after = kept.partition_point(|kept| *kept as usize <= row);
+        let next = kept.get(after).and_then(|next| depths.get(*next as usize));
+        matches!((depths.get(row), next), (Some(depth), Some(next)) if next > depth)
+    }
+
+    /// Whether another child of the same parent follows among the visible rows, at each depth from 1 to the row's own: what the
+    /// guide lines show.
+    ///
+    /// The search stops after `reach` rows, where a line is drawn as if it did not go on.
+    #[must_use]
+    pub fn guides(&self, row: usize, depths: &[u16], reach: usize) -> Vec<bool> {
+        let depth = depths.get(row).copied().unwrap_or_default();
+        let first = self.position(row).saturating_add(1);
+        let following = (first..self.len(depths)).take(reach).filter_map(|at| depths.get(self.row(at)));
+        guides(depth, following.copied())
+    }
+
     /// Finds the visible rows again, after a fold or after rows were added.
     pub fn refresh(&mut self, depths: &[u16]) {
-        if self.folded.is_empty() {
-            self.visible = None;
-            return;
-        }
-        let mut rows = Vec::new();
-        let mut hidden_below = u16::MAX;
-        for (row, depth) in (0_u32..).zip(depths) {
-            if *depth > hidden_below {
-                continue;
-            }
-            hidden_below = if self.folded.contains(&row) { *depth } else { u16::MAX };
-            rows.push(row);
-        }
-        self.visible = Some(rows);
+        self.visible = match (&self.kept, self.folded.is_empty()) {
+            (None, true) => None,
+            (Some(kept), true) => Some(kept.clone()),
+            (Some(kept), false) => Some(self.unfolded(kept.iter().copied(), depths)),
+            (None, false) => Some(self.unfolded((0_u32..).take(depths.len()), depths)),
+        };
     }
+
+    fn unfolded(&self, rows: impl Iterator<Item = u32>, depths: &[u16]) -> Vec<u32> {
+        let mut hidden_below = u16::MAX;
+        let is_visible = |row: &u32| {
+            let depth = depths.get(*row as usize).copied().unwrap_or_default();
+            let is_visible = depth <= hidden_below;
+            if is_visible {
+                hidden_below = if self.folded.contains(row) { depth } else { u16::MAX };
+            }
+            is_visible
+        };
+        rows.filter(is_visible).collect()
+    }
+}
+
+/// Rows in order, with every row that stands above one of them in the tree.
+fn with_ancestors(rows: &[u32], depths: &[u16]) -> Vec<u32> {
+    let (mut found, mut above, mut wanted) = (Vec::new(), Vec::<u32>::new(), rows.iter().copied().peekable());
+    for (row, depth) in (0_u32..).zip(depths) {
+        let is_above = |up: &u32| depths.get(*up as usize).is_some_and(|up| up < depth);
+        above.truncate(above.partition_point(is_above));
+        above.push(row);
+        if wanted.next_if_eq(&row).is_some() {
+            let known = found.last().copied();
+            found.extend(above.iter().copied().filter(|up| known.is_none_or(|known| *up > known)));
+        }
+    }
+    found
 }
 
 /// Whether the row after this one is deeper.
@@ -107,20 +156,16 @@ pub fn parent(row: usize, depths: &[u16]) -> Option<usize> {
     depths.get(..row)?.iter().rposition(|above| *above < depth)
 }
 
-/// Whether another child of the same parent follows, at each depth from 1 to the row's own: what the guide lines show.
-///
-/// The search stops after `reach` rows, where a line is drawn as if it went on.
-#[must_use]
-pub fn guides(row: usize, depths: &[u16], reach: usize) -> Vec<bool> {
-    let depth = depths.get(row).copied().unwrap_or_default();
+/// Whether another child of the same parent follows, at each depth from 1 to a row's own, by the depths of the rows after it.
+fn guides(depth: u16, following: impl Iterator<Item = u16>) -> Vec<bool> {
     let mut guides = vec![false; usize::from(depth)];
     let mut open = depth;
-    for next in depths.iter().skip(row + 1).take(reach) {
-        if *next <= open {
-            if *next == 0 {
+    for next in following {
+        if next <= open {
+            if next == 0 {
                 return guides;
             }
-            if let Some(guide) = guides.get_mut(usize::from(*next) - 1) {
+            if let Some(guide) = guides.get_mut(usize::from(next) - 1) {
                 *guide = true;
             }
             open = next - 1;
@@ -166,9 +211,24 @@ mod tests {
     fn parents_and_guides() {
         assert_eq!(parent(3, &DEPTHS), Some(1));
         assert_eq!(parent(5, &DEPTHS), None);
-        assert_eq!(guides(2, &DEPTHS, 100), [true, true]);
-        assert_eq!(guides(3, &DEPTHS, 100), [true, false]);
-        assert_eq!(guides(4, &DEPTHS, 100), [false]);
+        assert_eq!(Folds::NONE.guides(2, &DEPTHS, 100), [true, true]);
+        assert_eq!(Folds::NONE.guides(3, &DEPTHS, 100), [true, false]);
+        assert_eq!(Folds::NONE.guides(4, &DEPTHS, 100), [false]);
+    }
+
+    #[test]
+    fn what_is_kept_keeps_those_above_it() {
+        let mut folds = Folds::default();
+        folds.keep(Some(&[3, 6]), &DEPTHS);
+        assert_eq!(visible(&folds, &DEPTHS), [0, 1, 3, 5, 6]);
+        assert_eq!(folds.guides(1, &DEPTHS, 100), [false]);
+        assert!(folds.has_children(1, &DEPTHS) && !folds.has_children(3, &DEPTHS));
+        folds.fold(0, &DEPTHS);
+        assert_eq!(visible(&folds, &DEPTHS), [0, 5, 6]);
+        folds.keep(None, &DEPTHS);
+        assert_eq!(visible(&folds, &DEPTHS), [0, 5, 6]);
+        folds.keep(Some(&[]), &DEPTHS);
+        assert_eq!(folds.len(&DEPTHS), 0);
     }
 
     proptest! {
@@ -176,13 +236,27 @@ mod tests {
         fn visible_rows_agree_with_looking_at_every_ancestor(
             depths in prop::collection::vec(0_u16..6, 1..60),
             folded in prop::collection::vec(0_usize..60, 0..8),
+            kept in prop::option::of(prop::collection::btree_set(0_u32..60, 0..20)),
         ) {
             let mut folds = Folds::default();
             for row in folded {
                 folds.fold(row, &depths);
             }
+            let kept: Option<Vec<u32>> = kept.map(|kept| kept.into_iter().collect());
+            folds.keep(kept.as_deref(), &depths);
+            let is_above = |row: usize, below: usize| {
+                let mut up = Some(below);
+                while let Some(at) = up.filter(|at| *at != row) {
+                    up = parent(at, &depths);
+                }
+                up.is_some()
+            };
             let naive: Vec<usize> = (0..depths.len())
                 .filter(|row| {
+                    let of = |below: &u32| (*below as usize) < depths.len() && is_above(*row, *below as usize);
+                    if kept.as_ref().is_some_and(|kept| !kept.iter().any(of)) {
+                        return false;
+                    }
                     let mut up = parent(*row, &depths);
                     while let Some(above) = up {
                         if folds.is_folded(above) {
