@@ -3,8 +3,7 @@
 use super::key::Key;
 use super::sieve::Sieve;
 use crate::report::index::Form;
-use crate::report::tree::Folds;
-use crate::report::{Pane, Report, Row, Section};
+use crate::report::{Folds, Pane, Report, Row, Section};
 
 /// One pane on the screen.
 #[derive(Debug)]
@@ -202,14 +201,14 @@ impl PaneState {
         self.sieve.refresh(sections.iter().map(|section| (*section, length(report, *section))));
         for section in sections {
             if let Some(tree) = report.section(section).filter(|found| found.form == Form::Processes) {
-                self.folds.keep(self.sieve.rows(section), &tree.depths);
+                self.folds.keep(self.sieve.rows(section), tree.depths());
             }
         }
     }
 
     fn section_count(&self, report: &Report, section: usize) -> usize {
         report.section(section).map_or(0, |found| match found.form {
-            Form::Processes => self.folds.len(&found.depths),
+            Form::Processes => self.folds.len(found.depths()),
             _ => self.sieve.rows(section).map_or_else(|| found.len(), <[u32]>::len),
         })
     }
@@ -271,8 +270,8 @@ impl PaneState {
         let place = self.place(report, pane, position)?;
         let section = report.section(place.section)?;
         let branch = (section.form == Form::Processes).then(|| Branch {
-            guides: self.folds.guides(place.row, &section.depths, GUIDE_REACH),
-            children: self.folds.has_children(place.row, &section.depths).then(|| self.folds.is_folded(place.row)),
+            guides: self.folds.guides(place.row, section.depths(), GUIDE_REACH),
+            children: self.folds.has_children(place.row, section.depths()).then(|| self.folds.is_folded(place.row)),
         });
         let is_wanted = self.sieve.lets_through(place.section, place.row);
         Some(Shown { row: report.row(place.section, place.row), branch, is_wanted })

@@ -11,6 +11,7 @@
 
 pub mod attributes;
 pub mod body;
+mod column;
 pub mod identifier;
 pub mod index;
 mod indexer;
@@ -27,4 +28,4 @@ pub use index::{Index, Section};
 pub use indexer::Indexer;
 pub use row_set::RowSet;
 pub use rows::{Piece, Report, Row};
-pub use tree::Folds;
+pub use tree::{Depths, Folds};
