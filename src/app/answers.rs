@@ -7,7 +7,7 @@ use super::message::{Effect, Failure, HeldPage, HeldReport, Here, Opening};
 use super::model::{Focus, Model};
 use super::overlay::Overlay;
 use super::palette::Prompt;
-use super::panes::{self, PaneState};
+use super::panes;
 use super::sheet::Sheet;
 use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::Pane;
@@ -232,8 +232,10 @@ impl Model {
     pub(super) fn indexed(&mut self, opening: Opening, batch: Batch) -> Vec<Effect> {
         let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) else { return Vec::new() };
         open.report.index.absorb(batch);
-        for state in open.panes.values_mut() {
-            refresh_folds(state, &open.report);
+        for (pane, state) in &mut open.panes {
+            if state.folds.any() || !state.sieve().is_open() {
+                state.refresh(&open.report, *pane);
+            }
         }
         let index = &open.report.index;
         let (is_complete, is_json, is_cut) = (index.is_complete, index.is_json, index.is_cut);
@@ -253,11 +255,5 @@ impl Model {
         let open = self.list.as_mut().and_then(|list| list.opened_mut(opening));
         let is_known = |section: &Section| section.attribute.is_some_and(|known| !["id", "type"].contains(&known.name));
         open.is_some_and(|open| open.report.index.sections.iter().any(is_known))
-    }
-}
-
-fn refresh_folds(state: &mut PaneState, report: &crate::report::Report) {
-    if let (true, Some((_, tree))) = (state.folds.any(), report.tree()) {
-        state.folds.refresh(tree.depths());
     }
 }

@@ -19,6 +19,7 @@ mod indexer;
 pub mod json;
 mod kept;
 pub mod page;
+mod row_set;
 pub mod rows;
 pub mod tree;
 
@@ -27,5 +28,6 @@ pub use body::Body;
 pub use identifier::Identifier;
 pub use index::{Index, Section};
 pub use indexer::Indexer;
+pub use row_set::RowSet;
 pub use rows::{Piece, Report, Row};
 pub use tree::{Depths, Folds};
