@@ -212,11 +212,14 @@ where
         if (Size { width: size.width, height: size.height }) != self.model.size {
             self.resize(size.width, size.height);
         }
-        let model = &self.model;
-        self.terminal.draw(|frame| view::draw(frame, model))?;
-        let frame = self.frames.load(Ordering::SeqCst) + 1;
+        let (model, frames) = (&self.model, &self.frames);
+        let frame = frames.load(Ordering::SeqCst) + 1;
+        self.terminal.draw(|canvas| {
+            view::draw(canvas, model);
+            // From here on it is on its way to the screen; whoever reads it there may answer at once.
+            frames.store(frame, Ordering::SeqCst);
+        })?;
         self.take(Message::Drawn(frame));
-        self.frames.store(frame, Ordering::SeqCst);
         Ok(())
     }
 

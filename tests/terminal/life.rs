@@ -32,14 +32,19 @@ fn a_signal_ends_the_program_and_gives_the_terminal_back() {
 
 #[test]
 fn a_signal_at_any_moment_of_the_start_leaves_nothing_behind() {
-    for milliseconds in (0..60).step_by(4) {
+    let is_long = std::env::var_os("BEHAVIEW_TORTURE").is_some();
+    let (moments, step) = if is_long { (0..300, 1) } else { (0..60, 4) };
+    let mut kills = 0;
+    for (milliseconds, name) in moments.step_by(step).zip(["TERM", "TERM", "INT", "HUP"].into_iter().cycle()) {
         let mut terminal = Terminal::start(&["demo"]);
         std::thread::sleep(Duration::from_millis(milliseconds));
-        terminal.signal("TERM");
+        terminal.signal(name);
         terminal.wait_for_end();
         terminal.assert_given_back();
         terminal.assert_nothing_left();
+        kills += 1;
     }
+    println!("kills x moments of the start: {kills}");
 }
 
 #[test]
