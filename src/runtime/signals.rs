@@ -9,10 +9,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// How long a paid answer is waited for when there is nobody to wait for it with.
-pub(super) const LAST_WAIT: Duration = Duration::from_millis(1200);
+pub(super) const LAST_WAIT: Duration = Duration::from_millis(900);
 
 /// How long the loop may take to end after that: it may be stuck in a terminal that takes no output.
-const STUCK: Duration = Duration::from_millis(500);
+const STUCK: Duration = Duration::from_millis(300);
 
 /// The signal that says that the terminal is gone.
 const HANG_UP: u8 = 1;
