@@ -111,8 +111,10 @@ where
     B::Error: Send + Sync + 'static,
 {
     while event::poll(Duration::ZERO)? {
-        // A loop that has ended needs no keys.
-        let _ = message(event::read()?, 0).map(|message| session.outbox().send(message));
+        if let Some(message) = message(event::read()?, 0) {
+            // A loop that has ended needs no keys.
+            let _ = session.outbox().send(message);
+        }
     }
     Ok(())
 }
