@@ -53,6 +53,8 @@ impl Model {
                 form.failure = None;
                 &mut form.typed
             }
+            Some(Overlay::Note(form)) => &mut form.typed,
+            Some(Overlay::Age(typed)) => typed,
             Some(Overlay::Planner(planner)) => {
                 if key == Key::Named(Named::Backspace) && planner.typed.is_empty() {
                     planner.take_back();
@@ -91,9 +93,14 @@ impl Model {
     }
 
     pub(super) fn paste(&mut self, text: &str) -> Vec<Effect> {
-        if let Some(Overlay::Prompt(form)) = &mut self.overlay {
+        let typed = match &mut self.overlay {
+            Some(Overlay::Prompt(form)) => Some(&mut form.typed),
+            Some(Overlay::Note(form)) => Some(&mut form.typed),
+            _ => None,
+        };
+        if let Some(typed) = typed {
             let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-            form.typed.extend(plain.take(LONGEST_LINE.saturating_sub(form.typed.len())));
+            typed.extend(plain.take(LONGEST_LINE.saturating_sub(typed.len())));
             return self.look_up();
         }
         if self.screen != Screen::Start {
@@ -139,7 +146,10 @@ impl Model {
             .unwrap_or_default();
         let title = format!("{name} · row {}", thousands(place.row as u64 + 1));
         match open.report.lines(place.section, place.row) {
-            Ok(lines) => self.overlay = Some(Overlay::Detail(Detail::new(title, lines, columns))),
+            Ok(mut lines) => {
+                lines.extend(self.note_line());
+                self.overlay = Some(Overlay::Detail(Detail::new(title, lines, columns)));
+            }
             Err(error) => self.warn(format!("The row cannot be read: {error}")),
         }
         Vec::new()

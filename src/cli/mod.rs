@@ -4,6 +4,8 @@ mod cost;
 mod demo;
 mod document;
 mod exit;
+mod held;
+mod import;
 mod ledger;
 mod quota;
 mod scripts;
@@ -68,6 +70,10 @@ enum Command {
     Call(scripts::Call),
     /// Print what was asked of the service, what it cost, and what the service's counters say of it; costs nothing
     Ledger(ledger::Ledger),
+    /// Print what is held on this machine, and delete it; costs nothing
+    Held(held::Held),
+    /// Hold reports that a colleague exported, so that a group pays once for all; costs nothing
+    Import(import::Import),
     /// Say where the config file is
     Config {
         #[command(subcommand)]
@@ -108,6 +114,8 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Quota(quota)) => quota.run(&cli.common),
         Some(Command::Usage(usage)) => usage.run(&cli.common),
         Some(Command::Ledger(ledger)) => ledger.run(&cli.common),
+        Some(Command::Held(held)) => held.run(&cli.common),
+        Some(Command::Import(import)) => import.run(&cli.common),
         Some(Command::Config { what: ConfigCommand::Path }) => scripts::paths(),
     }
 }

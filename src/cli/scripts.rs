@@ -161,8 +161,17 @@ impl Show {
             );
         }
         let setup = setup(common)?.at_most(self.max_cost);
+        let imported = match setup.gate.store().report(setup.gate.profile(), &identifier)? {
+            Some(held) if !self.refresh => held.imported.map(|imported| (imported, held.received)),
+            _ => None,
+        };
         let got = runtime()?.block_on(get(&setup, &Request::Behaviour { identifier }, self.refresh))?;
         say_cost(&setup.gate)?;
+        if let Some((imported, when)) = imported {
+            let when = when.strftime("%F %H:%M UTC");
+            // The report is worth more than the remark about it.
+            let _ = writeln!(std::io::stderr(), "behaview: imported on {when} {}", imported.words());
+        }
         print_report(&got.body)
     }
 }

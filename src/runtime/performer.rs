@@ -1,5 +1,6 @@
 //! Performs effects beside the loop, and answers with messages.
 
+use super::held;
 use crate::app::ledger::LedgerLine;
 use crate::app::message::{Failure, HeldPage, HeldReport, Here, Opening, Recent, Spent};
 use crate::app::{Effect, Message};
@@ -94,7 +95,22 @@ impl Performer {
             (Effect::Recall(file), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
                 self.blocking(move |work| {
-                    work.send(recall(&gate, &file).unwrap_or_else(|error| Message::Notice(error.to_string())))
+                    work.send(recall(&gate, &file).unwrap_or_else(|error| Message::Notice(error.to_string())));
+                    work.send(notes(&gate, file));
+                });
+            }
+            (Effect::WriteNote(note), Backing::Service(gate)) => {
+                let gate = Arc::clone(gate);
+                self.blocking(move |work| match (gate.store().write_note(gate.profile(), &note), note.file) {
+                    (Ok(()), file) => file.into_iter().for_each(|file| work.send(notes(&gate, file))),
+                    (Err(error), _) => work.send(Message::Notice(format!("The note could not be kept: {error}"))),
+                });
+            }
+            (Effect::DeleteNote { file, about }, Backing::Service(gate)) => {
+                let gate = Arc::clone(gate);
+                self.blocking(move |work| match gate.store().delete_note(gate.profile(), &about) {
+                    Ok(()) => work.send(notes(&gate, file)),
+                    Err(error) => work.send(Message::Notice(format!("The note could not be deleted: {error}"))),
                 });
             }
             (Effect::LookUp(request), Backing::Service(gate)) => {
@@ -108,6 +124,20 @@ impl Performer {
                 let gate = Arc::clone(gate);
                 self.blocking(move |work| {
                     work.send(ledger(&gate).unwrap_or_else(|error| Message::Notice(error.to_string())))
+                });
+            }
+            (Effect::ReadHeld, Backing::Service(gate)) => {
+                let gate = Arc::clone(gate);
+                self.blocking(move |work| {
+                    let lines = held::lines(&gate).map(Message::Held);
+                    work.send(lines.unwrap_or_else(|error| Message::Notice(error.to_string())));
+                });
+            }
+            (Effect::Purge(what), Backing::Service(gate)) => {
+                let gate = Arc::clone(gate);
+                self.blocking(move |work| {
+                    let purged = held::purge(&gate, what);
+                    work.send(purged.unwrap_or_else(|error| Message::Notice(format!("Nothing was deleted: {error}"))));
                 });
             }
             (Effect::ReadRecord, Backing::Service(gate)) => {
@@ -131,6 +161,10 @@ impl Performer {
                 Effect::Ask { .. }
                 | Effect::Recall(_)
                 | Effect::FindRecent
+                | Effect::WriteNote(_)
+                | Effect::DeleteNote { .. }
+                | Effect::ReadHeld
+                | Effect::Purge(_)
                 | Effect::ReadLedger
                 | Effect::ReadRecord
                 | Effect::LookUp(_),
@@ -303,9 +337,22 @@ fn ledger(gate: &Gate) -> Result<Message, StoreError> {
 
 fn recent(gate: &Gate) -> Result<Message, StoreError> {
     let files = gate.store().recent_files(gate.profile(), RECENT)?;
-    let recent =
-        files.into_iter().map(|f| Recent { file: f.sha256, name: f.name, opened: f.opened, reports: f.reports });
+    let recent = files.into_iter().map(|f| Recent {
+        file: f.sha256,
+        name: f.name,
+        opened: f.opened,
+        reports: f.reports,
+        notes: f.notes,
+    });
     Ok(Message::Recent(recent.collect()))
+}
+
+/// What was written of a file's reports.
+fn notes(gate: &Gate, file: Sha256) -> Message {
+    match gate.store().notes(gate.profile(), Some(&file)) {
+        Ok(notes) => Message::Notes { file, notes },
+        Err(error) => Message::Notice(error.to_string()),
+    }
 }
 
 /// Everything that is held of a file: its list pages, one after another, and its reports.
@@ -325,6 +372,7 @@ fn recall(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
     let reports = reports.into_iter().map(|held| HeldReport {
         identifier: held.identifier,
         here: Here { received: held.received, body: held.body, unkept: None },
+        imported: held.imported,
     });
     Ok(Message::Recalled { file: file.clone(), pages, reports: reports.collect() })
 }

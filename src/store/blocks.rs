@@ -27,6 +27,18 @@ pub(super) fn write(transaction: &Transaction<'_>, answer: AnswerId, bytes: &[u8
     Ok(())
 }
 
+/// An answer's bytes in one piece; none if a block is damaged.
+pub(super) fn read_all(transaction: &Transaction<'_>, answer: AnswerId) -> rusqlite::Result<Option<Vec<u8>>> {
+    let mut select = transaction.prepare("SELECT bytes FROM block WHERE answer = ?1 ORDER BY number")?;
+    let mut rows = select.query([answer.0])?;
+    let mut bytes = Vec::new();
+    while let Some(row) = rows.next()? {
+        let Ok(block) = zstd::bulk::decompress(&row.get::<_, Vec<u8>>(0)?, BLOCK) else { return Ok(None) };
+        bytes.extend(block);
+    }
+    Ok(Some(bytes))
+}
+
 /// An answer's bytes in the store.
 pub(super) struct Blocks {
     connection: Arc<Mutex<Connection>>,

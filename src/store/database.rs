@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Each step brings the schema of the step before to its own; the number of steps taken is the schema's version.
-const STEPS: &[&str] = &[FIRST, COUNTERS];
+const STEPS: &[&str] = &[FIRST, COUNTERS, NOTES];
 
 const FIRST: &str = "
 CREATE TABLE answer (
@@ -88,6 +88,26 @@ ALTER TABLE ledger ADD COLUMN counted TEXT;
 CREATE INDEX ledger_by_profile ON ledger (profile, at);
 ";
 
+/// What analysts wrote, and where a report came from if not from the service.
+const NOTES: &str = "
+CREATE TABLE note (
+    profile TEXT NOT NULL,
+    identifier BLOB NOT NULL,
+    -- attribute and item are empty for a note on the report as a whole
+    is_item INTEGER NOT NULL,
+    attribute BLOB NOT NULL,
+    item BLOB NOT NULL,
+    file TEXT,
+    text BLOB NOT NULL,
+    written INTEGER NOT NULL,
+    PRIMARY KEY (profile, identifier, is_item, attribute, item)
+);
+CREATE INDEX note_by_file ON note (profile, file);
+-- NULL: it came from the service
+ALTER TABLE answer ADD COLUMN imported_from BLOB;
+ALTER TABLE answer ADD COLUMN imported_by BLOB;
+";
+
 /// How long a write waits for another program's.
 const PATIENCE: Duration = Duration::from_secs(15);
 
@@ -147,6 +167,9 @@ impl Store {
         }
         let database = |source| StoreError::Database { path: path.to_owned(), source };
         let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(database)?;
+        // A new file can give pages back; it must be told before its first page is written.
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(database)?;
+        connection.pragma_update(None, "temp_store", "MEMORY").map_err(database)?;
         connection.pragma_update(None, "journal_mode", "WAL").map_err(database)?;
         // The ledger must be on disk before the request is on the wire.
         connection.pragma_update(None, "synchronous", "FULL").map_err(database)?;

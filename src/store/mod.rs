@@ -6,15 +6,21 @@
 //! ledger                 what was asked, what it was to cost, what came of it
 //! counters               what the service's own counters said, at each look
 //! file                   files that were opened
+//! note                   what analysts wrote of reports and of things in them
 //! ```
 
 mod blocks;
 mod database;
 mod held;
 mod history;
+mod inventory;
 mod ledger;
+mod notes;
+mod purge;
 
 pub use database::{Store, StoreError};
 pub use held::{AnswerId, Brought, HeldAnswer, HeldReport, RecentFile};
 pub use history::{LedgerEntry, State};
+pub use inventory::{Kept, KeptWhat};
 pub use ledger::{Entry, LedgerId, Reserved, Settlement, Spent};
+pub use purge::{Purge, Purged};

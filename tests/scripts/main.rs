@@ -4,5 +4,6 @@
 mod cost;
 mod counters;
 mod desk;
+mod held;
 mod ledger;
 mod reports;
