@@ -8,7 +8,7 @@ use super::panes::{Move, Scroll};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Imported, Retention};
 use crate::request::Request;
-use crate::text::{Untrusted, bytes, thousands};
+use crate::text::{Untrusted, bytes, count, thousands};
 use jiff::{SignedDuration, Timestamp};
 
 /// Seconds of a day.
@@ -289,23 +289,19 @@ impl Model {
         let reports: Vec<_> = doomed.iter().filter(|line| line.is_report()).collect();
         let sum = |of: fn(&HeldLine) -> u64| doomed.iter().map(|line| of(line)).fold(0, u64::saturating_add);
         let others = doomed.len() - reports.len();
+        let many = |number: usize, one: &str| count(number as u64, one);
         let mut words = match (reports.as_slice(), others) {
-            ([one], 0) => format!("The report by {} is deleted", one.title().visible_cut(40)),
-            (several, 0) => format!("{} reports are deleted", thousands(several.len() as u64)),
-            ([], 1) => "One answer is deleted".to_owned(),
-            ([], others) => format!("{} answers are deleted", thousands(others as u64)),
-            (several, others) => {
-                let (reports, others) = (thousands(several.len() as u64), thousands(others as u64));
-                format!("{reports} reports and {others} other answers are deleted")
-            }
+            ([one], 0) => format!("the report by {}", one.title().visible_cut(40)),
+            (several, 0) => many(several.len(), "report"),
+            ([], others) => many(others, "answer"),
+            (several, others) => format!("{} and {}", many(several.len(), "report"), many(others, "other answer")),
         };
         words += &format!(": {}, {} on disk", bytes(sum(|line| line.bytes)), bytes(sum(|line| line.on_disk)));
         match sum(|line| line.notes) {
             0 => {}
-            1 => words += ", and the note on it",
-            notes => words += &format!(", and {} notes", thousands(notes)),
+            notes => words += &format!(", with {}", count(notes, "note")),
         }
-        words + ". " + &self.price_again(&reports.into_iter().copied().collect::<Vec<_>>())
+        format!("To be deleted: {words}. ") + &self.price_again(&reports.into_iter().copied().collect::<Vec<_>>())
     }
 
     /// What fetching reports again would cost, one by one.
@@ -321,7 +317,7 @@ impl Model {
         let gone = reports.iter().filter(is_gone).count();
         match (reports.len(), gone) {
             (0, _) => "Asking the same again costs what it costs.".to_owned(),
-            (all, gone) if all == gone => "The service has deleted them: they cannot be fetched again.".to_owned(),
+            (all, gone) if all == gone => "The service has deleted all of it: it cannot be fetched again.".to_owned(),
             (_, 0) => {
                 format!("Fetching it again would cost {} requests, if the service still has it.", thousands(units))
             }

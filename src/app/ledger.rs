@@ -6,7 +6,22 @@ use crate::text::thousands;
 use jiff::Timestamp;
 
 /// Entries that are shown: the latest.
-pub const SHOWN: usize = 500;
+pub const SHOWN: u32 = 500;
+
+/// The ledger as it is shown: its last entries, and what all of them add up to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LedgerPage {
+    /// The last entries, the oldest first.
+    pub lines: Vec<LedgerLine>,
+    /// Units of this session, carefully.
+    pub session: u64,
+    /// Units of this day.
+    pub today: u64,
+    /// Units of this month.
+    pub month: u64,
+    /// Entries before those that are shown.
+    pub older: u64,
+}
 
 /// One call as the ledger has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,35 +40,26 @@ pub struct LedgerLine {
     pub state: &'static str,
     /// What the service's counters said of it.
     pub counted: Option<String>,
-    /// Whether this run of the program asked it.
-    pub is_mine: bool,
 }
 
 impl Sheet {
     /// The ledger, the latest entry first, below the sums of this session, this day and this month.
     #[must_use]
-    pub fn ledger(lines: &[LedgerLine], now: Timestamp, columns: usize) -> Self {
-        let sum = |counts: &dyn Fn(&LedgerLine) -> bool| {
-            let counted = lines.iter().filter(|line| counts(line)).map(|line| line.counts_as);
-            thousands(counted.fold(0, u64::saturating_add))
-        };
-        let since = |period: Period| period.began(now);
+    pub fn ledger(page: &LedgerPage, now: Timestamp, columns: usize) -> Self {
         let sums = format!(
             "this session {} · today {} · this month {} (what is not known counts as charged)",
-            sum(&|line| line.is_mine),
-            sum(&|line| line.at >= since(Period::Daily)),
-            sum(&|line| line.at >= since(Period::Monthly)),
+            thousands(page.session),
+            thousands(page.today),
+            thousands(page.month),
         );
         let mut paragraphs = vec![paragraph("units", sums), paragraph("", "")];
-        paragraphs.extend(lines.iter().rev().take(SHOWN).map(|line| paragraph(&when(line.at, now), words(line))));
-        if lines.is_empty() {
+        paragraphs.extend(page.lines.iter().rev().map(|line| paragraph(&when(line.at, now), words(line))));
+        if page.lines.is_empty() {
             paragraphs.push(paragraph("", "Nothing has been asked yet."));
         }
-        if lines.len() > SHOWN {
-            paragraphs.push(paragraph(
-                "",
-                format!("{} older entries: behaview ledger --all", thousands((lines.len() - SHOWN) as u64)),
-            ));
+        if page.older > 0 {
+            let older = thousands(page.older);
+            paragraphs.push(paragraph("", format!("{older} older entries: behaview ledger --all")));
         }
         Self::new("The ledger: predicted, settled, counted", paragraphs, columns)
     }

@@ -3,7 +3,7 @@
 use super::held::{HeldLine, Purging};
 use super::key::Key;
 use super::layout::Size;
-use super::ledger::LedgerLine;
+use super::ledger::LedgerPage;
 use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::Imported;
 use crate::report::body::Body;
@@ -101,8 +101,8 @@ pub enum Message {
     Balances(Result<Balances, String>),
     /// What this session has spent.
     Spent(Spent),
-    /// The ledger, the oldest entry first.
-    Ledger(Vec<LedgerLine>),
+    /// The ledger.
+    Ledger(LedgerPage),
     /// Everything that is held.
     Held(Vec<HeldLine>),
     /// Something was deleted.

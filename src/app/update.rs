@@ -61,9 +61,9 @@ impl Model {
                 self.spent = spent;
                 Vec::new()
             }
-            Message::Ledger(lines) => {
+            Message::Ledger(page) => {
                 let columns = usize::from(self.overlay_room().width);
-                self.put_over(Overlay::Sheet(Sheet::ledger(&lines, self.now, columns)));
+                self.put_over(Overlay::Sheet(Sheet::ledger(&page, self.now, columns)));
                 Vec::new()
             }
             Message::Held(lines) => self.show_held(lines),

@@ -7,7 +7,7 @@ use crate::config::Folders;
 use crate::report::Retention;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::store::{AnswerId, Kept, KeptWhat, Purge, Purged, Store};
-use crate::text::{Untrusted, bytes, thousands};
+use crate::text::{Untrusted, bytes, count, thousands};
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -98,6 +98,7 @@ struct Deleted {
 impl Held {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let store = Store::open(&Folders::find()?.store)?;
+        super::store::say(&store.salvaged().map(crate::store::Salvaged::words).into_iter().collect::<Vec<_>>());
         let (now, profile) = (Timestamp::now(), common.profile.as_deref());
         let kept = of_profile(store.inventory()?, profile);
         let what = self.which.purge(&kept, now)?;
@@ -133,11 +134,12 @@ impl Held {
         let mut text = if kept.is_empty() { String::new() } else { table(kept, now).to_string() };
         text += &match kept.len() {
             0 => "Nothing is held.\n".to_owned(),
-            count => format!("{} held: {}, {} on disk\n", thousands(count as u64), bytes(raw), bytes(on_disk)),
+            things => format!("{} held: {}, {} on disk\n", thousands(things as u64), bytes(raw), bytes(on_disk)),
         };
         if let Some(gone) = deleted {
             let verb = if gone.is_done { "Deleted" } else { "Would be deleted" };
-            text += &format!("{verb}: {} things, {}, with {} notes\n", gone.things, bytes(gone.bytes), gone.notes);
+            let (things, notes) = (count(gone.things as u64, "thing"), count(gone.notes, "note"));
+            text += &format!("{verb}: {things}, {}, with {notes}\n", bytes(gone.bytes));
         }
         print_text(&text)
     }

@@ -46,9 +46,17 @@ struct Sums {
 impl Import {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let folders = Folders::find()?;
-        let profile = Config::read(&folders.config)?.profile(common.profile.as_deref())?.name;
+        let config = Config::read(&folders.config)?;
+        if config.keeps_nothing() {
+            return Err(Failed::usage(
+                "nothing is kept on disk (store.keep = \"nothing\"), so nothing can be imported",
+            )
+            .into());
+        }
+        let profile = config.profile(common.profile.as_deref())?.name;
         let file = self.file.as_deref().map(parse_sha256).transpose()?;
         let store = Store::open(&folders.store)?;
+        super::store::say(&store.salvaged().map(crate::store::Salvaged::words).into_iter().collect::<Vec<_>>());
         let (mut text, mut sums) = (String::new(), Sums::default());
         for path in &self.files {
             let from = Imported { from: Untrusted::from(document::name(path)), by: Untrusted::from(user()) };

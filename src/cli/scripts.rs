@@ -89,6 +89,8 @@ struct Sandbox {
     when: Option<Timestamp>,
     /// Since when the report is held, and costs nothing.
     held_since: Option<Timestamp>,
+    /// The file that the report was imported from; none for one that came from the service.
+    imported_from: Option<String>,
 }
 
 impl List {
@@ -131,8 +133,11 @@ impl List {
 }
 
 fn listed_entry(gate: &Gate, entry: &PageEntry, received: Timestamp) -> anyhow::Result<Sandbox> {
-    let held = gate.store().report(gate.profile(), &entry.identifier)?.map(|held| held.received);
-    Ok(sandbox(Some(&entry.identifier), held.or(entry.report.as_ref().map(|_| received))))
+    let held = gate.store().report(gate.profile(), &entry.identifier)?;
+    let since = held.as_ref().map(|held| held.received).or(entry.report.as_ref().map(|_| received));
+    let imported = held.and_then(|held| held.imported);
+    let imported_from = imported.map(|imported| String::from_utf8_lossy(imported.from.as_bytes()).into_owned());
+    Ok(Sandbox { imported_from, ..sandbox(Some(&entry.identifier), since) })
 }
 
 fn sandbox(identifier: Option<&Identifier>, held_since: Option<Timestamp>) -> Sandbox {
@@ -143,6 +148,7 @@ fn sandbox(identifier: Option<&Identifier>, held_since: Option<Timestamp>) -> Sa
         sandbox: parts.as_ref().map(|parts| plain(&parts.sandbox)).unwrap_or_default(),
         when: parts.and_then(|parts| Timestamp::from_second(parts.when.filter(|when| *when >= 1_000_000_000)?).ok()),
         held_since,
+        imported_from: None,
     }
 }
 

@@ -3,12 +3,16 @@
 use crate::app::Message;
 use crate::app::held::{HeldLine, HeldWhat, Purging};
 use crate::gate::Gate;
-use crate::store::{AnswerId, Kept, KeptWhat, Purge, Purged, StoreError};
-use crate::text::{bytes, thousands};
+use crate::store::{AnswerId, Keep, Kept, KeptWhat, Purge, Purged, StoreError};
+use crate::text::{bytes, count};
 
 /// Everything that is held, as the screen shows it.
 pub(super) fn lines(gate: &Gate) -> Result<Vec<HeldLine>, StoreError> {
-    Ok(gate.store().inventory()?.into_iter().map(line).collect())
+    let on_disk = |line: HeldLine| match gate.store().keeps() {
+        Keep::Everything => line,
+        Keep::Nothing => HeldLine { on_disk: 0, ..line },
+    };
+    Ok(gate.store().inventory()?.into_iter().map(line).map(on_disk).collect())
 }
 
 fn line(kept: Kept) -> HeldLine {
@@ -49,5 +53,5 @@ fn words(purged: Purged) -> String {
     } else {
         " Their bytes are overwritten. The ledger stays."
     };
-    format!("Deleted: {} reports, {}.{pending}", thousands(purged.reports), bytes(purged.bytes))
+    format!("Deleted: {}, {}.{pending}", count(purged.reports, "report"), bytes(purged.bytes))
 }

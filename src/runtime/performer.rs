@@ -1,11 +1,11 @@
 //! Performs effects beside the loop, and answers with messages.
 
 use super::held;
-use crate::app::ledger::LedgerLine;
+use crate::app::ledger::{LedgerLine, LedgerPage, SHOWN};
 use crate::app::message::{Failure, HeldPage, HeldReport, Here, Opening, Recent, Spent};
 use crate::app::{Effect, Message};
 use crate::gate::{Answer, Cost, Gate, GateError};
-use crate::quota::{Balances, Entitlements, Usage};
+use crate::quota::{Balances, Entitlements, Period, Usage};
 use crate::report::identifier::Sha256;
 use crate::report::page::Page;
 use crate::report::rows::{Line, lines};
@@ -330,9 +330,17 @@ fn ledger(gate: &Gate) -> Result<Message, StoreError> {
         predicted_max: entry.predicted_max,
         state: entry.state.name(),
         counted: entry.counted,
-        is_mine: entry.session == gate.session(),
     };
-    Ok(Message::Ledger(gate.store().entries(gate.profile())?.into_iter().map(line).collect()))
+    let (store, profile) = (gate.store(), gate.profile());
+    let lines: Vec<_> = store.latest_entries(profile, SHOWN)?.into_iter().map(line).collect();
+    let since = |period: Period| Ok::<_, StoreError>(store.spent_since(profile, period.began(gate.now()))?.total());
+    Ok(Message::Ledger(LedgerPage {
+        session: gate.spent()?.total(),
+        today: since(Period::Daily)?,
+        month: since(Period::Monthly)?,
+        older: store.count_entries(profile)?.saturating_sub(lines.len() as u64),
+        lines,
+    }))
 }
 
 fn recent(gate: &Gate) -> Result<Message, StoreError> {

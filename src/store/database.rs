@@ -1,6 +1,9 @@
 //! The database file: made owner-only, opened by several programs at once, brought to the newest schema.
 
-use rusqlite::{Connection, OpenFlags};
+use super::keep::{self, Keep};
+use super::place;
+use super::salvage::{self, Salvaged};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -103,6 +106,7 @@ CREATE TABLE note (
     PRIMARY KEY (profile, identifier, is_item, attribute, item)
 );
 CREATE INDEX note_by_file ON note (profile, file);
+CREATE INDEX counters_by_call ON counters (profile, after);
 -- NULL: it came from the service
 ALTER TABLE answer ADD COLUMN imported_from BLOB;
 ALTER TABLE answer ADD COLUMN imported_by BLOB;
@@ -115,7 +119,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The database said no.
-    #[error("the store at {path}: {source}")]
+    #[error("the store at {path}: {source}{}", advice(source))]
     Database {
         /// The file.
         path: PathBuf,
@@ -123,7 +127,9 @@ pub enum StoreError {
         source: rusqlite::Error,
     },
     /// The file or its folder said no.
-    #[error("the store at {path}: {source}")]
+    #[error(
+        "the store at {path} cannot be written: {source}. Without it nothing is asked: make it writable, or choose another data folder"
+    )]
     File {
         /// The file or folder.
         path: PathBuf,
@@ -143,16 +149,35 @@ pub enum StoreError {
         known: usize,
     },
     /// The path goes through a link.
-    #[error("the store at {0} is a link, which is not followed: remove it, or choose another data folder")]
+    #[error(
+        "{0}, where the store is to be, is a link, which is not followed: remove it, or choose another data folder"
+    )]
     Link(PathBuf),
+    /// Nothing of reports is to be kept on disk, and something is.
+    #[error(
+        "nothing of reports is to be kept on disk (store.keep = \"nothing\"), but the store at {path} still holds {things} things, {}: behaview held --all --yes deletes them",
+        crate::text::bytes(*.bytes)
+    )]
+    StillHolds {
+        /// The file.
+        path: PathBuf,
+        /// Answers, notes and files.
+        things: u64,
+        /// Bytes of the answers as received.
+        bytes: u64,
+    },
 }
 
 /// Everything that is kept on disk: one SQLite file.
 pub struct Store {
     path: PathBuf,
-    connection: Mutex<Connection>,
-    /// Only reads, so that a reader never waits for a writer; made when something held is first looked at.
+    /// Only reads, so that a reader never waits for a writer; made when something held is first looked at. It closes first:
+    /// the last to close tidies up, which takes one that may write.
     reader: OnceLock<Arc<Mutex<Connection>>>,
+    connection: Arc<Mutex<Connection>>,
+    /// What of the answers is kept on disk.
+    pub(super) keep: Keep,
+    salvaged: Option<Salvaged>,
 }
 
 impl Store {
@@ -161,26 +186,38 @@ impl Store {
     /// # Errors
     /// When the file cannot be made, opened or brought to the newest schema, or is a newer program's.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        make_private(path).map_err(|source| StoreError::File { path: path.to_owned(), source })?;
-        if path.is_symlink() {
-            return Err(StoreError::Link(path.to_owned()));
-        }
+        Self::open_keeping(path, Keep::Everything)
+    }
+
+    /// Opens the store, to keep this much of the answers on disk. A damaged one is set aside, and salvaged.
+    ///
+    /// # Errors
+    /// As [`Store::open`]; and when reports are on disk though none are to be.
+    pub fn open_keeping(path: &Path, keep: Keep) -> Result<Self, StoreError> {
+        place::prepare(path)?;
         let database = |source| StoreError::Database { path: path.to_owned(), source };
-        let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(database)?;
-        // A new file can give pages back; it must be told before its first page is written.
-        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(database)?;
-        connection.pragma_update(None, "temp_store", "MEMORY").map_err(database)?;
-        connection.pragma_update(None, "journal_mode", "WAL").map_err(database)?;
-        // The ledger must be on disk before the request is on the wire.
-        connection.pragma_update(None, "synchronous", "FULL").map_err(database)?;
-        connection.pragma_update(None, "foreign_keys", true).map_err(database)?;
-        // What is purged is gone from the file, not only from the index.
-        connection.pragma_update(None, "secure_delete", true).map_err(database)?;
-        let found = migrate(&mut connection).map_err(database)?;
+        let up = || prepared(path);
+        let (connection, salvaged) = match up() {
+            Err(error) if salvage::is_damage(&error) => salvage::anew(path, up)?,
+            Ok(_) if salvage::is_marked(path) => salvage::anew(path, up)?,
+            other => (other.map_err(database)?, None),
+        };
+        let found = version(&connection).map_err(database)?;
         if found > STEPS.len() {
             return Err(StoreError::Newer { path: path.to_owned(), found, known: STEPS.len() });
         }
-        Ok(Self { path: path.to_owned(), connection: Mutex::new(connection), reader: OnceLock::new() })
+        if keep == Keep::Nothing {
+            keep::check(&connection, path)?;
+            keep::in_memory(&connection).map_err(database)?;
+        }
+        let connection = Arc::new(Mutex::new(connection));
+        Ok(Self { path: path.to_owned(), connection, keep, salvaged, reader: OnceLock::new() })
+    }
+
+    /// What became of a damaged store that was found in this one's place.
+    #[must_use]
+    pub fn salvaged(&self) -> Option<&Salvaged> {
+        self.salvaged.as_ref()
     }
 
     /// The file.
@@ -192,11 +229,25 @@ impl Store {
     /// Does something with the database, one at a time.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         let mut connection: MutexGuard<'_, _> = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        work(&mut connection).map_err(|source| StoreError::Database { path: self.path.clone(), source })
+        work(&mut connection).map_err(|source| {
+            if salvage::is_damage(&source) {
+                salvage::mark(&self.path);
+            }
+            StoreError::Database { path: self.path.clone(), source }
+        })
+    }
+
+    /// The connection that writes, for what is found to be damaged while it is read.
+    pub(super) fn writer(&self) -> Arc<Mutex<Connection>> {
+        Arc::clone(&self.connection)
     }
 
     /// The connection that only reads.
     pub(super) fn reader(&self) -> Result<Arc<Mutex<Connection>>, StoreError> {
+        if self.keep == Keep::Nothing {
+            // What is held in memory is seen by nobody else.
+            return Ok(self.writer());
+        }
         if let Some(reader) = self.reader.get() {
             return Ok(Arc::clone(reader));
         }
@@ -206,48 +257,64 @@ impl Store {
     }
 }
 
+/// A connection to write with, at the newest schema.
+fn prepared(path: &Path) -> rusqlite::Result<Connection> {
+    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+    // A new file can give pages back; it must be told before its first page is written.
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // The ledger must be on disk before the request is on the wire.
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    // What is purged is gone from the file, not only from the index.
+    connection.pragma_update(None, "secure_delete", true)?;
+    migrate(&mut connection)?;
+    Ok(connection)
+}
+
+/// What to do about it, where that is known.
+fn advice(error: &rusqlite::Error) -> &'static str {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            ". The next start sets it aside and saves what can be read, the ledger first"
+        }
+        Some(ErrorCode::DiskFull) => ". Make room on the disk, or delete with behaview held",
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+            ". Check the permissions of the file and its folder, or choose another data folder"
+        }
+        Some(ErrorCode::SystemIoFailure) => ". Check the disk: it may be full, or failing",
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ". Another program is writing; try again",
+        _ => "",
+    }
+}
+
 fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(PATIENCE)?;
     Ok(connection)
 }
 
-/// Takes the steps that are missing, all or none; says which version was found.
-fn migrate(connection: &mut Connection) -> rusqlite::Result<usize> {
+/// The version of the schema.
+fn version(connection: &Connection) -> rusqlite::Result<usize> {
+    let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok(usize::try_from(found).unwrap_or(usize::MAX))
+}
+
+/// Takes the steps that are missing, all or none. A newer program's schema is left alone.
+fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
+    if version(connection)? == STEPS.len() {
+        return Ok(());
+    }
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let found: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    let found = usize::try_from(found).unwrap_or(usize::MAX);
+    let found = version(&transaction)?;
     for step in STEPS.iter().skip(found) {
         transaction.execute_batch(step)?;
     }
     if found < STEPS.len() {
         transaction.pragma_update(None, "user_version", i64::try_from(STEPS.len()).unwrap_or(i64::MAX))?;
     }
-    transaction.commit()?;
-    Ok(found)
-}
-
-/// Makes the folder and the file, for the owner's eyes only, whatever the umask says.
-fn make_private(path: &Path) -> std::io::Result<()> {
-    if let Some(folder) = path.parent() {
-        make_folder(folder)?;
-    }
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    if !path.is_symlink() {
-        options.open(path)?;
-    }
-    Ok(())
-}
-
-fn make_folder(folder: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    transaction.commit()
 }
 
 #[cfg(test)]

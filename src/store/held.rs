@@ -221,7 +221,7 @@ impl Store {
 
     fn body(&self, answer: AnswerId, length: i64) -> Result<Body, StoreError> {
         let length = u64::try_from(length).unwrap_or(0);
-        Ok(Body::new(Blocks::new(self.reader()?, answer, length)))
+        Ok(Body::new(Blocks::new(self.reader()?, self.writer(), answer, length)))
     }
 
     /// Notes that a file was opened at a moment; a name that was noted before stays.
@@ -378,6 +378,7 @@ mod tests {
         store.keep("p", b"key", at(1), b"bytes").unwrap();
         store.with(|c| c.execute("UPDATE block SET bytes = x'00ff'", [])).unwrap();
         let error = store.answer("p", b"key").unwrap().unwrap().body.whole().unwrap_err();
-        assert!(error.to_string().contains("damaged"), "{error}");
+        assert!(error.to_string().contains("block 0 of answer 1 is damaged"), "{error}");
+        assert!(store.answer("p", b"key").unwrap().is_none(), "it does not count as held any more");
     }
 }

@@ -14,13 +14,18 @@ mod database;
 mod held;
 mod history;
 mod inventory;
+mod keep;
 mod ledger;
 mod notes;
+mod place;
 mod purge;
+mod salvage;
 
 pub use database::{Store, StoreError};
 pub use held::{AnswerId, Brought, HeldAnswer, HeldReport, RecentFile};
 pub use history::{LedgerEntry, State};
 pub use inventory::{Kept, KeptWhat};
+pub use keep::Keep;
 pub use ledger::{Entry, LedgerId, Reserved, Settlement, Spent};
 pub use purge::{Purge, Purged};
+pub use salvage::Salvaged;

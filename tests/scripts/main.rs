@@ -7,3 +7,4 @@ mod desk;
 mod held;
 mod ledger;
 mod reports;
+mod store;
