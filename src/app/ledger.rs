@@ -1,7 +1,7 @@
 //! The ledger on the screen: what was asked, what it was to cost and did, and what the service's counters said of it.
 
 use super::sheet::{Sheet, paragraph};
-use crate::quota::Period;
+use crate::quota::{Period, Spent};
 use crate::text::thousands;
 use jiff::Timestamp;
 
@@ -14,11 +14,11 @@ pub struct LedgerPage {
     /// The last entries, the oldest first.
     pub lines: Vec<LedgerLine>,
     /// Units of this session, carefully.
-    pub session: u64,
+    pub session: Spent,
     /// Units of this day.
-    pub today: u64,
+    pub today: Spent,
     /// Units of this month.
-    pub month: u64,
+    pub month: Spent,
     /// Entries before those that are shown.
     pub older: u64,
 }
@@ -36,6 +36,8 @@ pub struct LedgerLine {
     pub predicted_max: Option<u64>,
     /// What it counts as, carefully.
     pub counts_as: u64,
+    /// Whether it may have cost any number of units, so that what it counts as is a least.
+    pub is_open: bool,
     /// What is known of it, in a word.
     pub state: &'static str,
     /// What the service's counters said of it.
@@ -48,9 +50,9 @@ impl Sheet {
     pub fn ledger(page: &LedgerPage, now: Timestamp, columns: usize) -> Self {
         let sums = format!(
             "this session {} · today {} · this month {} (what is not known counts as charged)",
-            thousands(page.session),
-            thousands(page.today),
-            thousands(page.month),
+            amount(page.session.total(), page.session.is_open),
+            amount(page.today.total(), page.today.is_open),
+            amount(page.month.total(), page.month.is_open),
         );
         let mut paragraphs = vec![paragraph("units", sums), paragraph("", "")];
         paragraphs.extend(page.lines.iter().rev().map(|line| paragraph(&when(line.at, now), words(line))));
@@ -77,5 +79,10 @@ fn words(line: &LedgerLine) -> String {
         None => format!("at least {}", line.predicted_min),
     };
     let counted = line.counted.as_ref().map(|counted| format!(" · {counted}")).unwrap_or_default();
-    format!("{} · predicted {predicted} · {} {}{counted}", line.what, line.state, line.counts_as)
+    let counts_as = amount(line.counts_as, line.is_open);
+    format!("{} · predicted {predicted} · {} {counts_as}{counted}", line.what, line.state)
+}
+
+fn amount(units: u64, is_open: bool) -> String {
+    format!("{}{}", if is_open { "at least " } else { "" }, thousands(units))
 }

@@ -96,6 +96,8 @@ impl Model {
         let typed = match &mut self.overlay {
             Some(Overlay::Prompt(form)) => Some(&mut form.typed),
             Some(Overlay::Note(form)) => Some(&mut form.typed),
+            Some(Overlay::Planner(planner)) => Some(&mut planner.typed),
+            Some(Overlay::Palette(palette)) => Some(&mut palette.typed),
             _ => None,
         };
         if let Some(typed) = typed {

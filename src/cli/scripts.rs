@@ -110,7 +110,13 @@ impl List {
         loop {
             let listing = gate.client().profile().listing;
             let request = Request::Behaviours { file: file.clone(), listing, cursor };
-            let got = runtime.block_on(get(&setup, &request, self.refresh))?;
+            let got = match runtime.block_on(get(&setup, &request, self.refresh)) {
+                Ok(got) => got,
+                // What was paid for is printed, though a later page does not come.
+                Err(error) => {
+                    return if pages > 0 { print_json(&listed).and(Err(error)) } else { Err(error) };
+                }
+            };
             let page = Page::of(&got.body)?;
             let known = seen.len();
             for entry in &page.entries {
@@ -126,9 +132,10 @@ impl List {
                 break;
             }
         }
-        gate.store().note_file(gate.profile(), &file, None, gate.now())?;
+        let noted = gate.store().note_file(gate.profile(), &file, None, gate.now());
+        print_json(&listed)?;
         say_cost(gate)?;
-        print_json(&listed)
+        Ok(noted?)
     }
 }
 
@@ -239,7 +246,10 @@ pub(super) fn say_cost(gate: &Gate) -> anyhow::Result<()> {
     let words = match (spent.charged, spent.unsure) {
         (0, 0) => "nothing was charged".to_owned(),
         (charged, 0) => format!("charged: {charged}"),
-        (charged, unsure) => format!("charged: {charged}, perhaps {unsure} more"),
+        (charged, unsure) => {
+            let or = if spent.is_open { " or" } else { "" };
+            format!("charged: {charged}, perhaps {unsure}{or} more")
+        }
     };
     // What was paid for is worth more than the remark about it.
     let _ = writeln!(std::io::stderr(), "behaview: {words}");

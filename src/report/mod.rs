@@ -11,14 +11,18 @@
 
 pub mod attributes;
 pub mod body;
+mod column;
+pub mod hashes;
 pub mod identifier;
 pub mod index;
 mod indexer;
 pub mod json;
+mod kept;
 pub mod note;
 pub mod origin;
 pub mod page;
 pub mod retention;
+mod row_set;
 pub mod rows;
 pub mod tree;
 
@@ -30,5 +34,6 @@ pub use indexer::Indexer;
 pub use note::{About, Item, Note};
 pub use origin::Imported;
 pub use retention::Retention;
+pub use row_set::RowSet;
 pub use rows::{Piece, Report, Row};
-pub use tree::Folds;
+pub use tree::{Depths, Folds};

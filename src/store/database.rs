@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Each step brings the schema of the step before to its own; the number of steps taken is the schema's version.
-const STEPS: &[&str] = &[FIRST, COUNTERS, NOTES];
+const STEPS: &[&str] = &[FIRST, COUNTERS, INDEXES, NOTES];
 
 const FIRST: &str = "
 CREATE TABLE answer (
@@ -91,6 +91,29 @@ ALTER TABLE ledger ADD COLUMN counted TEXT;
 CREATE INDEX ledger_by_profile ON ledger (profile, at);
 ";
 
+/// Where the rows of held reports start, so that opening one does not read it whole.
+const INDEXES: &str = "
+-- bytes of each of an answer's blocks before compression
+ALTER TABLE answer ADD COLUMN block INTEGER NOT NULL DEFAULT 262144;
+CREATE TABLE row_index (
+    -- never used again, so that a program that reads one does not meet another
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    answer INTEGER NOT NULL REFERENCES answer (id) ON DELETE CASCADE,
+    -- the part of the answer's bytes that it is of
+    first INTEGER NOT NULL,
+    after INTEGER NOT NULL,
+    head BLOB NOT NULL,
+    length INTEGER NOT NULL,
+    UNIQUE (answer, first, after)
+);
+CREATE TABLE index_block (
+    row_index INTEGER NOT NULL REFERENCES row_index (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    bytes BLOB NOT NULL,
+    UNIQUE (row_index, number)
+);
+";
+
 /// What analysts wrote, and where a report came from if not from the service.
 const NOTES: &str = "
 CREATE TABLE note (
@@ -119,22 +142,22 @@ const PATIENCE: Duration = Duration::from_secs(15);
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The database said no.
-    #[error("the store at {path}: {source}{}", advice(source))]
+    #[error("the store at {path}: {why}{}", advice(why))]
     Database {
         /// The file.
         path: PathBuf,
         /// What the database said.
-        source: rusqlite::Error,
+        why: rusqlite::Error,
     },
     /// The file or its folder said no.
     #[error(
-        "the store at {path} cannot be written: {source}. Without it nothing is asked: make it writable, or choose another data folder"
+        "the store at {path} cannot be written: {why}. Without it nothing is asked: make it writable, or choose another data folder"
     )]
     File {
         /// The file or folder.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        why: std::io::Error,
     },
     /// A newer program has written it.
     #[error(
@@ -170,14 +193,52 @@ pub enum StoreError {
 
 /// Everything that is kept on disk: one SQLite file.
 pub struct Store {
+    reach: Reach,
+    salvaged: Option<Salvaged>,
+}
+
+/// The way to the database. Clones share its connections.
+#[derive(Clone)]
+pub(super) struct Reach(Arc<Connections>);
+
+struct Connections {
     path: PathBuf,
     /// Only reads, so that a reader never waits for a writer; made when something held is first looked at. It closes first:
     /// the last to close tidies up, which takes one that may write.
-    reader: OnceLock<Arc<Mutex<Connection>>>,
-    connection: Arc<Mutex<Connection>>,
+    reader: OnceLock<Mutex<Connection>>,
+    writer: Mutex<Connection>,
     /// What of the answers is kept on disk.
-    pub(super) keep: Keep,
-    salvaged: Option<Salvaged>,
+    keep: Keep,
+}
+
+impl Reach {
+    /// Does something with the database, one at a time.
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        let mut connection = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        work(&mut connection).map_err(|why| self.failed(why))
+    }
+
+    /// The connection that only reads.
+    pub(super) fn reader(&self) -> Result<MutexGuard<'_, Connection>, StoreError> {
+        let reader = match (self.0.keep, self.0.reader.get()) {
+            // What is held in memory is seen by nobody else.
+            (Keep::Nothing, _) => &self.0.writer,
+            (Keep::Everything, Some(reader)) => reader,
+            (Keep::Everything, None) => {
+                let made = connect(&self.0.path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|why| self.failed(why))?;
+                self.0.reader.get_or_init(|| Mutex::new(made))
+            }
+        };
+        Ok(reader.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// An error's words; a database that says that it is damaged is set aside at the next start.
+    fn failed(&self, why: rusqlite::Error) -> StoreError {
+        if salvage::is_damage(&why) {
+            salvage::mark(&self.0.path);
+        }
+        StoreError::Database { path: self.0.path.clone(), why }
+    }
 }
 
 impl Store {
@@ -195,7 +256,7 @@ impl Store {
     /// As [`Store::open`]; and when reports are on disk though none are to be.
     pub fn open_keeping(path: &Path, keep: Keep) -> Result<Self, StoreError> {
         place::prepare(path)?;
-        let database = |source| StoreError::Database { path: path.to_owned(), source };
+        let database = |why| StoreError::Database { path: path.to_owned(), why };
         let up = || prepared(path);
         let (connection, salvaged) = match up() {
             Err(error) if salvage::is_damage(&error) => salvage::anew(path, up)?,
@@ -210,8 +271,14 @@ impl Store {
             keep::check(&connection, path)?;
             keep::in_memory(&connection).map_err(database)?;
         }
-        let connection = Arc::new(Mutex::new(connection));
-        Ok(Self { path: path.to_owned(), connection, keep, salvaged, reader: OnceLock::new() })
+        let (path, writer, reader) = (path.to_owned(), Mutex::new(connection), OnceLock::new());
+        Ok(Self { reach: Reach(Arc::new(Connections { path, reader, writer, keep })), salvaged })
+    }
+
+    /// What of the answers is kept on disk.
+    #[must_use]
+    pub fn keeps(&self) -> Keep {
+        self.reach.0.keep
     }
 
     /// What became of a damaged store that was found in this one's place.
@@ -223,37 +290,17 @@ impl Store {
     /// The file.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.reach.0.path
     }
 
     /// Does something with the database, one at a time.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
-        let mut connection: MutexGuard<'_, _> = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        work(&mut connection).map_err(|source| {
-            if salvage::is_damage(&source) {
-                salvage::mark(&self.path);
-            }
-            StoreError::Database { path: self.path.clone(), source }
-        })
+        self.reach.with(work)
     }
 
-    /// The connection that writes, for what is found to be damaged while it is read.
-    pub(super) fn writer(&self) -> Arc<Mutex<Connection>> {
-        Arc::clone(&self.connection)
-    }
-
-    /// The connection that only reads.
-    pub(super) fn reader(&self) -> Result<Arc<Mutex<Connection>>, StoreError> {
-        if self.keep == Keep::Nothing {
-            // What is held in memory is seen by nobody else.
-            return Ok(self.writer());
-        }
-        if let Some(reader) = self.reader.get() {
-            return Ok(Arc::clone(reader));
-        }
-        let made = connect(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY)
-            .map_err(|source| StoreError::Database { path: self.path.clone(), source })?;
-        Ok(Arc::clone(self.reader.get_or_init(|| Arc::new(Mutex::new(made)))))
+    /// The way to the database, for what outlives the store.
+    pub(super) fn reach(&self) -> Reach {
+        self.reach.clone()
     }
 }
 

@@ -50,6 +50,10 @@ pub enum KeptWhat {
     },
 }
 
+/// Bytes of an answer and of its indexes in the store.
+pub(super) const ON_DISK: &str = "(SELECT COALESCE(SUM(LENGTH(bytes)), 0) FROM block b WHERE b.answer = a.id)
+    + (SELECT COALESCE(SUM(LENGTH(i.bytes)), 0) FROM row_index x JOIN index_block i ON i.row_index = x.id WHERE x.answer = a.id)";
+
 /// An answer as the inventory needs it.
 struct Whole {
     id: AnswerId,
@@ -144,11 +148,11 @@ pub(super) fn file_of_key(key: &[u8]) -> Option<Sha256> {
 }
 
 fn answers(connection: &Connection) -> rusqlite::Result<Vec<Whole>> {
-    let mut select = connection.prepare_cached(
+    let mut select = connection.prepare_cached(&format!(
         "SELECT id, profile, key, received, length, usable, imported_from, imported_by,
-                (SELECT COALESCE(SUM(LENGTH(bytes)), 0) FROM block b WHERE b.answer = a.id)
-         FROM answer a ORDER BY id",
-    )?;
+                {ON_DISK}
+         FROM answer a ORDER BY id"
+    ))?;
     let rows = select.query_map([], |row| {
         let size = |column| row.get::<_, i64>(column).map(|size| u64::try_from(size).unwrap_or(0));
         Ok(Whole {

@@ -55,15 +55,9 @@ pub(super) fn on_disk(connection: &Connection) -> rusqlite::Result<(u64, u64)> {
 }
 
 impl Store {
-    /// What of the answers is kept on disk.
-    #[must_use]
-    pub fn keeps(&self) -> Keep {
-        self.keep
-    }
-
     /// The words and the key under which the ledger knows a question: no more than digests, where nothing is kept.
     pub(super) fn told(&self, operation: &str, what: &str, key: Option<&[u8]>) -> (String, Option<Vec<u8>>) {
-        match (self.keep, key) {
+        match (self.keeps(), key) {
             (Keep::Everything, key) => (what.to_owned(), key.map(<[u8]>::to_vec)),
             (Keep::Nothing, None) => (operation.to_owned(), None),
             (Keep::Nothing, Some(key)) => {
@@ -76,7 +70,7 @@ impl Store {
 
     /// What came of a call, as the ledger tells it: the service's own words may name a file.
     pub(super) fn told_outcome<'a>(&self, state: &'a str, outcome: &'a str) -> &'a str {
-        match self.keep {
+        match self.keeps() {
             Keep::Everything => outcome,
             Keep::Nothing => state,
         }
@@ -85,7 +79,7 @@ impl Store {
 
 /// Refuses to begin where reports are on disk though none are to be.
 pub(super) fn check(connection: &Connection, path: &std::path::Path) -> Result<(), StoreError> {
-    let database = |source| StoreError::Database { path: path.to_owned(), source };
+    let database = |why| StoreError::Database { path: path.to_owned(), why };
     match on_disk(connection).map_err(database)? {
         (0, _) => Ok(()),
         (things, bytes) => Err(StoreError::StillHolds { path: path.to_owned(), things, bytes }),

@@ -26,6 +26,6 @@ pub use held::{AnswerId, Brought, HeldAnswer, HeldReport, RecentFile};
 pub use history::{LedgerEntry, State};
 pub use inventory::{Kept, KeptWhat};
 pub use keep::Keep;
-pub use ledger::{Entry, LedgerId, Reserved, Settlement, Spent};
+pub use ledger::{Entry, LedgerId, Reserved, Settlement};
 pub use purge::{Purge, Purged};
 pub use salvage::Salvaged;

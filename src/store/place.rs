@@ -14,7 +14,7 @@ pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
     if let Some(part) = path.ancestors().take(2).find(|part| part.is_symlink()) {
         return link(part);
     }
-    let failed = |source| StoreError::File { path: path.to_owned(), source };
+    let failed = |why| StoreError::File { path: path.to_owned(), why };
     if let Some(folder) = path.parent() {
         make_folder(folder).map_err(failed)?;
     }

@@ -1,9 +1,9 @@
 //! Deleting what is held, so that its bytes are gone from the disk and not only from the index. The ledger always stays.
 
-use super::blocks;
+use super::blocks::{self, BLOCK, Shelf};
 use super::database::{Store, StoreError};
 use super::held::AnswerId;
-use super::inventory::file_of_key;
+use super::inventory::{ON_DISK, file_of_key};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::Raw;
 use jiff::Timestamp;
@@ -94,11 +94,11 @@ fn held(connection: &Connection) -> rusqlite::Result<BTreeSet<(String, Vec<u8>)>
 
 /// The answers that go whole.
 fn doomed(connection: &Connection, what: &Purge, profile: Option<&str>) -> rusqlite::Result<Vec<AnswerId>> {
-    let mut select = connection.prepare(
-        "SELECT id, profile, key, received, (SELECT COALESCE(SUM(LENGTH(bytes)), 0) FROM block b WHERE b.answer = a.id),
+    let mut select = connection.prepare(&format!(
+        "SELECT id, profile, key, received, {ON_DISK},
                 EXISTS (SELECT 1 FROM report r WHERE r.answer = a.id AND r.file = ?2)
-         FROM answer a WHERE ?1 IS NULL OR profile = ?1 ORDER BY received DESC, id DESC",
-    )?;
+         FROM answer a WHERE ?1 IS NULL OR profile = ?1 ORDER BY received DESC, id DESC"
+    ))?;
     let file = match what {
         Purge::File { file, .. } => Some(file.as_str()),
         _ => None,
@@ -176,8 +176,11 @@ fn shorten(
     let whole = [head, &stub, tail].concat();
     let shift = i64::try_from(entry.len() - stub.len()).unwrap_or(0);
     transaction.execute("DELETE FROM block WHERE answer = ?1", [answer.0])?;
-    blocks::write(transaction, answer, &whole)?;
-    transaction.execute("UPDATE answer SET length = length - ?1 WHERE id = ?2", params![shift, answer.0])?;
+    // Rows are elsewhere now: an index is made anew.
+    transaction.execute("DELETE FROM row_index WHERE answer = ?1", [answer.0])?;
+    let blocks = "UPDATE answer SET length = length - ?1, block = ?2 WHERE id = ?3";
+    transaction.execute(blocks, params![shift, BLOCK as i64, answer.0])?;
+    blocks::write(transaction, Shelf::Answer(answer), &whole)?;
     transaction.execute("DELETE FROM report WHERE rowid = ?1", [report])?;
     let first = i64::try_from(first).unwrap_or(i64::MAX);
     transaction.execute(

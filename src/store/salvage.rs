@@ -69,7 +69,7 @@ pub(super) fn anew(
     path: &Path,
     open: impl Fn() -> rusqlite::Result<Connection>,
 ) -> Result<(Connection, Option<Salvaged>), StoreError> {
-    let failed = |source| StoreError::File { path: path.to_owned(), source };
+    let failed = |why| StoreError::File { path: path.to_owned(), why };
     let lock = File::create(beside(path, "-lock")).map_err(failed)?;
     lock.lock().map_err(failed)?;
     if !is_marked(path)
@@ -78,7 +78,7 @@ pub(super) fn anew(
         return Ok((connection, None));
     }
     let aside = set_aside(path).map_err(failed)?;
-    let database = |source| StoreError::Database { path: path.to_owned(), source };
+    let database = |why| StoreError::Database { path: path.to_owned(), why };
     let mut connection = open().map_err(database)?;
     let salvaged = carry_over(&aside, &mut connection).map_err(database)?;
     // From here on the new one is used; the mark is of the old one.
@@ -184,7 +184,7 @@ fn carry_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Res
 fn leave_out_what_is_cut(new: &Connection) -> rusqlite::Result<()> {
     new.execute_batch(
         "UPDATE answer SET usable = 0 WHERE length > 0 AND (SELECT COUNT(*) FROM block b WHERE b.answer = answer.id)
-             < (length + 262143) / 262144;
+             < (length + block - 1) / block;
          DELETE FROM report WHERE answer NOT IN (SELECT id FROM answer WHERE usable IS NOT 0);
          DELETE FROM block WHERE answer NOT IN (SELECT id FROM answer)",
     )

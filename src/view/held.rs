@@ -93,7 +93,11 @@ fn draw_line(mut line: LineWriter<'_>, area: Area, thing: &HeldLine, columns: &C
         }
     };
     let received = since(thing.received, model.now);
-    let received = if columns.raw.is_none() { received.get(5..).unwrap_or(&received) } else { &received };
+    let received = match columns.raw {
+        // Where there is little room a date is told without its year.
+        None => received.get(5..).filter(|short| !short.is_empty()).unwrap_or(&received),
+        Some(_) => &received,
+    };
     cell(Some(columns.received), received, Meaning::Text);
     cell(columns.raw, &bytes(thing.bytes), Meaning::Text);
     cell(Some(columns.on_disk), &bytes(thing.on_disk), Meaning::Text);

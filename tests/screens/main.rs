@@ -14,6 +14,7 @@ mod notes;
 mod panes;
 mod paying;
 mod readme;
+mod reopening;
 mod sizes;
 mod stage;
 mod start;
