@@ -318,12 +318,10 @@ impl Model {
         match (reports.len(), gone) {
             (0, _) => "Asking the same again costs what it costs.".to_owned(),
             (all, gone) if all == gone => "The service has deleted all of it: it cannot be fetched again.".to_owned(),
-            (_, 0) => {
-                format!("Fetching it again would cost {} requests, if the service still has it.", thousands(units))
-            }
+            (_, 0) => format!("To fetch again: {}, if the service still has it.", count(units, "request")),
             (_, gone) => format!(
-                "Fetching it again would cost {} requests, if the service still has it; {} it has deleted for certain.",
-                thousands(units),
+                "To fetch again: {}, if the service still has it; {} it has deleted for certain.",
+                count(units, "request"),
                 thousands(gone as u64)
             ),
         }

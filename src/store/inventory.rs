@@ -97,7 +97,7 @@ impl Store {
                 }
             }
             let mut kept: Vec<_> = kept.into_values().collect();
-            kept.sort_by(|one, other| other.received.cmp(&one.received));
+            kept.sort_by_key(|thing| std::cmp::Reverse(thing.received));
             Ok(kept)
         })
     }

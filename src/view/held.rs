@@ -107,7 +107,7 @@ fn draw_line(mut line: LineWriter<'_>, area: Area, thing: &HeldLine, columns: &C
 
 fn from(thing: &HeldLine) -> String {
     match (&thing.imported, &thing.what) {
-        (Some(imported), _) => format!("imported {}", imported.words()),
+        (Some(imported), _) => format!("file {}", imported.from.visible_cut(24)),
         (None, HeldWhat::Answer { is_set_aside: true, .. }) => "set aside".to_owned(),
         (None, _) => own(&thing.profile),
     }
