@@ -6,7 +6,7 @@ use super::{Common, Failed};
 use crate::config::Folders;
 use crate::report::Retention;
 use crate::report::identifier::{Identifier, Sha256};
-use crate::store::{AnswerId, Kept, KeptWhat, Purge, Purged, Store};
+use crate::store::{AnswerId, Kept, KeptWhat, Purge, Purged, Store, StoreError};
 use crate::text::{Untrusted, bytes, count, thousands};
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
@@ -79,11 +79,20 @@ struct Row {
     bytes: u64,
     on_disk: u64,
     versions: u64,
-    notes: u64,
+    notes: Vec<Written>,
     is_set_aside: bool,
     at_service: Option<String>,
     imported_from: Option<String>,
     imported_by: Option<String>,
+}
+
+/// A note; attribute and item are none for one on the report as a whole.
+#[derive(Serialize)]
+struct Written {
+    attribute: Option<String>,
+    item: Option<String>,
+    text: String,
+    written: Timestamp,
 }
 
 #[derive(Serialize)]
@@ -102,10 +111,10 @@ impl Held {
         let (now, profile) = (Timestamp::now(), common.profile.as_deref());
         let kept = of_profile(store.inventory()?, profile);
         let what = self.which.purge(&kept, now)?;
-        let Some(what) = what else { return self.print(&kept, None, now) };
+        let Some(what) = what else { return self.print(&store, &kept, None, now) };
         let doomed: Vec<_> = kept.iter().filter(|kept| goes(kept, &what)).cloned().collect();
         if !self.yes {
-            self.print(&doomed, Some(deleted(&doomed, false)), now)?;
+            self.print(&store, &doomed, Some(deleted(&doomed, false)), now)?;
             return Err(Failed::usage("nothing was deleted: --yes deletes what is listed").into());
         }
         let mut purged = Purged::default();
@@ -121,14 +130,14 @@ impl Held {
             );
         }
         let left = of_profile(store.inventory()?, profile);
-        self.print(&left, Some(deleted(&doomed, true)), now)
+        self.print(&store, &left, Some(deleted(&doomed, true)), now)
     }
 
-    fn print(&self, kept: &[Kept], deleted: Option<Deleted>, now: Timestamp) -> anyhow::Result<()> {
+    fn print(&self, store: &Store, kept: &[Kept], deleted: Option<Deleted>, now: Timestamp) -> anyhow::Result<()> {
         let sum = |of: fn(&Kept) -> u64| kept.iter().map(of).fold(0, u64::saturating_add);
         let (raw, on_disk) = (sum(|k| k.bytes), sum(|k| k.on_disk));
         if self.json {
-            let held = kept.iter().map(|kept| row(kept, now)).collect();
+            let held = kept.iter().map(|kept| row(store, kept, now)).collect::<Result<_, StoreError>>()?;
             return print_json(&Shown { held, bytes: raw, on_disk, deleted });
         }
         let mut text = if kept.is_empty() { String::new() } else { table(kept, now).to_string() };
@@ -213,10 +222,26 @@ fn of_profile(kept: Vec<Kept>, profile: Option<&str>) -> Vec<Kept> {
     kept.into_iter().filter(|kept| profile.is_none_or(|profile| kept.profile == profile)).collect()
 }
 
-fn row(kept: &Kept, now: Timestamp) -> Row {
-    let plain = |text: &Untrusted| String::from_utf8_lossy(text.as_bytes()).into_owned();
+fn plain(text: &Untrusted) -> String {
+    String::from_utf8_lossy(text.as_bytes()).into_owned()
+}
+
+/// The notes on a report and on what is in it.
+fn notes(store: &Store, kept: &Kept) -> Result<Vec<Written>, StoreError> {
+    let Some(identifier) = report_of(kept).filter(|_| kept.notes > 0) else { return Ok(Vec::new()) };
+    let notes = store.notes(&kept.profile, None)?.into_iter().filter(|note| note.about.identifier == *identifier);
+    let written = notes.map(|note| Written {
+        attribute: note.about.item.as_ref().map(|item| plain(&item.attribute)),
+        item: note.about.item.as_ref().map(|item| plain(&item.text)),
+        text: plain(&note.text),
+        written: note.written,
+    });
+    Ok(written.collect())
+}
+
+fn row(store: &Store, kept: &Kept, now: Timestamp) -> Result<Row, StoreError> {
     let report = report_of(kept);
-    Row {
+    Ok(Row {
         id: id(kept),
         profile: kept.profile.clone(),
         file: kept.file.as_ref().map(ToString::to_string),
@@ -226,12 +251,12 @@ fn row(kept: &Kept, now: Timestamp) -> Row {
         bytes: kept.bytes,
         on_disk: kept.on_disk,
         versions: kept.versions,
-        notes: kept.notes,
+        notes: notes(store, kept)?,
         is_set_aside: is_set_aside(kept),
         at_service: report.map(|identifier| Retention::of(identifier, now).words()),
         imported_from: kept.imported.as_ref().map(|imported| plain(&imported.from)),
         imported_by: kept.imported.as_ref().map(|imported| plain(&imported.by)),
-    }
+    })
 }
 
 fn table(kept: &[Kept], now: Timestamp) -> Table {

@@ -1,6 +1,7 @@
 //! The place of the store: a folder and a file that are the owner's alone, reached through no link that somebody else can turn.
 
 use super::database::StoreError;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// What the database writes beside its file.
@@ -18,11 +19,7 @@ pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
     if let Some(folder) = path.parent() {
         make_folder(folder).map_err(failed)?;
     }
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(path).map_err(failed)?;
+    let file = create(path).map_err(failed)?;
     if let Some(part) = path.ancestors().skip(2).find(|part| is_another_users(part, &file)) {
         return link(part);
     }
@@ -30,6 +27,15 @@ pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
         close_to_others(&file, 0o600).map_err(failed)?;
     }
     Ok(())
+}
+
+/// Opens a file to write, making it if it is not there; what is made is the owner's alone.
+pub(super) fn create(path: &Path) -> std::io::Result<File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 /// A name beside the file's.
@@ -76,7 +82,7 @@ fn close_to_others(_: &Path, _: u32) -> std::io::Result<()> {
 ///
 /// Links of the system's own, such as `/var` on some systems, are followed, and so is the user's own arrangement.
 #[cfg(unix)]
-fn is_another_users(part: &Path, file: &std::fs::File) -> bool {
+fn is_another_users(part: &Path, file: &File) -> bool {
     use std::os::unix::fs::MetadataExt;
     let Ok(about) = std::fs::symlink_metadata(part) else { return false };
     let is_owners = about.uid() == 0 || file.metadata().is_ok_and(|file| file.uid() == about.uid());
@@ -84,7 +90,7 @@ fn is_another_users(part: &Path, file: &std::fs::File) -> bool {
 }
 
 #[cfg(not(unix))]
-fn is_another_users(_: &Path, _: &std::fs::File) -> bool {
+fn is_another_users(_: &Path, _: &File) -> bool {
     false
 }
 

@@ -239,3 +239,41 @@ fn let_go(connection: &Connection) -> rusqlite::Result<bool> {
     let is_busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))?;
     Ok(is_busy == 0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_of_the_time_before_lets_go_of_its_pages_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("behaview.db");
+        // A file that has pages already cannot be told to give them back, except by writing it anew.
+        Connection::open(&path).unwrap().execute_batch("CREATE TABLE before (x); DROP TABLE before").unwrap();
+        let store = Store::open(&path).unwrap();
+        let noise: Vec<u8> = (0..400_000_u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+        for _ in 0..2 {
+            store.keep("p", b"key", Timestamp::UNIX_EPOCH, &noise).unwrap();
+            let purged = store.purge(&Purge::Everything, None).unwrap();
+            assert_eq!(purged, Purged { bytes: 1_600_000, ..Purged::default() });
+            let sizes = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len());
+            assert!(sizes.sum::<u64>() < 300_000, "the pages are still there");
+        }
+    }
+
+    #[test]
+    fn what_came_first_goes_until_no_more_is_left_than_may_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+        let at = |second| Timestamp::from_second(second).unwrap();
+        for second in 1..=4 {
+            store.keep("p", &[second as u8], at(second), &[0; 5000]).unwrap();
+        }
+        let each = store.inventory().unwrap()[0].on_disk;
+        store.purge(&Purge::DownTo(each * 2), None).unwrap();
+        let left: Vec<_> = store.inventory().unwrap().into_iter().map(|kept| kept.received).collect();
+        assert_eq!(left, [at(4), at(3)]);
+        store.purge(&Purge::Before(at(4)), Some("another profile")).unwrap();
+        assert_eq!(store.inventory().unwrap().len(), 2);
+    }
+}

@@ -1,11 +1,10 @@
 //! A database that is damaged as a whole: it is set aside under a new name, and what can be read of it is carried over.
 
 use super::database::StoreError;
-use super::place::{beside, files};
+use super::place::{beside, create, files};
 use crate::text::count;
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter};
-use std::fs::File;
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
@@ -54,7 +53,7 @@ pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
 /// Notes that the database is damaged, for the next start.
 pub(super) fn mark(path: &Path) {
     // Where even that cannot be written, the next error says so again.
-    let _ = File::create(beside(path, MARK));
+    let _ = create(&beside(path, MARK));
 }
 
 /// Whether the database was found to be damaged before.
@@ -70,7 +69,7 @@ pub(super) fn anew(
     open: impl Fn() -> rusqlite::Result<Connection>,
 ) -> Result<(Connection, Option<Salvaged>), StoreError> {
     let failed = |why| StoreError::File { path: path.to_owned(), why };
-    let lock = File::create(beside(path, "-lock")).map_err(failed)?;
+    let lock = create(&beside(path, "-lock")).map_err(failed)?;
     lock.lock().map_err(failed)?;
     if !is_marked(path)
         && let Ok(connection) = open()

@@ -55,7 +55,14 @@ fn what_is_held_is_listed_with_size_age_and_origin() {
         "{shown}"
     );
     assert!(shown.contains("_CAPE Sandbox-1794474845\n") && shown.contains("\n4 held: "), "{shown}");
-    let first = &held(&desk)[0];
+    let note = "INSERT INTO note (profile, identifier, is_item, attribute, item, text, written)
+                SELECT profile, identifier, 1, CAST('tags' AS BLOB), CAST('A' AS BLOB), CAST('why?' AS BLOB), 0 FROM report
+                WHERE identifier LIKE '%CAPE%'";
+    assert_eq!(rusqlite::Connection::open(store(&desk)).unwrap().execute(note, []).unwrap(), 1);
+    let held = held(&desk);
+    let first = held.iter().find(|row| row["sandbox"] == "CAPE Sandbox").unwrap();
+    let note = &first["notes"][0];
+    assert_eq!([&note["attribute"], &note["item"], &note["text"]], ["tags", "A", "why?"]);
     assert_eq!(
         (&first["file"], &first["versions"], &first["profile"]),
         (&main_file().into(), &1.into(), &"lab".into())
