@@ -222,6 +222,18 @@ impl Store {
         &self.reach.0.path
     }
 
+    /// What the database finds wrong with its own file; nothing where it is sound.
+    ///
+    /// # Errors
+    /// When it cannot even look.
+    pub fn damages(&self) -> Result<Vec<String>, StoreError> {
+        self.with(|connection| {
+            let mut found = connection.prepare("PRAGMA quick_check(5)")?;
+            let rows = found.query_map([], |row| row.get::<_, String>(0))?;
+            rows.filter(|row| row.as_deref() != Ok("ok")).collect()
+        })
+    }
+
     /// Does something with the database, one at a time.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         self.reach.with(work)
@@ -257,7 +269,7 @@ fn migrate(connection: &mut Connection) -> rusqlite::Result<usize> {
 /// Makes the folder and the file, for the owner's eyes only, whatever the umask says.
 fn make_private(path: &Path) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
-        make_folder(folder)?;
+        crate::files::make_folder(folder)?;
     }
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(false);
@@ -267,14 +279,6 @@ fn make_private(path: &Path) -> std::io::Result<()> {
         options.open(path)?;
     }
     Ok(())
-}
-
-fn make_folder(folder: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 #[cfg(test)]
