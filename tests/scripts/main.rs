@@ -1,8 +1,12 @@
 //! The commands for scripts, as processes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
 
+mod around;
+mod config;
 mod cost;
 mod counters;
 mod desk;
+mod examples;
 mod ledger;
 mod reports;
+mod spending;
