@@ -64,9 +64,7 @@ impl Man {
             None => grammar,
             Some(name) => {
                 let found = grammar.get_subcommands().find(|command| command.get_name() == name).cloned();
-                let command =
-                    found.ok_or_else(|| Failed::usage("there is no such command; behaview --help names all"))?;
-                command
+                found.ok_or_else(|| Failed::usage("there is no such command; behaview --help names all"))?
             }
         };
         let mut text = Vec::new();
