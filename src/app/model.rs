@@ -86,8 +86,22 @@ pub struct Service {
     pub name: String,
     /// Whether there is a key.
     pub has_key: bool,
+    /// Whether nothing is to be sent.
+    pub is_offline: bool,
     /// What its lists are asked to bring along.
     pub listing: Listing,
+}
+
+impl Service {
+    /// Why it cannot be asked, in a word or two; none where it can.
+    #[must_use]
+    pub fn cannot_be_asked(&self) -> Option<&'static str> {
+        match self {
+            Self { is_offline: true, .. } => Some("offline"),
+            Self { has_key: false, .. } => Some("needs a key"),
+            _ => None,
+        }
+    }
 }
 
 /// Which screen is shown.

@@ -21,7 +21,7 @@ impl Model {
     #[must_use]
     pub fn start(&mut self) -> Vec<Effect> {
         let mut effects = vec![Effect::FindRecent];
-        if self.service.has_key {
+        if self.service.cannot_be_asked().is_none() {
             effects.extend(self.ask(Request::Quotas, true));
         }
         effects
@@ -142,6 +142,13 @@ impl Model {
         }
         let quote = request.quote(&self.entitlements);
         let (request, price) = (quote.request(), quote.price());
+        if self.service.is_offline {
+            self.warn(
+                "Nothing was sent: this run is offline. Start again without --offline, and without `offline` in the \
+                 config file.",
+            );
+            return Vec::new();
+        }
         if !self.service.has_key {
             self.warn(
                 "There is no key: nothing was sent. Set BEHAVIEW_API_KEY and start again, or run `behaview demo`.",

@@ -39,8 +39,16 @@ fn is_path(argument: &str) -> bool {
 
 /// Reads a document. A single report is looked at only as far as is needed to know that it is one.
 pub(super) fn read(path: &str) -> anyhow::Result<Document> {
-    let body = body(path)?;
-    let reports = reports(&body)?;
+    document(path, &body(path)?)
+}
+
+/// A document whose bytes are here already.
+pub(super) fn of(path: &str, bytes: Vec<u8>) -> anyhow::Result<Document> {
+    document(path, &Body::in_memory(bytes))
+}
+
+fn document(path: &str, body: &Body) -> anyhow::Result<Document> {
+    let reports = reports(body)?;
     if reports.is_empty() {
         return Err(Failed::bad_answer(format!("{path}: the list holds no report, only identifiers")).into());
     }

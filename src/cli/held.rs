@@ -113,7 +113,7 @@ impl Held {
         let what = self.which.purge(&kept, now)?;
         let Some(what) = what else { return self.print(&store, &kept, None, now) };
         let doomed: Vec<_> = kept.iter().filter(|kept| goes(kept, &what)).cloned().collect();
-        if !self.yes {
+        if !self.yes && !doomed.is_empty() {
             self.print(&store, &doomed, Some(deleted(&doomed, false)), now)?;
             return Err(Failed::usage("nothing was deleted: --yes deletes what is listed").into());
         }

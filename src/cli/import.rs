@@ -3,7 +3,6 @@
 use super::document;
 use super::scripts::print_text;
 use super::{Common, Failed, parse_sha256};
-use crate::config::{Config, Folders};
 use crate::gate::import::{Import as One, ImportError, Outcome, import};
 use crate::report::Imported;
 use crate::report::identifier::Identifier;
@@ -13,9 +12,12 @@ use clap::Args;
 use jiff::Timestamp;
 
 const EXAMPLES: &str = "\
+A colleague who paid for reports writes them to a file, `behaview show IDENTIFIER > report.json`; everybody else holds
+them from there on, `behaview import report.json`.
+
 Examples:
-  behaview show <identifier> > report.json     (a colleague, who paid for it)
-  behaview import report.json                  (everybody else)
+  file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
+  behaview list --format ids $file | behaview show - | behaview import -
 
 A file holds a report, an envelope, a list page, or any of these one a line. What a report is of is read from its
 identifier; one that is held already stays unless --replace is given. A report shows where it was imported from.";
@@ -45,15 +47,14 @@ struct Sums {
 
 impl Import {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        let folders = Folders::find()?;
-        let config = Config::read(&folders.config)?;
+        let (folders, config) = common.config()?;
         if config.keeps_nothing() {
             return Err(Failed::usage(
                 "nothing is kept on disk (store.keep = \"nothing\"), so nothing can be imported",
             )
             .into());
         }
-        let profile = config.profile(common.profile.as_deref())?.name;
+        let profile = config.profile(None)?.name;
         let file = self.file.as_deref().map(parse_sha256).transpose()?;
         let store = Store::open(&folders.store)?;
         super::store::say(&store.salvaged().map(crate::store::Salvaged::words).into_iter().collect::<Vec<_>>());

@@ -14,7 +14,7 @@ mod performer;
 mod terminal;
 
 pub use performer::{Backing, Performer};
-pub use terminal::{Unattended, attended, run};
+pub use terminal::{Unattended, attended, run, terminal_size};
 
 use crate::app::{Effect, Key, Message, Model, Size};
 use crate::gate::Clock;

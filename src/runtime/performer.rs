@@ -322,7 +322,12 @@ fn page(answer: Answer) -> Result<HeldPage, Failure> {
 
 fn failure(error: &GateError) -> Failure {
     let (cost, advice) = match error {
-        GateError::Service { error, cost } => (*cost, error.advice()),
+        GateError::Service { error, cost, line } => {
+            let logged = line.as_ref().map(|line| format!("Log line {line}."));
+            let advice = [Some(error.advice()).filter(|advice| !advice.is_empty()), logged];
+            (*cost, advice.into_iter().flatten().collect::<Vec<_>>().join(" "))
+        }
+        GateError::Offline => (Cost::Nothing, "Leave --offline out, and `offline` in the config file.".to_owned()),
         GateError::Ledger(_) | GateError::Store(_) => {
             (Cost::Nothing, "Check the disk's free space and the data folder's permissions.".to_owned())
         }

@@ -28,6 +28,12 @@ pub fn attended() -> Result<(), Unattended> {
     if io::stdout().is_terminal() { Ok(()) } else { Err(Unattended) }
 }
 
+/// Columns and rows of the terminal; none where there is none.
+#[must_use]
+pub fn terminal_size() -> Option<(u16, u16)> {
+    attended().ok().and_then(|()| crossterm::terminal::size().ok())
+}
+
 /// The terminal's own modes, taken over; given back when this is dropped.
 struct TakenOver;
 

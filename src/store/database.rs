@@ -293,6 +293,18 @@ impl Store {
         &self.reach.0.path
     }
 
+    /// What the database finds wrong with its own file; nothing where it is sound.
+    ///
+    /// # Errors
+    /// When it cannot even look.
+    pub fn damages(&self) -> Result<Vec<String>, StoreError> {
+        self.with(|connection| {
+            let mut found = connection.prepare("PRAGMA quick_check(5)")?;
+            let rows = found.query_map([], |row| row.get::<_, String>(0))?;
+            rows.filter(|row| row.as_deref() != Ok("ok")).collect()
+        })
+    }
+
     /// Does something with the database, one at a time.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         self.reach.with(work)

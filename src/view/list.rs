@@ -129,7 +129,7 @@ fn next_price(list: &List, model: &Model) -> String {
 /// What a question would cost, in a few words.
 fn words(model: &Model, request: &Request) -> String {
     let price = model.price(request);
-    if model.service.has_key { price.short() } else { "needs a key".to_owned() }
+    model.service.cannot_be_asked().map_or_else(|| price.short(), str::to_owned)
 }
 
 /// How long a call has been running, and what has come.

@@ -194,7 +194,12 @@ fn draw_start(buffer: &mut Buffer, area: Area, model: &Model) {
 
 fn start_words(model: &Model) -> Vec<(String, Meaning)> {
     let mut words = Vec::new();
-    if !model.service.has_key {
+    if model.service.is_offline {
+        words.extend([
+            ("This run is offline: what is held opens, and nothing is sent.", Meaning::Free),
+            ("", Meaning::Text),
+        ]);
+    } else if !model.service.has_key {
         words.extend([
             ("There is no API key yet, so the service cannot be asked.", Meaning::Problem),
             ("Set BEHAVIEW_API_KEY, or api_key in the config file (`behaview config path` says where), and start again.", Meaning::Text),

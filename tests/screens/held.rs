@@ -28,7 +28,9 @@ fn one_report_is_deleted_after_a_yes() {
     stage.keys("esc");
     assert!(stage.screen().contains("Held: 2"), "{}", stage.screen());
     stage.keys("d y");
-    screen!("held_deleted", stage);
+    // The address of the service stands in what is packed, and its port in the address: the last digit varies.
+    let shown = (330..345).fold(stage.screen(), |screen, size| screen.replace(&format!("{size} B"), "33_ B"));
+    insta::assert_snapshot!("held_deleted", shown);
     stage.keys("esc");
     stage.open(&main_file());
     stage.keys("enter");
