@@ -104,7 +104,11 @@ impl Performer {
             (Effect::Recall(file), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
                 self.blocking(move |work| {
-                    work.send(recall(&gate, &file).unwrap_or_else(|error| Message::Notice(error.to_string())))
+                    work.send(recall(&gate, &file).unwrap_or_else(|error| Message::Notice(error.to_string())));
+                    // After what is shown: a write waits for the disk.
+                    if let Err(error) = gate.store().note_file(gate.profile(), &file, None, gate.now()) {
+                        work.send(Message::Notice(error.to_string()));
+                    }
                 });
             }
             (Effect::LookUp(request), Backing::Service(gate)) => {
@@ -320,7 +324,6 @@ fn recent(gate: &Gate) -> Result<Message, StoreError> {
 
 /// Everything that is held of a file: its list pages, one after another, and its reports.
 fn recall(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
-    gate.store().note_file(gate.profile(), file, None, gate.now())?;
     let listing = gate.client().profile().listing;
     let pages = held_pages(gate, file, listing)?;
     let mut reports = gate.store().reports(gate.profile(), file)?;

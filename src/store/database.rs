@@ -114,6 +114,9 @@ CREATE TABLE index_block (
 /// How long a write waits for another program's.
 const PATIENCE: Duration = Duration::from_secs(15);
 
+/// A write from which on the log is shortened, in bytes before compression.
+const LARGE_WRITE: u64 = 4 * 1024 * 1024;
+
 /// Why the store could not do something.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -171,6 +174,21 @@ impl Reach {
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         let mut connection = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
         work(&mut connection).map_err(|source| self.failed(source))
+    }
+
+    /// Gives back the disk that a large write has taken twice: in the database and in its log.
+    ///
+    /// Where another program is reading, the next large write does it.
+    pub(super) fn shorten_log(&self, written: u64) {
+        if written < LARGE_WRITE {
+            return;
+        }
+        let _ = self.with(|connection| {
+            connection.busy_timeout(Duration::ZERO)?;
+            let shortened = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+            connection.busy_timeout(PATIENCE)?;
+            shortened
+        });
     }
 
     /// The connection that only reads.

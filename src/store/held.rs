@@ -90,6 +90,7 @@ impl Store {
             transaction.commit()?;
             Ok(answer)
         })
+        .inspect(|_| self.reach().shorten_log(bytes.len() as u64))
     }
 
     /// Sets an answer aside: its bytes stay, but it does not count as held.
