@@ -26,6 +26,7 @@ pub mod panes;
 pub mod planner;
 pub mod price;
 pub mod sheet;
+pub mod sieve;
 mod typing;
 pub mod update;
 

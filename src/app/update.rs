@@ -55,6 +55,7 @@ impl Model {
                 Vec::new()
             }
             Message::Listed { request, result } => self.listed(&request, result),
+            Message::Counted { path, result } => self.counted(&path, result),
             Message::Balances(result) => self.balanced(result),
             Message::Spent(spent) => {
                 self.spent = spent;
@@ -122,6 +123,7 @@ impl Model {
             Act::Ask { request, anew, .. } => match request(self) {
                 Some(request) => {
                     self.announces_balances |= request == Request::Quotas;
+                    self.announces_usage |= matches!(request, Request::Usage { .. });
                     self.ask(request, *anew)
                 }
                 None => Vec::new(),

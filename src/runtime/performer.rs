@@ -1,10 +1,11 @@
 //! Performs effects beside the loop, and answers with messages.
 
 use crate::app::ledger::LedgerLine;
-use crate::app::message::{Failure, HeldPage, HeldReport, Here, Opening, Recent, Spent};
+use crate::app::message::{Failure, HeldPage, HeldReport, Here, Opening, Recent};
 use crate::app::{Effect, Message};
 use crate::gate::{Answer, Cost, Gate, GateError};
 use crate::quota::{Balances, Entitlements, Usage};
+use crate::report::hashes::Hashes;
 use crate::report::identifier::Sha256;
 use crate::report::index::Batch;
 use crate::report::page::Page;
@@ -16,6 +17,9 @@ use crate::store::{LedgerEntry, StoreError};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::HashSet;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -31,6 +35,9 @@ const PACE: Duration = Duration::from_millis(60);
 
 /// The largest answer that is looked at as a tree, in bytes: a line of it takes tens.
 const LARGEST_TREE: u64 = 32 * 1024 * 1024;
+
+/// The largest list of hashes that is read, in bytes: about a million of them.
+const LARGEST_LIST: u64 = 64 * 1024 * 1024;
 
 /// Most earlier files that are offered.
 const RECENT: u32 = 50;
@@ -101,6 +108,10 @@ impl Performer {
             }
             (Effect::StopIndexing, _) => self.opened.store(0, Ordering::SeqCst),
             (Effect::Ask { quote, anew }, Backing::Service(gate)) => self.ask(Arc::clone(gate), quote, anew),
+            (Effect::CountHashes(path), _) => self.blocking(move |work| {
+                let result = count_hashes(&path);
+                work.send(Message::Counted { path, result });
+            }),
             (Effect::Recall(file), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
                 self.blocking(move |work| {
@@ -201,7 +212,7 @@ async fn ask(work: &Work, gate: &Gate, quote: &Quote, anew: bool) {
     let result = if anew { gate.ask(quote, &progress).await } else { gate.get(quote, &progress).await };
     // Before the answer, so that the screen never shows one without the other.
     if let Ok(spent) = gate.spent() {
-        work.send(Message::Spent(Spent { charged: spent.charged, unsure: spent.unsure }));
+        work.send(Message::Spent(spent));
     }
     work.send(message(request, result));
 }
@@ -305,6 +316,7 @@ fn ledger(gate: &Gate) -> Result<Message, StoreError> {
     let line = |entry: LedgerEntry| LedgerLine {
         at: entry.at,
         counts_as: entry.careful(),
+        is_open: entry.is_open(),
         what: Untrusted::from(entry.what).visible().to_string(),
         predicted_min: entry.predicted_min,
         predicted_max: entry.predicted_max,
@@ -356,6 +368,20 @@ fn held_pages(gate: &Gate, file: &Sha256, listing: Listing) -> Result<Vec<HeldPa
         }
     }
     Ok(pages)
+}
+
+/// The hashes that a file lists; one that is larger than any list is not read.
+fn count_hashes(path: &Path) -> Result<Hashes, String> {
+    let mut list = Vec::new();
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    if !file.metadata().is_ok_and(|found| found.is_file()) {
+        return Err("it is no ordinary file".to_owned());
+    }
+    file.take(LARGEST_LIST + 1).read_to_end(&mut list).map_err(|error| error.to_string())?;
+    if list.len() as u64 > LARGEST_LIST {
+        return Err(format!("it is larger than {}", crate::text::bytes(LARGEST_LIST)));
+    }
+    Hashes::of(&list)
 }
 
 /// Finds a report's rows: by the index that is kept of it, or by reading it.
