@@ -300,7 +300,6 @@ mod tests {
             let mut plain = CrosstermBackend::new(&mut many);
             plain.draw(blank.diff(&before).into_iter()).unwrap();
             plain.draw(before.diff(&after).into_iter()).unwrap();
-            drop(plain);
             prop_assert!(few.len() <= many.len(), "{} {}", few.escape_ascii(), many.escape_ascii());
             prop_assert_eq!(shown(&few), shown(&many));
         }

@@ -392,6 +392,8 @@ fn open(work: &Work, opening: Opening, body: &Body, is_wanted: impl Fn() -> bool
     }
     if let Some(index) = Index::kept(body) {
         work.send(Message::Indexed { opening, batch: index.clone().into() });
+        // The screen comes first: what it shows is checked as it is read, and the rest can wait.
+        std::thread::sleep(PACE);
         if index.verify().is_ok() {
             return;
         }

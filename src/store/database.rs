@@ -164,9 +164,11 @@ pub(super) struct Reach(Arc<Connections>);
 
 struct Connections {
     path: PathBuf,
-    writer: Mutex<Connection>,
     /// Only reads, so that a reader never waits for a writer; made when something held is first looked at.
+    ///
+    /// Closed before the writer, who as the last one leaves no log behind: the next start would read all of it.
     reader: OnceLock<Mutex<Connection>>,
+    writer: Mutex<Connection>,
 }
 
 impl Reach {
@@ -231,7 +233,7 @@ impl Store {
             return Err(StoreError::Newer { path: path.to_owned(), found, known: STEPS.len() });
         }
         let (path, writer, reader) = (path.to_owned(), Mutex::new(connection), OnceLock::new());
-        Ok(Self { reach: Reach(Arc::new(Connections { path, writer, reader })) })
+        Ok(Self { reach: Reach(Arc::new(Connections { path, reader, writer })) })
     }
 
     /// The file.
@@ -322,6 +324,23 @@ mod tests {
         for _ in 0..2 {
             assert_eq!(Store::open(&path).unwrap().spent("s").unwrap().unsure, 1);
         }
+    }
+
+    #[test]
+    fn a_large_write_and_the_end_leave_no_log_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let log =
+            |folder: &tempfile::TempDir| std::fs::metadata(folder.path().join("behaview.db-wal")).map(|m| m.len());
+        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+        let bytes: Vec<u8> = (0..2_000_000_u32).flat_map(|n| n.wrapping_mul(0x9e37_79b1).to_le_bytes()).collect();
+        store.keep("p", b"key", jiff::Timestamp::UNIX_EPOCH, &bytes).unwrap();
+        assert_eq!(log(&folder).unwrap(), 0);
+        let held = store.answer("p", b"key").unwrap().unwrap();
+        assert_eq!(held.body.window(0..4).unwrap(), [0; 4]);
+        store.set_aside(held.id).unwrap();
+        assert!(log(&folder).unwrap() > 0);
+        drop((store, held));
+        assert!(log(&folder).is_err());
     }
 
     #[cfg(unix)]
