@@ -44,6 +44,28 @@ pub struct Config {
     entitlements: SetByHand,
     /// What may be spent.
     budget: Limits,
+    /// What is kept of the answers.
+    store: Kept,
+}
+
+/// What is kept of the answers, and how long; what is left out is kept for ever.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Kept {
+    keep: Keep,
+    /// What came longer ago is deleted at the start.
+    days: Option<u32>,
+    /// What came first is deleted at the start, until no more than so much is left.
+    megabytes: Option<u64>,
+}
+
+/// What of the answers is kept on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Keep {
+    #[default]
+    Everything,
+    Nothing,
 }
 
 /// What may be spent, in units; what is left out has no limit.
@@ -164,6 +186,24 @@ impl Config {
         Budget { session: self.budget.session, daily: self.budget.daily }
     }
 
+    /// Whether nothing of the reports is kept on disk.
+    #[must_use]
+    pub fn keeps_nothing(&self) -> bool {
+        self.store.keep == Keep::Nothing
+    }
+
+    /// How many days answers are kept; none for ever.
+    #[must_use]
+    pub fn keeps_days(&self) -> Option<u32> {
+        self.store.days
+    }
+
+    /// How many bytes of answers are kept; none for all.
+    #[must_use]
+    pub fn keeps_bytes(&self) -> Option<u64> {
+        self.store.megabytes.map(|megabytes| megabytes.saturating_mul(1_000_000))
+    }
+
     /// The price above which the app wants a yes; none where it wants none.
     #[must_use]
     pub fn confirm_above(&self) -> Option<u64> {
@@ -252,6 +292,15 @@ mod tests {
         for wrong in ["dayly = 5", "daily = -1", "daily = \"5\""] {
             assert!(read(&format!("[budget]\n{wrong}\n")).unwrap_err().to_string().contains("line 2"), "{wrong}");
         }
+    }
+
+    #[test]
+    fn the_store_keeps_everything_unless_told_otherwise() {
+        let kept = |text: &str| read(text).map(|c| (c.keeps_nothing(), c.keeps_days(), c.keeps_bytes()));
+        assert_eq!(kept("").unwrap(), (false, None, None));
+        assert_eq!(kept("[store]\nkeep = \"nothing\"\n").unwrap(), (true, None, None));
+        assert_eq!(kept("[store]\ndays = 30\nmegabytes = 2\n").unwrap(), (false, Some(30), Some(2_000_000)));
+        assert!(kept("[store]\nkeep = \"some\"\n").unwrap_err().to_string().contains("line 2"));
     }
 
     #[test]

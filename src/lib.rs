@@ -30,6 +30,7 @@
 //! | held | here, paid for, and so free |
 //! | gate | the only way to the service |
 //! | ledger | what was asked and what it cost, written before it is sent |
+//! | note | what an analyst wrote about a report or about what a row says |
 //! | untrusted | text from outside; only its visible form is ever shown |
 //! | document | reports saved in a file, opened without any service |
 //!

@@ -4,6 +4,7 @@ use super::batch::Batch;
 use super::layout::{Layout, Size, View};
 use super::list::{Entry, List, OpenReport, Origin};
 use super::message::{Effect, Failure, Here, Opening, Recent};
+use super::notes::Notes;
 use super::overlay::Overlay;
 use super::panes::{self, PaneState, Scroll};
 use crate::quota::{Balances, Entitlements, Holder, Limit, Spent, Unit, Usage};
@@ -36,6 +37,8 @@ pub struct Model {
     pub recent_scroll: Scroll,
     /// The sandboxes of the file that is open.
     pub list: Option<List>,
+    /// What was written of its reports.
+    pub notes: Notes,
     /// Where the focus is among list and panes.
     pub focus: Focus,
     /// The group of four panes that is shown.
@@ -144,6 +147,7 @@ impl Model {
             recent: Vec::new(),
             recent_scroll: Scroll::default(),
             list: None,
+            notes: Notes::default(),
             focus: Focus::List,
             group: 0,
             is_zoomed: false,

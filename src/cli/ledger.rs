@@ -78,6 +78,7 @@ impl Ledger {
         let folders = Folders::find()?;
         let profile = Config::read(&folders.config)?.profile(common.profile.as_deref())?.name;
         let store = Store::open(&folders.store)?;
+        super::store::say(&store.salvaged().map(crate::store::Salvaged::words).into_iter().collect::<Vec<_>>());
         let entries = self.time.of(store.entries(&profile)?, Timestamp::now());
         let compared = Compared::of(&entries, &store.windows(&profile)?);
         let rows = entries.iter().map(Row::of).collect::<Vec<_>>();

@@ -4,9 +4,12 @@ mod cost;
 mod demo;
 mod document;
 mod exit;
+mod held;
+mod import;
 mod ledger;
 mod quota;
 mod scripts;
+mod store;
 mod table;
 mod usage;
 
@@ -18,7 +21,6 @@ use crate::quota::Entitlements;
 use crate::report::identifier::Sha256;
 use crate::runtime::{self, Backing, Exit};
 use crate::service::Client;
-use crate::store::Store;
 use clap::{Args, Parser, Subcommand};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -68,6 +70,10 @@ enum Command {
     Call(scripts::Call),
     /// Print what was asked of the service, what it cost, and what the service's counters say of it; costs nothing
     Ledger(ledger::Ledger),
+    /// Print what is held on this machine, and delete it; costs nothing
+    Held(held::Held),
+    /// Hold reports that a colleague exported, so that a group pays once for all; costs nothing
+    Import(import::Import),
     /// Say where the config file is
     Config {
         #[command(subcommand)]
@@ -108,6 +114,8 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Quota(quota)) => quota.run(&cli.common),
         Some(Command::Usage(usage)) => usage.run(&cli.common),
         Some(Command::Ledger(ledger)) => ledger.run(&cli.common),
+        Some(Command::Held(held)) => held.run(&cli.common),
+        Some(Command::Import(import)) => import.run(&cli.common),
         Some(Command::Config { what: ConfigCommand::Path }) => scripts::paths(),
     }
 }
@@ -115,7 +123,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
 fn app(sha256: Option<&str>, common: &Common) -> anyhow::Result<()> {
     let file = sha256.map(parse_sha256).transpose()?;
     runtime::attended()?;
-    match run_app(setup(common)?, file, None)? {
+    match run_app(quiet_setup(common)?, file, None)? {
         Exit::Done => Ok(()),
         Exit::Demo => demo::Demo::default().run(),
     }
@@ -130,12 +138,15 @@ fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
 
 /// Runs the app on a service, at a file if there is one. With something to say at first, the file is listed at once.
 fn run_app(setup: Setup, file: Option<Sha256>, notice: Option<String>) -> anyhow::Result<Exit> {
-    let Setup { gate, entitled, confirm_above } = setup;
+    let Setup { gate, entitled, confirm_above, remarks } = setup;
     let mut model = Model::new(service(&gate), jiff::Timestamp::now());
     (model.entitlements, model.confirm_above) = (entitled, confirm_above);
     let first = file.map(|file| model.open_file(file)).unwrap_or_default();
     model.lists_at_once = notice.is_some();
     notice.into_iter().for_each(|words| model.say(words));
+    if !remarks.is_empty() {
+        model.warn(remarks.join(" "));
+    }
     runtime::run(model, Backing::Service(Arc::new(gate)), first)
 }
 
@@ -165,17 +176,26 @@ struct Setup {
     entitled: Entitlements,
     /// The price above which the app wants a yes.
     confirm_above: Option<u64>,
+    /// What the user must know of the store.
+    remarks: Vec<String>,
+}
+
+/// The same for scripts, which hear of the store on standard error.
+fn setup(common: &Common) -> anyhow::Result<Setup> {
+    let setup = quiet_setup(common)?;
+    store::say(&setup.remarks);
+    Ok(setup)
 }
 
 /// The gate to the service that config and arguments name.
-fn setup(common: &Common) -> anyhow::Result<Setup> {
+fn quiet_setup(common: &Common) -> anyhow::Result<Setup> {
     let folders = Folders::find()?;
     let config = Config::read(&folders.config)?;
     let profile = config.profile(common.profile.as_deref())?;
     let client = Client::new(profile, config.credential()?)?;
-    let store = Store::open(&folders.store)?;
+    let (store, remarks) = store::open(&folders, &config)?;
     let gate = Gate::new(Arc::new(store), client, session(), jiff::Timestamp::now).with_budget(config.budget());
-    Ok(Setup { gate, entitled: config.entitlements(), confirm_above: config.confirm_above() })
+    Ok(Setup { gate, entitled: config.entitlements(), confirm_above: config.confirm_above(), remarks })
 }
 
 impl Setup {

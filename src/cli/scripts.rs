@@ -89,6 +89,8 @@ struct Sandbox {
     when: Option<Timestamp>,
     /// Since when the report is held, and costs nothing.
     held_since: Option<Timestamp>,
+    /// The file that the report was imported from; none for one that came from the service.
+    imported_from: Option<String>,
 }
 
 impl List {
@@ -108,7 +110,13 @@ impl List {
         loop {
             let listing = gate.client().profile().listing;
             let request = Request::Behaviours { file: file.clone(), listing, cursor };
-            let got = runtime.block_on(get(&setup, &request, self.refresh))?;
+            let got = match runtime.block_on(get(&setup, &request, self.refresh)) {
+                Ok(got) => got,
+                // What was paid for is printed, though a later page does not come.
+                Err(error) => {
+                    return if pages > 0 { print_json(&listed).and(Err(error)) } else { Err(error) };
+                }
+            };
             let page = Page::of(&got.body)?;
             let known = seen.len();
             for entry in &page.entries {
@@ -124,15 +132,19 @@ impl List {
                 break;
             }
         }
-        gate.store().note_file(gate.profile(), &file, None, gate.now())?;
+        let noted = gate.store().note_file(gate.profile(), &file, None, gate.now());
+        print_json(&listed)?;
         say_cost(gate)?;
-        print_json(&listed)
+        Ok(noted?)
     }
 }
 
 fn listed_entry(gate: &Gate, entry: &PageEntry, received: Timestamp) -> anyhow::Result<Sandbox> {
-    let held = gate.store().report(gate.profile(), &entry.identifier)?.map(|held| held.received);
-    Ok(sandbox(Some(&entry.identifier), held.or(entry.report.as_ref().map(|_| received))))
+    let held = gate.store().report(gate.profile(), &entry.identifier)?;
+    let since = held.as_ref().map(|held| held.received).or(entry.report.as_ref().map(|_| received));
+    let imported = held.and_then(|held| held.imported);
+    let imported_from = imported.map(|imported| String::from_utf8_lossy(imported.from.as_bytes()).into_owned());
+    Ok(Sandbox { imported_from, ..sandbox(Some(&entry.identifier), since) })
 }
 
 fn sandbox(identifier: Option<&Identifier>, held_since: Option<Timestamp>) -> Sandbox {
@@ -143,6 +155,7 @@ fn sandbox(identifier: Option<&Identifier>, held_since: Option<Timestamp>) -> Sa
         sandbox: parts.as_ref().map(|parts| plain(&parts.sandbox)).unwrap_or_default(),
         when: parts.and_then(|parts| Timestamp::from_second(parts.when.filter(|when| *when >= 1_000_000_000)?).ok()),
         held_since,
+        imported_from: None,
     }
 }
 
@@ -161,8 +174,17 @@ impl Show {
             );
         }
         let setup = setup(common)?.at_most(self.max_cost);
+        let imported = match setup.gate.store().report(setup.gate.profile(), &identifier)? {
+            Some(held) if !self.refresh => held.imported.map(|imported| (imported, held.received)),
+            _ => None,
+        };
         let got = runtime()?.block_on(get(&setup, &Request::Behaviour { identifier }, self.refresh))?;
         say_cost(&setup.gate)?;
+        if let Some((imported, when)) = imported {
+            let when = when.strftime("%F %H:%M UTC");
+            // The report is worth more than the remark about it.
+            let _ = writeln!(std::io::stderr(), "behaview: imported on {when} {}", imported.words());
+        }
         print_report(&got.body)
     }
 }

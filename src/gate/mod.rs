@@ -8,6 +8,7 @@
 //! cannot hide a cost, and a mistake in reading cannot cost a second call. What the free quota details say is written down too,
 //! and settles what the answers could not.
 
+pub mod import;
 mod looks;
 mod reading;
 

@@ -9,6 +9,7 @@
 //! ```
 //! The loop itself waits for nothing but messages: the network, the store and the indexing of reports run beside it.
 
+mod held;
 mod painter;
 mod performer;
 mod terminal;

@@ -4,5 +4,7 @@
 mod cost;
 mod counters;
 mod desk;
+mod held;
 mod ledger;
 mod reports;
+mod store;
