@@ -6,6 +6,7 @@
 //!                                ATTRIBUTES (name, pane, label, shape)
 //! ```
 //!
+//! An index may be kept beside its bytes, and is then read in windows like them: opening a held report does not read it whole.
 //! Nothing here holds the report as values: a row is decoded when it is looked at, so a report of a million rows costs
 //! a few bytes a row.
 

@@ -117,6 +117,10 @@ impl Performer {
                 let gate = Arc::clone(gate);
                 self.blocking(move |work| {
                     work.send(recall(&gate, &file).unwrap_or_else(|error| Message::Notice(error.to_string())));
+                    // After what is shown: a write waits for the disk.
+                    if let Err(error) = gate.store().note_file(gate.profile(), &file, None, gate.now()) {
+                        work.send(Message::Notice(error.to_string()));
+                    }
                     work.send(notes(&gate, file));
                 });
             }
@@ -392,7 +396,6 @@ fn notes(gate: &Gate, file: Sha256) -> Message {
 
 /// Everything that is held of a file: its list pages, one after another, and its reports.
 fn recall(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
-    gate.store().note_file(gate.profile(), file, None, gate.now())?;
     let listing = gate.client().profile().listing;
     let pages = held_pages(gate, file, listing)?;
     let mut reports = gate.store().reports(gate.profile(), file)?;
@@ -450,6 +453,8 @@ fn open(work: &Work, opening: Opening, body: &Body, is_wanted: impl Fn() -> bool
     }
     if let Some(index) = Index::kept(body) {
         work.send(Message::Indexed { opening, batch: index.clone().into() });
+        // The screen comes first: what it shows is checked as it is read, and the rest can wait.
+        std::thread::sleep(PACE);
         if index.verify().is_ok() {
             return;
         }

@@ -138,6 +138,9 @@ ALTER TABLE answer ADD COLUMN imported_by BLOB;
 /// How long a write waits for another program's.
 const PATIENCE: Duration = Duration::from_secs(15);
 
+/// A write from which on the log is shortened, in bytes before compression.
+const LARGE_WRITE: u64 = 4 * 1024 * 1024;
+
 /// Why the store could not do something.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -216,6 +219,21 @@ impl Reach {
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         let mut connection = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
         work(&mut connection).map_err(|why| self.failed(why))
+    }
+
+    /// Gives back the disk that a large write has taken twice: in the database and in its log.
+    ///
+    /// Where another program is reading, the next large write does it.
+    pub(super) fn shorten_log(&self, written: u64) {
+        if written < LARGE_WRITE {
+            return;
+        }
+        let _ = self.with(|connection| {
+            connection.busy_timeout(Duration::ZERO)?;
+            let shortened = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+            connection.busy_timeout(PATIENCE)?;
+            shortened
+        });
     }
 
     /// The connection that only reads.
@@ -403,6 +421,23 @@ mod tests {
         for _ in 0..2 {
             assert_eq!(Store::open(&path).unwrap().spent("s").unwrap().unsure, 1);
         }
+    }
+
+    #[test]
+    fn a_large_write_and_the_end_leave_no_log_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let log =
+            |folder: &tempfile::TempDir| std::fs::metadata(folder.path().join("behaview.db-wal")).map(|m| m.len());
+        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+        let bytes: Vec<u8> = (0..2_000_000_u32).flat_map(|n| n.wrapping_mul(0x9e37_79b1).to_le_bytes()).collect();
+        store.keep("p", b"key", jiff::Timestamp::UNIX_EPOCH, &bytes).unwrap();
+        assert_eq!(log(&folder).unwrap(), 0);
+        let held = store.answer("p", b"key").unwrap().unwrap();
+        assert_eq!(held.body.window(0..4).unwrap(), [0; 4]);
+        store.set_aside(held.id).unwrap();
+        assert!(log(&folder).unwrap() > 0);
+        drop((store, held));
+        assert!(log(&folder).is_err());
     }
 
     #[cfg(unix)]

@@ -98,6 +98,7 @@ impl Store {
             transaction.commit()?;
             Ok(answer)
         })
+        .inspect(|_| self.reach().shorten_log(bytes.len() as u64))
     }
 
     /// Holds a report that somebody exported.
