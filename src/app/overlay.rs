@@ -2,7 +2,9 @@
 
 use super::answer::AnswerTree;
 use super::detail::Detail;
+use super::held::HeldScreen;
 use super::layout::Size;
+use super::notes::NoteForm;
 use super::palette::{Confirm, Palette, Prompt};
 use super::panes::Move;
 use super::planner::Planner;
@@ -25,6 +27,12 @@ pub enum Overlay {
     Answer(AnswerTree),
     /// A plan is made.
     Planner(Planner),
+    /// A note is typed.
+    Note(NoteForm),
+    /// Everything that is held.
+    Held(HeldScreen),
+    /// An age in days is typed, to delete what is older.
+    Age(String),
 }
 
 /// Rows that the line which is typed into takes, the empty one below it included.
@@ -39,7 +47,8 @@ impl Overlay {
             Self::Detail(detail) => detail.go(movement, rows),
             Self::Palette(palette) => palette.go(movement, rows.saturating_sub(TYPED)),
             Self::Answer(answer) => answer.go(movement, rows),
-            Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
+            Self::Held(held) => held.go(movement, rows),
+            Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) | Self::Note(_) | Self::Age(_) => {}
         }
     }
 
@@ -48,7 +57,14 @@ impl Overlay {
         match self {
             Self::Detail(detail) => detail.fit(room.width.into()),
             Self::Sheet(sheet) => sheet.fit(room.width.into()),
-            Self::Palette(_) | Self::Answer(_) | Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
+            Self::Palette(_)
+            | Self::Answer(_)
+            | Self::Prompt(_)
+            | Self::Confirm(_)
+            | Self::Planner(_)
+            | Self::Held(_)
+            | Self::Age(_)
+            | Self::Note(_) => {}
         }
         self.go(Move::Up(0), room);
     }

@@ -3,11 +3,13 @@
 use super::Failed;
 use crate::app::Here;
 use crate::report::identifier::{Identifier, Sha256};
+use crate::report::json::{Event, Scanner};
 use crate::report::page::Page;
 use crate::report::{Body, Indexer, Report};
 use anyhow::Context;
 use std::fs::File;
 use std::io::Read;
+use std::ops::Range;
 use std::path::Path;
 
 /// The name that stands for standard input.
@@ -43,15 +45,68 @@ fn is_path(argument: &str) -> bool {
 
 /// Reads a document. A single report is looked at only as far as is needed to know that it is one.
 pub(super) fn read(path: &str) -> anyhow::Result<Document> {
-    let body = body(path)?;
-    let reports = reports(&body)?;
+    document(path, &body(path)?)
+}
+
+/// A document whose bytes are here already.
+pub(super) fn of(path: &str, bytes: Vec<u8>) -> anyhow::Result<Document> {
+    document(path, &Body::in_memory(bytes))
+}
+
+fn document(path: &str, body: &Body) -> anyhow::Result<Document> {
+    let reports = reports(body)?;
     if reports.is_empty() {
         return Err(Failed::bad_answer(format!("{path}: the list holds no report, only identifiers")).into());
     }
     Ok(Document { name: name(path), reports })
 }
 
-fn name(path: &str) -> String {
+/// Every report of a document that may hold several values, one after another; what is no report says why.
+pub(super) fn bodies(path: &str) -> anyhow::Result<Vec<anyhow::Result<Body>>> {
+    let body = body(path)?;
+    let mut found = Vec::new();
+    for part in values(&body)? {
+        match reports(&body.slice(part)) {
+            Ok(reports) if reports.is_empty() => {
+                found.push(Err(Failed::bad_answer("the list holds no report, only identifiers").into()));
+            }
+            Ok(reports) => found.extend(reports.into_iter().map(|(_, here)| Ok(here.body))),
+            Err(error) => found.push(Err(error)),
+        }
+    }
+    Ok(found)
+}
+
+/// Where the values of a document stand: one, or several one after another. What ends in the middle goes to the end.
+fn values(body: &Body) -> anyhow::Result<Vec<Range<u64>>> {
+    let (mut scanner, mut depth) = (Scanner::default(), 0_u64);
+    let (mut found, mut start) = (Vec::new(), None);
+    for window in body.windows() {
+        scanner.feed(&window.context("it cannot be read")?, &mut |at, event| match event {
+            Event::Open { .. } => {
+                start.get_or_insert(at);
+                depth += 1;
+            }
+            Event::Close => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    found.extend(start.take().map(|start| start..at));
+                }
+            }
+            // What is neither object nor array is no report, nor is anything behind it.
+            Event::Name(_) | Event::Text | Event::Word => {
+                start.get_or_insert(at);
+            }
+        });
+    }
+    if found.is_empty() && start.is_none() {
+        start = Some(0);
+    }
+    found.extend(start.map(|start| start..body.len()));
+    Ok(found)
+}
+
+pub(super) fn name(path: &str) -> String {
     if path == STANDARD_INPUT {
         return "standard input".to_owned();
     }
@@ -60,31 +115,37 @@ fn name(path: &str) -> String {
 
 fn body(path: &str) -> anyhow::Result<Body> {
     if path == STANDARD_INPUT {
-        return Ok(Body::in_memory(piped(std::io::stdin().lock(), "standard input")?));
+        return Ok(Body::in_memory(piped(std::io::stdin().lock(), "standard input", 0)?));
     }
     let file = File::open(path).with_context(|| format!("{path} cannot be opened"))?;
     if file.metadata().is_ok_and(|about| about.is_file()) {
         return Body::on_disk(file).with_context(|| format!("{path} cannot be read"));
     }
-    Ok(Body::in_memory(piped(file, path)?))
+    Ok(Body::in_memory(piped(file, path, 0)?))
 }
 
-/// What a pipe or device gives: it can be read once only, and need not end.
-fn piped(mut source: impl Read, name: &str) -> anyhow::Result<Vec<u8>> {
+/// What a pipe or device gives: it can be read once only, and need not end. What is no JSON may be so many bytes long.
+pub(super) fn piped(mut source: impl Read, name: &str, most_else: u64) -> anyhow::Result<Vec<u8>> {
     let (mut bytes, unreadable) = (Vec::new(), || format!("{name} cannot be read"));
     source.by_ref().take(FIRST_LOOK).read_to_end(&mut bytes).with_context(unreadable)?;
-    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    if text.trim_ascii_start().first().is_some_and(|first| !b"{[".contains(first)) {
+    let most = if bytes.trim_ascii_start().is_empty() || is_json(&bytes) { LARGEST_PIPED } else { most_else };
+    if most == 0 {
         return Err(Failed::bad_answer(format!("{name}: it is not JSON, or no report")).into());
     }
-    source.take(LARGEST_PIPED).read_to_end(&mut bytes).with_context(unreadable)?;
-    if bytes.len() as u64 > LARGEST_PIPED {
-        let most = crate::text::bytes(LARGEST_PIPED);
+    source.take(most).read_to_end(&mut bytes).with_context(unreadable)?;
+    if bytes.len() as u64 > most {
+        let most = crate::text::bytes(most);
         return Err(
-            Failed::bad_answer(format!("{name} gives more than {most}: save it in a file and open that")).into()
+            Failed::bad_answer(format!("{name} gives more than {most}: save it in a file and name that")).into()
         );
     }
     Ok(bytes)
+}
+
+/// Whether bytes begin like a document.
+pub(super) fn is_json(bytes: &[u8]) -> bool {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 
 fn reports(body: &Body) -> anyhow::Result<Vec<(Option<Identifier>, Here)>> {

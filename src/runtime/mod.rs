@@ -9,13 +9,15 @@
 //! ```
 //! The loop itself waits for nothing but messages: the network, the store and the indexing of reports run beside it.
 
+mod held;
+mod painter;
 mod performer;
 mod signals;
 mod terminal;
 
 pub use performer::{Backing, Performer};
 pub use signals::Signals;
-pub use terminal::{Unattended, attended, run, tame_panics};
+pub use terminal::{Unattended, attended, run, tame_panics, terminal_size};
 
 use crate::app::{Effect, Key, Message, Model, Size};
 use crate::gate::Clock;
@@ -30,6 +32,9 @@ use std::time::{Duration, Instant};
 
 /// How often the screen is drawn while something is under way and nothing else happens.
 const TICK: Duration = Duration::from_millis(250);
+
+/// How often it is looked whether what could wait can begin.
+const SOON: Duration = Duration::from_millis(20);
 
 /// How a run of the app ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +70,8 @@ pub struct Session<B: Backend> {
     turn: Option<Turn>,
     /// Frames drawn so far.
     frames: Arc<AtomicU64>,
+    /// What is to be done once there is something to look at: the first screen does not wait for the network.
+    later: Vec<Effect>,
 }
 
 impl<B: Backend> Session<B>
@@ -78,7 +85,9 @@ where
     pub fn new(terminal: Terminal<B>, model: Model, backing: Backing, clock: Clock) -> std::io::Result<Self> {
         let (outbox, inbox) = std::sync::mpsc::channel();
         let performer = Performer::new(backing, outbox.clone())?;
-        Ok(Self { terminal, model, performer, outbox, inbox, clock, exit: None, turn: None, frames: Arc::default() })
+        let later = Vec::new();
+        let frames = Arc::default();
+        Ok(Self { terminal, model, performer, outbox, inbox, clock, exit: None, turn: None, frames, later })
     }
 
     /// Where keys, pastes and sizes are sent.
@@ -117,8 +126,7 @@ where
 
     /// Performs what is to be done before the first message.
     pub fn begin(&mut self, effects: Vec<Effect>) {
-        let start = self.model.start();
-        self.perform(start);
+        self.later = self.model.start();
         self.perform(effects);
     }
 
@@ -127,6 +135,14 @@ where
     #[must_use]
     pub fn frames(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.frames)
+    }
+
+    /// Performs what could wait, if nothing is under way that is waited for.
+    fn begin_later(&mut self) {
+        if self.performer.is_idle() {
+            let effects = std::mem::take(&mut self.later);
+            self.perform(effects);
+        }
     }
 
     /// Takes messages in until the app ends or makes way for the shell, drawing in between.
@@ -148,6 +164,7 @@ where
             if gone_since.is_some_and(|since| since.elapsed() > signals::LAST_WAIT) {
                 return Turn::Ended(Exit::Done);
             }
+            self.begin_later();
             match self.next_message() {
                 Ok(message) => self.take(message),
                 Err(_) => return Turn::Ended(Exit::Done),
@@ -160,10 +177,11 @@ where
 
     /// Waits for a message; a tick while something is under way, so that waiting is seen to go on.
     fn next_message(&self) -> Result<Message, RecvError> {
-        if !self.model.is_waiting() {
+        if !self.model.is_waiting() && self.later.is_empty() {
             return self.inbox.recv();
         }
-        match self.inbox.recv_timeout(TICK) {
+        let patience = if self.later.is_empty() { TICK } else { SOON };
+        match self.inbox.recv_timeout(patience) {
             Ok(message) => Ok(message),
             Err(RecvTimeoutError::Timeout) => Ok(Message::Tick),
             Err(RecvTimeoutError::Disconnected) => Err(RecvError),
@@ -183,6 +201,7 @@ where
     pub fn run_until_idle(&mut self, patience: Duration) -> Result<bool, B::Error> {
         let deadline = Instant::now() + patience;
         loop {
+            self.begin_later();
             let was_idle = self.performer.is_idle();
             while let Ok(message) = self.inbox.try_recv() {
                 self.take(message);

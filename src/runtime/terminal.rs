@@ -1,5 +1,6 @@
 //! The real terminal: taken over, listened to, and given back however the program ends.
 
+use super::painter::Painter;
 use super::signals::{self, Ending, Signals};
 use super::{Backing, Exit, Session, Turn};
 use crate::app::key::Named;
@@ -9,7 +10,7 @@ use crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste, Event,
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use crossterm::{cursor, execute};
 use ratatui::Terminal;
-use ratatui::backend::{Backend, CrosstermBackend};
+use ratatui::backend::Backend;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -30,6 +31,12 @@ pub struct Unattended;
 /// When there is none.
 pub fn attended() -> Result<(), Unattended> {
     if io::stdout().is_terminal() { Ok(()) } else { Err(Unattended) }
+}
+
+/// Columns and rows of the terminal; none where there is none.
+#[must_use]
+pub fn terminal_size() -> Option<(u16, u16)> {
+    attended().ok().and_then(|()| crossterm::terminal::size().ok())
 }
 
 /// Whether the terminal's modes are this program's.
@@ -76,7 +83,7 @@ fn give_back() {
 pub fn run(mut model: Model, backing: Backing, first: Vec<Effect>, signals: Signals) -> anyhow::Result<Exit> {
     let (width, height) = crossterm::terminal::size()?;
     (model.size, model.has_shell) = (Size { width, height }, signals::has_shell());
-    let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+    let terminal = Terminal::new(Painter::new(io::stdout()))?;
     let mut session = Session::new(terminal, model, backing, crate::clock::now)?;
     let ending = signals.tell(session.outbox())?;
     let mut taken = TakenOver::now()?;

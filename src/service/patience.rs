@@ -21,7 +21,7 @@ impl Patience {
     /// A wait that begins now, for a question that takes so many bytes along.
     pub(super) fn new(profile: &Profile, sent: u64) -> Self {
         let seconds = |seconds: u64| Duration::from_secs(seconds.clamp(1, LONGEST));
-        let (silence, whole) = (seconds(profile.silence), seconds(profile.patience));
+        let (silence, whole) = (seconds(profile.timeout), seconds(profile.patience));
         Self { begun: Instant::now(), silence, whole, slowest: profile.slowest, sent }
     }
 

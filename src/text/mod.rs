@@ -38,7 +38,7 @@ mod untrusted;
 mod visible;
 
 pub use class::is_shown;
-pub use number::{bytes, thousands};
+pub use number::{bytes, count, thousands};
 pub use rows::words_in_rows;
 pub use untrusted::{Lines, Untrusted, UntrustedStr};
 pub use visible::Visible;

@@ -8,7 +8,9 @@
 mod asking;
 mod files;
 mod going_wrong;
+mod held;
 mod list;
+mod notes;
 mod panes;
 mod paying;
 mod readme;

@@ -5,7 +5,7 @@ use super::wire::{Stage, now};
 use behaview::app::message::{HeldPage, HeldReport, Recent};
 use behaview::app::model::Service;
 use behaview::app::{Failure, Here, Message, Model};
-use behaview::report::Body;
+use behaview::report::{Body, Imported};
 use behaview::report::identifier::{Identifier, Sha256};
 use behaview::report::page::Page;
 use behaview::request::{Listing, Request};
@@ -118,7 +118,7 @@ impl Elsewhere {
     /// The start screen with the names of earlier files.
     fn start(&self) -> Stage {
         let mut stage = Stage::new(Model::new(service(), now()), 120, 40);
-        let recent = Recent { file: file(), name: Some(self.text.clone()), opened: now(), reports: 1 };
+        let recent = Recent { file: file(), name: Some(self.text.clone()), opened: now(), reports: 1, notes: 1 };
         stage.take(Message::Recent(vec![recent]));
         stage
     }
@@ -141,6 +141,7 @@ impl Elsewhere {
             Some(HeldReport {
                 identifier: entry.identifier.clone(),
                 here: Here { received: now(), body, unkept: None },
+                imported: Some(Imported { from: self.text.clone(), by: self.text.clone() }),
             })
         });
         let reports = reports.collect();
@@ -164,7 +165,7 @@ impl Elsewhere {
 }
 
 fn service() -> Service {
-    Service { name: "lab".to_owned(), has_key: true, listing: Listing::Reports }
+    Service { name: "lab".to_owned(), has_key: true, is_offline: false, listing: Listing::Reports }
 }
 
 fn file() -> Sha256 {

@@ -141,7 +141,7 @@ fn a_key_that_others_can_read_is_not_used() {
         trial.configure(&config, mode);
         let output = trial.run(&["quota"], None);
         let words = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.code() == Some(2) && words.contains("chmod 600") && !words.contains(CANARY), "{words}");
+        assert!(output.status.code() == Some(14) && words.contains("chmod 600") && !words.contains(CANARY), "{words}");
     }
     assert!(trial.demo.seen().is_empty());
     trial.configure(&config, 0o600);
@@ -167,7 +167,7 @@ fn no_key_goes_out_in_the_clear() {
     ] {
         trial.configure(&format!("profile = \"lab\"\n[profiles.lab]\nroot = \"{root}\"\n"), 0o600);
         let output = trial.run(&["quota"], Some(CANARY));
-        assert_eq!(output.status.code(), Some(2), "{root}: {output:?}");
+        assert_eq!(output.status.code(), Some(14), "{root}: {output:?}");
     }
     trial.assert_no_stranger();
 }

@@ -108,7 +108,7 @@ fn request() -> Request {
 }
 
 fn hasty() -> Profile {
-    Profile { silence: 1, patience: 2, slowest: 1_000_000, ..Profile::default() }
+    Profile { timeout: 1, patience: 2, slowest: 1_000_000, ..Profile::default() }
 }
 
 fn answer(head: &str, body: &str) -> Vec<u8> {
@@ -140,7 +140,7 @@ async fn a_trickle_is_given_up_and_steady_progress_is_not() {
     let pause = Duration::from_millis(60);
     let slow = Service::with(sound(), Wire::Dripped(1, pause)).await.ask(hasty()).await;
     assert!(matches!(&slow, Err(ServiceError::Lost(why)) if why.contains("too slowly")), "{slow:?}");
-    let patient = Profile { silence: 20, patience: 1, slowest: 1, ..Profile::default() };
+    let patient = Profile { timeout: 20, patience: 1, slowest: 1, ..Profile::default() };
     // Takes longer than the patience, at more than the slowest pace.
     let steady = Service::with(sound(), Wire::Dripped(2, pause)).await.ask(patient).await;
     assert!(steady.unwrap().ends_with(b"}"));
