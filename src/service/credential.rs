@@ -228,7 +228,7 @@ mod tests {
     fn the_official_file_is_read_in_all_its_forms() {
         let home = tempfile::tempdir().unwrap();
         let of = |text: &str| {
-            std::fs::write(home.path().join(OFFICIAL_FILE), text).unwrap();
+            crate::files::replace(&home.path().join(OFFICIAL_FILE), text.as_bytes()).unwrap();
             find(&[], &Configured::default(), Some(home.path())).map(|found| found.map(|key| key.expose().to_owned()))
         };
         for text in [

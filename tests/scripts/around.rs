@@ -130,7 +130,6 @@ fn the_doctor_runs_no_command_and_names_files_that_others_may_read() {
     let set_mode = |path: &std::path::Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     };
-    set_mode(&path, 0o600);
     std::fs::write(&path, format!("api_key_command = \"touch {}/ran\"\n{file}", desk.home.path().display())).unwrap();
     assert!(without_key(&["doctor"]).contains("not run now") && !desk.home.path().join("ran").exists());
     std::fs::write(&path, format!("api_key = \"abc\"\n{file}")).unwrap();

@@ -93,10 +93,11 @@ impl Terminal {
         assert!(left.is_empty(), "{left:?}");
     }
 
-    /// Waits until the program has left its screen, so that what is typed is the shell's.
+    /// Waits until the program has ended, so that what is typed is the shell's: the shell's next prompt stands at the end.
     pub fn wait_for_shell(&self) {
         let deadline = Instant::now() + PATIENCE;
-        while self.is_taken_over() {
+        let is_prompt = |line: &str| line.starts_with("bash-") && line.ends_with(['#', '$']);
+        while self.is_taken_over() || !self.text().trim_end().lines().last().is_some_and(is_prompt) {
             assert!(Instant::now() < deadline, "the screen was not left:\n{}", self.text());
             std::thread::sleep(Duration::from_millis(10));
         }

@@ -5,9 +5,9 @@ use super::wire::{Stage, now};
 use behaview::app::message::{HeldPage, HeldReport, Recent};
 use behaview::app::model::Service;
 use behaview::app::{Failure, Here, Message, Model};
-use behaview::report::{Body, Imported};
 use behaview::report::identifier::{Identifier, Sha256};
 use behaview::report::page::Page;
+use behaview::report::{Body, Imported};
 use behaview::request::{Listing, Request};
 use behaview::text::Untrusted;
 
