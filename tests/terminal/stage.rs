@@ -93,11 +93,14 @@ impl Terminal {
         assert!(left.is_empty(), "{left:?}");
     }
 
-    /// Waits until the program has ended, so that what is typed is the shell's: the shell's next prompt stands at the end.
+    /// Waits until the program has ended, so that what is typed is the shell's: behind the screen that was left stands a prompt.
     pub fn wait_for_shell(&self) {
         let deadline = Instant::now() + PATIENCE;
-        let is_prompt = |line: &str| line.starts_with("bash-") && line.ends_with(['#', '$']);
-        while self.is_taken_over() || !self.text().trim_end().lines().last().is_some_and(is_prompt) {
+        let is_prompted = |bytes: &[u8]| {
+            let left = memchr::memmem::rfind(bytes, b"\x1b[?1049l");
+            left.is_some_and(|left| memchr::memmem::find(&bytes[left..], b"bash-").is_some())
+        };
+        while self.is_taken_over() || !is_prompted(&self.bytes()) {
             assert!(Instant::now() < deadline, "the screen was not left:\n{}", self.text());
             std::thread::sleep(Duration::from_millis(10));
         }
