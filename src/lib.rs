@@ -32,6 +32,8 @@
 //! | ledger | what was asked and what it cost, written before it is sent |
 //! | untrusted | text from outside; only its visible form is ever shown |
 //! | document | reports saved in a file, opened without any service |
+//! | indicator | what others can look for: a hash, a host, a URL, a path, a key |
+//! | artefact | what a sandbox kept beside its report: a capture, an event log, a memory dump, a page |
 //!
 //! # What calls what
 //! ```text
@@ -39,6 +41,7 @@
 //!  │         │                          v
 //!  │         └──────> gate ──> service ──> request ──> quota
 //!  │                   └─────> store ────────────────> report ──> text
+//!  │         └──────> export ──────────────────────> report
 //!  └──> demo   (knows none of the others: it must be able to disagree with them)
 //! ```
 //! `config` stands beside `cli` and knows `service` and `quota`. Arrows only point down; a test holds them. Money is spent in one place: a row of [`app::COMMANDS`] names a
@@ -53,12 +56,14 @@
 //! - a pane: a variant of [`report::Pane`] and a row of [`app::PANES`]
 //! - a command: a row of [`app::COMMANDS`]
 //! - a question that is typed in full: a row of [`app::ASKS`], for the palette and for `behaview call`
+//! - an export format: a row of [`export::FORMATS`]
 //! - something to ask of the service: a variant of [`request::Request`], and its operation's rule in [`quota::RULES`]
 
 pub mod app;
 pub mod cli;
 pub mod config;
 pub mod demo;
+pub mod export;
 pub mod gate;
 pub mod quota;
 pub mod report;

@@ -12,12 +12,19 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("service", &["request", "report", "text"]),
     ("store", &["report", "quota", "text"]),
     ("gate", &["service", "store", "request", "report", "quota", "text"]),
-    ("app", &["quota", "report", "request", "text"]),
-    ("view", &["app", "quota", "report", "request", "text"]),
+    ("app", &["export", "quota", "report", "request", "text"]),
+    ("view", &["app", "export", "quota", "report", "request", "text"]),
+    ("export", &["report", "text"]),
     ("config", &["quota", "service"]),
     ("demo", &[]),
-    ("runtime", &["app", "gate", "quota", "report", "request", "service", "store", "text", "view"]),
-    ("cli", &["app", "config", "demo", "gate", "quota", "report", "request", "runtime", "service", "store", "text"]),
+    ("runtime", &["app", "export", "gate", "quota", "report", "request", "service", "store", "text", "view"]),
+    (
+        "cli",
+        &[
+            "app", "config", "demo", "export", "gate", "quota", "report", "request", "runtime", "service", "store",
+            "text",
+        ],
+    ),
 ];
 
 /// Each library with the rooms that may use it.

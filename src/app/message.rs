@@ -1,9 +1,12 @@
 //! What comes in and what goes out of the state machine, as data.
 
+use super::away::Copied;
 use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerLine;
+use super::saving::{NotSaved, Save};
 use crate::quota::{Balances, Entitlements, Usage};
+use crate::report::Indicators;
 use crate::report::body::Body;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
@@ -89,6 +92,29 @@ pub enum Message {
     },
     /// Quota details have come, or not.
     Balances(Result<Balances, String>),
+    /// Something was copied, and how; or why not.
+    Copied {
+        /// What.
+        what: String,
+        /// How, or why not.
+        result: Result<String, String>,
+    },
+    /// The indicators of a report were found.
+    Indicators {
+        /// Which opening.
+        opening: Opening,
+        /// The indicators, or why there are none.
+        result: Result<Indicators, String>,
+    },
+    /// A file was written, as these words say; or why not.
+    Saved(Result<String, NotSaved>),
+    /// A call has ended that brought an artefact.
+    Fetched {
+        /// The question.
+        request: Request,
+        /// When it came, and its length in bytes; or why it did not.
+        result: Result<(Timestamp, u64), Failure>,
+    },
     /// What this session has spent.
     Spent(Spent),
     /// The ledger, the oldest entry first.
@@ -208,6 +234,17 @@ pub enum Effect {
         /// The bytes.
         body: Body,
     },
+    /// Hand text to the clipboard.
+    Copy(Copied),
+    /// Find the indicators of a report.
+    FindIndicators {
+        /// Which opening.
+        opening: Opening,
+        /// The bytes.
+        body: Body,
+    },
+    /// Write a file.
+    Save(Save),
     /// Read the ledger.
     ReadLedger,
     /// Read how often prices were confirmed.

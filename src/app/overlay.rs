@@ -1,11 +1,14 @@
 //! What stands over the screen: one thing at a time, those behind it waiting.
 
 use super::answer::AnswerTree;
+use super::artefacts::ArtefactList;
 use super::detail::Detail;
+use super::indicators::IndicatorList;
 use super::layout::Size;
 use super::palette::{Confirm, Palette, Prompt};
 use super::panes::Move;
 use super::planner::Planner;
+use super::saving::SaveForm;
 use super::sheet::Sheet;
 
 /// What stands over the screen.
@@ -25,6 +28,12 @@ pub enum Overlay {
     Answer(AnswerTree),
     /// A plan is made.
     Planner(Planner),
+    /// What others can look for.
+    Indicators(IndicatorList),
+    /// What can be downloaded.
+    Artefacts(ArtefactList),
+    /// The path of a file is typed.
+    Save(SaveForm),
 }
 
 /// Rows that the line which is typed into takes, the empty one below it included.
@@ -39,7 +48,9 @@ impl Overlay {
             Self::Detail(detail) => detail.go(movement, rows),
             Self::Palette(palette) => palette.go(movement, rows.saturating_sub(TYPED)),
             Self::Answer(answer) => answer.go(movement, rows),
-            Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
+            Self::Indicators(list) => list.go(movement, rows.saturating_sub(TYPED)),
+            Self::Artefacts(list) => list.go(movement, rows),
+            Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) | Self::Save(_) => {}
         }
     }
 
@@ -48,7 +59,14 @@ impl Overlay {
         match self {
             Self::Detail(detail) => detail.fit(room.width.into()),
             Self::Sheet(sheet) => sheet.fit(room.width.into()),
-            Self::Palette(_) | Self::Answer(_) | Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
+            Self::Palette(_)
+            | Self::Answer(_)
+            | Self::Prompt(_)
+            | Self::Confirm(_)
+            | Self::Planner(_)
+            | Self::Indicators(_)
+            | Self::Artefacts(_)
+            | Self::Save(_) => {}
         }
         self.go(Move::Up(0), room);
     }

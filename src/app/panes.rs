@@ -3,7 +3,7 @@
 use super::key::Key;
 use crate::report::index::Form;
 use crate::report::tree::{self, Folds};
-use crate::report::{Pane, Report, Row};
+use crate::report::{Pane, Place, Report, Row};
 
 /// One pane on the screen.
 #[derive(Debug)]
@@ -128,15 +128,6 @@ pub struct PaneState {
     pub folds: Folds,
 }
 
-/// A row's place in its report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// Section of the index.
-    pub section: usize,
-    /// Row of the section.
-    pub row: usize,
-}
-
 /// One row as a pane shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
@@ -189,6 +180,27 @@ impl PaneState {
             rest -= count;
         }
         None
+    }
+
+    /// The position of a row in the pane; a process that is folded away is unfolded for it.
+    pub fn position(&mut self, report: &Report, pane: Pane, place: Place) -> usize {
+        let mut before = 0;
+        for section in report.sections(pane) {
+            if section != place.section {
+                before += self.section_count(report, section);
+                continue;
+            }
+            if let Some(found) = report.section(section).filter(|found| found.form == Form::Processes) {
+                let mut above = tree::parent(place.row, &found.depths);
+                while let Some(row) = above {
+                    self.folds.unfold(row, &found.depths);
+                    above = tree::parent(row, &found.depths);
+                }
+                return before + self.folds.position(place.row);
+            }
+            return before + place.row;
+        }
+        before
     }
 
     /// The positions at which sections begin, the first left out.

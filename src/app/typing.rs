@@ -53,6 +53,10 @@ impl Model {
                 form.failure = None;
                 &mut form.typed
             }
+            Some(Overlay::Save(form)) => {
+                form.failure = None;
+                &mut form.typed
+            }
             Some(Overlay::Planner(planner)) => {
                 if key == Key::Named(Named::Backspace) && planner.typed.is_empty() {
                     planner.take_back();
@@ -95,6 +99,11 @@ impl Model {
             let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
             form.typed.extend(plain.take(LONGEST_LINE.saturating_sub(form.typed.len())));
             return self.look_up();
+        }
+        if let Some(Overlay::Save(form)) = &mut self.overlay {
+            form.typed
+                .extend(text.chars().filter(|c| !c.is_control()).take(LONGEST_LINE.saturating_sub(form.typed.len())));
+            return Vec::new();
         }
         if self.screen != Screen::Start {
             return Vec::new();

@@ -120,6 +120,7 @@ fn kind_of_service(error: &ServiceError) -> Kind {
     match error {
         ServiceError::NoKey => Kind::Key,
         ServiceError::Unsendable(_) => Kind::Usage,
+        ServiceError::Unkept(_) => Kind::Other,
         ServiceError::Unreachable(_) | ServiceError::Lost(_) | ServiceError::TooLong(_) => Kind::Network,
         ServiceError::Unusable(_) => Kind::BadAnswer,
         ServiceError::Refused(refusal) => match refusal.reason {

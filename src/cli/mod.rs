@@ -4,6 +4,8 @@ mod cost;
 mod demo;
 mod document;
 mod exit;
+mod export;
+mod fetch;
 mod ledger;
 mod quota;
 mod scripts;
@@ -58,6 +60,10 @@ enum Command {
     List(scripts::List),
     /// Print one behaviour report as JSON; a report that is not held costs one request
     Show(scripts::Show),
+    /// Write a report for others: JSON, JSON lines, CSV, Markdown, STIX 2.1, MISP; a report that is not held costs one request
+    Export(export::Export),
+    /// Fetch what a sandbox kept beside its report into a file: HTML report, network capture, event log, memory dump; costs one request
+    Fetch(fetch::Fetch),
     /// Say what operations cost, by which rule, and whether they fit; costs nothing
     Cost(Box<cost::Cost>),
     /// Print what the service's counters allow, and what is used of it; costs nothing
@@ -103,6 +109,8 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Open { file }) => open(&file),
         Some(Command::List(list)) => list.run(&cli.common),
         Some(Command::Show(show)) => show.run(&cli.common),
+        Some(Command::Export(export)) => export.run(&cli.common),
+        Some(Command::Fetch(fetch)) => fetch.run(&cli.common),
         Some(Command::Call(call)) => call.run(&cli.common),
         Some(Command::Cost(cost)) => cost.run(&cli.common),
         Some(Command::Quota(quota)) => quota.run(&cli.common),

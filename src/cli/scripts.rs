@@ -152,14 +152,7 @@ impl Show {
             let found = document::read(&self.identifier)?;
             return found.reports.iter().try_for_each(|(_, here)| print_report(&here.body));
         }
-        let identifier = Identifier::new(Untrusted::from(self.identifier.as_str()));
-        let identifier =
-            identifier.ok_or_else(|| Failed::usage("that is no sandbox identifier; behaview list prints them"))?;
-        if Sha256::parse(&self.identifier).is_some() {
-            return Err(
-                Failed::usage("that is a file's hash; behaview list prints the identifiers of its reports").into()
-            );
-        }
+        let identifier = identifier(&self.identifier)?;
         let setup = setup(common)?.at_most(self.max_cost);
         let got = runtime()?.block_on(get(&setup, &Request::Behaviour { identifier }, self.refresh))?;
         say_cost(&setup.gate)?;
@@ -192,6 +185,15 @@ impl Call {
         }
         print_body(&answer.body)
     }
+}
+
+/// A sandbox identifier from the command line.
+pub(super) fn identifier(text: &str) -> anyhow::Result<Identifier> {
+    if Sha256::parse(text).is_some() {
+        return Err(Failed::usage("that is a file's hash; behaview list prints the identifiers of its reports").into());
+    }
+    Identifier::new(Untrusted::from(text))
+        .ok_or_else(|| Failed::usage("that is no sandbox identifier; behaview list prints them").into())
 }
 
 /// The answer that is held, or the service's.
@@ -242,22 +244,22 @@ pub(super) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
 
 /// Prints text of this program's own, in which everything from outside is visible already.
 pub(super) fn print_text(text: &str) -> anyhow::Result<()> {
-    Output { is_terminal: false }.write(text.as_bytes())
+    Output::new(false).print(text.as_bytes())
 }
 
 /// Prints a report as received, in the envelope of the service (specification §2.1) whether it came in one or not.
 fn print_report(body: &Body) -> anyhow::Result<()> {
     let is_bare = !is_enveloped(body)?;
-    let (mut out, mut indexer) = (Output::new(), Indexer::default());
+    let (mut out, mut indexer) = (Output::new(true), Indexer::default());
     if is_bare {
-        out.write(b"{\"data\":")?;
+        out.print(b"{\"data\":")?;
     }
     for window in without_mark(body)?.windows() {
         let window = window?;
         indexer.feed(&window);
-        out.write(&window)?;
+        out.print(&window)?;
     }
-    out.write(if is_bare { b"}\n" } else { b"\n" })?;
+    out.print(if is_bare { b"}\n" } else { b"\n" })?;
     let mut index = Index::default();
     index.absorb(indexer.finish());
     if index.is_cut {
@@ -274,11 +276,11 @@ fn without_mark(body: &Body) -> anyhow::Result<Body> {
 
 /// Prints an answer as received.
 fn print_body(body: &Body) -> anyhow::Result<()> {
-    let mut out = Output::new();
+    let mut out = Output::new(true);
     for window in body.windows() {
-        out.write(&window?)?;
+        out.print(&window?)?;
     }
-    out.write(b"\n")
+    out.print(b"\n")
 }
 
 /// Whether the bytes are an envelope, be `data` its first member or not.
@@ -295,34 +297,45 @@ fn is_enveloped(body: &Body) -> anyhow::Result<bool> {
 }
 
 fn print_lines(bytes: &[u8]) -> anyhow::Result<()> {
-    let mut out = Output::new();
-    out.write(bytes)?;
-    out.write(b"\n")
+    let mut out = Output::new(true);
+    out.print(bytes)?;
+    out.print(b"\n")
 }
 
 /// Standard output: bytes as they are into a file or pipe, escaped onto a terminal.
-struct Output {
-    is_terminal: bool,
+pub(super) struct Output {
+    is_escaped: bool,
 }
 
 impl Output {
-    fn new() -> Self {
-        Self { is_terminal: std::io::stdout().is_terminal() }
+    /// Standard output; text that is safe by itself need not be escaped.
+    pub(super) fn new(needs_escaping: bool) -> Self {
+        Self { is_escaped: needs_escaping && std::io::stdout().is_terminal() }
     }
 
-    fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
-        let mut out = std::io::stdout().lock();
-        let written = if self.is_terminal {
-            let lines = bytes.split_inclusive(|byte| *byte == b'\n');
-            lines.map(escaped).try_for_each(|line| out.write_all(line.as_bytes()))
-        } else {
-            out.write_all(bytes)
-        };
-        match written.and_then(|()| out.flush()) {
+    fn print(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        match self.write_all(bytes).and_then(|()| self.flush()) {
             // A reader that has seen enough is no failure.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
             other => Ok(other?),
         }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let mut out = std::io::stdout().lock();
+        if self.is_escaped {
+            let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+            lines.map(escaped).try_for_each(|line| out.write_all(line.as_bytes()))?;
+        } else {
+            out.write_all(bytes)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        std::io::stdout().lock().flush()
     }
 }
 

@@ -8,9 +8,11 @@
 //! cannot hide a cost, and a mistake in reading cannot cost a second call. What the free quota details say is written down too,
 //! and settles what the answers could not.
 
+mod growing;
 mod looks;
 mod reading;
 
+use crate::quota::audit::Look;
 use crate::quota::{Allowed, Budget, OverBudget, Settled};
 use crate::report::Body;
 use crate::request::{Quote, Request};
@@ -226,20 +228,33 @@ impl Gate {
             return Ok(Answer { received: held.received, body: held.body, unkept: None });
         }
         let look = if *request == Request::Quotas { self.begin_look().await } else { None };
-        let sent = self.client.send(request, progress).await;
-        let received = (self.clock)();
-        if let (Some(look), Ok(reply)) = (look, &sent) {
-            self.note_look(look, received, reply).await;
-        }
-        let taken = match sent {
-            Ok(reply) => self.take(request, received, reply).await?,
-            Err(error) => Err(error),
+        let taken = match request {
+            Request::Artefact { artefact, .. } => self.download(request, *artefact, progress).await?,
+            _ => self.send(request, look, progress).await?,
         };
         let settled = price.settle(reading::outcome(request, &taken));
         if let Some(entry) = entry {
             self.settle(entry, settled, &taken).await;
         }
         taken.map_err(|error| GateError::Service { error, cost: cost(settled) })
+    }
+
+    /// Sends a request whose answer fits into memory, and reads the answer.
+    async fn send(
+        &self,
+        request: &Request,
+        look: Option<Look>,
+        progress: Progress<'_>,
+    ) -> Result<Result<Answer, ServiceError>, GateError> {
+        let sent = self.client.send(request, progress).await;
+        let received = (self.clock)();
+        if let (Some(look), Ok(reply)) = (look, &sent) {
+            self.note_look(look, received, reply).await;
+        }
+        match sent {
+            Ok(reply) => self.take(request, received, reply).await,
+            Err(error) => Ok(Err(error)),
+        }
     }
 
     fn enter<'a>(&'a self, request: &'a Request) -> Result<UnderWay<'a>, GateError> {

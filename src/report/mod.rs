@@ -14,8 +14,10 @@ pub mod body;
 pub mod identifier;
 pub mod index;
 mod indexer;
+pub mod indicators;
 pub mod json;
 pub mod page;
+pub mod records;
 pub mod rows;
 pub mod tree;
 
@@ -24,5 +26,7 @@ pub use body::Body;
 pub use identifier::Identifier;
 pub use index::{Index, Section};
 pub use indexer::Indexer;
+pub use indicators::{Indicator, Indicators};
+pub use records::Place;
 pub use rows::{Piece, Report, Row};
 pub use tree::Folds;

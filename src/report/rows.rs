@@ -211,7 +211,8 @@ impl Report {
         let tail = u32::try_from(row).ok().and_then(|row| section.tails.get(&row));
         let after = tail.and_then(|tail| self.body.window(u64::from(*tail)..u64::from(*tail) + limit).ok());
         let after = after.map(|bytes| [b"{", &*bytes].concat());
-        let is_own = |(name, _): &(Untrusted, Raw<'_>)| name.as_bytes() != b"children";
+        let is_own =
+            |(name, value): &(Untrusted, Raw<'_>)| name.as_bytes() != b"children" || value.kind() != Kind::Array;
         let own = |(name, value): (Untrusted, Raw<'_>)| (name, value.bytes().to_vec());
         let mut members: Vec<_> = match tail {
             Some(_) => Raw::new(bytes).members().take_while(is_own).map(own).collect(),
@@ -275,13 +276,13 @@ fn member_pieces(bytes: &[u8]) -> Vec<Piece> {
     vec![Piece::Detail(name.text()), Piece::Own(": ".into()), Piece::Value(compact(value))]
 }
 
-fn split_member(bytes: &[u8]) -> (Raw<'_>, Raw<'_>) {
+pub(super) fn split_member(bytes: &[u8]) -> (Raw<'_>, Raw<'_>) {
     let name = Raw::new(bytes);
     (name, Raw::new(bytes.get(name.bytes().len()..).unwrap_or_default()))
 }
 
 /// Length of `"name": value` from the name's first byte to the value's last.
-fn member_length(bytes: &[u8]) -> usize {
+pub(super) fn member_length(bytes: &[u8]) -> usize {
     let (_, value) = split_member(bytes);
     bytes.len() - value.length_to_end() + value.bytes().len()
 }

@@ -9,17 +9,22 @@
 //! ```
 //! The loop itself waits for nothing but messages: the network, the store and the indexing of reports run beside it.
 
+pub mod clipboard;
 mod performer;
+mod saver;
 mod terminal;
 
 pub use performer::{Backing, Performer};
 pub use terminal::{Unattended, attended, run};
 
+use crate::app::away::Copied;
 use crate::app::{Effect, Key, Message, Model, Size};
 use crate::gate::Clock;
 use crate::view;
+use clipboard::Way;
 use ratatui::Terminal;
 use ratatui::backend::Backend;
+use std::io::Write;
 use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
@@ -47,6 +52,7 @@ pub struct Session<B: Backend> {
     inbox: Receiver<Message>,
     clock: Clock,
     exit: Option<Exit>,
+    clipboard: (Way, Box<dyn Write + Send>),
 }
 
 impl<B: Backend> Session<B>
@@ -60,7 +66,14 @@ where
     pub fn new(terminal: Terminal<B>, model: Model, backing: Backing, clock: Clock) -> std::io::Result<Self> {
         let (outbox, inbox) = std::sync::mpsc::channel();
         let performer = Performer::new(backing, outbox.clone())?;
-        Ok(Self { terminal, model, performer, outbox, inbox, clock, exit: None })
+        let clipboard = (Way::default(), Box::new(std::io::sink()) as Box<dyn Write + Send>);
+        Ok(Self { terminal, model, performer, outbox, inbox, clock, exit: None, clipboard })
+    }
+
+    /// The same session, which copies by way of the terminal behind `out`.
+    #[must_use]
+    pub fn with_clipboard(self, way: Way, out: Box<dyn Write + Send>) -> Self {
+        Self { clipboard: (way, out), ..self }
     }
 
     /// Where keys, pastes and sizes are sent.
@@ -199,11 +212,19 @@ where
         self.take(Message::Resize(Size { width, height }));
     }
 
+    /// Nothing else writes to the terminal meanwhile: drawing is the loop's as well.
+    fn copy(&mut self, copied: Copied) {
+        let (way, out) = &mut self.clipboard;
+        let result = clipboard::by_terminal(&copied, *way, out).map_err(|error| error.to_string());
+        self.take(Message::Copied { what: copied.what, result });
+    }
+
     fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
                 Effect::Quit => self.exit = Some(Exit::Done),
                 Effect::Demo => self.exit = Some(Exit::Demo),
+                Effect::Copy(copied) if self.clipboard.0 != Way::Tmux => self.copy(copied),
                 work => self.performer.perform(work),
             }
         }

@@ -1,5 +1,6 @@
 //! Performs effects beside the loop, and answers with messages.
 
+use super::{clipboard, saver};
 use crate::app::ledger::LedgerLine;
 use crate::app::message::{Failure, HeldPage, HeldReport, Here, Opening, Recent, Spent};
 use crate::app::{Effect, Message};
@@ -8,7 +9,7 @@ use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::identifier::Sha256;
 use crate::report::page::Page;
 use crate::report::rows::{Line, lines};
-use crate::report::{Body, Indexer};
+use crate::report::{Body, Index, Indexer, Indicators, Report};
 use crate::request::{Listing, Quote, Request};
 use crate::service::Received;
 use crate::store::{LedgerEntry, StoreError};
@@ -17,7 +18,7 @@ use jiff::Timestamp;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
@@ -30,6 +31,9 @@ const PACE: Duration = Duration::from_millis(60);
 
 /// The largest answer that is looked at as a tree, in bytes: a line of it takes tens.
 const LARGEST_TREE: u64 = 32 * 1024 * 1024;
+
+/// How long a file that is half written has to take itself away.
+const LAST_MOMENT: Duration = Duration::from_millis(500);
 
 /// Most earlier files that are offered.
 const RECENT: u32 = 50;
@@ -49,6 +53,10 @@ pub struct Performer {
     pub(super) outbox: Sender<Message>,
     pub(super) runtime: Option<Runtime>,
     pending: Arc<AtomicUsize>,
+    /// Files that are being written.
+    writing: Arc<AtomicUsize>,
+    /// Whether what is beside the loop is to end.
+    stopped: Arc<AtomicBool>,
 }
 
 /// One piece of work; it counts as pending until it is dropped.
@@ -77,7 +85,8 @@ impl Performer {
     /// When the system cannot start the threads.
     pub fn new(backing: Backing, outbox: Sender<Message>) -> std::io::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build()?;
-        Ok(Self { backing, outbox, runtime: Some(runtime), pending: Arc::default() })
+        let (writing, stopped) = (Arc::default(), Arc::default());
+        Ok(Self { backing, outbox, runtime: Some(runtime), pending: Arc::default(), writing, stopped })
     }
 
     /// Whether nothing is being performed.
@@ -91,6 +100,31 @@ impl Performer {
         match (effect, &self.backing) {
             (Effect::Index { opening, body }, _) => self.blocking(move |work| index(&work, opening, &body)),
             (Effect::Ask { quote, anew }, Backing::Service(gate)) => self.ask(Arc::clone(gate), quote, anew),
+            (Effect::Copy(copied), _) => self.blocking(move |work| {
+                let result = clipboard::by_tmux(&copied);
+                work.send(Message::Copied { what: copied.what, result });
+            }),
+            (Effect::FindIndicators { opening, body }, _) => {
+                let is_stopped = self.is_stopped();
+                self.blocking(move |work| {
+                    let result = indicators(&body, &is_stopped).map_err(|error| error.to_string());
+                    work.send(Message::Indicators { opening, result });
+                });
+            }
+            (Effect::Save(save), backing) => {
+                let (backing, is_stopped) = (backing.clone(), self.is_stopped());
+                self.writing.fetch_add(1, Ordering::SeqCst);
+                let writing = Arc::clone(&self.writing);
+                self.blocking(move |work| {
+                    let gate = match &backing {
+                        Backing::Service(gate) => Some(gate.as_ref()),
+                        Backing::Document => None,
+                    };
+                    let result = saver::save(save, gate, &is_stopped);
+                    writing.fetch_sub(1, Ordering::SeqCst);
+                    work.send(Message::Saved(result));
+                });
+            }
             (Effect::Recall(file), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
                 self.blocking(move |work| {
@@ -140,6 +174,12 @@ impl Performer {
         }
     }
 
+    /// Whether the program ends, as something long asks now and then.
+    fn is_stopped(&self) -> impl Fn() -> bool + Send + 'static {
+        let stopped = Arc::clone(&self.stopped);
+        move || stopped.load(Ordering::Relaxed)
+    }
+
     fn work(&self) -> Work {
         self.pending.fetch_add(1, Ordering::SeqCst);
         Work { outbox: self.outbox.clone(), pending: Arc::clone(&self.pending) }
@@ -168,7 +208,12 @@ impl Performer {
 impl Drop for Performer {
     /// Paid answers are in, or were given up by the analyst: nothing else is worth waiting for.
     fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
+        self.stopped.store(true, Ordering::Relaxed);
+        let Some(runtime) = self.runtime.take() else { return };
+        if self.writing.load(Ordering::SeqCst) > 0 {
+            // A file that is half written takes itself away.
+            runtime.shutdown_timeout(LAST_MOMENT);
+        } else {
             runtime.shutdown_background();
         }
     }
@@ -204,6 +249,10 @@ fn message(request: Request, result: Result<Answer, GateError>) -> Message {
         },
         Request::Usage { .. } => {
             Message::Used { request, result: result.map_err(|error| failure(&error)).and_then(|answer| used(&answer)) }
+        }
+        Request::Artefact { .. } => {
+            let result = result.map(|answer| (answer.received, answer.body.len())).map_err(|error| failure(&error));
+            Message::Fetched { request, result }
         }
         Request::Behaviour { .. } => {
             Message::Answered { request, result: result.map(here).map_err(|error| failure(&error)) }
@@ -343,6 +392,12 @@ fn held_pages(gate: &Gate, file: &Sha256, listing: Listing) -> Result<Vec<HeldPa
         }
     }
     Ok(pages)
+}
+
+/// Finds a report's indicators in its bytes.
+fn indicators(body: &Body, is_stopped: &dyn Fn() -> bool) -> std::io::Result<Indicators> {
+    let index = Index::of(body)?;
+    Indicators::of(&Report { body: body.clone(), index }, is_stopped)
 }
 
 /// Finds a report's rows, and tells of them as they are found.

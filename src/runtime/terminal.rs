@@ -1,5 +1,6 @@
 //! The real terminal: taken over, listened to, and given back however the program ends.
 
+use super::clipboard::Way;
 use super::{Backing, Exit, LAST_WAIT, Session};
 use crate::app::key::Named;
 use crate::app::{Effect, Key, Message, Model, Size};
@@ -61,7 +62,8 @@ pub fn run(mut model: Model, backing: Backing, first: Vec<Effect>) -> anyhow::Re
     let (width, height) = crossterm::terminal::size()?;
     model.size = Size { width, height };
     let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
-    let mut session = Session::new(terminal, model, backing, jiff::Timestamp::now)?;
+    let session = Session::new(terminal, model, backing, jiff::Timestamp::now)?;
+    let mut session = session.with_clipboard(Way::from_here(), Box::new(io::stdout()));
     // Before the terminal is taken over: a signal in between must not leave it so.
     session.performer.listen_for_signals()?;
     let taken = TakenOver::now()?;

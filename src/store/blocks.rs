@@ -8,7 +8,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes of a block before compression.
-const BLOCK: usize = 256 * 1024;
+pub const BLOCK: usize = 256 * 1024;
 
 /// Compression level: reports shrink to about a fifth, at the speed of a disk.
 const LEVEL: i32 = 3;
@@ -16,10 +16,10 @@ const LEVEL: i32 = 3;
 /// Unpacked blocks that are kept at hand.
 const AT_HAND: usize = 8;
 
-/// Writes an answer's bytes.
-pub(super) fn write(transaction: &Transaction<'_>, answer: AnswerId, bytes: &[u8]) -> rusqlite::Result<()> {
-    let mut insert = transaction.prepare("INSERT INTO block (answer, number, bytes) VALUES (?1, ?2, ?3)")?;
-    for (number, block) in (0_i64..).zip(bytes.chunks(BLOCK)) {
+/// Writes an answer's bytes, from a block on; blocks that stand there are written over.
+pub(super) fn write(transaction: &Transaction<'_>, answer: AnswerId, first: u64, bytes: &[u8]) -> rusqlite::Result<()> {
+    let mut insert = transaction.prepare("INSERT OR REPLACE INTO block (answer, number, bytes) VALUES (?1, ?2, ?3)")?;
+    for (number, block) in (i64::try_from(first).unwrap_or(i64::MAX)..).zip(bytes.chunks(BLOCK)) {
         let packed = zstd::bulk::compress(block, LEVEL)
             .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
         insert.execute(params![answer.0, number, packed])?;

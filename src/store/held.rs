@@ -86,7 +86,7 @@ impl Store {
                 params![profile, key, received.as_millisecond(), length],
             )?;
             let answer = AnswerId(transaction.last_insert_rowid());
-            blocks::write(&transaction, answer, bytes)?;
+            blocks::write(&transaction, answer, 0, bytes)?;
             transaction.commit()?;
             Ok(answer)
         })
@@ -180,7 +180,7 @@ impl Store {
         Ok(newest)
     }
 
-    fn body(&self, answer: AnswerId, length: i64) -> Result<Body, StoreError> {
+    pub(super) fn body(&self, answer: AnswerId, length: i64) -> Result<Body, StoreError> {
         let length = u64::try_from(length).unwrap_or(0);
         Ok(Body::new(Blocks::new(self.reader()?, answer, length)))
     }

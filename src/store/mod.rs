@@ -10,11 +10,14 @@
 
 mod blocks;
 mod database;
+mod growing;
 mod held;
 mod history;
 mod ledger;
 
+pub use blocks::BLOCK;
 pub use database::{Store, StoreError};
+pub use growing::Growing;
 pub use held::{AnswerId, Brought, HeldAnswer, HeldReport, RecentFile};
 pub use history::{LedgerEntry, State};
 pub use ledger::{Entry, LedgerId, Reserved, Settlement, Spent};

@@ -1,12 +1,13 @@
 //! What stands over the screen: a row whole, the keys, the prices.
 
+use super::away;
 use super::line::{LineWriter, rect};
 use super::list::progress;
 use super::pane::frame;
 use super::theme::Meaning;
 use crate::app::answer::AnswerTree;
 use crate::app::detail::Detail;
-use crate::app::palette::{Confirm, Palette, Prompt};
+use crate::app::palette::{Confirm, Confirmed, Palette, Prompt};
 use crate::app::planner::Planner;
 use crate::app::sheet::{HEAD, Sheet};
 use crate::app::{Area, Model, Overlay};
@@ -29,7 +30,9 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay, model: &M
         Overlay::Sheet(sheet) => sheet.count(),
         Overlay::Detail(detail) => detail.count(),
         Overlay::Palette(_) | Overlay::Answer(_) | Overlay::Planner(_) => usize::MAX,
-        Overlay::Prompt(_) | Overlay::Confirm(_) => SMALL,
+        Overlay::Indicators(_) => usize::MAX,
+        Overlay::Artefacts(list) => list.rows.len() + usize::from(list.failure.is_some()) * 3,
+        Overlay::Prompt(_) | Overlay::Confirm(_) | Overlay::Save(_) => SMALL,
     };
     // As low as it needs to be, at the bottom: what it is about stays in sight.
     let height = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2).min(area.height);
@@ -43,6 +46,9 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay, model: &M
         Overlay::Confirm(confirm) => draw_confirm(buffer, area, confirm),
         Overlay::Answer(answer) => draw_answer(buffer, area, answer, model),
         Overlay::Planner(planner) => draw_planner(buffer, area, planner, model),
+        Overlay::Indicators(list) => away::draw_indicators(buffer, area, list, model),
+        Overlay::Artefacts(list) => away::draw_artefacts(buffer, area, list, model),
+        Overlay::Save(form) => away::draw_save(buffer, area, form),
     }
 }
 
@@ -86,7 +92,7 @@ fn draw_planner(buffer: &mut Buffer, area: Area, planner: &Planner, model: &Mode
 }
 
 /// A line that is typed into: its end is what is seen.
-fn draw_line(buffer: &mut Buffer, area: Area, row: u16, prompt: &str, typed: &str) {
+pub(super) fn draw_line(buffer: &mut Buffer, area: Area, row: u16, prompt: &str, typed: &str) {
     let visible = Untrusted::from(typed).visible();
     let room = usize::from(area.width).saturating_sub(prompt.width() + 3);
     let shown = Untrusted::from(typed).visible_window(visible.width().saturating_sub(room), room);
@@ -136,7 +142,12 @@ fn priced(form: &Prompt, request: &Request, model: &Model) -> String {
 fn draw_confirm(buffer: &mut Buffer, area: Area, confirm: &Confirm) {
     let inside = inside(buffer, area, "Are you sure?", 0, 0);
     let room = usize::from(inside.width).max(10);
-    let words = [(confirm.why.as_str(), Meaning::Problem), ("y sends it, esc does not.", Meaning::Text)];
+    let yes = match confirm.what {
+        Confirmed::One(_) | Confirmed::All => "y sends it, esc does not.",
+        Confirmed::Raw => "y copies it, esc does not.",
+        Confirmed::Replace(_) => "y writes over it, esc does not.",
+    };
+    let words = [(confirm.why.as_str(), Meaning::Problem), (yes, Meaning::Text)];
     let rows = words
         .into_iter()
         .flat_map(|(text, meaning)| words_in_rows(text, room).into_iter().map(move |row| (row, meaning)));
@@ -173,7 +184,7 @@ fn draw_answer(buffer: &mut Buffer, area: Area, answer: &AnswerTree, model: &Mod
     }
 }
 
-fn inside(buffer: &mut Buffer, area: Area, title: &str, top: usize, count: usize) -> Area {
+pub(super) fn inside(buffer: &mut Buffer, area: Area, title: &str, top: usize, count: usize) -> Area {
     let height = usize::from(area.inside().height);
     let right = if count > height {
         format!(
@@ -202,7 +213,8 @@ fn draw_sheet(buffer: &mut Buffer, area: Area, sheet: &Sheet) {
 fn draw_detail(buffer: &mut Buffer, area: Area, detail: &Detail) {
     let inside = inside(buffer, area, &detail.title, detail.top, detail.count());
     for (row, shown) in (0..inside.height).zip(detail.rows(inside.height.into())) {
-        let mut line = LineWriter::new(buffer, inside, row);
+        let line = LineWriter::new(buffer, inside, row);
+        let mut line = if shown.is_chosen { line.base(Meaning::Cursor) } else { line };
         line.tab(inside.x, shown.indent);
         if let Some(name) = &shown.name {
             line.visible(name, Meaning::Key);

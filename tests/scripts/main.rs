@@ -1,6 +1,13 @@
 //! The commands for scripts, as processes.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
 
+mod away;
 mod cost;
 mod counters;
 mod desk;

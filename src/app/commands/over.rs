@@ -6,7 +6,7 @@ use crate::app::key::{ENTER, Key, key};
 use crate::app::message::Effect;
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
-use crate::app::palette::Palette;
+use crate::app::palette::{Confirm, Confirmed, Palette};
 use crate::app::planner::Planner;
 use crate::app::sheet::Sheet;
 
@@ -65,7 +65,7 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "yes, open all",
         help: "Open every report of the list that is not held",
         rank: 1,
-        applies: |m| matches!(&m.overlay, Some(Overlay::Confirm(_))) && confirmed_request(m).is_none(),
+        applies: |m| matches!(&m.overlay, Some(Overlay::Confirm(Confirm { what: Confirmed::All, .. }))),
         act: Act::Each(Model::missing_price, Model::open_missing),
     },
     Command {
