@@ -55,12 +55,23 @@ fn leaves_of(name: &str) -> BTreeMap<At, Vec<String>> {
 
 /// Reads CSV by the letter of RFC 4180: every cell in quotes, lines end in CR LF.
 fn read_csv(text: &str) -> Vec<Vec<String>> {
-    let lines = text.strip_suffix("\r\n").unwrap().split("\r\n");
-    let cells = |line: &str| -> Vec<String> {
-        let inside = line.strip_prefix('"').unwrap().strip_suffix('"').unwrap();
-        inside.split("\",\"").map(|cell| cell.replace("\"\"", "\"")).collect()
-    };
-    lines.map(cells).collect()
+    let (mut rows, mut row, mut cell, mut is_inside) = (Vec::new(), Vec::new(), String::new(), false);
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match (is_inside, c) {
+            (true, '"') if rest.peek() == Some(&'"') => cell.extend(rest.next()),
+            (_, '"') => is_inside = !is_inside,
+            (true, c) => cell.push(c),
+            (false, ',') => row.push(std::mem::take(&mut cell)),
+            (false, '\r') => {
+                assert_eq!(rest.next(), Some('\n'));
+                row.push(std::mem::take(&mut cell));
+                rows.push(std::mem::take(&mut row));
+            }
+            (false, other) => panic!("{other:?} stands outside of a cell"),
+        }
+    }
+    rows
 }
 
 #[test]
