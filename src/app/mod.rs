@@ -30,6 +30,7 @@ pub mod planner;
 pub mod price;
 pub mod saving;
 pub mod sheet;
+pub mod sieve;
 mod typing;
 pub mod update;
 

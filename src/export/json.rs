@@ -68,8 +68,8 @@ fn write_report(job: &Job<'_>, source: &Source, report: &Report, out: &mut dyn W
 
 /// One attribute, its rows as they follow each other in the bytes.
 fn write_section(report: &Report, section: &Section, out: &mut dyn Write) -> io::Result<()> {
-    let start = section.starts.first().copied().map_or(0, u64::from);
-    let end = if section.end == 0 { report.body.len() } else { u64::from(section.end) };
+    let start = section.start(0).map_or(0, u64::from);
+    let end = section.end().map_or(report.body.len(), u64::from);
     let (opening, rows) = match section.form {
         Form::Array | Form::Processes => (&b"["[..], start..end),
         Form::Object => (&b"{"[..], start..end),

@@ -152,7 +152,7 @@ impl Source {
         if self.body.len() > crate::report::body::LARGEST {
             return Err(io::Error::other("the report is too large to be taken apart; raw writes it as it is"));
         }
-        let index = Index::of(&self.body)?;
+        let index = Index::open(&self.body)?;
         if !index.is_json {
             return Err(io::Error::other("it is not JSON; raw writes it as it is"));
         }

@@ -11,13 +11,17 @@
 
 pub mod attributes;
 pub mod body;
+mod column;
+pub mod hashes;
 pub mod identifier;
 pub mod index;
 mod indexer;
 pub mod indicators;
 pub mod json;
+mod kept;
 pub mod page;
 pub mod records;
+mod row_set;
 pub mod rows;
 pub mod tree;
 
@@ -28,5 +32,6 @@ pub use index::{Index, Section};
 pub use indexer::Indexer;
 pub use indicators::{Indicator, Indicators};
 pub use records::Place;
+pub use row_set::RowSet;
 pub use rows::{Piece, Report, Row};
-pub use tree::Folds;
+pub use tree::{Depths, Folds};

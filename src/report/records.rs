@@ -45,12 +45,9 @@ impl Report {
     /// When the body cannot be read.
     pub fn record(&self, place: Place) -> io::Result<Record> {
         let empty = Record { member: None, value: Vec::new(), depth: 0 };
-        let Some((section, start)) =
-            self.section(place.section).and_then(|section| Some((section, u64::from(*section.starts.get(place.row)?))))
-        else {
-            return Ok(empty);
-        };
-        let next = section.starts.get(place.row + 1).map(|next| u64::from(*next));
+        let Some(section) = self.section(place.section) else { return Ok(empty) };
+        let Some(start) = section.start(place.row).map(u64::from) else { return Ok(empty) };
+        let next = section.start(place.row + 1).map(u64::from);
         match section.form {
             Form::Processes => self.process_record(section, place.row, start),
             Form::Object | Form::Loose => {
@@ -85,19 +82,15 @@ impl Report {
 
     /// A process with what stands before its children and after them.
     fn process_record(&self, section: &Section, row: usize, start: u64) -> io::Result<Record> {
-        let depth = section.depths.get(row).copied().unwrap_or_default();
-        let end_after = |at: u64| {
-            let next = section.starts.partition_point(|start| u64::from(*start) <= at);
-            let next = section.starts.get(next).copied().filter(|next| *next != 0);
-            next.or(Some(section.end).filter(|end| *end > 0)).map(u64::from)
-        };
+        let depth = section.depths().get(row).unwrap_or_default();
+        let end_after = |at: u64| next_start(section, row, at).or_else(|| section.end().map(u64::from));
         let head = self.read(start, end_after(start), closes)?;
         if Raw::new(&head).kind() != Kind::Object {
             return Ok(Record { member: None, value: Raw::new(&head).bytes().to_vec(), depth });
         }
         let mut value = vec![b'{'];
         let has_tail = push_own(&head, &mut value);
-        let tail = u32::try_from(row).ok().and_then(|row| section.tails.get(&row)).map(|tail| u64::from(*tail));
+        let tail = section.tail(row).map(u64::from);
         if let Some(tail) = tail.filter(|_| has_tail) {
             let opened = |bytes: &[u8]| [b"{", bytes].concat();
             let mut rest = opened(&self.read(tail, end_after(tail), |bytes| closes(&opened(bytes)))?);
@@ -110,6 +103,17 @@ impl Report {
         value.push(b'}');
         Ok(Record { member: None, value, depth })
     }
+}
+
+/// Where the first row starts that comes after this one and after these bytes.
+fn next_start(section: &Section, row: usize, at: u64) -> Option<u64> {
+    let is_before = |row: usize| section.start(row).is_some_and(|start| u64::from(start) <= at);
+    let (mut low, mut high) = (row + 1, section.len());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if is_before(middle) { low = middle + 1 } else { high = middle }
+    }
+    section.start(low).map(u64::from)
 }
 
 /// Adds a process's members but its children; says whether it stopped at the first list of them.

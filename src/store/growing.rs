@@ -1,9 +1,9 @@
 //! Answers that are kept while they come: what is there of one survives a lost connection and a killed program, and is not paid
 //! for again.
 
-use super::blocks::{self, BLOCK};
+use super::blocks::{self, BLOCK, Shelf};
 use super::database::{Store, StoreError};
-use super::held::AnswerId;
+use super::held::{AnswerId, Lengths};
 use crate::report::Body;
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, params};
@@ -23,13 +23,14 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn growing(&self, profile: &str, key: &[u8]) -> Result<Option<Growing>, StoreError> {
-        let found: Option<(i64, i64)> = self.with(|connection| {
-            let select =
-                "SELECT id, length FROM answer WHERE profile = ?1 AND key = ?2 AND usable = 2 ORDER BY id DESC LIMIT 1";
-            connection.query_row(select, params![profile, key], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+        let found = self.with(|connection| {
+            let select = "SELECT id, length, block FROM answer WHERE profile = ?1 AND key = ?2 AND usable = 2
+                 ORDER BY id DESC LIMIT 1";
+            connection
+                .query_row(select, params![profile, key], |row| Ok((row.get(0)?, Lengths::read(row, 1)?)))
+                .optional()
         })?;
-        let Some((id, length)) = found else { return Ok(None) };
-        Ok(Some(Growing { id: AnswerId(id), body: self.body(AnswerId(id), length)? }))
+        Ok(found.map(|(id, lengths)| Growing { id: AnswerId(id), body: self.body(AnswerId(id), lengths) }))
     }
 
     /// Begins an answer of which nothing is here yet.
@@ -39,8 +40,8 @@ impl Store {
     pub fn begin_growing(&self, profile: &str, key: &[u8], now: Timestamp) -> Result<AnswerId, StoreError> {
         self.with(|connection| {
             connection.execute(
-                "INSERT INTO answer (profile, key, received, length, usable) VALUES (?1, ?2, ?3, 0, 2)",
-                params![profile, key, now.as_millisecond()],
+                "INSERT INTO answer (profile, key, received, length, usable, block) VALUES (?1, ?2, ?3, 0, 2, ?4)",
+                params![profile, key, now.as_millisecond(), BLOCK as i64],
             )?;
             Ok(AnswerId(connection.last_insert_rowid()))
         })
@@ -53,7 +54,7 @@ impl Store {
     pub fn grow(&self, id: AnswerId, from: u64, bytes: &[u8]) -> Result<(), StoreError> {
         self.with(|connection| {
             let transaction = connection.transaction()?;
-            blocks::write(&transaction, id, from / BLOCK as u64, bytes)?;
+            blocks::write(&transaction, Shelf::Answer(id), from / BLOCK as u64, bytes)?;
             let length = i64::try_from(from.saturating_add(bytes.len() as u64)).unwrap_or(i64::MAX);
             transaction.execute("UPDATE answer SET length = ?1 WHERE id = ?2", params![length, id.0])?;
             transaction.commit()

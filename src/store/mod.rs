@@ -20,4 +20,4 @@ pub use database::{Store, StoreError};
 pub use growing::Growing;
 pub use held::{AnswerId, Brought, HeldAnswer, HeldReport, RecentFile};
 pub use history::{LedgerEntry, State};
-pub use ledger::{Entry, LedgerId, Reserved, Settlement, Spent};
+pub use ledger::{Entry, LedgerId, Reserved, Settlement};
