@@ -103,6 +103,9 @@ impl Model {
         match result {
             Ok((received, length)) => {
                 self.artefact_held(request, Some(received));
+                if let Some(Overlay::Artefacts(list)) = &mut self.overlay {
+                    list.failure = None;
+                }
                 self.say(format!(
                     "Held: {}, {}. Enter under d writes it to a file, for nothing.",
                     request.words(),

@@ -29,7 +29,10 @@ fn what_is_copied_is_one_line_without_teeth() {
     assert_eq!(stage.copied(), "gate[.]lumen[.]example");
     stage.keys("3 ctrl-y");
     let row = stage.copied();
-    assert!(row.starts_with(r"set HKCU\Software\Microsoft\Windows\CurrentVersion\Run\Lumen = rundll32.exe"), "{row}");
+    assert!(
+        row.starts_with(r"set HKCU\Software\Microsoft\Windows\CurrentVersion\Run\LumenUpdate = rundll32.exe"),
+        "{row}"
+    );
     stage.keys("2 ctrl-p");
     let all = stage.copied();
     assert!(all.contains("CALLS_WMI · CREATES_SCHEDULED_TASK · "), "{all}");
@@ -182,6 +185,6 @@ fn an_artefact_that_does_not_come_whole_is_gone_on_with() {
     stage.keys("enter d G enter");
     screen!("away_download_lost", stage);
     stage.keys("enter");
-    assert!(stage.screen().contains("6.0 MiB"), "{}", stage.screen());
+    assert!(stage.screen().contains("6.3 MB"), "{}", stage.screen());
     assert_eq!(stage.calls(Endpoint::Artefact), 2);
 }
