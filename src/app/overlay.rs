@@ -3,8 +3,10 @@
 use super::answer::AnswerTree;
 use super::artefacts::ArtefactList;
 use super::detail::Detail;
+use super::held::HeldScreen;
 use super::indicators::IndicatorList;
 use super::layout::Size;
+use super::notes::NoteForm;
 use super::palette::{Confirm, Palette, Prompt};
 use super::panes::Move;
 use super::planner::Planner;
@@ -34,6 +36,12 @@ pub enum Overlay {
     Artefacts(ArtefactList),
     /// The path of a file is typed.
     Save(SaveForm),
+    /// A note is typed.
+    Note(NoteForm),
+    /// Everything that is held.
+    Held(HeldScreen),
+    /// An age in days is typed, to delete what is older.
+    Age(String),
 }
 
 /// Rows that the line which is typed into takes, the empty one below it included.
@@ -50,7 +58,8 @@ impl Overlay {
             Self::Answer(answer) => answer.go(movement, rows),
             Self::Indicators(list) => list.go(movement, rows.saturating_sub(TYPED)),
             Self::Artefacts(list) => list.go(movement, rows),
-            Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) | Self::Save(_) => {}
+            Self::Held(held) => held.go(movement, rows),
+            Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) | Self::Save(_) | Self::Note(_) | Self::Age(_) => {}
         }
     }
 
@@ -66,7 +75,10 @@ impl Overlay {
             | Self::Planner(_)
             | Self::Indicators(_)
             | Self::Artefacts(_)
-            | Self::Save(_) => {}
+            | Self::Save(_)
+            | Self::Held(_)
+            | Self::Age(_)
+            | Self::Note(_) => {}
         }
         self.go(Move::Up(0), room);
     }

@@ -2,7 +2,8 @@
 
 use super::document::{self, is_document};
 use super::scripts::{self, get, runtime, say_cost};
-use super::{Common, Failed, setup};
+use super::show::identifier;
+use super::{Common, Failed, Spending, dry, setup_to_spend};
 use crate::app::Here;
 use crate::export::file::{self, Fresh};
 use crate::export::{FORMATS, Format, Job, Source, Summary, What};
@@ -12,6 +13,12 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
+  behaview export \"$(behaview list --format ids $file | head -n 1)\" --format csv --pane network
+  behaview export \"$(behaview list --format ids $file | head -n 1)\" --format stix --indicators";
 
 /// `behaview export`
 #[derive(Debug, Args)]
@@ -37,16 +44,18 @@ pub(super) struct Export {
     /// Ask the service even if the report is held
     #[arg(long)]
     refresh: bool,
-    /// Send nothing that may bring the cost of this run above N
-    #[arg(long, value_name = "N")]
-    max_cost: Option<u64>,
+    /// Print JSON where a dry run says what it would cost
+    #[arg(long, requires = "dry_run")]
+    json: bool,
+    #[command(flatten)]
+    spending: Spending,
 }
 
 /// The formats, for the help.
 fn about() -> String {
     let rows = FORMATS.iter().map(|format| format!("  {:<6} {}\n", format.name, format.about));
     format!(
-        "Formats; without --format the end of the file's name says which:\n{}\nExample: behaview export report.json --format csv --pane network",
+        "Formats; without --format the end of the file's name says which:\n{}\n{EXPORT_EXAMPLES}",
         rows.collect::<String>()
     )
 }
@@ -59,7 +68,7 @@ impl Export {
         }
         // Before anything is paid.
         self.output.iter().try_for_each(|path| file::check(path, self.force))?;
-        let sources = self.sources(common)?;
+        let Some(sources) = self.sources(common)? else { return Ok(()) };
         let job = Job { sources: &sources, what, is_stopped: &|| false };
         let summary = match &self.output {
             Some(path) => write_file(path, self.force, |out| format.write(&job, out))?,
@@ -88,7 +97,8 @@ impl Export {
         }
     }
 
-    fn sources(&self, common: &Common) -> anyhow::Result<Vec<Source>> {
+    /// What is written; none where it was said what it would cost.
+    fn sources(&self, common: &Common) -> anyhow::Result<Option<Vec<Source>>> {
         if is_document(&self.identifier) {
             let found = document::read(&self.identifier)?;
             let origin = found.name;
@@ -98,15 +108,18 @@ impl Export {
                 origin: origin.clone(),
                 received: None,
             };
-            return Ok(found.reports.into_iter().map(source).collect());
+            return Ok(Some(found.reports.into_iter().map(source).collect()));
         }
-        let identifier = scripts::identifier(&self.identifier)?;
-        let setup = setup(common)?.at_most(self.max_cost);
+        let identifier = identifier(&self.identifier)?;
+        let setup = setup_to_spend(common, self.spending)?;
         let request = Request::Behaviour { identifier: identifier.clone() };
+        if self.spending.dry_run {
+            return dry::print(&setup, vec![request], self.refresh, None, self.json).map(|()| None);
+        }
         let got = runtime()?.block_on(get(&setup, &request, self.refresh))?;
         say_cost(&setup.gate)?;
         let (origin, received) = (setup.gate.profile().to_owned(), Some(got.received));
-        Ok(vec![Source { body: got.body, identifier: Some(identifier), origin, received }])
+        Ok(Some(vec![Source { body: got.body, identifier: Some(identifier), origin, received }]))
     }
 }
 

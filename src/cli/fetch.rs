@@ -1,8 +1,9 @@
 //! `behaview fetch`: what a sandbox kept beside its report, to a new file.
 
 use super::export::write_file;
-use super::scripts::{get, identifier, runtime, say_cost};
-use super::{Common, Failed, setup};
+use super::scripts::{get, runtime, say_cost};
+use super::show::identifier;
+use super::{Common, Failed, Spending, dry, setup_to_spend};
 use crate::export::file;
 use crate::request::{Artefact, Request};
 use clap::Args;
@@ -30,9 +31,11 @@ pub(super) struct Fetch {
     /// Ask the service even if the artefact is held
     #[arg(long)]
     refresh: bool,
-    /// Send nothing that may bring the cost of this run above N
-    #[arg(long, value_name = "N")]
-    max_cost: Option<u64>,
+    /// Print JSON where a dry run says what it would cost
+    #[arg(long, requires = "dry_run")]
+    json: bool,
+    #[command(flatten)]
+    spending: Spending,
 }
 
 impl Fetch {
@@ -42,6 +45,10 @@ impl Fetch {
         let name = || PathBuf::from(file::name(Some(&identifier), artefact.extension()));
         let path = self.output.clone().unwrap_or_else(name);
         let is_printed = path == Path::new("-");
+        let request = Request::Artefact { identifier, artefact };
+        if self.spending.dry_run {
+            return dry::print(&setup_to_spend(common, self.spending)?, vec![request], self.refresh, None, self.json);
+        }
         // Before anything is paid.
         if is_printed && io::stdout().is_terminal() {
             return Err(Failed::usage("that is no text for a terminal: name a file, or a pipe").into());
@@ -49,8 +56,7 @@ impl Fetch {
         if !is_printed {
             file::check(&path, self.force)?;
         }
-        let setup = setup(common)?.at_most(self.max_cost);
-        let request = Request::Artefact { identifier, artefact };
+        let setup = setup_to_spend(common, self.spending)?;
         let got = runtime()?.block_on(get(&setup, &request, self.refresh))?;
         say_cost(&setup.gate)?;
         let copy = |out: &mut dyn Write| got.body.windows().try_for_each(|window| out.write_all(&window?));

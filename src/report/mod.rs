@@ -6,6 +6,7 @@
 //!                                ATTRIBUTES (name, pane, label, shape)
 //! ```
 //!
+//! An index may be kept beside its bytes, and is then read in windows like them: opening a held report does not read it whole.
 //! Nothing here holds the report as values: a row is decoded when it is looked at, so a report of a million rows costs
 //! a few bytes a row.
 
@@ -19,8 +20,11 @@ mod indexer;
 pub mod indicators;
 pub mod json;
 mod kept;
+pub mod note;
+pub mod origin;
 pub mod page;
 pub mod records;
+pub mod retention;
 mod row_set;
 pub mod rows;
 pub mod tree;
@@ -31,7 +35,10 @@ pub use identifier::Identifier;
 pub use index::{Index, Section};
 pub use indexer::Indexer;
 pub use indicators::{Indicator, Indicators};
+pub use note::{About, Item, Note};
+pub use origin::Imported;
 pub use records::Place;
+pub use retention::Retention;
 pub use row_set::RowSet;
 pub use rows::{Piece, Report, Row};
 pub use tree::{Depths, Folds};

@@ -54,9 +54,13 @@ impl Store {
     pub fn grow(&self, id: AnswerId, from: u64, bytes: &[u8]) -> Result<(), StoreError> {
         self.with(|connection| {
             let transaction = connection.transaction()?;
-            blocks::write(&transaction, Shelf::Answer(id), from / BLOCK as u64, bytes)?;
             let length = i64::try_from(from.saturating_add(bytes.len() as u64)).unwrap_or(i64::MAX);
-            transaction.execute("UPDATE answer SET length = ?1 WHERE id = ?2", params![length, id.0])?;
+            let update = "UPDATE answer SET length = ?1 WHERE id = ?2 AND usable = 2";
+            // What was deleted meanwhile stays deleted.
+            if transaction.execute(update, params![length, id.0])? == 0 {
+                return Err(rusqlite::Error::QueryReturnedNoRows);
+            }
+            blocks::write(&transaction, Shelf::Answer(id), from / BLOCK as u64, bytes)?;
             transaction.commit()
         })
     }
@@ -68,7 +72,7 @@ impl Store {
     pub fn grown(&self, id: AnswerId, now: Timestamp) -> Result<(), StoreError> {
         self.with(|connection| {
             connection.execute(
-                "UPDATE answer SET usable = 1, received = ?1 WHERE id = ?2",
+                "UPDATE answer SET usable = 1, received = ?1 WHERE id = ?2 AND usable = 2",
                 params![now.as_millisecond(), id.0],
             )
         })

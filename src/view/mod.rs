@@ -5,6 +5,7 @@
 
 mod away;
 mod bar;
+mod held;
 mod line;
 mod list;
 mod overlay;

@@ -35,7 +35,7 @@ fn what_is_copied_is_one_line_without_teeth() {
     );
     stage.keys("2 ctrl-p");
     let all = stage.copied();
-    assert!(all.contains("CALLS_WMI · CREATES_SCHEDULED_TASK · "), "{all}");
+    assert!(all.contains("CALLS_WMI · CHECKS_USER_INPUT · CREATES_SCHEDULED_TASK · "), "{all}");
     stage.keys("3 enter");
     screen!("away_values", stage);
     stage.keys("tab y");

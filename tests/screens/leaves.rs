@@ -72,12 +72,10 @@ fn all_details(bytes: &[u8]) -> String {
         for _ in 0..session.model().open().unwrap().count(info.pane) {
             session.press("enter".parse().unwrap());
             loop {
-                session.draw().unwrap();
-                let before = overlay(&session);
+                let before = overlay(&mut session);
                 text += &before;
                 session.press("pgdn".parse().unwrap());
-                session.draw().unwrap();
-                if overlay(&session) == before {
+                if overlay(&mut session) == before {
                     break;
                 }
             }
@@ -89,7 +87,10 @@ fn all_details(bytes: &[u8]) -> String {
 }
 
 /// What stands in the frame that is over the screen, its rows joined, without blanks.
-fn overlay(session: &Session<TestBackend>) -> String {
+fn overlay(session: &mut Session<TestBackend>) -> String {
+    // Drawn anew: unlike a terminal, the backend keeps what stood under the second half of a wide letter.
+    session.terminal_mut().clear().unwrap();
+    session.draw().unwrap();
     let buffer = session.terminal().backend().buffer();
     let rows: Vec<String> = buffer
         .content()

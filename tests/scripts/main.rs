@@ -7,9 +7,15 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod around;
 mod away;
+mod config;
 mod cost;
 mod counters;
 mod desk;
+mod examples;
+mod held;
 mod ledger;
 mod reports;
+mod spending;
+mod store;

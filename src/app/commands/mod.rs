@@ -6,6 +6,7 @@
 
 mod away;
 mod context;
+mod held;
 mod moving;
 mod over;
 mod report;
@@ -17,8 +18,8 @@ use super::model::Model;
 use crate::request::Request;
 
 /// Every command, by what it is about. Where two have the same key, the first that applies is meant.
-pub static COMMANDS: [&[Command]; 5] =
-    [sandboxes::COMMANDS, report::COMMANDS, away::COMMANDS, over::COMMANDS, moving::COMMANDS];
+pub static COMMANDS: [&[Command]; 6] =
+    [sandboxes::COMMANDS, report::COMMANDS, away::COMMANDS, over::COMMANDS, held::COMMANDS, moving::COMMANDS];
 
 /// One command.
 pub struct Command {
