@@ -185,7 +185,11 @@ impl Report {
         }
         match found.form {
             Form::Processes => {
-                let own = self.process_members(found, row, &self.row_bytes(found, row, WHOLE_ROW)?, WHOLE_ROW);
+                let bytes = self.row_bytes(found, row, WHOLE_ROW)?;
+                if Raw::new(&bytes).kind() != Kind::Object {
+                    return Ok(lines(Raw::new(&bytes).bytes()));
+                }
+                let own = self.process_members(found, row, &bytes, WHOLE_ROW);
                 Ok(own.into_iter().flat_map(|(name, value)| named_lines(&name, &value)).collect())
             }
             Form::Object | Form::Loose => {
