@@ -16,16 +16,20 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("service", &["clock", "files", "request", "report", "text"]),
     ("store", &["files", "report", "quota", "text"]),
     ("gate", &["log", "service", "store", "request", "report", "quota", "text"]),
-    ("app", &["quota", "report", "request", "text"]),
-    ("view", &["app", "quota", "report", "request", "text"]),
+    ("app", &["export", "quota", "report", "request", "text"]),
+    ("view", &["app", "export", "quota", "report", "request", "text"]),
+    ("export", &["report", "text"]),
     ("config", &["files", "log", "quota", "service", "state"]),
     ("demo", &[]),
-    ("runtime", &["app", "clock", "gate", "quota", "report", "request", "service", "state", "store", "text", "view"]),
+    (
+        "runtime",
+        &["app", "clock", "export", "gate", "quota", "report", "request", "service", "state", "store", "text", "view"],
+    ),
     (
         "cli",
         &[
-            "app", "clock", "config", "demo", "files", "gate", "quota", "report", "log", "request", "runtime",
-            "service", "state", "store", "text",
+            "app", "clock", "config", "demo", "export", "files", "gate", "quota", "report", "log", "request",
+            "runtime", "service", "state", "store", "text",
         ],
     ),
 ];

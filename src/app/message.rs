@@ -1,11 +1,12 @@
 //! What comes in and what goes out of the state machine, as data.
 
+use super::away::Copied;
 use super::held::{HeldLine, Purging};
 use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerPage;
+use super::saving::{NotSaved, Save};
 use crate::quota::{Balances, Entitlements, Spent, Usage};
-use crate::report::Imported;
 use crate::report::body::Body;
 use crate::report::hashes::Hashes;
 use crate::report::identifier::{Identifier, Sha256};
@@ -13,6 +14,7 @@ use crate::report::index::Batch;
 use crate::report::note::{About, Note};
 use crate::report::page::Page;
 use crate::report::rows::Line;
+use crate::report::{Imported, Indicators};
 use crate::request::{Quote, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -117,6 +119,29 @@ pub enum Message {
     },
     /// Quota details have come, or not.
     Balances(Result<Balances, String>),
+    /// Something was copied, and how; or why not.
+    Copied {
+        /// What.
+        what: String,
+        /// How, or why not.
+        result: Result<String, String>,
+    },
+    /// The indicators of a report were found.
+    Indicators {
+        /// Which opening.
+        opening: Opening,
+        /// The indicators, or why there are none.
+        result: Result<Indicators, String>,
+    },
+    /// A file was written, as these words say; or why not.
+    Saved(Result<String, NotSaved>),
+    /// A call has ended that brought an artefact.
+    Fetched {
+        /// The question.
+        request: Request,
+        /// When it came, and its length in bytes; or why it did not.
+        result: Result<(Timestamp, u64), Failure>,
+    },
     /// What this session has spent.
     Spent(Spent),
     /// The ledger.
@@ -253,6 +278,17 @@ pub enum Effect {
         /// The bytes.
         body: Body,
     },
+    /// Hand text to the clipboard.
+    Copy(Copied),
+    /// Find the indicators of a report.
+    FindIndicators {
+        /// Which opening.
+        opening: Opening,
+        /// The bytes.
+        body: Body,
+    },
+    /// Write a file.
+    Save(Save),
     /// Keep a note, in place of the one before.
     WriteNote(Note),
     /// Delete a note.

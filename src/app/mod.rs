@@ -8,12 +8,15 @@
 
 pub mod answer;
 mod answers;
+pub mod artefacts;
 pub mod asks;
+pub mod away;
 pub mod batch;
 pub mod commands;
 mod counters;
 pub mod detail;
 pub mod held;
+pub mod indicators;
 pub mod key;
 pub mod layout;
 pub mod ledger;
@@ -28,6 +31,7 @@ pub mod palette;
 pub mod panes;
 pub mod planner;
 pub mod price;
+pub mod saving;
 pub mod sheet;
 pub mod sieve;
 mod typing;

@@ -48,6 +48,8 @@ pub struct Model {
     pub is_zoomed: bool,
     /// The price above which a yes is wanted; none where none is.
     pub confirm_above: Option<u64>,
+    /// Whether the analyst has said yes to copying raw.
+    pub copies_raw: bool,
     /// Reports that are being opened one after another.
     pub batch: Option<Batch>,
     /// Calls that are under way.
@@ -171,6 +173,7 @@ impl Model {
             group: 0,
             is_zoomed: false,
             confirm_above: None,
+            copies_raw: false,
             batch: None,
             under_way: Vec::new(),
             balances: None,

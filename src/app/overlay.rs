@@ -1,13 +1,16 @@
 //! What stands over the screen: one thing at a time, those behind it waiting.
 
 use super::answer::AnswerTree;
+use super::artefacts::ArtefactList;
 use super::detail::Detail;
 use super::held::HeldScreen;
+use super::indicators::IndicatorList;
 use super::layout::Size;
 use super::notes::NoteForm;
 use super::palette::{Confirm, Palette, Prompt};
 use super::panes::Move;
 use super::planner::Planner;
+use super::saving::SaveForm;
 use super::sheet::Sheet;
 
 /// What stands over the screen.
@@ -27,6 +30,12 @@ pub enum Overlay {
     Answer(AnswerTree),
     /// A plan is made.
     Planner(Planner),
+    /// What others can look for.
+    Indicators(IndicatorList),
+    /// What can be downloaded.
+    Artefacts(ArtefactList),
+    /// The path of a file is typed.
+    Save(SaveForm),
     /// A note is typed.
     Note(NoteForm),
     /// Everything that is held.
@@ -47,8 +56,10 @@ impl Overlay {
             Self::Detail(detail) => detail.go(movement, rows),
             Self::Palette(palette) => palette.go(movement, rows.saturating_sub(TYPED)),
             Self::Answer(answer) => answer.go(movement, rows),
+            Self::Indicators(list) => list.go(movement, rows.saturating_sub(TYPED)),
+            Self::Artefacts(list) => list.go(movement, rows),
             Self::Held(held) => held.go(movement, rows),
-            Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) | Self::Note(_) | Self::Age(_) => {}
+            Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) | Self::Save(_) | Self::Note(_) | Self::Age(_) => {}
         }
     }
 
@@ -62,6 +73,9 @@ impl Overlay {
             | Self::Prompt(_)
             | Self::Confirm(_)
             | Self::Planner(_)
+            | Self::Indicators(_)
+            | Self::Artefacts(_)
+            | Self::Save(_)
             | Self::Held(_)
             | Self::Age(_)
             | Self::Note(_) => {}

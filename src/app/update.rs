@@ -57,6 +57,7 @@ impl Model {
             Message::Used { request, result } => self.used(&request, result),
             Message::Entitled { request, result } => self.entitled(&request, result),
             Message::LookedUp { request, since } => {
+                self.artefact_held(&request, since);
                 if let Some(Overlay::Prompt(form)) = &mut self.overlay {
                     form.held = since.map(|since| (request, since));
                 }
@@ -65,6 +66,10 @@ impl Model {
             Message::Listed { request, result } => self.listed(&request, result),
             Message::Counted { path, result } => self.counted(&path, result),
             Message::Balances(result) => self.balanced(result),
+            Message::Copied { what, result } => self.copied(&what, result),
+            Message::Saved(result) => self.saved(result),
+            Message::Fetched { request, result } => self.fetched(&request, result),
+            Message::Indicators { opening, result } => self.indicated(opening, result),
             Message::Spent(spent) => {
                 self.spent = spent;
                 Vec::new()

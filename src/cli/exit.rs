@@ -238,6 +238,7 @@ fn kind_of_service(error: &ServiceError) -> Kind {
         ServiceError::Unreachable(_) | ServiceError::Lost(_) | ServiceError::GivenUp | ServiceError::TooLong(_) => {
             Kind::Network
         }
+        ServiceError::Unkept(_) => Kind::Other,
         ServiceError::Unusable(_) => Kind::BadAnswer,
         ServiceError::Refused(refusal) => match refusal.reason {
             Reason::WrongKey => Kind::Key,

@@ -7,6 +7,8 @@ mod doctor;
 mod document;
 mod dry;
 mod exit;
+mod export;
+mod fetch;
 mod held;
 mod import;
 mod ledger;
@@ -106,6 +108,10 @@ enum Command {
     List(list::List),
     /// Print one behaviour report as JSON; a report that is not held costs one request
     Show(show::Show),
+    /// Write reports for others: JSON, JSON lines, CSV, Markdown, STIX 2.1, MISP; a report that is not held costs one request
+    Export(export::Export),
+    /// Fetch what a sandbox kept beside its report into a file: HTML report, network capture, event log, memory dump; costs one request
+    Fetch(fetch::Fetch),
     /// Say what operations cost, by which rule, and whether they fit; costs nothing
     Cost(Box<cost::Cost>),
     /// Print what the service's counters allow, and what is used of it; costs nothing
@@ -158,6 +164,8 @@ fn run(command: Option<Command>, sha256: Option<&str>, common: &Common) -> anyho
         Some(Command::Open { file }) => open(&file),
         Some(Command::List(list)) => list.run(common),
         Some(Command::Show(show)) => show.run(common),
+        Some(Command::Export(export)) => export.run(common),
+        Some(Command::Fetch(fetch)) => fetch.run(common),
         Some(Command::Call(call)) => call.run(common),
         Some(Command::Cost(cost)) => cost.run(common),
         Some(Command::Quota(quota)) => quota.run(common),

@@ -8,11 +8,13 @@
 //! cannot hide a cost, and a mistake in reading cannot cost a second call. What the free quota details say is written down too,
 //! and settles what the answers could not.
 
+mod growing;
 pub mod import;
 mod looks;
 mod reading;
 
 use crate::log::{Level, LineId, Log};
+use crate::quota::audit::Look;
 use crate::quota::{Allowed, Budget, OverBudget, Settled, Spent};
 use crate::report::Body;
 use crate::request::{Quote, Request};
@@ -321,18 +323,10 @@ impl Gate {
             return Ok(Answer { received: held.received, body: held.body, unkept: None });
         }
         let look = if *request == Request::Quotas { self.begin_look().await } else { None };
-        let sent = tokio::select! {
-            biased;
-            () = under_way.given_up.notified() => Err(ServiceError::GivenUp),
-            sent = self.client.send(request, progress) => sent,
-        };
-        let received = (self.clock)();
-        if let (Some(look), Ok(reply)) = (look, &sent) {
-            self.note_look(look, received, reply).await;
-        }
-        let taken = match sent {
-            Ok(reply) => self.take(request, received, reply).await?,
-            Err(error) => Err(error),
+        let given_up = &under_way.given_up;
+        let taken = match request {
+            Request::Artefact { artefact, .. } => self.download(request, *artefact, progress, given_up).await?,
+            _ => self.send(request, look, progress, given_up).await?,
         };
         let settled = price.settle(reading::outcome(request, &taken));
         if let Some(entry) = entry {
@@ -351,6 +345,29 @@ impl Gate {
     /// The calls that are under way, each with the way to give it up.
     fn calls(&self) -> MutexGuard<'_, HashMap<Request, Arc<Notify>>> {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a request whose answer fits into memory, and reads the answer.
+    async fn send(
+        &self,
+        request: &Request,
+        look: Option<Look>,
+        progress: Progress<'_>,
+        given_up: &Notify,
+    ) -> Result<Result<Answer, ServiceError>, GateError> {
+        let sent = tokio::select! {
+            biased;
+            () = given_up.notified() => Err(ServiceError::GivenUp),
+            sent = self.client.send(request, progress) => sent,
+        };
+        let received = (self.clock)();
+        if let (Some(look), Ok(reply)) = (look, &sent) {
+            self.note_look(look, received, reply).await;
+        }
+        match sent {
+            Ok(reply) => self.take(request, received, reply).await,
+            Err(error) => Ok(Err(error)),
+        }
     }
 
     fn enter<'a>(&'a self, request: &'a Request) -> Result<UnderWay<'a>, GateError> {

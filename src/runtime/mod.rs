@@ -9,9 +9,11 @@
 //! ```
 //! The loop itself waits for nothing but messages: the network, the store and the indexing of reports run beside it.
 
+pub mod clipboard;
 mod held;
 mod painter;
 mod performer;
+mod saver;
 mod signals;
 mod terminal;
 
@@ -19,12 +21,15 @@ pub use performer::{Backing, Performer};
 pub use signals::Signals;
 pub use terminal::{Unattended, attended, run, tame_panics, terminal_size};
 
+use crate::app::away::Copied;
 use crate::app::{Effect, Key, Message, Model, Size};
 use crate::gate::Clock;
 use crate::view;
+use clipboard::Way;
 use ratatui::Terminal;
 use ratatui::backend::Backend;
 use ratatui::layout::Rect;
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError, Sender};
@@ -70,6 +75,7 @@ pub struct Session<B: Backend> {
     turn: Option<Turn>,
     /// Frames drawn so far.
     frames: Arc<AtomicU64>,
+    clipboard: (Way, Box<dyn Write + Send>),
     /// What is to be done once there is something to look at: the first screen does not wait for the network.
     later: Vec<Effect>,
 }
@@ -87,7 +93,14 @@ where
         let performer = Performer::new(backing, outbox.clone())?;
         let later = Vec::new();
         let frames = Arc::default();
-        Ok(Self { terminal, model, performer, outbox, inbox, clock, exit: None, turn: None, frames, later })
+        let clipboard = (Way::default(), Box::new(std::io::sink()) as Box<dyn Write + Send>);
+        Ok(Self { terminal, model, performer, outbox, inbox, clock, exit: None, turn: None, frames, clipboard, later })
+    }
+
+    /// The same session, which copies by way of the terminal behind `out`.
+    #[must_use]
+    pub fn with_clipboard(self, way: Way, out: Box<dyn Write + Send>) -> Self {
+        Self { clipboard: (way, out), ..self }
     }
 
     /// Where keys, pastes and sizes are sent.
@@ -262,6 +275,13 @@ where
         self.take(Message::Resize(Size { width, height }));
     }
 
+    /// Nothing else writes to the terminal meanwhile: drawing is the loop's as well.
+    fn copy(&mut self, copied: Copied) {
+        let (way, out) = &mut self.clipboard;
+        let result = clipboard::by_terminal(&copied, *way, out).map_err(|error| error.to_string());
+        self.take(Message::Copied { what: copied.what, result });
+    }
+
     fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
@@ -269,6 +289,7 @@ where
                 Effect::Demo => self.exit = Some(Exit::Demo),
                 Effect::Aside => self.turn = Some(Turn::Aside),
                 Effect::TakeBack => self.turn = Some(Turn::Resumed),
+                Effect::Copy(copied) if self.clipboard.0 != Way::Tmux => self.copy(copied),
                 work => self.performer.perform(work),
             }
         }

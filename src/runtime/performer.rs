@@ -1,6 +1,6 @@
 //! Performs effects beside the loop, and answers with messages.
 
-use super::held;
+use super::{clipboard, held, saver};
 use crate::app::ledger::{LedgerLine, LedgerPage, SHOWN};
 use crate::app::message::{Failure, HeldPage, HeldReport, Here, Opening, Recent};
 use crate::app::{Effect, Message};
@@ -11,7 +11,7 @@ use crate::report::identifier::Sha256;
 use crate::report::index::Batch;
 use crate::report::page::Page;
 use crate::report::rows::{Line, lines};
-use crate::report::{Body, Index, Indexer};
+use crate::report::{Body, Index, Indexer, Indicators, Report};
 use crate::request::{Listing, Quote, Request};
 use crate::service::Received;
 use crate::store::{LedgerEntry, StoreError};
@@ -23,7 +23,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
@@ -37,6 +37,8 @@ const PACE: Duration = Duration::from_millis(60);
 /// The largest answer that is looked at as a tree, in bytes: a line of it takes tens.
 const LARGEST_TREE: u64 = 32 * 1024 * 1024;
 
+/// How long a file that is half written has to take itself away.
+const LAST_MOMENT: Duration = Duration::from_millis(500);
 /// The largest list of hashes that is read, in bytes: about a million of them.
 const LARGEST_LIST: u64 = 64 * 1024 * 1024;
 
@@ -58,6 +60,10 @@ pub struct Performer {
     pub(super) outbox: Sender<Message>,
     pub(super) runtime: Option<Runtime>,
     pending: Arc<AtomicUsize>,
+    /// Files that are being written.
+    writing: Arc<AtomicUsize>,
+    /// Whether what is beside the loop is to end.
+    stopped: Arc<AtomicBool>,
     /// The opening of a report that is wanted; an earlier one need not be gone on with.
     opened: Arc<AtomicU64>,
 }
@@ -88,7 +94,9 @@ impl Performer {
     /// When the system cannot start the threads.
     pub fn new(backing: Backing, outbox: Sender<Message>) -> std::io::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build()?;
-        Ok(Self { backing, outbox, runtime: Some(runtime), pending: Arc::default(), opened: Arc::default() })
+        let (pending, opened) = (Arc::default(), Arc::default());
+        let (writing, stopped) = (Arc::default(), Arc::default());
+        Ok(Self { backing, outbox, runtime: Some(runtime), pending, opened, writing, stopped })
     }
 
     /// Whether nothing is being performed.
@@ -111,6 +119,34 @@ impl Performer {
             (Effect::StopIndexing, _) => self.opened.store(0, Ordering::SeqCst),
             (Effect::Ask { quote, anew }, Backing::Service(gate)) => self.ask(Arc::clone(gate), quote, anew),
             (Effect::GiveUp(request), Backing::Service(gate)) => gate.give_up(&request),
+            (Effect::Copy(copied), _) => self.reading(move |work| {
+                let result = clipboard::by_tmux(&copied);
+                work.send(Message::Copied { what: copied.what, result });
+            }),
+            (Effect::FindIndicators { opening, body }, _) => {
+                let is_stopped = self.is_stopped();
+                self.blocking(
+                    move |work| {
+                        let result = indicators(&body, &is_stopped).map_err(|error| error.to_string());
+                        work.send(Message::Indicators { opening, result });
+                    },
+                    move |why| Message::Indicators { opening, result: Err(why) },
+                );
+            }
+            (Effect::Save(save), backing) => {
+                let (backing, is_stopped) = (backing.clone(), self.is_stopped());
+                self.writing.fetch_add(1, Ordering::SeqCst);
+                let writing = Arc::clone(&self.writing);
+                self.reading(move |work| {
+                    let gate = match &backing {
+                        Backing::Service(gate) => Some(gate.as_ref()),
+                        Backing::Document => None,
+                    };
+                    let result = saver::save(save, gate, &is_stopped);
+                    writing.fetch_sub(1, Ordering::SeqCst);
+                    work.send(Message::Saved(result));
+                });
+            }
             (Effect::CountHashes(path), _) => self.reading(move |work| {
                 let result = count_hashes(&path);
                 work.send(Message::Counted { path, result });
@@ -207,6 +243,12 @@ impl Performer {
         }
     }
 
+    /// Whether the program ends, as something long asks now and then.
+    fn is_stopped(&self) -> impl Fn() -> bool + Send + 'static {
+        let stopped = Arc::clone(&self.stopped);
+        move || stopped.load(Ordering::Relaxed)
+    }
+
     fn work(&self) -> Work {
         self.pending.fetch_add(1, Ordering::SeqCst);
         Work { outbox: self.outbox.clone(), pending: Arc::clone(&self.pending) }
@@ -249,7 +291,12 @@ impl Performer {
 impl Drop for Performer {
     /// Paid answers are in, or were given up by the analyst: nothing else is worth waiting for.
     fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
+        self.stopped.store(true, Ordering::Relaxed);
+        let Some(runtime) = self.runtime.take() else { return };
+        if self.writing.load(Ordering::SeqCst) > 0 {
+            // A file that is half written takes itself away.
+            runtime.shutdown_timeout(LAST_MOMENT);
+        } else {
             runtime.shutdown_background();
         }
     }
@@ -285,6 +332,10 @@ fn message(request: Request, result: Result<Answer, GateError>) -> Message {
         },
         Request::Usage { .. } => {
             Message::Used { request, result: result.map_err(|error| failure(&error)).and_then(|answer| used(&answer)) }
+        }
+        Request::Artefact { .. } => {
+            let result = result.map(|answer| (answer.received, answer.body.len())).map_err(|error| failure(&error));
+            Message::Fetched { request, result }
         }
         Request::Behaviour { .. } => {
             Message::Answered { request, result: result.map(here).map_err(|error| failure(&error)) }
@@ -456,6 +507,12 @@ fn held_pages(gate: &Gate, file: &Sha256, listing: Listing) -> Result<Vec<HeldPa
         }
     }
     Ok(pages)
+}
+
+/// Finds a report's indicators in its bytes.
+fn indicators(body: &Body, is_stopped: &dyn Fn() -> bool) -> std::io::Result<Indicators> {
+    let index = Index::open(body)?;
+    Indicators::of(&Report { body: body.clone(), index }, is_stopped)
 }
 
 /// The hashes that a file lists; one that is larger than any list is not read.

@@ -1,5 +1,6 @@
 //! The real terminal: taken over, listened to, and given back however the program ends.
 
+use super::clipboard::Way;
 use super::painter::Painter;
 use super::signals::{self, Ending, Signals};
 use super::{Backing, Exit, Session, Turn};
@@ -84,7 +85,8 @@ pub fn run(mut model: Model, backing: Backing, first: Vec<Effect>, signals: Sign
     let (width, height) = crossterm::terminal::size()?;
     (model.size, model.has_shell) = (Size { width, height }, signals::has_shell());
     let terminal = Terminal::new(Painter::new(io::stdout()))?;
-    let mut session = Session::new(terminal, model, backing, crate::clock::now)?;
+    let session = Session::new(terminal, model, backing, crate::clock::now)?;
+    let mut session = session.with_clipboard(Way::from_here(), Box::new(io::stdout()));
     let ending = signals.tell(session.outbox())?;
     let mut taken = TakenOver::now()?;
     read_ahead(&session)?;

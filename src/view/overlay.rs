@@ -1,10 +1,10 @@
 //! What stands over the screen: a row whole, the keys, the prices.
 
-use super::held;
 use super::line::{LineWriter, rect};
 use super::list::progress;
 use super::pane::frame;
 use super::theme::Meaning;
+use super::{away, held};
 use crate::app::answer::AnswerTree;
 use crate::app::detail::Detail;
 use crate::app::notes::NoteForm;
@@ -31,8 +31,9 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay, model: &M
         Overlay::Sheet(sheet) => sheet.count(),
         Overlay::Detail(detail) => detail.count(),
         Overlay::Palette(_) | Overlay::Answer(_) | Overlay::Planner(_) => usize::MAX,
-        Overlay::Held(_) => usize::MAX,
-        Overlay::Prompt(_) | Overlay::Confirm(_) | Overlay::Note(_) | Overlay::Age(_) => SMALL,
+        Overlay::Indicators(_) | Overlay::Held(_) => usize::MAX,
+        Overlay::Artefacts(list) => list.rows.len() + usize::from(list.failure.is_some()) * 3,
+        Overlay::Prompt(_) | Overlay::Confirm(_) | Overlay::Save(_) | Overlay::Note(_) | Overlay::Age(_) => SMALL,
     };
     // As low as it needs to be, at the bottom: what it is about stays in sight.
     let height = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2).min(area.height);
@@ -46,6 +47,9 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay, model: &M
         Overlay::Confirm(confirm) => draw_confirm(buffer, area, confirm),
         Overlay::Answer(answer) => draw_answer(buffer, area, answer, model),
         Overlay::Planner(planner) => draw_planner(buffer, area, planner, model),
+        Overlay::Indicators(list) => away::draw_indicators(buffer, area, list, model),
+        Overlay::Artefacts(list) => away::draw_artefacts(buffer, area, list, model),
+        Overlay::Save(form) => away::draw_save(buffer, area, form),
         Overlay::Note(form) => draw_note(buffer, area, form),
         Overlay::Age(typed) => draw_age(buffer, area, typed),
         Overlay::Held(screen) => {
@@ -95,7 +99,7 @@ fn draw_planner(buffer: &mut Buffer, area: Area, planner: &Planner, model: &Mode
 }
 
 /// A line that is typed into: its end is what is seen.
-fn draw_line(buffer: &mut Buffer, area: Area, row: u16, prompt: &str, typed: &str) {
+pub(super) fn draw_line(buffer: &mut Buffer, area: Area, row: u16, prompt: &str, typed: &str) {
     let visible = Untrusted::from(typed).visible();
     let room = usize::from(area.width).saturating_sub(prompt.width() + 3);
     let shown = Untrusted::from(typed).visible_window(visible.width().saturating_sub(room), room);
@@ -171,6 +175,8 @@ fn draw_confirm(buffer: &mut Buffer, area: Area, confirm: &Confirm) {
     let room = usize::from(inside.width).max(10);
     let does = match &confirm.what {
         Confirmed::One(_) | Confirmed::All => "y sends it, esc does not.",
+        Confirmed::Raw => "y copies it, esc does not.",
+        Confirmed::Replace(_) => "y writes over it, esc does not.",
         Confirmed::NoNote | Confirmed::Purge(_) => "y deletes it, esc does not.",
     };
     let words = [(confirm.why.as_str(), Meaning::Problem), (does, Meaning::Text)];
@@ -210,7 +216,7 @@ fn draw_answer(buffer: &mut Buffer, area: Area, answer: &AnswerTree, model: &Mod
     }
 }
 
-fn inside(buffer: &mut Buffer, area: Area, title: &str, top: usize, count: usize) -> Area {
+pub(super) fn inside(buffer: &mut Buffer, area: Area, title: &str, top: usize, count: usize) -> Area {
     let height = usize::from(area.inside().height);
     let right = if count > height {
         format!(
@@ -239,7 +245,8 @@ fn draw_sheet(buffer: &mut Buffer, area: Area, sheet: &Sheet) {
 fn draw_detail(buffer: &mut Buffer, area: Area, detail: &Detail) {
     let inside = inside(buffer, area, &detail.title, detail.top, detail.count());
     for (row, shown) in (0..inside.height).zip(detail.rows(inside.height.into())) {
-        let mut line = LineWriter::new(buffer, inside, row);
+        let line = LineWriter::new(buffer, inside, row);
+        let mut line = if shown.is_chosen { line.base(Meaning::Cursor) } else { line };
         line.tab(inside.x, shown.indent);
         if let Some(name) = &shown.name {
             line.visible(name, Meaning::Key);

@@ -33,6 +33,24 @@ fn from_start_through_a_report_to_quit() {
 }
 
 #[test]
+fn what_is_copied_reaches_the_terminal_in_base64_only() {
+    let mut terminal = Terminal::start(&["demo"]);
+    terminal.wait_for("Sandboxes 4 of 6");
+    terminal.wait_for("CREATES_SCHEDULED_TASK");
+    terminal.press("2y");
+    terminal.wait_for("Copied a value by OSC 52");
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+    let seen = terminal.screen.lock().unwrap();
+    let text = String::from_utf8_lossy(&seen.1);
+    let (_, copied) = text.split_once("\u{1b}]52;c;").expect("OSC 52 has come");
+    let (copied, _) = copied.split_once("\u{1b}\\").unwrap();
+    // CALLS_WMI
+    assert_eq!(copied, "Q0FMTFNfV01J");
+    assert_eq!(text.matches("\u{1b}]52;").count(), 1);
+}
+
+#[test]
 fn the_terminal_can_be_resized_while_the_program_runs() {
     let mut terminal = Terminal::start(&["demo"]);
     terminal.wait_for("Sandboxes 4 of 6");
