@@ -11,12 +11,14 @@
 
 pub mod attributes;
 pub mod body;
+pub mod compare;
 pub mod identifier;
 pub mod index;
 mod indexer;
 pub mod json;
 pub mod page;
 pub mod rows;
+mod stream;
 pub mod tree;
 
 pub use attributes::{ATTRIBUTES, Attribute, Pane};

@@ -10,10 +10,10 @@ use std::borrow::Cow;
 use std::io;
 
 /// How many bytes of a row are read to show it in a line; a longer row is read whole only when it is opened.
-const PREVIEW: u64 = 16 * 1024;
+pub(super) const PREVIEW: u64 = 16 * 1024;
 
 /// How many bytes of a row are read when it is opened.
-const WHOLE_ROW: u64 = 8 * 1024 * 1024;
+pub(super) const WHOLE_ROW: u64 = 8 * 1024 * 1024;
 
 /// How many nested values are joined in a line before the rest is counted.
 const JOINED: usize = 8;
@@ -123,12 +123,35 @@ impl Report {
     #[must_use]
     pub fn row(&self, section: usize, row: usize) -> Row {
         let Some(found) = self.section(section) else { return Row::default() };
-        let pieces = match self.row_bytes(found, row, PREVIEW) {
-            Ok(bytes) if found.form == Form::Processes => self.process(found, row, &bytes, PREVIEW),
-            Ok(bytes) => pieces(found, &bytes),
-            Err(error) => vec![Piece::Own(format!("(unreadable: {error})").into())],
+        match self.row_bytes(found, row, PREVIEW) {
+            Ok(bytes) => self.row_from(section, row, &bytes),
+            Err(error) => {
+                Row { label: label(found), pieces: vec![Piece::Own(format!("(unreadable: {error})").into())] }
+            }
+        }
+    }
+
+    /// Decodes a row from its bytes.
+    pub(super) fn row_from(&self, section: usize, row: usize, bytes: &[u8]) -> Row {
+        let Some(found) = self.section(section) else { return Row::default() };
+        let pieces = match found.form {
+            Form::Processes => self.process(found, row, bytes, PREVIEW),
+            _ => pieces(found, bytes),
         };
         Row { label: label(found), pieces }
+    }
+
+    /// A process as an object without its children, wherever its members stand.
+    pub(super) fn process_without_children(&self, section: usize, row: usize) -> Vec<u8> {
+        let Some(found) = self.section(section) else { return Vec::new() };
+        let bytes = self.row_bytes(found, row, WHOLE_ROW).unwrap_or_default();
+        let mut object = b"{".to_vec();
+        for (name, value) in self.process_members(found, row, &bytes, WHOLE_ROW) {
+            // Only plain names are looked for: one that needs escapes may be left as it is.
+            object.extend([b"\"", name.as_bytes(), b"\":", &value, b","].concat());
+        }
+        object.push(b'}');
+        object
     }
 
     /// A row's value as written, up to 8 MiB.
@@ -275,7 +298,7 @@ fn member_pieces(bytes: &[u8]) -> Vec<Piece> {
     vec![Piece::Detail(name.text()), Piece::Own(": ".into()), Piece::Value(compact(value))]
 }
 
-fn split_member(bytes: &[u8]) -> (Raw<'_>, Raw<'_>) {
+pub(super) fn split_member(bytes: &[u8]) -> (Raw<'_>, Raw<'_>) {
     let name = Raw::new(bytes);
     (name, Raw::new(bytes.get(name.bytes().len()..).unwrap_or_default()))
 }
@@ -287,7 +310,7 @@ fn member_length(bytes: &[u8]) -> usize {
 }
 
 /// A value in one line: strings as they are, flat arrays joined, everything deeper as written.
-fn compact(raw: Raw<'_>) -> Untrusted {
+pub(super) fn compact(raw: Raw<'_>) -> Untrusted {
     let elements: Vec<_> = raw.elements().take(JOINED + 1).collect();
     let is_flat = elements.iter().all(|element| matches!(element.kind(), Kind::Text | Kind::Word));
     match raw.kind() {
