@@ -11,7 +11,7 @@ use super::sheet::Sheet;
 use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::Pane;
 use crate::report::identifier::Sha256;
-use crate::report::index::{Batch, Form, Section};
+use crate::report::index::{Batch, Section};
 use crate::report::rows::Line;
 use crate::request::Request;
 use jiff::Timestamp;
@@ -211,8 +211,7 @@ impl Model {
 }
 
 fn refresh_folds(state: &mut PaneState, report: &crate::report::Report) {
-    if state.folds.any() {
-        let tree = report.index.sections.iter().find(|section| section.form == Form::Processes);
-        tree.into_iter().for_each(|section| state.folds.refresh(&section.depths));
+    if let (true, Some((_, tree))) = (state.folds.any(), report.tree()) {
+        state.folds.refresh(tree.depths());
     }
 }

@@ -2,8 +2,7 @@
 
 use super::key::Key;
 use crate::report::index::Form;
-use crate::report::tree::{self, Folds};
-use crate::report::{Pane, Report, Row};
+use crate::report::{Folds, Pane, Report, Row};
 
 /// One pane on the screen.
 #[derive(Debug)]
@@ -170,7 +169,7 @@ impl PaneState {
 
     fn section_count(&self, report: &Report, section: usize) -> usize {
         report.section(section).map_or(0, |found| match found.form {
-            Form::Processes => self.folds.len(&found.depths),
+            Form::Processes => self.folds.len(found.depths()),
             _ => found.len(),
         })
     }
@@ -212,8 +211,8 @@ impl PaneState {
         let place = self.place(report, pane, position)?;
         let section = report.section(place.section)?;
         let branch = (section.form == Form::Processes).then(|| Branch {
-            guides: tree::guides(place.row, &section.depths, GUIDE_REACH),
-            children: tree::has_children(place.row, &section.depths).then(|| self.folds.is_folded(place.row)),
+            guides: section.depths().guides(place.row, GUIDE_REACH),
+            children: section.depths().has_children(place.row).then(|| self.folds.is_folded(place.row)),
         });
         Some(Shown { row: report.row(place.section, place.row), branch })
     }

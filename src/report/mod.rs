@@ -11,6 +11,7 @@
 
 pub mod attributes;
 pub mod body;
+mod column;
 pub mod compare;
 pub mod identifier;
 pub mod index;
@@ -27,4 +28,4 @@ pub use identifier::Identifier;
 pub use index::{Index, Section};
 pub use indexer::Indexer;
 pub use rows::{Piece, Report, Row};
-pub use tree::Folds;
+pub use tree::{Depths, Folds};

@@ -48,12 +48,11 @@ impl Report {
 
 /// Where a row begins, and where it ends at the latest; none where that is not noted.
 fn extent(section: &Section, row: usize) -> Option<(u64, Option<u64>)> {
-    let start = u64::from(*section.starts.get(row)?);
-    let end = match (section.form, section.starts.get(row + 1)) {
+    let start = u64::from(section.start(row)?);
+    let end = match (section.form, section.start(row + 1)) {
         (Form::Scalar | Form::Loose, None) => None,
-        (_, Some(next)) => Some(u64::from(*next)),
-        (_, None) if section.end == 0 => None,
-        (_, None) => Some(u64::from(section.end)),
+        (_, Some(next)) => Some(u64::from(next)),
+        (_, None) => section.end().map(u64::from),
     };
     Some((start, end.map(|end| end.clamp(start, start + WHOLE_ROW))))
 }

@@ -1,6 +1,88 @@
 //! Folding a flat tree: rows in order with a depth each, and the rows that are visible while some are folded.
 
+use super::column::Column;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// How deep each row of a tree stands, parents before their children.
+#[derive(Debug, Default)]
+pub struct Depths(Column<u16>);
+
+impl From<Vec<u16>> for Depths {
+    fn from(depths: Vec<u16>) -> Self {
+        Self(depths.into())
+    }
+}
+
+impl Depths {
+    /// How many rows there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How deep a row stands; 0 at the root.
+    #[must_use]
+    pub fn get(&self, row: usize) -> Option<u16> {
+        self.0.get(row)
+    }
+
+    /// The depths of some rows, cut to those there are.
+    #[must_use]
+    pub fn window(&self, rows: Range<usize>) -> Cow<'_, [u16]> {
+        self.0.window(rows)
+    }
+
+    /// Whether the row after this one is deeper.
+    #[must_use]
+    pub fn has_children(&self, row: usize) -> bool {
+        matches!((self.get(row), self.get(row + 1)), (Some(depth), Some(next)) if next > depth)
+    }
+
+    /// The row's parent.
+    #[must_use]
+    pub fn parent(&self, row: usize) -> Option<usize> {
+        let depth = self.get(row)?;
+        self.window(0..row).iter().rposition(|above| *above < depth)
+    }
+
+    /// Whether another child of the same parent follows, at each depth from 1 to the row's own: what the guide lines show.
+    ///
+    /// The search stops after `reach` rows, where a line is drawn as if it went on.
+    #[must_use]
+    pub fn guides(&self, row: usize, reach: usize) -> Vec<bool> {
+        let depth = self.get(row).unwrap_or_default();
+        let mut guides = vec![false; usize::from(depth)];
+        let mut open = depth;
+        for next in self.window(row + 1..(row + 1).saturating_add(reach)).iter() {
+            if *next <= open {
+                if *next == 0 {
+                    return guides;
+                }
+                if let Some(guide) = guides.get_mut(usize::from(*next) - 1) {
+                    *guide = true;
+                }
+                open = next - 1;
+            }
+        }
+        guides
+    }
+
+    pub(super) fn push(&mut self, depth: u16) {
+        self.0.push(depth);
+    }
+
+    pub(super) fn append(&mut self, more: Self) {
+        self.0.append(more.0);
+    }
+}
 
 /// Which rows of a tree are folded, and so which rows are visible.
 ///
@@ -18,8 +100,8 @@ impl Folds {
 
     /// How many rows of a tree with these depths are visible.
     #[must_use]
-    pub fn len(&self, depths: &[u16]) -> usize {
-        self.visible.as_ref().map_or(depths.len(), Vec::len)
+    pub fn len(&self, depths: &Depths) -> usize {
+        self.visible.as_ref().map_or_else(|| depths.len(), Vec::len)
     }
 
     /// The row that stands at a visible position.
@@ -45,23 +127,23 @@ impl Folds {
     }
 
     /// Hides a row's children.
-    pub fn fold(&mut self, row: usize, depths: &[u16]) {
-        if has_children(row, depths) {
+    pub fn fold(&mut self, row: usize, depths: &Depths) {
+        if depths.has_children(row) {
             self.folded.extend(u32::try_from(row));
             self.refresh(depths);
         }
     }
 
     /// Shows a row's children.
-    pub fn unfold(&mut self, row: usize, depths: &[u16]) {
+    pub fn unfold(&mut self, row: usize, depths: &Depths) {
         if u32::try_from(row).is_ok_and(|row| self.folded.remove(&row)) {
             self.refresh(depths);
         }
     }
 
     /// Folds every row that has children, or none.
-    pub fn fold_all(&mut self, fold: bool, depths: &[u16]) {
-        let rows = (0..depths.len()).filter(|row| fold && has_children(*row, depths));
+    pub fn fold_all(&mut self, fold: bool, depths: &Depths) {
+        let rows = (0..depths.len()).filter(|row| fold && depths.has_children(*row));
         self.folded = rows.filter_map(|row| u32::try_from(row).ok()).collect();
         self.refresh(depths);
     }
@@ -73,14 +155,14 @@ impl Folds {
     }
 
     /// Finds the visible rows again, after a fold or after rows were added.
-    pub fn refresh(&mut self, depths: &[u16]) {
+    pub fn refresh(&mut self, depths: &Depths) {
         if self.folded.is_empty() {
             self.visible = None;
             return;
         }
         let mut rows = Vec::new();
         let mut hidden_below = u16::MAX;
-        for (row, depth) in (0_u32..).zip(depths) {
+        for (row, depth) in (0_u32..).zip(depths.window(0..depths.len()).iter()) {
             if *depth > hidden_below {
                 continue;
             }
@@ -91,84 +173,48 @@ impl Folds {
     }
 }
 
-/// Whether the row after this one is deeper.
-#[must_use]
-pub fn has_children(row: usize, depths: &[u16]) -> bool {
-    match (depths.get(row), depths.get(row + 1)) {
-        (Some(depth), Some(next)) => next > depth,
-        _ => false,
-    }
-}
-
-/// The row's parent.
-#[must_use]
-pub fn parent(row: usize, depths: &[u16]) -> Option<usize> {
-    let depth = *depths.get(row)?;
-    depths.get(..row)?.iter().rposition(|above| *above < depth)
-}
-
-/// Whether another child of the same parent follows, at each depth from 1 to the row's own: what the guide lines show.
-///
-/// The search stops after `reach` rows, where a line is drawn as if it went on.
-#[must_use]
-pub fn guides(row: usize, depths: &[u16], reach: usize) -> Vec<bool> {
-    let depth = depths.get(row).copied().unwrap_or_default();
-    let mut guides = vec![false; usize::from(depth)];
-    let mut open = depth;
-    for next in depths.iter().skip(row + 1).take(reach) {
-        if *next <= open {
-            if *next == 0 {
-                return guides;
-            }
-            if let Some(guide) = guides.get_mut(usize::from(*next) - 1) {
-                *guide = true;
-            }
-            open = next - 1;
-        }
-    }
-    guides
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const DEPTHS: [u16; 7] = [0, 1, 2, 2, 1, 0, 1];
+    fn depths() -> Depths {
+        vec![0, 1, 2, 2, 1, 0, 1].into()
+    }
 
-    fn visible(folds: &Folds, depths: &[u16]) -> Vec<usize> {
+    fn visible(folds: &Folds, depths: &Depths) -> Vec<usize> {
         (0..folds.len(depths)).map(|n| folds.row(n)).collect()
     }
 
     #[test]
     fn folding_hides_the_subtree_only() {
         let mut folds = Folds::default();
-        folds.fold(1, &DEPTHS);
-        assert_eq!(visible(&folds, &DEPTHS), [0, 1, 4, 5, 6]);
-        folds.fold(0, &DEPTHS);
-        assert_eq!(visible(&folds, &DEPTHS), [0, 5, 6]);
-        folds.unfold(0, &DEPTHS);
-        assert_eq!(visible(&folds, &DEPTHS), [0, 1, 4, 5, 6]);
-        folds.fold_all(true, &DEPTHS);
-        assert_eq!(visible(&folds, &DEPTHS), [0, 5]);
-        folds.fold_all(false, &DEPTHS);
-        assert_eq!(visible(&folds, &DEPTHS).len(), 7);
+        folds.fold(1, &depths());
+        assert_eq!(visible(&folds, &depths()), [0, 1, 4, 5, 6]);
+        folds.fold(0, &depths());
+        assert_eq!(visible(&folds, &depths()), [0, 5, 6]);
+        folds.unfold(0, &depths());
+        assert_eq!(visible(&folds, &depths()), [0, 1, 4, 5, 6]);
+        folds.fold_all(true, &depths());
+        assert_eq!(visible(&folds, &depths()), [0, 5]);
+        folds.fold_all(false, &depths());
+        assert_eq!(visible(&folds, &depths()).len(), 7);
     }
 
     #[test]
     fn a_leaf_does_not_fold() {
         let mut folds = Folds::default();
-        folds.fold(2, &DEPTHS);
+        folds.fold(2, &depths());
         assert!(!folds.any());
     }
 
     #[test]
     fn parents_and_guides() {
-        assert_eq!(parent(3, &DEPTHS), Some(1));
-        assert_eq!(parent(5, &DEPTHS), None);
-        assert_eq!(guides(2, &DEPTHS, 100), [true, true]);
-        assert_eq!(guides(3, &DEPTHS, 100), [true, false]);
-        assert_eq!(guides(4, &DEPTHS, 100), [false]);
+        assert_eq!(depths().parent(3), Some(1));
+        assert_eq!(depths().parent(5), None);
+        assert_eq!(depths().guides(2, 100), [true, true]);
+        assert_eq!(depths().guides(3, 100), [true, false]);
+        assert_eq!(depths().guides(4, 100), [false]);
     }
 
     proptest! {
@@ -177,18 +223,18 @@ mod tests {
             depths in prop::collection::vec(0_u16..6, 1..60),
             folded in prop::collection::vec(0_usize..60, 0..8),
         ) {
-            let mut folds = Folds::default();
+            let (depths, mut folds) = (Depths::from(depths), Folds::default());
             for row in folded {
                 folds.fold(row, &depths);
             }
             let naive: Vec<usize> = (0..depths.len())
                 .filter(|row| {
-                    let mut up = parent(*row, &depths);
+                    let mut up = depths.parent(*row);
                     while let Some(above) = up {
                         if folds.is_folded(above) {
                             return false;
                         }
-                        up = parent(above, &depths);
+                        up = depths.parent(above);
                     }
                     true
                 })

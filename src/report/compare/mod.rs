@@ -9,7 +9,7 @@ mod identity;
 
 use super::attributes::{ATTRIBUTES, Pane};
 use super::body::Body;
-use super::index::{Form, Index, Section};
+use super::index::{Index, Section};
 use super::rows::{Piece, Report, Row};
 use identity::Way;
 use std::collections::HashMap;
@@ -258,8 +258,7 @@ fn hash(body: &Body, keys: &RandomState) -> io::Result<Hashed> {
         report.each_row(section, |row, bytes| {
             let mut hasher = keys.build_hasher();
             // A process's own members may go on behind its children.
-            let goes_on =
-                found.form == Form::Processes && u32::try_from(row).is_ok_and(|row| found.tails.contains_key(&row));
+            let goes_on = found.tail(row).is_some();
             if goes_on {
                 way.hash(&report.process_without_children(section, row), &mut room, &mut hasher);
             } else {
