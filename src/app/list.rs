@@ -255,6 +255,18 @@ impl List {
         }
     }
 
+    /// Takes what is held: pages, one after another, and reports.
+    pub fn take_recalled(&mut self, pages: Vec<HeldPage>, reports: Vec<HeldReport>) {
+        for page in pages {
+            let cursor = match &self.next {
+                Next::Page(cursor) => cursor.clone(),
+                Next::Nothing | Next::Circle => break,
+            };
+            self.take_page(cursor.as_ref(), page);
+        }
+        self.take_all_held(reports);
+    }
+
     /// Takes the reports that are held, where they are newer than what their page brought along.
     pub fn take_all_held(&mut self, reports: Vec<HeldReport>) {
         let named = |(place, entry): (usize, &Entry)| Some((entry.identifier.clone()?, place));

@@ -5,6 +5,7 @@ use super::layout::Size;
 use super::ledger::LedgerLine;
 use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::body::Body;
+use crate::report::compare::Matrix;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
 use crate::report::page::Page;
@@ -13,6 +14,7 @@ use crate::request::{Quote, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Something that happened.
 #[derive(Debug)]
@@ -35,6 +37,31 @@ pub enum Message {
         pages: Vec<HeldPage>,
         /// Its reports.
         reports: Vec<HeldReport>,
+    },
+    /// What is held of a file that is compared with.
+    RecalledBeside {
+        /// The file.
+        file: Sha256,
+        /// Its list pages, from the first on.
+        pages: Vec<HeldPage>,
+        /// Its reports.
+        reports: Vec<HeldReport>,
+    },
+    /// Reports have been compared, or cannot be.
+    Compared {
+        /// Which comparison.
+        number: u64,
+        /// The matrix, or why there is none.
+        result: Result<Arc<Matrix>, String>,
+    },
+    /// What was sought in a comparison has been found.
+    Sifted {
+        /// Which comparison.
+        number: u64,
+        /// What was sought.
+        sought: String,
+        /// The items that hold it, by number.
+        found: Vec<u32>,
     },
     /// A part of an answer has come.
     Received {
@@ -192,6 +219,24 @@ pub enum Effect {
     FindRecent,
     /// Find what is held of a file, and note that it was opened.
     Recall(Sha256),
+    /// Find what is held of a file that is compared with.
+    RecallBeside(Sha256),
+    /// Compare reports; none where one is not held.
+    Compare {
+        /// Which comparison.
+        number: u64,
+        /// The reports.
+        bodies: Vec<Option<Body>>,
+    },
+    /// Find the items of a comparison that hold something.
+    Sift {
+        /// Which comparison.
+        number: u64,
+        /// Its matrix.
+        matrix: Arc<Matrix>,
+        /// What is sought.
+        sought: String,
+    },
     /// Get the answer to a question, at the price that was on the screen.
     Ask {
         /// The question.

@@ -1,11 +1,13 @@
 //! Everything the screen shows, in one value with one owner.
 
 use super::batch::Batch;
+use super::compare::Compare;
 use super::layout::{Layout, Size, View};
 use super::list::{Entry, List, OpenReport, Origin};
 use super::message::{Effect, Failure, Here, Opening, Recent, Spent};
 use super::overlay::Overlay;
 use super::panes::{self, PaneState, Scroll};
+use super::places::Target;
 use crate::quota::{Balances, Entitlements, Holder, Limit, Unit};
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
@@ -66,6 +68,10 @@ pub struct Model {
     pub is_quitting: bool,
     /// Whether a file of which nothing is held is listed as soon as it is opened; the demo does so once.
     pub lists_at_once: bool,
+    /// The comparison that was left for one of its rows.
+    pub(super) compared: Option<Box<Compare>>,
+    /// The row that the cursor goes to as soon as it is found.
+    pub(super) bound_for: Option<Target>,
     /// Whether the analyst asked for the counters, and is told when they are there.
     pub(super) announces_balances: bool,
     /// Number of the last opening of a report.
@@ -155,6 +161,8 @@ impl Model {
             list_failure: None,
             is_quitting: false,
             lists_at_once: false,
+            compared: None,
+            bound_for: None,
             announces_balances: false,
             openings: 0,
         }

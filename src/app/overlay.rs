@@ -1,10 +1,12 @@
 //! What stands over the screen: one thing at a time, those behind it waiting.
 
 use super::answer::AnswerTree;
+use super::compare::{Compare, OtherFile};
 use super::detail::Detail;
 use super::layout::Size;
 use super::palette::{Confirm, Palette, Prompt};
 use super::panes::Move;
+use super::places::Places;
 use super::planner::Planner;
 use super::sheet::Sheet;
 
@@ -25,6 +27,12 @@ pub enum Overlay {
     Answer(AnswerTree),
     /// A plan is made.
     Planner(Planner),
+    /// Sandboxes against each other.
+    Compare(Box<Compare>),
+    /// Another file to compare with is chosen.
+    OtherFile(OtherFile),
+    /// Rows to go to.
+    Places(Places),
 }
 
 /// Rows that the line which is typed into takes, the empty one below it included.
@@ -39,6 +47,10 @@ impl Overlay {
             Self::Detail(detail) => detail.go(movement, rows),
             Self::Palette(palette) => palette.go(movement, rows.saturating_sub(TYPED)),
             Self::Answer(answer) => answer.go(movement, rows),
+            Self::Places(places) => places.go(movement, rows),
+            Self::OtherFile(other) => other.scroll.go(movement, other.files.len(), rows),
+            // Its head takes rows that only the model knows.
+            Self::Compare(_) => {}
             Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
         }
     }
@@ -48,6 +60,7 @@ impl Overlay {
         match self {
             Self::Detail(detail) => detail.fit(room.width.into()),
             Self::Sheet(sheet) => sheet.fit(room.width.into()),
+            Self::Places(_) | Self::OtherFile(_) | Self::Compare(_) => {}
             Self::Palette(_) | Self::Answer(_) | Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
         }
         self.go(Move::Up(0), room);

@@ -167,7 +167,7 @@ impl PaneState {
         report.sections(pane).into_iter().map(|section| self.section_count(report, section)).sum()
     }
 
-    fn section_count(&self, report: &Report, section: usize) -> usize {
+    pub(super) fn section_count(&self, report: &Report, section: usize) -> usize {
         report.section(section).map_or(0, |found| match found.form {
             Form::Processes => self.folds.len(found.depths()),
             _ => found.len(),

@@ -59,6 +59,7 @@ impl Model {
                 }
                 &mut planner.typed
             }
+            Some(Overlay::Compare(compare)) if compare.is_typing => &mut compare.typed,
             _ => return None,
         };
         match key {
@@ -67,7 +68,7 @@ impl Model {
             Key::Ctrl('u') => typed.clear(),
             _ => return None,
         }
-        Some(self.look_up())
+        Some(if self.comparing().is_some() { self.sift() } else { self.look_up() })
     }
 
     /// Asks the store whether the answer to what is typed is held.

@@ -42,6 +42,9 @@ impl Model {
                 Vec::new()
             }
             Message::Recalled { file, pages, reports } => self.recalled(&file, pages, reports),
+            Message::RecalledBeside { file, pages, reports } => self.recalled_beside(&file, pages, reports),
+            Message::Compared { number, result } => self.compared(number, result),
+            Message::Sifted { number, sought, found } => self.sifted(number, &sought, found),
             Message::Received { request, bytes, total } => self.received(&request, bytes, total),
             Message::Answered { request, result } => self.answered(&request, result),
             Message::Told { request, result } => self.told(&request, result),
@@ -68,7 +71,11 @@ impl Model {
                 self.record = record;
                 Vec::new()
             }
-            Message::Indexed { opening, batch } => self.indexed(opening, batch),
+            Message::Indexed { opening, batch } => {
+                let effects = self.indexed(opening, batch);
+                self.arrive();
+                effects
+            }
             Message::Unreadable { opening, why } => {
                 if let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) {
                     open.unreadable = Some(why);
@@ -207,9 +214,11 @@ impl Model {
         self.is_zoomed = false;
         self.typed.clear();
         self.list_failure = None;
+        self.bound_for = None;
         if self.file() == Some(&file) {
             return Vec::new();
         }
+        self.compared = None;
         self.list = Some(List::unasked(file.clone()));
         vec![Effect::Recall(file)]
     }
@@ -223,6 +232,16 @@ impl Model {
 
     /// Back one step.
     pub(super) fn go_back(&mut self) -> Vec<Effect> {
+        if let Some(compare) = self.comparing_mut().filter(|compare| compare.is_typing) {
+            compare.is_typing = false;
+            compare.typed.clear();
+            return self.sift();
+        }
+        if let Some(Overlay::Compare(compare)) = self.overlay.take_if(|over| matches!(over, Overlay::Compare(_))) {
+            self.compared = Some(compare);
+            self.overlay = self.behind.pop();
+            return Vec::new();
+        }
         if self.overlay.take().is_some() {
             self.overlay = self.behind.pop();
             return self.look_up();

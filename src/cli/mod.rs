@@ -1,5 +1,6 @@
 //! The command line: the app, the demo, and the commands for scripts. All come through the same gate and store.
 
+mod compare;
 mod cost;
 mod demo;
 mod document;
@@ -58,6 +59,8 @@ enum Command {
     List(scripts::List),
     /// Print one behaviour report as JSON; a report that is not held costs one request
     Show(scripts::Show),
+    /// Print which sandbox saw what, of one file or of two, from held reports; never asks the service
+    Compare(compare::Compare),
     /// Say what operations cost, by which rule, and whether they fit; costs nothing
     Cost(Box<cost::Cost>),
     /// Print what the service's counters allow, and what is used of it; costs nothing
@@ -104,6 +107,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Some(Command::List(list)) => list.run(&cli.common),
         Some(Command::Show(show)) => show.run(&cli.common),
         Some(Command::Call(call)) => call.run(&cli.common),
+        Some(Command::Compare(compare)) => compare.run(&cli.common),
         Some(Command::Cost(cost)) => cost.run(&cli.common),
         Some(Command::Quota(quota)) => quota.run(&cli.common),
         Some(Command::Usage(usage)) => usage.run(&cli.common),

@@ -5,6 +5,7 @@ use crate::app::message::{Failure, HeldPage, HeldReport, Here, Opening, Recent, 
 use crate::app::{Effect, Message};
 use crate::gate::{Answer, Cost, Gate, GateError};
 use crate::quota::{Balances, Entitlements, Usage};
+use crate::report::compare::Matrix;
 use crate::report::identifier::Sha256;
 use crate::report::page::Page;
 use crate::report::rows::{Line, lines};
@@ -49,6 +50,8 @@ pub struct Performer {
     pub(super) outbox: Sender<Message>,
     pub(super) runtime: Option<Runtime>,
     pending: Arc<AtomicUsize>,
+    /// Searches through a comparison so far.
+    searches: Arc<AtomicUsize>,
 }
 
 /// One piece of work; it counts as pending until it is dropped.
@@ -77,7 +80,7 @@ impl Performer {
     /// When the system cannot start the threads.
     pub fn new(backing: Backing, outbox: Sender<Message>) -> std::io::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build()?;
-        Ok(Self { backing, outbox, runtime: Some(runtime), pending: Arc::default() })
+        Ok(Self { backing, outbox, runtime: Some(runtime), pending: Arc::default(), searches: Arc::default() })
     }
 
     /// Whether nothing is being performed.
@@ -90,6 +93,21 @@ impl Performer {
     pub fn perform(&self, effect: Effect) {
         match (effect, &self.backing) {
             (Effect::Index { opening, body }, _) => self.blocking(move |work| index(&work, opening, &body)),
+            (Effect::Compare { number, bodies }, _) => self.blocking(move |work| {
+                let result = Matrix::of(&bodies).map(Arc::new).map_err(|error| error.to_string());
+                work.send(Message::Compared { number, result });
+            }),
+            (Effect::Sift { number, matrix, sought }, _) => self.sift(number, matrix, sought),
+            (Effect::RecallBeside(file), Backing::Service(gate)) => {
+                let gate = Arc::clone(gate);
+                self.blocking(move |work| {
+                    let held = held_of(&gate, &file);
+                    work.send(match held {
+                        Ok((pages, reports)) => Message::RecalledBeside { file, pages, reports },
+                        Err(error) => Message::Notice(error.to_string()),
+                    });
+                });
+            }
             (Effect::Ask { quote, anew }, Backing::Service(gate)) => self.ask(Arc::clone(gate), quote, anew),
             (Effect::Recall(file), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
@@ -130,6 +148,7 @@ impl Performer {
             (
                 Effect::Ask { .. }
                 | Effect::Recall(_)
+                | Effect::RecallBeside(_)
                 | Effect::FindRecent
                 | Effect::ReadLedger
                 | Effect::ReadRecord
@@ -138,6 +157,19 @@ impl Performer {
             )
             | (Effect::Quit | Effect::Demo, _) => {}
         }
+    }
+
+    /// Looks through a comparison; a later search makes an earlier one stop.
+    fn sift(&self, number: u64, matrix: Arc<Matrix>, sought: String) {
+        let (searches, this) = (Arc::clone(&self.searches), self.searches.fetch_add(1, Ordering::SeqCst) + 1);
+        self.blocking(move |work| {
+            let is_latest = || searches.load(Ordering::SeqCst) == this;
+            match matrix.find(sought.as_bytes(), is_latest) {
+                Ok(found) if is_latest() => work.send(Message::Sifted { number, sought, found }),
+                Ok(_) => {}
+                Err(error) => work.send(Message::Notice(format!("What was compared cannot be read: {error}"))),
+            }
+        });
     }
 
     fn work(&self) -> Work {
@@ -311,6 +343,12 @@ fn recent(gate: &Gate) -> Result<Message, StoreError> {
 /// Everything that is held of a file: its list pages, one after another, and its reports.
 fn recall(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
     gate.store().note_file(gate.profile(), file, None, gate.now())?;
+    let (pages, reports) = held_of(gate, file)?;
+    Ok(Message::Recalled { file: file.clone(), pages, reports })
+}
+
+/// A file's pages and reports that are held.
+fn held_of(gate: &Gate, file: &Sha256) -> Result<(Vec<HeldPage>, Vec<HeldReport>), StoreError> {
     let listing = gate.client().profile().listing;
     let pages = held_pages(gate, file, listing)?;
     let mut reports = gate.store().reports(gate.profile(), file)?;
@@ -326,7 +364,7 @@ fn recall(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
         identifier: held.identifier,
         here: Here { received: held.received, body: held.body, unkept: None },
     });
-    Ok(Message::Recalled { file: file.clone(), pages, reports: reports.collect() })
+    Ok((pages, reports.collect()))
 }
 
 fn held_pages(gate: &Gate, file: &Sha256, listing: Listing) -> Result<Vec<HeldPage>, StoreError> {

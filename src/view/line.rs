@@ -2,7 +2,7 @@
 
 use super::theme::{Meaning, style};
 use crate::app::Area;
-use crate::text::{Untrusted, Visible};
+use crate::text::{Untrusted, UntrustedStr, Visible};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -67,6 +67,12 @@ impl<'a> LineWriter<'a> {
                 self.put(grapheme, width, meaning);
             }
         }
+    }
+
+    /// Our own words in so many columns, `…` in the place of what does not fit.
+    pub(super) fn own_cut(&mut self, text: &str, columns: usize, meaning: Meaning) {
+        let shown = UntrustedStr::new(text.as_bytes()).visible_cut(columns.min(self.room()));
+        self.visible(&shown, meaning);
     }
 
     /// Text from outside, by way of the escaper, cut at the end of the row.

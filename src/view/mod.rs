@@ -4,10 +4,12 @@
 //! nothing else from outside is ever put into a cell.
 
 mod bar;
+mod compare;
 mod line;
 mod list;
 mod overlay;
 mod pane;
+mod places;
 mod screen;
 pub mod theme;
 

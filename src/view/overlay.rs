@@ -28,7 +28,9 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay, model: &M
     let rows = match overlay {
         Overlay::Sheet(sheet) => sheet.count(),
         Overlay::Detail(detail) => detail.count(),
-        Overlay::Palette(_) | Overlay::Answer(_) | Overlay::Planner(_) => usize::MAX,
+        Overlay::Palette(_) | Overlay::Answer(_) | Overlay::Planner(_) | Overlay::Compare(_) => usize::MAX,
+        Overlay::Places(places) => places.spots.len(),
+        Overlay::OtherFile(other) => other.files.len(),
         Overlay::Prompt(_) | Overlay::Confirm(_) => SMALL,
     };
     // As low as it needs to be, at the bottom: what it is about stays in sight.
@@ -43,6 +45,9 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay, model: &M
         Overlay::Confirm(confirm) => draw_confirm(buffer, area, confirm),
         Overlay::Answer(answer) => draw_answer(buffer, area, answer, model),
         Overlay::Planner(planner) => draw_planner(buffer, area, planner, model),
+        Overlay::Compare(compare) => super::compare::draw(buffer, area, compare, model),
+        Overlay::OtherFile(other) => super::compare::draw_files(buffer, area, other, model),
+        Overlay::Places(places) => super::places::draw(buffer, area, places, model),
     }
 }
 
@@ -86,7 +91,7 @@ fn draw_planner(buffer: &mut Buffer, area: Area, planner: &Planner, model: &Mode
 }
 
 /// A line that is typed into: its end is what is seen.
-fn draw_line(buffer: &mut Buffer, area: Area, row: u16, prompt: &str, typed: &str) {
+pub(super) fn draw_line(buffer: &mut Buffer, area: Area, row: u16, prompt: &str, typed: &str) {
     let visible = Untrusted::from(typed).visible();
     let room = usize::from(area.width).saturating_sub(prompt.width() + 3);
     let shown = Untrusted::from(typed).visible_window(visible.width().saturating_sub(room), room);
@@ -173,7 +178,7 @@ fn draw_answer(buffer: &mut Buffer, area: Area, answer: &AnswerTree, model: &Mod
     }
 }
 
-fn inside(buffer: &mut Buffer, area: Area, title: &str, top: usize, count: usize) -> Area {
+pub(super) fn inside(buffer: &mut Buffer, area: Area, title: &str, top: usize, count: usize) -> Area {
     let height = usize::from(area.inside().height);
     let right = if count > height {
         format!(

@@ -105,10 +105,7 @@ fn draw_row(mut line: LineWriter<'_>, start: u16, shown: &Shown, labels: usize, 
     match &shown.branch {
         Some(branch) => draw_branch(&mut line, branch),
         None => {
-            match &shown.row.label {
-                Label::Known(word) => line.own(word, Meaning::Faint),
-                Label::Named(name) => line.visible(&name.visible_cut(LABELS), Meaning::Faint),
-            }
+            draw_label(&mut line, &shown.row.label);
             line.tab(start, labels);
             if state.shift > 0 {
                 line.own("…", Meaning::Faint);
@@ -116,8 +113,21 @@ fn draw_row(mut line: LineWriter<'_>, start: u16, shown: &Shown, labels: usize, 
             line.shift(state.shift);
         }
     }
-    let mut room = if state.shift == 0 { value_room(&shown.row.pieces, line.room()) } else { None };
-    for piece in &shown.row.pieces {
+    draw_pieces(&mut line, &shown.row.pieces, state.shift);
+}
+
+/// The word beside a row.
+pub(super) fn draw_label(line: &mut LineWriter<'_>, label: &Label) {
+    match label {
+        Label::Known(word) => line.own(word, Meaning::Faint),
+        Label::Named(name) => line.visible(&name.visible_cut(LABELS), Meaning::Faint),
+    }
+}
+
+/// A row's text in what is left of a line; unshifted, its first value gives way to what is said about it.
+pub(super) fn draw_pieces(line: &mut LineWriter<'_>, pieces: &[Piece], shift: usize) {
+    let mut room = if shift == 0 { value_room(pieces, line.room()) } else { None };
+    for piece in pieces {
         match (piece, room) {
             (Piece::Value(text), Some(columns)) => {
                 line.elided(text, columns, Meaning::Text);

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
 
 mod asking;
+mod comparing;
 mod files;
 mod going_wrong;
 mod list;

@@ -4,6 +4,7 @@
 //! only by [`Act::Ask`] and [`Act::Each`], whose questions and prices are pure functions of the model: so the price can be
 //! shown before the key is pressed.
 
+mod compare;
 mod context;
 mod moving;
 mod over;
@@ -16,7 +17,8 @@ use super::model::Model;
 use crate::request::Request;
 
 /// Every command, by what it is about. Where two have the same key, the first that applies is meant.
-pub static COMMANDS: [&[Command]; 4] = [sandboxes::COMMANDS, report::COMMANDS, over::COMMANDS, moving::COMMANDS];
+pub static COMMANDS: [&[Command]; 5] =
+    [sandboxes::COMMANDS, report::COMMANDS, compare::COMMANDS, over::COMMANDS, moving::COMMANDS];
 
 /// One command.
 pub struct Command {

@@ -322,7 +322,9 @@ fn sort(items: &mut Vec<Item>) -> Vec<u32> {
     let mut starts = vec![0_u32; Pane::ALL.len() * (ATTRIBUTES.len() + 1) + 1];
     let count =
         |starts: &mut Vec<u32>, at: usize| starts.get_mut(at).map(|n| std::mem::replace(n, *n + 1)).unwrap_or(0);
-    items.iter().for_each(|item| drop(count(&mut starts, item.order.into())));
+    for item in items.iter() {
+        count(&mut starts, item.order.into());
+    }
     let mut before = 0;
     for start in &mut starts {
         before += std::mem::replace(start, before);
