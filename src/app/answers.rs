@@ -185,7 +185,7 @@ impl Model {
 
     pub(super) fn indexed(&mut self, opening: Opening, batch: Batch) -> Vec<Effect> {
         let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) else { return Vec::new() };
-        open.report.index.absorb(batch);
+        open.report.absorb(batch);
         for (pane, state) in &mut open.panes {
             if state.folds.any() || !state.sieve().is_open() {
                 state.refresh(&open.report, *pane);

@@ -306,7 +306,7 @@ mod tests {
             "registry_keys_set":["s0","s1","s2"],"registry_keys_deleted":["d0"],"registry_keys_opened":["o0","o1"]}"#;
         let body = crate::report::Body::in_memory(json.to_vec());
         let index = crate::report::Index::of(&body).unwrap();
-        Report { body, index }
+        Report::new(body, index)
     }
 
     /// Every row that a pane shows; `^` stands before one that only stands above another.

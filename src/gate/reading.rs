@@ -102,7 +102,7 @@ pub(super) fn read(request: &Request, body: &Body) -> Result<Vec<Brought>, Servi
             page_of(body, &index, file).map(|page| brought(page, file)).map_err(ServiceError::Unusable)
         }
         Request::Behaviour { identifier } => {
-            is_report(&Report { body: body.clone(), index }, identifier).map_err(ServiceError::Unusable)?;
+            is_report(&Report::new(body.clone(), index), identifier).map_err(ServiceError::Unusable)?;
             Ok(vec![whole(identifier, body)])
         }
         _ => Ok(Vec::new()),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// Numbers in a row.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Column<T> {
     numbers: Vec<T>,
 }

@@ -14,7 +14,7 @@ use std::io;
 use std::ops::Range;
 
 /// What a body holds, and where.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Index {
     /// The report's attributes and everything that stands beside them, in the order of the bytes.
     pub sections: Vec<Section>,
@@ -41,7 +41,7 @@ pub struct Index {
 }
 
 /// One attribute's rows.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Section {
     /// The attribute's name in the report.
     pub name: Untrusted,
@@ -122,6 +122,21 @@ impl Section {
     #[must_use]
     pub fn starts(&self, rows: Range<usize>) -> Cow<'_, [u32]> {
         self.starts.window(rows)
+    }
+
+    /// The last row that starts at this offset of the body or before.
+    #[must_use]
+    pub fn row_at(&self, at: u64) -> Option<usize> {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.start(middle).is_some_and(|start| u64::from(start) <= at) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low.checked_sub(1)
     }
 
     /// Offset after the last row; none while it is not known.

@@ -12,6 +12,7 @@
 pub mod attributes;
 pub mod body;
 mod column;
+pub mod find;
 pub mod identifier;
 pub mod index;
 mod indexer;

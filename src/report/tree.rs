@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// How deep each row of a tree stands, parents before their children.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Depths(Column<u16>);
 
 impl From<Vec<u16>> for Depths {
