@@ -3,10 +3,10 @@
 use super::batch::Batch;
 use super::layout::{Layout, Size, View};
 use super::list::{Entry, List, OpenReport, Origin};
-use super::message::{Effect, Failure, Here, Opening, Recent, Spent};
+use super::message::{Effect, Failure, Here, Opening, Recent};
 use super::overlay::Overlay;
 use super::panes::{self, PaneState, Scroll};
-use crate::quota::{Balances, Entitlements, Holder, Limit, Unit};
+use crate::quota::{Balances, Entitlements, Holder, Limit, Spent, Unit, Usage};
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::request::{Listing, Request};
@@ -52,6 +52,8 @@ pub struct Model {
     pub balances: Option<Balances>,
     /// Why the service's counters are not known, if they were asked for.
     pub balances_failure: Option<String>,
+    /// What was used by day and endpoint, once somebody has looked at it.
+    pub usage: Option<Usage>,
     /// What the user has bought, as far as it is known.
     pub entitlements: Entitlements,
     /// Units that this session has spent.
@@ -68,6 +70,8 @@ pub struct Model {
     pub lists_at_once: bool,
     /// Whether the analyst asked for the counters, and is told when they are there.
     pub(super) announces_balances: bool,
+    /// The same for what was used.
+    pub(super) announces_usage: bool,
     /// Number of the last opening of a report.
     pub(super) openings: u64,
 }
@@ -148,6 +152,7 @@ impl Model {
             under_way: Vec::new(),
             balances: None,
             balances_failure: None,
+            usage: None,
             entitlements: Entitlements::default(),
             spent: Spent::default(),
             record: BTreeMap::new(),
@@ -156,6 +161,7 @@ impl Model {
             is_quitting: false,
             lists_at_once: false,
             announces_balances: false,
+            announces_usage: false,
             openings: 0,
         }
     }

@@ -14,7 +14,7 @@ use std::io;
 use std::ops::Range;
 
 /// What a body holds, and where.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Index {
     /// The report's attributes and everything that stands beside them, in the order of the bytes.
     pub sections: Vec<Section>,
@@ -119,8 +119,10 @@ impl Section {
     }
 
     /// Offsets of the first bytes of some rows, cut to those there are; for who reads many of them.
-    #[must_use]
-    pub fn starts(&self, rows: Range<usize>) -> Cow<'_, [u32]> {
+    ///
+    /// # Errors
+    /// When they are kept and cannot be read.
+    pub fn starts(&self, rows: Range<usize>) -> io::Result<Cow<'_, [u32]>> {
         self.starts.window(rows)
     }
 
@@ -159,7 +161,7 @@ impl Section {
 }
 
 /// What an indexer found since it was last asked.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Batch {
     /// Whether the first section goes on where the last batch's last one stopped.
     pub(super) continues: bool,
@@ -175,6 +177,13 @@ pub(super) struct Tail {
     pub(super) section: usize,
     pub(super) row: u32,
     pub(super) at: u32,
+}
+
+impl From<Index> for Batch {
+    /// All that there is to find.
+    fn from(found: Index) -> Self {
+        Self { continues: false, tails: Vec::new(), found }
+    }
 }
 
 impl Index {

@@ -1,12 +1,14 @@
 //! Folding a flat tree: rows in order with a depth each, and the rows that are visible while some are folded or left out.
 
+use super::body::Body;
 use super::column::Column;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::io;
 use std::ops::Range;
 
 /// How deep each row of a tree stands, parents before their children.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Depths(Column<u16>);
 
 impl From<Vec<u16>> for Depths {
@@ -36,8 +38,16 @@ impl Depths {
 
     /// The depths of some rows, cut to those there are.
     #[must_use]
-    pub fn window(&self, rows: Range<usize>) -> Cow<'_, [u16]> {
+    ///
+    /// # Errors
+    /// When they are kept and cannot be read.
+    pub fn window(&self, rows: Range<usize>) -> io::Result<Cow<'_, [u16]>> {
         self.0.window(rows)
+    }
+
+    /// Those there are of some rows; what cannot be read is not there.
+    fn found(&self, rows: Range<usize>) -> Cow<'_, [u16]> {
+        self.window(rows).unwrap_or_default()
     }
 
     /// Whether the row after this one is deeper.
@@ -50,7 +60,7 @@ impl Depths {
     #[must_use]
     pub fn parent(&self, row: usize) -> Option<usize> {
         let depth = self.get(row)?;
-        self.window(0..row).iter().rposition(|above| *above < depth)
+        self.found(0..row).iter().rposition(|above| *above < depth)
     }
 
     /// Whether another child of the same parent follows, at each depth from 1 to the row's own: what the guide lines show.
@@ -59,7 +69,19 @@ impl Depths {
     #[must_use]
     pub fn guides(&self, row: usize, reach: usize) -> Vec<bool> {
         let depth = self.get(row).unwrap_or_default();
-        guides(depth, self.window(row + 1..(row + 1).saturating_add(reach)).iter().copied())
+        guides(depth, self.found(row + 1..(row + 1).saturating_add(reach)).iter().copied())
+    }
+
+    pub(super) fn kept(bytes: Body) -> Self {
+        Self(Column::kept(bytes))
+    }
+
+    pub(super) fn verify(&self) -> io::Result<()> {
+        self.0.verify()
+    }
+
+    pub(super) fn write(&self, to: &mut Vec<u8>) -> io::Result<()> {
+        self.0.write(to)
     }
 
     pub(super) fn push(&mut self, depth: u16) {
@@ -195,7 +217,7 @@ impl Folds {
     }
 
     fn unfolded(&self, rows: impl Iterator<Item = u32>, depths: &Depths) -> Vec<u32> {
-        let depths = depths.window(0..depths.len());
+        let depths = depths.found(0..depths.len());
         let mut hidden_below = u16::MAX;
         let is_visible = |row: &u32| {
             let depth = depths.get(*row as usize).copied().unwrap_or_default();
@@ -212,7 +234,7 @@ impl Folds {
 /// Rows in order, with every row that stands above one of them in the tree.
 fn with_ancestors(rows: &[u32], depths: &Depths) -> Vec<u32> {
     let end = rows.last().map_or(0, |last| *last as usize + 1);
-    let depths = depths.window(0..end);
+    let depths = depths.found(0..end);
     let (mut found, mut above, mut wanted) = (Vec::new(), Vec::<u32>::new(), rows.iter().copied().peekable());
     for (row, depth) in (0_u32..).zip(depths.iter()) {
         let is_above = |up: &u32| depths.get(*up as usize).is_some_and(|up| up < depth);

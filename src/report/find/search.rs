@@ -152,7 +152,7 @@ struct Stretch<'a> {
 
 impl Work<'_> {
     fn piece(&self, piece: Range<u64>, bytes: &mut Vec<u8>) -> io::Result<RowSet> {
-        let stretches: Vec<_> = self.stretches(&piece).collect();
+        let stretches = self.stretches(&piece).collect::<io::Result<Vec<_>>>()?;
         let mut found = RowSet::default();
         if stretches.is_empty() {
             return Ok(found);
@@ -170,7 +170,7 @@ impl Work<'_> {
     }
 
     /// The rows that begin in a piece.
-    fn stretches(&self, piece: &Range<u64>) -> impl Iterator<Item = Stretch<'_>> {
+    fn stretches(&self, piece: &Range<u64>) -> impl Iterator<Item = io::Result<Stretch<'_>>> {
         let first = self.firsts.partition_point(|(at, _)| *at <= piece.start).saturating_sub(1);
         let inside = self.firsts.iter().skip(first).take_while(|(at, _)| *at < piece.end);
         inside.filter_map(|(_, number)| {
@@ -178,8 +178,8 @@ impl Work<'_> {
             let from = |at: u64| at.checked_sub(1).and_then(|before| section.row_at(before)).map_or(0, |row| row + 1);
             let rows = from(piece.start)..from(piece.end);
             let end = section.start(rows.end).map_or(end, u64::from);
-            let starts = section.starts(rows.clone());
-            (!rows.is_empty()).then(|| Stretch { section: *number, form: section.form, row: rows.start, starts, end })
+            let stretch = |starts| Stretch { section: *number, form: section.form, row: rows.start, starts, end };
+            (!rows.is_empty()).then(|| section.starts(rows.clone()).map(stretch))
         })
     }
 }
