@@ -28,6 +28,7 @@ pub mod places;
 pub mod planner;
 pub mod price;
 pub mod sheet;
+pub mod sieve;
 mod typing;
 pub mod update;
 

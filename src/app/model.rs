@@ -4,11 +4,11 @@ use super::batch::Batch;
 use super::compare::Compare;
 use super::layout::{Layout, Size, View};
 use super::list::{Entry, List, OpenReport, Origin};
-use super::message::{Effect, Failure, Here, Opening, Recent, Spent};
+use super::message::{Effect, Failure, Here, Opening, Recent};
 use super::overlay::Overlay;
 use super::panes::{self, PaneState, Scroll};
 use super::places::Target;
-use crate::quota::{Balances, Entitlements, Holder, Limit, Unit};
+use crate::quota::{Balances, Entitlements, Holder, Limit, Spent, Unit, Usage};
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::request::{Listing, Request};
@@ -54,6 +54,8 @@ pub struct Model {
     pub balances: Option<Balances>,
     /// Why the service's counters are not known, if they were asked for.
     pub balances_failure: Option<String>,
+    /// What was used by day and endpoint, once somebody has looked at it.
+    pub usage: Option<Usage>,
     /// What the user has bought, as far as it is known.
     pub entitlements: Entitlements,
     /// Units that this session has spent.
@@ -74,6 +76,8 @@ pub struct Model {
     pub(super) bound_for: Option<Target>,
     /// Whether the analyst asked for the counters, and is told when they are there.
     pub(super) announces_balances: bool,
+    /// The same for what was used.
+    pub(super) announces_usage: bool,
     /// Number of the last opening of a report.
     pub(super) openings: u64,
 }
@@ -154,6 +158,7 @@ impl Model {
             under_way: Vec::new(),
             balances: None,
             balances_failure: None,
+            usage: None,
             entitlements: Entitlements::default(),
             spent: Spent::default(),
             record: BTreeMap::new(),
@@ -164,6 +169,7 @@ impl Model {
             compared: None,
             bound_for: None,
             announces_balances: false,
+            announces_usage: false,
             openings: 0,
         }
     }

@@ -137,7 +137,7 @@ impl Model {
         }
         let height = self.height();
         let is_tree = self.with_process(|state, row, depths| {
-            if depths.has_children(row) && !state.folds.is_folded(row) {
+            if state.folds.has_children(row, depths) && !state.folds.is_folded(row) {
                 state.folds.fold(row, depths);
             } else if let Some(parent) = depths.parent(row) {
                 state.scroll.cursor = state.folds.position(parent);

@@ -5,7 +5,9 @@ use super::message::Effect;
 use super::model::{Focus, Model};
 use super::overlay::Overlay;
 use super::panes::{Move, PaneState, Place, Scroll};
+use super::sieve::Sieve;
 use crate::report::identifier::{Identifier, Sha256};
+use crate::report::index::Form;
 use crate::report::{Pane, Report, Row};
 use std::borrow::Cow;
 
@@ -92,21 +94,15 @@ impl Places {
 }
 
 impl PaneState {
-    /// The position at which a row stands, after unfolding what hides it.
+    /// The position at which a row stands, after taking away what hides it: folds, a filter.
     fn reveal(&mut self, report: &Report, pane: Pane, place: Place) -> usize {
-        let mut before = 0;
-        for section in report.sections(pane) {
-            if section == place.section {
-                let Some(found) = report.section(section) else { break };
-                if found.depths().is_empty() {
-                    return before + place.row;
-                }
-                self.folds.reveal(place.row, found.depths());
-                return before + self.folds.position(place.row);
-            }
-            before += self.section_count(report, section);
+        if !self.sieve().lets_through(place.section, place.row) {
+            self.sift(report, pane, |sieve| *sieve = Sieve::OPEN);
         }
-        before
+        if let Some(tree) = report.section(place.section).filter(|found| found.form == Form::Processes) {
+            self.folds.reveal(place.row, tree.depths());
+        }
+        self.position(report, pane, place)
     }
 }
 

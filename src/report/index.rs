@@ -14,7 +14,7 @@ use std::io;
 use std::ops::Range;
 
 /// What a body holds, and where.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Index {
     /// The report's attributes and everything that stands beside them, in the order of the bytes.
     pub sections: Vec<Section>,
@@ -41,7 +41,7 @@ pub struct Index {
 }
 
 /// One attribute's rows.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Section {
     /// The attribute's name in the report.
     pub name: Untrusted,
@@ -119,9 +119,26 @@ impl Section {
     }
 
     /// Offsets of the first bytes of some rows, cut to those there are; for who reads many of them.
-    #[must_use]
-    pub fn starts(&self, rows: Range<usize>) -> Cow<'_, [u32]> {
+    ///
+    /// # Errors
+    /// When they are kept and cannot be read.
+    pub fn starts(&self, rows: Range<usize>) -> io::Result<Cow<'_, [u32]>> {
         self.starts.window(rows)
+    }
+
+    /// The last row that starts at this offset of the body or before.
+    #[must_use]
+    pub fn row_at(&self, at: u64) -> Option<usize> {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.start(middle).is_some_and(|start| u64::from(start) <= at) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low.checked_sub(1)
     }
 
     /// Offset after the last row; none while it is not known.
@@ -144,7 +161,7 @@ impl Section {
 }
 
 /// What an indexer found since it was last asked.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Batch {
     /// Whether the first section goes on where the last batch's last one stopped.
     pub(super) continues: bool,
@@ -160,6 +177,13 @@ pub(super) struct Tail {
     pub(super) section: usize,
     pub(super) row: u32,
     pub(super) at: u32,
+}
+
+impl From<Index> for Batch {
+    /// All that there is to find.
+    fn from(found: Index) -> Self {
+        Self { continues: false, tails: Vec::new(), found }
+    }
 }
 
 impl Index {

@@ -361,7 +361,7 @@ mod tests {
     fn processes_are_rows_with_depths_whatever_their_ids() {
         let json = r#"{"processes_tree":[{"process_id":"1","children":[{"process_id":"1","name":"n","children":[{}]},null]},{"children":7}]}"#;
         let index = index(json);
-        assert_eq!(index.sections[0].depths().window(0..9)[..], [0, 1, 2, 1, 0]);
+        assert_eq!(index.sections[0].depths().window(0..9).unwrap()[..], [0, 1, 2, 1, 0]);
         assert_eq!(index.sections[0].len(), 5);
     }
 

@@ -61,7 +61,7 @@ impl Page {
     /// # Errors
     /// When the body is no list, or cannot be read, or stops in the middle.
     pub fn of(body: &Body) -> Result<Self, PageError> {
-        Self::from_index(body, &Index::of(body)?)
+        Self::from_index(body, &Index::open(body)?)
     }
 
     /// Reads a page whose index is there already.

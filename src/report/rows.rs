@@ -3,11 +3,12 @@
 use super::attributes::{Field, Pane, Shape};
 use super::body::Body;
 use super::identifier::Identifier;
-use super::index::{Form, Index, Section};
+use super::index::{Batch, Form, Index, Section};
 use super::json::{Event, Kind, Raw, Scanner};
 use crate::text::Untrusted;
 use std::borrow::Cow;
 use std::io;
+use std::sync::Arc;
 
 /// How many bytes of a row are read to show it in a line; a longer row is read whole only when it is opened.
 pub(super) const PREVIEW: u64 = 16 * 1024;
@@ -18,13 +19,13 @@ pub(super) const WHOLE_ROW: u64 = 8 * 1024 * 1024;
 /// How many nested values are joined in a line before the rest is counted.
 const JOINED: usize = 8;
 
-/// A report: its bytes, and where its rows start.
-#[derive(Debug)]
+/// A report: its bytes, and where its rows start. Clones share both.
+#[derive(Debug, Clone)]
 pub struct Report {
     /// The bytes as received.
     pub body: Body,
     /// Where the rows start, as far as the bytes have been read.
-    pub index: Index,
+    pub index: Arc<Index>,
 }
 
 /// One row as it stands in a pane.
@@ -77,7 +78,18 @@ impl Report {
     /// A report of which no byte has been read.
     #[must_use]
     pub fn unread(body: Body) -> Self {
-        Self { body, index: Index::default() }
+        Self::new(body, Index::default())
+    }
+
+    /// A report whose rows have been found.
+    #[must_use]
+    pub fn new(body: Body, index: Index) -> Self {
+        Self { body, index: Arc::new(index) }
+    }
+
+    /// Adds what was found next. An index that somebody else still looks at is left to them as it was.
+    pub fn absorb(&mut self, batch: Batch) {
+        Arc::make_mut(&mut self.index).absorb(batch);
     }
 
     /// The identifier that the report itself gives.
@@ -383,7 +395,7 @@ mod tests {
     fn report(json: &str) -> Report {
         let body = Body::in_memory(json.as_bytes().to_vec());
         let index = Index::of(&body).unwrap();
-        Report { body, index }
+        Report::new(body, index)
     }
 
     /// Label and text of every row of a pane.

@@ -40,14 +40,9 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, pane: Pane, open: &OpenRepor
     let has_focus = model.focused() == Some(pane);
     let state = model.pane_state(pane);
     let count = state.count(&open.report, pane);
-    let inside = frame(buffer, area, &title(pane, open), &position(state, count, has_focus), has_focus);
+    let inside = frame(buffer, area, &title(pane, open, state), &position(state, count, has_focus), has_focus);
     if count == 0 {
-        let words = match (&open.unreadable, open.report.index.is_complete) {
-            (Some(why), _) => format!("cannot be read: {why}"),
-            (None, true) => "nothing reported".to_owned(),
-            (None, false) => "reading …".to_owned(),
-        };
-        return LineWriter::new(buffer, inside, 0).own(&words, Meaning::Faint);
+        return LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Meaning::Faint);
     }
     let labels = label_columns(open, pane);
     for row in 0..inside.height {
@@ -62,11 +57,24 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, pane: Pane, open: &OpenRepor
     }
 }
 
-fn title(pane: Pane, open: &OpenReport) -> String {
+/// Why a pane shows no row.
+fn absent(open: &OpenReport, pane: Pane) -> String {
+    match (&open.unreadable, open.report.index.is_complete, open.report.count(pane)) {
+        (Some(why), _, _) => format!("cannot be read: {why}"),
+        (None, true, 0) => "nothing reported".to_owned(),
+        (None, true, _) => "no row is like this".to_owned(),
+        (None, false, _) => "reading …".to_owned(),
+    }
+}
+
+fn title(pane: Pane, open: &OpenReport, state: &PaneState) -> String {
     let (key, title) = panes::info(pane).map_or((String::new(), ""), |info| (info.key.to_string(), info.title));
     let more = if open.report.index.is_complete { "" } else { "+" };
-    let kinds = kinds(pane, open);
-    format!(" {key} {title} {}{more}{kinds} ", thousands(open.report.count(pane) as u64))
+    let all = thousands(open.report.count(pane) as u64);
+    if state.sieve().is_open() {
+        return format!(" {key} {title} {all}{more}{} ", kinds(pane, open));
+    }
+    format!(" {key} {title} {} of {all}{more} ", thousands(state.wanted(&open.report, pane) as u64))
 }
 
 /// What a pane with several kinds of rows holds of each.
@@ -113,7 +121,9 @@ fn draw_row(mut line: LineWriter<'_>, start: u16, shown: &Shown, labels: usize, 
             line.shift(state.shift);
         }
     }
-    draw_pieces(&mut line, &shown.row.pieces, state.shift);
+    // What only stands above what is wanted steps back.
+    let value = if shown.is_wanted { Meaning::Text } else { Meaning::Faint };
+    draw_pieces(&mut line, &shown.row.pieces, state.shift, value);
 }
 
 /// The word beside a row.
@@ -125,15 +135,15 @@ pub(super) fn draw_label(line: &mut LineWriter<'_>, label: &Label) {
 }
 
 /// A row's text in what is left of a line; unshifted, its first value gives way to what is said about it.
-pub(super) fn draw_pieces(line: &mut LineWriter<'_>, pieces: &[Piece], shift: usize) {
+pub(super) fn draw_pieces(line: &mut LineWriter<'_>, pieces: &[Piece], shift: usize, value: Meaning) {
     let mut room = if shift == 0 { value_room(pieces, line.room()) } else { None };
     for piece in pieces {
         match (piece, room) {
             (Piece::Value(text), Some(columns)) => {
-                line.elided(text, columns, Meaning::Text);
+                line.elided(text, columns, value);
                 room = None;
             }
-            (Piece::Value(text), None) => line.outside(text, Meaning::Text),
+            (Piece::Value(text), None) => line.outside(text, value),
             (Piece::Detail(text), _) => line.outside(text, Meaning::Detail),
             (Piece::Own(text), _) => line.own(text, Meaning::Faint),
         }

@@ -13,6 +13,7 @@ mod list;
 mod panes;
 mod paying;
 mod readme;
+mod reopening;
 mod sizes;
 mod stage;
 mod start;

@@ -30,7 +30,7 @@ pub struct Command {
     pub label: &'static str,
     /// What help says of it.
     pub help: &'static str,
-    /// How early it comes in the bar, 1 first; 0 for commands that everybody knows.
+    /// How early it comes in the bar, 1 first; 0 for those that everybody knows, or that are looked up.
     pub rank: u8,
     /// Whether it applies right now.
     pub applies: fn(&Model) -> bool,

@@ -93,14 +93,12 @@ pub(super) static COMMANDS: &[Command] = &[
         name: "plan",
         keys: &[ENTER],
         label: "add to the plan",
-        help: "Add what is typed to the plan; backspace on an empty line takes the last one back",
+        help: "Add what is typed to the plan; @ and a file stand for the number of hashes in it; backspace on an empty line takes the last one back",
         rank: 1,
         applies: |m| matches!(m.overlay, Some(Overlay::Planner(_))),
         act: Act::Local(|m| {
-            if let Some(Overlay::Planner(planner)) = &mut m.overlay {
-                planner.add();
-            }
-            nothing(m)
+            let Some(Overlay::Planner(planner)) = &mut m.overlay else { return Vec::new() };
+            planner.add().map(Effect::CountHashes).into_iter().collect()
         }),
     },
     Command {

@@ -5,6 +5,7 @@ use super::context::{
     on_start,
 };
 use super::{Act, Command};
+use crate::app::asks::last_days;
 use crate::app::key::{ENTER, key};
 use crate::app::list::Next;
 use crate::app::message::Effect;
@@ -90,6 +91,15 @@ pub(super) static COMMANDS: &[Command] = &[
         rank: 9,
         applies: |m| in_list(m) && !m.is_document(),
         act: Act::Ask { request: |_| Some(Request::Quotas), is_held: never, with_held: nothing, anew: true },
+    },
+    Command {
+        name: "usage",
+        keys: &[key('u')],
+        label: "usage",
+        help: "Show what was used in the last 30 days, by day and endpoint; takes no quota",
+        rank: 0,
+        applies: |m| in_list(m) && !m.is_document(),
+        act: Act::Ask { request: |m| Some(last_days(m.now)), is_held: never, with_held: nothing, anew: true },
     },
     Command {
         name: "open-file",

@@ -248,7 +248,7 @@ fn hash_all(bodies: &[Option<Body>], keys: &RandomState) -> io::Result<Vec<Optio
 }
 
 fn hash(body: &Body, keys: &RandomState) -> io::Result<Hashed> {
-    let report = Report { body: body.clone(), index: Index::of(body)? };
+    let report = Report::new(body.clone(), Index::of(body)?);
     let (mut sections, mut hashes, mut room) = (Vec::new(), Vec::new(), Vec::new());
     for section in Pane::ALL.into_iter().flat_map(|pane| report.sections(pane)) {
         let Some((found, way)) = report.section(section).and_then(|found| Some((found, Way::of(found)?))) else {
