@@ -244,7 +244,7 @@ impl Model {
             self.say("This document is no behaviour report. All that it holds stands in the pane Other.");
             self.focus_pane(Pane::Other);
         }
-        Vec::new()
+        if is_complete { self.to_be_judged(opening) } else { Vec::new() }
     }
 
     /// Whether a report has any attribute that a behaviour report has.

@@ -4,11 +4,13 @@ use super::message::{Failure, HeldPage, HeldReport, Here, Opening};
 use super::panes::{PaneState, Scroll};
 use crate::report::identifier::{Identifier, Parts, Sha256};
 use crate::report::page::{Page, PageEntry};
+use crate::report::rules::Marks;
 use crate::report::{Pane, Report};
 use crate::request::{Listing, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// The sandboxes of one file, or the reports of one opened document.
 #[derive(Debug)]
@@ -86,13 +88,21 @@ pub struct OpenReport {
     pub unreadable: Option<String>,
     /// How each pane is looked at.
     pub panes: HashMap<Pane, PaneState>,
+    /// What the rules make of it, once they have been applied.
+    pub marks: Option<Arc<Marks>>,
 }
 
 impl OpenReport {
     /// A report of which nothing is indexed yet.
     #[must_use]
     pub fn new(opening: Opening, here: &Here) -> Self {
-        Self { opening, report: Report::unread(here.body.clone()), unreadable: None, panes: HashMap::new() }
+        Self {
+            opening,
+            report: Report::unread(here.body.clone()),
+            unreadable: None,
+            panes: HashMap::new(),
+            marks: None,
+        }
     }
 
     /// How many rows a pane shows.

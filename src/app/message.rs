@@ -11,6 +11,7 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
 use crate::report::page::Page;
 use crate::report::rows::Line;
+use crate::report::rules::{Marks, Rules};
 use crate::request::{Quote, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -64,6 +65,20 @@ pub enum Message {
         sought: String,
         /// The items that hold it, by number.
         found: Vec<u32>,
+    },
+    /// The rules have been read.
+    Ruled {
+        /// The rules.
+        rules: Arc<Rules>,
+        /// What is wrong with the user's own.
+        problems: Vec<String>,
+    },
+    /// The rules have been applied to a report.
+    Judged {
+        /// Which opening of it.
+        opening: Opening,
+        /// What they make of it.
+        marks: Marks,
     },
     /// A part of an answer has come.
     Received {
@@ -243,6 +258,17 @@ pub enum Effect {
         matrix: Arc<Matrix>,
         /// What is sought.
         sought: String,
+    },
+    /// Apply the rules to a report.
+    Judge {
+        /// Which opening of it.
+        opening: Opening,
+        /// Its bytes.
+        body: Body,
+        /// The rules, if they have been read.
+        rules: Option<Arc<Rules>>,
+        /// The user's own, where they have not.
+        own: Option<PathBuf>,
     },
     /// Get the answer to a question, at the price that was on the screen.
     Ask {

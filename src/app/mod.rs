@@ -18,6 +18,7 @@ pub mod key;
 pub mod layout;
 pub mod ledger;
 pub mod list;
+mod marks;
 pub mod message;
 pub mod model;
 mod moving;

@@ -11,9 +11,12 @@ use super::places::Target;
 use crate::quota::{Balances, Entitlements, Holder, Limit, Spent, Unit, Usage};
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
+use crate::report::rules::Rules;
 use crate::request::{Listing, Request};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The state of the program.
 #[derive(Debug)]
@@ -70,6 +73,12 @@ pub struct Model {
     pub is_quitting: bool,
     /// Whether a file of which nothing is held is listed as soon as it is opened; the demo does so once.
     pub lists_at_once: bool,
+    /// The rules that mark rows, once they have been read.
+    pub rules: Option<Arc<Rules>>,
+    /// The user's own rules, where there may be such a file.
+    pub rules_file: Option<PathBuf>,
+    /// Whether rows that are noise are hidden.
+    pub hides_noise: bool,
     /// The comparison that was left for one of its rows.
     pub(super) compared: Option<Box<Compare>>,
     /// The row that the cursor goes to as soon as it is found.
@@ -166,6 +175,9 @@ impl Model {
             list_failure: None,
             is_quitting: false,
             lists_at_once: false,
+            rules: None,
+            rules_file: None,
+            hides_noise: false,
             compared: None,
             bound_for: None,
             announces_balances: false,

@@ -146,7 +146,10 @@ impl Model {
             .unwrap_or_default();
         let title = format!("{name} · row {}", thousands(place.row as u64 + 1));
         match open.report.lines(place.section, place.row) {
-            Ok(lines) => self.overlay = Some(Overlay::Detail(Detail::new(title, lines, columns))),
+            Ok(lines) => {
+                let lines = self.reasons(place).into_iter().chain(lines).collect();
+                self.overlay = Some(Overlay::Detail(Detail::new(title, lines, columns)));
+            }
             Err(error) => self.warn(format!("The row cannot be read: {error}")),
         }
         Vec::new()

@@ -45,6 +45,8 @@ impl Model {
             Message::Recalled { file, pages, reports } => self.recalled(&file, pages, reports),
             Message::RecalledBeside { file, pages, reports } => self.recalled_beside(&file, pages, reports),
             Message::Compared { number, result } => self.compared(number, result),
+            Message::Ruled { rules, problems } => self.ruled(rules, &problems),
+            Message::Judged { opening, marks } => self.judged(opening, marks),
             Message::Sifted { number, sought, found } => self.sifted(number, &sought, found),
             Message::Received { request, bytes, total } => self.received(&request, bytes, total),
             Message::Answered { request, result } => self.answered(&request, result),

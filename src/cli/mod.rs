@@ -137,6 +137,7 @@ fn run_app(setup: Setup, file: Option<Sha256>, notice: Option<String>) -> anyhow
     let Setup { gate, entitled, confirm_above } = setup;
     let mut model = Model::new(service(&gate), jiff::Timestamp::now());
     (model.entitlements, model.confirm_above) = (entitled, confirm_above);
+    model.rules_file = rules_file();
     let first = file.map(|file| model.open_file(file)).unwrap_or_default();
     model.lists_at_once = notice.is_some();
     notice.into_iter().for_each(|words| model.say(words));
@@ -147,8 +148,14 @@ fn open(file: &str) -> anyhow::Result<()> {
     runtime::attended()?;
     let document = document::read(file)?;
     let mut model = Model::new(Service::default(), jiff::Timestamp::now());
+    model.rules_file = rules_file();
     let first = model.open_document(document.name, document.reports);
     runtime::run(model, Backing::Document, first).map(|_| ())
+}
+
+/// The user's own rules; where the system has no home folder there are none.
+fn rules_file() -> Option<std::path::PathBuf> {
+    Folders::find().ok().map(|folders| folders.config.with_file_name("rules.toml"))
 }
 
 /// What the app shows of the service behind a gate.

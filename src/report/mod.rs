@@ -23,6 +23,7 @@ mod kept;
 pub mod page;
 mod row_set;
 pub mod rows;
+pub mod rules;
 mod stream;
 pub mod tree;
 

@@ -2,7 +2,7 @@
 
 use super::index::{Form, Section};
 use super::json::Raw;
-use super::rows::{PREVIEW, Report, WHOLE_ROW};
+use super::rows::{PREVIEW, Piece, Report, Row, WHOLE_ROW};
 use std::io;
 
 /// How many bytes are read at once.
@@ -38,6 +38,26 @@ impl Report {
         Ok(())
     }
 
+    /// Adds a row's text as its pane shows it, from its bytes.
+    pub(super) fn row_text(&self, section: usize, row: usize, bytes: &[u8], out: &mut Vec<u8>) {
+        push_text(&self.row_from(section, row, bytes), out);
+    }
+
+    /// Adds a row's text as its pane shows it.
+    pub(super) fn text_of(&self, section: usize, row: usize, out: &mut Vec<u8>) {
+        push_text(&self.row(section, row), out);
+    }
+
+    /// A process's name as it is written.
+    #[must_use]
+    pub fn process_name(&self, section: usize, row: usize) -> Vec<u8> {
+        let first = self.row(section, row).pieces.into_iter().next();
+        match first {
+            Some(Piece::Value(name)) => name.as_bytes().to_vec(),
+            _ => Vec::new(),
+        }
+    }
+
     /// A row of which it is not noted where it ends: nearly all are short.
     fn open_ended(&self, start: u64) -> io::Result<Vec<u8>> {
         let bytes = self.body.window(start..start + PREVIEW)?;
@@ -55,4 +75,13 @@ fn extent(section: &Section, row: usize) -> Option<(u64, Option<u64>)> {
         (_, None) => section.end().map(u64::from),
     };
     Some((start, end.map(|end| end.clamp(start, start + WHOLE_ROW))))
+}
+
+fn push_text(row: &Row, out: &mut Vec<u8>) {
+    for piece in &row.pieces {
+        match piece {
+            Piece::Value(text) | Piece::Detail(text) => out.extend_from_slice(text.as_bytes()),
+            Piece::Own(words) => out.extend_from_slice(words.as_bytes()),
+        }
+    }
 }

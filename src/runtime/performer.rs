@@ -11,7 +11,8 @@ use crate::report::identifier::Sha256;
 use crate::report::index::Batch;
 use crate::report::page::Page;
 use crate::report::rows::{Line, lines};
-use crate::report::{Body, Index, Indexer};
+use crate::report::rules::Rules;
+use crate::report::{Body, Index, Indexer, Report};
 use crate::request::{Listing, Quote, Request};
 use crate::service::Received;
 use crate::store::{LedgerEntry, StoreError};
@@ -107,6 +108,13 @@ impl Performer {
                 let result = Matrix::of(&bodies).map(Arc::new).map_err(|error| error.to_string());
                 work.send(Message::Compared { number, result });
             }),
+            (Effect::Judge { opening, body, rules, own }, _) => {
+                let opened = Arc::clone(&self.opened);
+                self.blocking(move |work| {
+                    let is_wanted = || opened.load(Ordering::SeqCst) == opening.0;
+                    judge(&work, opening, &body, rules, own.as_deref(), is_wanted);
+                });
+            }
             (Effect::Sift { number, matrix, sought }, _) => self.sift(number, matrix, sought),
             (Effect::RecallBeside(file), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
@@ -437,6 +445,43 @@ fn open(work: &Work, opening: Opening, body: &Body, is_wanted: impl Fn() -> bool
         // One that cannot be kept is made again when it is wanted.
         Ok(found) => found.into_iter().for_each(|index| drop(index.keep(body))),
         Err(error) => work.send(Message::Unreadable { opening, why: error.to_string() }),
+    }
+}
+
+/// Applies the rules to a report, after reading them where that has not been done.
+fn judge(
+    work: &Work,
+    opening: Opening,
+    body: &Body,
+    rules: Option<Arc<Rules>>,
+    own: Option<&Path>,
+    is_wanted: impl Fn() -> bool,
+) {
+    let rules = rules.unwrap_or_else(|| {
+        let (rules, problems) = read_rules(own);
+        let rules = Arc::new(rules);
+        work.send(Message::Ruled { rules: Arc::clone(&rules), problems });
+        rules
+    });
+    let report = Index::open(body).map(|index| Report::new(body.clone(), index));
+    match report.and_then(|report| rules.judge(&report, &is_wanted)) {
+        Ok(marks) if is_wanted() => work.send(Message::Judged { opening, marks }),
+        // A report that cannot be read has been said to be so.
+        Ok(_) | Err(_) => {}
+    }
+}
+
+/// The rules that are shipped and the user's own; a file that is not there says nothing.
+fn read_rules(own: Option<&Path>) -> (Rules, Vec<String>) {
+    let text = own.map(std::fs::read_to_string);
+    match text {
+        Some(Ok(text)) => Rules::read(Some(("rules.toml", &text))),
+        Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
+            let (rules, mut problems) = Rules::read(None);
+            problems.push(format!("rules.toml cannot be read: {error}; the rules that are shipped work."));
+            (rules, problems)
+        }
+        _ => Rules::read(None),
     }
 }
 

@@ -14,6 +14,18 @@ pub(super) fn rect(area: Area) -> Rect {
     Rect { x: area.x, y: area.y, width: area.width, height: area.height }
 }
 
+/// The widest root that keeps its place before what is left out: a drive, a hive.
+const ROOT: usize = 8;
+
+/// Columns of the end of a long text that is kept: as many whole segments of a path as fit beside its root.
+fn tail(text: &str, columns: usize) -> usize {
+    const SEPARATORS: [char; 2] = ['\\', '/'];
+    let root = text.find(SEPARATORS).and_then(|end| text.get(..end)).map_or(0, UnicodeWidthStr::width);
+    let root = if root > ROOT { 0 } else { root };
+    let ends = text.match_indices(SEPARATORS).filter_map(|(at, _)| text.get(at..)).map(UnicodeWidthStr::width);
+    ends.into_iter().find(|end| end + root <= columns).unwrap_or(columns - columns / 3)
+}
+
 /// A writer over one row.
 pub(super) struct LineWriter<'a> {
     buffer: &'a mut Buffer,
@@ -88,16 +100,17 @@ impl<'a> LineWriter<'a> {
         }
     }
 
-    /// Text from outside in so many columns, its middle left out where it is longer: paths tell most at both ends.
+    /// Text from outside in so many columns, its middle left out where it is longer: paths tell most at their end, in whole
+    /// segments, and then at their root.
     pub(super) fn elided(&mut self, text: &Untrusted, columns: usize, meaning: Meaning) {
         let columns = columns.min(self.room());
-        let width = text.visible().width();
+        let whole = text.visible();
+        let width = whole.width();
         if width <= columns || columns < 8 {
             return self.outside(text, meaning);
         }
-        let head = (columns - 1) / 3;
-        let tail = columns - 1 - head;
-        self.visible(&text.visible_window(0, head), meaning);
+        let tail = tail(whole.as_str(), columns - 1);
+        self.visible(&text.visible_window(0, columns - 1 - tail), meaning);
         self.own("…", Meaning::Faint);
         self.visible(&text.visible_window(width - tail, tail), meaning);
     }
@@ -122,5 +135,19 @@ impl<'a> LineWriter<'a> {
         let style = self.base.patch(style(meaning));
         self.buffer.set_stringn(self.x, self.y, grapheme, width, style);
         self.x += u16::try_from(width).unwrap_or(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_path_is_kept_in_whole_segments() {
+        let key = r"HKCU\Software\Microsoft\Windows\CurrentVersion\Run";
+        assert_eq!(tail(key, 25), r"\CurrentVersion\Run".len());
+        assert_eq!(tail(key, 10), r"\Run".len());
+        assert_eq!(tail("no path at all, but long", 12), 8);
+        assert_eq!(tail(r"C:\a-very-long-file-name-without-end", 12), 8);
     }
 }

@@ -6,6 +6,7 @@ use crate::app::list::OpenReport;
 use crate::app::panes::{self, Branch, PaneState, Shown};
 use crate::app::{Area, Model};
 use crate::report::rows::Label;
+use crate::report::rules::Severity;
 use crate::report::{Pane, Piece};
 use crate::text::thousands;
 use ratatui::buffer::Buffer;
@@ -45,6 +46,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, pane: Pane, open: &OpenRepor
         return LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Meaning::Faint);
     }
     let labels = label_columns(open, pane);
+    let is_marked = open.marks.is_some();
     for row in 0..inside.height {
         let position = state.scroll.top + usize::from(row);
         let Some(shown) = state.shown(&open.report, pane, position) else { break };
@@ -53,7 +55,10 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, pane: Pane, open: &OpenRepor
             (true, true) => line.base(Meaning::Cursor),
             _ => line,
         };
-        draw_row(line, inside.x, &shown, labels, state);
+        let place = state.place(&open.report, pane, position);
+        let mark = model.rules.as_ref().zip(place).and_then(|(rules, place)| open.mark(rules, place));
+        let (line, start) = if is_marked { draw_mark(line, inside.x, mark) } else { (line, inside.x) };
+        draw_row(line, start, &shown, labels, state, mark == Some(Severity::Noise));
     }
 }
 
@@ -74,7 +79,22 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState) -> String {
     if state.sieve().is_open() {
         return format!(" {key} {title} {all}{more}{} ", kinds(pane, open));
     }
-    format!(" {key} {title} {} of {all}{more} ", thousands(state.wanted(&open.report, pane) as u64))
+    let hidden = match state.sieve().hidden().len() as u64 {
+        0 => String::new(),
+        hidden => format!(" · {} noise hidden", thousands(hidden)),
+    };
+    format!(" {key} {title} {} of {all}{more}{hidden} ", thousands(state.wanted(&open.report, pane) as u64))
+}
+
+/// The sign of a row's mark in a column of its own.
+fn draw_mark(mut line: LineWriter<'_>, start: u16, mark: Option<Severity>) -> (LineWriter<'_>, u16) {
+    let meaning = match mark {
+        Some(Severity::High) => Meaning::Problem,
+        Some(Severity::Medium) => Meaning::Price,
+        _ => Meaning::Faint,
+    };
+    line.own(mark.map_or(" ", Severity::sign), meaning);
+    (line, start.saturating_add(1))
 }
 
 /// What a pane with several kinds of rows holds of each.
@@ -109,7 +129,7 @@ fn label_columns(open: &OpenReport, pane: Pane) -> usize {
     widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(LABELS) + 1)
 }
 
-fn draw_row(mut line: LineWriter<'_>, start: u16, shown: &Shown, labels: usize, state: &PaneState) {
+fn draw_row(mut line: LineWriter<'_>, start: u16, shown: &Shown, labels: usize, state: &PaneState, is_noise: bool) {
     match &shown.branch {
         Some(branch) => draw_branch(&mut line, branch),
         None => {
@@ -122,7 +142,7 @@ fn draw_row(mut line: LineWriter<'_>, start: u16, shown: &Shown, labels: usize, 
         }
     }
     // What only stands above what is wanted steps back.
-    let value = if shown.is_wanted { Meaning::Text } else { Meaning::Faint };
+    let value = if shown.is_wanted && !is_noise { Meaning::Text } else { Meaning::Faint };
     draw_pieces(&mut line, &shown.row.pieces, state.shift, value);
 }
 
@@ -158,7 +178,7 @@ fn value_room(pieces: &[Piece], room: usize) -> Option<usize> {
     };
     let total: usize = pieces.iter().map(width).sum();
     let first = pieces.iter().find(|piece| matches!(piece, Piece::Value(_))).map(width)?;
-    (total > room).then(|| room.saturating_sub(total - first).max(room / 2))
+    (total > room).then(|| room.saturating_sub(total - first).max(room * 3 / 5))
 }
 
 fn draw_branch(line: &mut LineWriter<'_>, branch: &Branch) {

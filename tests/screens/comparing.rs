@@ -11,7 +11,7 @@ fn a_matrix_says_which_sandbox_saw_what() {
     assert_eq!(stage.paid_calls(), 1);
     stage.keys("tab a");
     screen!("compare_in_all", stage);
-    stage.keys("shift-tab l o");
+    stage.keys("shift-tab l u");
     screen!("compare_only_here", stage);
     stage.keys("x");
     screen!("compare_not_here", stage);
@@ -64,6 +64,6 @@ fn two_files_are_held_against_each_other() {
     screen!("compare_two_files", stage);
     stage.keys("a");
     screen!("compare_two_files_all", stage);
-    stage.keys("a l l l o enter enter");
+    stage.keys("a l l l u enter enter");
     assert!(stage.screen().contains("57874b32"), "{}", stage.screen());
 }

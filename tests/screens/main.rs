@@ -10,6 +10,7 @@ mod comparing;
 mod files;
 mod going_wrong;
 mod list;
+mod noticing;
 mod panes;
 mod paying;
 mod readme;

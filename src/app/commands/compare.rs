@@ -50,7 +50,7 @@ pub(super) static COMMANDS: &[Command] = &[
     },
     Command {
         name: "compare-here",
-        keys: &[key('o')],
+        keys: &[key('u')],
         label: "only here",
         help: "Show only what the chosen column alone saw, or everything again",
         rank: 3,

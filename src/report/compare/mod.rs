@@ -10,7 +10,7 @@ mod identity;
 use super::attributes::{ATTRIBUTES, Pane};
 use super::body::Body;
 use super::index::{Index, Section};
-use super::rows::{Piece, Report, Row};
+use super::rows::{Report, Row};
 use identity::Way;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
@@ -214,18 +214,6 @@ impl Matrix {
     }
 }
 
-impl Report {
-    /// Adds a row's text as its pane shows it, from its bytes.
-    pub(super) fn row_text(&self, section: usize, row: usize, bytes: &[u8], out: &mut Vec<u8>) {
-        for piece in self.row_from(section, row, bytes).pieces {
-            match piece {
-                Piece::Value(text) | Piece::Detail(text) => out.extend_from_slice(text.as_bytes()),
-                Piece::Own(words) => out.extend_from_slice(words.as_bytes()),
-            }
-        }
-    }
-}
-
 /// Hashes the rows of every report, on as many threads as the machine has.
 fn hash_all(bodies: &[Option<Body>], keys: &RandomState) -> io::Result<Vec<Option<Hashed>>> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(bodies.len()).max(1);
@@ -248,7 +236,7 @@ fn hash_all(bodies: &[Option<Body>], keys: &RandomState) -> io::Result<Vec<Optio
 }
 
 fn hash(body: &Body, keys: &RandomState) -> io::Result<Hashed> {
-    let report = Report::new(body.clone(), Index::of(body)?);
+    let report = Report::new(body.clone(), Index::open(body)?);
     let (mut sections, mut hashes, mut room) = (Vec::new(), Vec::new(), Vec::new());
     for section in Pane::ALL.into_iter().flat_map(|pane| report.sections(pane)) {
         let Some((found, way)) = report.section(section).and_then(|found| Some((found, Way::of(found)?))) else {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::report::Piece;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
