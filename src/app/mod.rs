@@ -13,6 +13,8 @@ pub mod batch;
 pub mod commands;
 mod counters;
 pub mod detail;
+pub mod finder;
+pub mod finding;
 pub mod key;
 pub mod layout;
 pub mod ledger;

@@ -2,6 +2,7 @@
 
 use super::answer::AnswerTree;
 use super::detail::Detail;
+use super::finder::Finder;
 use super::layout::Size;
 use super::palette::{Confirm, Palette, Prompt};
 use super::panes::Move;
@@ -23,6 +24,8 @@ pub enum Overlay {
     Confirm(Confirm),
     /// An answer as a tree.
     Answer(AnswerTree),
+    /// Hits over all panes, or over everything that is held.
+    Finder(Finder),
     /// A plan is made.
     Planner(Planner),
 }
@@ -39,6 +42,7 @@ impl Overlay {
             Self::Detail(detail) => detail.go(movement, rows),
             Self::Palette(palette) => palette.go(movement, rows.saturating_sub(TYPED)),
             Self::Answer(answer) => answer.go(movement, rows),
+            Self::Finder(finder) => finder.go(movement, rows.saturating_sub(TYPED)),
             Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
         }
     }
@@ -48,7 +52,12 @@ impl Overlay {
         match self {
             Self::Detail(detail) => detail.fit(room.width.into()),
             Self::Sheet(sheet) => sheet.fit(room.width.into()),
-            Self::Palette(_) | Self::Answer(_) | Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
+            Self::Palette(_)
+            | Self::Finder(_)
+            | Self::Answer(_)
+            | Self::Prompt(_)
+            | Self::Confirm(_)
+            | Self::Planner(_) => {}
         }
         self.go(Move::Up(0), room);
     }

@@ -61,13 +61,7 @@ impl Model {
             }
             _ => return None,
         };
-        match key {
-            Key::Char(c) if typed.len() < LONGEST_LINE => typed.push(c),
-            Key::Named(Named::Backspace) => drop(typed.pop()),
-            Key::Ctrl('u') => typed.clear(),
-            _ => return None,
-        }
-        Some(self.look_up())
+        type_into(typed, key).then(|| self.look_up())
     }
 
     /// Asks the store whether the answer to what is typed is held.
@@ -91,6 +85,9 @@ impl Model {
     }
 
     pub(super) fn paste(&mut self, text: &str) -> Vec<Effect> {
+        if let Some(effects) = self.paste_quest(text) {
+            return effects;
+        }
         let typed = match &mut self.overlay {
             Some(Overlay::Prompt(form)) => Some(&mut form.typed),
             Some(Overlay::Planner(planner)) => Some(&mut planner.typed),
@@ -150,4 +147,15 @@ impl Model {
         }
         Vec::new()
     }
+}
+
+/// Types a key into a line; says whether it is a key that is typed.
+pub(super) fn type_into(typed: &mut String, key: Key) -> bool {
+    match key {
+        Key::Char(c) if typed.len() < LONGEST_LINE => typed.push(c),
+        Key::Named(Named::Backspace) => drop(typed.pop()),
+        Key::Ctrl('u') => typed.clear(),
+        _ => return false,
+    }
+    true
 }

@@ -42,7 +42,11 @@ impl Model {
                 self.recent = recent;
                 Vec::new()
             }
-            Message::Recalled { file, pages, reports } => self.recalled(&file, pages, reports),
+            Message::Recalled { file, pages, reports } => {
+                let mut effects = self.recalled(&file, pages, reports);
+                effects.extend(self.go_on_jumping());
+                effects
+            }
             Message::Received { request, bytes, total } => self.received(&request, bytes, total),
             Message::Answered { request, result } => self.answered(&request, result),
             Message::Told { request, result } => self.told(&request, result),
@@ -70,7 +74,14 @@ impl Model {
                 self.record = record;
                 Vec::new()
             }
-            Message::Indexed { opening, batch } => self.indexed(opening, batch),
+            Message::Indexed { opening, batch } => {
+                let mut effects = self.indexed(opening, batch);
+                effects.extend(self.seek_further(opening));
+                effects.extend(self.go_on_jumping());
+                effects
+            }
+            Message::Found { search, rows, ended } => self.found(search, rows, ended),
+            Message::Hits { search, groups, searched, ended } => self.hits(search, groups, searched, ended),
             Message::IndexLost { opening } => {
                 if let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) {
                     open.report = Report::unread(open.report.body.clone());
@@ -97,6 +108,10 @@ impl Model {
     fn press(&mut self, key: Key) -> Vec<Effect> {
         if !self.is_quitting {
             self.notice = None;
+        }
+        self.jump = None;
+        if let Some(effects) = self.type_quest(key) {
+            return effects;
         }
         if let Some(effects) = self.type_into_overlay(key) {
             return effects;

@@ -58,6 +58,12 @@ impl Failed {
         Self { kind: Kind::BadAnswer, words: words.into() }
     }
 
+    /// Nothing is there.
+    #[must_use]
+    pub fn not_found(words: impl Into<String>) -> Self {
+        Self { kind: Kind::NotFound, words: words.into() }
+    }
+
     /// The user is not entitled to what was asked about.
     #[must_use]
     pub fn refused(words: impl Into<String>) -> Self {

@@ -4,6 +4,7 @@
 //! nothing else from outside is ever put into a cell.
 
 mod bar;
+mod finder;
 mod line;
 mod list;
 mod overlay;

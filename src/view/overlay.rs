@@ -28,7 +28,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay, model: &M
     let rows = match overlay {
         Overlay::Sheet(sheet) => sheet.count(),
         Overlay::Detail(detail) => detail.count(),
-        Overlay::Palette(_) | Overlay::Answer(_) | Overlay::Planner(_) => usize::MAX,
+        Overlay::Palette(_) | Overlay::Finder(_) | Overlay::Answer(_) | Overlay::Planner(_) => usize::MAX,
         Overlay::Prompt(_) | Overlay::Confirm(_) => SMALL,
     };
     // As low as it needs to be, at the bottom: what it is about stays in sight.
@@ -39,6 +39,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay, model: &M
         Overlay::Sheet(sheet) => draw_sheet(buffer, area, sheet),
         Overlay::Detail(detail) => draw_detail(buffer, area, detail),
         Overlay::Palette(palette) => draw_palette(buffer, area, palette),
+        Overlay::Finder(finder) => super::finder::draw(buffer, area, finder),
         Overlay::Prompt(form) => draw_form(buffer, area, form, model),
         Overlay::Confirm(confirm) => draw_confirm(buffer, area, confirm),
         Overlay::Answer(answer) => draw_answer(buffer, area, answer, model),
@@ -86,7 +87,7 @@ fn draw_planner(buffer: &mut Buffer, area: Area, planner: &Planner, model: &Mode
 }
 
 /// A line that is typed into: its end is what is seen.
-fn draw_line(buffer: &mut Buffer, area: Area, row: u16, prompt: &str, typed: &str) {
+pub(super) fn draw_line(buffer: &mut Buffer, area: Area, row: u16, prompt: &str, typed: &str) {
     let visible = Untrusted::from(typed).visible();
     let room = usize::from(area.width).saturating_sub(prompt.width() + 3);
     let shown = Untrusted::from(typed).visible_window(visible.width().saturating_sub(room), room);
@@ -173,7 +174,7 @@ fn draw_answer(buffer: &mut Buffer, area: Area, answer: &AnswerTree, model: &Mod
     }
 }
 
-fn inside(buffer: &mut Buffer, area: Area, title: &str, top: usize, count: usize) -> Area {
+pub(super) fn inside(buffer: &mut Buffer, area: Area, title: &str, top: usize, count: usize) -> Area {
     let height = usize::from(area.inside().height);
     let right = if count > height {
         format!(

@@ -5,9 +5,10 @@ use super::theme::{Meaning, style};
 use crate::app::list::OpenReport;
 use crate::app::panes::{self, Branch, PaneState, Shown};
 use crate::app::{Area, Model};
+use crate::report::find::Pattern;
 use crate::report::rows::Label;
 use crate::report::{Pane, Piece};
-use crate::text::thousands;
+use crate::text::{Untrusted, thousands};
 use ratatui::buffer::Buffer;
 use ratatui::widgets::{Block, BorderType, Widget};
 use unicode_width::UnicodeWidthStr;
@@ -42,7 +43,8 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, pane: Pane, open: &OpenRepor
     let count = state.count(&open.report, pane);
     let inside = frame(buffer, area, &title(pane, open, state), &position(state, count, has_focus), has_focus);
     if count == 0 {
-        return LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Meaning::Faint);
+        LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Meaning::Faint);
+        return draw_problem(buffer, inside, state);
     }
     let labels = label_columns(open, pane);
     for row in 0..inside.height {
@@ -54,6 +56,16 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, pane: Pane, open: &OpenRepor
             _ => line,
         };
         draw_row(line, inside.x, &shown, labels, state);
+    }
+    draw_problem(buffer, inside, state);
+}
+
+/// Says in the last row why what is typed is no filter; the rows of the last one that was stay.
+fn draw_problem(buffer: &mut Buffer, inside: Area, state: &PaneState) {
+    if let Some(problem) = state.filter.as_ref().and_then(|filter| filter.quest.problem.as_ref()) {
+        let last = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
+        super::overlay::clear(buffer, last);
+        LineWriter::new(buffer, last, 0).own(problem, Meaning::Problem);
     }
 }
 
@@ -72,9 +84,18 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState) -> String {
     let more = if open.report.index.is_complete { "" } else { "+" };
     let all = thousands(open.report.count(pane) as u64);
     if state.sieve().is_open() {
-        return format!(" {key} {title} {all}{more}{} ", kinds(pane, open));
+        return format!(" {key} {title} {all}{more}{}{} ", filter_words(state), kinds(pane, open));
     }
-    format!(" {key} {title} {} of {all}{more} ", thousands(state.wanted(&open.report, pane) as u64))
+    let wanted = thousands(state.wanted(&open.report, pane) as u64);
+    format!(" {key} {title} {wanted} of {all}{more}{} ", filter_words(state))
+}
+
+/// The filter as the title says it; its line's end is where the next letter goes.
+fn filter_words(state: &PaneState) -> String {
+    let Some(filter) = &state.filter else { return String::new() };
+    let words = Untrusted::from(filter.quest.words()).visible_cut(30);
+    let (end, waits) = (if filter.is_typed { "▏" } else { "" }, if filter.quest.is_running() { " …" } else { "" });
+    format!(" · {words}{end}{waits}")
 }
 
 /// What a pane with several kinds of rows holds of each.
@@ -109,7 +130,7 @@ fn label_columns(open: &OpenReport, pane: Pane) -> usize {
     widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(LABELS) + 1)
 }
 
-fn draw_row(mut line: LineWriter<'_>, start: u16, shown: &Shown, labels: usize, state: &PaneState) {
+fn draw_row<'a>(mut line: LineWriter<'a>, start: u16, shown: &Shown, labels: usize, state: &'a PaneState) {
     match &shown.branch {
         Some(branch) => draw_branch(&mut line, branch),
         None => {
@@ -124,10 +145,23 @@ fn draw_row(mut line: LineWriter<'_>, start: u16, shown: &Shown, labels: usize, 
             line.shift(state.shift);
         }
     }
-    let mut room = if state.shift == 0 { value_room(&shown.row.pieces, line.room()) } else { None };
     // What only stands above what is wanted steps back.
     let value = if shown.is_wanted { Meaning::Text } else { Meaning::Faint };
-    for piece in &shown.row.pieces {
+    let sought = state.filter.as_ref().and_then(|filter| filter.quest.pattern.as_deref());
+    draw_pieces(&mut line, &shown.row.pieces, value, state.shift == 0, sought);
+}
+
+/// Draws the text of a row; what is sought is marked.
+pub(super) fn draw_pieces<'a>(
+    line: &mut LineWriter<'a>,
+    pieces: &[Piece],
+    value: Meaning,
+    is_elided: bool,
+    sought: Option<&'a Pattern>,
+) {
+    line.mark(sought);
+    let mut room = if is_elided { value_room(pieces, line.room()) } else { None };
+    for piece in pieces {
         match (piece, room) {
             (Piece::Value(text), Some(columns)) => {
                 line.elided(text, columns, value);

@@ -7,6 +7,7 @@
 
 mod asking;
 mod files;
+mod finding;
 mod going_wrong;
 mod list;
 mod panes;

@@ -6,3 +6,4 @@ mod counters;
 mod desk;
 mod ledger;
 mod reports;
+mod search;

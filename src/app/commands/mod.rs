@@ -5,6 +5,7 @@
 //! shown before the key is pressed.
 
 mod context;
+mod find;
 mod moving;
 mod over;
 mod report;
@@ -16,7 +17,8 @@ use super::model::Model;
 use crate::request::Request;
 
 /// Every command, by what it is about. Where two have the same key, the first that applies is meant.
-pub static COMMANDS: [&[Command]; 4] = [sandboxes::COMMANDS, report::COMMANDS, over::COMMANDS, moving::COMMANDS];
+pub static COMMANDS: [&[Command]; 5] =
+    [find::COMMANDS, sandboxes::COMMANDS, report::COMMANDS, over::COMMANDS, moving::COMMANDS];
 
 /// One command.
 pub struct Command {
