@@ -42,6 +42,12 @@ impl Model {
         self.screen == Screen::File && self.overlay.is_none() && self.filter().is_some_and(|filter| filter.is_typed)
     }
 
+    /// Whether keys are typed into what is sought.
+    #[must_use]
+    pub fn is_seeking(&self) -> bool {
+        self.is_filtering() || matches!(self.overlay, Some(Overlay::Finder(_)))
+    }
+
     /// Begins to type a filter, or goes on with the one that is there.
     pub(super) fn begin_filter(&mut self) -> Vec<Effect> {
         if let Some((pane, open)) = self.focused().zip(self.open_mut()) {

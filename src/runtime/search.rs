@@ -4,11 +4,12 @@ use crate::app::finder::{Hit, HitGroup, Source};
 use crate::app::panes::Place;
 use crate::report::find::{Pattern, Scope, search};
 use crate::report::identifier::Sha256;
-use crate::report::{Body, Index, Pane, Report, RowSet};
+use crate::report::{Body, Index, Pane, Report, RowSet, Section};
 use crate::store::HeldReport;
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 /// Reports up to this many bytes are unpacked once and searched in memory.
@@ -28,11 +29,11 @@ pub fn by_pane(
     most: usize,
     tell: &mut dyn FnMut(Vec<HitGroup>) -> ControlFlow<()>,
 ) -> io::Result<()> {
-    let mut decoded = std::collections::HashMap::<Pane, usize>::new();
+    let mut decoded = BTreeMap::<Pane, usize>::new();
     search(report, pattern, Scope { threads, ..Scope::default() }, &mut |rows| {
         let mut groups = Vec::<HitGroup>::new();
         for (section, rows) in rows.sections() {
-            let Some(pane) = report.section(section).map(crate::report::Section::pane) else { continue };
+            let Some(pane) = report.section(section).map(Section::pane) else { continue };
             let known = decoded.entry(pane).or_default();
             let room = most.saturating_sub(*known);
             let hits: Vec<Hit> = rows.iter().take(room).map(|row| hit(report, pane, section, *row)).collect();
@@ -66,32 +67,38 @@ pub struct Outcome {
     pub searched: u64,
 }
 
-/// Searches reports, several at a time, and tells what came of each, in no certain order.
+/// Searches reports, several at a time, and tells what came of each, in their order.
 pub fn every_report(
     reports: &[Searched],
     pattern: &Pattern,
     most: usize,
     tell: &mut dyn FnMut(Outcome) -> ControlFlow<()>,
 ) {
-    let (next, is_over) = (AtomicUsize::new(0), std::sync::atomic::AtomicBool::new(false));
+    let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {
-        let (outbox, inbox) = mpsc::sync_channel(TOGETHER);
+        let (outbox, inbox) = mpsc::channel();
         for _ in 0..TOGETHER {
             let (outbox, next, is_over) = (outbox.clone(), &next, &is_over);
             scope.spawn(move || {
                 while !is_over.load(Ordering::Relaxed) {
-                    let Some(report) = reports.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
-                    if outbox.send(one_report(report, pattern, most, is_over)).is_err() {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(report) = reports.get(number) else { break };
+                    if outbox.send((number, one_report(report, pattern, most, is_over))).is_err() {
                         break;
                     }
                 }
             });
         }
         drop(outbox);
-        for (found, searched) in inbox.into_iter().zip(1..) {
-            if tell(Outcome { found, searched }).is_break() {
-                is_over.store(true, Ordering::Relaxed);
-                break;
+        let mut early = BTreeMap::new();
+        let mut told = 0;
+        for (number, found) in inbox {
+            early.insert(number, found);
+            while let Some(found) = early.remove(&told) {
+                told += 1;
+                if tell(Outcome { found, searched: told as u64 }).is_break() {
+                    return is_over.store(true, Ordering::Relaxed);
+                }
             }
         }
     });
@@ -101,7 +108,7 @@ fn one_report(
     searched: &Searched,
     pattern: &Pattern,
     most: usize,
-    is_over: &std::sync::atomic::AtomicBool,
+    is_over: &AtomicBool,
 ) -> io::Result<Option<HitGroup>> {
     let held = &searched.held;
     let index = Index::kept(&held.body);

@@ -72,10 +72,8 @@ fn an_expression_that_makes_no_sense_leaves_the_last_result() {
 fn fields_that_stand_in_no_line_are_found() {
     let mut stage = Stage::listed();
     // A field that only the whole row shows.
-    stage.keys("enter 9 z /");
-    type_words(&mut stage, "authors");
-    stage.keys("ctrl-u");
-    type_words(&mut stage, "http");
+    stage.keys("enter 5 z /");
+    type_words(&mut stage, "text/");
     screen!("filter_other_field", stage);
 }
 
@@ -84,14 +82,14 @@ fn all_panes_are_searched_and_a_hit_is_gone_to() {
     let mut stage = Stage::listed();
     stage.keys("enter F");
     screen!("find_nothing_typed", stage);
-    type_words(&mut stage, "invoice");
+    type_words(&mut stage, "lumen32");
     screen!("find_hits", stage);
     stage.keys("down down down enter");
     screen!("find_gone_to", stage);
     stage.keys("n");
     screen!("find_next", stage);
     stage.keys("F");
-    assert!(stage.screen().contains("find invoice"), "{}", stage.screen());
+    assert!(stage.screen().contains("find lumen32"), "{}", stage.screen());
     stage.size(40, 10);
     screen!("find_small", stage);
     stage.keys("ctrl-u");

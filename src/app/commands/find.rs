@@ -10,10 +10,6 @@ fn in_finder(model: &Model) -> bool {
     matches!(model.overlay, Some(Overlay::Finder(_)))
 }
 
-fn is_seeking(model: &Model) -> bool {
-    model.is_filtering() || in_finder(model)
-}
-
 pub(super) static COMMANDS: &[Command] = &[
     Command {
         name: "keep-filter",
@@ -48,7 +44,7 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "regex",
         help: "Take what is typed as a regular expression, or as plain words again",
         rank: 2,
-        applies: is_seeking,
+        applies: Model::is_seeking,
         act: Act::Local(|m| m.change_how(|how| how.is_regex = !how.is_regex)),
     },
     Command {
@@ -57,7 +53,7 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "case",
         help: "Tell capital from small letters, or not",
         rank: 3,
-        applies: is_seeking,
+        applies: Model::is_seeking,
         act: Act::Local(|m| m.change_how(|how| how.is_case_sensitive = !how.is_case_sensitive)),
     },
     Command {

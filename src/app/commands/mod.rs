@@ -89,8 +89,11 @@ impl Command {
 
     /// The commands that apply right now, those behind a key that an earlier one takes left out.
     pub fn applying(model: &Model) -> impl Iterator<Item = &'static Self> + '_ {
-        Self::all().filter(|command| {
+        // Where words are typed, letters are no commands.
+        let is_typed = |command: &Self| model.is_seeking() && matches!(command.keys.first(), Some(Key::Char(_)));
+        Self::all().filter(move |command| {
             (command.applies)(model)
+                && !is_typed(command)
                 && command.keys.iter().any(|key| Self::of(*key, model).is_some_and(|c| c.name == command.name))
         })
     }
