@@ -1,17 +1,21 @@
 //! What comes in and what goes out of the state machine, as data.
 
+use super::finder::{HitGroup, Ticket};
+use super::finding::Ended;
 use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerLine;
 use crate::quota::{Balances, Entitlements, Spent, Usage};
 use crate::report::body::Body;
 use crate::report::compare::Matrix;
+use crate::report::find::{Pattern, Scope};
 use crate::report::hashes::Hashes;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
 use crate::report::page::Page;
 use crate::report::rows::Line;
 use crate::report::rules::{Marks, Rules};
+use crate::report::{Report, RowSet};
 use crate::request::{Quote, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -165,6 +169,26 @@ pub enum Message {
         /// Why.
         why: String,
     },
+    /// A pane's filter has found rows.
+    Found {
+        /// Number of the search.
+        search: u64,
+        /// Further rows.
+        rows: RowSet,
+        /// Whether this is all, and whether it could be read.
+        ended: Ended,
+    },
+    /// A search has found hits.
+    Hits {
+        /// Number of the search.
+        search: u64,
+        /// Further hits.
+        groups: Vec<HitGroup>,
+        /// Reports that have been searched, and reports in all.
+        searched: (u64, u64),
+        /// Whether this is all, and whether it could be read.
+        ended: Ended,
+    },
     /// Something of the runtime's that the analyst should know.
     Notice(String),
     /// The program is asked to end, after paid answers are in.
@@ -288,6 +312,33 @@ pub enum Effect {
     },
     /// Index nothing: the report is not looked at any more.
     StopIndexing,
+    /// Find the rows of a report that a filter lets through.
+    Filter {
+        /// The search.
+        ticket: Ticket,
+        /// The report, as far as it is indexed.
+        report: Report,
+        /// What is sought.
+        pattern: Arc<Pattern>,
+        /// Where.
+        scope: Scope,
+    },
+    /// Search all panes of a report.
+    Search {
+        /// The search.
+        ticket: Ticket,
+        /// The report, as far as it is indexed.
+        report: Report,
+        /// What is sought.
+        pattern: Arc<Pattern>,
+    },
+    /// Search everything that is held.
+    SearchHeld {
+        /// The search.
+        ticket: Ticket,
+        /// What is sought.
+        pattern: Arc<Pattern>,
+    },
     /// Read the ledger.
     ReadLedger,
     /// Read how often prices were confirmed.

@@ -14,6 +14,8 @@ pub mod commands;
 pub mod compare;
 mod counters;
 pub mod detail;
+pub mod finder;
+pub mod finding;
 pub mod key;
 pub mod layout;
 pub mod ledger;

@@ -2,6 +2,8 @@
 
 use super::batch::Batch;
 use super::compare::Compare;
+use super::finder::Finder;
+use super::finding::Jump;
 use super::layout::{Layout, Size, View};
 use super::list::{Entry, List, OpenReport, Origin};
 use super::message::{Effect, Failure, Here, Opening, Recent};
@@ -87,6 +89,12 @@ pub struct Model {
     pub(super) announces_balances: bool,
     /// The same for what was used.
     pub(super) announces_usage: bool,
+    /// The last search that was left for one of its hits.
+    pub finder: Option<Finder>,
+    /// A row that is gone to as soon as it is there.
+    pub jump: Option<Jump>,
+    /// Number of the last search.
+    pub(super) searches: u64,
     /// Number of the last opening of a report.
     pub(super) openings: u64,
 }
@@ -182,6 +190,9 @@ impl Model {
             bound_for: None,
             announces_balances: false,
             announces_usage: false,
+            finder: None,
+            jump: None,
+            searches: 0,
             openings: 0,
         }
     }

@@ -3,6 +3,7 @@
 use super::answer::AnswerTree;
 use super::compare::{Compare, OtherFile};
 use super::detail::Detail;
+use super::finder::Finder;
 use super::layout::Size;
 use super::palette::{Confirm, Palette, Prompt};
 use super::panes::Move;
@@ -25,6 +26,8 @@ pub enum Overlay {
     Confirm(Confirm),
     /// An answer as a tree.
     Answer(AnswerTree),
+    /// Hits over all panes, or over everything that is held.
+    Finder(Finder),
     /// A plan is made.
     Planner(Planner),
     /// Sandboxes against each other.
@@ -51,6 +54,7 @@ impl Overlay {
             Self::OtherFile(other) => other.scroll.go(movement, other.files.len(), rows),
             // Its head takes rows that only the model knows.
             Self::Compare(_) => {}
+            Self::Finder(finder) => finder.go(movement, rows.saturating_sub(TYPED)),
             Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
         }
     }
@@ -60,8 +64,8 @@ impl Overlay {
         match self {
             Self::Detail(detail) => detail.fit(room.width.into()),
             Self::Sheet(sheet) => sheet.fit(room.width.into()),
-            Self::Places(_) | Self::OtherFile(_) | Self::Compare(_) => {}
-            Self::Palette(_) | Self::Answer(_) | Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
+            Self::Places(_) | Self::OtherFile(_) | Self::Compare(_) | Self::Palette(_) | Self::Finder(_) => {}
+            Self::Answer(_) | Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
         }
         self.go(Move::Up(0), room);
     }

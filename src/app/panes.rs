@@ -1,5 +1,6 @@
 //! The table of panes: title, key, place; and how far each is scrolled and folded.
 
+use super::finder::Filter;
 use super::key::Key;
 use super::sieve::Sieve;
 use crate::report::index::Form;
@@ -128,6 +129,8 @@ pub struct PaneState {
     pub folds: Folds,
     /// Which rows are let through.
     sieve: Sieve,
+    /// The filter, if there is one.
+    pub filter: Option<Filter>,
 }
 
 /// A row's place in its report.
@@ -165,7 +168,7 @@ const GUIDE_REACH: usize = 2_000;
 impl PaneState {
     /// A pane that nobody has moved in.
     pub const UNTOUCHED: Self =
-        Self { scroll: Scroll { cursor: 0, top: 0 }, shift: 0, folds: Folds::NONE, sieve: Sieve::OPEN };
+        Self { scroll: Scroll { cursor: 0, top: 0 }, shift: 0, folds: Folds::NONE, sieve: Sieve::OPEN, filter: None };
 
     /// How many rows the pane shows of this report: those that are let through, with those above them in the tree, without what
     /// is folded away.

@@ -62,13 +62,8 @@ impl Model {
             Some(Overlay::Compare(compare)) if compare.is_typing => &mut compare.typed,
             _ => return None,
         };
-        match key {
-            Key::Char(c) if typed.len() < LONGEST_LINE => typed.push(c),
-            Key::Named(Named::Backspace) => drop(typed.pop()),
-            Key::Ctrl('u') => typed.clear(),
-            _ => return None,
-        }
-        Some(if self.comparing().is_some() { self.sift() } else { self.look_up() })
+        let is_typed = type_into(typed, key);
+        is_typed.then(|| if self.comparing().is_some() { self.sift() } else { self.look_up() })
     }
 
     /// Asks the store whether the answer to what is typed is held.
@@ -92,6 +87,9 @@ impl Model {
     }
 
     pub(super) fn paste(&mut self, text: &str) -> Vec<Effect> {
+        if let Some(effects) = self.paste_quest(text) {
+            return effects;
+        }
         let typed = match &mut self.overlay {
             Some(Overlay::Prompt(form)) => Some(&mut form.typed),
             Some(Overlay::Planner(planner)) => Some(&mut planner.typed),
@@ -154,4 +152,15 @@ impl Model {
         }
         Vec::new()
     }
+}
+
+/// Types a key into a line; says whether it is a key that is typed.
+pub(super) fn type_into(typed: &mut String, key: Key) -> bool {
+    match key {
+        Key::Char(c) if typed.len() < LONGEST_LINE => typed.push(c),
+        Key::Named(Named::Backspace) => drop(typed.pop()),
+        Key::Ctrl('u') => typed.clear(),
+        _ => return false,
+    }
+    true
 }

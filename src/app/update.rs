@@ -42,7 +42,11 @@ impl Model {
                 self.recent = recent;
                 Vec::new()
             }
-            Message::Recalled { file, pages, reports } => self.recalled(&file, pages, reports),
+            Message::Recalled { file, pages, reports } => {
+                let mut effects = self.recalled(&file, pages, reports);
+                effects.extend(self.go_on_jumping());
+                effects
+            }
             Message::RecalledBeside { file, pages, reports } => self.recalled_beside(&file, pages, reports),
             Message::Compared { number, result } => self.compared(number, result),
             Message::Ruled { rules, problems } => self.ruled(rules, &problems),
@@ -76,10 +80,14 @@ impl Model {
                 Vec::new()
             }
             Message::Indexed { opening, batch } => {
-                let effects = self.indexed(opening, batch);
+                let mut effects = self.indexed(opening, batch);
+                effects.extend(self.seek_further(opening));
                 self.arrive();
+                effects.extend(self.go_on_jumping());
                 effects
             }
+            Message::Found { search, rows, ended } => self.found(search, rows, ended),
+            Message::Hits { search, groups, searched, ended } => self.hits(search, groups, searched, ended),
             Message::IndexLost { opening } => {
                 if let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) {
                     open.report = Report::unread(open.report.body.clone());
@@ -106,6 +114,10 @@ impl Model {
     fn press(&mut self, key: Key) -> Vec<Effect> {
         if !self.is_quitting {
             self.notice = None;
+        }
+        self.jump = None;
+        if let Some(effects) = self.type_quest(key) {
+            return effects;
         }
         if let Some(effects) = self.type_into_overlay(key) {
             return effects;

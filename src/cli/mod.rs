@@ -8,6 +8,7 @@ mod exit;
 mod ledger;
 mod quota;
 mod scripts;
+mod search;
 mod table;
 mod usage;
 
@@ -67,6 +68,8 @@ enum Command {
     Quota(quota::Quota),
     /// Print what was used, by day and endpoint; costs nothing
     Usage(usage::Usage),
+    /// Search every report that is held, or those named, for words or a regular expression; costs nothing
+    Search(search::Search),
     /// Ask any other question that the specification names, and print the answer as JSON
     Call(scripts::Call),
     /// Print what was asked of the service, what it cost, and what the service's counters say of it; costs nothing
@@ -106,6 +109,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Open { file }) => open(&file),
         Some(Command::List(list)) => list.run(&cli.common),
         Some(Command::Show(show)) => show.run(&cli.common),
+        Some(Command::Search(search)) => search.run(&cli.common),
         Some(Command::Call(call)) => call.run(&cli.common),
         Some(Command::Compare(compare)) => compare.run(&cli.common),
         Some(Command::Cost(cost)) => cost.run(&cli.common),

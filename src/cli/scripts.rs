@@ -297,7 +297,7 @@ fn is_enveloped(body: &Body) -> anyhow::Result<bool> {
     Ok(index.is_enveloped)
 }
 
-fn print_lines(bytes: &[u8]) -> anyhow::Result<()> {
+pub(super) fn print_lines(bytes: &[u8]) -> anyhow::Result<()> {
     let mut out = Output::new();
     out.write(bytes)?;
     out.write(b"\n")

@@ -25,6 +25,15 @@ impl RowSet {
         }
     }
 
+    /// Takes a row out.
+    pub fn remove(&mut self, section: usize, row: u32) {
+        if let Some(rows) = self.sections.get_mut(&section)
+            && let Ok(at) = rows.binary_search(&row)
+        {
+            rows.remove(at);
+        }
+    }
+
     /// Adds the rows of another set.
     pub fn extend(&mut self, other: &Self) {
         for (section, more) in &other.sections {

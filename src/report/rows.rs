@@ -92,6 +92,16 @@ impl Report {
         Arc::make_mut(&mut self.index).absorb(batch);
     }
 
+    /// Offset of the body up to which rows are known whole, and so can be searched.
+    #[must_use]
+    pub fn searchable(&self) -> u64 {
+        let last = |section: &Section| section.start(section.len().checked_sub(1)?).map(u64::from);
+        match self.index.is_complete {
+            true => self.body.len(),
+            false => self.index.sections.iter().filter_map(last).max().unwrap_or(0),
+        }
+    }
+
     /// The identifier that the report itself gives.
     #[must_use]
     pub fn identifier(&self) -> Option<Identifier> {

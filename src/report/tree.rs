@@ -37,7 +37,6 @@ impl Depths {
     }
 
     /// The depths of some rows, cut to those there are.
-    #[must_use]
     ///
     /// # Errors
     /// When they are kept and cannot be read.

@@ -10,6 +10,7 @@
 //! The loop itself waits for nothing but messages: the network, the store and the indexing of reports run beside it.
 
 mod performer;
+pub mod search;
 mod terminal;
 
 pub use performer::{Backing, Performer};

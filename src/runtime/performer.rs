@@ -1,18 +1,21 @@
 //! Performs effects beside the loop, and answers with messages.
 
+use super::search;
+use crate::app::finder::{HitGroup, MOST_HITS, Ticket};
 use crate::app::ledger::LedgerLine;
 use crate::app::message::{Failure, HeldPage, HeldReport, Here, Opening, Recent};
 use crate::app::{Effect, Message};
 use crate::gate::{Answer, Cost, Gate, GateError};
 use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::compare::Matrix;
+use crate::report::find::{Pattern, Scope};
 use crate::report::hashes::Hashes;
 use crate::report::identifier::Sha256;
 use crate::report::index::Batch;
 use crate::report::page::Page;
 use crate::report::rows::{Line, lines};
 use crate::report::rules::Rules;
-use crate::report::{Body, Index, Indexer, Report};
+use crate::report::{Body, Index, Indexer, Report, RowSet};
 use crate::request::{Listing, Quote, Request};
 use crate::service::Received;
 use crate::store::{LedgerEntry, StoreError};
@@ -21,6 +24,7 @@ use jiff::Timestamp;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -133,6 +137,16 @@ impl Performer {
                     open(&work, opening, &body, || opened.load(Ordering::SeqCst) == opening.0);
                 });
             }
+            (Effect::Filter { ticket, report, pattern, scope }, _) => {
+                self.blocking(move |work| filter(&work, &ticket, &report, &pattern, scope));
+            }
+            (Effect::Search { ticket, report, pattern }, _) => {
+                self.blocking(move |work| find(&work, &ticket, &report, &pattern));
+            }
+            (Effect::SearchHeld { ticket, pattern }, Backing::Service(gate)) => {
+                let gate = Arc::clone(gate);
+                self.blocking(move |work| search_held(&work, &ticket, &gate, &pattern));
+            }
             (Effect::StopIndexing, _) => self.opened.store(0, Ordering::SeqCst),
             (Effect::Ask { quote, anew }, Backing::Service(gate)) => self.ask(Arc::clone(gate), quote, anew),
             (Effect::CountHashes(path), _) => self.blocking(move |work| {
@@ -182,6 +196,7 @@ impl Performer {
                 | Effect::FindRecent
                 | Effect::ReadLedger
                 | Effect::ReadRecord
+                | Effect::SearchHeld { .. }
                 | Effect::LookUp(_),
                 Backing::Document,
             )
@@ -506,4 +521,76 @@ fn index(work: &Work, opening: Opening, body: &Body, is_wanted: impl Fn() -> boo
     }
     tell(indexer.finish());
     Ok(whole)
+}
+
+/// Tells the loop of what is found, the first at once and the rest at a pace that leaves it free.
+struct Teller<'a, T> {
+    work: &'a Work,
+    ticket: &'a Ticket,
+    found: T,
+    told: Option<Instant>,
+}
+
+impl<'a, T: Default> Teller<'a, T> {
+    fn new(work: &'a Work, ticket: &'a Ticket) -> Self {
+        Self { work, ticket, found: T::default(), told: None }
+    }
+
+    /// Tells what has been found when it is time; says whether to go on.
+    fn tell(&mut self, is_first: bool, message: impl FnOnce(u64, T) -> Message) -> ControlFlow<()> {
+        if !self.ticket.is_wanted() {
+            return ControlFlow::Break(());
+        }
+        let is_time = self.told.map_or(is_first, |told| told.elapsed() >= PACE);
+        if is_time {
+            self.told = Some(Instant::now());
+            self.work.send(message(self.ticket.number, std::mem::take(&mut self.found)));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn filter(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, scope: Scope) {
+    let mut teller = Teller::<RowSet>::new(work, ticket);
+    let result = crate::report::find::search(report, pattern, scope, &mut |rows| {
+        teller.found.extend(&rows);
+        let is_first = !teller.found.is_empty();
+        teller.tell(is_first, |search, rows| Message::Found { search, rows, ended: None })
+    });
+    let ended = Some(result.map_err(|error| format!("cannot be read: {error}")));
+    work.send(Message::Found { search: ticket.number, rows: teller.found, ended });
+}
+
+fn find(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern) {
+    let mut teller = Teller::<Vec<HitGroup>>::new(work, ticket);
+    let result = search::by_pane(report, pattern, 2, MOST_HITS, &mut |groups| {
+        teller.found.extend(groups);
+        teller.tell(true, |search, groups| Message::Hits { search, groups, searched: (0, 0), ended: None })
+    });
+    let ended = Some(result.map_err(|error| format!("cannot be read: {error}")));
+    work.send(Message::Hits { search: ticket.number, groups: teller.found, searched: (0, 0), ended });
+}
+
+fn search_held(work: &Work, ticket: &Ticket, gate: &Gate, pattern: &Pattern) {
+    let mut teller = Teller::<Vec<HitGroup>>::new(work, ticket);
+    let reports = match gate.store().every_report(gate.profile()) {
+        Ok(reports) => reports,
+        Err(error) => {
+            let ended = Some(Err(error.to_string()));
+            return work.send(Message::Hits { search: ticket.number, groups: Vec::new(), searched: (0, 0), ended });
+        }
+    };
+    let reports: Vec<_> = reports.into_iter().map(|(file, held)| search::Searched { file, held }).collect();
+    let (all, mut done, mut unreadable) = (reports.len() as u64, 0, None);
+    search::every_report(&reports, pattern, MOST_HITS, &mut |outcome| {
+        done = outcome.searched;
+        match outcome.found {
+            Ok(group) => teller.found.extend(group),
+            Err(error) => unreadable = Some(format!("a report cannot be read: {error}")),
+        }
+        let is_first = !teller.found.is_empty();
+        teller.tell(is_first, |search, groups| Message::Hits { search, groups, searched: (done, all), ended: None })
+    });
+    let ended = Some(unreadable.map_or(Ok(()), Err));
+    work.send(Message::Hits { search: ticket.number, groups: teller.found, searched: (done, all), ended });
 }

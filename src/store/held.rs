@@ -43,6 +43,8 @@ pub struct Brought {
 pub struct HeldReport {
     /// Its sandbox identifier.
     pub identifier: Identifier,
+    /// Its file, if the answer that it came with said so.
+    pub file: Option<Sha256>,
     /// The answer that it came with.
     pub answer: AnswerId,
     /// When it came.
@@ -156,6 +158,16 @@ impl Store {
         self.reports_where(profile, "file", &file.as_str())
     }
 
+    /// The newest report of every sandbox of every file, newest first, with the file where it is known.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn every_report(&self, profile: &str) -> Result<Vec<(Option<Sha256>, HeldReport)>, StoreError> {
+        let reports = self.reports_where(profile, "profile", &profile)?;
+        let file = |held: &HeldReport| held.file.clone().or_else(|| held.identifier.parts().file);
+        Ok(reports.into_iter().map(|held| (file(&held), held)).collect())
+    }
+
     fn reports_where(
         &self,
         profile: &str,
@@ -164,7 +176,7 @@ impl Store {
     ) -> Result<Vec<HeldReport>, StoreError> {
         let found = self.with(|connection| {
             let mut select = connection.prepare_cached(&format!(
-                "SELECT r.identifier, r.received, r.answer, r.first, r.after, a.length, a.block
+                "SELECT r.identifier, r.received, r.answer, r.first, r.after, a.length, a.block, r.file
                  FROM report r JOIN answer a ON a.id = r.answer
                  WHERE r.profile = ?1 AND r.{column} = ?2 ORDER BY r.answer DESC, r.rowid DESC"
             ))?;
@@ -177,7 +189,8 @@ impl Store {
             let Some(identifier) = Identifier::new(Untrusted::from(report.identifier)) else { continue };
             if known.insert(identifier.clone()) {
                 let body = self.body(report.answer, report.lengths).slice(report.range);
-                newest.push(HeldReport { identifier, answer: report.answer, received: report.received, body });
+                let file = report.file.as_deref().and_then(Sha256::parse);
+                newest.push(HeldReport { identifier, file, answer: report.answer, received: report.received, body });
             }
         }
         Ok(newest)
@@ -251,6 +264,7 @@ struct FoundReport {
     answer: AnswerId,
     range: Range<u64>,
     lengths: Lengths,
+    file: Option<String>,
 }
 
 impl FoundReport {
@@ -262,6 +276,7 @@ impl FoundReport {
             answer: AnswerId(row.get(2)?),
             range: offset(3)?..offset(4)?,
             lengths: Lengths::read(row, 5)?,
+            file: row.get(7)?,
         })
     }
 }

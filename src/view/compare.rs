@@ -94,7 +94,7 @@ fn draw_item(mut line: LineWriter<'_>, start: u16, compare: &Compare, matrix: &M
     let row = matrix.row(item);
     draw_label(&mut line, &row.label);
     line.tab(start, at + LABEL);
-    draw_pieces(&mut line, &row.pieces, 0, Meaning::Text);
+    draw_pieces(&mut line, &row.pieces, Meaning::Text, true, None);
 }
 
 /// Draws the files to choose from.

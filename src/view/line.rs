@@ -2,6 +2,7 @@
 
 use super::theme::{Meaning, style};
 use crate::app::Area;
+use crate::report::find::Pattern;
 use crate::text::{Untrusted, UntrustedStr, Visible};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -35,6 +36,8 @@ pub(super) struct LineWriter<'a> {
     /// Columns that are still to be left out at the left.
     skip: usize,
     base: Style,
+    /// What is marked wherever it stands in text from outside.
+    sought: Option<&'a Pattern>,
 }
 
 impl<'a> LineWriter<'a> {
@@ -45,7 +48,7 @@ impl<'a> LineWriter<'a> {
         let row = Area { y: area.y.saturating_add(row), height: u16::from(row < area.height), ..area };
         let cells = rect(row).intersection(buffer.area);
         let end = if cells.height == 0 { cells.x } else { cells.x + cells.width };
-        Self { buffer, x: cells.x, y: cells.y, end, skip: 0, base: Style::new() }
+        Self { buffer, x: cells.x, y: cells.y, end, skip: 0, base: Style::new(), sought: None }
     }
 
     /// Gives the whole row a style, under those of its pieces.
@@ -54,6 +57,11 @@ impl<'a> LineWriter<'a> {
         let row = Rect { x: self.x, y: self.y, width: self.end - self.x, height: 1 };
         self.buffer.set_style(row.intersection(self.buffer.area), self.base);
         self
+    }
+
+    /// Marks what is sought in the text from outside that comes next.
+    pub(super) fn mark(&mut self, sought: Option<&'a Pattern>) {
+        self.sought = sought;
     }
 
     /// Columns that are left.
@@ -117,8 +125,12 @@ impl<'a> LineWriter<'a> {
 
     /// Text that the escaper has made visible.
     pub(super) fn visible(&mut self, text: &Visible, meaning: Meaning) {
-        for grapheme in text.as_str().graphemes(true) {
-            self.put(grapheme, grapheme.width(), meaning);
+        let found = self.sought.map(|sought| sought.spans(text.as_str())).unwrap_or_default();
+        let mut found = found.into_iter().peekable();
+        for (at, grapheme) in text.as_str().grapheme_indices(true) {
+            while found.next_if(|span| span.end <= at).is_some() {}
+            let is_found = found.peek().is_some_and(|span| span.start < at + grapheme.len());
+            self.put(grapheme, grapheme.width(), if is_found { Meaning::Found } else { meaning });
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod bar;
 mod compare;
+mod finder;
 mod line;
 mod list;
 mod overlay;

@@ -28,7 +28,8 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay, model: &M
     let rows = match overlay {
         Overlay::Sheet(sheet) => sheet.count(),
         Overlay::Detail(detail) => detail.count(),
-        Overlay::Palette(_) | Overlay::Answer(_) | Overlay::Planner(_) | Overlay::Compare(_) => usize::MAX,
+        Overlay::Palette(_) | Overlay::Answer(_) | Overlay::Planner(_) => usize::MAX,
+        Overlay::Finder(_) | Overlay::Compare(_) => usize::MAX,
         Overlay::Places(places) => places.spots.len(),
         Overlay::OtherFile(other) => other.files.len(),
         Overlay::Prompt(_) | Overlay::Confirm(_) => SMALL,
@@ -41,6 +42,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay, model: &M
         Overlay::Sheet(sheet) => draw_sheet(buffer, area, sheet),
         Overlay::Detail(detail) => draw_detail(buffer, area, detail),
         Overlay::Palette(palette) => draw_palette(buffer, area, palette),
+        Overlay::Finder(finder) => super::finder::draw(buffer, area, finder),
         Overlay::Prompt(form) => draw_form(buffer, area, form, model),
         Overlay::Confirm(confirm) => draw_confirm(buffer, area, confirm),
         Overlay::Answer(answer) => draw_answer(buffer, area, answer, model),

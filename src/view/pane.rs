@@ -5,10 +5,11 @@ use super::theme::{Meaning, style};
 use crate::app::list::OpenReport;
 use crate::app::panes::{self, Branch, PaneState, Shown};
 use crate::app::{Area, Model};
+use crate::report::find::Pattern;
 use crate::report::rows::Label;
 use crate::report::rules::Severity;
 use crate::report::{Pane, Piece};
-use crate::text::thousands;
+use crate::text::{Untrusted, thousands};
 use ratatui::buffer::Buffer;
 use ratatui::widgets::{Block, BorderType, Widget};
 use unicode_width::UnicodeWidthStr;
@@ -43,7 +44,8 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, pane: Pane, open: &OpenRepor
     let count = state.count(&open.report, pane);
     let inside = frame(buffer, area, &title(pane, open, state), &position(state, count, has_focus), has_focus);
     if count == 0 {
-        return LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Meaning::Faint);
+        LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Meaning::Faint);
+        return draw_problem(buffer, inside, state);
     }
     let labels = label_columns(open, pane);
     let is_marked = open.marks.is_some();
@@ -59,6 +61,16 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, pane: Pane, open: &OpenRepor
         let mark = model.rules.as_ref().zip(place).and_then(|(rules, place)| open.mark(rules, place));
         let (line, start) = if is_marked { draw_mark(line, inside.x, mark) } else { (line, inside.x) };
         draw_row(line, start, &shown, labels, state, mark == Some(Severity::Noise));
+    }
+    draw_problem(buffer, inside, state);
+}
+
+/// Says in the last row why what is typed is no filter; the rows of the last one that was stay.
+fn draw_problem(buffer: &mut Buffer, inside: Area, state: &PaneState) {
+    if let Some(problem) = state.filter.as_ref().and_then(|filter| filter.quest.problem.as_ref()) {
+        let last = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
+        super::overlay::clear(buffer, last);
+        LineWriter::new(buffer, last, 0).own(problem, Meaning::Problem);
     }
 }
 
@@ -77,13 +89,14 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState) -> String {
     let more = if open.report.index.is_complete { "" } else { "+" };
     let all = thousands(open.report.count(pane) as u64);
     if state.sieve().is_open() {
-        return format!(" {key} {title} {all}{more}{} ", kinds(pane, open));
+        return format!(" {key} {title} {all}{more}{}{} ", filter_words(state), kinds(pane, open));
     }
     let hidden = match state.sieve().hidden().len() as u64 {
         0 => String::new(),
         hidden => format!(" · {} noise hidden", thousands(hidden)),
     };
-    format!(" {key} {title} {} of {all}{more}{hidden} ", thousands(state.wanted(&open.report, pane) as u64))
+    let wanted = thousands(state.wanted(&open.report, pane) as u64);
+    format!(" {key} {title} {wanted} of {all}{more}{}{hidden} ", filter_words(state))
 }
 
 /// The sign of a row's mark in a column of its own.
@@ -95,6 +108,14 @@ fn draw_mark(mut line: LineWriter<'_>, start: u16, mark: Option<Severity>) -> (L
     };
     line.own(mark.map_or(" ", Severity::sign), meaning);
     (line, start.saturating_add(1))
+}
+
+/// The filter as the title says it; its line's end is where the next letter goes.
+fn filter_words(state: &PaneState) -> String {
+    let Some(filter) = &state.filter else { return String::new() };
+    let words = Untrusted::from(filter.quest.words()).visible_cut(30);
+    let (end, waits) = (if filter.is_typed { "▏" } else { "" }, if filter.quest.is_running() { " …" } else { "" });
+    format!(" · {words}{end}{waits}")
 }
 
 /// What a pane with several kinds of rows holds of each.
@@ -129,7 +150,14 @@ fn label_columns(open: &OpenReport, pane: Pane) -> usize {
     widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(LABELS) + 1)
 }
 
-fn draw_row(mut line: LineWriter<'_>, start: u16, shown: &Shown, labels: usize, state: &PaneState, is_noise: bool) {
+fn draw_row<'a>(
+    mut line: LineWriter<'a>,
+    start: u16,
+    shown: &Shown,
+    labels: usize,
+    state: &'a PaneState,
+    is_noise: bool,
+) {
     match &shown.branch {
         Some(branch) => draw_branch(&mut line, branch),
         None => {
@@ -143,7 +171,8 @@ fn draw_row(mut line: LineWriter<'_>, start: u16, shown: &Shown, labels: usize, 
     }
     // What only stands above what is wanted steps back.
     let value = if shown.is_wanted && !is_noise { Meaning::Text } else { Meaning::Faint };
-    draw_pieces(&mut line, &shown.row.pieces, state.shift, value);
+    let sought = state.filter.as_ref().and_then(|filter| filter.quest.pattern.as_deref());
+    draw_pieces(&mut line, &shown.row.pieces, value, state.shift == 0, sought);
 }
 
 /// The word beside a row.
@@ -154,9 +183,17 @@ pub(super) fn draw_label(line: &mut LineWriter<'_>, label: &Label) {
     }
 }
 
-/// A row's text in what is left of a line; unshifted, its first value gives way to what is said about it.
-pub(super) fn draw_pieces(line: &mut LineWriter<'_>, pieces: &[Piece], shift: usize, value: Meaning) {
-    let mut room = if shift == 0 { value_room(pieces, line.room()) } else { None };
+/// A row's text in what is left of a line, what is sought marked; elided, its first value gives way to what is said
+/// about it.
+pub(super) fn draw_pieces<'a>(
+    line: &mut LineWriter<'a>,
+    pieces: &[Piece],
+    value: Meaning,
+    is_elided: bool,
+    sought: Option<&'a Pattern>,
+) {
+    line.mark(sought);
+    let mut room = if is_elided { value_room(pieces, line.room()) } else { None };
     for piece in pieces {
         match (piece, room) {
             (Piece::Value(text), Some(columns)) => {

@@ -50,5 +50,5 @@ fn draw_spot(mut line: LineWriter<'_>, start: u16, head: usize, spot: &Spot, mod
 fn draw_row(line: &mut LineWriter<'_>, start: u16, head: usize, row: &Row) {
     draw_label(line, &row.label);
     line.tab(start, head + LABEL);
-    draw_pieces(line, &row.pieces, 0, Meaning::Text);
+    draw_pieces(line, &row.pieces, Meaning::Text, true, None);
 }

@@ -8,6 +8,7 @@
 mod asking;
 mod comparing;
 mod files;
+mod finding;
 mod going_wrong;
 mod list;
 mod noticing;

@@ -7,3 +7,4 @@ mod counters;
 mod desk;
 mod ledger;
 mod reports;
+mod search;

@@ -46,7 +46,8 @@ pub fn search(
     sink: &mut dyn FnMut(RowSet) -> ControlFlow<()>,
 ) -> io::Result<()> {
     let work = Work { report, pattern, firsts: firsts(report, scope.pane) };
-    let end = work.firsts.iter().map(|(_, section)| report.section_end(*section)).max().unwrap_or(0);
+    let end =
+        work.firsts.iter().map(|(_, section)| report.section_end(*section)).max().unwrap_or(0).min(report.searchable());
     let start = work.firsts.first().map_or(0, |(first, _)| *first).max(scope.from);
     let pieces = Pieces { start, end };
     if pieces.get(1).is_none() || scope.threads < 2 {
@@ -229,7 +230,7 @@ impl Sought<'_> {
         };
         let range = self.work.report.row_range(section, row);
         let goes_on = |process: usize| tree.tail(process).is_some_and(|tail| range.contains(&u64::from(tail)));
-        let mut above = if goes_on(row) { None } else { tree.depths().parent(row) };
+        let mut above = tree.depths().parent(row);
         while let Some(process) = above.filter(|process| goes_on(*process)) {
             if self.check(section, process)? {
                 found.insert(section, number(process));
