@@ -79,7 +79,7 @@ impl Model {
         let hidden = self.open().and_then(|open| open.marks.as_ref()).map_or(0, |marks| marks.noise().len());
         self.say(match hide {
             true => {
-                format!("{} rows that any machine makes by itself are hidden. H shows them.", thousands(hidden as u64))
+                format!("{} rows that any machine makes by itself are hidden. ~ shows them.", thousands(hidden as u64))
             }
             false => "Everything is shown.".to_owned(),
         });

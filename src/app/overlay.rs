@@ -4,7 +4,9 @@ use super::answer::AnswerTree;
 use super::compare::{Compare, OtherFile};
 use super::detail::Detail;
 use super::finder::Finder;
+use super::held::HeldScreen;
 use super::layout::Size;
+use super::notes::NoteForm;
 use super::palette::{Confirm, Palette, Prompt};
 use super::panes::Move;
 use super::places::Places;
@@ -36,6 +38,12 @@ pub enum Overlay {
     OtherFile(OtherFile),
     /// Rows to go to.
     Places(Places),
+    /// A note is typed.
+    Note(NoteForm),
+    /// Everything that is held.
+    Held(HeldScreen),
+    /// An age in days is typed, to delete what is older.
+    Age(String),
 }
 
 /// Rows that the line which is typed into takes, the empty one below it included.
@@ -52,10 +60,11 @@ impl Overlay {
             Self::Answer(answer) => answer.go(movement, rows),
             Self::Places(places) => places.go(movement, rows),
             Self::OtherFile(other) => other.scroll.go(movement, other.files.len(), rows),
+            Self::Finder(finder) => finder.go(movement, rows.saturating_sub(TYPED)),
+            Self::Held(held) => held.go(movement, rows),
             // Its head takes rows that only the model knows.
             Self::Compare(_) => {}
-            Self::Finder(finder) => finder.go(movement, rows.saturating_sub(TYPED)),
-            Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
+            Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) | Self::Note(_) | Self::Age(_) => {}
         }
     }
 
@@ -66,6 +75,7 @@ impl Overlay {
             Self::Sheet(sheet) => sheet.fit(room.width.into()),
             Self::Places(_) | Self::OtherFile(_) | Self::Compare(_) | Self::Palette(_) | Self::Finder(_) => {}
             Self::Answer(_) | Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
+            Self::Held(_) | Self::Age(_) | Self::Note(_) => {}
         }
         self.go(Move::Up(0), room);
     }

@@ -3,6 +3,7 @@
 
 use super::asks::{ASKS, Ask};
 use super::commands::Command;
+use super::held::Purging;
 use super::model::Model;
 use super::panes::{Move, Scroll};
 use crate::request::Request;
@@ -154,6 +155,10 @@ pub enum Confirmed {
     One(Request),
     /// Every report of the list that is not held.
     All,
+    /// Nothing is sent: the note whose line was emptied is deleted.
+    NoNote,
+    /// Nothing is sent: what is held is deleted.
+    Purge(Purging),
 }
 
 #[cfg(test)]

@@ -53,6 +53,8 @@ impl Model {
                 form.failure = None;
                 &mut form.typed
             }
+            Some(Overlay::Note(form)) => &mut form.typed,
+            Some(Overlay::Age(typed)) => typed,
             Some(Overlay::Planner(planner)) => {
                 if key == Key::Named(Named::Backspace) && planner.typed.is_empty() {
                     planner.take_back();
@@ -62,8 +64,12 @@ impl Model {
             Some(Overlay::Compare(compare)) if compare.is_typing => &mut compare.typed,
             _ => return None,
         };
-        let is_typed = type_into(typed, key);
-        is_typed.then(|| if self.comparing().is_some() { self.sift() } else { self.look_up() })
+        type_into(typed, key).then(|| self.after_typing())
+    }
+
+    /// Looks for what is typed now: among what is compared, or in the store.
+    fn after_typing(&mut self) -> Vec<Effect> {
+        if self.comparing().is_some() { self.sift() } else { self.look_up() }
     }
 
     /// Asks the store whether the answer to what is typed is held.
@@ -92,14 +98,16 @@ impl Model {
         }
         let typed = match &mut self.overlay {
             Some(Overlay::Prompt(form)) => Some(&mut form.typed),
+            Some(Overlay::Note(form)) => Some(&mut form.typed),
             Some(Overlay::Planner(planner)) => Some(&mut planner.typed),
             Some(Overlay::Palette(palette)) => Some(&mut palette.typed),
+            Some(Overlay::Compare(compare)) if compare.is_typing => Some(&mut compare.typed),
             _ => None,
         };
         if let Some(typed) = typed {
             let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
             typed.extend(plain.take(LONGEST_LINE.saturating_sub(typed.len())));
-            return self.look_up();
+            return self.after_typing();
         }
         if self.screen != Screen::Start {
             return Vec::new();
@@ -145,7 +153,7 @@ impl Model {
         let title = format!("{name} · row {}", thousands(place.row as u64 + 1));
         match open.report.lines(place.section, place.row) {
             Ok(lines) => {
-                let lines = self.reasons(place).into_iter().chain(lines).collect();
+                let lines = self.reasons(place).into_iter().chain(lines).chain(self.note_line()).collect();
                 self.overlay = Some(Overlay::Detail(Detail::new(title, lines, columns)));
             }
             Err(error) => self.warn(format!("The row cannot be read: {error}")),

@@ -111,7 +111,7 @@ fn browse(service: &Service) -> anyhow::Result<()> {
     }
     let gate = Gate::new(store, client, super::session(), jiff::Timestamp::now);
     let notice = "This is the demo: made-up reports, make-believe quota. It lists this file by itself, for 1 of that quota. f shows the other files, ? the keys.";
-    let setup = Setup { gate, entitled: Entitlements::default(), confirm_above: None };
+    let setup = Setup { gate, entitled: Entitlements::default(), confirm_above: None, remarks: Vec::new() };
     run_app(setup, files.into_iter().next(), Some(notice.to_owned())).map(|_| ())
 }
 

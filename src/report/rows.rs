@@ -5,6 +5,7 @@ use super::body::Body;
 use super::identifier::Identifier;
 use super::index::{Batch, Form, Index, Section};
 use super::json::{Event, Kind, Raw, Scanner};
+use super::note::Item;
 use crate::text::Untrusted;
 use std::borrow::Cow;
 use std::io;
@@ -72,6 +73,18 @@ pub struct Line {
     pub name: Option<Untrusted>,
     /// The value; none for an object or array, whose content follows.
     pub value: Option<Untrusted>,
+}
+
+impl Row {
+    /// The row's text in one piece.
+    #[must_use]
+    pub fn text(&self) -> Vec<u8> {
+        let bytes = self.pieces.iter().flat_map(|piece| match piece {
+            Piece::Value(text) | Piece::Detail(text) => text.as_bytes(),
+            Piece::Own(text) => text.as_bytes(),
+        });
+        bytes.copied().collect()
+    }
 }
 
 impl Report {
@@ -180,6 +193,12 @@ impl Report {
         }
         object.push(b'}');
         object
+    }
+
+    /// The thing that a row tells of, as a note knows it.
+    #[must_use]
+    pub fn item(&self, section: usize, row: &Row) -> Option<Item> {
+        Some(Item::new(self.section(section)?.name.clone(), &row.text()))
     }
 
     /// A row's value as written, up to 8 MiB.

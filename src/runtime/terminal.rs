@@ -1,5 +1,6 @@
 //! The real terminal: taken over, listened to, and given back however the program ends.
 
+use super::painter::Painter;
 use super::{Backing, Exit, LAST_WAIT, Session};
 use crate::app::key::Named;
 use crate::app::{Effect, Key, Message, Model, Size};
@@ -8,7 +9,6 @@ use crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste, Event,
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use crossterm::{cursor, execute};
 use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::Sender;
 
@@ -26,6 +26,12 @@ pub struct Unattended;
 /// When there is none.
 pub fn attended() -> Result<(), Unattended> {
     if io::stdout().is_terminal() { Ok(()) } else { Err(Unattended) }
+}
+
+/// Columns and rows of the terminal; none where there is none.
+#[must_use]
+pub fn terminal_size() -> Option<(u16, u16)> {
+    attended().ok().and_then(|()| crossterm::terminal::size().ok())
 }
 
 /// The terminal's own modes, taken over; given back when this is dropped.
@@ -60,7 +66,7 @@ pub fn run(mut model: Model, backing: Backing, first: Vec<Effect>) -> anyhow::Re
     quiet_panics();
     let (width, height) = crossterm::terminal::size()?;
     model.size = Size { width, height };
-    let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+    let terminal = Terminal::new(Painter::new(io::stdout()))?;
     let mut session = Session::new(terminal, model, backing, jiff::Timestamp::now)?;
     // Before the terminal is taken over: a signal in between must not leave it so.
     session.performer.listen_for_signals()?;

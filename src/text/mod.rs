@@ -37,7 +37,7 @@ mod rows;
 mod untrusted;
 mod visible;
 
-pub use number::{bytes, thousands};
+pub use number::{bytes, count, thousands};
 pub use rows::words_in_rows;
 pub use untrusted::{Lines, Untrusted, UntrustedStr};
 pub use visible::Visible;

@@ -67,7 +67,7 @@ fn priced_key(model: &Model, command: &Command, wordy: Wordy) -> Vec<Piece> {
     let meaning = match &tag {
         Tag::Costs(price) if !price.is_free() || !price.is_allowed() => Meaning::Price,
         Tag::Together(_) => Meaning::Price,
-        Tag::NoKey => Meaning::Problem,
+        Tag::NoKey | Tag::Offline => Meaning::Problem,
         _ => Meaning::Free,
     };
     let price = if wordy == Wordy::Full { tag.words() } else { tag.short() };
@@ -135,6 +135,7 @@ fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
 
 fn unknown(model: &Model, wordy: Wordy) -> String {
     match (&model.balances_failure, wordy) {
+        _ if model.service.is_offline => " offline: nothing is sent".to_owned(),
         _ if !model.service.has_key => " left: not known without a key".to_owned(),
         (Some(why), Wordy::Full) => format!(" left: not known ({why}); b asks again, 0"),
         (Some(_), _) => " left: ? (b asks, 0)".to_owned(),

@@ -144,7 +144,8 @@ impl<'a> LineWriter<'a> {
         if width == 0 || width > self.room() {
             return;
         }
-        let style = self.base.patch(style(meaning));
+        // A row that is marked is marked as one: what its pieces mean is told by the rows around it.
+        let style = if self.base == Style::new() { style(meaning) } else { self.base };
         self.buffer.set_stringn(self.x, self.y, grapheme, width, style);
         self.x += u16::try_from(width).unwrap_or(0);
     }

@@ -6,6 +6,7 @@
 mod bar;
 mod compare;
 mod finder;
+mod held;
 mod line;
 mod list;
 mod overlay;

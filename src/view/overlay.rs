@@ -1,12 +1,14 @@
 //! What stands over the screen: a row whole, the keys, the prices.
 
+use super::held;
 use super::line::{LineWriter, rect};
 use super::list::progress;
 use super::pane::frame;
 use super::theme::Meaning;
 use crate::app::answer::AnswerTree;
 use crate::app::detail::Detail;
-use crate::app::palette::{Confirm, Palette, Prompt};
+use crate::app::notes::NoteForm;
+use crate::app::palette::{Confirm, Confirmed, Palette, Prompt};
 use crate::app::planner::Planner;
 use crate::app::sheet::{HEAD, Sheet};
 use crate::app::{Area, Model, Overlay};
@@ -29,10 +31,10 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay, model: &M
         Overlay::Sheet(sheet) => sheet.count(),
         Overlay::Detail(detail) => detail.count(),
         Overlay::Palette(_) | Overlay::Answer(_) | Overlay::Planner(_) => usize::MAX,
-        Overlay::Finder(_) | Overlay::Compare(_) => usize::MAX,
+        Overlay::Finder(_) | Overlay::Compare(_) | Overlay::Held(_) => usize::MAX,
         Overlay::Places(places) => places.spots.len(),
         Overlay::OtherFile(other) => other.files.len(),
-        Overlay::Prompt(_) | Overlay::Confirm(_) => SMALL,
+        Overlay::Prompt(_) | Overlay::Confirm(_) | Overlay::Note(_) | Overlay::Age(_) => SMALL,
     };
     // As low as it needs to be, at the bottom: what it is about stays in sight.
     let height = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2).min(area.height);
@@ -50,6 +52,12 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay, model: &M
         Overlay::Compare(compare) => super::compare::draw(buffer, area, compare, model),
         Overlay::OtherFile(other) => super::compare::draw_files(buffer, area, other, model),
         Overlay::Places(places) => super::places::draw(buffer, area, places, model),
+        Overlay::Note(form) => draw_note(buffer, area, form),
+        Overlay::Age(typed) => draw_age(buffer, area, typed),
+        Overlay::Held(screen) => {
+            let inside = inside(buffer, area, &held::title(screen), 0, 0);
+            held::draw(buffer, inside, screen, model);
+        }
     }
 }
 
@@ -133,6 +141,30 @@ fn draw_form(buffer: &mut Buffer, area: Area, form: &Prompt, model: &Model) {
     }
 }
 
+fn draw_age(buffer: &mut Buffer, area: Area, typed: &str) {
+    let inside = inside(buffer, area, "Delete what is older than how many days?", 0, 0);
+    draw_line(buffer, inside, 0, ">", typed);
+    LineWriter::new(buffer, inside, 2).own("Enter says what that would be, and asks.", Meaning::Faint);
+}
+
+fn draw_note(buffer: &mut Buffer, area: Area, form: &NoteForm) {
+    let title = match &form.about.item {
+        Some(item) => format!("Note on {}", item.text.visible_cut(60)),
+        None => format!("Note on the report of {}", form.about.identifier.parts().sandbox.visible_cut(40)),
+    };
+    let inside = inside(buffer, area, &title, 0, 0);
+    draw_line(buffer, inside, 0, ">", &form.typed);
+    let words = if form.is_there {
+        "An empty line deletes the note. It is kept on this machine only, and costs nothing."
+    } else {
+        "It is kept on this machine only, and costs nothing."
+    };
+    let rows = words_in_rows(words, usize::from(inside.width).max(10));
+    for (row, text) in (2..inside.height).zip(rows) {
+        LineWriter::new(buffer, inside, row).own(&text, Meaning::Faint);
+    }
+}
+
 fn priced(form: &Prompt, request: &Request, model: &Model) -> String {
     match form.held_since(model.now) {
         Some(since) => format!("{} · 0, held since {}", request.words(), super::list::since(since, model.now)),
@@ -143,7 +175,11 @@ fn priced(form: &Prompt, request: &Request, model: &Model) -> String {
 fn draw_confirm(buffer: &mut Buffer, area: Area, confirm: &Confirm) {
     let inside = inside(buffer, area, "Are you sure?", 0, 0);
     let room = usize::from(inside.width).max(10);
-    let words = [(confirm.why.as_str(), Meaning::Problem), ("y sends it, esc does not.", Meaning::Text)];
+    let does = match &confirm.what {
+        Confirmed::One(_) | Confirmed::All => "y sends it, esc does not.",
+        Confirmed::NoNote | Confirmed::Purge(_) => "y deletes it, esc does not.",
+    };
+    let words = [(confirm.why.as_str(), Meaning::Problem), (does, Meaning::Text)];
     let rows = words
         .into_iter()
         .flat_map(|(text, meaning)| words_in_rows(text, room).into_iter().map(move |row| (row, meaning)));

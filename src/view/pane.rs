@@ -3,9 +3,11 @@
 use super::line::{LineWriter, rect};
 use super::theme::{Meaning, style};
 use crate::app::list::OpenReport;
+use crate::app::notes::MARK;
 use crate::app::panes::{self, Branch, PaneState, Shown};
 use crate::app::{Area, Model};
 use crate::report::find::Pattern;
+use crate::report::identifier::Identifier;
 use crate::report::rows::Label;
 use crate::report::rules::Severity;
 use crate::report::{Pane, Piece};
@@ -49,6 +51,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, pane: Pane, open: &OpenRepor
     }
     let labels = label_columns(open, pane);
     let is_marked = open.marks.is_some();
+    let identifier = model.chosen().and_then(|entry| entry.identifier.as_ref());
     for row in 0..inside.height {
         let position = state.scroll.top + usize::from(row);
         let Some(shown) = state.shown(&open.report, pane, position) else { break };
@@ -61,6 +64,15 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, pane: Pane, open: &OpenRepor
         let mark = model.rules.as_ref().zip(place).and_then(|(rules, place)| open.mark(rules, place));
         let (line, start) = if is_marked { draw_mark(line, inside.x, mark) } else { (line, inside.x) };
         draw_row(line, start, &shown, labels, state, mark == Some(Severity::Noise));
+        if let Some((identifier, place)) = identifier.zip(place)
+            && model.notes.on_row(identifier, open, place.section, &shown.row).is_some()
+        {
+            let end = Area { x: inside.x + inside.width.saturating_sub(2), width: inside.width.min(2), ..inside };
+            LineWriter::new(buffer, end, row).own(&format!(" {MARK}"), Meaning::Key);
+        }
+    }
+    if pane == Pane::Overview {
+        draw_note(buffer, inside, identifier, model);
     }
     draw_problem(buffer, inside, state);
 }
@@ -72,6 +84,16 @@ fn draw_problem(buffer: &mut Buffer, inside: Area, state: &PaneState) {
         super::overlay::clear(buffer, last);
         LineWriter::new(buffer, last, 0).own(problem, Meaning::Problem);
     }
+}
+
+/// The note on the report stands in the last row of its overview.
+fn draw_note(buffer: &mut Buffer, inside: Area, identifier: Option<&Identifier>, model: &Model) {
+    let Some(note) = identifier.and_then(|identifier| model.notes.on_report(identifier)) else { return };
+    let last = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
+    super::overlay::clear(buffer, last);
+    let mut line = LineWriter::new(buffer, last, 0);
+    line.own(&format!("{MARK} "), Meaning::Key);
+    line.outside(note, Meaning::Strong);
 }
 
 /// Why a pane shows no row.

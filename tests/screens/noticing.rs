@@ -18,9 +18,9 @@ fn what_deserves_a_look_is_listed_and_leads_there() {
 #[test]
 fn noise_is_hidden_and_counted() {
     let mut stage = Stage::listed();
-    stage.keys("enter 7 H");
+    stage.keys("enter 7 ~");
     screen!("noise_hidden", stage);
-    stage.keys("H");
+    stage.keys("~");
     screen!("noise_shown", stage);
 }
 

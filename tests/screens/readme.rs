@@ -27,6 +27,8 @@ fn readme_parts_are_current() {
     keep_current("screen", &format!("```text\n{}```\n", picture()));
     keep_current("keys", &keys());
     keep_current("prices", &prices());
+    keep_current("config", &format!("```toml\n{}```\n", behaview::config::commented()));
+    keep_current("exit codes", &exit_codes());
 }
 
 fn picture() -> String {
@@ -54,4 +56,9 @@ fn prices() -> String {
         table += &format!("| {} | {} | {} | {} |\n", rule.number, rule.words, rule.pool.words(), rule.basis.name());
     }
     table
+}
+
+fn exit_codes() -> String {
+    let rows = behaview::cli::exit_codes().map(|(code, words)| format!("| {code} | {words} |\n"));
+    format!("| exit code | meaning |\n|---|---|\n{}", rows.collect::<String>())
 }

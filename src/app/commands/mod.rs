@@ -7,6 +7,7 @@
 mod compare;
 mod context;
 mod find;
+mod held;
 mod moving;
 mod over;
 mod report;
@@ -18,8 +19,15 @@ use super::model::Model;
 use crate::request::Request;
 
 /// Every command, by what it is about. Where two have the same key, the first that applies is meant.
-pub static COMMANDS: [&[Command]; 6] =
-    [find::COMMANDS, sandboxes::COMMANDS, report::COMMANDS, compare::COMMANDS, over::COMMANDS, moving::COMMANDS];
+pub static COMMANDS: [&[Command]; 7] = [
+    find::COMMANDS,
+    sandboxes::COMMANDS,
+    report::COMMANDS,
+    compare::COMMANDS,
+    over::COMMANDS,
+    held::COMMANDS,
+    moving::COMMANDS,
+];
 
 /// One command.
 pub struct Command {

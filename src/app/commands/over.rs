@@ -1,12 +1,12 @@
 //! What opens over the screen, and what is done there: palette, questions, planner, ledger, explanations.
 
-use super::context::{confirmed_request, form_request, is_form_held, never, nothing, on_file};
+use super::context::{can_note, confirmed_request, confirms, form_request, is_form_held, never, nothing, on_file};
 use super::{Act, Command};
 use crate::app::key::{ENTER, Key, key};
 use crate::app::message::Effect;
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
-use crate::app::palette::Palette;
+use crate::app::palette::{Confirmed, Palette};
 use crate::app::planner::Planner;
 use crate::app::sheet::Sheet;
 
@@ -65,8 +65,35 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "yes, open all",
         help: "Open every report of the list that is not held",
         rank: 1,
-        applies: |m| matches!(&m.overlay, Some(Overlay::Confirm(_))) && confirmed_request(m).is_none(),
+        applies: |m| confirms(m, |what| matches!(what, Confirmed::All)),
         act: Act::Each(Model::missing_price, Model::open_missing),
+    },
+    Command {
+        name: "note",
+        keys: &[key('a')],
+        label: "note",
+        help: "Write a note on the sandbox's report or on the row; it stays with what the row says when the report is fetched again",
+        rank: 8,
+        applies: can_note,
+        act: Act::Local(Model::write_note),
+    },
+    Command {
+        name: "keep-note",
+        keys: &[ENTER],
+        label: "keep the note",
+        help: "Keep the note that is typed; an empty line deletes it, after a yes",
+        rank: 1,
+        applies: |m| matches!(m.overlay, Some(Overlay::Note(_))),
+        act: Act::Local(Model::keep_note),
+    },
+    Command {
+        name: "confirm-no-note",
+        keys: &[key('y')],
+        label: "yes, delete it",
+        help: "Delete the note whose line was emptied",
+        rank: 1,
+        applies: |m| confirms(m, |what| matches!(what, Confirmed::NoNote)),
+        act: Act::Local(Model::delete_note),
     },
     Command {
         name: "ledger",

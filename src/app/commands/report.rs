@@ -29,7 +29,7 @@ pub(super) static COMMANDS: &[Command] = &[
     },
     Command {
         name: "hide-noise",
-        keys: &[key('H')],
+        keys: &[key('~')],
         label: "hide noise",
         help: "Hide what any machine does by itself, or show it again",
         rank: 7,
