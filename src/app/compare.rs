@@ -9,7 +9,7 @@ use super::places::{Places, Spot, Target};
 use crate::report::compare::{MOST_COLUMNS, Matrix, Presence};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Body, Pane};
-use crate::text::Untrusted;
+use crate::text::{Untrusted, thousands};
 use std::sync::Arc;
 
 /// Times that one report saw one item which are told apart.
@@ -44,6 +44,8 @@ pub struct Compare {
     pub is_typing: bool,
     /// Whether further sandboxes may be on pages that were not fetched.
     pub has_more_pages: bool,
+    /// Sandboxes beyond those that can be compared at once.
+    pub left_out: usize,
     /// Items that hold what is sought; none while nothing is.
     found: Option<Vec<u32>>,
 }
@@ -151,6 +153,7 @@ impl Compare {
             typed: String::new(),
             is_typing: false,
             has_more_pages,
+            left_out: 0,
             found: None,
         }
     }
@@ -292,8 +295,8 @@ impl Model {
     }
 
     fn new_comparison(&mut self, mut columns: Vec<Column>, has_more_pages: bool) -> Box<Compare> {
-        columns.truncate(MOST_COLUMNS);
-        Box::new(Compare::new(self.next_opening().0, columns, has_more_pages))
+        let left_out = cut(&mut columns);
+        Box::new(Compare { left_out, ..Compare::new(self.next_opening().0, columns, has_more_pages) })
     }
 
     fn matrix_of(&self, compare: &Compare) -> Vec<Effect> {
@@ -307,7 +310,8 @@ impl Model {
         let number = self.next_opening().0;
         let Some(compare) = self.comparing_mut() else { return Vec::new() };
         let other = compare.columns.iter().filter(|column| column.side == 1).cloned();
-        compare.columns = columns.into_iter().chain(other.collect::<Vec<_>>()).take(MOST_COLUMNS).collect();
+        compare.columns = columns.into_iter().chain(other.collect::<Vec<_>>()).collect();
+        compare.left_out = cut(&mut compare.columns);
         compare.number = number;
         let bodies = compare.columns.iter().map(|column| column.body.clone()).collect();
         vec![Effect::Compare { number, bodies }]
@@ -366,19 +370,29 @@ impl Model {
             let file = if compare.other.is_some() { if column.side == 0 { "this: " } else { "other: " } } else { "" };
             let name = column.name.visible_cut(24);
             let count = counts.as_ref().and_then(|counts| counts.get(n)).copied().unwrap_or(0);
-            let state =
-                if column.body.is_none() { "not held".to_owned() } else { crate::text::thousands(count as u64) };
+            let state = if column.body.is_none() { "not held".to_owned() } else { thousands(count as u64) };
             format!("{chosen}{} {file}{name} {state}", n + 1)
         });
-        let mut words: Vec<_> = legend.collect();
-        words.extend(self.compare_missing(compare));
+        let mut remarks: Vec<_> = self.compare_missing(compare).into_iter().collect();
         if compare.has_more_pages {
-            words.push("further sandboxes on pages that were not listed".to_owned());
+            remarks.push("further sandboxes on pages that were not listed".to_owned());
+        }
+        if compare.left_out > 0 {
+            remarks
+                .push(format!("{} left out: {MOST_COLUMNS} are compared at most", thousands(compare.left_out as u64)));
         }
         let columns = usize::from(self.overlay_room().width).max(20);
         let most = usize::from(self.overlay_room().height / 3).max(1);
-        let mut rows = wrapped(&words, columns);
-        rows.truncate(most);
+        let legend: Vec<_> = legend.collect();
+        let mut rows = wrapped(&[&legend[..], &remarks].concat(), columns);
+        if rows.len() > most {
+            // What is missing is said, however many columns there are.
+            let remarks = wrapped(&remarks, columns);
+            rows = wrapped(&legend, columns);
+            rows.truncate(most.saturating_sub(remarks.len()).max(1));
+            rows.extend(remarks);
+            rows.truncate(most);
+        }
         rows
     }
 
@@ -484,6 +498,11 @@ impl Model {
         let entries = self.list.iter().flat_map(|list| &list.entries);
         entries.filter(|entry| matches!(entry.report, Remote::Here(_))).count() > 0
     }
+}
+
+/// Leaves out what cannot be compared at once; says how many.
+fn cut(columns: &mut Vec<Column>) -> usize {
+    columns.split_off(MOST_COLUMNS.min(columns.len())).len()
 }
 
 /// Pieces in rows of at most so many columns, a dot between them.

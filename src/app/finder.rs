@@ -151,17 +151,30 @@ pub enum Source {
         /// When it came.
         received: Timestamp,
     },
+    /// Notes on a report.
+    Notes {
+        /// Its file, if it is known.
+        file: Option<Sha256>,
+        /// Its identifier.
+        identifier: Identifier,
+    },
 }
 
-/// A row that holds what is sought.
+/// A row or a note that holds what is sought.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
-    /// Its pane.
-    pub pane: Pane,
-    /// Its place in the report.
-    pub place: Place,
-    /// The row.
+    /// The row's pane, and its place in the report; none for a note.
+    pub at: Option<(Pane, Place)>,
+    /// The row, or the note as a row.
     pub row: Row,
+}
+
+impl Hit {
+    /// The row's pane; none for a note.
+    #[must_use]
+    pub fn pane(&self) -> Option<Pane> {
+        self.at.map(|(pane, _)| pane)
+    }
 }
 
 /// A line of the list of hits.
@@ -247,7 +260,7 @@ impl Finder {
         }
         self.groups.sort_by_key(|group| match group.of {
             Source::Pane(pane) => Pane::ALL.iter().position(|known| *known == pane),
-            Source::Report { .. } => None,
+            Source::Report { .. } | Source::Notes { .. } => None,
         });
     }
 }

@@ -20,10 +20,8 @@ const THREADS: usize = 2;
 pub struct Jump {
     /// Its report; none for the one that is open.
     pub report: Option<Identifier>,
-    /// Its pane.
-    pub pane: Pane,
-    /// Its place in the report.
-    pub place: Place,
+    /// Its pane, and its place in the report; none where the report itself is gone to.
+    pub at: Option<(Pane, Place)>,
 }
 
 /// Whether the end of a search came, and how.
@@ -280,16 +278,16 @@ impl Model {
 
     fn go_to_found(&mut self) -> Vec<Effect> {
         let Some((group, hit)) = self.finder.as_ref().and_then(Finder::chosen) else { return Vec::new() };
-        let (pane, place) = (hit.pane, hit.place);
+        let at = hit.at;
         match group.of.clone() {
-            Source::Pane(_) => self.jump(Jump { report: None, pane, place }),
-            Source::Report { file: None, .. } => {
+            Source::Pane(_) => self.jump(Jump { report: None, at }),
+            Source::Report { file: None, .. } | Source::Notes { file: None, .. } => {
                 self.warn("The report does not say which file it is of, so it cannot be opened here.");
                 Vec::new()
             }
-            Source::Report { file: Some(file), identifier, .. } => {
+            Source::Report { file: Some(file), identifier, .. } | Source::Notes { file: Some(file), identifier } => {
                 let mut effects = self.open_file(file);
-                effects.extend(self.jump(Jump { report: Some(identifier), pane, place }));
+                effects.extend(self.jump(Jump { report: Some(identifier), at }));
                 effects
             }
         }
@@ -338,13 +336,17 @@ impl Model {
             list.scroll.cursor = at;
         }
         let effects = self.show_chosen();
+        let Some((pane, place)) = jump.at else {
+            self.jump = None;
+            return effects;
+        };
         let Some(open) = self.list.as_mut().and_then(List::chosen_mut).and_then(|entry| entry.open.as_mut()) else {
             return effects;
         };
-        if open.report.section(jump.place.section).is_some_and(|section| section.len() > jump.place.row) {
-            reveal(open.panes.entry(jump.pane).or_default(), &open.report, jump.pane, jump.place);
+        if open.report.section(place.section).is_some_and(|section| section.len() > place.row) {
+            reveal(open.panes.entry(pane).or_default(), &open.report, pane, place);
             self.jump = None;
-            self.focus_pane(jump.pane);
+            self.focus_pane(pane);
             self.settle();
         }
         effects

@@ -4,29 +4,33 @@ use super::document::{self, is_document};
 use super::scripts::{print_json, print_text};
 use super::{Common, Failed, Setup, parse_sha256, setup};
 use crate::app::compare::sides;
+use crate::app::list::{Entry, List, Next};
 use crate::app::panes::PANES;
 use crate::gate::Gate;
 use crate::quota::{Entitlements, Plan};
 use crate::report::compare::{Item, MOST_COLUMNS, Matrix, Presence};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::page::Page;
 use crate::report::rows::Label;
 use crate::report::{Body, Pane, Piece, Row};
 use crate::request::Request;
+use crate::runtime::recall::held_of;
 use crate::text::Untrusted;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use std::collections::HashSet;
 use std::fmt::Write;
+
+const EXAMPLES: &str = "\
+Examples:
+  file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
+  behaview compare $file                             # what each held sandbox saw
+  behaview compare --only all --pane network $file   # what all of them saw on the network
+  behaview compare --only here --sandbox 2 $file     # what the second sandbox alone saw
+  behaview compare --only all --with $file $file     # what two files have in common
+  behaview compare --json $file                      # the same for programs";
 
 /// `behaview compare`
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  behaview compare <sha256>                            what each held sandbox saw
-  behaview compare <sha256> --only all --pane network  what all of them saw on the network
-  behaview compare <sha256> --only here --sandbox 2    what the second sandbox alone saw
-  behaview compare <sha256> --with <sha256> --only all what two files have in common
-  behaview compare page.json --json                    a saved list page, as JSON")]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Compare {
     /// SHA-256 of a privately scanned file, or a saved list page (- for standard input)
     file: String,
@@ -74,6 +78,8 @@ struct Compared {
     columns: Vec<Column>,
     /// Whether further sandboxes may be on pages that are not held.
     has_more_pages: bool,
+    /// Sandboxes beyond those that can be compared at once.
+    left_out: usize,
     /// What holding the missing reports costs.
     missing: Option<String>,
 }
@@ -83,6 +89,8 @@ struct Printed {
     columns: Vec<PrintedColumn>,
     /// Whether further sandboxes may be on pages that are not held.
     more: bool,
+    /// Sandboxes beyond the 64 that can be compared at once.
+    left_out: usize,
     /// What holding the missing reports would cost.
     missing: Option<String>,
     items: Vec<PrintedItem>,
@@ -142,8 +150,9 @@ impl Compare {
             let reports = document::read(&self.file)?.reports.into_iter();
             let columns =
                 reports.map(|(identifier, here)| Column { side: 0, file: None, identifier, body: Some(here.body) });
-            let columns = columns.take(MOST_COLUMNS).collect();
-            return Ok(Compared { columns, has_more_pages: false, missing: None });
+            let mut columns: Vec<_> = columns.collect();
+            let left_out = cut(&mut columns);
+            return Ok(Compared { columns, has_more_pages: false, left_out, missing: None });
         }
         let Setup { gate, entitled, .. } = setup(common)?;
         let files = [Some(&self.file), self.with.as_ref()].into_iter().flatten();
@@ -153,9 +162,9 @@ impl Compare {
             columns.extend(found);
             has_more_pages |= more;
         }
-        columns.truncate(MOST_COLUMNS);
+        let left_out = cut(&mut columns);
         let missing = price(&columns, &entitled);
-        Ok(Compared { columns, has_more_pages, missing })
+        Ok(Compared { columns, has_more_pages, left_out, missing })
     }
 
     /// The column that "here" means.
@@ -169,6 +178,11 @@ impl Compare {
         let known = || columns.iter().map(name).collect::<Vec<_>>().join(", ");
         Ok(found.ok_or_else(|| Failed::usage(format!("there is no such sandbox; there are {}", known())))?)
     }
+}
+
+/// Leaves out what cannot be compared at once; says how many.
+fn cut(columns: &mut Vec<Column>) -> usize {
+    columns.split_off(MOST_COLUMNS.min(columns.len())).len()
 }
 
 impl Only {
@@ -194,31 +208,15 @@ fn pane_named(wanted: &str) -> anyhow::Result<Pane> {
 
 /// The sandboxes of a file as far as they are held, in the order of the pages, and whether there may be more.
 fn held(gate: &Gate, file: &Sha256, side: usize) -> anyhow::Result<(Vec<Column>, bool)> {
-    let (mut columns, mut known, mut cursor) = (Vec::new(), HashSet::new(), None);
-    let column = |identifier, body| Column { side, file: Some(file.clone()), identifier: Some(identifier), body };
-    let (mut asked, mut has_more) = (HashSet::new(), false);
-    while asked.insert(cursor.clone()) {
-        let listing = gate.client().profile().listing;
-        let Some(held) = gate.held(&Request::Behaviours { file: file.clone(), listing, cursor })? else {
-            has_more = true;
-            break;
-        };
-        let page = Page::of(&held.body)?;
-        for entry in page.entries.into_iter().filter(|entry| known.insert(entry.identifier.clone())) {
-            let report = gate.store().report(gate.profile(), &entry.identifier)?.map(|held| held.body);
-            columns.push(column(entry.identifier, report.or(entry.report)));
-        }
-        cursor = page.cursor;
-        if cursor.is_none() {
-            break;
-        }
-    }
-    for report in gate.store().reports(gate.profile(), file)? {
-        if known.insert(report.identifier.clone()) {
-            columns.push(column(report.identifier, Some(report.body)));
-        }
-    }
-    Ok((columns, has_more))
+    let (pages, reports) = held_of(gate, file)?;
+    let mut list = List::unasked(file.clone());
+    list.take_recalled(pages, reports);
+    let column = |entry: Entry| {
+        let body = entry.here().map(|here| here.body.clone());
+        Column { side, file: Some(file.clone()), identifier: entry.identifier, body }
+    };
+    let has_more = matches!(list.next, Next::Page(_));
+    Ok((list.entries.into_iter().map(column).collect(), has_more))
 }
 
 /// What the missing reports cost together; none where none is missing.
@@ -259,6 +257,7 @@ fn printed(compared: &Compared, matrix: &Matrix, items: &[&Item]) -> Printed {
     Printed {
         columns: columns.collect(),
         more: compared.has_more_pages,
+        left_out: compared.left_out,
         missing: compared.missing.clone(),
         items: items.iter().map(item).collect(),
     }
@@ -297,6 +296,9 @@ fn text(compared: &Compared, matrix: &Matrix, items: &[&Item]) -> String {
     }
     if compared.has_more_pages {
         let _ = writeln!(out, "further sandboxes may be on pages that are not held: behaview list --all <sha256>");
+    }
+    if compared.left_out > 0 {
+        let _ = writeln!(out, "sandboxes left out: {}; {MOST_COLUMNS} are compared at most", compared.left_out);
     }
     out.push('\n');
     for item in items {

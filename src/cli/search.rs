@@ -3,23 +3,29 @@
 use super::document::{self, is_document};
 use super::scripts::{print_lines, print_text};
 use super::{Common, Failed, setup};
-use crate::app::finder::{Hit, HitGroup, Source};
+use crate::app::finder::{Hit, HitGroup, MOST_HITS, Source};
 use crate::app::{PANES, panes};
 use crate::gate::Gate;
 use crate::report::find::{How, Pattern};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
-use crate::report::{Index, Pane, Piece, Report, Row};
-use crate::runtime::search::{Searched, by_pane, every_report};
+use crate::report::{Index, Note, Pane, Piece, Report, Row};
+use crate::runtime::search::{self, Searched, by_pane, every_report};
 use crate::text::{Untrusted, Visible};
 use clap::Args;
 use serde::Serialize;
 use std::ops::ControlFlow;
 
+const EXAMPLES: &str = "\
+Examples:
+  file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
+  behaview search 'CurrentVersion\\Run'
+  behaview search --regex '\\.(exe|dll)$' --pane files --json $file";
+
 /// `behaview search`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  behaview search 'CurrentVersion\\Run'\n  behaview search --regex '\\.onion\\b' --pane network --json"
+    after_help = EXAMPLES
 )]
 pub(super) struct Search {
     /// What is sought, in every field of every row; capital and small letters are alike
@@ -60,7 +66,7 @@ impl Search {
         let (documents, names): (Vec<_>, Vec<_>) = self.what.iter().partition(|what| is_document(what));
         let mut hits = 0_u64;
         let mut print = |of: &Source, name: Option<&str>, hit: &Hit| {
-            if pane.is_none_or(|pane| pane == hit.pane) {
+            if pane.is_none() || pane == hit.pane() {
                 hits += 1;
                 self.print(of, name, hit)
             } else {
@@ -72,18 +78,20 @@ impl Search {
         }
         if !names.is_empty() || self.what.is_empty() {
             let setup = setup(common)?;
-            search_held(&held(&setup.gate, &names)?, &pattern, &mut print)?;
+            let reports = held(&setup.gate, &names)?;
+            search_notes(&setup.gate, &names, &pattern, &mut print)?;
+            search_held(&reports, &pattern, &mut print)?;
         }
         if hits == 0 { Err(Failed::not_found("nothing that is held holds this").into()) } else { Ok(()) }
     }
 
     fn print(&self, of: &Source, name: Option<&str>, hit: &Hit) -> anyhow::Result<()> {
-        let title = panes::info(hit.pane).map_or("", |info| info.title);
+        let title = hit.pane().and_then(panes::info).map_or("Notes", |info| info.title);
         if self.json {
             return print_lines(&serde_json::to_vec(&found(of, name, hit, title))?);
         }
         let (file, sandbox) = match of {
-            Source::Report { file, identifier, .. } => {
+            Source::Report { file, identifier, .. } | Source::Notes { file, identifier } => {
                 (file.as_ref().map(Sha256::short), identifier.parts().sandbox.visible().to_string())
             }
             Source::Pane(_) => (name.map(|name| Untrusted::from(name).visible().to_string()), String::new()),
@@ -131,11 +139,30 @@ fn held(gate: &Gate, names: &[&String]) -> anyhow::Result<Vec<Searched>> {
     Ok(reports)
 }
 
+/// The notes on what is named, or all.
+fn search_notes(gate: &Gate, names: &[&String], pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
+    let mut notes = gate.store().notes(gate.profile(), None)?;
+    let is_named = |note: &Note| {
+        let file = note.file.clone().or_else(|| note.about.identifier.parts().file);
+        let identifier = note.about.identifier.as_bytes();
+        names
+            .iter()
+            .any(|name| name.as_bytes() == identifier || Sha256::parse(name).is_some_and(|name| Some(name) == file))
+    };
+    notes.retain(|note| names.is_empty() || is_named(note));
+    let groups = search::notes(notes, pattern);
+    let mut hits = groups.iter().flat_map(|group| group.hits.iter().map(move |hit| (&group.of, hit)));
+    hits.try_for_each(|(of, hit)| print(of, None, hit))
+}
+
 fn search_held(reports: &[Searched], pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
     let mut result = Ok(());
-    every_report(reports, pattern, usize::MAX, &mut |outcome| {
-        result = outcome.found.map_err(anyhow::Error::from).and_then(|group| {
-            group.iter().try_for_each(|group| group.hits.iter().try_for_each(|hit| print(&group.of, None, hit)))
+    every_report(reports, pattern, MOST_HITS, &mut |outcome| {
+        result = outcome.found.map_err(anyhow::Error::from).and_then(|found| {
+            let Some(found) = found else { return Ok(()) };
+            let of = &found.group.of;
+            found.group.hits.iter().try_for_each(|hit| print(of, None, hit))?;
+            found.others().try_for_each(|hit| print(of, None, &hit))
         });
         if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
@@ -160,7 +187,7 @@ fn search_document(path: &str, pattern: &Pattern, print: &mut Print<'_>) -> anyh
 fn found(of: &Source, name: Option<&str>, hit: &Hit, pane: &'static str) -> Found {
     let plain = |text: &Untrusted| String::from_utf8_lossy(text.as_bytes()).into_owned();
     let (file, id, sandbox) = match of {
-        Source::Report { file, identifier, .. } => (
+        Source::Report { file, identifier, .. } | Source::Notes { file, identifier } => (
             file.as_ref().map(ToString::to_string),
             Some(plain(identifier.text())),
             Some(plain(&identifier.parts().sandbox)),

@@ -12,6 +12,7 @@
 mod held;
 mod painter;
 mod performer;
+pub mod recall;
 pub mod search;
 mod terminal;
 

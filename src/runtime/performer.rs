@@ -1,9 +1,10 @@
 //! Performs effects beside the loop, and answers with messages.
 
+use super::recall::held_of;
 use super::{held, search};
 use crate::app::finder::{HitGroup, MOST_HITS, Ticket};
 use crate::app::ledger::{LedgerLine, LedgerPage, SHOWN};
-use crate::app::message::{Failure, HeldPage, HeldReport, Here, Opening, Recent};
+use crate::app::message::{Failure, HeldPage, Here, Opening, Recent};
 use crate::app::{Effect, Message};
 use crate::gate::{Answer, Cost, Gate, GateError};
 use crate::quota::{Balances, Entitlements, Period, Usage};
@@ -16,12 +17,11 @@ use crate::report::page::Page;
 use crate::report::rows::{Line, lines};
 use crate::report::rules::Rules;
 use crate::report::{Body, Index, Indexer, Report, RowSet};
-use crate::request::{Listing, Quote, Request};
+use crate::request::{Quote, Request};
 use crate::service::Received;
 use crate::store::{LedgerEntry, StoreError};
 use crate::text::Untrusted;
 use jiff::Timestamp;
-use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -455,43 +455,6 @@ fn recall(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
     Ok(Message::Recalled { file: file.clone(), pages, reports })
 }
 
-/// A file's pages and reports that are held.
-fn held_of(gate: &Gate, file: &Sha256) -> Result<(Vec<HeldPage>, Vec<HeldReport>), StoreError> {
-    let listing = gate.client().profile().listing;
-    let pages = held_pages(gate, file, listing)?;
-    let mut reports = gate.store().reports(gate.profile(), file)?;
-    // A run that was killed may have left a report that nobody has read yet: asking for it reads it.
-    let known: HashSet<_> = reports.iter().map(|report| report.identifier.clone()).collect();
-    for entry in pages.iter().flat_map(|held| &held.page.entries) {
-        if !known.contains(&entry.identifier) {
-            gate.held(&Request::Behaviour { identifier: entry.identifier.clone() })?;
-            reports.extend(gate.store().report(gate.profile(), &entry.identifier)?);
-        }
-    }
-    let reports = reports.into_iter().map(|held| HeldReport {
-        identifier: held.identifier,
-        here: Here { received: held.received, body: held.body, unkept: None },
-        imported: held.imported,
-    });
-    Ok((pages, reports.collect()))
-}
-
-fn held_pages(gate: &Gate, file: &Sha256, listing: Listing) -> Result<Vec<HeldPage>, StoreError> {
-    let (mut pages, mut cursor, mut asked) = (Vec::new(), None, HashSet::new());
-    while asked.insert(cursor.clone()) {
-        let request = Request::Behaviours { file: file.clone(), listing, cursor: cursor.clone() };
-        let Some(held) = gate.held(&request)? else { break };
-        // A page that was readable when it was kept, and is not now, ends what is held.
-        let Ok(page) = Page::of(&held.body) else { break };
-        cursor = page.cursor.clone();
-        pages.push(HeldPage { received: held.received, page, unkept: None });
-        if cursor.is_none() {
-            break;
-        }
-    }
-    Ok(pages)
-}
-
 /// The hashes that a file lists; one that is larger than any list is not read.
 fn count_hashes(path: &Path) -> Result<Hashes, String> {
     let mut list = Vec::new();
@@ -638,8 +601,13 @@ fn find(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern) {
 
 fn search_held(work: &Work, ticket: &Ticket, gate: &Gate, pattern: &Pattern) {
     let mut teller = Teller::<Vec<HitGroup>>::new(work, ticket);
-    let reports = match gate.store().every_report(gate.profile()) {
-        Ok(reports) => reports,
+    let (store, profile) = (gate.store(), gate.profile());
+    let read = store.notes(profile, None).and_then(|notes| Ok((notes, store.every_report(profile)?)));
+    let reports = match read {
+        Ok((notes, reports)) => {
+            teller.found = search::notes(notes, pattern);
+            reports
+        }
         Err(error) => {
             let ended = Some(Err(error.to_string()));
             return work.send(Message::Hits { search: ticket.number, groups: Vec::new(), searched: (0, 0), ended });
@@ -650,7 +618,7 @@ fn search_held(work: &Work, ticket: &Ticket, gate: &Gate, pattern: &Pattern) {
     search::every_report(&reports, pattern, MOST_HITS, &mut |outcome| {
         done = outcome.searched;
         match outcome.found {
-            Ok(group) => teller.found.extend(group),
+            Ok(found) => teller.found.extend(found.map(|found| found.group)),
             Err(error) => unreadable = Some(format!("a report cannot be read: {error}")),
         }
         let is_first = !teller.found.is_empty();

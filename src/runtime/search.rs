@@ -2,9 +2,10 @@
 
 use crate::app::finder::{Hit, HitGroup, Source};
 use crate::app::panes::Place;
-use crate::report::find::{Pattern, Scope, search};
+use crate::report::find::{Pattern, Scope, Scratch, search};
 use crate::report::identifier::Sha256;
-use crate::report::{Body, Index, Pane, Report, RowSet, Section};
+use crate::report::rows::Label;
+use crate::report::{About, Body, Index, Note, Pane, Piece, Report, Row, RowSet, Section};
 use crate::store::HeldReport;
 use std::collections::BTreeMap;
 use std::io;
@@ -46,7 +47,7 @@ pub fn by_pane(
 
 fn hit(report: &Report, pane: Pane, section: usize, row: u32) -> Hit {
     let row = row as usize;
-    Hit { pane, place: Place { section, row }, row: report.row(section, row) }
+    Hit { at: Some((pane, Place { section, row })), row: report.row(section, row) }
 }
 
 /// A report that is searched.
@@ -62,12 +63,58 @@ pub struct Searched {
 #[derive(Debug)]
 pub struct Outcome {
     /// Its hits, if it has any; or why it could not be read.
-    pub found: io::Result<Option<HitGroup>>,
+    pub found: io::Result<Option<Found>>,
     /// How many reports have been searched with it.
     pub searched: u64,
 }
 
-/// Searches reports, several at a time, and tells what came of each, in their order.
+/// The hits in one report.
+#[derive(Debug)]
+pub struct Found {
+    /// All of them counted, the first of them decoded.
+    pub group: HitGroup,
+    report: Report,
+    rows: RowSet,
+}
+
+impl Found {
+    /// The hits that are not decoded yet, each as it is asked for.
+    pub fn others(&self) -> impl Iterator<Item = Hit> {
+        hits(&self.report, &self.rows).skip(self.group.hits.len())
+    }
+}
+
+fn hits(report: &Report, rows: &RowSet) -> impl Iterator<Item = Hit> {
+    let places = rows.sections().flat_map(|(section, rows)| rows.iter().map(move |row| (section, *row)));
+    places.filter_map(|(section, row)| Some(hit(report, report.section(section)?.pane(), section, row)))
+}
+
+/// The notes that hold what is sought, by the report that they are about.
+#[must_use]
+pub fn notes(notes: Vec<Note>, pattern: &Pattern) -> Vec<HitGroup> {
+    let mut scratch = Scratch::default();
+    let mut groups = Vec::<HitGroup>::new();
+    for note in notes {
+        if !pattern.is_match(note.text.as_bytes(), &mut scratch) {
+            continue;
+        }
+        let About { identifier, item } = note.about;
+        let mut pieces = vec![Piece::Value(note.text)];
+        pieces.extend(item.into_iter().flat_map(|item| [Piece::Own("  on ".into()), Piece::Detail(item.text)]));
+        let hit = Hit { at: None, row: Row { label: Label::Known("note"), pieces } };
+        let file = note.file.or_else(|| identifier.parts().file);
+        let of = Source::Notes { file, identifier };
+        match groups.iter_mut().find(|group| group.of == of) {
+            Some(group) => group.hits.push(hit),
+            None => groups.push(HitGroup { of, count: 0, hits: vec![hit] }),
+        }
+    }
+    groups.iter_mut().for_each(|group| group.count = group.hits.len() as u64);
+    groups
+}
+
+/// Searches reports, several at a time, and tells what came of each, in their order; at most `most` hits of each are
+/// decoded beforehand.
 pub fn every_report(
     reports: &[Searched],
     pattern: &Pattern,
@@ -104,12 +151,7 @@ pub fn every_report(
     });
 }
 
-fn one_report(
-    searched: &Searched,
-    pattern: &Pattern,
-    most: usize,
-    is_over: &AtomicBool,
-) -> io::Result<Option<HitGroup>> {
+fn one_report(searched: &Searched, pattern: &Pattern, most: usize, is_over: &AtomicBool) -> io::Result<Option<Found>> {
     let held = &searched.held;
     let index = Index::kept(&held.body);
     let body = if held.body.len() <= IN_MEMORY { Body::in_memory(held.body.whole()?) } else { held.body.clone() };
@@ -120,12 +162,12 @@ fn one_report(
         rows.extend(&more);
         if is_over.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
-    let places = rows.sections().flat_map(|(section, rows)| rows.iter().map(move |row| (section, *row)));
-    let hits = places
-        .take(most)
-        .filter_map(|(section, row)| Some(hit(&report, report.section(section)?.pane(), section, row)));
+    if rows.is_empty() {
+        return Ok(None);
+    }
     let (file, identifier, received) = (searched.file.clone(), held.identifier.clone(), held.received);
-    let group =
-        HitGroup { of: Source::Report { file, identifier, received }, count: rows.len() as u64, hits: hits.collect() };
-    Ok(Some(group).filter(|group| group.count > 0))
+    let (of, count) = (Source::Report { file, identifier, received }, rows.len() as u64);
+    let group = HitGroup { of, count, hits: hits(&report, &rows).take(most).collect() };
+    // What is decoded later comes from the store: unpacked reports would pile up.
+    Ok(Some(Found { group, report: Report { body: held.body.clone(), ..report }, rows }))
 }

@@ -5,6 +5,7 @@ use super::overlay::{draw_line, inside};
 use super::pane::draw_pieces;
 use super::theme::Meaning;
 use crate::app::finder::{Finder, HitGroup, HitLine, Quest, Source};
+use crate::app::notes::MARK;
 use crate::app::{Area, panes};
 use crate::report::rows::Label;
 use crate::text::thousands;
@@ -65,8 +66,8 @@ fn draw_hit<'a>(mut line: LineWriter<'a>, start: u16, found: HitLine<'_>, finder
         }
         HitLine::Hit(group, hit) => {
             line.own("  ", Meaning::Text);
-            if matches!(group.of, Source::Report { .. }) {
-                line.own(&format!("{} ", panes::info(hit.pane).map_or("", |info| info.short)), Meaning::Key);
+            if let (Some(pane), Source::Report { .. }) = (hit.pane(), &group.of) {
+                line.own(&format!("{} ", panes::info(pane).map_or("", |info| info.short)), Meaning::Key);
             }
             match &hit.row.label {
                 Label::Known(word) => line.own(word, Meaning::Faint),
@@ -85,7 +86,10 @@ fn draw_group(line: &mut LineWriter<'_>, group: &HitGroup) {
             line.own(&info.map_or(String::new(), |info| format!("{} ", info.key)), Meaning::Key);
             line.own(info.map_or("", |info| info.title), Meaning::Strong);
         }
-        Source::Report { file, identifier, .. } => {
+        Source::Report { file, identifier, .. } | Source::Notes { file, identifier } => {
+            if matches!(group.of, Source::Notes { .. }) {
+                line.own(&format!("{MARK} "), Meaning::Key);
+            }
             line.own(&file.as_ref().map_or("of no known file".to_owned(), |file| file.short()), Meaning::Strong);
             line.own(" · ", Meaning::Faint);
             line.visible(&identifier.parts().sandbox.visible_cut(40), Meaning::Strong);

@@ -114,6 +114,19 @@ fn everything_that_is_held_is_searched_for_nothing() {
 }
 
 #[test]
+fn notes_are_found_with_what_is_held_and_lead_to_their_report() {
+    let mut stage = Stage::listed();
+    stage.keys("j a");
+    type_words(&mut stage, "talks to the beacon at dawn");
+    stage.keys("enter k S");
+    type_words(&mut stage, "DAWN");
+    screen!("held_note", stage);
+    stage.keys("down enter");
+    screen!("held_note_gone_to", stage);
+    assert_eq!(stage.paid_calls(), 1);
+}
+
+#[test]
 fn a_large_report_is_filtered_and_searched_whole() {
     let mut stage = Stage::at(file("Busy"), options());
     stage.keys("enter enter 4 / 2 9 9");

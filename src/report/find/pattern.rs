@@ -99,13 +99,6 @@ impl Pattern {
         &self.kind
     }
 
-    /// Whether everything that this one finds is found by an earlier one as well.
-    #[must_use]
-    pub fn refines(&self, earlier: &Self) -> bool {
-        let is_plain = !self.how.is_regex && !earlier.how.is_regex;
-        is_plain && self.how == earlier.how && self.words.contains(&earlier.words)
-    }
-
     /// Whether it stands in a text.
     pub fn is_match(&self, text: &[u8], scratch: &mut Scratch) -> bool {
         match &self.kind {
@@ -188,12 +181,5 @@ mod tests {
         assert_eq!(Pattern::new("a(b", how).unwrap_err().to_string(), "unclosed group");
         assert!(Pattern::new(r"\w{9999}{99}", how).unwrap_err().to_string().contains("memory"));
         assert_eq!(Pattern::new("", how).unwrap_err(), BadPattern::Empty);
-    }
-
-    #[test]
-    fn longer_words_refine_shorter_ones() {
-        assert!(pattern("temp", false).refines(&pattern("tem", false)));
-        assert!(!pattern("temp", true).refines(&pattern("tem", true)));
-        assert!(!pattern("tem", false).refines(&pattern("temp", false)));
     }
 }

@@ -258,13 +258,12 @@ impl Sought<'_> {
         }
         let at = candidate.at.checked_sub(words.anchor.offset).filter(|at| *at > start)?;
         let is_case_sensitive = self.work.pattern.how().is_case_sensitive;
-        for (place, wanted) in words.encoded.iter().enumerate() {
-            let byte = bytes.get(at + place)?;
+        // From the anchor outwards: up to the first difference both are written alike.
+        for place in (0..words.anchor.offset).rev().chain(words.anchor.offset..words.encoded.len()) {
+            let (byte, wanted) = (bytes.get(at + place)?, words.encoded.get(place)?);
             let is_equal = if is_case_sensitive { byte == wanted } else { byte.to_ascii_lowercase() == *wanted };
             if !is_equal {
-                // Another way to write the same begins with a backslash, another letter of the same is no ASCII.
-                let is_certain = *byte != b'\\' && byte.is_ascii() && wanted.is_ascii() && *wanted != b'\\';
-                return is_certain.then_some(false);
+                return is_another(bytes, at + place, *wanted).then_some(false);
             }
         }
         is_between_escapes(bytes.get(start..at)?).then_some(true)
@@ -302,6 +301,15 @@ fn is_match(pattern: &Pattern, leaf: &[u8], scratch: &mut Scratch) -> bool {
         return pattern.is_match(leaf, scratch);
     }
     pattern.is_match(Untrusted::from_json(leaf).as_bytes(), scratch)
+}
+
+/// Whether the byte here is for certain the end of another character than the one that is wanted, and not of the same one
+/// written otherwise: such a way begins with a backslash, or is no ASCII.
+fn is_another(bytes: &[u8], at: usize, wanted: u8) -> bool {
+    let back = |steps: usize| at.checked_sub(steps).and_then(|at| bytes.get(at));
+    let is_escape = back(1) == Some(&b'\\') || back(5) == Some(&b'\\') && back(4) == Some(&b'u');
+    let is_plain = |byte: u8| byte.is_ascii() && byte != b'\\';
+    back(0).is_some_and(|byte| is_plain(*byte)) && is_plain(wanted) && !is_escape
 }
 
 /// Whether what comes after these bytes of a string is the begin of a character, and not the inside of an escape.
