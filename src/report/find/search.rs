@@ -398,6 +398,8 @@ mod tests {
         assert_eq!(rows(json, "top"), [(0, 0)]);
         assert_eq!(rows(json, "77"), [(0, 4)]);
         assert_eq!(rows(json, "children"), []);
+        let escaped = r#"{"processes_tree":[{"child\u0072en":[{"name":"x"}],"name":"b"}]}"#;
+        assert_eq!((rows(escaped, "name"), rows(escaped, "x")), (vec![], vec![(0, 1)]));
     }
 
     #[test]
@@ -407,6 +409,9 @@ mod tests {
         assert_eq!(rows(json, "u0074"), [(0, 3)]);
         assert_eq!(rows(json, r"\"), [(0, 2), (0, 3)]);
         assert_eq!(rows(json, "n"), [(0, 4)]);
+        assert_eq!(rows(r#"{"files_opened":["kS\u03c3b","ba\u017f~~~"]}"#, "Sσb"), [(0, 0)]);
+        assert_eq!(rows(r#"{"files_opened":["baſ~~~","\u002fé"]}"#, "bas~~~"), [(0, 0)]);
+        assert_eq!(rows(r#"{"files_opened":["\u002fé"]}"#, "/é"), [(0, 0)]);
     }
 
     #[test]
