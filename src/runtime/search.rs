@@ -153,7 +153,7 @@ pub fn every_report(
 
 fn one_report(searched: &Searched, pattern: &Pattern, most: usize, is_over: &AtomicBool) -> io::Result<Option<Found>> {
     let held = &searched.held;
-    let index = Index::kept(&held.body);
+    let index = Index::kept(&held.body).filter(|kept| kept.verify().is_ok());
     let body = if held.body.len() <= IN_MEMORY { Body::in_memory(held.body.whole()?) } else { held.body.clone() };
     let index = index.map_or_else(|| Index::of(&body), Ok)?;
     let report = Report::new(body, index);

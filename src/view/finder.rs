@@ -15,7 +15,7 @@ use ratatui::buffer::Buffer;
 const LABELS: usize = 24;
 
 pub(super) fn draw(buffer: &mut Buffer, area: Area, finder: &Finder) {
-    let title = if finder.is_held { "Search everything that is held · 0" } else { "Find in all panes" };
+    let title = if finder.is_held { "Search everything that is held, 0" } else { "Find in all panes" };
     let inside = inside(buffer, area, &format!("{title}{}", state(finder)), 0, 0);
     draw_line(buffer, inside, 0, prompt(&finder.quest), &finder.quest.typed);
     if let Some(problem) = &finder.quest.problem {
