@@ -6,25 +6,26 @@ use std::path::{Path, PathBuf};
 /// Each room with the rooms it may name.
 const MAY_KNOW: &[(&str, &[&str])] = &[
     ("text", &[]),
+    ("clock", &[]),
     ("files", &[]),
     ("state", &["files"]),
-    ("log", &["files", "text"]),
+    ("log", &["clock", "files", "text"]),
     ("quota", &[]),
     ("report", &["text"]),
     ("request", &["quota", "report", "text"]),
-    ("service", &["request", "report", "text"]),
+    ("service", &["clock", "files", "request", "report", "text"]),
     ("store", &["files", "report", "quota", "text"]),
     ("gate", &["log", "service", "store", "request", "report", "quota", "text"]),
     ("app", &["quota", "report", "request", "text"]),
     ("view", &["app", "quota", "report", "request", "text"]),
     ("config", &["files", "log", "quota", "service", "state"]),
     ("demo", &[]),
-    ("runtime", &["app", "gate", "quota", "report", "request", "service", "state", "store", "text", "view"]),
+    ("runtime", &["app", "clock", "gate", "quota", "report", "request", "service", "state", "store", "text", "view"]),
     (
         "cli",
         &[
-            "app", "config", "demo", "files", "gate", "quota", "report", "log", "request", "runtime", "service",
-            "state", "store", "text",
+            "app", "clock", "config", "demo", "files", "gate", "quota", "report", "log", "request", "runtime",
+            "service", "state", "store", "text",
         ],
     ),
 ];

@@ -29,8 +29,17 @@ use std::sync::Arc;
 /// Something that happened.
 #[derive(Debug)]
 pub enum Message {
-    /// A key was pressed.
+    /// A key was pressed by somebody who sees the screen as it is.
     Key(Key),
+    /// A key was read from the keyboard.
+    Typed {
+        /// The key.
+        key: Key,
+        /// The last frame that had been drawn by then.
+        frame: u64,
+    },
+    /// A frame has been drawn; they are counted from 1.
+    Drawn(u64),
     /// Text was pasted.
     Paste(String),
     /// The terminal has this size.
@@ -210,6 +219,10 @@ pub enum Message {
     },
     /// Something of the runtime's that the analyst should know.
     Notice(String),
+    /// The program is asked to make way for the shell.
+    Aside,
+    /// The program goes on after it was stopped.
+    Resumed,
     /// The program is asked to end, after paid answers are in.
     Quit,
     /// The program is asked to end without waiting.
@@ -324,6 +337,8 @@ pub enum Effect {
         /// Whether the service is asked though an answer is held.
         anew: bool,
     },
+    /// Wait no longer for an answer; its call ends as one that was lost.
+    GiveUp(Request),
     /// Find out whether an answer is held.
     LookUp(Request),
     /// Index a report's bytes.
@@ -381,6 +396,10 @@ pub enum Effect {
     ReadRecord,
     /// Run the demo instead.
     Demo,
+    /// Give the terminal to the shell until it gives it back.
+    Aside,
+    /// Take the terminal over once more, and draw all of it.
+    TakeBack,
     /// End the program.
     Quit,
 }

@@ -26,6 +26,7 @@ pub mod message;
 pub mod model;
 mod moving;
 pub mod notes;
+mod offers;
 pub mod overlay;
 pub mod palette;
 pub mod panes;

@@ -8,6 +8,7 @@ use super::layout::{Layout, Size, View};
 use super::list::{Entry, List, OpenReport, Origin};
 use super::message::{Effect, Failure, Here, Opening, Recent};
 use super::notes::Notes;
+use super::offers::Offers;
 use super::overlay::Overlay;
 use super::panes::{self, PaneState, Scroll};
 use super::places::Target;
@@ -88,6 +89,10 @@ pub struct Model {
     pub(super) compared: Option<Box<Compare>>,
     /// The row that the cursor goes to as soon as it is found.
     pub(super) bound_for: Option<Target>,
+    /// Whether there is a shell that can have the terminal for a while.
+    pub has_shell: bool,
+    /// What the last frame offered for a price.
+    pub(super) offers: Offers,
     /// Whether the analyst asked for the counters, and is told when they are there.
     pub(super) announces_balances: bool,
     /// The same for what was used.
@@ -206,6 +211,8 @@ impl Model {
             hides_noise: false,
             compared: None,
             bound_for: None,
+            has_shell: false,
+            offers: Offers::default(),
             announces_balances: false,
             announces_usage: false,
             finder: None,

@@ -108,7 +108,7 @@ impl Held {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let store = Store::open(&Folders::find()?.store)?;
         super::store::say(&store.salvaged().map(crate::store::Salvaged::words).into_iter().collect::<Vec<_>>());
-        let (now, profile) = (Timestamp::now(), common.profile.as_deref());
+        let (now, profile) = (crate::clock::now(), common.profile.as_deref());
         let kept = of_profile(store.inventory()?, profile);
         let what = self.which.purge(&kept, now)?;
         let Some(what) = what else { return self.print(&store, &kept, None, now) };

@@ -29,7 +29,7 @@ use crate::gate::Gate;
 use crate::log::{Level, Log};
 use crate::quota::Entitlements;
 use crate::report::identifier::Sha256;
-use crate::runtime::{self, Backing, Exit};
+use crate::runtime::{self, Backing, Exit, Signals};
 use crate::service::Client;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::io::Write;
@@ -144,6 +144,8 @@ enum Command {
 /// # Errors
 /// When it cannot be done; the exit code of [`Failed`] says of what kind the failure is.
 pub fn main() -> ExitCode {
+    keep_memory_private();
+    runtime::tame_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),
@@ -222,9 +224,9 @@ fn short(session: &str) -> String {
 fn app(sha256: Option<&str>, common: &Common) -> anyhow::Result<()> {
     let file = sha256.map(parse_sha256).transpose()?;
     runtime::attended()?;
-    match run_app(quiet_setup(common)?, file, None)? {
-        Exit::Done => Ok(()),
+    match run_app(quiet_setup(common)?, file, None, Signals::listen()?)? {
         Exit::Demo => demo::Demo::default().run(),
+        other => exit::of_app(other),
     }
 }
 
@@ -236,9 +238,9 @@ fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
 }
 
 /// Runs the app on a service, at a file if there is one. With something to say at first, the file is listed at once.
-fn run_app(setup: Setup, file: Option<Sha256>, notice: Option<String>) -> anyhow::Result<Exit> {
+fn run_app(setup: Setup, file: Option<Sha256>, notice: Option<String>, signals: Signals) -> anyhow::Result<Exit> {
     let Setup { gate, entitled, confirm_above, remarks } = setup;
-    let mut model = Model::new(service(&gate), jiff::Timestamp::now());
+    let mut model = Model::new(service(&gate), crate::clock::now());
     (model.entitlements, model.confirm_above) = (entitled, confirm_above);
     model.rules_file = rules_file();
     let first = file.map(|file| model.open_file(file)).unwrap_or_default();
@@ -247,16 +249,16 @@ fn run_app(setup: Setup, file: Option<Sha256>, notice: Option<String>) -> anyhow
     if !remarks.is_empty() {
         model.warn(remarks.join(" "));
     }
-    runtime::run(model, Backing::Service(Arc::new(gate)), first)
+    runtime::run(model, Backing::Service(Arc::new(gate)), first, signals)
 }
 
 fn open(file: &str) -> anyhow::Result<()> {
     runtime::attended()?;
     let document = document::read(file)?;
-    let mut model = Model::new(Service::default(), jiff::Timestamp::now());
+    let mut model = Model::new(Service::default(), crate::clock::now());
     model.rules_file = rules_file();
     let first = model.open_document(document.name, document.reports);
-    runtime::run(model, Backing::Document, first).map(|_| ())
+    exit::of_app(runtime::run(model, Backing::Document, first, Signals::listen()?)?)
 }
 
 /// The user's own rules; where the system has no home folder there are none.
@@ -319,14 +321,28 @@ fn setup_to_spend_quietly(common: &Common, spending: Spending) -> anyhow::Result
     let credential = if is_offline { None } else { config.credential()? };
     let client = Client::new(profile, credential)?;
     let (store, remarks) = store::open(&folders, &config)?;
-    let gate = Gate::new(Arc::new(store), client, session, jiff::Timestamp::now)
+    let gate = Gate::new(Arc::new(store), client, session, crate::clock::now)
         .with_budget(config.budget().at_most(spending.max_cost))
         .with_offline(is_offline)
         .with_log(log);
     Ok(Setup { gate, entitled: config.entitlements(), confirm_above: config.confirm_above(), remarks })
 }
 
+/// Keeps the key out of core files, and out of reach of the user's other programs; what the system refuses is left.
+fn keep_memory_private() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, setrlimit};
+        let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    }
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
+}
+
 /// A name for this run of the program in the ledger.
 fn session() -> String {
-    format!("{}-{}", jiff::Timestamp::now().as_microsecond(), std::process::id())
+    format!("{}-{}", crate::clock::now().as_microsecond(), std::process::id())
 }

@@ -14,16 +14,21 @@ mod painter;
 mod performer;
 pub mod recall;
 pub mod search;
+mod signals;
 mod terminal;
 
 pub use performer::{Backing, Performer};
-pub use terminal::{Unattended, attended, run, terminal_size};
+pub use signals::Signals;
+pub use terminal::{Unattended, attended, run, tame_panics, terminal_size};
 
 use crate::app::{Effect, Key, Message, Model, Size};
 use crate::gate::Clock;
 use crate::view;
 use ratatui::Terminal;
 use ratatui::backend::Backend;
+use ratatui::layout::Rect;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
@@ -33,9 +38,6 @@ const TICK: Duration = Duration::from_millis(250);
 /// How often it is looked whether what could wait can begin.
 const SOON: Duration = Duration::from_millis(20);
 
-/// How long a paid answer is waited for when there is nobody to wait for it with.
-const LAST_WAIT: Duration = Duration::from_millis(1500);
-
 /// How a run of the app ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
@@ -43,6 +45,19 @@ pub enum Exit {
     Done,
     /// The analyst wants the demo.
     Demo,
+    /// The system asked for the end, by the signal of this number.
+    Signal(u8),
+}
+
+/// Why the loop stops taking messages in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// It has ended.
+    Ended(Exit),
+    /// The shell is to have the terminal for a while.
+    Aside,
+    /// The terminal was somebody else's, and is this program's again.
+    Resumed,
 }
 
 /// A run of the app on a terminal of any kind.
@@ -54,6 +69,9 @@ pub struct Session<B: Backend> {
     inbox: Receiver<Message>,
     clock: Clock,
     exit: Option<Exit>,
+    turn: Option<Turn>,
+    /// Frames drawn so far.
+    frames: Arc<AtomicU64>,
     /// What is to be done once there is something to look at: the first screen does not wait for the network.
     later: Vec<Effect>,
 }
@@ -69,7 +87,9 @@ where
     pub fn new(terminal: Terminal<B>, model: Model, backing: Backing, clock: Clock) -> std::io::Result<Self> {
         let (outbox, inbox) = std::sync::mpsc::channel();
         let performer = Performer::new(backing, outbox.clone())?;
-        Ok(Self { terminal, model, performer, outbox, inbox, clock, exit: None, later: Vec::new() })
+        let later = Vec::new();
+        let frames = Arc::default();
+        Ok(Self { terminal, model, performer, outbox, inbox, clock, exit: None, turn: None, frames, later })
     }
 
     /// Where keys, pastes and sizes are sent.
@@ -112,6 +132,13 @@ where
         self.perform(effects);
     }
 
+    /// How many frames have been drawn, to be read by whoever listens to the keyboard: a key counts as an answer to what was
+    /// on the screen when it was read.
+    #[must_use]
+    pub fn frames(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.frames)
+    }
+
     /// Performs what could wait, if nothing is under way that is waited for.
     fn begin_later(&mut self) {
         if self.performer.is_idle() {
@@ -120,10 +147,10 @@ where
         }
     }
 
-    /// Takes messages in until the app ends, drawing in between.
+    /// Takes messages in until the app ends or makes way for the shell, drawing in between.
     ///
     /// A terminal that cannot be drawn on is a terminal that is gone: the app ends, but a paid answer has a moment to come in.
-    pub fn run(&mut self) -> Exit {
+    pub fn run(&mut self) -> Turn {
         let mut gone_since = None;
         loop {
             if gone_since.is_none() && self.draw().is_err() {
@@ -131,15 +158,18 @@ where
                 self.take(Message::Quit);
             }
             if let Some(exit) = self.exit {
-                return exit;
+                return Turn::Ended(exit);
             }
-            if gone_since.is_some_and(|since| since.elapsed() > LAST_WAIT) {
-                return Exit::Done;
+            if let Some(turn) = self.turn.take() {
+                return turn;
+            }
+            if gone_since.is_some_and(|since| since.elapsed() > signals::LAST_WAIT) {
+                return Turn::Ended(Exit::Done);
             }
             self.begin_later();
             match self.next_message() {
                 Ok(message) => self.take(message),
-                Err(_) => return Exit::Done,
+                Err(_) => return Turn::Ended(Exit::Done),
             }
             while let Ok(message) = self.inbox.try_recv() {
                 self.take(message);
@@ -203,8 +233,24 @@ where
         if (Size { width: size.width, height: size.height }) != self.model.size {
             self.resize(size.width, size.height);
         }
-        let model = &self.model;
-        self.terminal.draw(|frame| view::draw(frame, model)).map(|_| ())
+        let (model, frames) = (&self.model, &self.frames);
+        let frame = frames.load(Ordering::SeqCst) + 1;
+        self.terminal.draw(|canvas| {
+            view::draw(canvas, model);
+            // From here on it is on its way to the screen; whoever reads it there may answer at once.
+            frames.store(frame, Ordering::SeqCst);
+        })?;
+        self.take(Message::Drawn(frame));
+        Ok(())
+    }
+
+    /// Takes it that the terminal shows nothing of what was drawn.
+    fn draw_anew(&mut self) {
+        // A terminal that is gone shows at the next drawing.
+        let _ = self
+            .terminal
+            .size()
+            .and_then(|size| self.terminal.resize(Rect::from((ratatui::layout::Position::ORIGIN, size))));
     }
 
     /// Takes a message in.
@@ -223,6 +269,8 @@ where
             match effect {
                 Effect::Quit => self.exit = Some(Exit::Done),
                 Effect::Demo => self.exit = Some(Exit::Demo),
+                Effect::Aside => self.turn = Some(Turn::Aside),
+                Effect::TakeBack => self.turn = Some(Turn::Resumed),
                 work => self.performer.perform(work),
             }
         }

@@ -108,13 +108,16 @@ impl Performer {
     /// Performs an effect, without waiting for it.
     pub fn perform(&self, effect: Effect) {
         match (effect, &self.backing) {
-            (Effect::Compare { number, bodies }, _) => self.blocking(move |work| {
-                let result = Matrix::of(&bodies).map(Arc::new).map_err(|error| error.to_string());
-                work.send(Message::Compared { number, result });
-            }),
+            (Effect::Compare { number, bodies }, _) => self.blocking(
+                move |work| {
+                    let result = Matrix::of(&bodies).map(Arc::new).map_err(|error| error.to_string());
+                    work.send(Message::Compared { number, result });
+                },
+                move |why| Message::Compared { number, result: Err(why) },
+            ),
             (Effect::Judge { opening, body, rules, own }, _) => {
                 let opened = Arc::clone(&self.opened);
-                self.blocking(move |work| {
+                self.reading(move |work| {
                     let is_wanted = || opened.load(Ordering::SeqCst) == opening.0;
                     judge(&work, opening, &body, rules, own.as_deref(), is_wanted);
                 });
@@ -122,7 +125,7 @@ impl Performer {
             (Effect::Sift { number, matrix, sought }, _) => self.sift(number, matrix, sought),
             (Effect::RecallBeside(file), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| {
+                self.reading(move |work| {
                     let held = held_of(&gate, &file);
                     work.send(match held {
                         Ok((pages, reports)) => Message::RecalledBeside { file, pages, reports },
@@ -133,81 +136,92 @@ impl Performer {
             (Effect::Index { opening, body }, _) => {
                 let opened = Arc::clone(&self.opened);
                 opened.store(opening.0, Ordering::SeqCst);
-                self.blocking(move |work| {
-                    open(&work, opening, &body, || opened.load(Ordering::SeqCst) == opening.0);
-                });
+                self.blocking(
+                    move |work| open(&work, opening, &body, || opened.load(Ordering::SeqCst) == opening.0),
+                    move |why| Message::Unreadable { opening, why },
+                );
             }
             (Effect::Filter { ticket, report, pattern, scope }, _) => {
-                self.blocking(move |work| filter(&work, &ticket, &report, &pattern, scope));
+                let search = ticket.number;
+                let bug = move |why| Message::Found { search, rows: RowSet::EMPTY, ended: Some(Err(why)) };
+                self.blocking(move |work| filter(&work, &ticket, &report, &pattern, scope), bug);
             }
             (Effect::Search { ticket, report, pattern }, _) => {
-                self.blocking(move |work| find(&work, &ticket, &report, &pattern));
+                let bug = search_bug(&ticket);
+                self.blocking(move |work| find(&work, &ticket, &report, &pattern), bug);
             }
             (Effect::SearchHeld { ticket, pattern }, Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| search_held(&work, &ticket, &gate, &pattern));
+                let bug = search_bug(&ticket);
+                self.blocking(move |work| search_held(&work, &ticket, &gate, &pattern), bug);
             }
             (Effect::StopIndexing, _) => self.opened.store(0, Ordering::SeqCst),
             (Effect::Ask { quote, anew }, Backing::Service(gate)) => self.ask(Arc::clone(gate), quote, anew),
-            (Effect::CountHashes(path), _) => self.blocking(move |work| {
+            (Effect::GiveUp(request), Backing::Service(gate)) => gate.give_up(&request),
+            (Effect::CountHashes(path), _) => self.reading(move |work| {
                 let result = count_hashes(&path);
                 work.send(Message::Counted { path, result });
             }),
             (Effect::Recall(file), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| {
-                    work.send(recall(&gate, &file).unwrap_or_else(|error| Message::Notice(error.to_string())));
+                self.reading(move |work| {
+                    work.send(recall(&gate, &file).unwrap_or_else(|error| Message::Notice(words(&error))));
                     // After what is shown: a write waits for the disk.
                     if let Err(error) = gate.store().note_file(gate.profile(), &file, None, gate.now()) {
-                        work.send(Message::Notice(error.to_string()));
+                        work.send(Message::Notice(words(&error)));
                     }
                     work.send(notes(&gate, file));
                 });
             }
             (Effect::WriteNote(note), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| match (gate.store().write_note(gate.profile(), &note), note.file) {
+                self.reading(move |work| match (gate.store().write_note(gate.profile(), &note), note.file) {
                     (Ok(()), file) => file.into_iter().for_each(|file| work.send(notes(&gate, file))),
-                    (Err(error), _) => work.send(Message::Notice(format!("The note could not be kept: {error}"))),
+                    (Err(error), _) => {
+                        work.send(Message::Notice(format!("The note could not be kept: {}", words(&error))));
+                    }
                 });
             }
             (Effect::DeleteNote { file, about }, Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| match gate.store().delete_note(gate.profile(), &about) {
+                self.reading(move |work| match gate.store().delete_note(gate.profile(), &about) {
                     Ok(()) => work.send(notes(&gate, file)),
-                    Err(error) => work.send(Message::Notice(format!("The note could not be deleted: {error}"))),
+                    Err(error) => {
+                        work.send(Message::Notice(format!("The note could not be deleted: {}", words(&error))));
+                    }
                 });
             }
             (Effect::LookUp(request), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| {
+                self.reading(move |work| {
                     let since = gate.held(&request).ok().flatten().map(|held| held.received);
                     work.send(Message::LookedUp { request, since });
                 });
             }
             (Effect::ReadLedger, Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| {
-                    work.send(ledger(&gate).unwrap_or_else(|error| Message::Notice(error.to_string())))
+                self.reading(move |work| {
+                    work.send(ledger(&gate).unwrap_or_else(|error| Message::Notice(words(&error))))
                 });
             }
             (Effect::ReadHeld, Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| {
+                self.reading(move |work| {
                     let lines = held::lines(&gate).map(Message::Held);
-                    work.send(lines.unwrap_or_else(|error| Message::Notice(error.to_string())));
+                    work.send(lines.unwrap_or_else(|error| Message::Notice(words(&error))));
                 });
             }
             (Effect::Purge(what), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| {
+                self.reading(move |work| {
                     let purged = held::purge(&gate, what);
-                    work.send(purged.unwrap_or_else(|error| Message::Notice(format!("Nothing was deleted: {error}"))));
+                    let failed = |error| Message::Notice(format!("Nothing was deleted: {}", words(&error)));
+                    work.send(purged.unwrap_or_else(failed));
                 });
             }
             (Effect::ReadRecord, Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| {
+                self.reading(move |work| {
                     // Without it a price is explained with less.
                     let record = gate.store().price_record(gate.profile()).unwrap_or_default().into_iter();
                     work.send(Message::Record(
@@ -217,13 +231,14 @@ impl Performer {
             }
             (Effect::FindRecent, Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| {
-                    work.send(recent(&gate).unwrap_or_else(|error| Message::Notice(error.to_string())))
+                self.reading(move |work| {
+                    work.send(recent(&gate).unwrap_or_else(|error| Message::Notice(words(&error))))
                 });
             }
             // A document asks nothing, and the session itself ends.
             (
                 Effect::Ask { .. }
+                | Effect::GiveUp(_)
                 | Effect::Recall(_)
                 | Effect::RecallBeside(_)
                 | Effect::FindRecent
@@ -237,14 +252,14 @@ impl Performer {
                 | Effect::LookUp(_),
                 Backing::Document,
             )
-            | (Effect::Quit | Effect::Demo, _) => {}
+            | (Effect::Quit | Effect::Demo | Effect::Aside | Effect::TakeBack, _) => {}
         }
     }
 
     /// Looks through a comparison; a later search makes an earlier one stop.
     fn sift(&self, number: u64, matrix: Arc<Matrix>, sought: String) {
         let (searches, this) = (Arc::clone(&self.searches), self.searches.fetch_add(1, Ordering::SeqCst) + 1);
-        self.blocking(move |work| {
+        self.reading(move |work| {
             let is_latest = || searches.load(Ordering::SeqCst) == this;
             match matrix.find(sought.as_bytes(), is_latest) {
                 Ok(found) if is_latest() => work.send(Message::Sifted { number, sought, found }),
@@ -259,11 +274,25 @@ impl Performer {
         Work { outbox: self.outbox.clone(), pending: Arc::clone(&self.pending) }
     }
 
-    fn blocking(&self, perform: impl FnOnce(Work) + Send + 'static) {
-        let work = self.work();
-        if let Some(runtime) = &self.runtime {
-            runtime.spawn_blocking(move || perform(work));
-        }
+    /// Performs something that waits for the disk; a bug in it is told, in `bug`'s words, rather than waited for for ever.
+    fn blocking(
+        &self,
+        perform: impl FnOnce(Work) + Send + 'static,
+        bug: impl FnOnce(String) -> Message + Send + 'static,
+    ) {
+        let (work, outbox) = (self.work(), self.outbox.clone());
+        let Some(runtime) = &self.runtime else { return };
+        let done = runtime.spawn_blocking(move || perform(work));
+        runtime.spawn(async move {
+            if let Err(error) = done.await {
+                let _ = outbox.send(bug(GateError::bug(&error).to_string()));
+            }
+        });
+    }
+
+    /// Reads or writes something of the store's.
+    fn reading(&self, perform: impl FnOnce(Work) + Send + 'static) {
+        self.blocking(perform, Message::Notice);
     }
 
     fn ask(&self, gate: Arc<Gate>, quote: Quote, anew: bool) {
@@ -273,7 +302,7 @@ impl Performer {
         // A bug in the call must not leave it under way for ever.
         runtime.spawn(async move {
             if let Err(error) = call.await {
-                let _ = outbox.send(message(request, Err(GateError::Internal(error.to_string()))));
+                let _ = outbox.send(message(request, Err(GateError::bug(&error))));
             }
         });
     }
@@ -399,6 +428,11 @@ fn failure(error: &GateError) -> Failure {
     Failure { what: sentence(&error.to_string()), cost: cost.to_string(), advice }
 }
 
+/// An error's words, made visible: a path may stand in them.
+fn words(error: &dyn std::fmt::Display) -> String {
+    Untrusted::from(error.to_string()).visible_cut(400).to_string()
+}
+
 /// An error's words as a sentence.
 fn sentence(words: &str) -> String {
     let mut letters = words.chars();
@@ -487,7 +521,7 @@ fn open(work: &Work, opening: Opening, body: &Body, is_wanted: impl Fn() -> bool
     match index(work, opening, body, is_wanted) {
         // One that cannot be kept is made again when it is wanted.
         Ok(found) => found.into_iter().for_each(|index| drop(index.keep(body))),
-        Err(error) => work.send(Message::Unreadable { opening, why: error.to_string() }),
+        Err(error) => work.send(Message::Unreadable { opening, why: words(&error) }),
     }
 }
 
@@ -576,6 +610,12 @@ impl<'a, T: Default> Teller<'a, T> {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// How a search ends that a bug has stopped.
+fn search_bug(ticket: &Ticket) -> impl FnOnce(String) -> Message + Send + 'static {
+    let search = ticket.number;
+    move |why| Message::Hits { search, groups: Vec::new(), searched: (0, 0), ended: Some(Err(why)) }
 }
 
 fn filter(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, scope: Scope) {

@@ -2,6 +2,7 @@
 
 use super::credential::Credential;
 use super::error::{Refusal, ServiceError};
+use super::patience::Patience;
 use super::profile::{PROXY_OF_SYSTEM, Profile, ProfileError};
 use crate::request::{Address, Asker, Method, Request, Version};
 use crate::text::Untrusted;
@@ -88,16 +89,18 @@ impl Client {
         request: &Request,
         progress: &(dyn Fn(Received) + Send + Sync),
     ) -> Result<Vec<u8>, ServiceError> {
-        let response = self.call(request)?.send().await.map_err(|error| not_sent_or_lost(&error))?;
+        let call = self.call(request)?;
+        let patience = Patience::new(&self.profile, sent_bytes(request));
+        let response = patience.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?;
         self.note_time(&response);
         let status = response.status();
         if status.is_success() {
             let limit = if *request == Request::Quotas { LONGEST_QUOTAS } else { LONGEST_ANSWER };
-            return body(response, limit, progress).await;
+            return body(response, limit, &patience, progress).await;
         }
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let words = body(response, LONGEST_ERROR, &|_| {}).await.unwrap_or_default();
-        let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, jiff::Timestamp::now());
+        let words = body(response, LONGEST_ERROR, &patience, &|_| {}).await.unwrap_or_default();
+        let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, crate::clock::now());
         let key = self.credential.as_ref().map(Credential::expose).unwrap_or_default();
         refusal.message = refusal.message.and_then(|message| without(key, message));
         Err(ServiceError::Refused(refusal))
@@ -113,7 +116,7 @@ impl Client {
         let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
         let parser = jiff::fmt::rfc2822::DateTimeParser::new();
         if let Some(theirs) = date.and_then(|date| parser.parse_timestamp(date).ok()) {
-            let _ = self.behind.set(theirs.as_second() - jiff::Timestamp::now().as_second());
+            let _ = self.behind.set(theirs.as_second() - crate::clock::now().as_second());
         }
     }
 
@@ -190,8 +193,7 @@ fn build(profile: &Profile, root: &Url) -> Result<reqwest::Client, ServiceError>
         )
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
-        .connect_timeout(Duration::from_secs(profile.connect_timeout))
-        .read_timeout(Duration::from_secs(profile.timeout));
+        .connect_timeout(Duration::from_secs(profile.connect_timeout));
     let builder = with_proxy(builder.no_proxy(), profile, root).map_err(unusable)?;
     with_certificates(builder, profile)?.build().map_err(unusable)
 }
@@ -224,6 +226,14 @@ fn with_certificates(builder: ClientBuilder, profile: &Profile) -> Result<Client
     Ok(builder.tls_certs_merge(certificates))
 }
 
+/// How many bytes of a file a request takes along.
+fn sent_bytes(request: &Request) -> u64 {
+    match request {
+        Request::V2Scan { path } => std::fs::metadata(path).map_or(0, |file| file.len()),
+        _ => 0,
+    }
+}
+
 /// Parameters and a file in one body.
 fn form(parameters: Vec<(&'static str, String)>, path: &Path) -> Result<Form, ServiceError> {
     let unsendable = |why: String| ServiceError::Unsendable(why);
@@ -240,12 +250,15 @@ fn form(parameters: Vec<(&'static str, String)>, path: &Path) -> Result<Form, Se
 async fn body(
     mut response: Response,
     limit: u64,
+    patience: &Patience,
     progress: &(dyn Fn(Received) + Send + Sync),
 ) -> Result<Vec<u8>, ServiceError> {
     let total = response.content_length();
     let mut bytes = Vec::new();
     progress(Received { bytes: 0, total });
-    while let Some(piece) = response.chunk().await.map_err(|error| ServiceError::Lost(reason(&error)))? {
+    loop {
+        let piece = patience.wait(bytes.len() as u64, response.chunk()).await?;
+        let Some(piece) = piece.map_err(|error| ServiceError::Lost(reason(&error)))? else { break };
         bytes.extend_from_slice(&piece);
         if bytes.len() as u64 > limit {
             return Err(ServiceError::TooLong(limit));

@@ -18,6 +18,9 @@ pub enum ServiceError {
     /// The request left, and its answer did not come whole.
     #[error("the answer was lost: {0}")]
     Lost(String),
+    /// The request left, and the analyst did not want to wait for its answer any longer.
+    #[error("it was given up")]
+    GivenUp,
     /// The answer was longer than this program takes.
     #[error("the answer was longer than {} and was given up", crate::text::bytes(*.0))]
     TooLong(u64),
@@ -97,7 +100,7 @@ impl ServiceError {
             Self::NoKey => "Set BEHAVIEW_API_KEY, or api_key in the config file.".to_owned(),
             Self::Unreachable(_) => "Check the network, and the address in the profile.".to_owned(),
             Self::Unsendable(_) => "Check the file.".to_owned(),
-            Self::Lost(_) | Self::TooLong(_) => "The service may have counted the call.".to_owned(),
+            Self::Lost(_) | Self::GivenUp | Self::TooLong(_) => "The service may have counted the call.".to_owned(),
             Self::Refused(refusal) => refusal.advice(),
             Self::Unusable(Unusable::Foreign(_)) => "It is set aside, not shown under this name.".to_owned(),
             Self::Unusable(_) => "Its bytes are set aside in the store.".to_owned(),

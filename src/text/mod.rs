@@ -37,6 +37,7 @@ mod rows;
 mod untrusted;
 mod visible;
 
+pub use class::is_shown;
 pub use number::{bytes, count, thousands};
 pub use rows::words_in_rows;
 pub use untrusted::{Lines, Untrusted, UntrustedStr};

@@ -3,7 +3,7 @@
 use super::theme::{Meaning, style};
 use crate::app::Area;
 use crate::report::find::Pattern;
-use crate::text::{Untrusted, UntrustedStr, Visible};
+use crate::text::{Untrusted, UntrustedStr, Visible, is_shown};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -80,6 +80,8 @@ impl<'a> LineWriter<'a> {
         self.skip -= skipped;
         let mut left = skipped;
         for grapheme in text.graphemes(true) {
+            // Words from outside have no business here; should any come by mistake, they are seen to.
+            let grapheme = if grapheme.chars().all(is_shown) { grapheme } else { "\u{fffd}" };
             let width = grapheme.width();
             if left > 0 {
                 left = left.saturating_sub(width);

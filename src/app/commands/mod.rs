@@ -90,6 +90,15 @@ impl Command {
         !matches!(self.act, Act::Local(_))
     }
 
+    /// The question that it asks right now, if it is one.
+    #[must_use]
+    pub fn request(&self, model: &Model) -> Option<Request> {
+        match &self.act {
+            Act::Ask { request, .. } => request(model),
+            Act::Local(_) | Act::Each(..) => None,
+        }
+    }
+
     /// The key that bar and messages name.
     #[must_use]
     pub fn first_key(&self) -> String {
