@@ -220,7 +220,7 @@ impl Model {
         if let Some(place) = place {
             self.overlay = None;
             self.behind.clear();
-            self.go_to(place);
+            self.go_to_row(place);
         }
         Vec::new()
     }

@@ -13,7 +13,9 @@ pub mod clipboard;
 mod held;
 mod painter;
 mod performer;
+pub mod recall;
 mod saver;
+pub mod search;
 mod signals;
 mod terminal;
 

@@ -5,11 +5,14 @@
 
 mod away;
 mod bar;
+mod compare;
+mod finder;
 mod held;
 mod line;
 mod list;
 mod overlay;
 mod pane;
+mod places;
 mod screen;
 pub mod theme;
 

@@ -31,9 +31,11 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay, model: &M
         Overlay::Sheet(sheet) => sheet.count(),
         Overlay::Detail(detail) => detail.count(),
         Overlay::Palette(_) | Overlay::Answer(_) | Overlay::Planner(_) => usize::MAX,
-        Overlay::Indicators(_) | Overlay::Held(_) => usize::MAX,
+        Overlay::Indicators(_) | Overlay::Finder(_) | Overlay::Compare(_) | Overlay::Held(_) => usize::MAX,
         Overlay::Artefacts(list) => list.rows.len() + usize::from(list.failure.is_some()) * 3,
         Overlay::Prompt(_) | Overlay::Confirm(_) | Overlay::Save(_) | Overlay::Note(_) | Overlay::Age(_) => SMALL,
+        Overlay::Places(places) => places.spots.len(),
+        Overlay::OtherFile(other) => other.files.len(),
     };
     // As low as it needs to be, at the bottom: what it is about stays in sight.
     let height = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2).min(area.height);
@@ -43,6 +45,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay, model: &M
         Overlay::Sheet(sheet) => draw_sheet(buffer, area, sheet),
         Overlay::Detail(detail) => draw_detail(buffer, area, detail),
         Overlay::Palette(palette) => draw_palette(buffer, area, palette),
+        Overlay::Finder(finder) => super::finder::draw(buffer, area, finder),
         Overlay::Prompt(form) => draw_form(buffer, area, form, model),
         Overlay::Confirm(confirm) => draw_confirm(buffer, area, confirm),
         Overlay::Answer(answer) => draw_answer(buffer, area, answer, model),
@@ -50,6 +53,9 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay, model: &M
         Overlay::Indicators(list) => away::draw_indicators(buffer, area, list, model),
         Overlay::Artefacts(list) => away::draw_artefacts(buffer, area, list, model),
         Overlay::Save(form) => away::draw_save(buffer, area, form),
+        Overlay::Compare(compare) => super::compare::draw(buffer, area, compare, model),
+        Overlay::OtherFile(other) => super::compare::draw_files(buffer, area, other, model),
+        Overlay::Places(places) => super::places::draw(buffer, area, places, model),
         Overlay::Note(form) => draw_note(buffer, area, form),
         Overlay::Age(typed) => draw_age(buffer, area, typed),
         Overlay::Held(screen) => {

@@ -6,10 +6,12 @@ use crate::app::list::OpenReport;
 use crate::app::notes::MARK;
 use crate::app::panes::{self, Branch, PaneState, Shown};
 use crate::app::{Area, Model};
+use crate::report::find::Pattern;
 use crate::report::identifier::Identifier;
 use crate::report::rows::Label;
+use crate::report::rules::Severity;
 use crate::report::{Pane, Piece};
-use crate::text::thousands;
+use crate::text::{Untrusted, thousands};
 use ratatui::buffer::Buffer;
 use ratatui::widgets::{Block, BorderType, Widget};
 use unicode_width::UnicodeWidthStr;
@@ -44,9 +46,11 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, pane: Pane, open: &OpenRepor
     let count = state.count(&open.report, pane);
     let inside = frame(buffer, area, &title(pane, open, state), &position(state, count, has_focus), has_focus);
     if count == 0 {
-        return LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Meaning::Faint);
+        LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Meaning::Faint);
+        return draw_problem(buffer, inside, state);
     }
     let labels = label_columns(open, pane);
+    let is_marked = open.marks.is_some();
     let identifier = model.chosen().and_then(|entry| entry.identifier.as_ref());
     for row in 0..inside.height {
         let position = state.scroll.top + usize::from(row);
@@ -56,9 +60,11 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, pane: Pane, open: &OpenRepor
             (true, true) => line.base(Meaning::Cursor),
             _ => line,
         };
-        draw_row(line, inside.x, &shown, labels, state);
-        if let Some(identifier) = identifier
-            && let Some(place) = state.place(&open.report, pane, position)
+        let place = state.place(&open.report, pane, position);
+        let mark = model.rules.as_ref().zip(place).and_then(|(rules, place)| open.mark(rules, place));
+        let (line, start) = if is_marked { draw_mark(line, inside.x, mark) } else { (line, inside.x) };
+        draw_row(line, start, &shown, labels, state, mark == Some(Severity::Noise));
+        if let Some((identifier, place)) = identifier.zip(place)
             && model.notes.on_row(identifier, open, place.section, &shown.row).is_some()
         {
             let end = Area { x: inside.x + inside.width.saturating_sub(2), width: inside.width.min(2), ..inside };
@@ -67,6 +73,16 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, pane: Pane, open: &OpenRepor
     }
     if pane == Pane::Overview {
         draw_note(buffer, inside, identifier, model);
+    }
+    draw_problem(buffer, inside, state);
+}
+
+/// Says in the last row why what is typed is no filter; the rows of the last one that was stay.
+fn draw_problem(buffer: &mut Buffer, inside: Area, state: &PaneState) {
+    if let Some(problem) = state.filter.as_ref().and_then(|filter| filter.quest.problem.as_ref()) {
+        let last = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
+        super::overlay::clear(buffer, last);
+        LineWriter::new(buffer, last, 0).own(problem, Meaning::Problem);
     }
 }
 
@@ -95,9 +111,33 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState) -> String {
     let more = if open.report.index.is_complete { "" } else { "+" };
     let all = thousands(open.report.count(pane) as u64);
     if state.sieve().is_open() {
-        return format!(" {key} {title} {all}{more}{} ", kinds(pane, open));
+        return format!(" {key} {title} {all}{more}{}{} ", filter_words(state), kinds(pane, open));
     }
-    format!(" {key} {title} {} of {all}{more} ", thousands(state.wanted(&open.report, pane) as u64))
+    let hidden = match state.sieve().hidden().len() as u64 {
+        0 => String::new(),
+        hidden => format!(" · {} noise hidden", thousands(hidden)),
+    };
+    let wanted = thousands(state.wanted(&open.report, pane) as u64);
+    format!(" {key} {title} {wanted} of {all}{more}{}{hidden} ", filter_words(state))
+}
+
+/// The sign of a row's mark in a column of its own.
+fn draw_mark(mut line: LineWriter<'_>, start: u16, mark: Option<Severity>) -> (LineWriter<'_>, u16) {
+    let meaning = match mark {
+        Some(Severity::High) => Meaning::Problem,
+        Some(Severity::Medium) => Meaning::Price,
+        _ => Meaning::Faint,
+    };
+    line.own(mark.map_or(" ", Severity::sign), meaning);
+    (line, start.saturating_add(1))
+}
+
+/// The filter as the title says it; its line's end is where the next letter goes.
+fn filter_words(state: &PaneState) -> String {
+    let Some(filter) = &state.filter else { return String::new() };
+    let words = Untrusted::from(filter.quest.words()).visible_cut(30);
+    let (end, waits) = (if filter.is_typed { "▏" } else { "" }, if filter.quest.is_running() { " …" } else { "" });
+    format!(" · {words}{end}{waits}")
 }
 
 /// What a pane with several kinds of rows holds of each.
@@ -132,14 +172,18 @@ fn label_columns(open: &OpenReport, pane: Pane) -> usize {
     widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(LABELS) + 1)
 }
 
-fn draw_row(mut line: LineWriter<'_>, start: u16, shown: &Shown, labels: usize, state: &PaneState) {
+fn draw_row<'a>(
+    mut line: LineWriter<'a>,
+    start: u16,
+    shown: &Shown,
+    labels: usize,
+    state: &'a PaneState,
+    is_noise: bool,
+) {
     match &shown.branch {
         Some(branch) => draw_branch(&mut line, branch),
         None => {
-            match &shown.row.label {
-                Label::Known(word) => line.own(word, Meaning::Faint),
-                Label::Named(name) => line.visible(&name.visible_cut(LABELS), Meaning::Faint),
-            }
+            draw_label(&mut line, &shown.row.label);
             line.tab(start, labels);
             if state.shift > 0 {
                 line.own("…", Meaning::Faint);
@@ -147,10 +191,32 @@ fn draw_row(mut line: LineWriter<'_>, start: u16, shown: &Shown, labels: usize, 
             line.shift(state.shift);
         }
     }
-    let mut room = if state.shift == 0 { value_room(&shown.row.pieces, line.room()) } else { None };
     // What only stands above what is wanted steps back.
-    let value = if shown.is_wanted { Meaning::Text } else { Meaning::Faint };
-    for piece in &shown.row.pieces {
+    let value = if shown.is_wanted && !is_noise { Meaning::Text } else { Meaning::Faint };
+    let sought = state.filter.as_ref().and_then(|filter| filter.quest.pattern.as_deref());
+    draw_pieces(&mut line, &shown.row.pieces, value, state.shift == 0, sought);
+}
+
+/// The word beside a row.
+pub(super) fn draw_label(line: &mut LineWriter<'_>, label: &Label) {
+    match label {
+        Label::Known(word) => line.own(word, Meaning::Faint),
+        Label::Named(name) => line.visible(&name.visible_cut(LABELS), Meaning::Faint),
+    }
+}
+
+/// A row's text in what is left of a line, what is sought marked; elided, its first value gives way to what is said
+/// about it.
+pub(super) fn draw_pieces<'a>(
+    line: &mut LineWriter<'a>,
+    pieces: &[Piece],
+    value: Meaning,
+    is_elided: bool,
+    sought: Option<&'a Pattern>,
+) {
+    line.mark(sought);
+    let mut room = if is_elided { value_room(pieces, line.room()) } else { None };
+    for piece in pieces {
         match (piece, room) {
             (Piece::Value(text), Some(columns)) => {
                 line.elided(text, columns, value);
@@ -171,7 +237,7 @@ fn value_room(pieces: &[Piece], room: usize) -> Option<usize> {
     };
     let total: usize = pieces.iter().map(width).sum();
     let first = pieces.iter().find(|piece| matches!(piece, Piece::Value(_))).map(width)?;
-    (total > room).then(|| room.saturating_sub(total - first).max(room / 2))
+    (total > room).then(|| room.saturating_sub(total - first).max(room * 3 / 5))
 }
 
 fn draw_branch(line: &mut LineWriter<'_>, branch: &Branch) {

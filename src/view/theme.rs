@@ -25,6 +25,8 @@ pub enum Meaning {
     Key,
     /// What something is about: a name, a title.
     Strong,
+    /// What was sought and is found.
+    Found,
 }
 
 /// The style of a meaning. No meaning rests on its colour alone: keys, prices and problems are words as well.
@@ -42,5 +44,6 @@ pub fn style(meaning: Meaning) -> Style {
         Meaning::Problem => plain.fg(Color::Red).add_modifier(Modifier::BOLD),
         Meaning::Key => plain.fg(Color::Cyan),
         Meaning::Strong => plain.add_modifier(Modifier::BOLD),
+        Meaning::Found => plain.fg(Color::Yellow).add_modifier(Modifier::BOLD.union(Modifier::UNDERLINED)),
     }
 }

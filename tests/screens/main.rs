@@ -13,12 +13,15 @@
 
 mod asking;
 mod away;
+mod comparing;
 mod files;
+mod finding;
 mod going_wrong;
 mod held;
 mod leaves;
 mod list;
 mod notes;
+mod noticing;
 mod panes;
 mod paying;
 mod readme;

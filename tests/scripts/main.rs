@@ -9,6 +9,7 @@
 
 mod around;
 mod away;
+mod compare;
 mod config;
 mod cost;
 mod counters;
@@ -17,5 +18,6 @@ mod examples;
 mod held;
 mod ledger;
 mod reports;
+mod search;
 mod spending;
 mod store;

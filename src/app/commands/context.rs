@@ -26,7 +26,7 @@ pub(super) fn on_start(model: &Model) -> bool {
 }
 
 pub(super) fn on_file(model: &Model) -> bool {
-    model.screen == Screen::File && model.overlay.is_none()
+    model.screen == Screen::File && model.overlay.is_none() && !model.is_filtering()
 }
 
 pub(super) fn in_list(model: &Model) -> bool {

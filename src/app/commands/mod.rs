@@ -5,7 +5,9 @@
 //! shown before the key is pressed.
 
 mod away;
+mod compare;
 mod context;
+mod find;
 mod held;
 mod moving;
 mod over;
@@ -18,8 +20,16 @@ use super::model::Model;
 use crate::request::Request;
 
 /// Every command, by what it is about. Where two have the same key, the first that applies is meant.
-pub static COMMANDS: [&[Command]; 6] =
-    [sandboxes::COMMANDS, report::COMMANDS, away::COMMANDS, over::COMMANDS, held::COMMANDS, moving::COMMANDS];
+pub static COMMANDS: [&[Command]; 8] = [
+    find::COMMANDS,
+    sandboxes::COMMANDS,
+    report::COMMANDS,
+    compare::COMMANDS,
+    away::COMMANDS,
+    over::COMMANDS,
+    held::COMMANDS,
+    moving::COMMANDS,
+];
 
 /// One command.
 pub struct Command {
@@ -99,8 +109,11 @@ impl Command {
 
     /// The commands that apply right now, those behind a key that an earlier one takes left out.
     pub fn applying(model: &Model) -> impl Iterator<Item = &'static Self> + '_ {
-        Self::all().filter(|command| {
+        // Where words are typed, letters are no commands.
+        let is_typed = |command: &Self| model.is_seeking() && matches!(command.keys.first(), Some(Key::Char(_)));
+        Self::all().filter(move |command| {
             (command.applies)(model)
+                && !is_typed(command)
                 && command.keys.iter().any(|key| Self::of(*key, model).is_some_and(|c| c.name == command.name))
         })
     }

@@ -64,7 +64,11 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "open all",
         help: "Open every report of the list that is not held, one after another; the total is in the bar, the first failure stops it",
         rank: 4,
-        applies: |m| in_list(m) && m.batch.is_none() && m.missing_reports().len() > 1,
+        applies: |m| {
+            let is_here = in_list(m) && m.missing_reports().len() > 1
+                || m.comparing().is_some_and(|compare| !compare.is_typing) && !m.missing_reports().is_empty();
+            is_here && m.batch.is_none()
+        },
         act: Act::Each(Model::missing_price, Model::open_missing),
     },
     Command {

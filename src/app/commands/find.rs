@@ -1,0 +1,104 @@
+//! Finding: the filter of a pane, hits over all panes and over everything that is held.
+
+use super::context::{has_report, in_pane};
+use super::{Act, Command};
+use crate::app::key::{ENTER, ESC, Key, key};
+use crate::app::model::Model;
+use crate::app::overlay::Overlay;
+
+fn in_finder(model: &Model) -> bool {
+    matches!(model.overlay, Some(Overlay::Finder(_)))
+}
+
+pub(super) static COMMANDS: &[Command] = &[
+    Command {
+        name: "keep-filter",
+        keys: &[ENTER],
+        label: "keep",
+        help: "Keep the filter and give the keys back",
+        rank: 1,
+        applies: Model::is_filtering,
+        act: Act::Local(Model::keep_filter),
+    },
+    Command {
+        name: "drop-filter",
+        keys: &[ESC],
+        label: "no filter",
+        help: "Take the filter away",
+        rank: 2,
+        applies: |m| m.is_filtering() || in_pane(m) && m.filter().is_some(),
+        act: Act::Local(Model::drop_filter),
+    },
+    Command {
+        name: "go-to-hit",
+        keys: &[ENTER],
+        label: "go there",
+        help: "Go to the chosen hit, in its report and pane",
+        rank: 1,
+        applies: in_finder,
+        act: Act::Local(Model::go_to_hit),
+    },
+    Command {
+        name: "expression",
+        keys: &[Key::Ctrl('r')],
+        label: "regex",
+        help: "Take what is typed as a regular expression, or as plain words again",
+        rank: 2,
+        applies: Model::is_seeking,
+        act: Act::Local(|m| m.change_how(|how| how.is_regex = !how.is_regex)),
+    },
+    Command {
+        name: "case",
+        keys: &[Key::Ctrl('t')],
+        label: "case",
+        help: "Tell capital from small letters, or not",
+        rank: 3,
+        applies: Model::is_seeking,
+        act: Act::Local(|m| m.change_how(|how| how.is_case_sensitive = !how.is_case_sensitive)),
+    },
+    Command {
+        name: "filter",
+        keys: &[key('/')],
+        label: "filter",
+        help: "Show only the pane's rows that hold what is typed, in any of their fields",
+        rank: 5,
+        applies: in_pane,
+        act: Act::Local(Model::begin_filter),
+    },
+    Command {
+        name: "find",
+        keys: &[key('F')],
+        label: "find",
+        help: "Find in all panes of the report",
+        rank: 6,
+        applies: has_report,
+        act: Act::Local(|m| m.begin_finding(false)),
+    },
+    Command {
+        name: "find-held",
+        keys: &[key('S')],
+        label: "search held",
+        help: "Search every report that is held, of all files; nothing is asked of the service",
+        rank: 8,
+        applies: |m| m.overlay.is_none() && !m.is_document(),
+        act: Act::Local(|m| m.begin_finding(true)),
+    },
+    Command {
+        name: "next-hit",
+        keys: &[key('n')],
+        label: "next hit",
+        help: "Go to the next hit: of the pane's filter, or of the last search",
+        rank: 6,
+        applies: |m| in_pane(m) && m.has_hits(),
+        act: Act::Local(|m| m.step_hit(true)),
+    },
+    Command {
+        name: "previous-hit",
+        keys: &[key('N')],
+        label: "hit before",
+        help: "Go to the hit before",
+        rank: 0,
+        applies: |m| in_pane(m) && m.has_hits(),
+        act: Act::Local(|m| m.step_hit(false)),
+    },
+];
