@@ -214,7 +214,7 @@ impl Model {
     }
 
     /// Searches all panes, or everything that is held.
-    fn seek_hits(&mut self) -> Vec<Effect> {
+    pub(super) fn seek_hits(&mut self) -> Vec<Effect> {
         let (number, report) = (self.next_search(), self.open().map(|open| open.report.clone()));
         let Some(Overlay::Finder(finder)) = &mut self.overlay else { return Vec::new() };
         if !finder.quest.read() {

@@ -39,6 +39,7 @@ pub mod price;
 pub mod saving;
 pub mod sheet;
 pub mod sieve;
+mod subtree;
 mod typing;
 pub mod update;
 

@@ -226,7 +226,7 @@ impl Model {
     }
 
     /// Changes how the tree of processes is looked at.
-    fn with_tree(&mut self, change: impl FnOnce(&mut PaneState, &Report)) {
+    pub(super) fn with_tree(&mut self, change: impl FnOnce(&mut PaneState, &Report)) {
         if let Some(open) = self.open_mut() {
             change(open.panes.entry(Pane::Processes).or_default(), &open.report);
         }

@@ -107,3 +107,23 @@ fn a_generated_report_shows_its_counts() {
     stage.keys("enter enter 4 G");
     screen!("panes_generated", stage);
 }
+
+#[test]
+fn one_subtree_stands_alone_until_the_whole_tree_is_wanted() {
+    let mut stage = Stage::listed();
+    stage.keys("1 j j j z .");
+    screen!("subtree_alone", stage);
+    stage.keys(".");
+    assert!(stage.screen().contains("1 Processes 37 "), "{}", stage.screen());
+    stage.keys("j ^");
+    assert!(stage.screen().contains("4/37"), "back at the parent:\n{}", stage.screen());
+}
+
+#[test]
+fn what_names_a_process_is_found_in_all_panes() {
+    let mut stage = Stage::listed();
+    stage.keys("1 j j j j e");
+    screen!("process_named", stage);
+    stage.keys("enter");
+    assert!(!stage.screen().contains("Find in all panes"), "{}", stage.screen());
+}

@@ -4,6 +4,7 @@ use super::context::{has_kinds, has_report, in_answer, in_pane, in_tree, nothing
 use super::{Act, Command};
 use crate::app::key::{BACK_TAB, ENTER, LEFT, RIGHT, TAB, key};
 use crate::app::model::Model;
+use crate::report::Pane;
 
 /// Columns that one sideways step moves.
 const SIDEWAYS: usize = 8;
@@ -128,6 +129,33 @@ pub(super) static COMMANDS: &[Command] = &[
         rank: 8,
         applies: in_tree,
         act: Act::Local(|m| m.fold_all(true)),
+    },
+    Command {
+        name: "isolate",
+        keys: &[key('.')],
+        label: "only this subtree",
+        help: "Show only the process and those below it, or the whole tree again",
+        rank: 8,
+        applies: |m| in_pane(m) && m.focused() == Some(Pane::Processes),
+        act: Act::Local(Model::isolate),
+    },
+    Command {
+        name: "parent",
+        keys: &[key('^')],
+        label: "parent",
+        help: "Go to the process that started this one",
+        rank: 8,
+        applies: |m| in_pane(m) && m.parent_process().is_some(),
+        act: Act::Local(Model::go_to_parent),
+    },
+    Command {
+        name: "find-named",
+        keys: &[key('e')],
+        label: "where else",
+        help: "Find in all panes what the row is about: which files, dropped files, memory dumps and alerts name the process",
+        rank: 7,
+        applies: in_pane,
+        act: Act::Local(Model::find_named),
     },
     Command {
         name: "next-kind",

@@ -1,0 +1,78 @@
+//! One process with everything below it; its parent; and where else the report names what a row is about.
+
+use super::finder::Finder;
+use super::message::Effect;
+use super::model::Model;
+use super::overlay::Overlay;
+use crate::report::tree::Depths;
+use crate::report::{Pane, Piece, Place, RowSet};
+
+impl Model {
+    /// Shows only the process under the cursor and those below it; where that is done already, the whole tree again.
+    pub(super) fn isolate(&mut self) -> Vec<Effect> {
+        let height = self.height();
+        self.with_tree(|state, report| {
+            let is_alone = state.filter.is_none() && state.sieve().found().is_some();
+            let here = state.place(report, Pane::Processes, state.scroll.cursor);
+            let subtree = report.tree().zip(here).filter(|((section, _), place)| *section == place.section);
+            let rows = match subtree {
+                _ if is_alone => None,
+                Some(((section, tree), place)) => Some(subtree_of(section, place.row, tree.depths())),
+                None => return,
+            };
+            state.filter = None;
+            state.sift(report, Pane::Processes, |sieve| sieve.find(rows));
+            let count = state.count(report, Pane::Processes);
+            state.scroll.settle(count, height);
+        });
+        Vec::new()
+    }
+
+    /// Goes to the process that started the one under the cursor.
+    pub(super) fn go_to_parent(&mut self) -> Vec<Effect> {
+        if let Some(parent) = self.parent_process() {
+            self.go_to_row(parent);
+        }
+        Vec::new()
+    }
+
+    /// The process that started the one under the cursor; none for a root, and elsewhere.
+    #[must_use]
+    pub fn parent_process(&self) -> Option<Place> {
+        let (open, state) = (self.open()?, self.pane_state(Pane::Processes));
+        let here = state.place(&open.report, self.focused()?, state.scroll.cursor)?;
+        let (section, tree) = open.report.tree().filter(|(section, _)| *section == here.section)?;
+        tree.depths().parent(here.row).map(|row| Place { section, row })
+    }
+
+    /// Finds in all panes what the row under the cursor is about: a process or a file by its name, anything else as it stands.
+    pub(super) fn find_named(&mut self) -> Vec<Effect> {
+        let Some(name) = self.named() else { return Vec::new() };
+        let mut finder = Finder::new(false);
+        finder.quest.typed = name;
+        self.put_over(Overlay::Finder(finder));
+        self.seek_hits()
+    }
+
+    fn named(&self) -> Option<String> {
+        let (pane, open) = self.focused().zip(self.open())?;
+        let state = self.pane_state(pane);
+        let shown = state.shown(&open.report, pane, state.scroll.cursor)?;
+        let is_value = |piece: &Piece| match piece {
+            Piece::Value(text) => Some(String::from_utf8_lossy(text.as_bytes()).into_owned()),
+            Piece::Detail(_) | Piece::Own(_) => None,
+        };
+        let value = shown.row.pieces.iter().find_map(is_value)?;
+        let is_path = shown.branch.is_some() || pane == Pane::Files;
+        let name = if is_path { value.rsplit(['\\', '/']).next() } else { None };
+        Some(name.filter(|name| !name.is_empty()).unwrap_or(&value).to_owned())
+    }
+}
+
+/// A process and all that it started, directly or not.
+fn subtree_of(section: usize, row: usize, depths: &Depths) -> RowSet {
+    let depth = depths.get(row).unwrap_or_default();
+    let below = depths.window(row + 1..depths.len()).unwrap_or_default();
+    let length = below.iter().take_while(|below| **below > depth).count();
+    (row..=row + length).filter_map(|row| Some((section, u32::try_from(row).ok()?))).collect()
+}
