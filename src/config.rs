@@ -1,9 +1,13 @@
 //! The config file, and the folders of config, data and state.
 
+mod keys;
+
+use crate::app::Keymap;
 use crate::quota::{Budget, Entitlement, Entitlements};
 use crate::service::credential::{Configured, Credential, CredentialError};
 use crate::service::profile::Profile;
 use directories::{BaseDirs, ProjectDirs};
+use keys::Keys;
 use secrecy::SecretString;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -44,6 +48,11 @@ pub struct Config {
     entitlements: SetByHand,
     /// What may be spent.
     budget: Limits,
+    /// Keys by the names of their commands.
+    keys: Keys,
+    /// The same, understood.
+    #[serde(skip)]
+    keymap: Keymap,
 }
 
 /// What may be spent, in units; what is left out has no limit.
@@ -122,11 +131,22 @@ impl Config {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(source) => return Err(ConfigError::Unreadable { path: path.to_owned(), source }),
         };
-        toml::from_str(&text).map_err(|error| {
+        let invalid = |line, message| ConfigError::Invalid { path: path.to_owned(), line, message };
+        let config: Self = toml::from_str(&text).map_err(|error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-            let line = before.matches('\n').count() + 1;
-            ConfigError::Invalid { path: path.to_owned(), line, message: without_values(error.message()) }
-        })
+            invalid(before.matches('\n').count() + 1, without_values(error.message()))
+        })?;
+        let keymap = config.keys.read(&text).map_err(|mistakes| {
+            let (line, words) = mistakes.into_iter().next().unwrap_or((1, String::new()));
+            invalid(line, words)
+        })?;
+        Ok(Self { keymap, ..config })
+    }
+
+    /// Which keys do which command.
+    #[must_use]
+    pub fn keymap(&self) -> Keymap {
+        self.keymap.clone()
     }
 
     /// The profile of this name, or the one that the file chooses.
@@ -251,6 +271,24 @@ mod tests {
         assert_eq!(read("").unwrap().budget(), Budget::default());
         for wrong in ["dayly = 5", "daily = -1", "daily = \"5\""] {
             assert!(read(&format!("[budget]\n{wrong}\n")).unwrap_err().to_string().contains("line 2"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_cannot_be_given_is_named_by_its_line() {
+        let keymap = read("[keys]\nzoom = [\"f11\", \"Z\"]\nplanner = \"none\"\n").unwrap().keymap();
+        let words = |name| keymap.words(crate::app::Command::named(name).unwrap());
+        assert_eq!((words("zoom"), words("planner")), ("f11 Z".to_owned(), String::new()));
+        for (text, line, wanted) in [
+            ("[keys]\nhelp = \"f1\"\nzooom = \"Z\"\n", 3, "perhaps zoom"),
+            ("[keys]\nhelp = \"hyper-h\"\n", 2, "there is no key of this name"),
+            ("profile = \"x\"\n[keys]\n\nhelp = \"f1\"\nrefresh = \"R\"\n", 5, "does refresh-list already"),
+            ("[keys]\nhelp = 5\n", 2, "a key such as"),
+            ("[keys]\n\"5ecretK3y\" = \"5ecretK3y\"\n", 2, "no command"),
+        ] {
+            let error = read(text).unwrap_err().to_string();
+            assert!(error.contains(&format!("line {line}:")) && error.contains(wanted), "{error}");
+            assert!(!error.contains("5ecretK3y"), "{error}");
         }
     }
 

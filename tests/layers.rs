@@ -14,7 +14,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("gate", &["service", "store", "request", "report", "quota", "text"]),
     ("app", &["quota", "report", "request", "text"]),
     ("view", &["app", "quota", "report", "request", "text"]),
-    ("config", &["quota", "service"]),
+    ("config", &["app", "quota", "service"]),
     ("demo", &[]),
     ("runtime", &["app", "gate", "quota", "report", "request", "service", "store", "text", "view"]),
     ("cli", &["app", "config", "demo", "gate", "quota", "report", "request", "runtime", "service", "store", "text"]),

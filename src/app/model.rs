@@ -1,6 +1,7 @@
 //! Everything the screen shows, in one value with one owner.
 
 use super::batch::Batch;
+use super::keymap::Keymap;
 use super::layout::{Layout, Size, View};
 use super::list::{Entry, List, OpenReport, Origin};
 use super::message::{Effect, Failure, Here, Opening, Recent, Spent};
@@ -42,6 +43,8 @@ pub struct Model {
     pub group: usize,
     /// Whether the pane with the focus fills the screen.
     pub is_zoomed: bool,
+    /// Which keys do which command.
+    pub keys: Keymap,
     /// The price above which a yes is wanted; none where none is.
     pub confirm_above: Option<u64>,
     /// Reports that are being opened one after another.
@@ -143,6 +146,7 @@ impl Model {
             focus: Focus::List,
             group: 0,
             is_zoomed: false,
+            keys: Keymap::default(),
             confirm_above: None,
             batch: None,
             under_way: Vec::new(),

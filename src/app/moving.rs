@@ -72,6 +72,13 @@ impl Model {
         }
     }
 
+    /// Goes to a pane, and brings its group to the screen.
+    pub(super) fn go_to_pane(&mut self, pane: Pane) -> Vec<Effect> {
+        self.focus_pane(pane);
+        self.settle();
+        Vec::new()
+    }
+
     pub(super) fn step_pane(&mut self, forward: bool) -> Vec<Effect> {
         let next = match self.focus {
             Focus::List => panes::group(self.group).next(),

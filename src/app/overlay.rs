@@ -30,6 +30,12 @@ pub enum Overlay {
 /// Rows that the line which is typed into takes, the empty one below it included.
 const TYPED: usize = 2;
 
+/// Rows that say all of what is chosen in the palette, where it has this many.
+pub const TOLD: u16 = 2;
+
+/// Rows from which on the palette says all of what is chosen.
+pub const TALL: usize = 10;
+
 impl Overlay {
     /// Moves among its rows, in so much room.
     pub(super) fn go(&mut self, movement: Move, room: Size) {
@@ -37,7 +43,9 @@ impl Overlay {
         match self {
             Self::Sheet(sheet) => sheet.go(movement, rows),
             Self::Detail(detail) => detail.go(movement, rows),
-            Self::Palette(palette) => palette.go(movement, rows.saturating_sub(TYPED)),
+            Self::Palette(palette) => {
+                palette.go(movement, rows.saturating_sub(TYPED + if rows >= TALL { TOLD.into() } else { 0 }))
+            }
             Self::Answer(answer) => answer.go(movement, rows),
             Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
         }

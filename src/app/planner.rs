@@ -41,11 +41,13 @@ impl Planner {
     }
 
     /// Adds what is typed to the plan.
-    pub fn add(&mut self) {
-        if let Ok(operation) = self.operation() {
-            self.items.push(operation);
-            self.typed.clear();
-        }
+    ///
+    /// # Errors
+    /// Says what is missing.
+    pub fn add(&mut self) -> Result<(), String> {
+        self.items.push(self.operation()?);
+        self.typed.clear();
+        Ok(())
     }
 
     /// Takes the last operation out of the plan.
@@ -71,7 +73,7 @@ impl Planner {
         rows.push(row("", String::new()));
         match &model.balances {
             None => {
-                rows.push(row("", "What it would leave is not known: b asks the counters, for nothing.".to_owned()))
+                rows.push(row("", "What it would leave is not known: the counters have not been asked.".to_owned()))
             }
             Some(balances) => {
                 let forecast = plan.forecast(balances, model.now);
@@ -146,7 +148,7 @@ mod tests {
     fn operations_add_up_and_are_held_against_the_limits() {
         let mut planner = Planner { typed: "v2-file-report 590".to_owned(), ..Planner::default() };
         assert!(text(&planner).contains("typed|590 hashes · 590 requests · rule 8.2.1"), "{}", text(&planner));
-        planner.add();
+        planner.add().unwrap();
         planner.typed = "v3-file 10".to_owned();
         let shown = text(&planner);
         assert!(shown.contains("too much|") && shown.contains("2 more than today's limit"), "{shown}");

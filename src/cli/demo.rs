@@ -1,6 +1,7 @@
 //! `behaview demo`: the embedded service, with the app on it or alone.
 
 use super::{Setup, run_app};
+use crate::config::{Config, Folders};
 use crate::demo::{Demo as Service, Fault, Listing, Options};
 use crate::gate::Gate;
 use crate::quota::Entitlements;
@@ -110,9 +111,9 @@ fn browse(service: &Service) -> anyhow::Result<()> {
         files.push(sha256);
     }
     let gate = Gate::new(store, client, super::session(), jiff::Timestamp::now);
-    let notice = "This is the demo: made-up reports, make-believe quota. It lists this file by itself, for 1 of that quota. f shows the other files, ? the keys.";
-    let setup = Setup { gate, entitled: Entitlements::default(), confirm_above: None };
-    run_app(setup, files.into_iter().next(), Some(notice.to_owned())).map(|_| ())
+    let keys = Config::read(&Folders::find()?.config)?.keymap();
+    let setup = Setup { gate, entitled: Entitlements::default(), confirm_above: None, keys };
+    run_app(setup, files.into_iter().next(), true).map(|_| ())
 }
 
 fn client(service: &Service) -> anyhow::Result<Client> {

@@ -4,14 +4,15 @@ mod cost;
 mod demo;
 mod document;
 mod exit;
+mod keys;
 mod ledger;
 mod quota;
 mod scripts;
 mod table;
 mod usage;
 
-use crate::app::Model;
 use crate::app::model::Service;
+use crate::app::{Keymap, Model};
 use crate::config::{Config, Folders};
 use crate::gate::Gate;
 use crate::quota::Entitlements;
@@ -68,6 +69,8 @@ enum Command {
     Call(scripts::Call),
     /// Print what was asked of the service, what it cost, and what the service's counters say of it; costs nothing
     Ledger(ledger::Ledger),
+    /// Print which keys do what, with the config's changes applied
+    Keys(keys::Keys),
     /// Say where the config file is
     Config {
         #[command(subcommand)]
@@ -108,6 +111,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Quota(quota)) => quota.run(&cli.common),
         Some(Command::Usage(usage)) => usage.run(&cli.common),
         Some(Command::Ledger(ledger)) => ledger.run(&cli.common),
+        Some(Command::Keys(keys)) => keys.run(),
         Some(Command::Config { what: ConfigCommand::Path }) => scripts::paths(),
     }
 }
@@ -115,7 +119,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
 fn app(sha256: Option<&str>, common: &Common) -> anyhow::Result<()> {
     let file = sha256.map(parse_sha256).transpose()?;
     runtime::attended()?;
-    match run_app(setup(common)?, file, None)? {
+    match run_app(setup(common)?, file, false)? {
         Exit::Done => Ok(()),
         Exit::Demo => demo::Demo::default().run(),
     }
@@ -128,14 +132,20 @@ fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
     })
 }
 
-/// Runs the app on a service, at a file if there is one. With something to say at first, the file is listed at once.
-fn run_app(setup: Setup, file: Option<Sha256>, notice: Option<String>) -> anyhow::Result<Exit> {
-    let Setup { gate, entitled, confirm_above } = setup;
+/// Runs the app on a service, at a file if there is one; the demo says that it is one, and lists the file at once.
+fn run_app(setup: Setup, file: Option<Sha256>, is_demo: bool) -> anyhow::Result<Exit> {
+    let Setup { gate, entitled, confirm_above, keys } = setup;
     let mut model = Model::new(service(&gate), jiff::Timestamp::now());
-    (model.entitlements, model.confirm_above) = (entitled, confirm_above);
+    (model.entitlements, model.confirm_above, model.keys) = (entitled, confirm_above, keys);
     let first = file.map(|file| model.open_file(file)).unwrap_or_default();
-    model.lists_at_once = notice.is_some();
-    notice.into_iter().for_each(|words| model.say(words));
+    model.lists_at_once = is_demo;
+    if is_demo {
+        let (files, keys) = (model.way_to("other-file"), model.way_to("help"));
+        model.say(format!(
+            "This is the demo: made-up reports, make-believe quota. It lists this file by itself, for 1 of that quota. \
+             {files} shows the other files, {keys} the keys."
+        ));
+    }
     runtime::run(model, Backing::Service(Arc::new(gate)), first)
 }
 
@@ -143,6 +153,7 @@ fn open(file: &str) -> anyhow::Result<()> {
     runtime::attended()?;
     let document = document::read(file)?;
     let mut model = Model::new(Service::default(), jiff::Timestamp::now());
+    model.keys = Config::read(&Folders::find()?.config)?.keymap();
     let first = model.open_document(document.name, document.reports);
     runtime::run(model, Backing::Document, first).map(|_| ())
 }
@@ -165,6 +176,8 @@ struct Setup {
     entitled: Entitlements,
     /// The price above which the app wants a yes.
     confirm_above: Option<u64>,
+    /// Which keys do which command.
+    keys: Keymap,
 }
 
 /// The gate to the service that config and arguments name.
@@ -175,7 +188,7 @@ fn setup(common: &Common) -> anyhow::Result<Setup> {
     let client = Client::new(profile, config.credential()?)?;
     let store = Store::open(&folders.store)?;
     let gate = Gate::new(Arc::new(store), client, session(), jiff::Timestamp::now).with_budget(config.budget());
-    Ok(Setup { gate, entitled: config.entitlements(), confirm_above: config.confirm_above() })
+    Ok(Setup { gate, entitled: config.entitlements(), confirm_above: config.confirm_above(), keys: config.keymap() })
 }
 
 impl Setup {

@@ -137,14 +137,17 @@ fn key(code: KeyCode, modifiers: KeyModifiers) -> Option<Key> {
         KeyCode::Char(c) if modifiers.contains(KeyModifiers::CONTROL) => {
             return Some(Key::Ctrl(c.to_ascii_lowercase()));
         }
-        KeyCode::Char(_) if modifiers.intersects(KeyModifiers::ALT | KeyModifiers::META) => return None,
+        KeyCode::Char(c) if modifiers.contains(KeyModifiers::ALT) => return Some(Key::Alt(c)),
+        KeyCode::Char(_) if modifiers.contains(KeyModifiers::META) => return None,
         KeyCode::Char(c) => return Some(Key::Char(c)),
+        KeyCode::F(number) => return Some(Key::F(number)),
         KeyCode::Enter => Named::Enter,
         KeyCode::Esc => Named::Esc,
         KeyCode::Tab => Named::Tab,
         KeyCode::BackTab => Named::BackTab,
         KeyCode::Backspace => Named::Backspace,
         KeyCode::Delete => Named::Delete,
+        KeyCode::Insert => Named::Insert,
         KeyCode::Up => Named::Up,
         KeyCode::Down => Named::Down,
         KeyCode::Left => Named::Left,

@@ -103,6 +103,14 @@ impl<'a> LineWriter<'a> {
         }
     }
 
+    /// Writes into the columns before this one alone.
+    pub(super) fn within(&mut self, start: u16, column: usize, write: impl FnOnce(&mut Self)) {
+        let end = self.end;
+        self.end = start.saturating_add(u16::try_from(column).unwrap_or(u16::MAX)).clamp(self.x, end);
+        write(self);
+        self.end = end;
+    }
+
     /// Goes on at this column of the row, if it is not past it already.
     pub(super) fn tab(&mut self, start: u16, column: usize) {
         let target = start.saturating_add(u16::try_from(column).unwrap_or(u16::MAX));

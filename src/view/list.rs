@@ -6,7 +6,7 @@ use super::theme::Meaning;
 use crate::app::commands::Command;
 use crate::app::list::{Entry, List, Next, Remote};
 use crate::app::model::UnderWay;
-use crate::app::{Area, Failure, Focus, Model};
+use crate::app::{Area, Failure, Focus, Key, Model};
 use crate::report::identifier::Parts;
 use crate::request::Request;
 use crate::text::{bytes, thousands, words_in_rows};
@@ -96,7 +96,7 @@ fn draw_next(buffer: &mut Buffer, area: Area, list: &List, model: &Model, meanin
     let call = model.listing();
     let (words, detail) = match (call, &model.list_failure, &list.next) {
         (Some(call), _, _) => ("◌ listing …".to_owned(), progress(call, model.now)),
-        (None, Some(_), _) => ("! listing failed".to_owned(), "enter asks again".to_owned()),
+        (None, Some(_), _) => ("! listing failed".to_owned(), format!("{} asks again", model.way_to("list"))),
         (None, None, Next::Page(None)) => ("+ list the sandboxes".to_owned(), next_price(list, model)),
         (None, None, Next::Page(Some(_))) => ("+ next page".to_owned(), next_price(list, model)),
         (None, None, Next::Circle) => ("the service goes in circles".to_owned(), String::new()),
@@ -197,7 +197,10 @@ fn absent(model: &Model) -> Vec<(String, Meaning)> {
             (Next::Nothing, true) => vec![
                 ("The service lists no sandbox for this file.".to_owned(), Meaning::Strong),
                 (
-                    "The analysis may still be running, or the reports have expired. R lists again.".to_owned(),
+                    format!(
+                        "The analysis may still be running, or the reports have expired. {} lists again.",
+                        model.way_to("refresh-list")
+                    ),
                     Meaning::Text,
                 ),
             ],
@@ -231,10 +234,10 @@ fn failed(what: &str, failure: &Failure, model: &Model) -> Vec<(String, Meaning)
 
 /// The key that asks, with its price.
 fn next_key(model: &Model) -> Vec<(String, Meaning)> {
-    let enter = Command::applying(model).find(|command| command.rank == 1);
-    let words = |command: &Command| {
+    let first = Command::applying(model).find(|(_, command)| command.rank == 1);
+    let words = |(key, command): (Key, &Command)| {
         let price = model.tag(command).words();
-        vec![(format!("{}  {} · {price}", command.first_key(), command.label), Meaning::Price)]
+        vec![(format!("{key}  {} · {price}", command.label), Meaning::Price)]
     };
-    enter.map(words).unwrap_or_default()
+    first.map(words).unwrap_or_default()
 }

@@ -6,7 +6,8 @@ use super::pane::frame;
 use super::theme::Meaning;
 use crate::app::answer::AnswerTree;
 use crate::app::detail::Detail;
-use crate::app::palette::{Confirm, Palette, Prompt};
+use crate::app::overlay::{TALL, TOLD};
+use crate::app::palette::{Confirm, Item, Palette, Prompt};
 use crate::app::planner::Planner;
 use crate::app::sheet::{HEAD, Sheet};
 use crate::app::{Area, Model, Overlay};
@@ -36,41 +37,82 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay, model: &M
     let area = Area { y: area.y + area.height - height, height, ..area };
     clear(buffer, area);
     match overlay {
-        Overlay::Sheet(sheet) => draw_sheet(buffer, area, sheet),
-        Overlay::Detail(detail) => draw_detail(buffer, area, detail),
-        Overlay::Palette(palette) => draw_palette(buffer, area, palette),
+        Overlay::Sheet(sheet) => draw_sheet(buffer, area, sheet, model),
+        Overlay::Detail(detail) => draw_detail(buffer, area, detail, model),
+        Overlay::Palette(palette) => draw_palette(buffer, area, palette, model),
         Overlay::Prompt(form) => draw_form(buffer, area, form, model),
-        Overlay::Confirm(confirm) => draw_confirm(buffer, area, confirm),
+        Overlay::Confirm(confirm) => draw_confirm(buffer, area, confirm, model),
         Overlay::Answer(answer) => draw_answer(buffer, area, answer, model),
         Overlay::Planner(planner) => draw_planner(buffer, area, planner, model),
     }
 }
 
-fn draw_palette(buffer: &mut Buffer, area: Area, palette: &Palette) {
+fn draw_palette(buffer: &mut Buffer, area: Area, palette: &Palette, model: &Model) {
     let found = palette.matching();
-    let inside = inside(buffer, area, "What to do?", 0, 0);
+    let inside = inside(buffer, area, model, palette.title, 0, 0);
     draw_line(buffer, inside, 0, ":", &palette.typed);
-    for row in 2..inside.height {
-        let position = palette.scroll.top + usize::from(row) - 2;
-        let Some(item) = found.get(position) else { break };
+    let told = if usize::from(inside.height) >= TALL { TOLD } else { 0 };
+    let columns = columns(&found, inside.width.into());
+    let rows = inside.height.saturating_sub(told);
+    for (row, (position, item)) in (2..rows).zip(found.iter().enumerate().skip(palette.scroll.top)) {
         let line = LineWriter::new(buffer, inside, row);
-        let mut line = if position == palette.scroll.cursor { line.base(Meaning::Cursor) } else { line };
-        line.own(&item.key, Meaning::Key);
-        line.tab(inside.x, 8);
-        line.own(item.name, Meaning::Strong);
-        line.tab(inside.x, 30);
-        if let Some(price) = &item.price {
-            line.own(&format!("{price} · "), Meaning::Price);
-        }
-        line.own(item.help, Meaning::Text);
+        let line = if position == palette.scroll.cursor { line.base(Meaning::Cursor) } else { line };
+        draw_item(line, inside.x, columns, item);
     }
-    if found.is_empty() {
-        LineWriter::new(buffer, inside, 2).own("nothing is called so", Meaning::Faint);
+    match found.get(palette.scroll.cursor) {
+        Some(item) if told > 0 => draw_told(buffer, Area { y: inside.y + rows, height: told, ..inside }, item),
+        Some(_) => {}
+        None => draw_unfound(buffer, inside, palette, model),
     }
 }
 
+/// Where names and what is said of them begin.
+fn columns(found: &[&Item], room: usize) -> (usize, usize) {
+    let widest = |cell: fn(&Item) -> &str| found.iter().map(|item| cell(item).width()).max().unwrap_or(0);
+    let keys = widest(|item| &item.keys).clamp(4, (room / 5).max(4)) + 2;
+    (keys, keys + widest(|item| item.name).min(room / 3) + 2)
+}
+
+fn draw_item(mut line: LineWriter<'_>, start: u16, (names, words): (usize, usize), item: &Item) {
+    let (key, name) =
+        if item.off.is_some() { (Meaning::Faint, Meaning::Faint) } else { (Meaning::Key, Meaning::Strong) };
+    line.within(start, names - 1, |line| line.own(&item.keys, key));
+    line.tab(start, names);
+    line.own(item.name, name);
+    line.tab(start, words);
+    match (&item.off, &item.price) {
+        (Some(why), _) => line.own(&format!("off: {why}"), Meaning::Faint),
+        (None, Some(price)) => {
+            line.own(price, Meaning::Price);
+            line.own(&format!(" · {}", item.help), Meaning::Text);
+        }
+        (None, None) => line.own(item.help, Meaning::Text),
+    }
+}
+
+fn draw_told(buffer: &mut Buffer, area: Area, item: &Item) {
+    let off = item.off.as_ref().map(|why| format!(" Off now: {why}.")).unwrap_or_default();
+    let rows = words_in_rows(&format!("{}.{off}", item.help), usize::from(area.width).max(10));
+    for (row, text) in (0..area.height).zip(rows) {
+        LineWriter::new(buffer, area, row).own(&text, Meaning::Detail);
+    }
+}
+
+fn draw_unfound(buffer: &mut Buffer, inside: Area, palette: &Palette, model: &Model) {
+    let words = match palette.off() {
+        (count @ 1.., false) => {
+            format!(
+                "nothing that applies here is called so; {} looks among {count} that do not",
+                model.way_to("show-off")
+            )
+        }
+        _ => "nothing is called so".to_owned(),
+    };
+    LineWriter::new(buffer, inside, 2).own(&words, Meaning::Faint);
+}
+
 fn draw_planner(buffer: &mut Buffer, area: Area, planner: &Planner, model: &Model) {
-    let inside = inside(buffer, area, "What would it cost?", 0, 0);
+    let inside = inside(buffer, area, model, "What would it cost?", 0, 0);
     draw_line(buffer, inside, 0, "+", &planner.typed);
     let room = usize::from(inside.width).saturating_sub(HEAD).max(10);
     let rows = planner.rows(model).into_iter().flat_map(|row| {
@@ -97,7 +139,7 @@ fn draw_line(buffer: &mut Buffer, area: Area, row: u16, prompt: &str, typed: &st
 }
 
 fn draw_form(buffer: &mut Buffer, area: Area, form: &Prompt, model: &Model) {
-    let inside = inside(buffer, area, form.ask.help, 0, 0);
+    let inside = inside(buffer, area, model, form.ask.help, 0, 0);
     if form.ask.input.is_empty() {
         LineWriter::new(buffer, inside, 0).own("nothing has to be typed", Meaning::Faint);
     } else {
@@ -133,10 +175,11 @@ fn priced(form: &Prompt, request: &Request, model: &Model) -> String {
     }
 }
 
-fn draw_confirm(buffer: &mut Buffer, area: Area, confirm: &Confirm) {
-    let inside = inside(buffer, area, "Are you sure?", 0, 0);
+fn draw_confirm(buffer: &mut Buffer, area: Area, confirm: &Confirm, model: &Model) {
+    let inside = inside(buffer, area, model, "Are you sure?", 0, 0);
     let room = usize::from(inside.width).max(10);
-    let words = [(confirm.why.as_str(), Meaning::Problem), ("y sends it, esc does not.", Meaning::Text)];
+    let keys = format!("{} sends it, {} does not.", model.way_to("confirm"), model.way_to("back"));
+    let words = [(confirm.why.as_str(), Meaning::Problem), (keys.as_str(), Meaning::Text)];
     let rows = words
         .into_iter()
         .flat_map(|(text, meaning)| words_in_rows(text, room).into_iter().map(move |row| (row, meaning)));
@@ -148,7 +191,7 @@ fn draw_confirm(buffer: &mut Buffer, area: Area, confirm: &Confirm) {
 fn draw_answer(buffer: &mut Buffer, area: Area, answer: &AnswerTree, model: &Model) {
     let since = super::list::since(answer.received, model.now);
     let title = format!("{} · held since {since}", answer.title);
-    let inside = inside(buffer, area, &title, answer.scroll.top, answer.count());
+    let inside = inside(buffer, area, model, &title, answer.scroll.top, answer.count());
     for row in 0..inside.height {
         let position = answer.scroll.top + usize::from(row);
         let Some((found, children)) = answer.line(position) else { break };
@@ -173,24 +216,25 @@ fn draw_answer(buffer: &mut Buffer, area: Area, answer: &AnswerTree, model: &Mod
     }
 }
 
-fn inside(buffer: &mut Buffer, area: Area, title: &str, top: usize, count: usize) -> Area {
+fn inside(buffer: &mut Buffer, area: Area, model: &Model, title: &str, top: usize, count: usize) -> Area {
     let height = usize::from(area.inside().height);
+    let closes = format!(" {} closes ", model.way_to("back"));
     let right = if count > height {
         format!(
-            " {}–{} of {} · esc closes ",
+            " {}–{} of {} ·{closes}",
             thousands(top as u64 + 1),
             thousands((top + height).min(count) as u64),
             thousands(count as u64)
         )
     } else {
-        " esc closes ".to_owned()
+        closes
     };
     let inside = frame(buffer, area, &format!(" {title} "), &right, true);
     Area { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside }
 }
 
-fn draw_sheet(buffer: &mut Buffer, area: Area, sheet: &Sheet) {
-    let inside = inside(buffer, area, &sheet.title, sheet.top, sheet.count());
+fn draw_sheet(buffer: &mut Buffer, area: Area, sheet: &Sheet, model: &Model) {
+    let inside = inside(buffer, area, model, &sheet.title, sheet.top, sheet.count());
     for (row, shown) in (0..inside.height).zip(sheet.rows()) {
         let mut line = LineWriter::new(buffer, inside, row);
         line.own(&shown.head, Meaning::Key);
@@ -199,8 +243,8 @@ fn draw_sheet(buffer: &mut Buffer, area: Area, sheet: &Sheet) {
     }
 }
 
-fn draw_detail(buffer: &mut Buffer, area: Area, detail: &Detail) {
-    let inside = inside(buffer, area, &detail.title, detail.top, detail.count());
+fn draw_detail(buffer: &mut Buffer, area: Area, detail: &Detail, model: &Model) {
+    let inside = inside(buffer, area, model, &detail.title, detail.top, detail.count());
     for (row, shown) in (0..inside.height).zip(detail.rows(inside.height.into())) {
         let mut line = LineWriter::new(buffer, inside, row);
         line.tab(inside.x, shown.indent);

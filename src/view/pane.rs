@@ -3,7 +3,7 @@
 use super::line::{LineWriter, rect};
 use super::theme::{Meaning, style};
 use crate::app::list::OpenReport;
-use crate::app::panes::{self, Branch, PaneState, Shown};
+use crate::app::panes::{self, Branch, PaneInfo, PaneState, Shown};
 use crate::app::{Area, Model};
 use crate::report::rows::Label;
 use crate::report::{Pane, Piece};
@@ -40,7 +40,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, pane: Pane, open: &OpenRepor
     let has_focus = model.focused() == Some(pane);
     let state = model.pane_state(pane);
     let count = state.count(&open.report, pane);
-    let inside = frame(buffer, area, &title(pane, open), &position(state, count, has_focus), has_focus);
+    let inside = frame(buffer, area, &title(pane, open, model), &position(state, count, has_focus), has_focus);
     if count == 0 {
         let words = match (&open.unreadable, open.report.index.is_complete) {
             (Some(why), _) => format!("cannot be read: {why}"),
@@ -62,11 +62,16 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, pane: Pane, open: &OpenRepor
     }
 }
 
-fn title(pane: Pane, open: &OpenReport) -> String {
-    let (key, title) = panes::info(pane).map_or((String::new(), ""), |info| (info.key.to_string(), info.title));
+fn title(pane: Pane, open: &OpenReport, model: &Model) -> String {
+    let (key, title) = panes::info(pane).map_or((String::new(), ""), |info| (key(info, model), info.title));
     let more = if open.report.index.is_complete { "" } else { "+" };
     let kinds = kinds(pane, open);
-    format!(" {key} {title} {}{more}{kinds} ", thousands(open.report.count(pane) as u64))
+    format!(" {key}{title} {}{more}{kinds} ", thousands(open.report.count(pane) as u64))
+}
+
+/// The key that goes to a pane, with a blank behind it; empty where it has none.
+fn key(info: &PaneInfo, model: &Model) -> String {
+    model.keys.of(&info.command).first().map(|key| format!("{key} ")).unwrap_or_default()
 }
 
 /// What a pane with several kinds of rows holds of each.

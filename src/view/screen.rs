@@ -22,7 +22,7 @@ pub fn draw(frame: &mut Frame<'_>, model: &Model) {
     let buffer = frame.buffer_mut();
     let whole = Area { x: 0, y: 0, width: buffer.area.width, height: buffer.area.height };
     if !model.size.is_enough() {
-        return too_small(buffer, whole);
+        return too_small(buffer, whole, model);
     }
     let layout = model.layout();
     draw_title(buffer, layout.title, model);
@@ -39,8 +39,9 @@ pub fn draw(frame: &mut Frame<'_>, model: &Model) {
     }
 }
 
-fn too_small(buffer: &mut Buffer, area: Area) {
-    let words = format!("behaview needs {} columns and {} rows. q quits.", SMALLEST.width, SMALLEST.height);
+fn too_small(buffer: &mut Buffer, area: Area, model: &Model) {
+    let (columns, rows, quit) = (SMALLEST.width, SMALLEST.height, model.way_to("quit"));
+    let words = format!("behaview needs {columns} columns and {rows} rows. {quit} quits.");
     for (row, text) in (0..area.height).zip(words_in_rows(&words, usize::from(area.width).max(1))) {
         LineWriter::new(buffer, area, row).own(&text, Meaning::Text);
     }
@@ -106,7 +107,8 @@ fn draw_strip(buffer: &mut Buffer, area: Area, model: &Model) {
     let Some(open) = model.open() else { return };
     let words = |info: &PaneInfo, is_full: bool| {
         let count = thousands(open.report.count(info.pane) as u64);
-        if is_full { format!("{} {} {count}", info.key, info.short) } else { format!("{}·{count}", info.key) }
+        let key = model.keys.of(&info.command).first().map(ToString::to_string).unwrap_or_default();
+        if is_full { format!("{key} {} {count}", info.short) } else { format!("{key}·{count}") }
     };
     let all = |is_full| PANES.iter().map(|info| words(info, is_full).width() + 1).sum::<usize>();
     let is_full = all(true) < usize::from(area.width);
@@ -187,15 +189,33 @@ fn draw_start(buffer: &mut Buffer, area: Area, model: &Model) {
 }
 
 fn start_words(model: &Model) -> Vec<(String, Meaning)> {
+    let demo = format!(
+        "{} tries the demo now: made-up reports, no key, no network, no cost. Held reports open without a key, too.",
+        model.way_to("demo")
+    );
+    let keys = format!(
+        "{} shows the keys that apply here, {} finds any command; {} always goes back, {} leaves.",
+        model.way_to("help"),
+        model.way_to("palette"),
+        model.way_to("back"),
+        model.way_to("quit")
+    );
     let mut words = Vec::new();
     if !model.service.has_key {
         words.extend([
             ("There is no API key yet, so the service cannot be asked.", Meaning::Problem),
             ("Set BEHAVIEW_API_KEY, or api_key in the config file (`behaview config path` says where), and start again.", Meaning::Text),
-            ("t tries the demo now: made-up reports, no key, no network, no cost. Held reports open without a key, too.", Meaning::Free),
-            ("", Meaning::Text),
+            (demo.as_str(), Meaning::Free),
+        ]);
+    } else if model.recent.is_empty() {
+        words.extend([
+            ("This shows what sandboxes saw of your privately scanned files, and the bar below prices every key before you press it.", Meaning::Text),
+            ("What was paid for once is kept on this machine, and is free from then on.", Meaning::Free),
+            (keys.as_str(), Meaning::Text),
         ]);
     }
+    let gap = if words.is_empty() { None } else { Some(("", Meaning::Text)) };
+    words.extend(gap);
     words.extend([
         ("Type or paste the SHA-256 of a privately scanned file. Opening it costs nothing; listing its sandboxes does, and says so.", Meaning::Text),
         ("", Meaning::Text),

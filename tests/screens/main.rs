@@ -8,6 +8,7 @@
 mod asking;
 mod files;
 mod going_wrong;
+mod keys;
 mod list;
 mod panes;
 mod paying;

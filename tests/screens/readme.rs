@@ -3,7 +3,6 @@
 //! `BEHAVIEW_UPDATE=1 cargo test --test screens readme` writes them anew.
 
 use crate::stage::Stage;
-use behaview::app::{Command, PANES};
 use behaview::quota::RULES;
 use std::path::Path;
 
@@ -35,17 +34,13 @@ fn picture() -> String {
     stage.screen()
 }
 
+/// What the program itself prints.
 fn keys() -> String {
-    let mut table = "| key | command | what it does | asks the service |\n|---|---|---|---|\n".to_owned();
-    for command in Command::all() {
-        let keys: Vec<_> = command.keys.iter().map(|key| format!("`{key}`")).collect();
-        let asks = if command.asks() { "yes, at the price in the bar" } else { "" };
-        table += &format!("| {} | {} | {} | {asks} |\n", keys.join(" "), command.name, command.help);
-    }
-    for info in &PANES {
-        table += &format!("| `{}` | | Go to the pane {} | |\n", info.key, info.title);
-    }
-    table
+    let home = tempfile::tempdir().unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_behaview"));
+    let output = command.args(["keys", "--markdown"]).env_clear().env("HOME", home.path()).output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
 }
 
 fn prices() -> String {

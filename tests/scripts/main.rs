@@ -4,5 +4,6 @@
 mod cost;
 mod counters;
 mod desk;
+mod keys;
 mod ledger;
 mod reports;

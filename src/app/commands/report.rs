@@ -1,9 +1,12 @@
 //! What is done with a report: through its panes, rows and trees.
 
-use super::context::{has_kinds, has_report, in_answer, in_pane, in_tree, nothing};
+use super::context::{
+    has_kind_before, has_next_kind, has_report, has_rows_below, has_value, in_answer, in_tree, is_folded, nothing,
+};
 use super::{Act, Command};
 use crate::app::key::{BACK_TAB, ENTER, LEFT, RIGHT, TAB, key};
 use crate::app::model::Model;
+use crate::app::place::{ANSWER, FILE, PANE, Place, Places, TREE};
 
 /// Columns that one sideways step moves.
 const SIDEWAYS: usize = 8;
@@ -15,7 +18,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "whole row",
         help: "Show the row whole, with every field",
         rank: 4,
-        applies: in_pane,
+        place: PANE,
+        applies: has_report,
+        needs: "a report",
         act: Act::Local(Model::open_detail),
     },
     Command {
@@ -24,7 +29,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "next pane",
         help: "Go to the next pane; from the list, into the report",
         rank: 5,
+        place: FILE,
         applies: has_report,
+        needs: "a report that is open",
         act: Act::Local(|m| m.step_pane(true)),
     },
     Command {
@@ -33,7 +40,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "previous pane",
         help: "Go to the pane before",
         rank: 0,
+        place: FILE,
         applies: has_report,
+        needs: "a report that is open",
         act: Act::Local(|m| m.step_pane(false)),
     },
     Command {
@@ -42,7 +51,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "more panes",
         help: "Show the next four panes",
         rank: 6,
+        place: FILE,
         applies: has_report,
+        needs: "a report that is open",
         act: Act::Local(|m| m.step_group(true)),
     },
     Command {
@@ -51,7 +62,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "panes before",
         help: "Show the four panes before",
         rank: 0,
+        place: FILE,
         applies: has_report,
+        needs: "a report that is open",
         act: Act::Local(|m| m.step_group(false)),
     },
     Command {
@@ -60,7 +73,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "zoom",
         help: "Give the pane the whole screen, or its place back",
         rank: 6,
-        applies: in_pane,
+        place: PANE,
+        applies: has_report,
+        needs: "a report that is open",
         act: Act::Local(|m| {
             m.is_zoomed = !m.is_zoomed;
             nothing(m)
@@ -72,7 +87,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "fold",
         help: "Fold the process, or go to its parent; elsewhere move the text sideways",
         rank: 0,
-        applies: |m| in_pane(m) || in_answer(m),
+        place: TREE,
+        applies: |m| has_report(m) || in_answer(m),
+        needs: "a report that is open",
         act: Act::Local(|m| m.go_left(SIDEWAYS)),
     },
     Command {
@@ -81,7 +98,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "unfold",
         help: "Unfold the process; elsewhere move the text sideways; from the list, into the report",
         rank: 0,
+        place: Places::of(&[Place::List, Place::Pane, Place::Answer]),
         applies: |m| has_report(m) || in_answer(m),
+        needs: "a report that is open",
         act: Act::Local(|m| m.go_right(SIDEWAYS)),
     },
     Command {
@@ -90,7 +109,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "fold",
         help: "Fold or unfold the process",
         rank: 7,
-        applies: in_tree,
+        place: TREE,
+        applies: has_rows_below,
+        needs: "a row of a tree that has rows below it",
         act: Act::Local(Model::toggle_fold),
     },
     Command {
@@ -99,7 +120,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "whole tree",
         help: "Unfold the whole process tree",
         rank: 8,
-        applies: in_tree,
+        place: TREE,
+        applies: is_folded,
+        needs: "a tree of which something is folded",
         act: Act::Local(|m| m.fold_all(false)),
     },
     Command {
@@ -108,7 +131,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "roots only",
         help: "Fold the process tree down to its roots",
         rank: 8,
+        place: TREE,
         applies: in_tree,
+        needs: "a tree",
         act: Act::Local(|m| m.fold_all(true)),
     },
     Command {
@@ -117,7 +142,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "next kind",
         help: "Go to the pane's next kind of rows, such as from written to deleted files",
         rank: 7,
-        applies: has_kinds,
+        place: PANE,
+        applies: has_next_kind,
+        needs: "a further kind of rows",
         act: Act::Local(|m| m.step_kind(true)),
     },
     Command {
@@ -126,7 +153,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "kind before",
         help: "Go to the pane's kind of rows before",
         rank: 0,
-        applies: has_kinds,
+        place: PANE,
+        applies: has_kind_before,
+        needs: "an earlier kind of rows",
         act: Act::Local(|m| m.step_kind(false)),
     },
     Command {
@@ -135,7 +164,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "whole value",
         help: "Show the value whole",
         rank: 2,
-        applies: in_answer,
+        place: ANSWER,
+        applies: has_value,
+        needs: "a row with a value",
         act: Act::Local(Model::open_value),
     },
 ];

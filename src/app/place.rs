@@ -1,0 +1,148 @@
+//! Places: where the analyst can be, and so where a command can be done at all.
+
+use super::key::{Key, Named};
+use super::model::{Focus, Model, Screen};
+use super::overlay::Overlay;
+
+/// Where the analyst is: always in exactly one place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The start screen.
+    Start,
+    /// The list of sandboxes.
+    List,
+    /// A pane of a report.
+    Pane,
+    /// A page of words, or a row whole.
+    Page,
+    /// An answer as a tree.
+    Answer,
+    /// The list of keys and commands.
+    Finder,
+    /// The line that a question is typed into.
+    Question,
+    /// A question that waits for a yes.
+    Confirm,
+    /// The planner.
+    Planner,
+}
+
+/// A set of places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Places(u16);
+
+pub(super) const START: Places = Places::of(&[Place::Start]);
+pub(super) const LIST: Places = Places::of(&[Place::List]);
+pub(super) const PANE: Places = Places::of(&[Place::Pane]);
+pub(super) const ANSWER: Places = Places::of(&[Place::Answer]);
+pub(super) const FINDER: Places = Places::of(&[Place::Finder]);
+pub(super) const QUESTION: Places = Places::of(&[Place::Question]);
+pub(super) const CONFIRM: Places = Places::of(&[Place::Confirm]);
+pub(super) const PLANNER: Places = Places::of(&[Place::Planner]);
+/// List and panes.
+pub(super) const FILE: Places = Places::of(&[Place::List, Place::Pane]);
+/// Wherever nothing stands over the screen.
+pub(super) const OPEN: Places = Places::of(&[Place::Start, Place::List, Place::Pane]);
+/// Where a process or a member of an answer can be folded.
+pub(super) const TREE: Places = Places::of(&[Place::Pane, Place::Answer]);
+/// Wherever there is something to look at and nothing to type.
+pub(super) const READING: Places =
+    Places::of(&[Place::Start, Place::List, Place::Pane, Place::Page, Place::Answer, Place::Confirm]);
+/// Everywhere.
+pub(super) const EVERYWHERE: Places = Places::of(&Place::ALL);
+
+impl Place {
+    /// Every place.
+    pub const ALL: [Self; 9] = [
+        Self::Start,
+        Self::List,
+        Self::Pane,
+        Self::Page,
+        Self::Answer,
+        Self::Finder,
+        Self::Question,
+        Self::Confirm,
+        Self::Planner,
+    ];
+
+    /// Where that is, in words that follow "it works".
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Start => "on the start screen",
+            Self::List => "in the list of sandboxes",
+            Self::Pane => "in a pane",
+            Self::Page => "on a page of words",
+            Self::Answer => "in an answer",
+            Self::Finder => "in this list",
+            Self::Question => "while a question is typed",
+            Self::Confirm => "where a yes is wanted",
+            Self::Planner => "in the planner",
+        }
+    }
+
+    /// Whether a key is typed here as a letter, and so can mean no command.
+    #[must_use]
+    pub fn types(self, key: Key) -> bool {
+        match (self, key) {
+            (Self::Start, Key::Char(c)) => c.is_ascii_hexdigit(),
+            (Self::Finder | Self::Question | Self::Planner, Key::Char(_) | Key::Ctrl('u')) => true,
+            (Self::Finder | Self::Question | Self::Planner, Key::Named(Named::Backspace)) => true,
+            _ => false,
+        }
+    }
+}
+
+impl Places {
+    /// The set of these.
+    #[must_use]
+    pub const fn of(mut places: &[Place]) -> Self {
+        let mut set = 0;
+        while let [first, rest @ ..] = places {
+            set |= 1 << *first as u16;
+            places = rest;
+        }
+        Self(set)
+    }
+
+    /// Whether this is one of them.
+    #[must_use]
+    pub fn contains(self, place: Place) -> bool {
+        self.0 & 1 << place as u16 != 0
+    }
+
+    /// Each of them.
+    pub fn each(self) -> impl Iterator<Item = Place> {
+        Place::ALL.into_iter().filter(move |place| self.contains(*place))
+    }
+
+    /// Where that is, in words.
+    #[must_use]
+    pub fn words(self) -> String {
+        match self {
+            EVERYWHERE => "everywhere".to_owned(),
+            READING => "where nothing is typed".to_owned(),
+            OPEN => "where nothing stands over the screen".to_owned(),
+            FILE => "in the list of sandboxes and in panes".to_owned(),
+            _ => self.each().map(Place::words).collect::<Vec<_>>().join(" and "),
+        }
+    }
+}
+
+impl Model {
+    /// Where the analyst is.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        match (&self.overlay, self.screen, self.focus) {
+            (Some(Overlay::Sheet(_) | Overlay::Detail(_)), ..) => Place::Page,
+            (Some(Overlay::Answer(_)), ..) => Place::Answer,
+            (Some(Overlay::Palette(_)), ..) => Place::Finder,
+            (Some(Overlay::Prompt(_)), ..) => Place::Question,
+            (Some(Overlay::Confirm(_)), ..) => Place::Confirm,
+            (Some(Overlay::Planner(_)), ..) => Place::Planner,
+            (None, Screen::Start, _) => Place::Start,
+            (None, Screen::File, Focus::List) => Place::List,
+            (None, Screen::File, Focus::Pane(_)) => Place::Pane,
+        }
+    }
+}
