@@ -1,6 +1,7 @@
 //! The config file, and the folders of config, data and state.
 
 mod keys;
+mod look;
 
 use crate::app::Keymap;
 use crate::quota::{Budget, Entitlement, Entitlements};
@@ -8,6 +9,7 @@ use crate::service::credential::{Configured, Credential, CredentialError};
 use crate::service::profile::Profile;
 use directories::{BaseDirs, ProjectDirs};
 use keys::Keys;
+pub use look::Look;
 use secrecy::SecretString;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -48,6 +50,8 @@ pub struct Config {
     entitlements: SetByHand,
     /// What may be spent.
     budget: Limits,
+    /// What is wanted of the screen.
+    look: Look,
     /// Keys by the names of their commands.
     keys: Keys,
     /// The same, understood.
@@ -141,6 +145,12 @@ impl Config {
             invalid(line, words)
         })?;
         Ok(Self { keymap, ..config })
+    }
+
+    /// What is wanted of the screen.
+    #[must_use]
+    pub fn look(&self) -> Look {
+        self.look
     }
 
     /// Which keys do which command.
@@ -290,6 +300,15 @@ mod tests {
             assert!(error.contains(&format!("line {line}:")) && error.contains(wanted), "{error}");
             assert!(!error.contains("5ecretK3y"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_look_has_a_theme_of_a_known_name() {
+        let look = read("[look]\ntheme = \"light\"\nascii = true\n").unwrap().look();
+        assert_eq!((look.theme, look.ascii, look.plain), (Some(crate::view::Theme::Light), true, false));
+        assert_eq!(read("[look]\ntheme = \"auto\"\n").unwrap().look().theme, None);
+        let error = read("[look]\n\ntheme = \"pink\"\n").unwrap_err().to_string();
+        assert!(error.contains("line 3") && error.contains("contrast") && !error.contains("pink"), "{error}");
     }
 
     #[test]

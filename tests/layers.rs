@@ -14,10 +14,13 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("gate", &["service", "store", "request", "report", "quota", "text"]),
     ("app", &["quota", "report", "request", "text"]),
     ("view", &["app", "quota", "report", "request", "text"]),
-    ("config", &["app", "quota", "service"]),
+    ("config", &["app", "quota", "service", "view"]),
     ("demo", &[]),
     ("runtime", &["app", "gate", "quota", "report", "request", "service", "store", "text", "view"]),
-    ("cli", &["app", "config", "demo", "gate", "quota", "report", "request", "runtime", "service", "store", "text"]),
+    (
+        "cli",
+        &["app", "config", "demo", "gate", "quota", "report", "request", "runtime", "service", "store", "text", "view"],
+    ),
 ];
 
 /// Each library with the rooms that may use it.

@@ -62,6 +62,8 @@ pub struct View {
     pub group: usize,
     /// Whether the pane that has the focus fills the screen.
     pub is_zoomed: bool,
+    /// Whether one thing is shown at a time, however large the screen.
+    pub is_plain: bool,
 }
 
 /// Where everything stands.
@@ -124,11 +126,13 @@ impl Layout {
     pub fn of(size: Size, view: View) -> Self {
         let screen = Area { x: 0, y: 0, width: size.width, height: size.height };
         let (title, rest) = screen.rows(1);
-        let (strip, rest) = rest.rows(u16::from(view.has_report && size.width >= NARROW && size.height >= LOW));
+        let (strip, rest) =
+            rest.rows(u16::from(!view.is_plain && view.has_report && size.width >= NARROW && size.height >= LOW));
         let (content, bar) = rest.rows(rest.height.saturating_sub(BAR));
         let layout = Self { title, strip, content, bar, ..Self::default() };
         match view.pane {
-            Some(pane) if view.is_zoomed => Self { panes: vec![(pane, content)], ..layout },
+            Some(pane) if view.is_zoomed || view.is_plain => Self { panes: vec![(pane, content)], ..layout },
+            None if view.is_plain => Self { list: Some(content), ..layout },
             _ if size.width >= WIDE && size.height >= LOW => layout.wide(view),
             _ if size.width >= NARROW && size.height >= LOW => layout.narrow(view),
             Some(pane) => Self { panes: vec![(pane, content)], ..layout },
@@ -178,14 +182,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const LIST: View = View { has_report: true, pane: None, group: 0, is_zoomed: false };
+    const LIST: View = View { has_report: true, pane: None, group: 0, is_zoomed: false, is_plain: false };
 
     fn view() -> impl Strategy<Value = View> {
         let pane = prop::option::of(prop::sample::select(&Pane::ALL[..]));
-        (pane, 0_usize..3, any::<bool>(), any::<bool>()).prop_map(|(pane, group, is_zoomed, has_report)| {
-            let group = pane.and_then(panes::group_of).unwrap_or(group);
-            View { has_report, pane, group, is_zoomed }
-        })
+        (pane, 0_usize..3, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
+            |(pane, group, is_zoomed, is_plain, has_report)| {
+                let group = pane.and_then(panes::group_of).unwrap_or(group);
+                View { has_report, pane, group, is_zoomed, is_plain }
+            },
+        )
     }
 
     proptest! {

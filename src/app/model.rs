@@ -61,6 +61,8 @@ pub struct Model {
     pub spent: Spent,
     /// How often the counters confirmed and contradicted the price of each operation.
     pub record: BTreeMap<String, (u64, u64)>,
+    /// Whether one thing is shown at a time, in lines.
+    pub is_plain: bool,
     /// A message to the analyst.
     pub notice: Option<Notice>,
     /// The last call for a list page failed so.
@@ -155,6 +157,7 @@ impl Model {
             entitlements: Entitlements::default(),
             spent: Spent::default(),
             record: BTreeMap::new(),
+            is_plain: false,
             notice: None,
             list_failure: None,
             is_quitting: false,
@@ -248,7 +251,13 @@ impl Model {
     #[must_use]
     pub fn layout(&self) -> Layout {
         let has_report = self.screen == Screen::File && self.open().is_some();
-        let view = View { has_report, pane: self.focused(), group: self.group, is_zoomed: self.is_zoomed };
+        let view = View {
+            has_report,
+            pane: self.focused(),
+            group: self.group,
+            is_zoomed: self.is_zoomed,
+            is_plain: self.is_plain,
+        };
         Layout::of(self.size, view)
     }
 
@@ -268,7 +277,7 @@ impl Model {
     #[must_use]
     pub fn list_row_height(&self) -> usize {
         let rows = self.layout().list.unwrap_or_default().inside().height;
-        if rows >= 8 { 2 } else { 1 }
+        if rows >= 8 && !self.is_plain { 2 } else { 1 }
     }
 
     /// How a pane is looked at.

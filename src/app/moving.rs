@@ -36,6 +36,13 @@ impl Model {
         }
     }
 
+    /// Moves from the first row of what has the focus.
+    pub fn go_to_row(&mut self, movement: Move) -> Vec<Effect> {
+        let mut effects = self.go(Move::First);
+        effects.extend(self.go(movement));
+        effects
+    }
+
     /// Moves by a page less one row, so that the eye finds its place again.
     pub(super) fn go_page(&mut self, direction: fn(usize) -> Move) -> Vec<Effect> {
         let height = if self.overlay.is_some() { usize::from(self.overlay_room().height) } else { self.height() };

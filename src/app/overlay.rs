@@ -2,7 +2,7 @@
 
 use super::answer::AnswerTree;
 use super::detail::Detail;
-use super::layout::Size;
+use super::layout::{Area, Size};
 use super::palette::{Confirm, Palette, Prompt};
 use super::panes::Move;
 use super::planner::Planner;
@@ -27,6 +27,9 @@ pub enum Overlay {
     Planner(Planner),
 }
 
+/// Rows of what asks something.
+const SMALL: usize = 6;
+
 /// Rows that the line which is typed into takes, the empty one below it included.
 const TYPED: usize = 2;
 
@@ -48,6 +51,29 @@ impl Overlay {
             }
             Self::Answer(answer) => answer.go(movement, rows),
             Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
+        }
+    }
+
+    /// Its place: as low as it needs to be, at the bottom, so that what it is about stays in sight.
+    #[must_use]
+    pub fn area(&self, content: Area) -> Area {
+        let rows = match self {
+            Self::Sheet(sheet) => sheet.count(),
+            Self::Detail(detail) => detail.count(),
+            Self::Palette(_) | Self::Answer(_) | Self::Planner(_) => usize::MAX,
+            Self::Prompt(_) | Self::Confirm(_) => SMALL,
+        };
+        let height = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2).min(content.height);
+        Area { y: content.y + content.height - height, height, ..content }
+    }
+
+    /// The position of the first of its rows that is shown, and the rows above it; none where rows are not chosen.
+    #[must_use]
+    pub fn first_row(&self) -> Option<(usize, usize)> {
+        match self {
+            Self::Palette(palette) => Some((palette.scroll.top, TYPED)),
+            Self::Answer(answer) => Some((answer.scroll.top, 0)),
+            _ => None,
         }
     }
 

@@ -11,13 +11,12 @@ use jiff::Timestamp;
 /// A list of keys and commands: everything, or what a key does right here.
 #[derive(Debug)]
 pub struct Palette {
-    /// What it shows.
-    pub title: &'static str,
     /// What has been typed.
     pub typed: String,
     /// Cursor among the items that match.
     pub scroll: Scroll,
     items: Vec<Item>,
+    is_help: bool,
     shows_off: bool,
 }
 
@@ -52,18 +51,29 @@ impl Palette {
     #[must_use]
     pub fn everything(model: &Model) -> Self {
         let items = Command::all().map(|command| item(command, model)).chain(questions(model));
-        Self::new("What to do?", items.collect(), true)
+        Self::new(items.collect(), false)
     }
 
     /// The keys that do something right here; the others can be shown as well.
     #[must_use]
     pub fn keys(model: &Model) -> Self {
         let items = Command::all().map(|command| item(command, model)).filter(|item| !item.keys.is_empty());
-        Self::new("Keys that apply here", items.collect(), false)
+        Self::new(items.collect(), true)
     }
 
-    fn new(title: &'static str, items: Vec<Item>, shows_off: bool) -> Self {
-        Self { title, typed: String::new(), scroll: Scroll::default(), items, shows_off }
+    fn new(items: Vec<Item>, is_help: bool) -> Self {
+        Self { typed: String::new(), scroll: Scroll::default(), items, is_help, shows_off: !is_help }
+    }
+
+    /// What it shows.
+    #[must_use]
+    pub fn title(&self) -> &'static str {
+        match (self.is_help, self.shows_off) {
+            (true, false) => "Keys that apply here",
+            (true, true) => "Keys, and why some are off",
+            (false, true) => "What to do?",
+            (false, false) => "What to do here?",
+        }
     }
 
     /// Shows what does not apply right now, or hides it.

@@ -6,7 +6,7 @@ use crate::runtime::Unattended;
 use crate::service::credential::CredentialError;
 use crate::service::error::{Reason, ServiceError};
 use crate::service::profile::ProfileError;
-use crate::text::Untrusted;
+use crate::text::{self, Untrusted};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -77,7 +77,7 @@ pub(super) fn report(error: &anyhow::Error) -> ExitCode {
         Some(GateError::Service { error, .. }) => format!(". {}", error.advice()),
         _ => String::new(),
     };
-    let words = Untrusted::from(format!("{error:#}{advice}")).visible();
+    let words = Untrusted::from(text::own(&format!("{error:#}{advice}")).as_ref()).visible();
     // Standard error that is closed leaves nobody to tell.
     let _ = writeln!(
         std::io::stderr(),

@@ -2,6 +2,7 @@
 
 mod cost;
 mod demo;
+mod display;
 mod document;
 mod exit;
 mod keys;
@@ -17,7 +18,7 @@ use crate::config::{Config, Folders};
 use crate::gate::Gate;
 use crate::quota::Entitlements;
 use crate::report::identifier::Sha256;
-use crate::runtime::{self, Backing, Exit};
+use crate::runtime::{self, Backing, Display, Exit};
 use crate::service::Client;
 use crate::store::Store;
 use clap::{Args, Parser, Subcommand};
@@ -44,6 +45,8 @@ struct Common {
     /// Service profile from the config file
     #[arg(long, global = true, value_name = "NAME")]
     profile: Option<String>,
+    #[command(flatten)]
+    screen: display::Flags,
 }
 
 #[derive(Debug, Subcommand)]
@@ -100,10 +103,11 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> anyhow::Result<()> {
+    cli.common.screen.settle_charset();
     match cli.command {
         None => app(cli.sha256.as_deref(), &cli.common),
-        Some(Command::Demo(demo)) => demo.run(),
-        Some(Command::Open { file }) => open(&file),
+        Some(Command::Demo(demo)) => demo.run(&cli.common),
+        Some(Command::Open { file }) => open(&file, &cli.common),
         Some(Command::List(list)) => list.run(&cli.common),
         Some(Command::Show(show)) => show.run(&cli.common),
         Some(Command::Call(call)) => call.run(&cli.common),
@@ -118,10 +122,10 @@ fn run(cli: Cli) -> anyhow::Result<()> {
 
 fn app(sha256: Option<&str>, common: &Common) -> anyhow::Result<()> {
     let file = sha256.map(parse_sha256).transpose()?;
-    runtime::attended()?;
-    match run_app(setup(common)?, file, false)? {
+    let setup = setup(common)?;
+    match run_app(setup, file, false)? {
         Exit::Done => Ok(()),
-        Exit::Demo => demo::Demo::default().run(),
+        Exit::Demo => demo::Demo::default().run(common),
     }
 }
 
@@ -134,7 +138,8 @@ fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
 
 /// Runs the app on a service, at a file if there is one; the demo says that it is one, and lists the file at once.
 fn run_app(setup: Setup, file: Option<Sha256>, is_demo: bool) -> anyhow::Result<Exit> {
-    let Setup { gate, entitled, confirm_above, keys } = setup;
+    let Setup { gate, entitled, confirm_above, keys, display } = setup;
+    runtime::attended(display)?;
     let mut model = Model::new(service(&gate), jiff::Timestamp::now());
     (model.entitlements, model.confirm_above, model.keys) = (entitled, confirm_above, keys);
     let first = file.map(|file| model.open_file(file)).unwrap_or_default();
@@ -146,16 +151,18 @@ fn run_app(setup: Setup, file: Option<Sha256>, is_demo: bool) -> anyhow::Result<
              {files} shows the other files, {keys} the keys."
         ));
     }
-    runtime::run(model, Backing::Service(Arc::new(gate)), first)
+    runtime::run(model, Backing::Service(Arc::new(gate)), first, display)
 }
 
-fn open(file: &str) -> anyhow::Result<()> {
-    runtime::attended()?;
+fn open(file: &str, common: &Common) -> anyhow::Result<()> {
+    let config = Config::read(&Folders::find()?.config)?;
+    let display = common.screen.display(&config);
+    runtime::attended(display)?;
     let document = document::read(file)?;
     let mut model = Model::new(Service::default(), jiff::Timestamp::now());
-    model.keys = Config::read(&Folders::find()?.config)?.keymap();
+    model.keys = config.keymap();
     let first = model.open_document(document.name, document.reports);
-    runtime::run(model, Backing::Document, first).map(|_| ())
+    runtime::run(model, Backing::Document, first, display).map(|_| ())
 }
 
 /// What the app shows of the service behind a gate.
@@ -178,6 +185,8 @@ struct Setup {
     confirm_above: Option<u64>,
     /// Which keys do which command.
     keys: Keymap,
+    /// What is wanted of the screen.
+    display: Display,
 }
 
 /// The gate to the service that config and arguments name.
@@ -188,7 +197,13 @@ fn setup(common: &Common) -> anyhow::Result<Setup> {
     let client = Client::new(profile, config.credential()?)?;
     let store = Store::open(&folders.store)?;
     let gate = Gate::new(Arc::new(store), client, session(), jiff::Timestamp::now).with_budget(config.budget());
-    Ok(Setup { gate, entitled: config.entitlements(), confirm_above: config.confirm_above(), keys: config.keymap() })
+    Ok(Setup {
+        gate,
+        entitled: config.entitlements(),
+        confirm_above: config.confirm_above(),
+        keys: config.keymap(),
+        display: common.screen.display(&config),
+    })
 }
 
 impl Setup {

@@ -242,7 +242,7 @@ pub(super) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
 
 /// Prints text of this program's own, in which everything from outside is visible already.
 pub(super) fn print_text(text: &str) -> anyhow::Result<()> {
-    Output { is_terminal: false }.write(text.as_bytes())
+    Output { is_terminal: false }.write(crate::text::own(text).as_bytes())
 }
 
 /// Prints a report as received, in the envelope of the service (specification §2.1) whether it came in one or not.

@@ -9,15 +9,18 @@
 //! ```
 //! The loop itself waits for nothing but messages: the network, the store and the indexing of reports run beside it.
 
+mod background;
 mod performer;
+mod plain;
 mod terminal;
 
 pub use performer::{Backing, Performer};
-pub use terminal::{Unattended, attended, run};
+pub use terminal::{Display, Unattended, attended, run};
 
-use crate::app::{Effect, Key, Message, Model, Size};
+use crate::app::panes::Move;
+use crate::app::{Command, Effect, Key, Message, Model, Size};
 use crate::gate::Clock;
-use crate::view;
+use crate::view::{self, Look};
 use ratatui::Terminal;
 use ratatui::backend::Backend;
 use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError, Sender};
@@ -41,6 +44,7 @@ pub enum Exit {
 /// A run of the app on a terminal of any kind.
 pub struct Session<B: Backend> {
     terminal: Terminal<B>,
+    look: Look,
     model: Model,
     performer: Performer,
     outbox: Sender<Message>,
@@ -60,7 +64,7 @@ where
     pub fn new(terminal: Terminal<B>, model: Model, backing: Backing, clock: Clock) -> std::io::Result<Self> {
         let (outbox, inbox) = std::sync::mpsc::channel();
         let performer = Performer::new(backing, outbox.clone())?;
-        Ok(Self { terminal, model, performer, outbox, inbox, clock, exit: None })
+        Ok(Self { terminal, look: Look::default(), model, performer, outbox, inbox, clock, exit: None })
     }
 
     /// Where keys, pastes and sizes are sent.
@@ -78,6 +82,11 @@ where
     /// The state, to be set up.
     pub fn model_mut(&mut self) -> &mut Model {
         &mut self.model
+    }
+
+    /// Draws in this look from now on.
+    pub fn set_look(&mut self, look: Look) {
+        self.look = look;
     }
 
     /// The terminal.
@@ -174,6 +183,18 @@ where
         self.take(Message::Key(key));
     }
 
+    /// Runs a command as its key would.
+    pub fn run_command(&mut self, command: &'static Command) {
+        let effects = self.model.run(command);
+        self.perform(effects);
+    }
+
+    /// Goes to a row of what has the focus, from 0.
+    pub fn go_to_row(&mut self, row: usize) {
+        let effects = self.model.go_to_row(Move::Down(row));
+        self.perform(effects);
+    }
+
     /// Draws the state as it is.
     ///
     /// # Errors
@@ -184,8 +205,8 @@ where
         if (Size { width: size.width, height: size.height }) != self.model.size {
             self.resize(size.width, size.height);
         }
-        let model = &self.model;
-        self.terminal.draw(|frame| view::draw(frame, model)).map(|_| ())
+        let (look, model) = (self.look, &self.model);
+        self.terminal.draw(|frame| view::draw(frame, look, model)).map(|_| ())
     }
 
     /// Takes a message in.

@@ -1,9 +1,11 @@
 //! The real terminal: taken over, listened to, and given back however the program ends.
 
+use super::background::{self, Late};
 use super::{Backing, Exit, LAST_WAIT, Session};
 use crate::app::key::Named;
 use crate::app::{Effect, Key, Message, Model, Size};
 use crate::text::Untrusted;
+use crate::view::{Depth, Look, Theme};
 use crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste, Event, KeyCode, KeyEventKind, KeyModifiers};
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use crossterm::{cursor, execute};
@@ -20,12 +22,40 @@ use std::sync::mpsc::Sender;
 )]
 pub struct Unattended;
 
-/// Whether there is a terminal to draw on.
+/// Whether there is a terminal to draw on, where one is needed.
 ///
 /// # Errors
 /// When there is none.
-pub fn attended() -> Result<(), Unattended> {
-    if io::stdout().is_terminal() { Ok(()) } else { Err(Unattended) }
+pub fn attended(display: Display) -> Result<(), Unattended> {
+    if display.is_plain || io::stdout().is_terminal() { Ok(()) } else { Err(Unattended) }
+}
+
+/// What the user wants of the screen.
+#[derive(Debug, Clone, Copy)]
+pub struct Display {
+    /// The theme; the one that fits the terminal's background unless set.
+    pub theme: Option<Theme>,
+    /// How many colours there are.
+    pub depth: Depth,
+    /// Whether it is all said in lines.
+    pub is_plain: bool,
+}
+
+impl Display {
+    /// The look that fits the terminal, which is asked if nothing else says; and what takes out an answer that comes late.
+    fn look(self) -> (Look, Late) {
+        let look = |theme| Look { theme, depth: self.depth };
+        let variable = std::env::var("COLORFGBG").ok().and_then(|value| background::of_variable(&value));
+        let (is_light, is_late) = match (self.theme, variable) {
+            (Some(theme), _) => return (look(theme), Late::default()),
+            _ if self.depth == Depth::None => return (look(Theme::Mono), Late::default()),
+            (None, Some(is_light)) => (Some(is_light), false),
+            // A terminal that cannot be asked has the usual background.
+            (None, None) => background::ask().unwrap_or_default(),
+        };
+        let theme = if is_light == Some(true) { Theme::Light } else { Theme::Dark };
+        (look(theme), Late::new(is_late))
+    }
 }
 
 /// The terminal's own modes, taken over; given back when this is dropped.
@@ -56,8 +86,11 @@ fn give_back() {
 ///
 /// # Errors
 /// When the terminal cannot be taken over.
-pub fn run(mut model: Model, backing: Backing, first: Vec<Effect>) -> anyhow::Result<Exit> {
+pub fn run(mut model: Model, backing: Backing, first: Vec<Effect>, display: Display) -> anyhow::Result<Exit> {
     quiet_panics();
+    if display.is_plain {
+        return super::plain::run(model, backing, first);
+    }
     let (width, height) = crossterm::terminal::size()?;
     model.size = Size { width, height };
     let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
@@ -65,8 +98,10 @@ pub fn run(mut model: Model, backing: Backing, first: Vec<Effect>) -> anyhow::Re
     // Before the terminal is taken over: a signal in between must not leave it so.
     session.performer.listen_for_signals()?;
     let taken = TakenOver::now()?;
+    let (look, late) = display.look();
+    session.set_look(look);
     session.draw()?;
-    listen(session.outbox())?;
+    listen(session.outbox(), late)?;
     watch(session.outbox())?;
     session.begin(first);
     let exit = session.run();
@@ -77,10 +112,10 @@ pub fn run(mut model: Model, backing: Backing, first: Vec<Effect>) -> anyhow::Re
 }
 
 /// Reads the keyboard on a thread of its own; it ends with the terminal.
-fn listen(outbox: Sender<Message>) -> io::Result<()> {
+fn listen(outbox: Sender<Message>, mut late: Late) -> io::Result<()> {
     let read = move || {
         while let Ok(event) = event::read() {
-            if let Some(message) = message(event)
+            if let Some(message) = message(event).and_then(|message| late.pass(message))
                 && outbox.send(message).is_err()
             {
                 return;
@@ -177,7 +212,7 @@ fn quiet_panics() {
 
 impl super::Performer {
     /// Ends the app in good order when the system asks for it.
-    fn listen_for_signals(&self) -> io::Result<()> {
+    pub(super) fn listen_for_signals(&self) -> io::Result<()> {
         let Some(runtime) = &self.runtime else { return Ok(()) };
         let (outbox, _inside) = (self.outbox.clone(), runtime.enter());
         let asked = asked_to_end()?;

@@ -1,5 +1,6 @@
 //! The status bar: what each key costs before it is pressed, and what is left. Narrow, it keeps prices and drops words.
 
+use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::theme::Meaning;
 use crate::app::commands::Command;
@@ -9,8 +10,22 @@ use crate::app::sheet::limit_words;
 use crate::app::{Area, Key, Model};
 use crate::quota::{Holder, Limit, Period};
 use crate::text::thousands;
-use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthStr;
+
+/// The keys that apply, with their prices, as one line.
+pub(super) fn words(model: &Model) -> String {
+    text(&keys(model, usize::MAX))
+}
+
+/// What is left, and what was spent, as one line.
+pub(super) fn left_words(model: &Model) -> String {
+    text(&left(model, usize::MAX))
+}
+
+fn text(pieces: &[Piece]) -> String {
+    let text: String = pieces.iter().map(|(text, _)| text.as_str()).collect();
+    text.trim().replace('│', ";")
+}
 
 /// A stretch of the bar.
 type Piece = (String, Meaning);
@@ -26,12 +41,12 @@ enum Wordy {
     Prices,
 }
 
-pub(super) fn draw(buffer: &mut Buffer, area: Area, model: &Model) {
+pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     write(LineWriter::new(buffer, area, 0), &keys(model, area.width.into()));
     write(LineWriter::new(buffer, area, 1), &left(model, area.width.into()));
 }
 
-fn write(mut line: LineWriter<'_>, pieces: &[Piece]) {
+fn write(mut line: LineWriter<'_, '_>, pieces: &[Piece]) {
     for (text, meaning) in pieces {
         line.own(text, *meaning);
     }

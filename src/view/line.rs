@@ -1,9 +1,9 @@
 //! One row of cells, filled from the left and never past its end.
 
-use super::theme::{Meaning, style};
+use super::canvas::Canvas;
+use super::theme::Meaning;
 use crate::app::Area;
 use crate::text::{Untrusted, Visible};
-use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_segmentation::UnicodeSegmentation;
@@ -15,8 +15,8 @@ pub(super) fn rect(area: Area) -> Rect {
 }
 
 /// A writer over one row.
-pub(super) struct LineWriter<'a> {
-    buffer: &'a mut Buffer,
+pub(super) struct LineWriter<'a, 'c> {
+    buffer: &'a mut Canvas<'c>,
     x: u16,
     y: u16,
     end: u16,
@@ -25,11 +25,11 @@ pub(super) struct LineWriter<'a> {
     base: Style,
 }
 
-impl<'a> LineWriter<'a> {
+impl<'a, 'c> LineWriter<'a, 'c> {
     /// Writes into a row of an area, counted from its top.
     ///
     /// A row outside of the area or of the screen has no room.
-    pub(super) fn new(buffer: &'a mut Buffer, area: Area, row: u16) -> Self {
+    pub(super) fn new(buffer: &'a mut Canvas<'c>, area: Area, row: u16) -> Self {
         let row = Area { y: area.y.saturating_add(row), height: u16::from(row < area.height), ..area };
         let cells = rect(row).intersection(buffer.area);
         let end = if cells.height == 0 { cells.x } else { cells.x + cells.width };
@@ -38,9 +38,14 @@ impl<'a> LineWriter<'a> {
 
     /// Gives the whole row a style, under those of its pieces.
     pub(super) fn base(mut self, meaning: Meaning) -> Self {
-        self.base = style(meaning);
+        self.base = self.buffer.style(meaning);
         let row = Rect { x: self.x, y: self.y, width: self.end - self.x, height: 1 };
-        self.buffer.set_style(row.intersection(self.buffer.area), self.base);
+        self.buffer.set_style(row, self.base);
+        if meaning == Meaning::Cursor && self.x > 0 && !row.is_empty() {
+            // Beside the row, so that it is known without its colour.
+            let mark = self.buffer.style(Meaning::Focus);
+            self.buffer.put(self.x - 1, self.y, "›", 1, mark);
+        }
         self
     }
 
@@ -121,8 +126,8 @@ impl<'a> LineWriter<'a> {
         if width == 0 || width > self.room() {
             return;
         }
-        let style = self.base.patch(style(meaning));
-        self.buffer.set_stringn(self.x, self.y, grapheme, width, style);
+        let style = self.base.patch(self.buffer.style(meaning));
+        self.buffer.put(self.x, self.y, grapheme, width, style);
         self.x += u16::try_from(width).unwrap_or(0);
     }
 }

@@ -1,5 +1,6 @@
 //! The list of sandboxes, and what stands in the place of a report that is not here.
 
+use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::pane::frame;
 use super::theme::Meaning;
@@ -11,11 +12,10 @@ use crate::report::identifier::Parts;
 use crate::request::Request;
 use crate::text::{bytes, thousands, words_in_rows};
 use jiff::Timestamp;
-use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthStr;
 
 /// Draws the list.
-pub(super) fn draw(buffer: &mut Buffer, area: Area, list: &List, model: &Model) {
+pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model) {
     let has_focus = model.focus == Focus::List;
     let count = thousands(list.entries.len() as u64);
     let title = match (list.total, &list.next) {
@@ -41,7 +41,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, list: &List, model: &Model) 
     }
 }
 
-fn draw_entry(buffer: &mut Buffer, area: Area, entry: &Entry, model: &Model, meaning: Meaning) {
+fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model, meaning: Meaning) {
     let state = state(entry, model);
     let mut line = LineWriter::new(buffer, area, 0).base(meaning);
     line.own(mark(entry, model), Meaning::Text);
@@ -92,7 +92,7 @@ fn under_way<'a>(entry: &Entry, model: &'a Model) -> Option<&'a UnderWay> {
 }
 
 /// The row after the last entry: what can be asked for, or why nothing can.
-fn draw_next(buffer: &mut Buffer, area: Area, list: &List, model: &Model, meaning: Meaning) {
+fn draw_next(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model, meaning: Meaning) {
     let call = model.listing();
     let (words, detail) = match (call, &model.list_failure, &list.next) {
         (Some(call), _, _) => ("◌ listing …".to_owned(), progress(call, model.now)),
@@ -153,7 +153,7 @@ pub(super) fn since(then: Timestamp, now: Timestamp) -> String {
 }
 
 /// Draws what stands in the place of a report that is not here: why, and which key to press next.
-pub(super) fn draw_absent(buffer: &mut Buffer, area: Area, model: &Model) {
+pub(super) fn draw_absent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let inside = frame(buffer, area, " Report ", "", false);
     let mut rows = absent(model);
     let room = usize::from(inside.width.saturating_sub(4)).max(10);

@@ -4,11 +4,14 @@
 //! nothing else from outside is ever put into a cell.
 
 mod bar;
+mod canvas;
 mod line;
 mod list;
 mod overlay;
 mod pane;
+pub mod plain;
 mod screen;
 pub mod theme;
 
 pub use screen::draw;
+pub use theme::{Depth, Look, Theme};

@@ -1,6 +1,7 @@
 //! What stands over the screen: a row whole, the keys, the prices.
 
-use super::line::{LineWriter, rect};
+use super::canvas::Canvas;
+use super::line::LineWriter;
 use super::list::progress;
 use super::pane::frame;
 use super::theme::Meaning;
@@ -13,29 +14,11 @@ use crate::app::sheet::{HEAD, Sheet};
 use crate::app::{Area, Model, Overlay};
 use crate::request::Request;
 use crate::text::{Untrusted, thousands, words_in_rows};
-use ratatui::buffer::Buffer;
-use ratatui::widgets::{Clear, Widget};
 use unicode_width::UnicodeWidthStr;
 
-/// Rows of an overlay that asks something.
-const SMALL: usize = 6;
-
-/// Empties an area.
-pub(super) fn clear(buffer: &mut Buffer, area: Area) {
-    Clear.render(rect(area).intersection(buffer.area), buffer);
-}
-
-pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay, model: &Model) {
-    let rows = match overlay {
-        Overlay::Sheet(sheet) => sheet.count(),
-        Overlay::Detail(detail) => detail.count(),
-        Overlay::Palette(_) | Overlay::Answer(_) | Overlay::Planner(_) => usize::MAX,
-        Overlay::Prompt(_) | Overlay::Confirm(_) => SMALL,
-    };
-    // As low as it needs to be, at the bottom: what it is about stays in sight.
-    let height = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2).min(area.height);
-    let area = Area { y: area.y + area.height - height, height, ..area };
-    clear(buffer, area);
+pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model: &Model) {
+    let area = overlay.area(area);
+    buffer.clear(area);
     match overlay {
         Overlay::Sheet(sheet) => draw_sheet(buffer, area, sheet, model),
         Overlay::Detail(detail) => draw_detail(buffer, area, detail, model),
@@ -47,9 +30,9 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay, model: &M
     }
 }
 
-fn draw_palette(buffer: &mut Buffer, area: Area, palette: &Palette, model: &Model) {
+fn draw_palette(buffer: &mut Canvas<'_>, area: Area, palette: &Palette, model: &Model) {
     let found = palette.matching();
-    let inside = inside(buffer, area, model, palette.title, 0, 0);
+    let inside = inside(buffer, area, model, palette.title(), 0, 0);
     draw_line(buffer, inside, 0, ":", &palette.typed);
     let told = if usize::from(inside.height) >= TALL { TOLD } else { 0 };
     let columns = columns(&found, inside.width.into());
@@ -73,7 +56,7 @@ fn columns(found: &[&Item], room: usize) -> (usize, usize) {
     (keys, keys + widest(|item| item.name).min(room / 3) + 2)
 }
 
-fn draw_item(mut line: LineWriter<'_>, start: u16, (names, words): (usize, usize), item: &Item) {
+fn draw_item(mut line: LineWriter<'_, '_>, start: u16, (names, words): (usize, usize), item: &Item) {
     let (key, name) =
         if item.off.is_some() { (Meaning::Faint, Meaning::Faint) } else { (Meaning::Key, Meaning::Strong) };
     line.within(start, names - 1, |line| line.own(&item.keys, key));
@@ -90,7 +73,7 @@ fn draw_item(mut line: LineWriter<'_>, start: u16, (names, words): (usize, usize
     }
 }
 
-fn draw_told(buffer: &mut Buffer, area: Area, item: &Item) {
+fn draw_told(buffer: &mut Canvas<'_>, area: Area, item: &Item) {
     let off = item.off.as_ref().map(|why| format!(" Off now: {why}.")).unwrap_or_default();
     let rows = words_in_rows(&format!("{}.{off}", item.help), usize::from(area.width).max(10));
     for (row, text) in (0..area.height).zip(rows) {
@@ -98,7 +81,7 @@ fn draw_told(buffer: &mut Buffer, area: Area, item: &Item) {
     }
 }
 
-fn draw_unfound(buffer: &mut Buffer, inside: Area, palette: &Palette, model: &Model) {
+fn draw_unfound(buffer: &mut Canvas<'_>, inside: Area, palette: &Palette, model: &Model) {
     let words = match palette.off() {
         (count @ 1.., false) => {
             format!(
@@ -111,7 +94,7 @@ fn draw_unfound(buffer: &mut Buffer, inside: Area, palette: &Palette, model: &Mo
     LineWriter::new(buffer, inside, 2).own(&words, Meaning::Faint);
 }
 
-fn draw_planner(buffer: &mut Buffer, area: Area, planner: &Planner, model: &Model) {
+fn draw_planner(buffer: &mut Canvas<'_>, area: Area, planner: &Planner, model: &Model) {
     let inside = inside(buffer, area, model, "What would it cost?", 0, 0);
     draw_line(buffer, inside, 0, "+", &planner.typed);
     let room = usize::from(inside.width).saturating_sub(HEAD).max(10);
@@ -128,7 +111,7 @@ fn draw_planner(buffer: &mut Buffer, area: Area, planner: &Planner, model: &Mode
 }
 
 /// A line that is typed into: its end is what is seen.
-fn draw_line(buffer: &mut Buffer, area: Area, row: u16, prompt: &str, typed: &str) {
+fn draw_line(buffer: &mut Canvas<'_>, area: Area, row: u16, prompt: &str, typed: &str) {
     let visible = Untrusted::from(typed).visible();
     let room = usize::from(area.width).saturating_sub(prompt.width() + 3);
     let shown = Untrusted::from(typed).visible_window(visible.width().saturating_sub(room), room);
@@ -138,7 +121,7 @@ fn draw_line(buffer: &mut Buffer, area: Area, row: u16, prompt: &str, typed: &st
     line.own("▏", Meaning::Focus);
 }
 
-fn draw_form(buffer: &mut Buffer, area: Area, form: &Prompt, model: &Model) {
+fn draw_form(buffer: &mut Canvas<'_>, area: Area, form: &Prompt, model: &Model) {
     let inside = inside(buffer, area, model, form.ask.help, 0, 0);
     if form.ask.input.is_empty() {
         LineWriter::new(buffer, inside, 0).own("nothing has to be typed", Meaning::Faint);
@@ -175,7 +158,7 @@ fn priced(form: &Prompt, request: &Request, model: &Model) -> String {
     }
 }
 
-fn draw_confirm(buffer: &mut Buffer, area: Area, confirm: &Confirm, model: &Model) {
+fn draw_confirm(buffer: &mut Canvas<'_>, area: Area, confirm: &Confirm, model: &Model) {
     let inside = inside(buffer, area, model, "Are you sure?", 0, 0);
     let room = usize::from(inside.width).max(10);
     let keys = format!("{} sends it, {} does not.", model.way_to("confirm"), model.way_to("back"));
@@ -188,7 +171,7 @@ fn draw_confirm(buffer: &mut Buffer, area: Area, confirm: &Confirm, model: &Mode
     }
 }
 
-fn draw_answer(buffer: &mut Buffer, area: Area, answer: &AnswerTree, model: &Model) {
+fn draw_answer(buffer: &mut Canvas<'_>, area: Area, answer: &AnswerTree, model: &Model) {
     let since = super::list::since(answer.received, model.now);
     let title = format!("{} · held since {since}", answer.title);
     let inside = inside(buffer, area, model, &title, answer.scroll.top, answer.count());
@@ -216,7 +199,7 @@ fn draw_answer(buffer: &mut Buffer, area: Area, answer: &AnswerTree, model: &Mod
     }
 }
 
-fn inside(buffer: &mut Buffer, area: Area, model: &Model, title: &str, top: usize, count: usize) -> Area {
+fn inside(buffer: &mut Canvas<'_>, area: Area, model: &Model, title: &str, top: usize, count: usize) -> Area {
     let height = usize::from(area.inside().height);
     let closes = format!(" {} closes ", model.way_to("back"));
     let right = if count > height {
@@ -233,7 +216,7 @@ fn inside(buffer: &mut Buffer, area: Area, model: &Model, title: &str, top: usiz
     Area { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside }
 }
 
-fn draw_sheet(buffer: &mut Buffer, area: Area, sheet: &Sheet, model: &Model) {
+fn draw_sheet(buffer: &mut Canvas<'_>, area: Area, sheet: &Sheet, model: &Model) {
     let inside = inside(buffer, area, model, &sheet.title, sheet.top, sheet.count());
     for (row, shown) in (0..inside.height).zip(sheet.rows()) {
         let mut line = LineWriter::new(buffer, inside, row);
@@ -243,7 +226,7 @@ fn draw_sheet(buffer: &mut Buffer, area: Area, sheet: &Sheet, model: &Model) {
     }
 }
 
-fn draw_detail(buffer: &mut Buffer, area: Area, detail: &Detail, model: &Model) {
+fn draw_detail(buffer: &mut Canvas<'_>, area: Area, detail: &Detail, model: &Model) {
     let inside = inside(buffer, area, model, &detail.title, detail.top, detail.count());
     for (row, shown) in (0..inside.height).zip(detail.rows(inside.height.into())) {
         let mut line = LineWriter::new(buffer, inside, row);

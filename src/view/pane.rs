@@ -1,15 +1,14 @@
 //! A pane of a report: its frame with title and count, and the rows that fit.
 
-use super::line::{LineWriter, rect};
-use super::theme::{Meaning, style};
+use super::canvas::Canvas;
+use super::line::LineWriter;
+use super::theme::Meaning;
 use crate::app::list::OpenReport;
 use crate::app::panes::{self, Branch, PaneInfo, PaneState, Shown};
 use crate::app::{Area, Model};
 use crate::report::rows::Label;
 use crate::report::{Pane, Piece};
 use crate::text::thousands;
-use ratatui::buffer::Buffer;
-use ratatui::widgets::{Block, BorderType, Widget};
 use unicode_width::UnicodeWidthStr;
 
 /// Columns that labels have at most.
@@ -19,11 +18,9 @@ const LABELS: usize = 15;
 const GUIDES: usize = 24;
 
 /// Draws a frame and gives back its inside.
-pub(super) fn frame(buffer: &mut Buffer, area: Area, title: &str, right: &str, has_focus: bool) -> Area {
+pub(super) fn frame(buffer: &mut Canvas<'_>, area: Area, title: &str, right: &str, has_focus: bool) -> Area {
     let meaning = if has_focus { Meaning::Focus } else { Meaning::Faint };
-    let kind = if has_focus { BorderType::Thick } else { BorderType::Plain };
-    let place = rect(area).intersection(buffer.area);
-    Block::bordered().border_type(kind).border_style(style(meaning)).render(place, buffer);
+    buffer.border(area, has_focus);
     let top = Area { x: area.x.saturating_add(2), width: area.width.saturating_sub(4), ..area };
     let title_meaning = if has_focus { Meaning::Focus } else { Meaning::Strong };
     let left = usize::from(top.width).saturating_sub(right.width());
@@ -36,7 +33,7 @@ pub(super) fn frame(buffer: &mut Buffer, area: Area, title: &str, right: &str, h
 }
 
 /// Draws a pane of the report that is open.
-pub(super) fn draw(buffer: &mut Buffer, area: Area, pane: Pane, open: &OpenReport, model: &Model) {
+pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenReport, model: &Model) {
     let has_focus = model.focused() == Some(pane);
     let state = model.pane_state(pane);
     let count = state.count(&open.report, pane);
@@ -106,7 +103,7 @@ fn label_columns(open: &OpenReport, pane: Pane) -> usize {
     widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(LABELS) + 1)
 }
 
-fn draw_row(mut line: LineWriter<'_>, start: u16, shown: &Shown, labels: usize, state: &PaneState) {
+fn draw_row(mut line: LineWriter<'_, '_>, start: u16, shown: &Shown, labels: usize, state: &PaneState) {
     match &shown.branch {
         Some(branch) => draw_branch(&mut line, branch),
         None => {
@@ -146,7 +143,7 @@ fn value_room(pieces: &[Piece], room: usize) -> Option<usize> {
     (total > room).then(|| room.saturating_sub(total - first).max(room / 2))
 }
 
-fn draw_branch(line: &mut LineWriter<'_>, branch: &Branch) {
+fn draw_branch(line: &mut LineWriter<'_, '_>, branch: &Branch) {
     let depth = branch.guides.len();
     if depth > GUIDES {
         line.own(&format!("… level {} ", thousands(depth as u64 + 1)), Meaning::Faint);

@@ -1,7 +1,8 @@
 //! The whole screen: title, content, bar.
 
+use super::canvas::Canvas;
 use super::line::LineWriter;
-use super::theme::Meaning;
+use super::theme::{Look, Meaning};
 use super::{bar, list, overlay, pane};
 use crate::app::layout::SMALLEST;
 use crate::app::list::Origin;
@@ -11,19 +12,28 @@ use crate::app::{Area, Layout, Model, PANES, Screen};
 use crate::report::Pane;
 use crate::text::{Untrusted, thousands, words_in_rows};
 use ratatui::Frame;
-use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthStr;
 
 /// Rows of the start screen that its words leave free: the line that is typed in, and some earlier files.
 const START_ROWS: u16 = 6;
 
-/// Draws the model.
-pub fn draw(frame: &mut Frame<'_>, model: &Model) {
-    let buffer = frame.buffer_mut();
+/// Draws the model in a look.
+pub fn draw(frame: &mut Frame<'_>, look: Look, model: &Model) {
+    let buffer = &mut Canvas::new(frame.buffer_mut(), look);
     let whole = Area { x: 0, y: 0, width: buffer.area.width, height: buffer.area.height };
     if !model.size.is_enough() {
         return too_small(buffer, whole, model);
     }
+    draw_content(buffer, model);
+    let layout = model.layout();
+    bar::draw(buffer, layout.bar, model);
+    if let Some(notice) = &model.notice {
+        draw_notice(buffer, layout.content, notice);
+    }
+}
+
+/// Draws the title, and what stands below it.
+pub(super) fn draw_content(buffer: &mut Canvas<'_>, model: &Model) {
     let layout = model.layout();
     draw_title(buffer, layout.title, model);
     match (model.screen, &model.list) {
@@ -33,13 +43,9 @@ pub fn draw(frame: &mut Frame<'_>, model: &Model) {
     if let Some(over) = &model.overlay {
         overlay::draw(buffer, layout.content, over, model);
     }
-    bar::draw(buffer, layout.bar, model);
-    if let Some(notice) = &model.notice {
-        draw_notice(buffer, layout.content, notice);
-    }
 }
 
-fn too_small(buffer: &mut Buffer, area: Area, model: &Model) {
+fn too_small(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let (columns, rows, quit) = (SMALLEST.width, SMALLEST.height, model.way_to("quit"));
     let words = format!("behaview needs {columns} columns and {rows} rows. {quit} quits.");
     for (row, text) in (0..area.height).zip(words_in_rows(&words, usize::from(area.width).max(1))) {
@@ -47,7 +53,7 @@ fn too_small(buffer: &mut Buffer, area: Area, model: &Model) {
     }
 }
 
-fn draw_title(buffer: &mut Buffer, area: Area, model: &Model) {
+fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let right = right_of_title(model);
     let mut line = LineWriter::new(buffer, area, 0);
     line.own(" behaview ", Meaning::Focus);
@@ -91,7 +97,7 @@ fn right_of_title(model: &Model) -> String {
     }
 }
 
-fn draw_file(buffer: &mut Buffer, layout: &Layout, model: &Model) {
+fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     if let (Some(area), Some(file)) = (layout.list, &model.list) {
         list::draw(buffer, area, file, model);
     }
@@ -103,7 +109,7 @@ fn draw_file(buffer: &mut Buffer, layout: &Layout, model: &Model) {
 }
 
 /// Every pane with its key and count: what is worth a look is seen without looking.
-fn draw_strip(buffer: &mut Buffer, area: Area, model: &Model) {
+fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let Some(open) = model.open() else { return };
     let words = |info: &PaneInfo, is_full: bool| {
         let count = thousands(open.report.count(info.pane) as u64);
@@ -125,7 +131,7 @@ fn draw_strip(buffer: &mut Buffer, area: Area, model: &Model) {
     }
 }
 
-fn draw_without_report(buffer: &mut Buffer, layout: &Layout, model: &Model) {
+fn draw_without_report(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     let places: Vec<Area> =
         layout.panes.iter().filter(|(name, _)| *name != Pane::Overview).map(|(_, area)| *area).collect();
     if let Some(area) = layout.pane(Pane::Overview) {
@@ -139,7 +145,7 @@ fn draw_without_report(buffer: &mut Buffer, layout: &Layout, model: &Model) {
         // Without room beside the list, a failure leaves it two rows.
         let kept = area.height.min(3);
         let lower = Area { y: area.y + kept, height: area.height - kept, ..area };
-        super::overlay::clear(buffer, lower);
+        buffer.clear(lower);
         list::draw_absent(buffer, lower, model);
     }
 }
@@ -153,11 +159,11 @@ fn around(areas: &[Area]) -> Option<Area> {
     Some(Area { x, y, width: right - x, height: bottom - y })
 }
 
-fn draw_notice(buffer: &mut Buffer, content: Area, notice: &Notice) {
+fn draw_notice(buffer: &mut Canvas<'_>, content: Area, notice: &Notice) {
     let rows = words_in_rows(&notice.text, usize::from(content.width.saturating_sub(2)).max(10));
     let height = u16::try_from(rows.len()).unwrap_or(1).min(content.height);
     let area = Area { y: content.y + content.height - height, height, ..content };
-    super::overlay::clear(buffer, area);
+    buffer.clear(area);
     let meaning = if notice.is_problem { Meaning::Problem } else { Meaning::Strong };
     for (row, text) in (0..height).zip(rows) {
         let mut line = LineWriter::new(buffer, area, row);
@@ -166,7 +172,7 @@ fn draw_notice(buffer: &mut Buffer, content: Area, notice: &Notice) {
     }
 }
 
-fn draw_start(buffer: &mut Buffer, area: Area, model: &Model) {
+fn draw_start(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let inside = pane::frame(buffer, area, " Which file? ", "", true);
     let room = usize::from(inside.width.saturating_sub(4)).max(10);
     let rows = start_words(model).into_iter();
@@ -223,7 +229,7 @@ fn start_words(model: &Model) -> Vec<(String, Meaning)> {
     words.into_iter().map(|(text, meaning)| (text.to_owned(), meaning)).collect()
 }
 
-fn draw_typed(buffer: &mut Buffer, inside: Area, row: u16, model: &Model) {
+fn draw_typed(buffer: &mut Canvas<'_>, inside: Area, row: u16, model: &Model) {
     let mut line = LineWriter::new(buffer, inside, row);
     line.own("  SHA-256 ", Meaning::Key);
     line.own(&model.typed, Meaning::Strong);
@@ -237,7 +243,7 @@ fn draw_typed(buffer: &mut Buffer, inside: Area, row: u16, model: &Model) {
     }
 }
 
-fn draw_recent(buffer: &mut Buffer, area: Area, model: &Model) {
+fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     if model.recent.is_empty() {
         return LineWriter::new(buffer, area, 0).own("  No file has been opened yet.", Meaning::Faint);
     }

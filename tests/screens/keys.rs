@@ -4,7 +4,7 @@ use crate::screen;
 use crate::stage::{Stage, main_file, options};
 use behaview::app::keymap::Change;
 use behaview::app::{Command, Key, Keymap, Place};
-use behaview::demo::{Listing, Options};
+use behaview::demo::{Demo, Listing, Options};
 use proptest::prelude::*;
 use std::cell::{Cell, RefCell};
 
@@ -14,12 +14,9 @@ const WAYS: &[&str] = &[
     "esc",
     "G",
     "enter",
-    "enter j",
     "enter z",
     "enter 4",
-    "enter 4 G",
-    "enter 4 enter",
-    "enter ]",
+    "enter 4 G enter",
     "0",
     "?",
     ":",
@@ -27,12 +24,20 @@ const WAYS: &[&str] = &[
     "$",
     "L",
     "p",
-    "p x",
     ": v 3 - r e s c a n enter",
-    ": v 3 - u s e r enter enter",
-    ": v 3 - u s e r enter enter -",
-    ": a n a l y s i s enter x enter",
 ];
+
+/// The same, and those to an answer and to a question that waits for a yes.
+fn ways() -> Vec<String> {
+    let spelled = |name: &str, typed: &str| {
+        let letters = |text: &str| text.chars().map(String::from).collect::<Vec<_>>().join(" ");
+        format!(": {} enter {} enter", letters(name), letters(typed))
+    };
+    let public = &Demo::public_files()[0].sha256;
+    let typed = [spelled("v3-file", public), spelled("v3-rescan", public), spelled("v3-analysis", "x")];
+    let folded = format!("{} -", typed[0]);
+    WAYS.iter().map(|way| (*way).to_owned()).chain(typed).chain([folded]).collect()
+}
 
 fn at(way: &str) -> Stage {
     let mut stage = Stage::listed();
@@ -46,12 +51,14 @@ fn shown(stage: &Stage) -> Vec<(Key, &'static Command)> {
 
 #[test]
 fn every_key_in_the_bar_does_something() {
-    for way in WAYS {
+    for way in &ways() {
         for (key, command) in shown(&at(way)) {
             let mut stage = at(way);
             let before = stage.screen();
+            let asked = stage.demo.as_ref().unwrap().seen().len();
             stage.keys(&key.to_string());
-            let is_seen = stage.screen() != before || stage.session.exit().is_some();
+            let is_asked = stage.demo.as_ref().unwrap().seen().len() > asked;
+            let is_seen = stage.screen() != before || is_asked || stage.session.exit().is_some();
             assert!(is_seen, "{key} ({}) after {way:?} does nothing:\n{before}", command.name);
         }
     }
@@ -60,7 +67,7 @@ fn every_key_in_the_bar_does_something() {
 #[test]
 fn commands_apply_nowhere_but_at_their_places() {
     let mut seen = Vec::new();
-    for way in WAYS {
+    for way in &ways() {
         let stage = at(way);
         let (model, place) = (stage.session.model(), stage.session.model().place());
         seen.push(place);
@@ -115,7 +122,7 @@ fn changed_keys_are_shown_everywhere_and_do_what_they_say() {
     screen!("keys_changed", stage);
     stage.keys("f1");
     screen!("keys_changed_help", stage);
-    stage.keys("esc tab alt-f space");
+    stage.keys("esc alt-f space");
     assert!(stage.screen().contains("processes_tree"), "{}", stage.screen());
 }
 
@@ -135,7 +142,7 @@ fn some_command() -> impl Strategy<Value = &'static str> {
 
 #[test]
 fn a_changed_table_that_is_taken_dispatches_as_it_says() {
-    let stages: RefCell<Vec<_>> = RefCell::new(WAYS.iter().map(|way| at(way)).collect());
+    let stages: RefCell<Vec<_>> = RefCell::new(ways().iter().map(|way| at(way)).collect());
     let taken = Cell::new(0);
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let changes = prop::collection::btree_map(some_command(), prop::collection::vec(some_key(), 1..3), 1..4);

@@ -2,8 +2,10 @@
 //!
 //! `BEHAVIEW_UPDATE=1 cargo test --test screens readme` writes them anew.
 
+use crate::picture::picture;
 use crate::stage::Stage;
 use behaview::quota::RULES;
+use behaview::view::{Depth, Look, Theme};
 use std::path::Path;
 
 /// Compares the part of the README that begins with `<!-- name:` with what it should be, or writes it.
@@ -23,15 +25,26 @@ fn keep_current(name: &str, wanted: &str) {
 #[test]
 fn readme_parts_are_current() {
     // One after another: each writes the same file.
-    keep_current("screen", &format!("```text\n{}```\n", picture()));
     keep_current("keys", &keys());
     keep_current("prices", &prices());
 }
 
-fn picture() -> String {
+/// The picture that the README shows.
+const PICTURE: &str = "assets/screen.svg";
+
+#[test]
+fn the_picture_is_current() {
     let mut stage = Stage::listed();
-    stage.size(112, 32);
-    stage.screen()
+    stage.session.set_look(Look { theme: Theme::Dark, depth: Depth::True });
+    stage.size(132, 36).keys("enter j j");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PICTURE);
+    let wanted = picture(&stage);
+    if std::env::var_os("BEHAVIEW_UPDATE").is_some() {
+        std::fs::write(&path, &wanted).unwrap();
+    }
+    assert!(std::fs::read_to_string(&path).unwrap() == wanted, "{PICTURE} is out of date");
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    assert!(readme.contains(&format!("]({PICTURE})")), "the README shows {PICTURE}");
 }
 
 /// What the program itself prints.
