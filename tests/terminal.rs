@@ -36,6 +36,11 @@ impl Terminal {
 
     /// Starts the program with this text in its config file.
     fn start_with(arguments: &[&str], config: &str) -> Self {
+        Self::start_in(arguments, config, "xterm-256color")
+    }
+
+    /// The same in a terminal of this kind.
+    fn start_in(arguments: &[&str], config: &str, kind: &str) -> Self {
         let size = PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
         let home = tempfile::tempdir().unwrap();
@@ -48,7 +53,7 @@ impl Terminal {
         command.args(arguments);
         command.env_clear();
         command.env("HOME", home.path());
-        command.env("TERM", "xterm-256color");
+        command.env("TERM", kind);
         command.env("TMPDIR", home.path());
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
@@ -210,6 +215,8 @@ fn hostile_strings_reach_the_terminal_as_text_only() {
 /// Every control sequence that is none of those the program itself needs to draw.
 fn foreign_controls(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8(bytes.to_vec()).expect("the program writes UTF-8");
+    // It asks for the background's colour, once.
+    let text = text.replacen("\u{1b}]11;?\u{1b}\\\u{1b}[c", "", 1);
     let mut foreign = Vec::new();
     let mut rest = text.as_str();
     while let Some(at) = rest.find(char::is_control) {
@@ -224,7 +231,7 @@ fn foreign_controls(bytes: &[u8]) -> Vec<String> {
             let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == ';');
             match last {
                 "m" | "H" | "J" | "A" | "B" | "C" | "D" | "K" => digits(body),
-                "h" | "l" => ["?1049", "?2004", "?25"].contains(&body),
+                "h" | "l" => ["?1049", "?2004", "?25", "?1000", "?1002", "?1003", "?1006", "?1015"].contains(&body),
                 _ => false,
             }
         });
@@ -244,4 +251,62 @@ fn the_config_file_tells_the_app_of_entitlements() {
     terminal.wait_for("refused");
     terminal.press("q");
     assert_eq!(terminal.wait_for_end(), 0);
+}
+
+#[test]
+fn the_mouse_chooses_scrolls_and_drags_a_border() {
+    let mut terminal = Terminal::start(&["demo", "--mouse"]);
+    terminal.wait_for("Sandboxes 4 of 6");
+    terminal.wait_for("CREATES_SCHEDULED_TASK");
+    // Buttons as SGR tells them: columns and rows from 1.
+    terminal.press("\u{1b}[<0;5;7M\u{1b}[<0;5;7m");
+    terminal.wait_for("· Zenbox ·");
+    terminal.press("\u{1b}[<0;5;5M\u{1b}[<0;5;5m");
+    terminal.wait_for("· CAPE Sandbox ·");
+    terminal.press("\u{1b}[<0;50;8M\u{1b}[<0;50;8m");
+    terminal.wait_for("5/37");
+    terminal.press("\u{1b}[<65;50;8M");
+    terminal.wait_for("8/37");
+    terminal.press("\u{1b}[<0;30;10M\u{1b}[<32;50;10M\u{1b}[<0;50;10m");
+    terminal.wait_for(&format!("╭─ Sandboxes 4 of 6 {}╮", "─".repeat(29)));
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+    terminal.assert_given_back();
+}
+
+#[test]
+fn in_ascii_nothing_else_reaches_the_terminal() {
+    let mut terminal = Terminal::start(&["demo", "--ascii"]);
+    terminal.wait_for("Sandboxes 4 of 6");
+    terminal.press("\r?");
+    terminal.wait_for("Keys that apply here");
+    terminal.press("\u{1b}");
+    terminal.wait_for("#= 1 Processes");
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+    assert!(terminal.screen.lock().unwrap().1.is_ascii());
+}
+
+#[test]
+fn an_answer_about_the_background_that_comes_late_is_not_typed() {
+    let mut terminal = Terminal::start(&["demo"]);
+    terminal.wait_for("Sandboxes 4 of 6");
+    terminal.press("f");
+    terminal.wait_for("Which file?");
+    terminal.press("\u{1b}]11;rgb:ffff/ffff/ffff\u{1b}\\\u{1b}[?62;4c");
+    terminal.press("ab");
+    terminal.wait_for("62 to go");
+    terminal.press("\u{3}");
+    assert_eq!(terminal.wait_for_end(), 0);
+    let seen = terminal.screen.lock().unwrap();
+    assert!(String::from_utf8_lossy(&seen.1).contains("\u{1b}]11;?"), "the background was asked for");
+}
+
+#[test]
+fn a_simple_terminal_gets_lines() {
+    let mut terminal = Terminal::start_in(&["demo"], "", "dumb");
+    terminal.wait_for("== Sandboxes 4 of 6 ==");
+    terminal.press("quit\n");
+    assert_eq!(terminal.wait_for_end(), 0);
+    assert!(!terminal.screen.lock().unwrap().1.contains(&0x1b));
 }

@@ -3,6 +3,7 @@
 use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerLine;
+use super::pointer::Pointer;
 use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::body::Body;
 use crate::report::identifier::{Identifier, Sha256};
@@ -19,6 +20,8 @@ use std::collections::BTreeMap;
 pub enum Message {
     /// A key was pressed.
     Key(Key),
+    /// The mouse was used.
+    Pointer(Pointer),
     /// Text was pasted.
     Paste(String),
     /// The terminal has this size.

@@ -26,8 +26,10 @@ pub mod palette;
 pub mod panes;
 pub mod place;
 pub mod planner;
+pub mod pointer;
 pub mod price;
 pub mod sheet;
+mod timeline;
 mod typing;
 pub mod update;
 

@@ -2,11 +2,12 @@
 
 use super::batch::Batch;
 use super::keymap::Keymap;
-use super::layout::{Layout, Size, View};
+use super::layout::{Layout, Size, Sizes, View};
 use super::list::{Entry, List, OpenReport, Origin};
 use super::message::{Effect, Failure, Here, Opening, Recent, Spent};
 use super::overlay::Overlay;
 use super::panes::{self, PaneState, Scroll};
+use super::pointer::Held;
 use crate::quota::{Balances, Entitlements, Holder, Limit, Unit};
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
@@ -61,6 +62,8 @@ pub struct Model {
     pub spent: Spent,
     /// How often the counters confirmed and contradicted the price of each operation.
     pub record: BTreeMap<String, (u64, u64)>,
+    /// Sizes that the analyst has set.
+    pub sizes: Sizes,
     /// Whether one thing is shown at a time, in lines.
     pub is_plain: bool,
     /// A message to the analyst.
@@ -73,6 +76,8 @@ pub struct Model {
     pub lists_at_once: bool,
     /// Whether the analyst asked for the counters, and is told when they are there.
     pub(super) announces_balances: bool,
+    /// What is remembered of the mouse.
+    pub(super) held: Held,
     /// Number of the last opening of a report.
     pub(super) openings: u64,
 }
@@ -157,7 +162,9 @@ impl Model {
             entitlements: Entitlements::default(),
             spent: Spent::default(),
             record: BTreeMap::new(),
+            sizes: Sizes::default(),
             is_plain: false,
+            held: Held::default(),
             notice: None,
             list_failure: None,
             is_quitting: false,
@@ -257,6 +264,7 @@ impl Model {
             group: self.group,
             is_zoomed: self.is_zoomed,
             is_plain: self.is_plain,
+            sizes: self.sizes,
         };
         Layout::of(self.size, view)
     }

@@ -27,6 +27,11 @@ pub enum Overlay {
     Planner(Planner),
 }
 
+/// The movement from one row to another.
+pub(super) fn way(from: usize, to: usize) -> Move {
+    if to < from { Move::Up(from - to) } else { Move::Down(to - from) }
+}
+
 /// Rows of what asks something.
 const SMALL: usize = 6;
 
@@ -67,14 +72,29 @@ impl Overlay {
         Area { y: content.y + content.height - height, height, ..content }
     }
 
-    /// The position of the first of its rows that is shown, and the rows above it; none where rows are not chosen.
+    /// The position of the first of its rows that is shown, the rows above it, and how many rows there are in all; none where
+    /// rows are not chosen.
     #[must_use]
-    pub fn first_row(&self) -> Option<(usize, usize)> {
+    pub fn first_row(&self) -> Option<(usize, usize, usize)> {
         match self {
-            Self::Palette(palette) => Some((palette.scroll.top, TYPED)),
-            Self::Answer(answer) => Some((answer.scroll.top, 0)),
+            Self::Palette(palette) => Some((palette.scroll.top, TYPED, palette.matching().len())),
+            Self::Answer(answer) => Some((answer.scroll.top, 0, answer.count())),
             _ => None,
         }
+    }
+
+    /// The position of the row that is chosen.
+    fn cursor(&self) -> usize {
+        match self {
+            Self::Palette(palette) => palette.scroll.cursor,
+            Self::Answer(answer) => answer.scroll.cursor,
+            _ => 0,
+        }
+    }
+
+    /// The movement to a row.
+    pub(super) fn way_to(&self, row: usize) -> Move {
+        way(self.cursor(), row)
     }
 
     /// Lays it out again for another room.

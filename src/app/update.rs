@@ -30,6 +30,7 @@ impl Model {
         self.now = now;
         match message {
             Message::Key(key) => self.press(key),
+            Message::Pointer(pointer) => self.point(pointer),
             Message::Paste(text) => self.paste(&text),
             Message::Resize(size) => {
                 self.size = size;

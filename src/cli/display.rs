@@ -15,6 +15,9 @@ pub(super) struct Flags {
     /// Show ASCII alone; a locale without UTF-8 says so, too
     #[arg(long, global = true)]
     ascii: bool,
+    /// Take the mouse: click, wheel, drag a border; with Shift it still selects text
+    #[arg(long, global = true)]
+    mouse: bool,
     /// Say it all in lines, and draw nothing: for screen readers and simple terminals
     #[arg(long, global = true)]
     plain: bool,
@@ -53,6 +56,7 @@ impl Flags {
         Display {
             theme: self.theme.map_or(config.look().theme, |choice| choice.0),
             depth: Depth::of(variable),
+            takes_mouse: self.mouse || config.look().mouse,
             is_plain: self.plain || config.look().plain || is_dumb,
         }
     }

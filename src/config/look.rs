@@ -13,6 +13,8 @@ pub struct Look {
     pub theme: Option<Theme>,
     /// Whether ASCII alone is shown.
     pub ascii: bool,
+    /// Whether the mouse is the program's.
+    pub mouse: bool,
     /// Whether it is all said in lines.
     pub plain: bool,
 }

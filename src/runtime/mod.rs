@@ -17,7 +17,6 @@ mod terminal;
 pub use performer::{Backing, Performer};
 pub use terminal::{Display, Unattended, attended, run};
 
-use crate::app::panes::Move;
 use crate::app::{Command, Effect, Key, Message, Model, Size};
 use crate::gate::Clock;
 use crate::view::{self, Look};
@@ -191,7 +190,7 @@ where
 
     /// Goes to a row of what has the focus, from 0.
     pub fn go_to_row(&mut self, row: usize) {
-        let effects = self.model.go_to_row(Move::Down(row));
+        let effects = self.model.go_to_row(row);
         self.perform(effects);
     }
 

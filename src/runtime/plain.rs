@@ -16,7 +16,7 @@ use std::io::{self, BufRead, Write};
 use std::time::Duration;
 
 /// A page: as many rows as are read at once.
-const PAGE: Size = Size { width: 100, height: 24 };
+const PAGE: Size = Size { width: 140, height: 26 };
 
 /// How long nothing is said while something is under way.
 const SILENCE: Duration = Duration::from_secs(3);
@@ -88,6 +88,8 @@ impl<I: BufRead, O: Write> Dialogue<I, O> {
             lines.push(format!("quota: {balances}"));
             self.balances = balances;
         }
+        // What was said once is not said again.
+        self.session.model_mut().notice = None;
         lines.iter().try_for_each(|line| self.say(line))
     }
 

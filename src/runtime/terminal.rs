@@ -3,10 +3,14 @@
 use super::background::{self, Late};
 use super::{Backing, Exit, LAST_WAIT, Session};
 use crate::app::key::Named;
+use crate::app::pointer::{Does, Pointer};
 use crate::app::{Effect, Key, Message, Model, Size};
 use crate::text::Untrusted;
 use crate::view::{Depth, Look, Theme};
-use crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste, Event, KeyCode, KeyEventKind, KeyModifiers};
+use crossterm::event::{
+    self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event, KeyCode,
+    KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use crossterm::{cursor, execute};
 use ratatui::Terminal;
@@ -39,6 +43,8 @@ pub struct Display {
     pub depth: Depth,
     /// Whether it is all said in lines.
     pub is_plain: bool,
+    /// Whether the mouse is the program's; otherwise it selects text, as the terminal does by itself.
+    pub takes_mouse: bool,
 }
 
 impl Display {
@@ -62,10 +68,13 @@ impl Display {
 struct TakenOver;
 
 impl TakenOver {
-    fn now() -> io::Result<Self> {
+    fn now(takes_mouse: bool) -> io::Result<Self> {
         enable_raw_mode()?;
         let taken = Self;
         execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)?;
+        if takes_mouse {
+            execute!(io::stdout(), EnableMouseCapture)?;
+        }
         Ok(taken)
     }
 }
@@ -78,7 +87,7 @@ impl Drop for TakenOver {
 
 /// A terminal that is gone cannot be given back: there is nobody to tell.
 fn give_back() {
-    let _ = execute!(io::stdout(), DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
+    let _ = execute!(io::stdout(), DisableMouseCapture, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
     let _ = disable_raw_mode();
 }
 
@@ -97,7 +106,7 @@ pub fn run(mut model: Model, backing: Backing, first: Vec<Effect>, display: Disp
     let mut session = Session::new(terminal, model, backing, jiff::Timestamp::now)?;
     // Before the terminal is taken over: a signal in between must not leave it so.
     session.performer.listen_for_signals()?;
-    let taken = TakenOver::now()?;
+    let taken = TakenOver::now(display.takes_mouse)?;
     let (look, late) = display.look();
     session.set_look(look);
     session.draw()?;
@@ -161,10 +170,23 @@ fn end(outbox: &Sender<Message>) {
 fn message(event: Event) -> Option<Message> {
     match event {
         Event::Key(event) if event.kind != KeyEventKind::Release => key(event.code, event.modifiers).map(Message::Key),
+        Event::Mouse(event) => pointer(event).map(Message::Pointer),
         Event::Paste(text) => Some(Message::Paste(text)),
         Event::Resize(width, height) => Some(Message::Resize(Size { width, height })),
         _ => None,
     }
+}
+
+fn pointer(event: MouseEvent) -> Option<Pointer> {
+    let does = match event.kind {
+        MouseEventKind::Down(MouseButton::Left) => Does::Press,
+        MouseEventKind::Drag(MouseButton::Left) => Does::Drag,
+        MouseEventKind::Up(MouseButton::Left) => Does::Release,
+        MouseEventKind::ScrollUp => Does::Up,
+        MouseEventKind::ScrollDown => Does::Down,
+        _ => return None,
+    };
+    Some(Pointer { x: event.column, y: event.row, does })
 }
 
 fn key(code: KeyCode, modifiers: KeyModifiers) -> Option<Key> {

@@ -47,7 +47,10 @@ fn numbered(cells: &Buffer, area: Area, y: u16, model: &Model) -> String {
     let text = row(cells, inside, y).trim_end().to_owned();
     let is_chosen = row(cells, Area { width: 2, ..area }, y).contains(['›', '>']);
     let text = text.strip_prefix(['›', '>']).map(str::to_owned).unwrap_or(text);
-    let number = first(model).and_then(|(top, before)| Some(top + usize::from(y - 1).checked_sub(before)? + 1));
+    let text = text.trim_end_matches('▏').to_owned();
+    let number = first(model).and_then(|(top, before, count)| {
+        Some(top + usize::from(y - 1).checked_sub(before)? + 1).filter(|number| *number <= count)
+    });
     let mark = if is_chosen { "> " } else { "  " };
     match number.filter(|_| !text.trim().is_empty()) {
         Some(number) => format!("{mark}{number}: {}", text.trim_start_matches(' ')),
@@ -55,11 +58,16 @@ fn numbered(cells: &Buffer, area: Area, y: u16, model: &Model) -> String {
     }
 }
 
-/// The position of the first row that is shown, and the rows that stand before it; none where rows are not chosen.
-fn first(model: &Model) -> Option<(usize, usize)> {
+/// The position of the first row that is shown, the rows that stand before it, and how many there are; none where rows are not
+/// chosen.
+fn first(model: &Model) -> Option<(usize, usize, usize)> {
     match model.place() {
-        Place::List => Some((model.list.as_ref()?.scroll.top, 0)),
-        Place::Pane => Some((model.pane_state(model.focused()?).scroll.top, 0)),
+        Place::List => model.list.as_ref().map(|list| (list.scroll.top, 0, list.count())),
+        Place::Pane => {
+            let (pane, open) = model.focused().zip(model.open())?;
+            let state = model.pane_state(pane);
+            Some((state.scroll.top, 0, state.count(&open.report, pane)))
+        }
         Place::Answer | Place::Finder => model.overlay.as_ref()?.first_row(),
         _ => None,
     }

@@ -11,6 +11,7 @@ mod going_wrong;
 mod keys;
 mod list;
 mod looks;
+mod mouse;
 mod panes;
 mod paying;
 mod picture;

@@ -6,4 +6,5 @@ mod counters;
 mod desk;
 mod keys;
 mod ledger;
+mod plain;
 mod reports;

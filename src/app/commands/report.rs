@@ -6,7 +6,15 @@ use super::context::{
 use super::{Act, Command};
 use crate::app::key::{BACK_TAB, ENTER, LEFT, RIGHT, TAB, key};
 use crate::app::model::Model;
+use crate::app::overlay::Overlay;
 use crate::app::place::{ANSWER, FILE, PANE, Place, Places, TREE};
+use crate::app::sheet::Sheet;
+
+/// Columns that one press gives the list, or takes from it.
+const WIDER: i16 = 2;
+
+/// Percent of the rows that one press gives the upper panes, or takes from them.
+const TALLER: i16 = 5;
 
 /// Columns that one sideways step moves.
 const SIDEWAYS: usize = 8;
@@ -80,6 +88,65 @@ pub(super) static COMMANDS: &[Command] = &[
             m.is_zoomed = !m.is_zoomed;
             nothing(m)
         }),
+    },
+    Command {
+        name: "timeline",
+        keys: &[key('T')],
+        label: "timeline",
+        help: "Show when each process started, along a line of time",
+        rank: 8,
+        place: FILE,
+        applies: has_report,
+        needs: "a report that is open",
+        act: Act::Local(|m| {
+            let sheet = Sheet::timeline(m, m.overlay_room().width.into());
+            m.put_over(Overlay::Sheet(sheet));
+            nothing(m)
+        }),
+    },
+    Command {
+        name: "list-wider",
+        keys: &[key('>')],
+        label: "wider list",
+        help: "Give the list of sandboxes more columns",
+        rank: 0,
+        place: FILE,
+        applies: has_report,
+        needs: "a report that is open",
+        act: Act::Local(|m| m.widen_list(WIDER)),
+    },
+    Command {
+        name: "list-narrower",
+        keys: &[key('<')],
+        label: "narrower list",
+        help: "Give the list of sandboxes fewer columns",
+        rank: 0,
+        place: FILE,
+        applies: has_report,
+        needs: "a report that is open",
+        act: Act::Local(|m| m.widen_list(-WIDER)),
+    },
+    Command {
+        name: "upper-taller",
+        keys: &[key(')')],
+        label: "taller upper panes",
+        help: "Give the upper two panes more rows",
+        rank: 0,
+        place: FILE,
+        applies: has_report,
+        needs: "a report that is open",
+        act: Act::Local(|m| m.grow_upper(TALLER)),
+    },
+    Command {
+        name: "upper-shorter",
+        keys: &[key('(')],
+        label: "shorter upper panes",
+        help: "Give the upper two panes fewer rows",
+        rank: 0,
+        place: FILE,
+        applies: has_report,
+        needs: "a report that is open",
+        act: Act::Local(|m| m.grow_upper(-TALLER)),
     },
     Command {
         name: "left",
