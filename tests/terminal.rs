@@ -281,7 +281,7 @@ fn in_ascii_nothing_else_reaches_the_terminal() {
     terminal.press("\r?");
     terminal.wait_for("Keys that apply here");
     terminal.press("\u{1b}");
-    terminal.wait_for("#= 1 Processes");
+    terminal.wait_for("+= 1 Processes");
     terminal.press("q");
     assert_eq!(terminal.wait_for_end(), 0);
     assert!(terminal.screen.lock().unwrap().1.is_ascii());

@@ -2,7 +2,7 @@
 
 use super::panes::{Move, Scroll};
 use crate::report::rows::Line;
-use crate::report::tree::{self, Folds};
+use crate::report::{Depths, Folds};
 use jiff::Timestamp;
 
 /// An answer that is looked at.
@@ -18,14 +18,15 @@ pub struct AnswerTree {
     pub folds: Folds,
     /// Cursor and window.
     pub scroll: Scroll,
-    depths: Vec<u16>,
+    depths: Depths,
 }
 
 impl AnswerTree {
     /// An answer, unfolded.
     #[must_use]
     pub fn new(title: String, received: Timestamp, lines: Vec<Line>) -> Self {
-        let depths = lines.iter().map(|line| u16::try_from(line.depth).unwrap_or(u16::MAX)).collect();
+        let depths: Vec<_> = lines.iter().map(|line| u16::try_from(line.depth).unwrap_or(u16::MAX)).collect();
+        let depths = Depths::from(depths);
         Self { title, received, lines, folds: Folds::default(), scroll: Scroll::default(), depths }
     }
 
@@ -39,7 +40,7 @@ impl AnswerTree {
     #[must_use]
     pub fn line(&self, position: usize) -> Option<(&Line, Option<bool>)> {
         let row = self.folds.row(position);
-        let children = tree::has_children(row, &self.depths).then(|| self.folds.is_folded(row));
+        let children = self.depths.has_children(row).then(|| self.folds.is_folded(row));
         Some((self.lines.get(row)?, children))
     }
 
@@ -51,9 +52,9 @@ impl AnswerTree {
     /// Folds the line, or goes to its parent.
     pub fn left(&mut self, height: usize) {
         let row = self.folds.row(self.scroll.cursor);
-        if tree::has_children(row, &self.depths) && !self.folds.is_folded(row) {
+        if self.depths.has_children(row) && !self.folds.is_folded(row) {
             self.folds.fold(row, &self.depths);
-        } else if let Some(parent) = tree::parent(row, &self.depths) {
+        } else if let Some(parent) = self.depths.parent(row) {
             self.scroll.cursor = self.folds.position(parent);
         }
         self.go(Move::Up(0), height);

@@ -1,20 +1,24 @@
 //! What the model makes of answers: calls that have ended, what the store remembers, rows that were found.
 
 use super::answer::AnswerTree;
+use super::asks::last_days;
 use super::list::Next;
 use super::message::{Effect, Failure, HeldPage, HeldReport, Here, Opening};
 use super::model::{Focus, Model};
 use super::overlay::Overlay;
 use super::palette::Prompt;
-use super::panes::{self, PaneState};
+use super::panes;
 use super::sheet::Sheet;
 use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::Pane;
+use crate::report::hashes::Hashes;
 use crate::report::identifier::Sha256;
-use crate::report::index::{Batch, Form, Section};
+use crate::report::index::{Batch, Section};
 use crate::report::rows::Line;
 use crate::request::Request;
+use crate::text::{Untrusted, thousands};
 use jiff::Timestamp;
+use std::path::Path;
 
 impl Model {
     pub(super) fn received(&mut self, request: &Request, bytes: u64, total: Option<u64>) -> Vec<Effect> {
@@ -31,7 +35,14 @@ impl Model {
         if self.is_quitting && !self.awaits_paid_answer() {
             return vec![Effect::Quit];
         }
-        if was_paid && !self.is_quitting { self.ask(Request::Quotas, true) } else { Vec::new() }
+        if !was_paid || self.is_quitting {
+            return Vec::new();
+        }
+        let mut effects = self.ask(Request::Quotas, true);
+        if self.usage.is_some() {
+            effects.extend(self.ask(last_days(self.now), true));
+        }
+        effects
     }
 
     pub(super) fn answered(&mut self, request: &Request, result: Result<Here, Failure>) -> Vec<Effect> {
@@ -89,12 +100,39 @@ impl Model {
     pub(super) fn used(&mut self, request: &Request, result: Result<Usage, Failure>) -> Vec<Effect> {
         let effects = self.ended(request);
         let columns = usize::from(self.overlay_room().width);
+        let now = self.now;
+        let is_asked = std::mem::take(&mut self.announces_usage);
         match (&mut self.overlay, result) {
-            (_, Ok(usage)) => self.put_over(Overlay::Sheet(Sheet::usage(&usage, columns))),
-            (Some(Overlay::Prompt(prompt)), Err(failure)) => prompt.failure = Some(failure),
+            (Some(Overlay::Prompt(prompt)), Err(failure)) if prompt.request(now) == Ok(request.clone()) => {
+                prompt.failure = Some(failure);
+            }
+            // Figures that were refreshed by themselves: the old ones stay.
+            (_, Err(_)) if !is_asked => {}
             (_, Err(failure)) => self.warn(format!("{} {}", failure.what, failure.cost)),
+            (_, Ok(usage)) => {
+                let sheet = Sheet::usage(&usage, columns);
+                self.usage = Some(usage);
+                self.show_figures(sheet, is_asked);
+            }
         }
         effects
+    }
+
+    pub(super) fn counted(&mut self, path: &Path, result: Result<Hashes, String>) -> Vec<Effect> {
+        let name = Untrusted::from(path.to_string_lossy().as_ref()).visible_cut(60);
+        match (&mut self.overlay, result) {
+            (Some(Overlay::Planner(planner)), Ok(hashes)) => {
+                planner.counted(path, hashes.count);
+                let again = match hashes.repeated {
+                    0 => String::new(),
+                    repeated => format!(", {repeated} of them repeated; each is charged"),
+                };
+                self.say(format!("{name} lists {} hashes{again}. Enter adds them.", thousands(hashes.count)));
+            }
+            (_, Ok(_)) => {}
+            (_, Err(why)) => self.warn(format!("{name} cannot be counted: {why}")),
+        }
+        Vec::new()
     }
 
     pub(super) fn entitled(&mut self, request: &Request, result: Result<Entitlements, Failure>) -> Vec<Effect> {
@@ -144,10 +182,9 @@ impl Model {
                 let now = self.now;
                 let is_asked = |prompt: &Prompt| prompt.request(now) == Ok(Request::Quotas);
                 let is_typed = matches!(&self.overlay, Some(Overlay::Prompt(prompt)) if is_asked(prompt));
-                if std::mem::take(&mut self.announces_balances) || is_typed {
-                    let columns = usize::from(self.overlay_room().width);
-                    self.put_over(Overlay::Sheet(Sheet::counters(&balances, self.now, columns)));
-                }
+                let is_asked = std::mem::take(&mut self.announces_balances) || is_typed;
+                let columns = usize::from(self.overlay_room().width);
+                self.show_figures(Sheet::counters(&balances, now, columns), is_asked);
                 self.balances = Some(balances);
                 self.balances_failure = None;
                 if !self.is_quitting {
@@ -162,6 +199,15 @@ impl Model {
             }
         }
         effects
+    }
+
+    /// Shows figures that were asked for; those that are shown already are refreshed in their place.
+    fn show_figures(&mut self, sheet: Sheet, is_asked: bool) {
+        match &mut self.overlay {
+            Some(Overlay::Sheet(shown)) if shown.title == sheet.title => shown.refresh(sheet),
+            _ if is_asked => self.put_over(Overlay::Sheet(sheet)),
+            _ => {}
+        }
     }
 
     pub(super) fn recalled(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) -> Vec<Effect> {
@@ -186,8 +232,10 @@ impl Model {
     pub(super) fn indexed(&mut self, opening: Opening, batch: Batch) -> Vec<Effect> {
         let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) else { return Vec::new() };
         open.report.index.absorb(batch);
-        for state in open.panes.values_mut() {
-            refresh_folds(state, &open.report);
+        for (pane, state) in &mut open.panes {
+            if state.folds.any() || !state.sieve().is_open() {
+                state.refresh(&open.report, *pane);
+            }
         }
         let index = &open.report.index;
         let (is_complete, is_json, is_cut) = (index.is_complete, index.is_json, index.is_cut);
@@ -207,12 +255,5 @@ impl Model {
         let open = self.list.as_mut().and_then(|list| list.opened_mut(opening));
         let is_known = |section: &Section| section.attribute.is_some_and(|known| !["id", "type"].contains(&known.name));
         open.is_some_and(|open| open.report.index.sections.iter().any(is_known))
-    }
-}
-
-fn refresh_folds(state: &mut PaneState, report: &crate::report::Report) {
-    if state.folds.any() {
-        let tree = report.index.sections.iter().find(|section| section.form == Form::Processes);
-        tree.into_iter().for_each(|section| state.folds.refresh(&section.depths));
     }
 }

@@ -49,7 +49,12 @@ pub static ASKS: &[Ask] = &[
         input: "",
         make: |_, _| Ok(Request::User),
     },
-    Ask { name: "v3-usage", help: "Calls of the last 30 days, by endpoint", input: "", make: |_, now| usage(now) },
+    Ask {
+        name: "v3-usage",
+        help: "Calls of the last 30 days, by endpoint",
+        input: "",
+        make: |_, now| Ok(last_days(now)),
+    },
     Ask {
         name: "v3-analysis",
         help: "An analysis by its identifier",
@@ -107,10 +112,11 @@ fn path(typed: &str) -> Result<PathBuf, String> {
     if typed.trim().is_empty() { Err("no path yet".to_owned()) } else { Ok(PathBuf::from(typed.trim())) }
 }
 
-fn usage(now: Timestamp) -> Result<Request, String> {
+/// What was used in the last 30 days.
+pub(super) fn last_days(now: Timestamp) -> Request {
     let last = now.to_zoned(TimeZone::UTC).date();
     let first = last.saturating_sub(jiff::Span::new().days(29));
-    Ok(Request::Usage { first, last })
+    Request::Usage { first, last }
 }
 
 #[cfg(test)]

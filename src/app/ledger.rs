@@ -21,6 +21,8 @@ pub struct LedgerLine {
     pub predicted_max: Option<u64>,
     /// What it counts as, carefully.
     pub counts_as: u64,
+    /// Whether it may have cost any number of units, so that what it counts as is a least.
+    pub is_open: bool,
     /// What is known of it, in a word.
     pub state: &'static str,
     /// What the service's counters said of it.
@@ -34,8 +36,9 @@ impl Sheet {
     #[must_use]
     pub fn ledger(lines: &[LedgerLine], now: Timestamp, columns: usize) -> Self {
         let sum = |counts: &dyn Fn(&LedgerLine) -> bool| {
-            let counted = lines.iter().filter(|line| counts(line)).map(|line| line.counts_as);
-            thousands(counted.fold(0, u64::saturating_add))
+            let counted = lines.iter().filter(|line| counts(line));
+            let units = counted.clone().map(|line| line.counts_as).fold(0, u64::saturating_add);
+            amount(units, counted.clone().any(|line| line.is_open))
         };
         let since = |period: Period| period.began(now);
         let sums = format!(
@@ -71,5 +74,10 @@ fn words(line: &LedgerLine) -> String {
         None => format!("at least {}", line.predicted_min),
     };
     let counted = line.counted.as_ref().map(|counted| format!(" · {counted}")).unwrap_or_default();
-    format!("{} · predicted {predicted} · {} {}{counted}", line.what, line.state, line.counts_as)
+    let counts_as = amount(line.counts_as, line.is_open);
+    format!("{} · predicted {predicted} · {} {counts_as}{counted}", line.what, line.state)
+}
+
+fn amount(units: u64, is_open: bool) -> String {
+    format!("{}{}", if is_open { "at least " } else { "" }, thousands(units))
 }

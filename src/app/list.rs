@@ -175,6 +175,14 @@ impl List {
         self.entries.get_mut(self.scroll.cursor)
     }
 
+    /// Closes reports that were moved past before they were read to their end; says whether there was one.
+    pub(super) fn leave_unfinished(&mut self) -> bool {
+        let chosen = self.scroll.cursor;
+        let others = self.entries.iter_mut().enumerate().filter(|(place, _)| *place != chosen);
+        let is_unfinished = |open: &mut OpenReport| open.unreadable.is_none() && !open.report.index.is_complete;
+        others.filter_map(|(_, entry)| entry.open.take_if(is_unfinished)).count() > 0
+    }
+
     /// The sandbox of this identifier.
     pub fn entry_mut(&mut self, identifier: &Identifier) -> Option<&mut Entry> {
         self.entries.iter_mut().find(|entry| entry.identifier.as_ref() == Some(identifier))

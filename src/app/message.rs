@@ -4,8 +4,9 @@ use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerLine;
 use super::pointer::Pointer;
-use crate::quota::{Balances, Entitlements, Usage};
+use crate::quota::{Balances, Entitlements, Spent, Usage};
 use crate::report::body::Body;
+use crate::report::hashes::Hashes;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
 use crate::report::page::Page;
@@ -14,6 +15,7 @@ use crate::request::{Quote, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// Something that happened.
 #[derive(Debug)]
@@ -90,6 +92,13 @@ pub enum Message {
         /// The page, or why there is none.
         result: Result<HeldPage, Failure>,
     },
+    /// The hashes that a file lists, or why they could not be counted.
+    Counted {
+        /// The file.
+        path: PathBuf,
+        /// How many there are.
+        result: Result<Hashes, String>,
+    },
     /// Quota details have come, or not.
     Balances(Result<Balances, String>),
     /// What this session has spent.
@@ -105,6 +114,11 @@ pub enum Message {
         /// What was found.
         batch: Batch,
     },
+    /// The index that was told is damaged: it is made again.
+    IndexLost {
+        /// Which opening of a report.
+        opening: Opening,
+    },
     /// A report cannot be read.
     Unreadable {
         /// Which opening of a report.
@@ -118,15 +132,6 @@ pub enum Message {
     Quit,
     /// The program is asked to end without waiting.
     QuitNow,
-}
-
-/// Units that this session has spent, as far as is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Spent {
-    /// Of calls that were answered.
-    pub charged: u64,
-    /// Of calls that may have been charged: lost, refused, under way.
-    pub unsure: u64,
 }
 
 /// One opening of a report: two openings of the same report are never mixed up.
@@ -191,6 +196,8 @@ pub struct Failure {
 /// Something to be done outside of the state machine.
 #[derive(Debug)]
 pub enum Effect {
+    /// Count the hashes that a file lists.
+    CountHashes(PathBuf),
     /// Find the files that were opened before.
     FindRecent,
     /// Find what is held of a file, and note that it was opened.
@@ -211,6 +218,8 @@ pub enum Effect {
         /// The bytes.
         body: Body,
     },
+    /// Index nothing: the report is not looked at any more.
+    StopIndexing,
     /// Read the ledger.
     ReadLedger,
     /// Read how often prices were confirmed.

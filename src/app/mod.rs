@@ -29,6 +29,7 @@ pub mod planner;
 pub mod pointer;
 pub mod price;
 pub mod sheet;
+pub mod sieve;
 mod timeline;
 mod typing;
 pub mod update;

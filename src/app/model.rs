@@ -4,11 +4,11 @@ use super::batch::Batch;
 use super::keymap::Keymap;
 use super::layout::{Layout, Size, Sizes, View};
 use super::list::{Entry, List, OpenReport, Origin};
-use super::message::{Effect, Failure, Here, Opening, Recent, Spent};
+use super::message::{Effect, Failure, Here, Opening, Recent};
 use super::overlay::Overlay;
 use super::panes::{self, PaneState, Scroll};
 use super::pointer::Held;
-use crate::quota::{Balances, Entitlements, Holder, Limit, Unit};
+use crate::quota::{Balances, Entitlements, Holder, Limit, Spent, Unit, Usage};
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::request::{Listing, Request};
@@ -56,6 +56,8 @@ pub struct Model {
     pub balances: Option<Balances>,
     /// Why the service's counters are not known, if they were asked for.
     pub balances_failure: Option<String>,
+    /// What was used by day and endpoint, once somebody has looked at it.
+    pub usage: Option<Usage>,
     /// What the user has bought, as far as it is known.
     pub entitlements: Entitlements,
     /// Units that this session has spent.
@@ -78,6 +80,8 @@ pub struct Model {
     pub(super) announces_balances: bool,
     /// What is remembered of the mouse.
     pub(super) held: Held,
+    /// The same for what was used.
+    pub(super) announces_usage: bool,
     /// Number of the last opening of a report.
     pub(super) openings: u64,
 }
@@ -159,6 +163,7 @@ impl Model {
             under_way: Vec::new(),
             balances: None,
             balances_failure: None,
+            usage: None,
             entitlements: Entitlements::default(),
             spent: Spent::default(),
             record: BTreeMap::new(),
@@ -170,6 +175,7 @@ impl Model {
             is_quitting: false,
             lists_at_once: false,
             announces_balances: false,
+            announces_usage: false,
             openings: 0,
         }
     }

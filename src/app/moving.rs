@@ -5,7 +5,7 @@ use super::model::{Focus, Model, Screen};
 use super::overlay::{Overlay, way};
 use super::panes::{self, Move, PaneState};
 use crate::report::index::Form;
-use crate::report::{Pane, tree};
+use crate::report::{Depths, Pane, Report};
 
 impl Model {
     /// Moves in what has the focus.
@@ -153,13 +153,17 @@ impl Model {
             answer.left(room);
             return Vec::new();
         }
-        match self.tree_row() {
-            Some((row, depths)) => self.fold_or_climb(row, &depths),
-            None => {
-                if let Some(pane) = self.focused() {
-                    self.with_pane(pane, |state, _| state.shift = state.shift.saturating_sub(columns));
-                }
+        let height = self.height();
+        let is_tree = self.with_process(|state, row, depths| {
+            if state.folds.has_children(row, depths) && !state.folds.is_folded(row) {
+                state.folds.fold(row, depths);
+            } else if let Some(parent) = depths.parent(row) {
+                state.scroll.cursor = state.folds.position(parent);
+                state.scroll.settle(state.folds.len(depths), height);
             }
+        });
+        if let (false, Some(pane)) = (is_tree, self.focused()) {
+            self.with_pane(pane, |state, _| state.shift = state.shift.saturating_sub(columns));
         }
         Vec::new()
     }
@@ -170,9 +174,8 @@ impl Model {
             return Vec::new();
         }
         let Some(pane) = self.focused() else { return self.step_pane(true) };
-        match self.tree_row() {
-            Some((row, depths)) => self.with_pane(pane, |state, _| state.folds.unfold(row, &depths)),
-            None => self.with_pane(pane, |state, _| state.shift = state.shift.saturating_add(columns).min(100_000)),
+        if !self.with_process(|state, row, depths| state.folds.unfold(row, depths)) {
+            self.with_pane(pane, |state, _| state.shift = state.shift.saturating_add(columns).min(100_000));
         }
         Vec::new()
     }
@@ -182,15 +185,9 @@ impl Model {
             answer.toggle();
             return Vec::new();
         }
-        if let Some((row, depths)) = self.tree_row() {
-            self.with_pane(Pane::Processes, |state, _| {
-                if state.folds.is_folded(row) {
-                    state.folds.unfold(row, &depths)
-                } else {
-                    state.folds.fold(row, &depths)
-                }
-            });
-        }
+        self.with_process(|state, row, depths| {
+            if state.folds.is_folded(row) { state.folds.unfold(row, depths) } else { state.folds.fold(row, depths) }
+        });
         Vec::new()
     }
 
@@ -201,39 +198,38 @@ impl Model {
             return Vec::new();
         }
         let height = self.height();
-        let (row, depths) = self.tree_row().unwrap_or_else(|| (0, self.tree_depths()));
-        self.with_pane(Pane::Processes, |state, _| {
-            state.folds.fold_all(fold, &depths);
+        self.with_tree(|state, report| {
+            let Some((number, tree)) = report.tree() else { return };
+            let place = state.place(report, Pane::Processes, state.scroll.cursor);
+            let row = place.filter(|place| place.section == number).map_or(0, |place| place.row);
+            state.folds.fold_all(fold, tree.depths());
             state.scroll.cursor = state.folds.position(row);
+            let count = state.count(report, Pane::Processes);
+            state.scroll.settle(count, height);
         });
-        self.with_pane(Pane::Processes, |state, count| state.scroll.settle(count, height));
         Vec::new()
     }
 
-    fn fold_or_climb(&mut self, row: usize, depths: &[u16]) {
-        let height = self.height();
-        self.with_pane(Pane::Processes, |state, count| {
-            if tree::has_children(row, depths) && !state.folds.is_folded(row) {
-                state.folds.fold(row, depths);
-            } else if let Some(parent) = tree::parent(row, depths) {
-                state.scroll.cursor = state.folds.position(parent);
-                state.scroll.settle(count, height);
-            }
-        });
+    /// Changes how the tree of processes is looked at.
+    fn with_tree(&mut self, change: impl FnOnce(&mut PaneState, &Report)) {
+        if let Some(open) = self.open_mut() {
+            change(open.panes.entry(Pane::Processes).or_default(), &open.report);
+        }
     }
 
-    /// The process under the cursor, with the depths of its tree; none elsewhere.
-    fn tree_row(&self) -> Option<(usize, Vec<u16>)> {
-        let pane = self.focused().filter(|pane| *pane == Pane::Processes)?;
-        let (open, state) = (self.open()?, self.pane_state(pane));
-        let place = state.place(&open.report, pane, state.scroll.cursor)?;
-        let section = open.report.section(place.section)?;
-        (section.form == Form::Processes).then(|| (place.row, section.depths.clone()))
-    }
-
-    fn tree_depths(&self) -> Vec<u16> {
-        let sections = self.open().map(|open| &open.report.index.sections);
-        let tree = sections.into_iter().flatten().find(|section| section.form == Form::Processes);
-        tree.map(|section| section.depths.clone()).unwrap_or_default()
+    /// Changes how the process under the cursor is looked at; says whether there is one.
+    fn with_process(&mut self, change: impl FnOnce(&mut PaneState, usize, &Depths)) -> bool {
+        let mut is_process = false;
+        if self.focused() == Some(Pane::Processes) {
+            self.with_tree(|state, report| {
+                let place = state.place(report, Pane::Processes, state.scroll.cursor);
+                let found = place.and_then(|place| Some((place.row, report.section(place.section)?)));
+                if let Some((row, section)) = found.filter(|(_, section)| section.form == Form::Processes) {
+                    is_process = true;
+                    change(state, row, section.depths());
+                }
+            });
+        }
+        is_process
     }
 }

@@ -142,9 +142,13 @@ fn rate(typed: &str, item: &Item) -> Option<usize> {
         return Some(0);
     }
     let typed = typed.to_lowercase();
-    let words = || typed.split_whitespace().all(|word| item.help.to_lowercase().contains(word));
+    let help = item.help.to_lowercase();
+    let words = || typed.split_whitespace().all(|word| help.contains(word)).then_some(1_000);
     let at_once = item.name.find(&typed).map(|at| 1 + at);
-    at_once.or_else(|| gaps(&typed, item.name).map(|gaps| 100 + gaps)).or_else(|| words().then_some(1_000))
+    at_once
+        .or_else(|| gaps(&typed, item.name).map(|gaps| 100 + gaps))
+        .or_else(|| help.contains(&typed).then_some(500))
+        .or_else(words)
 }
 
 /// How far apart letters stand in a text, in their order; the start of a word counts as near. None where one is missing.

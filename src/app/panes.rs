@@ -3,9 +3,9 @@
 use super::commands::{Act, Command, has_report};
 use super::key::Key;
 use super::place::FILE;
+use super::sieve::Sieve;
 use crate::report::index::Form;
-use crate::report::tree::{self, Folds};
-use crate::report::{Pane, Report, Row};
+use crate::report::{Folds, Pane, Report, Row, Section};
 
 /// One pane on the screen.
 #[derive(Debug)]
@@ -146,6 +146,8 @@ pub struct PaneState {
     pub shift: usize,
     /// What is folded of the process tree.
     pub folds: Folds,
+    /// Which rows are let through.
+    sieve: Sieve,
 }
 
 /// A row's place in its report.
@@ -164,6 +166,8 @@ pub struct Shown {
     pub row: Row,
     /// For a process: its place in the tree.
     pub branch: Option<Branch>,
+    /// Whether the row is shown for its own sake, and not only because it stands above one in the tree.
+    pub is_wanted: bool,
 }
 
 /// A process's place in the tree.
@@ -180,18 +184,52 @@ const GUIDE_REACH: usize = 2_000;
 
 impl PaneState {
     /// A pane that nobody has moved in.
-    pub const UNTOUCHED: Self = Self { scroll: Scroll { cursor: 0, top: 0 }, shift: 0, folds: Folds::NONE };
+    pub const UNTOUCHED: Self =
+        Self { scroll: Scroll { cursor: 0, top: 0 }, shift: 0, folds: Folds::NONE, sieve: Sieve::OPEN };
 
-    /// How many rows the pane shows of this report.
+    /// How many rows the pane shows of this report: those that are let through, with those above them in the tree, without what
+    /// is folded away.
     #[must_use]
     pub fn count(&self, report: &Report, pane: Pane) -> usize {
         report.sections(pane).into_iter().map(|section| self.section_count(report, section)).sum()
     }
 
+    /// How many rows are let through, folded ones included.
+    #[must_use]
+    pub fn wanted(&self, report: &Report, pane: Pane) -> usize {
+        let rows = |section| self.sieve.rows(section).map_or_else(|| length(report, section), <[u32]>::len);
+        report.sections(pane).into_iter().map(rows).sum()
+    }
+
+    /// Which rows are let through.
+    #[must_use]
+    pub fn sieve(&self) -> &Sieve {
+        &self.sieve
+    }
+
+    /// Lets other rows through; the cursor stays on its row, or goes to the one before it that is shown.
+    pub fn sift(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut Sieve)) {
+        let here = self.place(report, pane, self.scroll.cursor);
+        change(&mut self.sieve);
+        self.refresh(report, pane);
+        self.scroll.cursor = here.map_or(0, |here| self.position(report, pane, here));
+    }
+
+    /// Finds what is shown again, after rows were added.
+    pub fn refresh(&mut self, report: &Report, pane: Pane) {
+        let sections = report.sections(pane);
+        self.sieve.refresh(sections.iter().map(|section| (*section, length(report, *section))));
+        for section in sections {
+            if let Some(tree) = report.section(section).filter(|found| found.form == Form::Processes) {
+                self.folds.keep(self.sieve.rows(section), tree.depths());
+            }
+        }
+    }
+
     fn section_count(&self, report: &Report, section: usize) -> usize {
         report.section(section).map_or(0, |found| match found.form {
-            Form::Processes => self.folds.len(&found.depths),
-            _ => found.len(),
+            Form::Processes => self.folds.len(found.depths()),
+            _ => self.sieve.rows(section).map_or_else(|| found.len(), <[u32]>::len),
         })
     }
 
@@ -203,12 +241,32 @@ impl PaneState {
             let count = self.section_count(report, section);
             if rest < count {
                 let is_tree = report.section(section).is_some_and(|found| found.form == Form::Processes);
-                let row = if is_tree { self.folds.row(rest) } else { rest };
+                let row = if is_tree { self.folds.row(rest) } else { self.sieve.row(section, rest) };
                 return Some(Place { section, row });
             }
             rest -= count;
         }
         None
+    }
+
+    /// The position of a row, or of the nearest one before it that is shown.
+    #[must_use]
+    pub fn position(&self, report: &Report, pane: Pane, place: Place) -> usize {
+        let mut before = 0;
+        for section in report.sections(pane) {
+            let count = self.section_count(report, section);
+            if section == place.section && count > 0 {
+                let is_tree = report.section(section).is_some_and(|found| found.form == Form::Processes);
+                let within =
+                    if is_tree { self.folds.position(place.row) } else { self.sieve.position(section, place.row) };
+                return before + within.min(count - 1);
+            }
+            if section == place.section {
+                return before.saturating_sub(1);
+            }
+            before += count;
+        }
+        0
     }
 
     /// The positions at which sections begin, the first left out.
@@ -220,7 +278,7 @@ impl PaneState {
             at += count;
             at
         });
-        let mut ends: Vec<usize> = ends.collect();
+        let mut ends: Vec<usize> = ends.filter(|end| *end > 0).collect();
         ends.pop();
         ends.dedup();
         ends
@@ -232,16 +290,22 @@ impl PaneState {
         let place = self.place(report, pane, position)?;
         let section = report.section(place.section)?;
         let branch = (section.form == Form::Processes).then(|| Branch {
-            guides: tree::guides(place.row, &section.depths, GUIDE_REACH),
-            children: tree::has_children(place.row, &section.depths).then(|| self.folds.is_folded(place.row)),
+            guides: self.folds.guides(place.row, section.depths(), GUIDE_REACH),
+            children: self.folds.has_children(place.row, section.depths()).then(|| self.folds.is_folded(place.row)),
         });
-        Some(Shown { row: report.row(place.section, place.row), branch })
+        let is_wanted = self.sieve.lets_through(place.section, place.row);
+        Some(Shown { row: report.row(place.section, place.row), branch, is_wanted })
     }
+}
+
+fn length(report: &Report, section: usize) -> usize {
+    report.section(section).map_or(0, Section::len)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::RowSet;
     use proptest::prelude::*;
 
     #[test]
@@ -254,6 +318,58 @@ mod tests {
         keys.sort();
         keys.dedup();
         assert_eq!(keys.len(), PANES.len());
+    }
+
+    /// A registry pane with three kinds of rows, and a tree.
+    fn report() -> Report {
+        let json = br#"{"processes_tree":[{"name":"a","children":[{"name":"b"},{"name":"c"}]},{"name":"d"}],
+            "registry_keys_set":["s0","s1","s2"],"registry_keys_deleted":["d0"],"registry_keys_opened":["o0","o1"]}"#;
+        let body = crate::report::Body::in_memory(json.to_vec());
+        let index = crate::report::Index::of(&body).unwrap();
+        Report { body, index }
+    }
+
+    /// Every row that a pane shows; `^` stands before one that only stands above another.
+    fn rows(state: &PaneState, report: &Report, pane: Pane) -> Vec<String> {
+        let rows = (0..state.count(report, pane)).map(|at| {
+            let place = state.place(report, pane, at).unwrap();
+            assert_eq!(state.position(report, pane, place), at);
+            let shown = state.shown(report, pane, at).unwrap();
+            let crate::report::Piece::Value(text) = &shown.row.pieces[0] else { panic!("a value") };
+            format!("{}{}", if shown.is_wanted { "" } else { "^" }, text.visible())
+        });
+        rows.collect()
+    }
+
+    #[test]
+    fn a_pane_shows_what_is_found_without_what_is_hidden() {
+        let (report, mut state) = (report(), PaneState::default());
+        let all = ["s0", "s1", "s2", "d0", "o0", "o1"];
+        assert_eq!(rows(&state, &report, Pane::Registry), all);
+        state.scroll.cursor = 5;
+        let found = [(1, 1), (1, 2), (3, 0)].into_iter().collect();
+        state.sift(&report, Pane::Registry, |sieve| sieve.find(Some(found)));
+        assert_eq!(rows(&state, &report, Pane::Registry), ["s1", "s2", "o0"]);
+        assert_eq!((state.scroll.cursor, state.borders(&report, Pane::Registry)), (2, vec![2]));
+        state.sift(&report, Pane::Registry, |sieve| sieve.hide([(1, 2), (3, 1)].into_iter().collect()));
+        assert_eq!(rows(&state, &report, Pane::Registry), ["s1", "o0"]);
+        state.sift(&report, Pane::Registry, |sieve| sieve.find(None));
+        assert_eq!(rows(&state, &report, Pane::Registry), ["s0", "s1", "d0", "o0"]);
+        assert_eq!(state.scroll.cursor, 3);
+        state.sift(&report, Pane::Registry, |sieve| sieve.hide(RowSet::EMPTY));
+        assert_eq!(rows(&state, &report, Pane::Registry), all);
+    }
+
+    #[test]
+    fn a_tree_keeps_those_above_what_is_found() {
+        let (report, mut state) = (report(), PaneState::default());
+        state.sift(&report, Pane::Processes, |sieve| sieve.find(Some([(0, 2)].into_iter().collect())));
+        assert_eq!(rows(&state, &report, Pane::Processes), ["^a", "c"]);
+        assert_eq!(state.wanted(&report, Pane::Processes), 1);
+        let shown = state.shown(&report, Pane::Processes, 1).unwrap();
+        assert_eq!(shown.branch, Some(Branch { guides: vec![false], children: None }));
+        state.sift(&report, Pane::Processes, |sieve| sieve.find(Some(RowSet::EMPTY)));
+        assert_eq!((state.count(&report, Pane::Processes), state.scroll.cursor), (0, 0));
     }
 
     fn movement() -> impl Strategy<Value = Move> {

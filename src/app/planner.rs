@@ -3,7 +3,11 @@
 use super::model::Model;
 use super::sheet::SheetRow;
 use crate::quota::{Entitlements, Fit, Kind, Line, Numbers, Operation, Plan, price};
-use crate::text::thousands;
+use crate::text::{Untrusted, thousands};
+use std::path::{Path, PathBuf};
+
+/// What stands before the name of a file that lists hashes.
+const LISTED: char = '@';
 
 /// A plan that is being made.
 #[derive(Debug, Default)]
@@ -20,12 +24,20 @@ impl Planner {
     /// Says what is missing.
     pub fn operation(&self) -> Result<Operation, String> {
         let mut words = self.typed.split_whitespace();
-        let name = words.next().ok_or("type an operation and how many, such as v2-file-report 600")?;
+        let name = words
+            .next()
+            .ok_or("type an operation and how many, such as v2-file-report 600, or @ and a file of hashes")?;
         let kind = Kind::named(name).ok_or_else(|| match similar(name).as_slice() {
             [] => format!("no operation is called {name}"),
             some => format!("perhaps {}", some.join(", ")),
         })?;
         let count = words.next().unwrap_or("1");
+        if count.starts_with(LISTED) {
+            return Err(format!(
+                "enter counts the hashes that {} lists",
+                self.list().map(|(_, path)| Untrusted::from(path).visible_cut(60)).unwrap_or_default()
+            ));
+        }
         let count = count.replace(',', "").parse().map_err(|_| format!("{count} is no number"))?;
         // Each operation takes the one number that is its own.
         let numbers = Numbers {
@@ -40,14 +52,32 @@ impl Planner {
         Ok(Operation::with(kind, numbers))
     }
 
-    /// Adds what is typed to the plan.
+    /// Adds what is typed to the plan; gives the file that is typed in place of a number, which is to be read first.
     ///
     /// # Errors
     /// Says what is missing.
-    pub fn add(&mut self) -> Result<(), String> {
+    pub fn add(&mut self) -> Result<Option<PathBuf>, String> {
+        if let Some((_, path)) = self.list() {
+            return Ok(Some(PathBuf::from(path)));
+        }
         self.items.push(self.operation()?);
         self.typed.clear();
-        Ok(())
+        Ok(None)
+    }
+
+    /// Puts the number of hashes in the place of the file that lists them.
+    pub fn counted(&mut self, path: &Path, count: u64) {
+        let Some((operation, typed)) = self.list() else { return };
+        if Path::new(typed) == path {
+            self.typed = format!("{operation} {count}");
+        }
+    }
+
+    /// The operation that is typed, and the file after it.
+    fn list(&self) -> Option<(&str, &str)> {
+        let (operation, path) = self.typed.trim().split_once(char::is_whitespace)?;
+        let path = path.trim().strip_prefix(LISTED)?;
+        Kind::named(operation).filter(|_| !path.is_empty()).map(|_| (operation, path))
     }
 
     /// Takes the last operation out of the plan.
@@ -148,7 +178,7 @@ mod tests {
     fn operations_add_up_and_are_held_against_the_limits() {
         let mut planner = Planner { typed: "v2-file-report 590".to_owned(), ..Planner::default() };
         assert!(text(&planner).contains("typed|590 hashes · 590 requests · rule 8.2.1"), "{}", text(&planner));
-        planner.add().unwrap();
+        assert_eq!(planner.add(), Ok(None));
         planner.typed = "v3-file 10".to_owned();
         let shown = text(&planner);
         assert!(shown.contains("too much|") && shown.contains("2 more than today's limit"), "{shown}");
@@ -156,6 +186,16 @@ mod tests {
         assert!(text(&planner).contains("fits|"), "{}", text(&planner));
         planner.take_back();
         assert!(!text(&planner).contains("planned"));
+    }
+
+    #[test]
+    fn a_file_of_hashes_stands_for_their_number() {
+        let mut planner = Planner { typed: "v2-file-report @my list.txt".to_owned(), ..Planner::default() };
+        assert!(text(&planner).contains("enter counts the hashes that my list.txt lists"), "{}", text(&planner));
+        let path = planner.add().unwrap();
+        planner.counted(Path::new("another"), 3);
+        planner.counted(&path, 590);
+        assert!(text(&planner).contains("typed|590 hashes · 590 requests"), "{}", text(&planner));
     }
 
     #[test]

@@ -100,7 +100,7 @@ impl Model {
             return Vec::new();
         }
         self.held.edge = self.layout().edge_at(at.x, at.y);
-        self.choose_at(at)
+        if self.held.edge.is_some() { Vec::new() } else { self.choose_at(at) }
     }
 
     /// Gives the focus to what is there, and chooses its row.

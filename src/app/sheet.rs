@@ -54,6 +54,12 @@ impl Sheet {
         }
     }
 
+    /// Takes newer words in the place of its own.
+    pub(super) fn refresh(&mut self, newer: Self) {
+        let top = self.top.min(newer.count().saturating_sub(1));
+        *self = Self { top, ..newer };
+    }
+
     /// The rows from the first one shown on.
     pub fn rows(&self) -> impl Iterator<Item = &SheetRow> {
         self.rows.iter().skip(self.top)
@@ -116,8 +122,8 @@ fn price_of(model: &Model, key: Key, command: &Command) -> Vec<Paragraph> {
         Tag::NoKey | Tag::Costs(_) | Tag::Spent(_) => {
             let price = model.price(&request);
             found.extend(price.explanation().into_iter().map(|sentence| paragraph("", sentence)));
-            found.push(paragraph("", seen(model, price.operation.name())));
             if !price.is_free() {
+                found.push(paragraph("", seen(model, price.operation.name())));
                 let left = [Holder::User, Holder::Group].into_iter().filter_map(|holder| left(model, holder));
                 found.extend(left.map(|words| paragraph("", words)));
             }

@@ -96,9 +96,15 @@ impl Model {
     }
 
     pub(super) fn paste(&mut self, text: &str) -> Vec<Effect> {
-        if let Some(Overlay::Prompt(form)) = &mut self.overlay {
+        let typed = match &mut self.overlay {
+            Some(Overlay::Prompt(form)) => Some(&mut form.typed),
+            Some(Overlay::Planner(planner)) => Some(&mut planner.typed),
+            Some(Overlay::Palette(palette)) => Some(&mut palette.typed),
+            _ => None,
+        };
+        if let Some(typed) = typed {
             let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-            form.typed.extend(plain.take(LONGEST_LINE.saturating_sub(form.typed.len())));
+            typed.extend(plain.take(LONGEST_LINE.saturating_sub(typed.len())));
             return self.look_up();
         }
         if self.screen != Screen::Start {

@@ -10,6 +10,7 @@ use super::palette::{Confirm, Confirmed};
 use super::panes;
 use super::sheet::Sheet;
 use crate::quota::Allowed;
+use crate::report::Index;
 use crate::report::identifier::Sha256;
 use crate::request::{Quote, Request};
 use jiff::Timestamp;
@@ -55,6 +56,7 @@ impl Model {
                 Vec::new()
             }
             Message::Listed { request, result } => self.listed(&request, result),
+            Message::Counted { path, result } => self.counted(&path, result),
             Message::Balances(result) => self.balanced(result),
             Message::Spent(spent) => {
                 self.spent = spent;
@@ -70,6 +72,12 @@ impl Model {
                 Vec::new()
             }
             Message::Indexed { opening, batch } => self.indexed(opening, batch),
+            Message::IndexLost { opening } => {
+                if let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) {
+                    open.report.index = Index::default();
+                }
+                Vec::new()
+            }
             Message::Unreadable { opening, why } => {
                 if let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) {
                     open.unreadable = Some(why);
@@ -115,6 +123,7 @@ impl Model {
                 }
                 Some(request) => {
                     self.announces_balances |= request == Request::Quotas;
+                    self.announces_usage |= matches!(request, Request::Usage { .. });
                     self.ask(request, *anew)
                 }
                 None => Vec::new(),
@@ -192,14 +201,15 @@ impl Model {
     /// Opens the chosen report if it is here: a held report costs nothing, so no key is needed.
     pub fn show_chosen(&mut self) -> Vec<Effect> {
         let opening = self.next_opening();
-        let Some(entry) = self.list.as_mut().and_then(List::chosen_mut) else { return Vec::new() };
-        let Remote::Here(here) = &entry.report else { return Vec::new() };
-        if entry.open.is_some() {
-            return Vec::new();
+        let Some(list) = &mut self.list else { return Vec::new() };
+        let mut effects = if list.leave_unfinished() { vec![Effect::StopIndexing] } else { Vec::new() };
+        let Some(entry) = list.chosen_mut().filter(|entry| entry.open.is_none()) else { return effects };
+        if let Remote::Here(here) = &entry.report {
+            let body = here.body.clone();
+            entry.open = Some(OpenReport::new(opening, here));
+            effects.push(Effect::Index { opening, body });
         }
-        let body = here.body.clone();
-        entry.open = Some(OpenReport::new(opening, here));
-        vec![Effect::Index { opening, body }]
+        effects
     }
 
     /// Opens a file: what is held of it is shown, nothing is asked.

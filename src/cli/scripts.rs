@@ -224,7 +224,10 @@ pub(super) fn say_cost(gate: &Gate) -> anyhow::Result<()> {
     let words = match (spent.charged, spent.unsure) {
         (0, 0) => "nothing was charged".to_owned(),
         (charged, 0) => format!("charged: {charged}"),
-        (charged, unsure) => format!("charged: {charged}, perhaps {unsure} more"),
+        (charged, unsure) => {
+            let or = if spent.is_open { " or" } else { "" };
+            format!("charged: {charged}, perhaps {unsure}{or} more")
+        }
     };
     // What was paid for is worth more than the remark about it.
     let _ = writeln!(std::io::stderr(), "behaview: {words}");

@@ -3,6 +3,7 @@
 use super::Gate;
 use crate::quota::audit::{Look, Reading};
 use crate::quota::{Balances, Holder, Period, Unit};
+use crate::request::Request;
 use jiff::Timestamp;
 
 /// The counters that are written down: those whose ends are documented, of the unit that calls are counted in.
@@ -14,6 +15,15 @@ impl Gate {
         let (account, asked) = (self.client.account()?, (self.clock)());
         let after = self.work(|store| store.last_entry()).await.ok()?.ok()?;
         Some(Look { asked, received: asked, account, after, readings: Vec::new() })
+    }
+
+    /// Looks before a call without a known limit: should its answer be lost, only a look before and one after tell its cost.
+    /// One that fails explains nothing.
+    pub(super) async fn look_before(&self) {
+        let Some(look) = self.begin_look().await else { return };
+        if let Ok(reply) = self.client.send(&Request::Quotas, &|_| {}).await {
+            self.note_look(look, (self.clock)(), &reply).await;
+        }
     }
 
     /// Writes down what a look found, and settles what it explains. One that cannot be written explains nothing.

@@ -11,12 +11,12 @@
 mod looks;
 mod reading;
 
-use crate::quota::{Allowed, Budget, OverBudget, Settled};
+use crate::quota::{Allowed, Budget, OverBudget, Settled, Spent};
 use crate::report::Body;
 use crate::request::{Quote, Request};
 use crate::service::error::ServiceError;
 use crate::service::{Client, Received};
-use crate::store::{Entry, HeldAnswer, LedgerId, Reserved, Settlement, Spent, Store, StoreError};
+use crate::store::{Entry, HeldAnswer, LedgerId, Reserved, Settlement, Store, StoreError};
 use jiff::Timestamp;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -219,6 +219,9 @@ impl Gate {
             return Err(GateError::NotEntitled(reason));
         }
         let _under_way = self.enter(request)?;
+        if price.units.max().is_none() && !self.budget.is_set() {
+            self.look_before().await;
+        }
         let entry = if price.is_free() { None } else { Some(self.reserve(quote).await?) };
         // Nobody else can reserve the same from here on, so what is not held now is not under way either.
         if !anew && let (Some(entry), Some(held)) = (entry, self.held(request).ok().flatten()) {

@@ -47,25 +47,34 @@ pub(super) fn read_kept(
     bytes: Vec<u8>,
 ) -> Result<Answer, ServiceError> {
     let body = Body::in_memory(bytes);
-    let unkept = accept(store, profile, request, id, &body)?.err().map(|error| error.to_string());
+    let Accepted { unmarked, index } = accept(store, profile, request, id, &body)?;
     // From here on the bytes in the store serve, and those in memory are let go.
     let held = request.holding_key().and_then(|key| store.answer(profile, &key).ok().flatten());
     let body = held.filter(|held| held.id == id).map_or(body, |held| held.body);
-    Ok(Answer { received, body, unkept })
+    if matches!(request, Request::Behaviour { .. } | Request::Behaviours { .. }) {
+        // One that cannot be kept is made again when it is wanted.
+        let _ = index.keep(&body);
+    }
+    Ok(Answer { received, body, unkept: unmarked.map(|error| error.to_string()) })
+}
+
+/// An answer that is sound.
+pub(super) struct Accepted {
+    /// Why it could not be marked as read, if so: it is read again when it is next asked for.
+    unmarked: Option<StoreError>,
+    index: Index,
 }
 
 /// Holds a kept answer that is sound, with the reports it brought, and sets aside one that is not.
-///
-/// An answer that cannot be marked stays unread, and is read again when it is next asked for.
 pub(super) fn accept(
     store: &Store,
     profile: &str,
     request: &Request,
     id: AnswerId,
     body: &Body,
-) -> Result<Result<(), StoreError>, ServiceError> {
+) -> Result<Accepted, ServiceError> {
     match read(request, body) {
-        Ok(brought) => Ok(store.accept(profile, id, &brought)),
+        Ok((brought, index)) => Ok(Accepted { unmarked: store.accept(profile, id, &brought).err(), index }),
         Err(error) => {
             let _ = store.set_aside(id);
             Err(error)
@@ -87,8 +96,8 @@ fn brought(page: Page, file: &Sha256) -> Vec<Brought> {
     reports.collect()
 }
 
-/// Whether a body answers the request, and which reports it brought.
-pub(super) fn read(request: &Request, body: &Body) -> Result<Vec<Brought>, ServiceError> {
+/// Whether a body answers the request, and which reports it brought; with where its rows start.
+pub(super) fn read(request: &Request, body: &Body) -> Result<(Vec<Brought>, Index), ServiceError> {
     let unusable = |why: Unusable| Err(ServiceError::Unusable(why));
     let index = Index::of(body).map_err(|error| ServiceError::Lost(error.to_string()))?;
     if !index.is_json {
@@ -99,13 +108,15 @@ pub(super) fn read(request: &Request, body: &Body) -> Result<Vec<Brought>, Servi
     }
     match request {
         Request::Behaviours { file, .. } => {
-            page_of(body, &index, file).map(|page| brought(page, file)).map_err(ServiceError::Unusable)
+            let page = page_of(body, &index, file).map_err(ServiceError::Unusable)?;
+            Ok((brought(page, file), index))
         }
         Request::Behaviour { identifier } => {
-            is_report(&Report { body: body.clone(), index }, identifier).map_err(ServiceError::Unusable)?;
-            Ok(vec![whole(identifier, body)])
+            let report = Report { body: body.clone(), index };
+            is_report(&report, identifier).map_err(ServiceError::Unusable)?;
+            Ok((vec![whole(identifier, body)], report.index))
         }
-        _ => Ok(Vec::new()),
+        _ => Ok((Vec::new(), index)),
     }
 }
 

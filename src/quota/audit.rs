@@ -105,12 +105,15 @@ pub struct Counted {
     pub operation: String,
     /// Whether it is not known what it cost.
     pub is_unsure: bool,
+    /// Whether nobody knows what it cost at most.
+    pub is_open: bool,
 }
 
 impl Counted {
     fn of(call: &Call) -> Self {
         let is_unsure = matches!(call.charge, Charge::Unsure(_));
-        Self { number: call.number, operation: call.operation.clone(), is_unsure }
+        let is_open = call.charge == Charge::Unsure(None);
+        Self { number: call.number, operation: call.operation.clone(), is_unsure, is_open }
     }
 }
 
@@ -121,7 +124,7 @@ pub enum Finding {
     Confirmed,
     /// The unsure calls cost nothing.
     Free,
-    /// The unsure calls cost all that they could; a single one without a known limit this much.
+    /// The unsure calls cost all that they could; those without a known limit this much together, or less.
     Charged(Option<u64>),
     /// The counter rose by less than the calls are thought to have cost.
     Contradicted,
@@ -151,7 +154,7 @@ impl Window {
             _ if !self.is_final => Finding::Unclear,
             (Some(0), _) => Finding::Free,
             (Some(rest), Some(all)) if unsure > 0 && rest == all => Finding::Charged(None),
-            (Some(rest), None) if unsure == 1 => Finding::Charged(Some(rest)),
+            (Some(rest), None) => Finding::Charged(Some(rest)),
             (None, _) => Finding::Contradicted,
             _ => Finding::Unclear,
         }

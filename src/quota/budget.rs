@@ -21,6 +21,31 @@ pub enum Span {
     Day,
 }
 
+/// Units that were spent, as far as it is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Of calls that were answered.
+    pub charged: u64,
+    /// Of calls that may have been charged: under way, lost, refused.
+    pub unsure: u64,
+    /// Whether a call is among these that nobody knows the most for, so that they may have cost more.
+    pub is_open: bool,
+}
+
+impl Spent {
+    /// The careful sum; a least where it is open.
+    #[must_use]
+    pub fn total(self) -> u64 {
+        self.charged.saturating_add(self.unsure)
+    }
+
+    /// The most that may have been spent; none where nobody knows.
+    #[must_use]
+    pub fn most(self) -> Option<u64> {
+        (!self.is_open).then_some(self.total())
+    }
+}
+
 /// A call that would go beyond a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OverBudget {
@@ -28,8 +53,8 @@ pub struct OverBudget {
     pub span: Span,
     /// How much it allows.
     pub limit: u64,
-    /// How much of it is spent, or may be.
-    pub spent: u64,
+    /// How much of it is spent, or may be; none if nobody knows.
+    pub spent: Option<u64>,
     /// What the call would cost at most; none if nobody knows.
     pub worst: Option<u64>,
     /// What that is counted in.
@@ -49,12 +74,14 @@ impl Budget {
         self.session.or(self.daily).is_some()
     }
 
-    /// The budget that a call at this price would exceed at worst, after what was spent; careful sums, in units.
+    /// The budget that a call at this price would exceed at worst, after what was spent.
     #[must_use]
-    pub fn exceeded(self, price: &Price, session: u64, today: u64) -> Option<OverBudget> {
+    pub fn exceeded(self, price: &Price, session: Spent, today: Spent) -> Option<OverBudget> {
         let worst = price.units.max();
-        let limits = [(Span::Session, self.session, session), (Span::Day, self.daily, today)];
-        let over = |spent: u64, limit: u64| worst.is_none_or(|worst| spent.saturating_add(worst) > limit);
+        let limits = [(Span::Session, self.session, session.most()), (Span::Day, self.daily, today.most())];
+        let over = |spent: Option<u64>, limit: u64| {
+            spent.zip(worst).is_none_or(|(spent, worst)| spent.saturating_add(worst) > limit)
+        };
         limits.into_iter().find_map(|(span, limit, spent)| {
             limit.filter(|limit| over(spent, *limit)).map(|limit| OverBudget {
                 span,
@@ -77,7 +104,15 @@ impl fmt::Display for OverBudget {
             Span::Session => "this run may spend",
             Span::Day => "may be spent today (UTC)",
         };
-        write!(f, ", and {} of the {} that {whose} are spent or may be", self.spent, self.limit)
+        match self.spent {
+            Some(spent) => write!(f, ", and {spent} of the {} that {whose} are spent or may be", self.limit),
+            None => write!(
+                f,
+                ", and nobody knows how much of the {} that {whose} is spent: the answer to a call without a known \
+                 limit was lost. The counters tell, five quiet minutes after it: look at them then, for nothing",
+                self.limit
+            ),
+        }
     }
 }
 
@@ -91,14 +126,18 @@ mod tests {
         let of = |kind| price(&Operation::once(kind), &Entitlements::default());
         let (one, open) = (of(Kind::PrivateBehaviour), of(Kind::V2FileSubmissions));
         let budget = Budget { session: Some(3), daily: Some(5) };
-        assert_eq!(budget.exceeded(&one, 2, 4), None);
-        let words = |price, session, today| budget.exceeded(price, session, today).unwrap().to_string();
+        let spent = |charged| Spent { charged, ..Spent::default() };
+        assert_eq!(budget.exceeded(&one, spent(2), spent(4)), None);
+        let words = |price, session, today| budget.exceeded(price, spent(session), spent(today)).unwrap().to_string();
         let run =
             "over the budget: it would cost 1 request, and 3 of the 3 that this run may spend are spent or may be";
         assert_eq!(words(&one, 3, 0), run);
         assert!(words(&one, 0, 5).contains("5 of the 5 that may be spent today"));
         assert!(words(&open, 0, 0).contains("nobody knows"));
-        assert_eq!(Budget::default().exceeded(&open, u64::MAX, u64::MAX), None);
+        assert_eq!(Budget::default().exceeded(&open, spent(u64::MAX), spent(u64::MAX)), None);
+        let lost = Spent { is_open: true, ..spent(0) };
+        let words = budget.exceeded(&one, lost, lost).unwrap().to_string();
+        assert!(words.contains("nobody knows how much of the 3"), "{words}");
         assert_eq!(budget.at_most(Some(1)).session, Some(1));
         assert_eq!(budget.at_most(Some(9)).session, Some(3));
     }

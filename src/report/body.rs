@@ -23,6 +23,36 @@ pub trait Bytes: Send + Sync {
     /// # Errors
     /// When the place cannot be read, or ends before the buffer is full.
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<()>;
+
+    /// Whether an index can be kept here.
+    fn keeps_index(&self) -> bool {
+        false
+    }
+
+    /// The index that is kept of a part of these bytes; a place that keeps nothing has none.
+    ///
+    /// # Errors
+    /// When the place cannot be read.
+    fn kept_index(&self, _part: &Range<u64>) -> io::Result<Option<KeptIndex>> {
+        Ok(None)
+    }
+
+    /// Keeps the index of a part of these bytes in place of an earlier one, if this is a place that keeps.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn keep_index(&self, _part: &Range<u64>, _head: &[u8], _numbers: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// An index as it is kept: what it means, only [`super::Index`] knows.
+#[derive(Debug)]
+pub struct KeptIndex {
+    /// What is read whole.
+    pub head: Vec<u8>,
+    /// What is read in windows.
+    pub numbers: Body,
 }
 
 /// A range of an answer's bytes. Clones share the bytes.
@@ -101,6 +131,22 @@ impl Body {
             at = self.len().min(start + WINDOW);
             (start < at).then(|| self.window(start..at))
         })
+    }
+
+    /// Whether an index of these bytes can be kept.
+    #[must_use]
+    pub fn keeps_index(&self) -> bool {
+        self.bytes.keeps_index()
+    }
+
+    /// The index that is kept of these bytes.
+    pub(super) fn kept_index(&self) -> io::Result<Option<KeptIndex>> {
+        self.bytes.kept_index(&self.range)
+    }
+
+    /// Keeps an index of these bytes, where they are kept.
+    pub(super) fn keep_index(&self, head: &[u8], numbers: &[u8]) -> io::Result<()> {
+        self.bytes.keep_index(&self.range, head, numbers)
     }
 
     /// The whole body in one piece, for answers that are known to be small.

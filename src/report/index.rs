@@ -5,13 +5,16 @@
 
 use super::attributes::{Attribute, Pane};
 use super::body::Body;
+use super::column::Column;
 use super::indexer::Indexer;
+use super::tree::Depths;
 use crate::text::Untrusted;
-use std::collections::HashMap;
+use std::borrow::Cow;
 use std::io;
+use std::ops::Range;
 
 /// What a body holds, and where.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Index {
     /// The report's attributes and everything that stands beside them, in the order of the bytes.
     pub sections: Vec<Section>,
@@ -38,7 +41,7 @@ pub struct Index {
 }
 
 /// One attribute's rows.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Section {
     /// The attribute's name in the report.
     pub name: Untrusted,
@@ -49,13 +52,13 @@ pub struct Section {
     /// What the value turned out to be.
     pub form: Form,
     /// Offset of each row's first byte.
-    pub starts: Vec<u32>,
+    pub(super) starts: Column<u32>,
     /// Depth of each process; empty for other forms.
-    pub depths: Vec<u16>,
-    /// Where a process goes on after its children, by its row: its name may stand there.
-    pub tails: HashMap<u32, u32>,
+    pub(super) depths: Depths,
+    /// Offset at which each process goes on after its children, 0 where it does not; empty for other forms.
+    pub(super) tails: Column<u32>,
     /// Offset after the last row, 0 while unknown.
-    pub end: u32,
+    pub(super) end: u32,
 }
 
 /// What an attribute's value turned out to be, whatever the table says of it.
@@ -87,7 +90,8 @@ pub struct Entry {
 impl Section {
     pub(super) fn new(name: Untrusted, attribute: Option<&'static Attribute>, form: Form) -> Self {
         let rank = Attribute::rank(attribute);
-        Self { name, attribute, rank, form, starts: Vec::new(), depths: Vec::new(), tails: HashMap::new(), end: 0 }
+        let (starts, depths, tails) = (Column::default(), Depths::default(), Column::default());
+        Self { name, attribute, rank, form, starts, depths, tails, end: 0 }
     }
 
     /// The pane that shows these rows.
@@ -105,16 +109,66 @@ impl Section {
     /// Whether there is no row.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.starts.is_empty()
+        self.len() == 0
+    }
+
+    /// Offset of a row's first byte.
+    #[must_use]
+    pub fn start(&self, row: usize) -> Option<u32> {
+        self.starts.get(row)
+    }
+
+    /// Offsets of the first bytes of some rows, cut to those there are; for who reads many of them.
+    ///
+    /// # Errors
+    /// When they are kept and cannot be read.
+    pub fn starts(&self, rows: Range<usize>) -> io::Result<Cow<'_, [u32]>> {
+        self.starts.window(rows)
+    }
+
+    /// Offset after the last row; none while it is not known.
+    #[must_use]
+    pub fn end(&self) -> Option<u32> {
+        Some(self.end).filter(|end| *end > 0)
+    }
+
+    /// How deep each process stands; nothing for other forms.
+    #[must_use]
+    pub fn depths(&self) -> &Depths {
+        &self.depths
+    }
+
+    /// Where a process goes on after its children: its name may stand there.
+    #[must_use]
+    pub fn tail(&self, row: usize) -> Option<u32> {
+        self.tails.get(row).filter(|tail| *tail > 0)
     }
 }
 
 /// What an indexer found since it was last asked.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Batch {
     /// Whether the first section goes on where the last batch's last one stopped.
     pub(super) continues: bool,
+    /// Processes that go on after their children, with the offsets; their rows may have come with an earlier batch.
+    pub(super) tails: Vec<Tail>,
     pub(super) found: Index,
+}
+
+/// A process that goes on after its children.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tail {
+    /// Number of its section in the index.
+    pub(super) section: usize,
+    pub(super) row: u32,
+    pub(super) at: u32,
+}
+
+impl From<Index> for Batch {
+    /// All that there is to find.
+    fn from(found: Index) -> Self {
+        Self { continues: false, tails: Vec::new(), found }
+    }
 }
 
 impl Index {
@@ -124,14 +178,17 @@ impl Index {
         if batch.continues
             && let (Some(open), Some(more)) = (self.sections.last_mut(), sections.next())
         {
-            open.starts.extend(more.starts);
-            open.depths.extend(more.depths);
-            for (process, at) in more.tails {
-                open.tails.entry(process).or_insert(at);
-            }
+            open.starts.append(more.starts);
+            open.depths.append(more.depths);
+            open.tails.append(more.tails);
             open.end = more.end;
         }
         self.sections.extend(sections);
+        for tail in batch.tails {
+            if let Some(section) = self.sections.get_mut(tail.section) {
+                section.tails.set_once(tail.row as usize, tail.at);
+            }
+        }
         self.entries.extend(batch.found.entries);
         self.left_out += batch.found.left_out;
         self.id = self.id.or(batch.found.id);

@@ -2,7 +2,7 @@
 //! the way (specification §2.1).
 
 use super::attributes::{Attribute, Shape};
-use super::index::{Batch, Entry, Form, Index, Section};
+use super::index::{Batch, Entry, Form, Index, Section, Tail};
 use super::json::{Event, Scanner};
 use crate::text::Untrusted;
 
@@ -45,6 +45,9 @@ struct Layout {
     listed: usize,
     /// Whether a section is open that the last batch has taken along.
     continues: bool,
+    /// Sections that earlier batches have taken along, but for the one that is open.
+    taken: usize,
+    tails: Vec<Tail>,
     found: Index,
 }
 
@@ -87,8 +90,9 @@ impl Layout {
         let open = self.found.sections.last().filter(is_open);
         let next = open.map(|section| Section::new(Untrusted::from(""), section.attribute, section.form));
         let continues = std::mem::replace(&mut self.continues, next.is_some());
+        self.taken += self.found.sections.len() - usize::from(next.is_some());
         let fresh = Index { sections: next.into_iter().collect(), ..Index::default() };
-        Batch { continues, found: std::mem::replace(&mut self.found, fresh) }
+        Batch { continues, tails: std::mem::take(&mut self.tails), found: std::mem::replace(&mut self.found, fresh) }
     }
 
     fn on(&mut self, at: u32, event: Event<'_>) {
@@ -239,6 +243,7 @@ impl Layout {
         let depth = u16::try_from(self.ancestors.len()).unwrap_or(u16::MAX);
         if let Some(section) = self.found.sections.last_mut() {
             section.depths.push(depth);
+            section.tails.push(0);
         }
         if object == Some(true) {
             self.ancestors.push(self.rows);
@@ -274,10 +279,9 @@ impl Layout {
         }
     }
 
-    fn note_tail(&mut self, process: u32, at: u32) {
-        if let Some(section) = self.found.sections.last_mut() {
-            section.tails.entry(process).or_insert(at);
-        }
+    fn note_tail(&mut self, row: u32, at: u32) {
+        let section = (self.taken + self.found.sections.len()).saturating_sub(1);
+        self.tails.push(Tail { section, row, at });
     }
 
     fn close_section(&mut self, at: u32) {
@@ -300,6 +304,12 @@ mod tests {
     fn picture(index: &Index) -> Vec<String> {
         let one = |s: &Section| format!("{}:{:?}:{}", s.name.visible(), s.form, s.len());
         index.sections.iter().map(one).collect()
+    }
+
+    /// Offset, depth and tail of every row, and the end.
+    fn rows(section: &Section) -> Vec<[Option<u32>; 4]> {
+        let depth = |row| section.depths().get(row).map(u32::from);
+        (0..section.len()).map(|row| [section.start(row), depth(row), section.tail(row), section.end()]).collect()
     }
 
     const ATTRIBUTES: &str =
@@ -351,7 +361,7 @@ mod tests {
     fn processes_are_rows_with_depths_whatever_their_ids() {
         let json = r#"{"processes_tree":[{"process_id":"1","children":[{"process_id":"1","name":"n","children":[{}]},null]},{"children":7}]}"#;
         let index = index(json);
-        assert_eq!(index.sections[0].depths, [0, 1, 2, 1, 0]);
+        assert_eq!(index.sections[0].depths().window(0..9).unwrap()[..], [0, 1, 2, 1, 0]);
         assert_eq!(index.sections[0].len(), 5);
     }
 
@@ -384,7 +394,7 @@ mod tests {
             index.absorb(indexer.finish());
             assert_eq!(picture(&index), picture(&whole), "{step}");
             for (a, b) in index.sections.iter().zip(&whole.sections) {
-                assert_eq!((&a.starts, &a.depths, &a.tails, a.end), (&b.starts, &b.depths, &b.tails, b.end), "{step}");
+                assert_eq!(rows(a), rows(b), "{step}");
             }
         }
     }

@@ -11,11 +11,15 @@
 
 pub mod attributes;
 pub mod body;
+mod column;
+pub mod hashes;
 pub mod identifier;
 pub mod index;
 mod indexer;
 pub mod json;
+mod kept;
 pub mod page;
+mod row_set;
 pub mod rows;
 pub mod tree;
 
@@ -24,5 +28,6 @@ pub use body::Body;
 pub use identifier::Identifier;
 pub use index::{Index, Section};
 pub use indexer::Indexer;
+pub use row_set::RowSet;
 pub use rows::{Piece, Report, Row};
-pub use tree::Folds;
+pub use tree::{Depths, Folds};

@@ -61,7 +61,7 @@ impl Page {
     /// # Errors
     /// When the body is no list, or cannot be read, or stops in the middle.
     pub fn of(body: &Body) -> Result<Self, PageError> {
-        Self::from_index(body, &Index::of(body)?)
+        Self::from_index(body, &Index::open(body)?)
     }
 
     /// Reads a page whose index is there already.
@@ -111,8 +111,8 @@ fn word(body: &Body, at: u64) -> io::Result<Option<Untrusted>> {
 /// A member of the page's `meta`; null counts as absent.
 fn meta(body: &Body, index: &Index, name: &str) -> io::Result<Option<Untrusted>> {
     let meta = index.sections.iter().filter(|s| s.name.as_bytes() == b"meta" && s.form == Form::Object);
-    for start in meta.flat_map(|section| &section.starts) {
-        let start = u64::from(*start);
+    for start in meta.flat_map(|section| (0..section.len()).filter_map(|row| section.start(row))) {
+        let start = u64::from(start);
         let bytes = body.window(start..start + WORD)?;
         let found = Raw::new(&bytes);
         if found.text().as_bytes() == name.as_bytes() {

@@ -119,6 +119,12 @@ impl Report {
         self.index.sections.get(section)
     }
 
+    /// The tree of processes with its section's number, where there is one.
+    #[must_use]
+    pub fn tree(&self) -> Option<(usize, &Section)> {
+        (0..).zip(&self.index.sections).find(|(_, section)| section.form == Form::Processes)
+    }
+
     /// Decodes a row. A row that cannot be read says so in its own place.
     #[must_use]
     pub fn row(&self, section: usize, row: usize) -> Row {
@@ -172,12 +178,11 @@ impl Report {
 
     /// The bytes from a row's start to the next row's, at most `limit`.
     fn row_bytes(&self, section: &Section, row: usize, limit: u64) -> io::Result<Vec<u8>> {
-        let Some(start) = section.starts.get(row).map(|start| u64::from(*start)) else { return Ok(Vec::new()) };
-        let end = match (section.form, section.starts.get(row + 1)) {
-            (Form::Array | Form::Object | Form::Loose, Some(next)) => u64::from(*next),
+        let Some(start) = section.start(row).map(u64::from) else { return Ok(Vec::new()) };
+        let end = match (section.form, section.start(row + 1)) {
+            (Form::Array | Form::Object | Form::Loose, Some(next)) => u64::from(next),
             (Form::Scalar | Form::Loose, _) => u64::MAX,
-            _ if section.end == 0 => u64::MAX,
-            _ => u64::from(section.end),
+            _ => section.end().map_or(u64::MAX, u64::from),
         };
         self.body.window(start..end.min(start + limit))
     }
@@ -208,8 +213,8 @@ impl Report {
 
     /// A process's members without its children: those before them, and those after.
     fn process_members(&self, section: &Section, row: usize, bytes: &[u8], limit: u64) -> Vec<(Untrusted, Vec<u8>)> {
-        let tail = u32::try_from(row).ok().and_then(|row| section.tails.get(&row));
-        let after = tail.and_then(|tail| self.body.window(u64::from(*tail)..u64::from(*tail) + limit).ok());
+        let tail = section.tail(row).map(u64::from);
+        let after = tail.and_then(|tail| self.body.window(tail..tail + limit).ok());
         let after = after.map(|bytes| [b"{", &*bytes].concat());
         let is_own = |(name, _): &(Untrusted, Raw<'_>)| name.as_bytes() != b"children";
         let own = |(name, value): (Untrusted, Raw<'_>)| (name, value.bytes().to_vec());

@@ -1,23 +1,28 @@
 //! Performs effects beside the loop, and answers with messages.
 
 use crate::app::ledger::LedgerLine;
-use crate::app::message::{Failure, HeldPage, HeldReport, Here, Opening, Recent, Spent};
+use crate::app::message::{Failure, HeldPage, HeldReport, Here, Opening, Recent};
 use crate::app::{Effect, Message};
 use crate::gate::{Answer, Cost, Gate, GateError};
 use crate::quota::{Balances, Entitlements, Usage};
+use crate::report::hashes::Hashes;
 use crate::report::identifier::Sha256;
+use crate::report::index::Batch;
 use crate::report::page::Page;
 use crate::report::rows::{Line, lines};
-use crate::report::{Body, Indexer};
+use crate::report::{Body, Index, Indexer};
 use crate::request::{Listing, Quote, Request};
 use crate::service::Received;
 use crate::store::{LedgerEntry, StoreError};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::HashSet;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
@@ -30,6 +35,9 @@ const PACE: Duration = Duration::from_millis(60);
 
 /// The largest answer that is looked at as a tree, in bytes: a line of it takes tens.
 const LARGEST_TREE: u64 = 32 * 1024 * 1024;
+
+/// The largest list of hashes that is read, in bytes: about a million of them.
+const LARGEST_LIST: u64 = 64 * 1024 * 1024;
 
 /// Most earlier files that are offered.
 const RECENT: u32 = 50;
@@ -49,6 +57,8 @@ pub struct Performer {
     pub(super) outbox: Sender<Message>,
     pub(super) runtime: Option<Runtime>,
     pending: Arc<AtomicUsize>,
+    /// The opening of a report that is wanted; an earlier one need not be gone on with.
+    opened: Arc<AtomicU64>,
 }
 
 /// One piece of work; it counts as pending until it is dropped.
@@ -77,7 +87,7 @@ impl Performer {
     /// When the system cannot start the threads.
     pub fn new(backing: Backing, outbox: Sender<Message>) -> std::io::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build()?;
-        Ok(Self { backing, outbox, runtime: Some(runtime), pending: Arc::default() })
+        Ok(Self { backing, outbox, runtime: Some(runtime), pending: Arc::default(), opened: Arc::default() })
     }
 
     /// Whether nothing is being performed.
@@ -89,8 +99,19 @@ impl Performer {
     /// Performs an effect, without waiting for it.
     pub fn perform(&self, effect: Effect) {
         match (effect, &self.backing) {
-            (Effect::Index { opening, body }, _) => self.blocking(move |work| index(&work, opening, &body)),
+            (Effect::Index { opening, body }, _) => {
+                let opened = Arc::clone(&self.opened);
+                opened.store(opening.0, Ordering::SeqCst);
+                self.blocking(move |work| {
+                    open(&work, opening, &body, || opened.load(Ordering::SeqCst) == opening.0);
+                });
+            }
+            (Effect::StopIndexing, _) => self.opened.store(0, Ordering::SeqCst),
             (Effect::Ask { quote, anew }, Backing::Service(gate)) => self.ask(Arc::clone(gate), quote, anew),
+            (Effect::CountHashes(path), _) => self.blocking(move |work| {
+                let result = count_hashes(&path);
+                work.send(Message::Counted { path, result });
+            }),
             (Effect::Recall(file), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
                 self.blocking(move |work| {
@@ -187,7 +208,7 @@ async fn ask(work: &Work, gate: &Gate, quote: &Quote, anew: bool) {
     let result = if anew { gate.ask(quote, &progress).await } else { gate.get(quote, &progress).await };
     // Before the answer, so that the screen never shows one without the other.
     if let Ok(spent) = gate.spent() {
-        work.send(Message::Spent(Spent { charged: spent.charged, unsure: spent.unsure }));
+        work.send(Message::Spent(spent));
     }
     work.send(message(request, result));
 }
@@ -291,6 +312,7 @@ fn ledger(gate: &Gate) -> Result<Message, StoreError> {
     let line = |entry: LedgerEntry| LedgerLine {
         at: entry.at,
         counts_as: entry.careful(),
+        is_open: entry.is_open(),
         what: Untrusted::from(entry.what).visible().to_string(),
         predicted_min: entry.predicted_min,
         predicted_max: entry.predicted_max,
@@ -345,23 +367,59 @@ fn held_pages(gate: &Gate, file: &Sha256, listing: Listing) -> Result<Vec<HeldPa
     Ok(pages)
 }
 
-/// Finds a report's rows, and tells of them as they are found.
-fn index(work: &Work, opening: Opening, body: &Body) {
+/// The hashes that a file lists; one that is larger than any list is not read.
+fn count_hashes(path: &Path) -> Result<Hashes, String> {
+    let mut list = Vec::new();
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    if !file.metadata().is_ok_and(|found| found.is_file()) {
+        return Err("it is no ordinary file".to_owned());
+    }
+    file.take(LARGEST_LIST + 1).read_to_end(&mut list).map_err(|error| error.to_string())?;
+    if list.len() as u64 > LARGEST_LIST {
+        return Err(format!("it is larger than {}", crate::text::bytes(LARGEST_LIST)));
+    }
+    Hashes::of(&list)
+}
+
+/// Finds a report's rows: by the index that is kept of it, or by reading it.
+fn open(work: &Work, opening: Opening, body: &Body, is_wanted: impl Fn() -> bool) {
     if body.len() > crate::report::body::LARGEST {
         let why = format!("it is larger than {}", crate::text::bytes(crate::report::body::LARGEST));
         return work.send(Message::Unreadable { opening, why });
     }
+    if let Some(index) = Index::kept(body) {
+        work.send(Message::Indexed { opening, batch: index.clone().into() });
+        if index.verify().is_ok() {
+            return;
+        }
+        work.send(Message::IndexLost { opening });
+    }
+    match index(work, opening, body, is_wanted) {
+        // One that cannot be kept is made again when it is wanted.
+        Ok(found) => found.into_iter().for_each(|index| drop(index.keep(body))),
+        Err(error) => work.send(Message::Unreadable { opening, why: error.to_string() }),
+    }
+}
+
+/// Reads a report, and tells of its rows as they are found; gives back its index, if that can be kept.
+fn index(work: &Work, opening: Opening, body: &Body, is_wanted: impl Fn() -> bool) -> std::io::Result<Option<Index>> {
     let (mut indexer, mut told) = (Indexer::default(), None::<Instant>);
+    let mut whole = body.keeps_index().then(Index::default);
+    let mut tell = |batch: Batch| {
+        whole.iter_mut().for_each(|index| index.absorb(batch.clone()));
+        work.send(Message::Indexed { opening, batch });
+    };
     for window in body.windows() {
-        match window {
-            Ok(bytes) => indexer.feed(&bytes),
-            Err(error) => return work.send(Message::Unreadable { opening, why: error.to_string() }),
+        indexer.feed(&window?);
+        if !is_wanted() {
+            return Ok(None);
         }
         // The first rows at once, the others at a pace that leaves the loop free.
         if told.is_none_or(|told| told.elapsed() >= PACE) {
             told = Some(Instant::now());
-            work.send(Message::Indexed { opening, batch: indexer.take() });
+            tell(indexer.take());
         }
     }
-    work.send(Message::Indexed { opening, batch: indexer.finish() });
+    tell(indexer.finish());
+    Ok(whole)
 }

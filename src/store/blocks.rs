@@ -1,66 +1,128 @@
-//! Raw bytes in compressed blocks that are read one at a time: opening a held report does not depend on its size.
+//! Bytes in compressed blocks that are read one at a time: opening a held report does not depend on its size.
 
+use super::database::Reach;
 use super::held::AnswerId;
-use crate::report::body::Bytes;
+use crate::report::Body;
+use crate::report::body::{Bytes, KeptIndex};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use zstd::bulk::{Compressor, Decompressor};
+use zstd::zstd_safe::CParameter;
 
-/// Bytes of a block before compression.
-const BLOCK: usize = 256 * 1024;
+/// Bytes of a block before compression: small enough that a row costs little, large enough that reports shrink to about a fifth.
+pub(super) const BLOCK: usize = 64 * 1024;
 
-/// Compression level: reports shrink to about a fifth, at the speed of a disk.
-const LEVEL: i32 = 3;
+/// Compression level: a higher one takes longer than the disk, and saves little.
+const LEVEL: i32 = 1;
 
-/// Unpacked blocks that are kept at hand.
-const AT_HAND: usize = 8;
+/// Unpacked blocks that are kept at hand: about one for each pane and what it is read by.
+const AT_HAND: usize = 24;
 
-/// Writes an answer's bytes.
-pub(super) fn write(transaction: &Transaction<'_>, answer: AnswerId, bytes: &[u8]) -> rusqlite::Result<()> {
-    let mut insert = transaction.prepare("INSERT INTO block (answer, number, bytes) VALUES (?1, ?2, ?3)")?;
+/// What blocks are of.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Shelf {
+    /// An answer's bytes.
+    Answer(AnswerId),
+    /// The numbers of an index.
+    Index(i64),
+}
+
+impl Shelf {
+    /// The statement that writes a block, the one that reads it, and the number that both need.
+    fn statements(self) -> (&'static str, &'static str, i64) {
+        match self {
+            Self::Answer(AnswerId(id)) => (
+                "INSERT INTO block (answer, number, bytes) VALUES (?1, ?2, ?3)",
+                "SELECT bytes FROM block WHERE answer = ?1 AND number = ?2",
+                id,
+            ),
+            Self::Index(id) => (
+                "INSERT INTO index_block (row_index, number, bytes) VALUES (?1, ?2, ?3)",
+                "SELECT bytes FROM index_block WHERE row_index = ?1 AND number = ?2",
+                id,
+            ),
+        }
+    }
+}
+
+/// Writes bytes in blocks, each with a checksum.
+pub(super) fn write(transaction: &Transaction<'_>, shelf: Shelf, bytes: &[u8]) -> rusqlite::Result<()> {
+    let failed = |error: io::Error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
+    let mut compressor = Compressor::new(LEVEL).map_err(failed)?;
+    compressor.set_parameter(CParameter::ChecksumFlag(true)).map_err(failed)?;
+    let (insert, _, id) = shelf.statements();
+    let mut insert = transaction.prepare(insert)?;
     for (number, block) in (0_i64..).zip(bytes.chunks(BLOCK)) {
-        let packed = zstd::bulk::compress(block, LEVEL)
-            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
-        insert.execute(params![answer.0, number, packed])?;
+        insert.execute(params![id, number, compressor.compress(block).map_err(failed)?])?;
     }
     Ok(())
 }
 
-/// An answer's bytes in the store.
+/// Bytes in the store.
 pub(super) struct Blocks {
-    connection: Arc<Mutex<Connection>>,
-    at_hand: Mutex<VecDeque<(u64, Arc<[u8]>)>>,
-    answer: AnswerId,
+    reach: Reach,
+    shelf: Shelf,
     length: u64,
+    /// Bytes of a block before compression.
+    size: u64,
+    at_hand: Mutex<AtHand>,
+}
+
+/// Blocks that were read last.
+#[derive(Default)]
+struct AtHand {
+    blocks: VecDeque<(u64, Arc<[u8]>)>,
+    decompressor: Option<Decompressor<'static>>,
 }
 
 impl Blocks {
-    pub(super) fn new(connection: Arc<Mutex<Connection>>, answer: AnswerId, length: u64) -> Self {
-        Self { connection, at_hand: Mutex::default(), answer, length }
+    pub(super) fn new(reach: Reach, shelf: Shelf, length: u64, size: u64) -> Self {
+        Self { reach, shelf, length, size: size.max(1), at_hand: Mutex::default() }
     }
 
     fn block(&self, number: u64) -> io::Result<Arc<[u8]>> {
         let mut at_hand = self.at_hand.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, block)) = at_hand.iter().find(|(found, _)| *found == number) {
+        if let Some((_, block)) = at_hand.blocks.iter().find(|(found, _)| *found == number) {
             return Ok(Arc::clone(block));
         }
-        let block: Arc<[u8]> = self.unpack(number)?.into();
-        at_hand.truncate(AT_HAND - 1);
-        at_hand.push_front((number, Arc::clone(&block)));
+        let block: Arc<[u8]> = self.unpack(number, &mut at_hand.decompressor)?.into();
+        at_hand.blocks.truncate(AT_HAND - 1);
+        at_hand.blocks.push_front((number, Arc::clone(&block)));
         Ok(block)
     }
 
-    fn unpack(&self, number: u64) -> io::Result<Vec<u8>> {
-        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut select = connection
-            .prepare_cached("SELECT bytes FROM block WHERE answer = ?1 AND number = ?2")
-            .map_err(io::Error::other)?;
+    fn unpack(&self, number: u64, decompressor: &mut Option<Decompressor<'static>>) -> io::Result<Vec<u8>> {
+        let packed = self.packed(number)?.ok_or_else(|| io::Error::other("a block of it is missing in the store"))?;
+        let decompressor = match decompressor {
+            Some(ready) => ready,
+            none => none.insert(Decompressor::new()?),
+        };
+        let size = self.length.saturating_sub(number.saturating_mul(self.size)).min(self.size);
+        let size = usize::try_from(size).map_err(io::Error::other)?;
+        let block = decompressor.decompress(&packed, size).ok().filter(|block| block.len() == size);
+        block.ok_or_else(|| io::Error::other("a block of it is damaged in the store"))
+    }
+
+    fn packed(&self, number: u64) -> io::Result<Option<Vec<u8>>> {
+        let connection = self.reader()?;
+        let (_, select, id) = self.shelf.statements();
+        let mut select = connection.prepare_cached(select).map_err(io::Error::other)?;
         let number = i64::try_from(number).map_err(io::Error::other)?;
-        let packed: Option<Vec<u8>> =
-            select.query_row(params![self.answer.0, number], |row| row.get(0)).optional().map_err(io::Error::other)?;
-        let packed = packed.ok_or_else(|| io::Error::other("a block of it is missing in the store"))?;
-        zstd::bulk::decompress(&packed, BLOCK).map_err(|_| io::Error::other("a block of it is damaged in the store"))
+        select.query_row(params![id, number], |row| row.get(0)).optional().map_err(io::Error::other)
+    }
+
+    fn reader(&self) -> io::Result<MutexGuard<'_, Connection>> {
+        self.reach.reader().map_err(io::Error::other)
+    }
+
+    /// The answer that a part is of, and the part's offsets as the database has them.
+    fn place(&self, part: &Range<u64>) -> io::Result<Option<(i64, i64, i64)>> {
+        let Shelf::Answer(AnswerId(answer)) = self.shelf else { return Ok(None) };
+        let offset = |at: u64| i64::try_from(at).map_err(io::Error::other);
+        Ok(Some((answer, offset(part.start)?, offset(part.end)?)))
     }
 }
 
@@ -71,8 +133,8 @@ impl Bytes for Blocks {
 
     fn read_at(&self, mut at: u64, mut buffer: &mut [u8]) -> io::Result<()> {
         while !buffer.is_empty() {
-            let block = self.block(at / BLOCK as u64)?;
-            let start = usize::try_from(at % BLOCK as u64).map_err(io::Error::other)?;
+            let block = self.block(at / self.size)?;
+            let start = usize::try_from(at % self.size).map_err(io::Error::other)?;
             let found = block.get(start..).filter(|found| !found.is_empty()).ok_or(io::ErrorKind::UnexpectedEof)?;
             let taken = found.len().min(buffer.len());
             let (head, tail) = buffer.split_at_mut(taken);
@@ -81,5 +143,140 @@ impl Bytes for Blocks {
             at += taken as u64;
         }
         Ok(())
+    }
+
+    fn keeps_index(&self) -> bool {
+        matches!(self.shelf, Shelf::Answer(_))
+    }
+
+    fn kept_index(&self, part: &Range<u64>) -> io::Result<Option<KeptIndex>> {
+        let Some((answer, first, after)) = self.place(part)? else { return Ok(None) };
+        let connection = self.reader()?;
+        let mut select = connection
+            .prepare_cached("SELECT id, head, length FROM row_index WHERE answer = ?1 AND first = ?2 AND after = ?3")
+            .map_err(io::Error::other)?;
+        let found = select.query_row(params![answer, first, after], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+        let found: Option<(i64, Vec<u8>, i64)> = found.optional().map_err(io::Error::other)?;
+        let Some((id, head, length)) = found else { return Ok(None) };
+        let length = u64::try_from(length).map_err(io::Error::other)?;
+        let numbers = Self::new(self.reach.clone(), Shelf::Index(id), length, BLOCK as u64);
+        Ok(Some(KeptIndex { head, numbers: Body::new(numbers) }))
+    }
+
+    fn keep_index(&self, part: &Range<u64>, head: &[u8], numbers: &[u8]) -> io::Result<()> {
+        let Some((answer, first, after)) = self.place(part)? else { return Ok(()) };
+        let write = |connection: &mut Connection| {
+            let transaction = connection.transaction()?;
+            let place = params![answer, first, after];
+            transaction.execute("DELETE FROM row_index WHERE answer = ?1 AND first = ?2 AND after = ?3", place)?;
+            transaction.execute(
+                "INSERT INTO row_index (answer, first, after, head, length) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![answer, first, after, head, i64::try_from(numbers.len()).unwrap_or(i64::MAX)],
+            )?;
+            let id = transaction.last_insert_rowid();
+            self::write(&transaction, Shelf::Index(id), numbers)?;
+            transaction.commit()
+        };
+        self.reach.with(write).map_err(io::Error::other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::database::Store;
+    use super::*;
+    use crate::report::Index;
+    use jiff::Timestamp;
+
+    const KEY: &[u8] = b"key";
+
+    /// A store that holds one report of many rows.
+    fn store() -> (tempfile::TempDir, Store) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+        let rows: Vec<String> = (0..40_000).map(|row| format!(r#""C:\\file {row}""#)).collect();
+        let json = format!(r#"{{"data":{{"attributes":{{"files_opened":[{}]}}}}}}"#, rows.join(","));
+        store.keep("p", KEY, Timestamp::UNIX_EPOCH, json.as_bytes()).unwrap();
+        (folder, store)
+    }
+
+    fn body(store: &Store) -> Body {
+        store.answer("p", KEY).unwrap().unwrap().body
+    }
+
+    fn starts(index: &Index) -> io::Result<Vec<u32>> {
+        index.sections[0].starts(0..usize::MAX).map(std::borrow::Cow::into_owned)
+    }
+
+    #[test]
+    fn an_index_is_kept_beside_its_answer_for_every_program() {
+        let (folder, store) = store();
+        let body = body(&store);
+        assert!(Index::kept(&body).is_none());
+        let fresh = Index::open(&body).unwrap();
+        fresh.keep(&body).unwrap();
+        let other = Store::open(&folder.path().join("behaview.db")).unwrap();
+        for kept in [Index::kept(&body).unwrap(), Index::kept(&self::body(&other)).unwrap()] {
+            kept.verify().unwrap();
+            assert_eq!(starts(&kept).unwrap(), starts(&fresh).unwrap());
+            assert_eq!(kept.sections[0].start(39_999), fresh.sections[0].start(39_999));
+            assert_eq!(kept.sections[0].start(40_000), None);
+        }
+        // Kept again by the other program, it is the same for both.
+        fresh.keep(&self::body(&other)).unwrap();
+        assert!(Index::kept(&body).is_some());
+    }
+
+    #[test]
+    fn a_part_of_an_answer_has_an_index_of_its_own() {
+        let (_folder, store) = store();
+        let body = body(&store);
+        let part = body.slice(8..body.len() - 1);
+        Index::of(&part).unwrap().keep(&part).unwrap();
+        assert!(Index::kept(&body).is_none() && Index::kept(&body.slice(8..body.len())).is_none());
+        assert_eq!(
+            starts(&Index::kept(&part).unwrap()).unwrap()[..2],
+            starts(&Index::of(&part).unwrap()).unwrap()[..2]
+        );
+    }
+
+    #[test]
+    fn a_damaged_or_missing_block_is_found_out() {
+        for damage in ["UPDATE index_block SET bytes = x'00'", "DELETE FROM index_block WHERE number = 1"] {
+            let (_folder, store) = store();
+            let body = body(&store);
+            Index::of(&body).unwrap().keep(&body).unwrap();
+            store.with(|connection| connection.execute_batch(damage)).unwrap();
+            let kept = Index::kept(&body).unwrap();
+            assert!(kept.verify().is_err(), "{damage}");
+            assert!(starts(&kept).is_err(), "{damage}");
+            Index::of(&body).unwrap().keep(&body).unwrap();
+            Index::kept(&body).unwrap().verify().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_changed_bit_anywhere_in_a_block_is_found_out() {
+        let (_folder, store) = store();
+        let packed: Vec<u8> =
+            store.with(|c| c.query_row("SELECT bytes FROM block WHERE number = 0", [], |row| row.get(0))).unwrap();
+        for at in (0..packed.len()).step_by(997) {
+            let mut changed = packed.clone();
+            changed[at] ^= 0x10;
+            store.with(|c| c.execute("UPDATE block SET bytes = ?1 WHERE number = 0", [&changed])).unwrap();
+            assert!(body(&store).window(0..10).is_err(), "{at}");
+        }
+    }
+
+    #[test]
+    fn answers_of_the_first_schema_are_read_by_their_larger_blocks() {
+        let (_folder, store) = store();
+        let whole = body(&store).whole().unwrap();
+        let old: Vec<_> = whole.chunks(262_144).map(|block| zstd::bulk::compress(block, 3).unwrap()).collect();
+        store.with(|c| c.execute_batch("DELETE FROM block; UPDATE answer SET block = 262144")).unwrap();
+        for (number, block) in old.iter().enumerate() {
+            store.with(|c| c.execute("INSERT INTO block VALUES (1, ?1, ?2)", params![number as i64, block])).unwrap();
+        }
+        assert!(body(&store).whole().unwrap() == whole);
     }
 }

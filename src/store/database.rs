@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Each step brings the schema of the step before to its own; the number of steps taken is the schema's version.
-const STEPS: &[&str] = &[FIRST, COUNTERS];
+const STEPS: &[&str] = &[FIRST, COUNTERS, INDEXES];
 
 const FIRST: &str = "
 CREATE TABLE answer (
@@ -88,6 +88,29 @@ ALTER TABLE ledger ADD COLUMN counted TEXT;
 CREATE INDEX ledger_by_profile ON ledger (profile, at);
 ";
 
+/// Where the rows of held reports start, so that opening one does not read it whole.
+const INDEXES: &str = "
+-- bytes of each of an answer's blocks before compression
+ALTER TABLE answer ADD COLUMN block INTEGER NOT NULL DEFAULT 262144;
+CREATE TABLE row_index (
+    -- never used again, so that a program that reads one does not meet another
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    answer INTEGER NOT NULL REFERENCES answer (id) ON DELETE CASCADE,
+    -- the part of the answer's bytes that it is of
+    first INTEGER NOT NULL,
+    after INTEGER NOT NULL,
+    head BLOB NOT NULL,
+    length INTEGER NOT NULL,
+    UNIQUE (answer, first, after)
+);
+CREATE TABLE index_block (
+    row_index INTEGER NOT NULL REFERENCES row_index (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    bytes BLOB NOT NULL,
+    UNIQUE (row_index, number)
+);
+";
+
 /// How long a write waits for another program's.
 const PATIENCE: Duration = Duration::from_secs(15);
 
@@ -129,10 +152,42 @@ pub enum StoreError {
 
 /// Everything that is kept on disk: one SQLite file.
 pub struct Store {
+    reach: Reach,
+}
+
+/// The way to the database. Clones share its connections.
+#[derive(Clone)]
+pub(super) struct Reach(Arc<Connections>);
+
+struct Connections {
     path: PathBuf,
-    connection: Mutex<Connection>,
+    writer: Mutex<Connection>,
     /// Only reads, so that a reader never waits for a writer; made when something held is first looked at.
-    reader: OnceLock<Arc<Mutex<Connection>>>,
+    reader: OnceLock<Mutex<Connection>>,
+}
+
+impl Reach {
+    /// Does something with the database, one at a time.
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        let mut connection = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        work(&mut connection).map_err(|source| self.failed(source))
+    }
+
+    /// The connection that only reads.
+    pub(super) fn reader(&self) -> Result<MutexGuard<'_, Connection>, StoreError> {
+        let reader = match self.0.reader.get() {
+            Some(reader) => reader,
+            None => {
+                let made = connect(&self.0.path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|e| self.failed(e))?;
+                self.0.reader.get_or_init(|| Mutex::new(made))
+            }
+        };
+        Ok(reader.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn failed(&self, source: rusqlite::Error) -> StoreError {
+        StoreError::Database { path: self.0.path.clone(), source }
+    }
 }
 
 impl Store {
@@ -157,29 +212,24 @@ impl Store {
         if found > STEPS.len() {
             return Err(StoreError::Newer { path: path.to_owned(), found, known: STEPS.len() });
         }
-        Ok(Self { path: path.to_owned(), connection: Mutex::new(connection), reader: OnceLock::new() })
+        let (path, writer, reader) = (path.to_owned(), Mutex::new(connection), OnceLock::new());
+        Ok(Self { reach: Reach(Arc::new(Connections { path, writer, reader })) })
     }
 
     /// The file.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.reach.0.path
     }
 
     /// Does something with the database, one at a time.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
-        let mut connection: MutexGuard<'_, _> = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        work(&mut connection).map_err(|source| StoreError::Database { path: self.path.clone(), source })
+        self.reach.with(work)
     }
 
-    /// The connection that only reads.
-    pub(super) fn reader(&self) -> Result<Arc<Mutex<Connection>>, StoreError> {
-        if let Some(reader) = self.reader.get() {
-            return Ok(Arc::clone(reader));
-        }
-        let made = connect(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY)
-            .map_err(|source| StoreError::Database { path: self.path.clone(), source })?;
-        Ok(Arc::clone(self.reader.get_or_init(|| Arc::new(Mutex::new(made)))))
+    /// The way to the database, for what outlives the store.
+    pub(super) fn reach(&self) -> Reach {
+        self.reach.clone()
     }
 }
 

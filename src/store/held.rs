@@ -1,6 +1,6 @@
 //! What is held: answers under the key of their request, and the reports that came with them.
 
-use super::blocks::{self, Blocks};
+use super::blocks::{self, BLOCK, Blocks, Shelf};
 use super::database::{Store, StoreError};
 use crate::report::Body;
 use crate::report::identifier::{Identifier, Sha256};
@@ -82,11 +82,11 @@ impl Store {
             let transaction = connection.transaction()?;
             let length = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
             transaction.execute(
-                "INSERT INTO answer (profile, key, received, length) VALUES (?1, ?2, ?3, ?4)",
-                params![profile, key, received.as_millisecond(), length],
+                "INSERT INTO answer (profile, key, received, length, block) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![profile, key, received.as_millisecond(), length, BLOCK as i64],
             )?;
             let answer = AnswerId(transaction.last_insert_rowid());
-            blocks::write(&transaction, answer, bytes)?;
+            blocks::write(&transaction, Shelf::Answer(answer), bytes)?;
             transaction.commit()?;
             Ok(answer)
         })
@@ -122,18 +122,21 @@ impl Store {
     pub fn answer(&self, profile: &str, key: &[u8]) -> Result<Option<HeldAnswer>, StoreError> {
         let found = self.with(|connection| {
             let mut select = connection.prepare_cached(
-                "SELECT id, received, length, usable FROM answer
+                "SELECT id, received, usable, length, block FROM answer
                  WHERE profile = ?1 AND key = ?2 AND (usable IS NULL OR usable = 1)
                  ORDER BY id DESC LIMIT 1",
             )?;
             let read = |row: &Row<'_>| {
-                let is_read = row.get::<_, Option<i64>>(3)?.is_some();
-                Ok((AnswerId(row.get(0)?), moment(row.get(1)?), row.get::<_, i64>(2)?, is_read))
+                let is_read = row.get::<_, Option<i64>>(2)?.is_some();
+                Ok((AnswerId(row.get(0)?), moment(row.get(1)?), is_read, Lengths::read(row, 3)?))
             };
             select.query_row(params![profile, key], read).optional()
         })?;
-        let Some((id, received, length, is_read)) = found else { return Ok(None) };
-        Ok(Some(HeldAnswer { id, received, body: self.body(id, length)?, is_read }))
+        let answer = found.map(|(id, received, is_read, lengths)| {
+            let body = self.body(id, lengths);
+            HeldAnswer { id, received, body, is_read }
+        });
+        Ok(answer)
     }
 
     /// The newest report of a sandbox.
@@ -161,7 +164,7 @@ impl Store {
     ) -> Result<Vec<HeldReport>, StoreError> {
         let found = self.with(|connection| {
             let mut select = connection.prepare_cached(&format!(
-                "SELECT r.identifier, r.received, r.answer, a.length, r.first, r.after
+                "SELECT r.identifier, r.received, r.answer, r.first, r.after, a.length, a.block
                  FROM report r JOIN answer a ON a.id = r.answer
                  WHERE r.profile = ?1 AND r.{column} = ?2 ORDER BY r.answer DESC, r.rowid DESC"
             ))?;
@@ -173,16 +176,15 @@ impl Store {
         for report in found {
             let Some(identifier) = Identifier::new(Untrusted::from(report.identifier)) else { continue };
             if known.insert(identifier.clone()) {
-                let body = self.body(report.answer, report.length)?.slice(report.range);
+                let body = self.body(report.answer, report.lengths).slice(report.range);
                 newest.push(HeldReport { identifier, answer: report.answer, received: report.received, body });
             }
         }
         Ok(newest)
     }
 
-    fn body(&self, answer: AnswerId, length: i64) -> Result<Body, StoreError> {
-        let length = u64::try_from(length).unwrap_or(0);
-        Ok(Body::new(Blocks::new(self.reader()?, answer, length)))
+    fn body(&self, answer: AnswerId, lengths: Lengths) -> Body {
+        Body::new(Blocks::new(self.reach(), Shelf::Answer(answer), lengths.whole, lengths.block))
     }
 
     /// Notes that a file was opened at a moment; a name that was noted before stays.
@@ -230,12 +232,25 @@ impl Store {
     }
 }
 
+/// How many bytes an answer has, and how many each of its blocks.
+struct Lengths {
+    whole: u64,
+    block: u64,
+}
+
+impl Lengths {
+    fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Self> {
+        let length = |column: usize| row.get::<_, i64>(column).map(|length| u64::try_from(length).unwrap_or(0));
+        Ok(Self { whole: length(column)?, block: length(column + 1)? })
+    }
+}
+
 struct FoundReport {
     identifier: Vec<u8>,
     received: Timestamp,
     answer: AnswerId,
-    length: i64,
     range: Range<u64>,
+    lengths: Lengths,
 }
 
 impl FoundReport {
@@ -245,8 +260,8 @@ impl FoundReport {
             identifier: row.get(0)?,
             received: moment(row.get(1)?),
             answer: AnswerId(row.get(2)?),
-            length: row.get(3)?,
-            range: offset(4)?..offset(5)?,
+            range: offset(3)?..offset(4)?,
+            lengths: Lengths::read(row, 5)?,
         })
     }
 }

@@ -85,7 +85,7 @@ pub struct LedgerEntry {
 }
 
 impl LedgerEntry {
-    /// What it counts as: never less than it may have cost.
+    /// What it counts as: never less than it may have cost, unless it [is open](Self::is_open).
     #[must_use]
     pub fn careful(&self) -> u64 {
         match self.state {
@@ -93,6 +93,12 @@ impl LedgerEntry {
             State::Free | State::Unsent => 0,
             State::Unknown | State::Reserved => self.worst(),
         }
+    }
+
+    /// Whether it may have cost any number of units, so that what it counts as is a least.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        matches!(self.state, State::Unknown | State::Reserved) && self.predicted_max.is_none()
     }
 
     fn worst(&self) -> u64 {
@@ -232,21 +238,37 @@ fn reconcile(connection: &Connection, profile: &str) -> rusqlite::Result<usize> 
     if !is_any_unsure {
         return Ok(0);
     }
-    let calls = calls(&entries(connection, profile)?);
+    let looks = looks(connection, profile)?;
+    let mut changed = 0;
+    loop {
+        // What one window settles, the others must take for certain.
+        let calls = calls(&entries(connection, profile)?);
+        let windows = audit::final_windows(&looks, &calls, COUNTED);
+        let mut settled = windows.iter().map(|window| settle_window(connection, window));
+        match settled.find(|settled| !matches!(settled, Ok(0))) {
+            Some(settled) => changed += settled?,
+            None => return Ok(changed),
+        }
+    }
+}
+
+/// Settles the calls of a window, if it says something of them; says how many.
+fn settle_window(connection: &Connection, window: &Window) -> rusqlite::Result<usize> {
+    let (state, mut settled) = match window.finding() {
+        Finding::Free => (State::Free, Some(0)),
+        Finding::Charged(units) => (State::Charged, units.map(|n| i64::try_from(n).unwrap_or(i64::MAX))),
+        _ => return Ok(0),
+    };
     let mut settle = connection.prepare_cached(
         "UPDATE ledger SET state = ?1, settled = COALESCE(?2, predicted_max), counted = ?3
          WHERE id = ?4 AND state IN ('reserved', 'unknown')",
     )?;
+    // Of several calls without a limit one stands for what all of them cost; calls with one keep theirs.
+    let is_open = window.unsure.is_none() && state == State::Charged;
     let mut changed = 0;
-    for window in audit::final_windows(&looks(connection, profile)?, &calls, COUNTED) {
-        let (state, settled) = match window.finding() {
-            Finding::Free => (State::Free, Some(0)),
-            Finding::Charged(units) => (State::Charged, units.map(|n| i64::try_from(n).unwrap_or(i64::MAX))),
-            _ => continue,
-        };
-        for call in window.calls.iter().filter(|call| call.is_unsure) {
-            changed += settle.execute(params![state.name(), settled, window.words(), call.number])?;
-        }
+    for call in window.calls.iter().filter(|call| if is_open { call.is_open } else { call.is_unsure }) {
+        changed += settle.execute(params![state.name(), settled, window.words(), call.number])?;
+        settled = settled.map(|_| 0);
     }
     Ok(changed)
 }

@@ -10,7 +10,7 @@
 
 use super::database::{Store, StoreError};
 use super::held::moment;
-use crate::quota::{Budget, OverBudget, Period, Price};
+use crate::quota::{Budget, OverBudget, Period, Price, Spent};
 use jiff::Timestamp;
 use rusqlite::{Connection, Params, Transaction, TransactionBehavior, params};
 
@@ -67,23 +67,6 @@ pub enum Settlement {
     Unsent,
     /// It may have been charged: it counts at its highest price.
     Unknown,
-}
-
-/// Units that a run of the program has spent, as far as is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Spent {
-    /// Units of calls that were answered.
-    pub charged: u64,
-    /// Units of calls that may have been charged: under way, lost, refused.
-    pub unsure: u64,
-}
-
-impl Spent {
-    /// The careful sum.
-    #[must_use]
-    pub fn total(self) -> u64 {
-        self.charged.saturating_add(self.unsure)
-    }
 }
 
 impl Settlement {
@@ -149,16 +132,19 @@ impl Store {
     }
 }
 
-/// The careful sum of the entries for which a condition holds. What has no known limit counts as one at least.
+/// The sum of the entries for which a condition holds. What has no known limit counts as one, and leaves the sum open.
 fn sum(connection: &Connection, condition: &str, values: impl Params) -> rusqlite::Result<Spent> {
     let mut select = connection.prepare_cached(&format!(
         "SELECT COALESCE(SUM(CASE WHEN state = 'charged' THEN settled END), 0),
                 COALESCE(SUM(CASE WHEN state IN ('reserved', 'unknown')
-                                  THEN COALESCE(predicted_max, MAX(predicted_min, 1)) END), 0)
+                                  THEN COALESCE(predicted_max, MAX(predicted_min, 1)) END), 0),
+                COALESCE(MAX(state IN ('reserved', 'unknown') AND predicted_max IS NULL), 0)
          FROM ledger WHERE {condition}"
     ))?;
     let units = |n: i64| u64::try_from(n).unwrap_or(0);
-    select.query_row(values, |row| Ok(Spent { charged: units(row.get(0)?), unsure: units(row.get(1)?) }))
+    select.query_row(values, |row| {
+        Ok(Spent { charged: units(row.get(0)?), unsure: units(row.get(1)?), is_open: row.get(2)? })
+    })
 }
 
 fn asked_elsewhere(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Result<Option<i64>> {
@@ -176,11 +162,11 @@ fn over_budget(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Re
     if !entry.budget.is_set() {
         return Ok(None);
     }
-    let session = sum(transaction, "session = ?1", [entry.session])?.total();
+    let session = sum(transaction, "session = ?1", [entry.session])?;
     // A call that began yesterday and was answered today may be on today's bill.
     let today = Period::Daily.began(entry.at).as_millisecond();
     let since = "profile = ?1 AND MAX(at, COALESCE(settled_at, at)) >= ?2";
-    let today = sum(transaction, since, params![entry.profile, today])?.total();
+    let today = sum(transaction, since, params![entry.profile, today])?;
     Ok(entry.budget.exceeded(entry.price, session, today))
 }
 
@@ -236,15 +222,15 @@ mod tests {
         assert!(reserve("much later", later).is_some());
         let daily = Budget { daily: Some(5), ..budget };
         let over = store.reserve(&Entry { budget: daily, key: None, ..entry("a third", later) }).unwrap();
-        assert!(matches!(over, Reserved::OverBudget(OverBudget { spent: 5, limit: 5, .. })), "{over:?}");
+        assert!(matches!(over, Reserved::OverBudget(OverBudget { spent: Some(5), limit: 5, .. })), "{over:?}");
         let tomorrow = now + jiff::SignedDuration::from_hours(24);
         let next = store.reserve(&Entry { budget: daily, key: None, ..entry("a third", tomorrow) }).unwrap();
         assert!(matches!(next, Reserved::Entry(_)), "{next:?}");
-        assert_eq!(store.spent("s").unwrap(), Spent { charged: 0, unsure: 4 });
+        assert_eq!(store.spent("s").unwrap(), Spent { unsure: 4, ..Spent::default() });
         store.settle(ids[0], Settlement::Charged(1), "200", now).unwrap();
         store.settle(ids[1], Settlement::Unsent, "refused", now).unwrap();
         store.settle(ids[2], Settlement::Unknown, "lost", now).unwrap();
-        assert_eq!(store.spent("s").unwrap(), Spent { charged: 1, unsure: 2 });
+        assert_eq!(store.spent("s").unwrap(), Spent { charged: 1, unsure: 2, is_open: false });
         assert_eq!(store.spent("other").unwrap().total(), 0);
     }
 }

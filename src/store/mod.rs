@@ -17,4 +17,4 @@ mod ledger;
 pub use database::{Store, StoreError};
 pub use held::{AnswerId, Brought, HeldAnswer, HeldReport, RecentFile};
 pub use history::{LedgerEntry, State};
-pub use ledger::{Entry, LedgerId, Reserved, Settlement, Spent};
+pub use ledger::{Entry, LedgerId, Reserved, Settlement};

@@ -4,7 +4,6 @@ use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::theme::Meaning;
 use crate::app::commands::Command;
-use crate::app::message::Spent;
 use crate::app::price::Tag;
 use crate::app::sheet::limit_words;
 use crate::app::{Area, Key, Model};
@@ -132,18 +131,19 @@ fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
         (true, _) => pieces.push((unknown(model, wordy), Meaning::Faint)),
     }
     let pending = model.under_way.iter().filter(|call| call.is_paid).count() as u64;
+    let is_open = model.spent.is_open;
     let (charged, unsure) = (thousands(model.spent.charged), model.spent.unsure.saturating_add(pending));
     let unsure = match (unsure, wordy) {
         (0, _) => String::new(),
-        (n, Wordy::Full) => format!(", perhaps {} more", thousands(n)),
-        (n, _) => format!("+{}?", thousands(n)),
+        (n, Wordy::Full) => format!(", perhaps {}{} more", thousands(n), if is_open { " or" } else { "" }),
+        (n, _) => format!("+{}{}?", if is_open { "≥" } else { "" }, thousands(n)),
     };
     let words = match wordy {
         Wordy::Full => format!(" │ spent this session: {charged}{unsure}"),
         Wordy::Short => format!(" │ spent here: {charged}{unsure}"),
         Wordy::Prices => format!(" │ spent {charged}{unsure}"),
     };
-    let is_free = model.spent == Spent::default() && pending == 0;
+    let is_free = model.spent.total() == 0 && pending == 0;
     pieces.push((words, if is_free { Meaning::Free } else { Meaning::Price }));
     pieces
 }

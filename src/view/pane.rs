@@ -37,14 +37,9 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
     let has_focus = model.focused() == Some(pane);
     let state = model.pane_state(pane);
     let count = state.count(&open.report, pane);
-    let inside = frame(buffer, area, &title(pane, open, model), &position(state, count, has_focus), has_focus);
+    let inside = frame(buffer, area, &title(pane, open, state, model), &position(state, count, has_focus), has_focus);
     if count == 0 {
-        let words = match (&open.unreadable, open.report.index.is_complete) {
-            (Some(why), _) => format!("cannot be read: {why}"),
-            (None, true) => "nothing reported".to_owned(),
-            (None, false) => "reading …".to_owned(),
-        };
-        return LineWriter::new(buffer, inside, 0).own(&words, Meaning::Faint);
+        return LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Meaning::Faint);
     }
     let labels = label_columns(open, pane);
     for row in 0..inside.height {
@@ -59,16 +54,29 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
     }
 }
 
-fn title(pane: Pane, open: &OpenReport, model: &Model) -> String {
-    let (key, title) = panes::info(pane).map_or((String::new(), ""), |info| (key(info, model), info.title));
-    let more = if open.report.index.is_complete { "" } else { "+" };
-    let kinds = kinds(pane, open);
-    format!(" {key}{title} {}{more}{kinds} ", thousands(open.report.count(pane) as u64))
+/// Why a pane shows no row.
+fn absent(open: &OpenReport, pane: Pane) -> String {
+    match (&open.unreadable, open.report.index.is_complete, open.report.count(pane)) {
+        (Some(why), _, _) => format!("cannot be read: {why}"),
+        (None, true, 0) => "nothing reported".to_owned(),
+        (None, true, _) => "no row is like this".to_owned(),
+        (None, false, _) => "reading …".to_owned(),
+    }
 }
 
 /// The key that goes to a pane, with a blank behind it; empty where it has none.
 fn key(info: &PaneInfo, model: &Model) -> String {
     model.keys.of(&info.command).first().map(|key| format!("{key} ")).unwrap_or_default()
+}
+
+fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> String {
+    let (key, title) = panes::info(pane).map_or((String::new(), ""), |info| (key(info, model), info.title));
+    let more = if open.report.index.is_complete { "" } else { "+" };
+    let all = thousands(open.report.count(pane) as u64);
+    if state.sieve().is_open() {
+        return format!(" {key}{title} {all}{more}{} ", kinds(pane, open));
+    }
+    format!(" {key}{title} {} of {all}{more} ", thousands(state.wanted(&open.report, pane) as u64))
 }
 
 /// What a pane with several kinds of rows holds of each.
@@ -119,13 +127,15 @@ fn draw_row(mut line: LineWriter<'_, '_>, start: u16, shown: &Shown, labels: usi
         }
     }
     let mut room = if state.shift == 0 { value_room(&shown.row.pieces, line.room()) } else { None };
+    // What only stands above what is wanted steps back.
+    let value = if shown.is_wanted { Meaning::Text } else { Meaning::Faint };
     for piece in &shown.row.pieces {
         match (piece, room) {
             (Piece::Value(text), Some(columns)) => {
-                line.elided(text, columns, Meaning::Text);
+                line.elided(text, columns, value);
                 room = None;
             }
-            (Piece::Value(text), None) => line.outside(text, Meaning::Text),
+            (Piece::Value(text), None) => line.outside(text, value),
             (Piece::Detail(text), _) => line.outside(text, Meaning::Detail),
             (Piece::Own(text), _) => line.own(text, Meaning::Faint),
         }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use behaview::gate::Gate;
+use behaview::quota::Budget;
+use behaview::report::identifier::FileHash;
 use behaview::service::Client;
 use behaview::service::credential::{Credential, Source};
 use behaview::store::{State, Store};
@@ -157,6 +159,48 @@ async fn a_call_that_was_given_up_is_explained_once_it_is_surely_over() {
     pass(&scene.visit.demo, 70);
     scene.look().await;
     assert_eq!(scene.states(), [State::Charged]);
+}
+
+/// Asks for the submissions of two files, and loses the answer.
+async fn lose_submissions(scene: &Scene) {
+    let files = Demo::public_files().into_iter().take(2).map(|file| FileHash::parse(&file.sha256).unwrap());
+    scene.visit.demo.arm("v2-submissions:lost*1".parse().unwrap());
+    assert!(visit::ask(&scene.gate, &Request::V2Submissions { files: files.collect() }).await.is_err());
+}
+
+#[tokio::test]
+async fn a_lost_answer_without_a_limit_leaves_the_ledger_open_until_the_counters_close_it() {
+    let scene = Scene::begin().await;
+    lose_submissions(&scene).await;
+    lose_submissions(&scene).await;
+    let spent = scene.gate.spent().unwrap();
+    assert!(spent.is_open && spent.most().is_none() && spent.unsure == 2, "{spent:?}");
+    let careful = run("careful", &scene.visit.store(), &scene.visit.demo)
+        .with_budget(Budget { daily: Some(1_000), ..Budget::default() });
+    let refused = visit::ask(&careful, &Request::Rescan { file: public() }).await.unwrap_err();
+    assert!(refused.to_string().contains("nobody knows how much of the 1000"), "{refused}");
+    scene.look_later().await;
+    let spent = scene.gate.spent().unwrap();
+    assert_eq!((spent.is_open, spent.total()), (false, scene.visit.charged()));
+    assert!(visit::ask(&careful, &Request::Rescan { file: public() }).await.is_ok());
+}
+
+fn public() -> FileHash {
+    FileHash::parse(&Demo::public_files()[0].sha256).unwrap()
+}
+
+#[tokio::test]
+async fn a_call_without_a_limit_is_preceded_by_a_free_look() {
+    start_clock();
+    let visit = Visit::begin().await;
+    let scene = Scene { gate: run("counted", &visit.store(), &visit.demo), visit };
+    lose_submissions(&scene).await;
+    assert_eq!(scene.visit.calls(), 2, "the look and the call");
+    scene.look_later().await;
+    scene.ask().await;
+    scene.look_later().await;
+    let spent = scene.gate.spent().unwrap();
+    assert_eq!((spent.is_open, spent.total()), (false, scene.visit.charged()));
 }
 
 #[tokio::test]

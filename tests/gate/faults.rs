@@ -155,8 +155,8 @@ impl Trial {
         let spent = self.visit.gate.spent().unwrap();
         let expected = match (is_paid(&self.request), self.comes) {
             (false, _) => Spent::default(),
-            (true, Sound) => Spent { charged: time.into(), unsure: 0 },
-            (true, _) => Spent { charged: 0, unsure: time.into() },
+            (true, Sound) => Spent { charged: time.into(), ..Spent::default() },
+            (true, _) => Spent { unsure: time.into(), ..Spent::default() },
         };
         assert_eq!(spent, expected, "{about}");
         assert!(spent.total() >= self.visit.charged(), "{about}: {spent:?}");

@@ -13,7 +13,7 @@ async fn the_same_question_at_once_is_sent_once() {
         let visit = Visit::begin().await;
         let (first, second) = tokio::join!(visit.ask(&request), visit.ask(&request));
         assert!(first.is_ok() && matches!(second, Err(GateError::UnderWay)), "{second:?}");
-        let spent = Spent { charged: u64::from(is_paid(&request)), unsure: 0 };
+        let spent = Spent { charged: u64::from(is_paid(&request)), ..Spent::default() };
         assert_eq!((visit.calls(), visit.gate.spent().unwrap()), (1, spent));
     }
 }
@@ -33,7 +33,7 @@ async fn many_threads_that_ask_the_same_send_it_once() {
     // However late a task starts, it finds the question under way or asks it anew: each answer is one call.
     assert!(answers >= 1);
     assert_eq!((visit.calls(), visit.charged()), (answers, answers as u64));
-    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: answers as u64, unsure: 0 });
+    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: answers as u64, ..Spent::default() });
 }
 
 async fn ask_shared(visit: Arc<Visit>) -> Result<Answer, GateError> {
@@ -46,7 +46,7 @@ async fn different_questions_do_not_wait_for_each_other() {
     let [one, two, three] = each_operation();
     let (one, two, three) = tokio::join!(visit.ask(&one), visit.ask(&two), visit.ask(&three));
     assert!(one.is_ok() && two.is_ok() && three.is_ok());
-    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 2, unsure: 0 });
+    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 2, ..Spent::default() });
 }
 
 #[tokio::test]
@@ -73,10 +73,10 @@ async fn a_dropped_call_stays_in_the_ledger_and_can_be_asked_again() {
         }
         assert!(matches!(visit.ask(&request).await, Err(GateError::UnderWay)));
     }
-    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 0, unsure: 1 });
+    assert_eq!(visit.gate.spent().unwrap(), Spent { unsure: 1, ..Spent::default() });
     assert_eq!(visit.count("SELECT COUNT(*) FROM ledger WHERE state = 'reserved'"), 1);
     assert!(visit.ask(&request).await.is_ok());
-    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 1, unsure: 1 });
+    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 1, unsure: 1, is_open: false });
     assert_eq!((visit.charged(), visit.calls()), (2, 2));
 }
 

@@ -31,7 +31,7 @@ async fn an_answer_is_held_as_the_service_sent_it_and_outlives_service_and_progr
         assert!(bytes(&answer) == expected && answer.unkept.is_none(), "{}", request.words());
         sent.push((request, expected));
     }
-    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: sent.len() as u64, unsure: 0 });
+    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: sent.len() as u64, ..Spent::default() });
     let later_run = gate(&visit.store(), Visit::profile(&visit.demo), visit.demo.key());
     visit.demo.stop();
     for (request, expected) in &sent {
@@ -58,7 +58,7 @@ async fn the_reports_of_a_list_page_are_held_by_themselves() {
         let alone: Value = serde_json::from_slice(&visit.reference(&request).await).unwrap();
         assert_eq!(alone["data"], serde_json::from_slice::<Value>(&visit.held(&request).unwrap()).unwrap());
     }
-    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 1, unsure: 0 });
+    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 1, ..Spent::default() });
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn asking_again_asks_and_the_newest_answer_is_held() {
     let is_newest = memchr::memmem::find(&report, new.demo.root().as_bytes()).is_some();
     assert!(is_newest, "the report that came with the newest list is the newest report");
     assert_eq!((old.calls(), new.calls()), (2, 2));
-    assert_eq!(old.gate.spent().unwrap(), Spent { charged: 4, unsure: 0 });
+    assert_eq!(old.gate.spent().unwrap(), Spent { charged: 4, ..Spent::default() });
 }
 
 #[tokio::test]

@@ -35,7 +35,7 @@ async fn a_ledger_that_works_again_is_used_again() {
     assert!(visit.ask(&first_report()).await.is_err());
     visit.meddle("DROP TRIGGER full");
     assert!(visit.ask(&first_report()).await.is_ok());
-    assert_eq!((visit.calls(), visit.gate.spent().unwrap()), (1, Spent { charged: 1, unsure: 0 }));
+    assert_eq!((visit.calls(), visit.gate.spent().unwrap()), (1, Spent { charged: 1, ..Spent::default() }));
 }
 
 #[tokio::test]
@@ -49,7 +49,7 @@ async fn an_answer_that_cannot_be_kept_is_handed_over_all_the_same() {
             let answer = visit.ask(&request).await.unwrap();
             assert!(bytes(&answer) == visit.reference(&request).await && answer.unkept.is_some(), "{damage}");
             assert_eq!(visit.held(&request), None, "{damage}");
-            assert_eq!(visit.gate.spent().unwrap(), Spent { charged, unsure: 0 }, "{damage}");
+            assert_eq!(visit.gate.spent().unwrap(), Spent { charged, ..Spent::default() }, "{damage}");
         }
     }
 }
@@ -71,7 +71,7 @@ async fn an_unusable_answer_is_refused_even_if_it_cannot_be_kept() {
     for (unsure, request) in [(1, first_report()), (2, list(&dropper()))] {
         let result = visit.ask(&request).await;
         assert!(matches!(result, Err(GateError::Service { error: ServiceError::Unusable(_), .. })), "{result:?}");
-        assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 0, unsure });
+        assert_eq!(visit.gate.spent().unwrap(), Spent { unsure, ..Spent::default() });
     }
 }
 
@@ -83,7 +83,7 @@ async fn a_report_that_cannot_be_found_again_says_so() {
         let answer = visit.ask(&request).await.unwrap();
         assert!(bytes(&answer) == visit.reference(&request).await && answer.unkept.is_some());
     }
-    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 2, unsure: 0 });
+    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 2, ..Spent::default() });
 }
 
 /// What a run leaves that ends between keeping an answer and reading it.
@@ -119,7 +119,7 @@ async fn a_call_that_cannot_be_settled_counts_as_charged() {
         visit.meddle(&failing("full", "UPDATE ON ledger"));
         visit.demo.arm(fault.parse().unwrap());
         assert_eq!(visit.ask(&first_report()).await.is_ok(), is_answered, "{fault}");
-        assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 0, unsure: 1 }, "{fault}");
+        assert_eq!(visit.gate.spent().unwrap(), Spent { unsure: 1, ..Spent::default() }, "{fault}");
         assert!(visit.gate.spent().unwrap().total() >= visit.charged());
     }
 }
@@ -166,7 +166,7 @@ async fn runs_at_the_same_time_share_what_is_held_and_not_what_they_spent() {
         assert!(visit.gate.held(&request).unwrap().is_some() && other.held(&request).unwrap().is_some());
     }
     for gate in [&visit.gate, &other] {
-        assert_eq!(gate.spent().unwrap(), Spent { charged: 1, unsure: 0 });
+        assert_eq!(gate.spent().unwrap(), Spent { charged: 1, ..Spent::default() });
     }
 }
 

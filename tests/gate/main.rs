@@ -16,11 +16,11 @@ mod visit;
 
 use behaview::demo::{Demo, Options};
 use behaview::gate::{Answer, Cost, GateError};
+use behaview::quota::Spent;
 use behaview::report::identifier::{Identifier, Sha256};
 use behaview::request::{Listing, Request};
 use behaview::service::Profile;
 use behaview::service::error::{Reason, ServiceError};
-use behaview::store::Spent;
 use behaview::text::Untrusted;
 use visit::{Visit, gate, words};
 

@@ -141,12 +141,35 @@ fn a_plan_says_what_it_would_leave_before_anything_is_asked() {
 }
 
 #[test]
-fn usage_is_a_chart_by_day_and_endpoint() {
+fn a_plan_takes_the_number_of_hashes_from_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("list.txt");
+    std::fs::write(&list, format!("{}\n{}\n", "ab".repeat(32), "ab".repeat(32))).unwrap();
+    let mut stage = Stage::new(options());
+    stage.keys("p");
+    stage.session.take(Message::Paste(format!("v2-file-report @{}", list.display())));
+    stage.keys("enter");
+    assert!(stage.screen().contains("2 hashes · 2 requests"), "{}", stage.screen());
+    assert!(stage.screen().contains("1 of them repeated"), "{}", stage.screen());
+    stage.keys("enter");
+    assert!(stage.screen().contains("planned"), "{}", stage.screen());
+    stage.session.take(Message::Paste(format!("v2-file-report @{}", folder.path().display())));
+    stage.keys("enter");
+    assert!(stage.screen().contains("cannot be counted: it is no ordinary file"), "{}", stage.screen());
+}
+
+#[test]
+fn usage_is_a_chart_by_day_and_endpoint_that_follows_paid_work() {
     let mut stage = Stage::listed();
-    stage.keys("enter r esc : u s a g e enter enter");
+    stage.keys("enter r esc : u s a g e enter");
     screen!("usage", stage);
     assert_eq!(stage.calls(Endpoint::Usage), 1);
     assert_eq!(stage.session.model().spent.charged, 2);
+    stage.keys("esc r");
+    assert_eq!(stage.calls(Endpoint::Usage), 2, "what was looked at is kept fresh");
+    assert!(!stage.screen().contains("What was used"), "{}", stage.screen());
+    stage.keys("u");
+    assert!(stage.screen().contains("private_file_behaviours 2"), "{}", stage.screen());
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod panes;
 mod paying;
 mod picture;
 mod readme;
+mod reopening;
 mod sizes;
 mod stage;
 mod start;

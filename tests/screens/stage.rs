@@ -119,6 +119,11 @@ impl Stage {
         self
     }
 
+    /// Changes what is stored, as nothing but damage does.
+    pub fn sql(&self, change: &str) {
+        rusqlite::Connection::open(self.folder.path().join("behaview.db")).unwrap().execute_batch(change).unwrap();
+    }
+
     /// Presses keys by their names, waiting for the app to come to rest after each.
     pub fn keys(&mut self, keys: &str) -> &mut Self {
         for key in keys.split(' ') {

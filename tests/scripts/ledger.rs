@@ -53,7 +53,10 @@ fn predicted_stands_beside_counted() {
     let compared = ["counted", "certain", "unsure"].map(|key| found["compared"][key].clone());
     assert_eq!(json!(compared), json!([2, 2, 0]));
     assert_eq!(found["entries"][0]["counted"], "the counter rose by 2, as predicted");
-    assert_eq!(found["totals"], json!([{"unit": "request", "state": "charged", "calls": 2, "counts_as": 2}]));
+    assert_eq!(
+        found["totals"],
+        json!([{"unit": "request", "state": "charged", "calls": 2, "counts_as": 2, "at_least": false}])
+    );
 }
 
 #[test]
@@ -143,7 +146,10 @@ fn a_call_whose_program_is_killed_stays_in_the_ledger_and_counts() {
     let found = ledger(&desk, &["--all"]);
     let entry = ["operation", "state", "settled", "counts_as"].map(|key| found["entries"][0][key].clone());
     assert_eq!(json!(entry), json!(["private-behaviour", "reserved", null, 1]));
-    assert_eq!(found["totals"], json!([{"unit": "request", "state": "reserved", "calls": 1, "counts_as": 1}]));
+    assert_eq!(
+        found["totals"],
+        json!([{"unit": "request", "state": "reserved", "calls": 1, "counts_as": 1, "at_least": false}])
+    );
     assert_eq!(desk.demo.used().user.daily, 1);
     desk.configure("[budget]\ndaily = 1\n");
     assert_eq!(desk.run(&["list", &main_file()]).status.code(), Some(11), "what is reserved counts");

@@ -59,6 +59,15 @@ pub(super) fn is_folded(model: &Model) -> bool {
     }
 }
 
+/// How many rows of a tree are visible.
+pub(super) fn rows_of_tree(model: &Model) -> usize {
+    match (&model.overlay, model.open()) {
+        (Some(Overlay::Answer(answer)), _) => answer.count(),
+        (_, Some(open)) => model.pane_state(Pane::Processes).count(&open.report, Pane::Processes),
+        _ => 0,
+    }
+}
+
 pub(super) fn has_value(model: &Model) -> bool {
     matches!(&model.overlay, Some(Overlay::Answer(answer)) if answer.chosen().is_some_and(|line| line.value.is_some()))
 }

@@ -32,7 +32,7 @@ pub struct Command {
     pub label: &'static str,
     /// What help says of it.
     pub help: &'static str,
-    /// How early it comes in the bar, 1 first; 0 for commands that everybody knows.
+    /// How early it comes in the bar, 1 first; 0 for those that everybody knows, or that are looked up.
     pub rank: u8,
     /// Where it can be done at all.
     pub place: Places,

@@ -126,18 +126,20 @@ pub(super) static COMMANDS: &[Command] = &[
         name: "plan",
         keys: &[ENTER],
         label: "add to the plan",
-        help: "Add what is typed to the plan; backspace on an empty line takes the last one back",
+        help: "Add what is typed to the plan; @ and a file stand for the number of hashes in it; backspace on an empty line takes the last one back",
         rank: 1,
         place: PLANNER,
         applies: always,
         needs: "",
         act: Act::Local(|m| {
-            if let Some(Overlay::Planner(planner)) = &mut m.overlay
-                && let Err(missing) = planner.add()
-            {
-                m.warn(format!("Nothing was added: {missing}."));
+            let Some(Overlay::Planner(planner)) = &mut m.overlay else { return Vec::new() };
+            match planner.add() {
+                Ok(to_count) => to_count.map(Effect::CountHashes).into_iter().collect(),
+                Err(missing) => {
+                    m.warn(format!("Nothing was added: {missing}."));
+                    nothing(m)
+                }
             }
-            nothing(m)
         }),
     },
     Command {

@@ -2,6 +2,7 @@
 
 use super::context::{
     has_kind_before, has_next_kind, has_report, has_rows_below, has_value, in_answer, in_tree, is_folded, nothing,
+    rows_of_tree,
 };
 use super::{Act, Command};
 use crate::app::key::{BACK_TAB, ENTER, LEFT, RIGHT, TAB, key};
@@ -201,7 +202,14 @@ pub(super) static COMMANDS: &[Command] = &[
         place: TREE,
         applies: in_tree,
         needs: "a tree",
-        act: Act::Local(|m| m.fold_all(true)),
+        act: Act::Local(|m| {
+            let before = rows_of_tree(m);
+            let effects = m.fold_all(true);
+            if rows_of_tree(m) == before {
+                m.say("Everything is folded already.");
+            }
+            effects
+        }),
     },
     Command {
         name: "next-kind",

@@ -4,6 +4,7 @@ use super::context::{
     always, chosen_report, enter_report, first_page, has_service, is_chosen_held, is_next, never, next_page, nothing,
 };
 use super::{Act, Command};
+use crate::app::asks::last_days;
 use crate::app::key::{ENTER, key};
 use crate::app::list::Next;
 use crate::app::message::Effect;
@@ -102,6 +103,17 @@ pub(super) static COMMANDS: &[Command] = &[
         applies: has_service,
         needs: "a service",
         act: Act::Ask { request: |_| Some(Request::Quotas), is_held: never, with_held: nothing, anew: true },
+    },
+    Command {
+        name: "usage",
+        keys: &[key('u')],
+        label: "usage",
+        help: "Show what was used in the last 30 days, by day and endpoint; takes no quota",
+        rank: 0,
+        place: LIST,
+        applies: has_service,
+        needs: "a service",
+        act: Act::Ask { request: |m| Some(last_days(m.now)), is_held: never, with_held: nothing, anew: true },
     },
     Command {
         name: "open-file",

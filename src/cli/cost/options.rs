@@ -1,8 +1,9 @@
 //! What can be priced, which numbers each operation takes, and how both are written.
 
-use super::files::{Files, Hashes};
+use super::files::Files;
 use crate::cli::Failed;
 use crate::quota::{Entitlement, Entitlements, Kind, Numbers, Operation};
+use crate::report::hashes::Hashes;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, ValueEnum};
 use std::io::Write;

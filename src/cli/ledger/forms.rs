@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// The columns of the CSV, named as the members in JSON.
 const HEADING: &str =
-    "time,session,operation,what,unit,predicted_min,predicted_max,settled,counts_as,state,outcome,counted\n";
+    "time,session,operation,what,unit,predicted_min,predicted_max,settled,counts_as,at_least,state,outcome,counted\n";
 
 /// An entry as it is shown.
 #[derive(Debug, Serialize)]
@@ -28,6 +28,8 @@ pub(super) struct Row {
     settled: Option<u64>,
     /// What it counts as: never less than it may have cost.
     counts_as: u64,
+    /// Whether it may have cost more than that: no limit was known, and the answer was lost.
+    at_least: bool,
     state: State,
     outcome: Option<String>,
     counted: Option<String>,
@@ -40,6 +42,7 @@ pub(super) struct Total {
     state: State,
     calls: u64,
     counts_as: u64,
+    at_least: bool,
 }
 
 impl Row {
@@ -54,6 +57,7 @@ impl Row {
             predicted_max: entry.predicted_max,
             settled: entry.settled,
             counts_as: entry.careful(),
+            at_least: entry.is_open(),
             state: entry.state,
             outcome: entry.outcome.as_deref().map(safe),
             counted: entry.counted.as_deref().map(safe),
@@ -64,7 +68,7 @@ impl Row {
         Units::Range { min: self.predicted_min, max: self.predicted_max, why: "" }.to_string()
     }
 
-    fn cells(&self) -> [String; 12] {
+    fn cells(&self) -> [String; 13] {
         let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         [
@@ -77,6 +81,7 @@ impl Row {
             number(self.predicted_max),
             number(self.settled),
             self.counts_as.to_string(),
+            self.at_least.to_string(),
             self.state.name().to_owned(),
             text(&self.outcome),
             text(&self.counted),
@@ -92,17 +97,19 @@ fn safe(text: &str) -> String {
 
 /// What the entries sum up to, by unit and state.
 pub(super) fn totals(rows: &[Row]) -> Vec<Total> {
-    let mut sums: BTreeMap<(&str, State), (u64, u64)> = BTreeMap::new();
+    let mut sums: BTreeMap<(&str, State), (u64, u64, bool)> = BTreeMap::new();
     for row in rows {
-        let (calls, units) = sums.entry((&row.unit, row.state)).or_default();
+        let (calls, units, at_least) = sums.entry((&row.unit, row.state)).or_default();
         *calls += 1;
         *units = units.saturating_add(row.counts_as);
+        *at_least |= row.at_least;
     }
-    let total = |((unit, state), (calls, counts_as)): ((&str, State), _)| Total {
+    let total = |((unit, state), (calls, counts_as, at_least)): ((&str, State), _)| Total {
         unit: unit.to_owned(),
         state,
         calls,
         counts_as,
+        at_least,
     };
     sums.into_iter().map(total).collect()
 }
@@ -128,8 +135,9 @@ pub(super) fn text(rows: &[Row], compared: Option<&Compared>) -> String {
         ]);
     }
     let mut sums = Table::new(&["counts", "state", "calls", "counts as"], &[2, 3]);
-    for Total { unit, state, calls, counts_as } in totals(rows) {
-        sums.row([unit, state.name().to_owned(), thousands(calls), thousands(counts_as)]);
+    for Total { unit, state, calls, counts_as, at_least } in totals(rows) {
+        let least = if at_least { "at least " } else { "" };
+        sums.row([unit, state.name().to_owned(), thousands(calls), format!("{least}{}", thousands(counts_as))]);
     }
     let last = compared.map_or_else(
         || "the counters were not looked at before and after these calls: behaview quota looks, for nothing".to_owned(),

@@ -51,7 +51,7 @@ fn what_the_rise_says_of_the_calls() {
         (&[PERHAPS, PERHAPS], 1, Finding::Unclear),
         (&[PERHAPS, PERHAPS], 0, Finding::Free),
         (&[ONE, Charge::Unsure(None)], 6, Finding::Charged(Some(5))),
-        (&[PERHAPS, Charge::Unsure(None)], 6, Finding::Unclear),
+        (&[PERHAPS, Charge::Unsure(None)], 6, Finding::Charged(Some(6))),
         (&[PERHAPS, Charge::Unsure(None)], 0, Finding::Free),
         (&[ONE], 3, Finding::Unclear),
         (&[ONE], 0, Finding::Contradicted),

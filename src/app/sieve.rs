@@ -1,0 +1,99 @@
+//! Which rows of a pane are let through: all, or those that a filter found, and of these what nothing hides.
+
+use crate::report::RowSet;
+use std::sync::Arc;
+
+/// Lets some of a pane's rows through.
+#[derive(Debug, Clone, Default)]
+pub struct Sieve {
+    /// Rows that a filter found; none while nothing is filtered.
+    found: Option<Arc<RowSet>>,
+    /// Rows that are hidden.
+    hidden: Option<Arc<RowSet>>,
+    /// What is found and not hidden, of the sections that not every row is let through of.
+    kept: Option<Arc<RowSet>>,
+}
+
+static NONE: RowSet = RowSet::EMPTY;
+
+impl Sieve {
+    /// Lets everything through.
+    pub const OPEN: Self = Self { found: None, hidden: None, kept: None };
+
+    /// Shows nothing but these rows; none shows all again. [`Sieve::refresh`] makes it so.
+    pub fn find(&mut self, found: Option<RowSet>) {
+        self.found = found.map(Arc::new);
+    }
+
+    /// Hides these rows, and no others. [`Sieve::refresh`] makes it so.
+    pub fn hide(&mut self, hidden: RowSet) {
+        self.hidden = Some(hidden).filter(|hidden| !hidden.is_empty()).map(Arc::new);
+    }
+
+    /// The rows that a filter found; none while nothing is filtered.
+    #[must_use]
+    pub fn found(&self) -> Option<&RowSet> {
+        self.found.as_deref()
+    }
+
+    /// The rows that are hidden, be they found or not.
+    #[must_use]
+    pub fn hidden(&self) -> &RowSet {
+        self.hidden.as_deref().unwrap_or(&NONE)
+    }
+
+    fn kept(&self) -> &RowSet {
+        self.kept.as_deref().unwrap_or(&NONE)
+    }
+
+    /// Whether every row is let through.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.found.is_none() && self.hidden.is_none()
+    }
+
+    /// Works out what is let through of these sections, each with its number of rows.
+    pub(super) fn refresh(&mut self, sections: impl Iterator<Item = (usize, usize)>) {
+        self.kept = match (&self.found, &self.hidden) {
+            (None, None) => None,
+            (Some(found), None) => Some(Arc::clone(found)),
+            (Some(found), Some(hidden)) => {
+                let places = found.sections().flat_map(|(section, rows)| rows.iter().map(move |row| (section, *row)));
+                Some(Arc::new(without(places, hidden)))
+            }
+            (None, Some(hidden)) => {
+                let sections = sections.filter(|(section, _)| !hidden.rows(*section).is_empty());
+                let places =
+                    sections.flat_map(|(section, length)| (0_u32..).take(length).map(move |row| (section, row)));
+                Some(Arc::new(without(places, hidden)))
+            }
+        };
+    }
+
+    /// The rows of a section that are let through; none where all are.
+    #[must_use]
+    pub fn rows(&self, section: usize) -> Option<&[u32]> {
+        let is_all = self.found.is_none() && self.hidden().rows(section).is_empty();
+        (!is_all).then(|| self.kept().rows(section))
+    }
+
+    /// Whether a row is let through.
+    #[must_use]
+    pub fn lets_through(&self, section: usize, row: usize) -> bool {
+        self.rows(section).is_none() || self.kept().contains(section, row)
+    }
+
+    /// The row that comes at this place among those of its section that are let through.
+    pub(super) fn row(&self, section: usize, position: usize) -> usize {
+        self.rows(section).map_or(position, |rows| rows.get(position).map_or(position, |row| *row as usize))
+    }
+
+    /// The place of a row, or of the last one before it, among those of its section that are let through.
+    pub(super) fn position(&self, section: usize, row: usize) -> usize {
+        self.rows(section).map_or(row, |rows| rows.partition_point(|found| *found as usize <= row).saturating_sub(1))
+    }
+}
+
+fn without(places: impl Iterator<Item = (usize, u32)>, hidden: &RowSet) -> RowSet {
+    places.filter(|(section, row)| hidden.rows(*section).binary_search(row).is_err()).collect()
+}

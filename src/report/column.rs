@@ -1,0 +1,129 @@
+//! Numbers in a row, one for each row of a section: in memory while they are found, read in windows where they are kept.
+
+use super::body::Body;
+use std::borrow::Cow;
+use std::io;
+use std::ops::Range;
+
+/// A number of a column, as it is kept: little-endian.
+pub(super) trait Number: Copy + Default + PartialEq {
+    /// How many bytes it takes.
+    const SIZE: u64;
+
+    fn read(bytes: &[u8]) -> Self;
+
+    fn write(self, to: &mut Vec<u8>);
+}
+
+impl Number for u16 {
+    const SIZE: u64 = 2;
+
+    fn read(bytes: &[u8]) -> Self {
+        bytes.try_into().map_or(0, Self::from_le_bytes)
+    }
+
+    fn write(self, to: &mut Vec<u8>) {
+        to.extend_from_slice(&self.to_le_bytes());
+    }
+}
+
+impl Number for u32 {
+    const SIZE: u64 = 4;
+
+    fn read(bytes: &[u8]) -> Self {
+        bytes.try_into().map_or(0, Self::from_le_bytes)
+    }
+
+    fn write(self, to: &mut Vec<u8>) {
+        to.extend_from_slice(&self.to_le_bytes());
+    }
+}
+
+/// Numbers in a row.
+#[derive(Debug, Clone)]
+pub(super) struct Column<T> {
+    /// Where they are kept; none where they are in memory.
+    kept: Option<Body>,
+    here: Vec<T>,
+}
+
+impl<T> Default for Column<T> {
+    fn default() -> Self {
+        Vec::new().into()
+    }
+}
+
+impl<T> From<Vec<T>> for Column<T> {
+    fn from(here: Vec<T>) -> Self {
+        Self { kept: None, here }
+    }
+}
+
+impl<T: Number> Column<T> {
+    /// Numbers that are kept, one after another.
+    pub(super) fn kept(bytes: Body) -> Self {
+        Self { kept: Some(bytes), here: Vec::new() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        let kept = |bytes: &Body| usize::try_from(bytes.len() / T::SIZE).unwrap_or(usize::MAX);
+        self.kept.as_ref().map_or(self.here.len(), kept)
+    }
+
+    /// A number; none past the end, or where it cannot be read.
+    pub(super) fn get(&self, row: usize) -> Option<T> {
+        match self.kept {
+            None => self.here.get(row).copied(),
+            Some(_) => self.window(row..row.checked_add(1)?).ok()?.first().copied(),
+        }
+    }
+
+    /// Some of the numbers, cut to those there are.
+    pub(super) fn window(&self, rows: Range<usize>) -> io::Result<Cow<'_, [T]>> {
+        let Some(bytes) = &self.kept else {
+            let end = rows.end.min(self.here.len());
+            return Ok(Cow::Borrowed(self.here.get(rows.start.min(end)..end).unwrap_or_default()));
+        };
+        let at = |row: usize| (row as u64).saturating_mul(T::SIZE);
+        let bytes = bytes.window(at(rows.start)..at(rows.end))?;
+        let size = usize::try_from(T::SIZE).map_err(io::Error::other)?;
+        Ok(Cow::Owned(bytes.chunks_exact(size).map(T::read).collect()))
+    }
+
+    pub(super) fn push(&mut self, number: T) {
+        self.here().push(number);
+    }
+
+    pub(super) fn append(&mut self, mut more: Self) {
+        self.here().append(more.here());
+    }
+
+    /// Sets a number that is nothing yet.
+    pub(super) fn set_once(&mut self, row: usize, number: T) {
+        if let Some(found) = self.here().get_mut(row).filter(|found| **found == T::default()) {
+            *found = number;
+        }
+    }
+
+    /// The numbers in memory, to be changed.
+    fn here(&mut self) -> &mut Vec<T> {
+        if self.kept.is_some() {
+            self.here = self.window(0..usize::MAX).map(Cow::into_owned).unwrap_or_default();
+            self.kept = None;
+        }
+        &mut self.here
+    }
+
+    /// Reads every number that is kept.
+    pub(super) fn verify(&self) -> io::Result<()> {
+        self.kept.iter().flat_map(Body::windows).try_for_each(|window| window.map(drop))
+    }
+
+    /// Writes every number as it is kept.
+    pub(super) fn write(&self, to: &mut Vec<u8>) -> io::Result<()> {
+        for number in self.window(0..usize::MAX)?.iter() {
+            number.write(to);
+        }
+        Ok(())
+    }
+}

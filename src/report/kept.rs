@@ -1,0 +1,301 @@
+//! An index beside its bytes: a small head, and the numbers of every row, which are read in windows.
+//!
+//! ```text
+//! head:    checksum · edition · length of the body · what it is · entries · for each section its name, form, rows, end
+//! numbers: for each section its starts; for processes also depths and tails
+//! ```
+//! The bytes of the report stay the truth: an index that is damaged, of another edition or of another body is as good as none.
+
+use super::attributes::{ATTRIBUTES, Attribute, Shape};
+use super::body::{Body, KeptIndex};
+use super::column::Column;
+use super::index::{Entry, Form, Index, Section};
+use super::tree::Depths;
+use crate::text::Untrusted;
+use sha2::{Digest, Sha256};
+use std::io;
+
+/// Changes when the same bytes would be indexed or written otherwise.
+const EDITION: u8 = 1;
+
+/// Bodies below this many bytes are indexed sooner than an index of them is looked up.
+const WORTH_KEEPING: u64 = 64 * 1024;
+
+const FORMS: [Form; 5] = [Form::Scalar, Form::Array, Form::Object, Form::Loose, Form::Processes];
+
+/// Set beside a section's form where its name stands in the table of attributes.
+const IS_KNOWN: u8 = 0x80;
+
+impl Index {
+    /// The index of a whole body: the one that is kept, or else one made now.
+    ///
+    /// # Errors
+    /// When the body cannot be read.
+    pub fn open(body: &Body) -> io::Result<Self> {
+        Self::kept(body).map_or_else(|| Self::of(body), Ok)
+    }
+
+    /// The index that is kept of a body, if it is sound as far as its head goes; see [`Index::verify`].
+    #[must_use]
+    pub fn kept(body: &Body) -> Option<Self> {
+        let KeptIndex { head, numbers } = body.kept_index().ok()??;
+        read(Reader(&head), body.len(), &numbers)
+    }
+
+    /// Keeps the index beside its body, where the body is kept and large enough.
+    ///
+    /// # Errors
+    /// When it cannot be written: then it is made again when it is wanted.
+    pub fn keep(&self, body: &Body) -> io::Result<()> {
+        if body.len() < WORTH_KEEPING || !self.is_complete {
+            return Ok(());
+        }
+        body.keep_index(&write(self, body.len()), &self.numbers()?)
+    }
+
+    /// The numbers of every section, as they are kept.
+    fn numbers(&self) -> io::Result<Vec<u8>> {
+        let mut numbers = Vec::new();
+        for section in &self.sections {
+            section.starts.write(&mut numbers)?;
+            section.depths.write(&mut numbers)?;
+            section.tails.write(&mut numbers)?;
+        }
+        Ok(numbers)
+    }
+
+    /// Reads every number once, so that damage is found before it is met.
+    ///
+    /// # Errors
+    /// When a number cannot be read.
+    pub fn verify(&self) -> io::Result<()> {
+        for section in &self.sections {
+            section.starts.verify()?;
+            section.depths.verify()?;
+            section.tails.verify()?;
+        }
+        Ok(())
+    }
+}
+
+/// Tells indexes of another edition, or made with another table of attributes.
+fn edition() -> [u8; 8] {
+    let mut hash = Sha256::new_with_prefix([EDITION]);
+    for attribute in ATTRIBUTES {
+        hash.update(attribute.name);
+        hash.update([0, u8::from(attribute.shape == Shape::ProcessTree)]);
+    }
+    hash.finalize().first_chunk().copied().unwrap_or_default()
+}
+
+fn write(index: &Index, length: u64) -> Vec<u8> {
+    let mut head = edition().to_vec();
+    head.extend(length.to_le_bytes());
+    let flags = [index.is_page, index.is_enveloped, index.is_attributed, index.is_cut, index.is_json];
+    head.extend(flags.map(u8::from));
+    head.extend([index.id, index.kind].iter().flat_map(|at| at.unwrap_or(0).to_le_bytes()));
+    head.extend((index.left_out as u64).to_le_bytes());
+    head.extend(number(index.entries.len()));
+    for entry in &index.entries {
+        let places = [entry.range.start, entry.range.end, entry.id.unwrap_or(0)];
+        head.extend(places.iter().flat_map(|at| at.to_le_bytes()));
+        head.push(entry.has_attributes.into());
+    }
+    head.extend(number(index.sections.len()));
+    for section in &index.sections {
+        head.extend(number(section.name.as_bytes().len()));
+        head.extend(section.name.as_bytes());
+        let form = FORMS.iter().position(|form| *form == section.form).and_then(|form| u8::try_from(form).ok());
+        head.push(form.unwrap_or(0) | if section.attribute.is_some() { IS_KNOWN } else { 0 });
+        head.extend(number(section.len()));
+        head.extend(section.end.to_le_bytes());
+    }
+    [&Sha256::digest(&head)[..], &head].concat()
+}
+
+/// Counts fit: offsets do.
+fn number(count: usize) -> [u8; 4] {
+    u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes()
+}
+
+fn read(mut head: Reader<'_>, length: u64, numbers: &Body) -> Option<Index> {
+    let sum: [u8; 32] = head.take()?;
+    if sum != Sha256::digest(head.0)[..] || head.take()? != edition() || head.long()? != length {
+        return None;
+    }
+    let [is_page, is_enveloped, is_attributed, is_cut, is_json] = head.take()?.map(|flag: u8| flag > 0);
+    let (id, kind) = (head.place()?, head.place()?);
+    let left_out = usize::try_from(head.long()?).ok()?;
+    let entries = (0..head.short()?).map(|_| head.entry()).collect::<Option<_>>()?;
+    let mut at = 0;
+    let sections = (0..head.short()?).map(|_| head.section(numbers, &mut at)).collect::<Option<_>>()?;
+    let is_whole = at == numbers.len();
+    let found = Index {
+        sections,
+        id,
+        kind,
+        is_page,
+        is_enveloped,
+        is_attributed,
+        entries,
+        left_out,
+        is_complete: true,
+        is_cut,
+        is_json,
+    };
+    is_whole.then_some(found)
+}
+
+/// Bytes of a head that have not been read.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (taken, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*taken)
+    }
+
+    fn short(&mut self) -> Option<u32> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    fn long(&mut self) -> Option<u64> {
+        self.take().map(u64::from_le_bytes)
+    }
+
+    /// An offset; none where it is 0, at which nothing of the kind can stand.
+    fn place(&mut self) -> Option<Option<u32>> {
+        self.short().map(|at| Some(at).filter(|at| *at > 0))
+    }
+
+    fn entry(&mut self) -> Option<Entry> {
+        let range = self.short()?..self.short()?;
+        let id = self.place()?;
+        let [has_attributes] = self.take()?;
+        Some(Entry { range, id, has_attributes: has_attributes > 0 })
+    }
+
+    /// A section whose numbers stand from `at` on, which is moved behind them.
+    fn section(&mut self, numbers: &Body, at: &mut u64) -> Option<Section> {
+        let length = usize::try_from(self.short()?).ok()?;
+        let (name, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        let [form] = self.take()?;
+        let attribute = if form & IS_KNOWN > 0 { Some(Attribute::named(name)?) } else { None };
+        let form = *FORMS.get(usize::from(form & !IS_KNOWN))?;
+        let mut section = Section::new(Untrusted::from(name), attribute, form);
+        let rows = u64::from(self.short()?);
+        section.end = self.short()?;
+        let mut next = |size: u64| {
+            let start = *at;
+            *at = start + rows * size;
+            numbers.slice(start..*at)
+        };
+        section.starts = Column::kept(next(4));
+        if form == Form::Processes {
+            section.depths = Depths::kept(next(2));
+            section.tails = Column::kept(next(4));
+        }
+        Some(section)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Everything that an index says.
+    fn said(index: &Index) -> Vec<String> {
+        let Index { sections, entries, left_out, .. } = index;
+        let flags = [index.is_page, index.is_enveloped, index.is_attributed, index.is_complete, index.is_cut];
+        let head = format!("{:?} {:?} {flags:?} {} {entries:?} {left_out}", index.id, index.kind, index.is_json);
+        let section = |s: &Section| {
+            let row = |row| (s.start(row), s.depths().get(row), s.tail(row));
+            let rows: Vec<_> = (0..=s.len()).map(row).collect();
+            format!("{:?} {} {:?} {:?} {rows:?}", s.name, s.rank, s.form, s.end())
+        };
+        std::iter::once(head).chain(sections.iter().map(section)).collect()
+    }
+
+    /// The index of a body, written and read.
+    fn round(index: &Index, length: u64) -> Option<Index> {
+        read(Reader(&write(index, length)), length, &Body::in_memory(index.numbers().unwrap()))
+    }
+
+    #[test]
+    fn a_kept_index_says_what_a_fresh_one_says_of_every_report_of_the_demo() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/demo");
+        let mut rows = 0;
+        let folders = std::fs::read_dir(folder).unwrap().map(|found| found.unwrap().path());
+        let files = folders.filter(|path| path.is_dir()).flat_map(|path| std::fs::read_dir(path).unwrap());
+        for file in files {
+            let body = Body::in_memory(std::fs::read(file.unwrap().path()).unwrap());
+            let fresh = Index::of(&body).unwrap();
+            assert_eq!(said(&round(&fresh, body.len()).unwrap()), said(&fresh));
+            rows += fresh.sections.iter().map(Section::len).sum::<usize>();
+        }
+        assert!(rows > 500, "{rows}");
+    }
+
+    #[test]
+    fn an_index_that_is_damaged_or_of_something_else_is_none() {
+        let json =
+            br#"{"data":[{"id":"a","attributes":{"tags":["x"]}}],"processes_tree":[{"children":[{}],"name":"n"}]}"#;
+        let (length, index) = (json.len() as u64, Index::of(&Body::in_memory(json.to_vec())).unwrap());
+        let (head, numbers) = (write(&index, length), Body::in_memory(index.numbers().unwrap()));
+        assert!(read(Reader(&head), length, &numbers).is_some());
+        assert!(read(Reader(&head), length + 1, &numbers).is_none());
+        assert!(read(Reader(&head), length, &numbers.slice(0..numbers.len() - 1)).is_none());
+        for at in 0..head.len() {
+            let mut damaged = head.clone();
+            damaged[at] ^= 1;
+            assert!(read(Reader(&damaged), length, &numbers).is_none(), "{at}");
+            assert!(read(Reader(&head[..at]), length, &numbers).is_none(), "{at}");
+        }
+        // A head that is sound in itself, but of another edition.
+        let mut old = head[32..].to_vec();
+        old[0] ^= 1;
+        let old = [&Sha256::digest(&old)[..], &old].concat();
+        assert!(read(Reader(&old), length, &numbers).is_none());
+    }
+
+    fn any_report() -> impl Strategy<Value = String> {
+        let leaf = prop_oneof![Just("null".to_owned()), Just("7".to_owned()), Just(r#""a\"b""#.to_owned())];
+        let name = prop::sample::select(vec![
+            "data",
+            "attributes",
+            "processes_tree",
+            "children",
+            "name",
+            "tags",
+            "files_dropped",
+            "id",
+            "new",
+            "t\\u0061gs",
+        ]);
+        leaf.prop_recursive(6, 80, 6, move |inner| {
+            let member = (name.clone(), inner.clone()).prop_map(|(name, value)| format!("\"{name}\": {value}"));
+            prop_oneof![
+                prop::collection::vec(inner, 0..6).prop_map(|all| format!("[{}]", all.join(", "))),
+                prop::collection::vec(member, 0..6).prop_map(|all| format!("{{{}}}", all.join(","))),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_kept_index_says_what_a_fresh_one_says(report in any_report(), cut in 0_usize..400) {
+            let body = Body::in_memory(report.as_bytes()[..report.len().saturating_sub(cut / 4)].to_vec());
+            let fresh = Index::of(&body).unwrap();
+            prop_assert_eq!(said(&round(&fresh, body.len()).unwrap()), said(&fresh));
+        }
+
+        #[test]
+        fn reading_a_head_never_panics(head: Vec<u8>) {
+            let head = [&Sha256::digest(&head)[..], &head].concat();
+            prop_assert!(read(Reader(&head), 0, &Body::in_memory(Vec::new())).is_none());
+        }
+    }
+}

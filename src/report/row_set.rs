@@ -1,0 +1,94 @@
+//! Some of a report's rows, in order: what a filter found, what is hidden.
+
+use std::collections::BTreeMap;
+
+/// A set of rows: for each section of the index its rows in order, four bytes each.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RowSet {
+    sections: BTreeMap<usize, Vec<u32>>,
+}
+
+impl RowSet {
+    /// No row.
+    pub const EMPTY: Self = Self { sections: BTreeMap::new() };
+
+    /// Adds a row. Rows that come in the order of their section cost nothing to add; one that is in already stays once.
+    pub fn insert(&mut self, section: usize, row: u32) {
+        let rows = self.sections.entry(section).or_default();
+        match rows.last() {
+            Some(last) if *last >= row => {
+                if let Err(at) = rows.binary_search(&row) {
+                    rows.insert(at, row);
+                }
+            }
+            _ => rows.push(row),
+        }
+    }
+
+    /// Adds the rows of another set.
+    pub fn extend(&mut self, other: &Self) {
+        for (section, rows) in &other.sections {
+            for row in rows {
+                self.insert(*section, *row);
+            }
+        }
+    }
+
+    /// The rows of a section, in order.
+    #[must_use]
+    pub fn rows(&self, section: usize) -> &[u32] {
+        self.sections.get(&section).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The sections that have a row in the set, with these rows.
+    pub fn sections(&self) -> impl Iterator<Item = (usize, &[u32])> {
+        self.sections.iter().map(|(section, rows)| (*section, rows.as_slice()))
+    }
+
+    /// Whether a row is in the set.
+    #[must_use]
+    pub fn contains(&self, section: usize, row: usize) -> bool {
+        u32::try_from(row).is_ok_and(|row| self.rows(section).binary_search(&row).is_ok())
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.sections.values().map(Vec::len).sum()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sections.values().all(Vec::is_empty)
+    }
+}
+
+impl FromIterator<(usize, u32)> for RowSet {
+    fn from_iter<I: IntoIterator<Item = (usize, u32)>>(places: I) -> Self {
+        let mut set = Self::default();
+        places.into_iter().for_each(|(section, row)| set.insert(section, row));
+        set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn a_row_set_is_a_set_in_order(places in prop::collection::vec((0_usize..4, 0_u32..40), 0..80)) {
+            let naive: BTreeSet<_> = places.iter().copied().collect();
+            let set: RowSet = places.into_iter().collect();
+            let found: Vec<_> = set.sections().flat_map(|(n, rows)| rows.iter().map(move |row| (n, *row))).collect();
+            prop_assert_eq!(&found, &naive.iter().copied().collect::<Vec<_>>());
+            prop_assert_eq!(set.len(), naive.len());
+            for row in 0..40 {
+                prop_assert_eq!(set.contains(1, row as usize), naive.contains(&(1, row)));
+            }
+        }
+    }
+}
