@@ -192,7 +192,7 @@ mod tests {
     fn a_file_of_hashes_stands_for_their_number() {
         let mut planner = Planner { typed: "v2-file-report @my list.txt".to_owned(), ..Planner::default() };
         assert!(text(&planner).contains("enter counts the hashes that my list.txt lists"), "{}", text(&planner));
-        let path = planner.add().unwrap();
+        let path = planner.add().unwrap().unwrap();
         planner.counted(Path::new("another"), 3);
         planner.counted(&path, 590);
         assert!(text(&planner).contains("typed|590 hashes · 590 requests"), "{}", text(&planner));

@@ -62,7 +62,7 @@ fn starts(model: &Model) -> (Vec<Start>, usize) {
         let Some(Piece::Value(name)) = pieces.into_iter().next() else { return None };
         let name = tail(name.as_untrusted_str());
         let is_sane = seconds.is_finite() && seconds >= 0.0;
-        is_sane.then(|| Start { seconds, name, depth: tree.depths.get(row).copied().unwrap_or(0) })
+        is_sane.then(|| Start { seconds, name, depth: tree.depths().get(row).unwrap_or(0) })
     };
     ((0..tree.len().min(MOST)).filter_map(start).collect(), tree.len())
 }

@@ -6,7 +6,7 @@ use crate::app::model::{Focus, Model, Screen};
 use crate::app::overlay::Overlay;
 use crate::app::palette::{Confirm, Confirmed};
 use crate::app::panes;
-use crate::report::{Pane, tree};
+use crate::report::Pane;
 use crate::request::Request;
 
 pub(super) fn always(_: &Model) -> bool {
@@ -47,7 +47,7 @@ pub(super) fn has_rows_below(model: &Model) -> bool {
     let place = state.place(&open.report, Pane::Processes, state.scroll.cursor);
     place.is_some_and(|place| {
         let section = open.report.section(place.section);
-        section.is_some_and(|found| tree::has_children(place.row, &found.depths))
+        section.is_some_and(|found| found.depths().has_children(place.row))
     })
 }
 
