@@ -1,15 +1,23 @@
-//! The config file, and the folders of config, data and state.
+//! The config: its file, its variables and its flags; and the folders of config, data and state.
 
 mod keys;
+mod layers;
 mod look;
+mod settings;
+
+pub use layers::{Effective, Finding, Origin, Overrides};
+pub use look::Look;
+pub use settings::{SETTINGS, Setting, Shown, commented};
 
 use crate::app::Keymap;
+use crate::files;
+use crate::log::Level;
 use crate::quota::{Budget, Entitlement, Entitlements};
 use crate::service::credential::{Configured, Credential, CredentialError};
 use crate::service::profile::Profile;
 use directories::{BaseDirs, ProjectDirs};
 use keys::Keys;
-pub use look::Look;
+use layers::Layers;
 use secrecy::SecretString;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -17,6 +25,9 @@ use std::path::{Path, PathBuf};
 
 /// Name of the config file in its folder.
 pub const FILE: &str = "config.toml";
+
+/// Variable that names another config file.
+pub const FILE_VARIABLE: &str = "BEHAVIEW_CONFIG";
 
 /// Name of the store in the data folder.
 const STORE: &str = "behaview.db";
@@ -30,14 +41,21 @@ pub struct Folders {
     pub store: PathBuf,
     /// Folder of things that can be made again.
     pub cache: PathBuf,
-    /// Folder of logs.
+    /// Folder of logs, and of what is remembered from one run to the next.
     pub state: PathBuf,
 }
 
-/// What the config file says.
+/// What is set.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
+    /// Who says what, and what is shown of it.
+    #[serde(skip)]
+    effective: Vec<Effective>,
+    /// Send nothing.
+    offline: bool,
+    /// How much is logged.
+    log_level: Level,
     /// Name of the profile to use; `virustotal` unless set.
     profile: Option<String>,
     /// The key.
@@ -50,6 +68,8 @@ pub struct Config {
     entitlements: SetByHand,
     /// What may be spent.
     budget: Limits,
+    /// What is kept of the answers.
+    store: Kept,
     /// What is wanted of the screen.
     look: Look,
     /// Keys by the names of their commands.
@@ -57,6 +77,26 @@ pub struct Config {
     /// The same, understood.
     #[serde(skip)]
     keymap: Keymap,
+}
+
+/// What is kept of the answers, and how long; what is left out is kept for ever.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Kept {
+    keep: Keep,
+    /// What came longer ago is deleted at the start.
+    days: Option<u32>,
+    /// What came first is deleted at the start, until no more than so much is left.
+    megabytes: Option<u64>,
+}
+
+/// What of the answers is kept on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Keep {
+    #[default]
+    Everything,
+    Nothing,
 }
 
 /// What may be spent, in units; what is left out has no limit.
@@ -93,7 +133,7 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// The file is no config. The line is named, not quoted: it may hold the key.
-    #[error("{path}, line {line}: {message}")]
+    #[error("{path}, line {line}: {message}. behaview config check names every mistake")]
     Invalid {
         /// The file.
         path: PathBuf,
@@ -102,6 +142,17 @@ pub enum ConfigError {
         /// What is wrong.
         message: String,
     },
+    /// A variable or a flag has a value that its setting does not take.
+    #[error("{0}: {1}")]
+    Override(Origin, String),
+    /// A flag names no setting.
+    #[error("there is no setting {0}; behaview config show names them all")]
+    UnknownSetting(String),
+    /// A flag would show a secret to everybody who lists this machine's programs.
+    #[error(
+        "{0} is never given as a flag: others on this machine could read it. Set it in the config file, or by a variable"
+    )]
+    SecretFlag(&'static str),
     /// No profile of this name.
     #[error("there is no profile {0}; the config file's are: {1}")]
     UnknownProfile(String, String),
@@ -116,7 +167,9 @@ impl Folders {
         let folders = ProjectDirs::from("", "", "behaview").ok_or(ConfigError::NoHome)?;
         let state = folders.state_dir().unwrap_or_else(|| folders.data_local_dir());
         Ok(Self {
-            config: folders.config_dir().join(FILE),
+            config: std::env::var_os(FILE_VARIABLE)
+                .filter(|path| !path.is_empty())
+                .map_or_else(|| folders.config_dir().join(FILE), PathBuf::from),
             store: folders.data_dir().join(STORE),
             cache: folders.cache_dir().to_owned(),
             state: state.to_owned(),
@@ -124,27 +177,116 @@ impl Folders {
     }
 }
 
+impl Folders {
+    /// Folder of logs.
+    #[must_use]
+    pub fn logs(&self) -> PathBuf {
+        self.state.join("log")
+    }
+
+    /// What is remembered from one run to the next.
+    #[must_use]
+    pub fn state_file(&self) -> PathBuf {
+        self.state.join(crate::state::FILE)
+    }
+}
+
 impl Config {
-    /// Reads the config file; a file that is not there says nothing.
+    /// Reads the config file alone; a file that is not there says nothing.
     ///
     /// # Errors
     /// When it cannot be read, or is no config.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(source) => return Err(ConfigError::Unreadable { path: path.to_owned(), source }),
-        };
-        let invalid = |line, message| ConfigError::Invalid { path: path.to_owned(), line, message };
-        let config: Self = toml::from_str(&text).map_err(|error| {
-            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-            invalid(before.matches('\n').count() + 1, without_values(error.message()))
+        Self::load(path, &Overrides::default(), |_| None)
+    }
+
+    /// Reads the config file, with variables laid over it, and flags over them.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or something in it, a variable or a flag is no setting or no value that its setting takes.
+    pub fn load(
+        path: &Path,
+        overrides: &Overrides,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, ConfigError> {
+        let text = text(path)?;
+        let invalid = |Finding { line, words }| ConfigError::Invalid { path: path.to_owned(), line, message: words };
+        if let Some(first) = layers::mistakes(&text).into_iter().next() {
+            return Err(invalid(first));
+        }
+        let layers = Layers::of_file(&text).cover(overrides, variable)?;
+        let config = layers.read().map_err(|error| invalid(layers::finding(&text, &error)))?;
+        let keymap = config.keys.read().map_err(|mistakes| {
+            let named = mistakes.into_iter().map(|(command, words)| (layers.origin(&format!("keys.{command}")), words));
+            match named.min() {
+                Some((Origin::File(line), words)) => invalid(Finding { line, words }),
+                Some((origin, words)) => ConfigError::Override(origin, words),
+                None => invalid(Finding { line: 1, words: String::new() }),
+            }
         })?;
-        let keymap = config.keys.read(&text).map_err(|mistakes| {
-            let (line, words) = mistakes.into_iter().next().unwrap_or((1, String::new()));
-            invalid(line, words)
-        })?;
-        Ok(Self { keymap, ..config })
+        Ok(Self { effective: layers.effective(), keymap, ..config })
+    }
+
+    /// Everything that is wrong in a config file, in the order of its lines.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn check(path: &Path) -> Result<Vec<Finding>, ConfigError> {
+        let text = text(path)?;
+        let found = layers::mistakes(&text);
+        let layers = Layers::of_file(&text);
+        let Some(config) = layers.read().ok().filter(|_| found.is_empty()) else { return Ok(found) };
+        let mut found = Vec::new();
+        if let Err(error) = config.profile(None) {
+            found.push(Finding { line: layers.line("profile").unwrap_or(1), words: error.to_string() });
+        }
+        for (name, profile) in &config.profiles {
+            let profile = Profile { name: name.clone(), ..profile.clone() };
+            for error in profile.mistakes() {
+                let line = layers.line(&format!("profiles.{name}.{}", error.setting()));
+                found.push(Finding { line: line.unwrap_or(1), words: without_values(&error.to_string()) });
+            }
+        }
+        for (command, words) in config.keys.read().err().unwrap_or_default() {
+            found.push(Finding { line: layers.line(&format!("keys.{command}")).unwrap_or(1), words });
+        }
+        if config.api_key.is_some() && files::is_open_to_others(path) {
+            let words =
+                "the key stands in a file that others may read: chmod 600 it, or use api_key_command".to_owned();
+            found.push(Finding { line: layers.line("api_key").unwrap_or(1), words });
+        }
+        found.sort_by_key(|finding| finding.line);
+        Ok(found)
+    }
+
+    /// Every setting with its value and who says so; secrets are left out.
+    #[must_use]
+    pub fn effective(&self) -> &[Effective] {
+        &self.effective
+    }
+
+    /// Whether nothing is to be sent.
+    #[must_use]
+    pub fn is_offline(&self) -> bool {
+        self.offline
+    }
+
+    /// How much is logged.
+    #[must_use]
+    pub fn log_level(&self) -> Level {
+        self.log_level
+    }
+
+    /// Whether the key itself stands in the file.
+    #[must_use]
+    pub fn holds_key(&self) -> bool {
+        self.api_key.is_some()
+    }
+
+    /// Whether the file, a variable or a flag has a key or says how to get one; nothing is run for it.
+    #[must_use]
+    pub fn names_key(&self) -> bool {
+        self.api_key.is_some() || self.api_key_command.is_some()
     }
 
     /// What is wanted of the screen.
@@ -194,6 +336,24 @@ impl Config {
         Budget { session: self.budget.session, daily: self.budget.daily }
     }
 
+    /// Whether nothing of the reports is kept on disk.
+    #[must_use]
+    pub fn keeps_nothing(&self) -> bool {
+        self.store.keep == Keep::Nothing
+    }
+
+    /// How many days answers are kept; none for ever.
+    #[must_use]
+    pub fn keeps_days(&self) -> Option<u32> {
+        self.store.days
+    }
+
+    /// How many bytes of answers are kept; none for all.
+    #[must_use]
+    pub fn keeps_bytes(&self) -> Option<u64> {
+        self.store.megabytes.map(|megabytes| megabytes.saturating_mul(1_000_000))
+    }
+
     /// The price above which the app wants a yes; none where it wants none.
     #[must_use]
     pub fn confirm_above(&self) -> Option<u64> {
@@ -208,6 +368,14 @@ impl Config {
         let configured = Configured { key: self.api_key.clone(), command: self.api_key_command.clone() };
         let home = BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
         Credential::find(|name| std::env::var(name).ok(), &configured, home.as_deref())
+    }
+}
+
+fn text(path: &Path) -> Result<String, ConfigError> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        Err(source) => Err(ConfigError::Unreadable { path: path.to_owned(), source }),
     }
 }
 
@@ -235,93 +403,4 @@ fn without_values(message: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(text: &str) -> Result<Config, ConfigError> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(FILE);
-        std::fs::write(&path, text).unwrap();
-        Config::read(&path)
-    }
-
-    #[test]
-    fn a_mistake_is_named_by_its_line_and_no_secret_is_shown() {
-        let error = read("api_key = \"topsecret\"\nprofiel = \"x\"\n").unwrap_err().to_string();
-        assert!(error.contains("line 2") && error.contains("profiel") && !error.contains("topsecret"), "{error}");
-        for text in [
-            "api_key = 123456789012345678\n",
-            "5ecretK3y = \"x\"\n",
-            "profiles = \"5ecretK3y\"\n",
-            "[profiles.x]\nlisting = \"5ecretK3y\"\n",
-            "[entitlements]\npremium_api = \"5ecretK3y\"\n",
-        ] {
-            let error = read(text).unwrap_err().to_string();
-            assert!(!error.contains("5ecretK3y") && !error.contains("123456789"), "{error}");
-        }
-        let error = read("api_key = topsecret\n").unwrap_err().to_string();
-        assert!(error.contains("line 1") && !error.contains("topsecret"), "{error}");
-    }
-
-    #[test]
-    fn entitlements_are_set_by_hand_and_what_is_left_out_is_unknown() {
-        let entitled = read("[entitlements]\npremium_api = true\nprivate_scanning = false\n").unwrap().entitlements();
-        assert_eq!(entitled.premium_api, Entitlement::by_hand(true));
-        assert_eq!(entitled.private_scanning, Entitlement::by_hand(false));
-        assert_eq!(entitled.premium_intelligence, Entitlement::Unknown);
-        assert_eq!(read("").unwrap().entitlements(), Entitlements::default());
-        let error = read("[entitlements]\npremium = true\n").unwrap_err().to_string();
-        assert!(error.contains("line 2") && error.contains("premium"), "{error}");
-        assert!(read("[entitlements]\npremium_api = \"yes\"\n").is_err());
-    }
-
-    #[test]
-    fn a_budget_has_two_limits_and_no_other_word() {
-        assert_eq!(read("[budget]\ndaily = 5\n").unwrap().budget(), Budget { session: None, daily: Some(5) });
-        assert_eq!(read("").unwrap().budget(), Budget::default());
-        for wrong in ["dayly = 5", "daily = -1", "daily = \"5\""] {
-            assert!(read(&format!("[budget]\n{wrong}\n")).unwrap_err().to_string().contains("line 2"), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn a_key_that_cannot_be_given_is_named_by_its_line() {
-        let keymap = read("[keys]\nzoom = [\"f11\", \"Z\"]\nplanner = \"none\"\n").unwrap().keymap();
-        let words = |name| keymap.words(crate::app::Command::named(name).unwrap());
-        assert_eq!((words("zoom"), words("planner")), ("f11 Z".to_owned(), String::new()));
-        for (text, line, wanted) in [
-            ("[keys]\nhelp = \"f1\"\nzooom = \"Z\"\n", 3, "perhaps zoom"),
-            ("[keys]\nhelp = \"hyper-h\"\n", 2, "there is no key of this name"),
-            ("profile = \"x\"\n[keys]\n\nhelp = \"f1\"\nrefresh = \"R\"\n", 5, "does refresh-list already"),
-            ("[keys]\nhelp = 5\n", 2, "a key such as"),
-            ("[keys]\n\"5ecretK3y\" = \"5ecretK3y\"\n", 2, "no command"),
-        ] {
-            let error = read(text).unwrap_err().to_string();
-            assert!(error.contains(&format!("line {line}:")) && error.contains(wanted), "{error}");
-            assert!(!error.contains("5ecretK3y"), "{error}");
-        }
-    }
-
-    #[test]
-    fn a_look_has_a_theme_of_a_known_name() {
-        let look = read("[look]\ntheme = \"light\"\nascii = true\n").unwrap().look();
-        assert_eq!((look.theme, look.ascii, look.plain), (Some(crate::view::Theme::Light), true, false));
-        assert_eq!(read("[look]\ntheme = \"auto\"\n").unwrap().look().theme, None);
-        let error = read("[look]\n\ntheme = \"pink\"\n").unwrap_err().to_string();
-        assert!(error.contains("line 3") && error.contains("contrast") && !error.contains("pink"), "{error}");
-    }
-
-    #[test]
-    fn profiles_are_found_by_name() {
-        let config =
-            read("profile = \"lab\"\n[profiles.lab]\nroot = \"https://lab.example\"\nheader = \"x-key\"\n").unwrap();
-        let profile = config.profile(None).unwrap();
-        assert_eq!(
-            (profile.name.as_str(), profile.header.as_str(), profile.v3_prefix.as_str()),
-            ("lab", "x-key", "/api/v3")
-        );
-        assert_eq!(config.profile(Some("virustotal")).unwrap(), Profile::default());
-        assert!(config.profile(Some("nope")).is_err());
-        assert!(Config::read(Path::new("/nonexistent/config.toml")).is_ok());
-    }
-}
+mod tests;

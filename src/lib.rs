@@ -30,6 +30,7 @@
 //! | held | here, paid for, and so free |
 //! | gate | the only way to the service |
 //! | ledger | what was asked and what it cost, written before it is sent |
+//! | note | what an analyst wrote about a report or about what a row says |
 //! | untrusted | text from outside; only its visible form is ever shown |
 //! | document | reports saved in a file, opened without any service |
 //!
@@ -41,7 +42,7 @@
 //!  │                   └─────> store ────────────────> report ──> text
 //!  └──> demo   (knows none of the others: it must be able to disagree with them)
 //! ```
-//! `config` stands beside `cli` and knows `app`, `service` and `quota`. Arrows only point down; a test holds them. Money is spent in one place: a row of [`app::COMMANDS`] names a
+//! `config` stands beside `cli` and knows `app`, `view`, `service` and `quota`; `files`, `state` and `log`, which know next to nobody, stand beside all. Arrows only point down; a test holds them. Money is spent in one place: a row of [`app::COMMANDS`] names a
 //! [`request::Request`], the bar shows its price by [`quota::RULES`], and [`gate::Gate::ask`] writes the ledger, sends once, keeps
 //! the bytes, and settles.
 //!
@@ -59,12 +60,15 @@ pub mod app;
 pub mod cli;
 pub mod config;
 pub mod demo;
+pub mod files;
 pub mod gate;
+pub mod log;
 pub mod quota;
 pub mod report;
 pub mod request;
 pub mod runtime;
 pub mod service;
+pub mod state;
 pub mod store;
 pub mod text;
 pub mod view;

@@ -6,20 +6,26 @@ use std::path::{Path, PathBuf};
 /// Each room with the rooms it may name.
 const MAY_KNOW: &[(&str, &[&str])] = &[
     ("text", &[]),
+    ("files", &[]),
+    ("state", &["files"]),
+    ("log", &["files", "text"]),
     ("quota", &[]),
     ("report", &["text"]),
     ("request", &["quota", "report", "text"]),
     ("service", &["request", "report", "text"]),
-    ("store", &["report", "quota", "text"]),
-    ("gate", &["service", "store", "request", "report", "quota", "text"]),
+    ("store", &["files", "report", "quota", "text"]),
+    ("gate", &["log", "service", "store", "request", "report", "quota", "text"]),
     ("app", &["quota", "report", "request", "text"]),
     ("view", &["app", "quota", "report", "request", "text"]),
-    ("config", &["app", "quota", "service", "view"]),
+    ("config", &["app", "files", "log", "quota", "service", "state", "view"]),
     ("demo", &[]),
-    ("runtime", &["app", "gate", "quota", "report", "request", "service", "store", "text", "view"]),
+    ("runtime", &["app", "gate", "quota", "report", "request", "service", "state", "store", "text", "view"]),
     (
         "cli",
-        &["app", "config", "demo", "gate", "quota", "report", "request", "runtime", "service", "store", "text", "view"],
+        &[
+            "app", "config", "demo", "files", "gate", "quota", "report", "log", "request", "runtime", "service",
+            "state", "store", "text", "view",
+        ],
     ),
 ];
 

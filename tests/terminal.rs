@@ -230,7 +230,7 @@ fn foreign_controls(bytes: &[u8]) -> Vec<String> {
             let (body, last) = sequence[2..].split_at(sequence.len() - 3);
             let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == ';');
             match last {
-                "m" | "H" | "J" | "A" | "B" | "C" | "D" | "K" => digits(body),
+                "m" | "H" | "J" | "A" | "B" | "C" | "D" | "K" | "X" => digits(body),
                 "h" | "l" => ["?1049", "?2004", "?25", "?1000", "?1002", "?1003", "?1006", "?1015"].contains(&body),
                 _ => false,
             }

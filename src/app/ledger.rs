@@ -1,12 +1,27 @@
 //! The ledger on the screen: what was asked, what it was to cost and did, and what the service's counters said of it.
 
 use super::sheet::{Sheet, paragraph};
-use crate::quota::Period;
+use crate::quota::{Period, Spent};
 use crate::text::thousands;
 use jiff::Timestamp;
 
 /// Entries that are shown: the latest.
-pub const SHOWN: usize = 500;
+pub const SHOWN: u32 = 500;
+
+/// The ledger as it is shown: its last entries, and what all of them add up to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LedgerPage {
+    /// The last entries, the oldest first.
+    pub lines: Vec<LedgerLine>,
+    /// Units of this session, carefully.
+    pub session: Spent,
+    /// Units of this day.
+    pub today: Spent,
+    /// Units of this month.
+    pub month: Spent,
+    /// Entries before those that are shown.
+    pub older: u64,
+}
 
 /// One call as the ledger has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,36 +42,26 @@ pub struct LedgerLine {
     pub state: &'static str,
     /// What the service's counters said of it.
     pub counted: Option<String>,
-    /// Whether this run of the program asked it.
-    pub is_mine: bool,
 }
 
 impl Sheet {
     /// The ledger, the latest entry first, below the sums of this session, this day and this month.
     #[must_use]
-    pub fn ledger(lines: &[LedgerLine], now: Timestamp, columns: usize) -> Self {
-        let sum = |counts: &dyn Fn(&LedgerLine) -> bool| {
-            let counted = lines.iter().filter(|line| counts(line));
-            let units = counted.clone().map(|line| line.counts_as).fold(0, u64::saturating_add);
-            amount(units, counted.clone().any(|line| line.is_open))
-        };
-        let since = |period: Period| period.began(now);
+    pub fn ledger(page: &LedgerPage, now: Timestamp, columns: usize) -> Self {
         let sums = format!(
             "this session {} · today {} · this month {} (what is not known counts as charged)",
-            sum(&|line| line.is_mine),
-            sum(&|line| line.at >= since(Period::Daily)),
-            sum(&|line| line.at >= since(Period::Monthly)),
+            amount(page.session.total(), page.session.is_open),
+            amount(page.today.total(), page.today.is_open),
+            amount(page.month.total(), page.month.is_open),
         );
         let mut paragraphs = vec![paragraph("units", sums), paragraph("", "")];
-        paragraphs.extend(lines.iter().rev().take(SHOWN).map(|line| paragraph(&when(line.at, now), words(line))));
-        if lines.is_empty() {
+        paragraphs.extend(page.lines.iter().rev().map(|line| paragraph(&when(line.at, now), words(line))));
+        if page.lines.is_empty() {
             paragraphs.push(paragraph("", "Nothing has been asked yet."));
         }
-        if lines.len() > SHOWN {
-            paragraphs.push(paragraph(
-                "",
-                format!("{} older entries: behaview ledger --all", thousands((lines.len() - SHOWN) as u64)),
-            ));
+        if page.older > 0 {
+            let older = thousands(page.older);
+            paragraphs.push(paragraph("", format!("{older} older entries: behaview ledger --all")));
         }
         Self::new("The ledger: predicted, settled, counted", paragraphs, columns)
     }

@@ -4,7 +4,7 @@ use super::message::{Failure, HeldPage, HeldReport, Here, Opening};
 use super::panes::{PaneState, Scroll};
 use crate::report::identifier::{Identifier, Parts, Sha256};
 use crate::report::page::{Page, PageEntry};
-use crate::report::{Pane, Report};
+use crate::report::{Imported, Pane, Report};
 use crate::request::{Listing, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -64,6 +64,8 @@ pub struct Entry {
     pub failure: Option<Failure>,
     /// The report as it is looked at.
     pub open: Option<OpenReport>,
+    /// Where the report came from, if not from the service.
+    pub imported: Option<Imported>,
 }
 
 /// Whether a report is there.
@@ -107,7 +109,7 @@ impl Entry {
     #[must_use]
     pub fn new(identifier: Option<Identifier>) -> Self {
         let parts = identifier.as_ref().map(Identifier::parts);
-        Self { identifier, parts, report: Remote::NotHeld, failure: None, open: None }
+        Self { identifier, parts, report: Remote::NotHeld, failure: None, open: None, imported: None }
     }
 
     /// The report's bytes, if they are here.
@@ -124,6 +126,12 @@ impl Entry {
         self.report = Remote::Here(here);
         self.failure = None;
         self.open = None;
+        self.imported = None;
+    }
+
+    fn take_held(&mut self, held: HeldReport) {
+        self.take(held.here);
+        self.imported = held.imported;
     }
 }
 
@@ -270,10 +278,10 @@ impl List {
         for held in reports {
             match places.get(&held.identifier).and_then(|place| self.entries.get_mut(*place)) {
                 Some(entry) if entry.here().is_some_and(|here| here.received >= held.here.received) => {}
-                Some(entry) => entry.take(held.here),
+                Some(entry) => entry.take_held(held),
                 None => {
-                    let mut entry = Entry::new(Some(held.identifier));
-                    entry.take(held.here);
+                    let mut entry = Entry::new(Some(held.identifier.clone()));
+                    entry.take_held(held);
                     self.entries.push(entry);
                 }
             }

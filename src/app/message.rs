@@ -1,14 +1,17 @@
 //! What comes in and what goes out of the state machine, as data.
 
+use super::held::{HeldLine, Purging};
 use super::key::Key;
 use super::layout::Size;
-use super::ledger::LedgerLine;
+use super::ledger::LedgerPage;
 use super::pointer::Pointer;
 use crate::quota::{Balances, Entitlements, Spent, Usage};
+use crate::report::Imported;
 use crate::report::body::Body;
 use crate::report::hashes::Hashes;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
+use crate::report::note::{About, Note};
 use crate::report::page::Page;
 use crate::report::rows::Line;
 use crate::request::{Quote, Request};
@@ -40,6 +43,13 @@ pub enum Message {
         pages: Vec<HeldPage>,
         /// Its reports.
         reports: Vec<HeldReport>,
+    },
+    /// The notes of a file.
+    Notes {
+        /// The file.
+        file: Sha256,
+        /// All of them.
+        notes: Vec<Note>,
     },
     /// A part of an answer has come.
     Received {
@@ -103,8 +113,17 @@ pub enum Message {
     Balances(Result<Balances, String>),
     /// What this session has spent.
     Spent(Spent),
-    /// The ledger, the oldest entry first.
-    Ledger(Vec<LedgerLine>),
+    /// The ledger.
+    Ledger(LedgerPage),
+    /// Everything that is held.
+    Held(Vec<HeldLine>),
+    /// Something was deleted.
+    Purged {
+        /// What, in words.
+        words: String,
+        /// What is still held.
+        lines: Vec<HeldLine>,
+    },
     /// How often the counters confirmed and contradicted the price of each operation.
     Record(BTreeMap<String, (u64, u64)>),
     /// More of a report has been indexed.
@@ -149,6 +168,8 @@ pub struct Recent {
     pub opened: Timestamp,
     /// How many of its reports are held.
     pub reports: u64,
+    /// How many notes there are on them.
+    pub notes: u64,
 }
 
 /// A list page that is there.
@@ -169,6 +190,8 @@ pub struct HeldReport {
     pub identifier: Identifier,
     /// When it came, and its bytes.
     pub here: Here,
+    /// Where it came from, if not from the service.
+    pub imported: Option<Imported>,
 }
 
 /// Bytes that are there.
@@ -218,6 +241,19 @@ pub enum Effect {
         /// The bytes.
         body: Body,
     },
+    /// Keep a note, in place of the one before.
+    WriteNote(Note),
+    /// Delete a note.
+    DeleteNote {
+        /// The file whose report it is about.
+        file: Sha256,
+        /// What it is about.
+        about: About,
+    },
+    /// Find everything that is held.
+    ReadHeld,
+    /// Delete what is held.
+    Purge(Purging),
     /// Index nothing: the report is not looked at any more.
     StopIndexing,
     /// Read the ledger.

@@ -5,6 +5,7 @@ use super::keymap::Keymap;
 use super::layout::{Layout, Size, Sizes, View};
 use super::list::{Entry, List, OpenReport, Origin};
 use super::message::{Effect, Failure, Here, Opening, Recent};
+use super::notes::Notes;
 use super::overlay::Overlay;
 use super::panes::{self, PaneState, Scroll};
 use super::pointer::Held;
@@ -38,6 +39,8 @@ pub struct Model {
     pub recent_scroll: Scroll,
     /// The sandboxes of the file that is open.
     pub list: Option<List>,
+    /// What was written of its reports.
+    pub notes: Notes,
     /// Where the focus is among list and panes.
     pub focus: Focus,
     /// The group of four panes that is shown.
@@ -93,8 +96,22 @@ pub struct Service {
     pub name: String,
     /// Whether there is a key.
     pub has_key: bool,
+    /// Whether nothing is to be sent.
+    pub is_offline: bool,
     /// What its lists are asked to bring along.
     pub listing: Listing,
+}
+
+impl Service {
+    /// Why it cannot be asked, in a word or two; none where it can.
+    #[must_use]
+    pub fn cannot_be_asked(&self) -> Option<&'static str> {
+        match self {
+            Self { is_offline: true, .. } => Some("offline"),
+            Self { has_key: false, .. } => Some("needs a key"),
+            _ => None,
+        }
+    }
 }
 
 /// Which screen is shown.
@@ -154,6 +171,7 @@ impl Model {
             recent: Vec::new(),
             recent_scroll: Scroll::default(),
             list: None,
+            notes: Notes::default(),
             focus: Focus::List,
             group: 0,
             is_zoomed: false,

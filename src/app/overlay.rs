@@ -2,7 +2,9 @@
 
 use super::answer::AnswerTree;
 use super::detail::Detail;
+use super::held::HeldScreen;
 use super::layout::{Area, Size};
+use super::notes::NoteForm;
 use super::palette::{Confirm, Palette, Prompt};
 use super::panes::Move;
 use super::planner::Planner;
@@ -25,6 +27,12 @@ pub enum Overlay {
     Answer(AnswerTree),
     /// A plan is made.
     Planner(Planner),
+    /// A note is typed.
+    Note(NoteForm),
+    /// Everything that is held.
+    Held(HeldScreen),
+    /// An age in days is typed, to delete what is older.
+    Age(String),
 }
 
 /// The movement from one row to another.
@@ -55,7 +63,8 @@ impl Overlay {
                 palette.go(movement, rows.saturating_sub(TYPED + if rows >= TALL { TOLD.into() } else { 0 }))
             }
             Self::Answer(answer) => answer.go(movement, rows),
-            Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
+            Self::Held(held) => held.go(movement, rows),
+            Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) | Self::Note(_) | Self::Age(_) => {}
         }
     }
 
@@ -65,8 +74,8 @@ impl Overlay {
         let rows = match self {
             Self::Sheet(sheet) => sheet.count(),
             Self::Detail(detail) => detail.count(),
-            Self::Palette(_) | Self::Answer(_) | Self::Planner(_) => usize::MAX,
-            Self::Prompt(_) | Self::Confirm(_) => SMALL,
+            Self::Palette(_) | Self::Answer(_) | Self::Planner(_) | Self::Held(_) => usize::MAX,
+            Self::Prompt(_) | Self::Confirm(_) | Self::Note(_) | Self::Age(_) => SMALL,
         };
         let height = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2).min(content.height);
         Area { y: content.y + content.height - height, height, ..content }
@@ -79,6 +88,8 @@ impl Overlay {
         match self {
             Self::Palette(palette) => Some((palette.scroll.top, TYPED, palette.matching().len())),
             Self::Answer(answer) => Some((answer.scroll.top, 0, answer.count())),
+            // Below the heading.
+            Self::Held(held) => Some((held.scroll.top, 1, held.lines.len())),
             _ => None,
         }
     }
@@ -88,6 +99,7 @@ impl Overlay {
         match self {
             Self::Palette(palette) => palette.scroll.cursor,
             Self::Answer(answer) => answer.scroll.cursor,
+            Self::Held(held) => held.scroll.cursor,
             _ => 0,
         }
     }
@@ -102,7 +114,14 @@ impl Overlay {
         match self {
             Self::Detail(detail) => detail.fit(room.width.into()),
             Self::Sheet(sheet) => sheet.fit(room.width.into()),
-            Self::Palette(_) | Self::Answer(_) | Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
+            Self::Palette(_)
+            | Self::Answer(_)
+            | Self::Prompt(_)
+            | Self::Confirm(_)
+            | Self::Planner(_)
+            | Self::Held(_)
+            | Self::Age(_)
+            | Self::Note(_) => {}
         }
         self.go(Move::Up(0), room);
     }

@@ -3,6 +3,7 @@
 
 use super::asks::{ASKS, Ask};
 use super::commands::Command;
+use super::held::Purging;
 use super::model::Model;
 use super::panes::{Move, Scroll};
 use crate::request::Request;
@@ -222,6 +223,10 @@ pub enum Confirmed {
     One(Request),
     /// Every report of the list that is not held.
     All,
+    /// Nothing is sent: the note whose line was emptied is deleted.
+    NoNote,
+    /// Nothing is sent: what is held is deleted.
+    Purge(Purging),
 }
 
 #[cfg(test)]
@@ -240,10 +245,7 @@ mod tests {
         assert_eq!(first("resc"), Some("v3-rescan"));
         assert_eq!(first("v2rep"), Some("v2-file-report"));
         assert_eq!(first("Upload a file"), Some("v2-file-scan"));
-        assert_eq!(
-            (first("rl"), first("ctrl-b"), first("nk")),
-            (Some("refresh-list"), Some("page-up"), Some("next-kind"))
-        );
+        assert_eq!((first("opf"), first("ctrl-b")), (Some("open-file"), Some("page-up")));
         assert_eq!(first("zzz"), None);
     }
 

@@ -25,6 +25,12 @@ pub enum Place {
     Confirm,
     /// The planner.
     Planner,
+    /// The screen of what is held.
+    Held,
+    /// The line that a note is typed into.
+    Note,
+    /// The line that an age is typed into.
+    Age,
 }
 
 /// A set of places.
@@ -39,6 +45,11 @@ pub(super) const FINDER: Places = Places::of(&[Place::Finder]);
 pub(super) const QUESTION: Places = Places::of(&[Place::Question]);
 pub(super) const CONFIRM: Places = Places::of(&[Place::Confirm]);
 pub(super) const PLANNER: Places = Places::of(&[Place::Planner]);
+pub(super) const HELD: Places = Places::of(&[Place::Held]);
+pub(super) const NOTE: Places = Places::of(&[Place::Note]);
+pub(super) const AGE: Places = Places::of(&[Place::Age]);
+/// Where there is a report or a row to write a note on.
+pub(super) const NOTED: Places = Places::of(&[Place::List, Place::Pane, Place::Page]);
 /// List and panes.
 pub(super) const FILE: Places = Places::of(&[Place::List, Place::Pane]);
 /// Wherever nothing stands over the screen.
@@ -47,13 +58,13 @@ pub(super) const OPEN: Places = Places::of(&[Place::Start, Place::List, Place::P
 pub(super) const TREE: Places = Places::of(&[Place::Pane, Place::Answer]);
 /// Wherever there is something to look at and nothing to type.
 pub(super) const READING: Places =
-    Places::of(&[Place::Start, Place::List, Place::Pane, Place::Page, Place::Answer, Place::Confirm]);
+    Places::of(&[Place::Start, Place::List, Place::Pane, Place::Page, Place::Answer, Place::Confirm, Place::Held]);
 /// Everywhere.
 pub(super) const EVERYWHERE: Places = Places::of(&Place::ALL);
 
 impl Place {
     /// Every place.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::Start,
         Self::List,
         Self::Pane,
@@ -63,6 +74,9 @@ impl Place {
         Self::Question,
         Self::Confirm,
         Self::Planner,
+        Self::Held,
+        Self::Note,
+        Self::Age,
     ];
 
     /// Where that is, in words that follow "it works".
@@ -78,6 +92,9 @@ impl Place {
             Self::Question => "while a question is typed",
             Self::Confirm => "where a yes is wanted",
             Self::Planner => "in the planner",
+            Self::Held => "on the screen of what is held",
+            Self::Note => "while a note is typed",
+            Self::Age => "while an age is typed",
         }
     }
 
@@ -86,10 +103,14 @@ impl Place {
     pub fn types(self, key: Key) -> bool {
         match (self, key) {
             (Self::Start, Key::Char(c)) => c.is_ascii_hexdigit(),
-            (Self::Finder | Self::Question | Self::Planner, Key::Char(_) | Key::Ctrl('u')) => true,
-            (Self::Finder | Self::Question | Self::Planner, Key::Named(Named::Backspace)) => true,
+            (place, Key::Char(_) | Key::Ctrl('u') | Key::Named(Named::Backspace)) => place.has_line(),
             _ => false,
         }
+    }
+
+    /// Whether there is a line here that takes every letter.
+    fn has_line(self) -> bool {
+        matches!(self, Self::Finder | Self::Question | Self::Planner | Self::Note | Self::Age)
     }
 }
 
@@ -140,6 +161,9 @@ impl Model {
             (Some(Overlay::Prompt(_)), ..) => Place::Question,
             (Some(Overlay::Confirm(_)), ..) => Place::Confirm,
             (Some(Overlay::Planner(_)), ..) => Place::Planner,
+            (Some(Overlay::Held(_)), ..) => Place::Held,
+            (Some(Overlay::Note(_)), ..) => Place::Note,
+            (Some(Overlay::Age(_)), ..) => Place::Age,
             (None, Screen::Start, _) => Place::Start,
             (None, Screen::File, Focus::List) => Place::List,
             (None, Screen::File, Focus::Pane(_)) => Place::Pane,

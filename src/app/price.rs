@@ -23,6 +23,8 @@ pub enum Tag {
     Together(String),
     /// It cannot be asked without a key.
     NoKey,
+    /// Nothing is to be sent.
+    Offline,
 }
 
 impl Tag {
@@ -36,6 +38,7 @@ impl Tag {
             Self::UnderWay => "under way".to_owned(),
             Self::Spent(until) => format!("quota spent until {until}"),
             Self::NoKey => "needs a key".to_owned(),
+            Self::Offline => "offline".to_owned(),
             Self::Together(words) => format!("{words} in all"),
         }
     }
@@ -50,6 +53,7 @@ impl Tag {
             Self::UnderWay => "…".to_owned(),
             Self::Spent(_) => "spent".to_owned(),
             Self::NoKey => "no key".to_owned(),
+            Self::Offline => "offline".to_owned(),
             Self::Together(words) => words.split(' ').next().unwrap_or_default().to_owned(),
         }
     }
@@ -67,6 +71,7 @@ impl Model {
     pub fn tag(&self, command: &Command) -> Tag {
         let (request, is_held) = match &command.act {
             Act::Local(_) => return Tag::Free,
+            Act::Each(..) if self.service.is_offline => return Tag::Offline,
             Act::Each(..) if !self.service.has_key => return Tag::NoKey,
             Act::Each(price, _) => return Tag::Together(price(self)),
             Act::Ask { request, is_held, .. } => (request, is_held),
@@ -75,6 +80,7 @@ impl Model {
             None => Tag::Free,
             Some(_) if is_held(self) || self.is_typed_held(command) => Tag::Held,
             Some(request) if self.is_under_way(&request) => Tag::UnderWay,
+            Some(_) if self.service.is_offline => Tag::Offline,
             Some(_) if !self.service.has_key => Tag::NoKey,
             Some(request) => {
                 let price = self.price(&request);

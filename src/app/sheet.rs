@@ -119,7 +119,7 @@ fn price_of(model: &Model, key: Key, command: &Command) -> Vec<Paragraph> {
         Tag::Held => found.push(paragraph("", "The answer is held, so the service is not asked.")),
         Tag::UnderWay => found.push(paragraph("", "The same question is under way; its answer serves.")),
         Tag::Free | Tag::Together(_) => {}
-        Tag::NoKey | Tag::Costs(_) | Tag::Spent(_) => {
+        Tag::NoKey | Tag::Offline | Tag::Costs(_) | Tag::Spent(_) => {
             let price = model.price(&request);
             found.extend(price.explanation().into_iter().map(|sentence| paragraph("", sentence)));
             if !price.is_free() {

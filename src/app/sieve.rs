@@ -20,12 +20,12 @@ impl Sieve {
     /// Lets everything through.
     pub const OPEN: Self = Self { found: None, hidden: None, kept: None };
 
-    /// Shows nothing but these rows; none shows all again. [`Sieve::refresh`] makes it so.
+    /// Shows nothing but these rows; none shows all again. `Sieve::refresh` makes it so.
     pub fn find(&mut self, found: Option<RowSet>) {
         self.found = found.map(Arc::new);
     }
 
-    /// Hides these rows, and no others. [`Sieve::refresh`] makes it so.
+    /// Hides these rows, and no others. `Sieve::refresh` makes it so.
     pub fn hide(&mut self, hidden: RowSet) {
         self.hidden = Some(hidden).filter(|hidden| !hidden.is_empty()).map(Arc::new);
     }

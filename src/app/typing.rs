@@ -58,6 +58,8 @@ impl Model {
                 form.failure = None;
                 &mut form.typed
             }
+            Some(Overlay::Note(form)) => &mut form.typed,
+            Some(Overlay::Age(typed)) => typed,
             Some(Overlay::Planner(planner)) => {
                 if key == Key::Named(Named::Backspace) && planner.typed.is_empty() {
                     planner.take_back();
@@ -98,6 +100,7 @@ impl Model {
     pub(super) fn paste(&mut self, text: &str) -> Vec<Effect> {
         let typed = match &mut self.overlay {
             Some(Overlay::Prompt(form)) => Some(&mut form.typed),
+            Some(Overlay::Note(form)) => Some(&mut form.typed),
             Some(Overlay::Planner(planner)) => Some(&mut planner.typed),
             Some(Overlay::Palette(palette)) => Some(&mut palette.typed),
             _ => None,
@@ -150,7 +153,10 @@ impl Model {
             .unwrap_or_default();
         let title = format!("{name} · row {}", thousands(place.row as u64 + 1));
         match open.report.lines(place.section, place.row) {
-            Ok(lines) => self.overlay = Some(Overlay::Detail(Detail::new(title, lines, columns))),
+            Ok(mut lines) => {
+                lines.extend(self.note_line());
+                self.overlay = Some(Overlay::Detail(Detail::new(title, lines, columns)));
+            }
             Err(error) => self.warn(format!("The row cannot be read: {error}")),
         }
         Vec::new()

@@ -5,6 +5,7 @@ use super::key::Key;
 use super::list::{List, OpenReport, Remote};
 use super::message::{Effect, Message};
 use super::model::{Focus, Model, Screen, UnderWay};
+use super::notes::Notes;
 use super::overlay::Overlay;
 use super::palette::{Confirm, Confirmed};
 use super::panes;
@@ -20,7 +21,7 @@ impl Model {
     #[must_use]
     pub fn start(&mut self) -> Vec<Effect> {
         let mut effects = vec![Effect::FindRecent];
-        if self.service.has_key {
+        if self.service.cannot_be_asked().is_none() {
             effects.extend(self.ask(Request::Quotas, true));
         }
         effects
@@ -44,6 +45,7 @@ impl Model {
                 Vec::new()
             }
             Message::Recalled { file, pages, reports } => self.recalled(&file, pages, reports),
+            Message::Notes { file, notes } => self.take_notes(&file, notes),
             Message::Received { request, bytes, total } => self.received(&request, bytes, total),
             Message::Answered { request, result } => self.answered(&request, result),
             Message::Told { request, result } => self.told(&request, result),
@@ -62,11 +64,13 @@ impl Model {
                 self.spent = spent;
                 Vec::new()
             }
-            Message::Ledger(lines) => {
+            Message::Ledger(page) => {
                 let columns = usize::from(self.overlay_room().width);
-                self.put_over(Overlay::Sheet(Sheet::ledger(&lines, self.now, columns)));
+                self.put_over(Overlay::Sheet(Sheet::ledger(&page, self.now, columns)));
                 Vec::new()
             }
+            Message::Held(lines) => self.show_held(lines),
+            Message::Purged { words, lines } => self.purged(words, lines),
             Message::Record(record) => {
                 self.record = record;
                 Vec::new()
@@ -138,6 +142,13 @@ impl Model {
         }
         let quote = request.quote(&self.entitlements);
         let (request, price) = (quote.request(), quote.price());
+        if self.service.is_offline {
+            self.warn(
+                "Nothing was sent: this run is offline. Start again without --offline, and without `offline` in the \
+                 config file.",
+            );
+            return Vec::new();
+        }
         if !self.service.has_key {
             self.warn(
                 "There is no key: nothing was sent. Set BEHAVIEW_API_KEY and start again, or run `behaview demo`.",
@@ -223,6 +234,7 @@ impl Model {
             return Vec::new();
         }
         self.list = Some(List::unasked(file.clone()));
+        self.notes = Notes::default();
         vec![Effect::Recall(file)]
     }
 

@@ -8,7 +8,6 @@ mod words;
 use super::quota::{ask_balances, read_balances};
 use super::scripts::{print_json, print_text};
 use super::{Common, Failed, setup};
-use crate::config::{Config, Folders};
 use crate::quota::{Balances, Entitlements, Fit, Forecast, Plan, RULES};
 use clap::Args;
 use files::Files;
@@ -58,7 +57,7 @@ impl Cost {
         let asked =
             self.planned()?.into_iter().map(|item| item.read(&mut files)).collect::<anyhow::Result<Vec<_>>>()?;
         let balances = self.left(common, &mut files)?;
-        let entitled = self.entitlements(balances.as_ref())?;
+        let entitled = self.entitlements(common, balances.as_ref())?;
         let mut plan = Plan::new();
         for (operation, by_hand) in asked {
             plan.add(operation, &entitled.updated(by_hand));
@@ -106,8 +105,8 @@ impl Cost {
     }
 
     /// The options settle it, else the config file, else the balances.
-    fn entitlements(&self, balances: Option<&Balances>) -> anyhow::Result<Entitlements> {
-        let config = Config::read(&Folders::find()?.config)?;
+    fn entitlements(&self, common: &Common, balances: Option<&Balances>) -> anyhow::Result<Entitlements> {
+        let (_, config) = common.config()?;
         let read = balances.map(Entitlements::from_balances).unwrap_or_default();
         Ok(read.updated(config.entitlements()).updated(self.entitled.by_hand()))
     }

@@ -114,8 +114,8 @@ fn browse(service: &Service, keys: Keymap, display: Display) -> anyhow::Result<(
         files.push(sha256);
     }
     let gate = Gate::new(store, client, super::session(), jiff::Timestamp::now);
-    let setup = Setup { gate, entitled: Entitlements::default(), confirm_above: None, keys, display };
-    run_app(setup, files.into_iter().next(), true).map(|_| ())
+    let setup = Setup { gate, entitled: Entitlements::default(), confirm_above: None, keys, remarks: Vec::new() };
+    run_app(setup, display, files.into_iter().next(), true).map(|_| ())
 }
 
 fn client(service: &Service) -> anyhow::Result<Client> {

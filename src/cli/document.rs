@@ -3,11 +3,13 @@
 use super::Failed;
 use crate::app::Here;
 use crate::report::identifier::{Identifier, Sha256};
+use crate::report::json::{Event, Scanner};
 use crate::report::page::Page;
 use crate::report::{Body, Indexer, Report};
 use anyhow::Context;
 use std::fs::File;
 use std::io::Read;
+use std::ops::Range;
 use std::path::Path;
 
 /// The name that stands for standard input.
@@ -37,15 +39,68 @@ fn is_path(argument: &str) -> bool {
 
 /// Reads a document. A single report is looked at only as far as is needed to know that it is one.
 pub(super) fn read(path: &str) -> anyhow::Result<Document> {
-    let body = body(path)?;
-    let reports = reports(&body)?;
+    document(path, &body(path)?)
+}
+
+/// A document whose bytes are here already.
+pub(super) fn of(path: &str, bytes: Vec<u8>) -> anyhow::Result<Document> {
+    document(path, &Body::in_memory(bytes))
+}
+
+fn document(path: &str, body: &Body) -> anyhow::Result<Document> {
+    let reports = reports(body)?;
     if reports.is_empty() {
         return Err(Failed::bad_answer(format!("{path}: the list holds no report, only identifiers")).into());
     }
     Ok(Document { name: name(path), reports })
 }
 
-fn name(path: &str) -> String {
+/// Every report of a document that may hold several values, one after another; what is no report says why.
+pub(super) fn bodies(path: &str) -> anyhow::Result<Vec<anyhow::Result<Body>>> {
+    let body = body(path)?;
+    let mut found = Vec::new();
+    for part in values(&body)? {
+        match reports(&body.slice(part)) {
+            Ok(reports) if reports.is_empty() => {
+                found.push(Err(Failed::bad_answer("the list holds no report, only identifiers").into()));
+            }
+            Ok(reports) => found.extend(reports.into_iter().map(|(_, here)| Ok(here.body))),
+            Err(error) => found.push(Err(error)),
+        }
+    }
+    Ok(found)
+}
+
+/// Where the values of a document stand: one, or several one after another. What ends in the middle goes to the end.
+fn values(body: &Body) -> anyhow::Result<Vec<Range<u64>>> {
+    let (mut scanner, mut depth) = (Scanner::default(), 0_u64);
+    let (mut found, mut start) = (Vec::new(), None);
+    for window in body.windows() {
+        scanner.feed(&window.context("it cannot be read")?, &mut |at, event| match event {
+            Event::Open { .. } => {
+                start.get_or_insert(at);
+                depth += 1;
+            }
+            Event::Close => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    found.extend(start.take().map(|start| start..at));
+                }
+            }
+            // What is neither object nor array is no report, nor is anything behind it.
+            Event::Name(_) | Event::Text | Event::Word => {
+                start.get_or_insert(at);
+            }
+        });
+    }
+    if found.is_empty() && start.is_none() {
+        start = Some(0);
+    }
+    found.extend(start.map(|start| start..body.len()));
+    Ok(found)
+}
+
+pub(super) fn name(path: &str) -> String {
     if path == STANDARD_INPUT {
         return "standard input".to_owned();
     }

@@ -2,6 +2,7 @@
 
 use crate::config::ConfigError;
 use crate::gate::GateError;
+use crate::log::{Level, Log};
 use crate::runtime::Unattended;
 use crate::service::credential::CredentialError;
 use crate::service::error::{Reason, ServiceError};
@@ -43,6 +44,35 @@ enum Kind {
     DoesNotFit = 10,
     /// A call may cost more than the budget allows.
     OverBudget = 11,
+    /// Some of what was asked for is there, and some is not.
+    Partial = 12,
+    /// It is not held, and nothing is to be sent.
+    NotHeld = 13,
+    /// The config is wrong.
+    Config = 14,
+}
+
+/// What each exit code means; help, man page and README are made from this.
+const MEANINGS: [(Kind, &str); 14] = [
+    (Kind::Other, "something else went wrong"),
+    (Kind::Usage, "the command line is wrong, or there is no terminal"),
+    (Kind::Key, "no key, or it is not accepted"),
+    (Kind::Refused, "not entitled"),
+    (Kind::NotFound, "not found, or not any more"),
+    (Kind::Quota, "quota spent"),
+    (Kind::Rate, "too many requests in a short time"),
+    (Kind::Network, "network, or the service is not well"),
+    (Kind::BadAnswer, "an answer or a document that is of no use"),
+    (Kind::DoesNotFit, "cost with balances: it does not fit now, or not for certain"),
+    (Kind::OverBudget, "over the budget, of --max-cost or of the config; nothing was sent"),
+    (Kind::Partial, "some of several are there, others not; each failure is told by itself"),
+    (Kind::NotHeld, "not held, and nothing is sent (--offline)"),
+    (Kind::Config, "the config is wrong; behaview config check says where"),
+];
+
+/// Every exit code with its meaning.
+pub fn exit_codes() -> impl Iterator<Item = (u8, &'static str)> {
+    std::iter::once((0, "done")).chain(MEANINGS.iter().map(|(kind, words)| (*kind as u8, *words)))
 }
 
 impl Failed {
@@ -58,10 +88,40 @@ impl Failed {
         Self { kind: Kind::BadAnswer, words: words.into() }
     }
 
+    /// What was asked for is not there.
+    #[must_use]
+    pub fn not_found(words: impl Into<String>) -> Self {
+        Self { kind: Kind::NotFound, words: words.into() }
+    }
+
     /// The user is not entitled to what was asked about.
     #[must_use]
     pub fn refused(words: impl Into<String>) -> Self {
         Self { kind: Kind::Refused, words: words.into() }
+    }
+
+    /// Some of several are there.
+    #[must_use]
+    pub fn partial(words: impl Into<String>) -> Self {
+        Self { kind: Kind::Partial, words: words.into() }
+    }
+
+    /// The config is wrong.
+    #[must_use]
+    pub fn config(words: impl Into<String>) -> Self {
+        Self { kind: Kind::Config, words: words.into() }
+    }
+
+    /// A call may cost more than the budget allows.
+    #[must_use]
+    pub fn over_budget(words: impl Into<String>) -> Self {
+        Self { kind: Kind::OverBudget, words: words.into() }
+    }
+
+    /// None of several is there: a failure of the kind of one of them.
+    #[must_use]
+    pub fn like(error: &anyhow::Error, words: impl Into<String>) -> Self {
+        Self { kind: kind(error), words: words.into() }
     }
 
     /// More is asked about than is left, or may be.
@@ -71,20 +131,41 @@ impl Failed {
     }
 }
 
-/// Says on standard error what went wrong, by way of the escaper, and gives the exit code.
-pub(super) fn report(error: &anyhow::Error) -> ExitCode {
-    let advice = match error.downcast_ref::<GateError>() {
-        Some(GateError::Service { error, .. }) => format!(". {}", error.advice()),
-        _ => String::new(),
+/// Says on standard error what went wrong, and gives the exit code.
+pub(super) fn report(error: &anyhow::Error, log: &Log) -> ExitCode {
+    say(error, log);
+    ExitCode::from(kind(error) as u8)
+}
+
+/// Says on standard error what went wrong, by way of the escaper, with the line of the log that tells more.
+pub(super) fn say(error: &anyhow::Error, log: &Log) {
+    let advice = advice(error).map(|advice| format!(". {advice}")).unwrap_or_default();
+    let line = match error.downcast_ref::<GateError>() {
+        Some(GateError::Service { line, .. }) => line.clone(),
+        _ => None,
     };
-    let words = Untrusted::from(text::own(&format!("{error:#}{advice}")).as_ref()).visible();
+    let line = line.or_else(|| log.write(Level::Error, "failed", &[("why", &format!("{error:#}"))]));
+    let line = line.map(|line| format!(" [log {line}]")).unwrap_or_default();
+    let words = Untrusted::from(text::own(&format!("{error:#}{advice}{line}")).as_ref()).visible();
     // Standard error that is closed leaves nobody to tell.
     let _ = writeln!(
         std::io::stderr(),
         "{}{words}",
         if words.as_str().starts_with("behaview") { "" } else { "behaview: " }
     );
-    ExitCode::from(kind(error) as u8)
+}
+
+/// What to do about a failure of the service's.
+pub(super) fn advice(error: &anyhow::Error) -> Option<String> {
+    match error.downcast_ref::<GateError>() {
+        Some(GateError::Service { error, .. }) => Some(error.advice()).filter(|advice| !advice.is_empty()),
+        _ => None,
+    }
+}
+
+/// Whether a failure says something of what was asked for alone, so that the next may be there.
+pub(super) fn is_of_one(error: &anyhow::Error) -> bool {
+    matches!(kind(error), Kind::NotFound | Kind::NotHeld | Kind::BadAnswer)
 }
 
 /// Says what clap says, line by line by way of the escaper: it quotes arguments, and those may be a file's name.
@@ -105,14 +186,29 @@ fn kind(error: &anyhow::Error) -> Kind {
     if let Some(failed) = error.downcast_ref::<Failed>() {
         return failed.kind;
     }
-    let is_setup = error.is::<ConfigError>() || error.is::<ProfileError>() || error.is::<Unattended>();
+    if let Some(config) = error.downcast_ref::<ConfigError>() {
+        return kind_of_config(config);
+    }
     match error.downcast_ref::<GateError>() {
         Some(GateError::NotEntitled(_)) => Kind::Refused,
         Some(GateError::OverBudget(_)) => Kind::OverBudget,
+        Some(GateError::Offline) => Kind::NotHeld,
         Some(GateError::Service { error, .. }) => kind_of_service(error),
         _ if error.is::<CredentialError>() => Kind::Key,
-        _ if is_setup => Kind::Usage,
+        _ if error.is::<ProfileError>() => Kind::Config,
+        _ if error.is::<Unattended>() => Kind::Usage,
         _ => Kind::Other,
+    }
+}
+
+fn kind_of_config(error: &ConfigError) -> Kind {
+    match error {
+        ConfigError::NoHome | ConfigError::Unreadable { .. } | ConfigError::Invalid { .. } => Kind::Config,
+        // What is wrong came from the command line or a variable.
+        ConfigError::Override(..)
+        | ConfigError::UnknownSetting(_)
+        | ConfigError::SecretFlag(_)
+        | ConfigError::UnknownProfile(..) => Kind::Usage,
     }
 }
 

@@ -1,9 +1,9 @@
 //! `behaview keys`: which keys do what, with the config's changes applied.
 
+use super::Common;
 use super::scripts::{print_json, print_text};
 use super::table::Table;
 use crate::app::{Command, Keymap};
-use crate::config::{Config, Folders};
 use clap::Args;
 use serde::Serialize;
 use std::fmt::Write;
@@ -35,8 +35,8 @@ struct Row {
 }
 
 impl Keys {
-    pub(super) fn run(&self) -> anyhow::Result<()> {
-        let map = Config::read(&Folders::find()?.config)?.keymap();
+    pub(super) fn run(&self, common: &Common) -> anyhow::Result<()> {
+        let map = common.config()?.1.keymap();
         if self.json {
             return print_json(&rows(&map));
         }

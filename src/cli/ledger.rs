@@ -5,7 +5,6 @@ mod forms;
 
 use super::Common;
 use super::scripts::{print_json, print_text};
-use crate::config::{Config, Folders};
 use crate::quota::Period;
 use crate::store::{LedgerEntry, Store};
 use clap::{Args, ValueEnum};
@@ -75,9 +74,10 @@ struct Shown<'a> {
 
 impl Ledger {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        let folders = Folders::find()?;
-        let profile = Config::read(&folders.config)?.profile(common.profile.as_deref())?.name;
+        let (folders, config) = common.config()?;
+        let profile = config.profile(None)?.name;
         let store = Store::open(&folders.store)?;
+        super::store::say(&store.salvaged().map(crate::store::Salvaged::words).into_iter().collect::<Vec<_>>());
         let entries = self.time.of(store.entries(&profile)?, Timestamp::now());
         let compared = Compared::of(&entries, &store.windows(&profile)?);
         let rows = entries.iter().map(Row::of).collect::<Vec<_>>();

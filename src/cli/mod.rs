@@ -1,35 +1,46 @@
 //! The command line: the app, the demo, and the commands for scripts. All come through the same gate and store.
 
+mod config;
 mod cost;
 mod demo;
 mod display;
+mod doctor;
 mod document;
+mod dry;
 mod exit;
+mod held;
+mod import;
 mod keys;
 mod ledger;
+mod list;
 mod quota;
 mod scripts;
+mod shell;
+mod show;
+mod store;
+mod subjects;
 mod table;
 mod usage;
 
 use crate::app::model::Service;
 use crate::app::{Keymap, Model};
-use crate::config::{Config, Folders};
+use crate::config::{Config, Folders, Overrides};
 use crate::gate::Gate;
+use crate::log::{Level, Log};
 use crate::quota::Entitlements;
 use crate::report::identifier::Sha256;
 use crate::runtime::{self, Backing, Display, Exit};
 use crate::service::Client;
-use crate::store::Store;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use std::io::Write;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-pub use exit::Failed;
+pub use exit::{Failed, exit_codes};
 
 /// Browse private sandbox behaviour reports, and know what every call costs before it is made.
 #[derive(Debug, Parser)]
-#[command(version, args_conflicts_with_subcommands = true, after_help = "Start with: behaview demo")]
+#[command(version, args_conflicts_with_subcommands = true, after_help = START, after_long_help = more_help())]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -39,14 +50,51 @@ struct Cli {
     common: Common,
 }
 
+const START: &str = "Start with: behaview demo";
+
+/// What the long help says behind the options: where to start, and what exit codes mean.
+fn more_help() -> String {
+    let codes = exit_codes().map(|(code, words)| format!("  {code:>2}  {words}\n"));
+    format!("{START}\n\nExit codes:\n{}", codes.collect::<String>())
+}
+
 /// What every command takes.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Options of every command")]
 struct Common {
     /// Service profile from the config file
     #[arg(long, global = true, value_name = "NAME")]
     profile: Option<String>,
     #[command(flatten)]
     screen: display::Flags,
+    /// Set anything that the config file can set, such as budget.daily=20; config show names all
+    #[arg(long = "set", global = true, value_name = "NAME=VALUE", value_parser = assignment)]
+    set: Vec<(String, String)>,
+    /// Send nothing: only what is held is shown
+    #[arg(long, global = true)]
+    offline: bool,
+    /// How much is logged: off, error, warn, info or debug
+    #[arg(long, global = true, value_name = "LEVEL")]
+    log_level: Option<String>,
+    /// Opened once it is known where.
+    #[arg(skip)]
+    log: OnceLock<Log>,
+}
+
+fn assignment(text: &str) -> Result<(String, String), &'static str> {
+    let (name, value) = text.split_once('=').ok_or("it looks like NAME=VALUE")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+/// What a command takes that may cost something.
+#[derive(Debug, Clone, Copy, Default, Args)]
+struct Spending {
+    /// Send nothing that may bring the cost of this run above N
+    #[arg(long, value_name = "N")]
+    max_cost: Option<u64>,
+    /// Say what it would cost, and send nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -59,9 +107,9 @@ enum Command {
         file: String,
     },
     /// Print a file's sandboxes as JSON; each page that is not held costs one request
-    List(scripts::List),
+    List(list::List),
     /// Print one behaviour report as JSON; a report that is not held costs one request
-    Show(scripts::Show),
+    Show(show::Show),
     /// Say what operations cost, by which rule, and whether they fit; costs nothing
     Cost(Box<cost::Cost>),
     /// Print what the service's counters allow, and what is used of it; costs nothing
@@ -74,17 +122,21 @@ enum Command {
     Ledger(ledger::Ledger),
     /// Print which keys do what, with the config's changes applied
     Keys(keys::Keys),
-    /// Say where the config file is
+    /// Print what is held on this machine, and delete it; costs nothing
+    Held(held::Held),
+    /// Hold reports that a colleague exported, so that a group pays once for all; costs nothing
+    Import(import::Import),
+    /// Say what is set, by whom, and where the files are
     Config {
         #[command(subcommand)]
-        what: ConfigCommand,
+        what: config::Config,
     },
-}
-
-#[derive(Debug, Subcommand)]
-enum ConfigCommand {
-    /// Print the paths of config, store, cache and state
-    Path,
+    /// Look for what may keep behaview from working, and say what to do
+    Doctor(doctor::Doctor),
+    /// Print completions for a shell
+    Completions(shell::Completions),
+    /// Print the man page
+    Man(shell::Man),
 }
 
 /// Runs the command line.
@@ -96,34 +148,82 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),
     };
-    match run(cli) {
+    let Cli { command, sha256, common } = cli;
+    match run(command, sha256.as_deref(), &common) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => exit::report(&error),
+        Err(error) => exit::report(&error, common.log()),
     }
 }
 
-fn run(cli: Cli) -> anyhow::Result<()> {
-    cli.common.screen.settle_charset();
-    match cli.command {
-        None => app(cli.sha256.as_deref(), &cli.common),
-        Some(Command::Demo(demo)) => demo.run(&cli.common),
-        Some(Command::Open { file }) => open(&file, &cli.common),
-        Some(Command::List(list)) => list.run(&cli.common),
-        Some(Command::Show(show)) => show.run(&cli.common),
-        Some(Command::Call(call)) => call.run(&cli.common),
-        Some(Command::Cost(cost)) => cost.run(&cli.common),
-        Some(Command::Quota(quota)) => quota.run(&cli.common),
-        Some(Command::Usage(usage)) => usage.run(&cli.common),
-        Some(Command::Ledger(ledger)) => ledger.run(&cli.common),
-        Some(Command::Keys(keys)) => keys.run(),
-        Some(Command::Config { what: ConfigCommand::Path }) => scripts::paths(),
+fn run(command: Option<Command>, sha256: Option<&str>, common: &Common) -> anyhow::Result<()> {
+    common.screen.settle_charset();
+    match command {
+        None => app(sha256, common),
+        Some(Command::Demo(demo)) => demo.run(common),
+        Some(Command::Open { file }) => open(&file, common),
+        Some(Command::List(list)) => list.run(common),
+        Some(Command::Show(show)) => show.run(common),
+        Some(Command::Call(call)) => call.run(common),
+        Some(Command::Cost(cost)) => cost.run(common),
+        Some(Command::Quota(quota)) => quota.run(common),
+        Some(Command::Usage(usage)) => usage.run(common),
+        Some(Command::Ledger(ledger)) => ledger.run(common),
+        Some(Command::Keys(keys)) => keys.run(common),
+        Some(Command::Held(held)) => held.run(common),
+        Some(Command::Import(import)) => import.run(common),
+        Some(Command::Config { what }) => what.run(common),
+        Some(Command::Doctor(doctor)) => doctor.run(common),
+        Some(Command::Completions(completions)) => completions.run(),
+        Some(Command::Man(man)) => man.run(),
     }
+}
+
+/// The whole command line, for completions and man pages.
+fn grammar() -> clap::Command {
+    Cli::command()
+}
+
+impl Common {
+    /// The folders, and the config with flags and variables laid over the file.
+    fn config(&self) -> anyhow::Result<(Folders, Config)> {
+        let folders = Folders::find()?;
+        let mut set = self.set.clone();
+        set.extend(self.log_level.iter().map(|level| ("log_level".to_owned(), level.clone())));
+        if self.offline {
+            set.push(("offline".to_owned(), "true".to_owned()));
+        }
+        let overrides = Overrides { profile: self.profile.clone(), set };
+        let config = Config::load(&folders.config, &overrides, |name| std::env::var(name).ok())?;
+        Ok((folders, config))
+    }
+
+    /// The log, once a command has opened it; before that, one that goes nowhere.
+    fn log(&self) -> &Log {
+        static NOWHERE: OnceLock<Log> = OnceLock::new();
+        self.log.get().unwrap_or_else(|| NOWHERE.get_or_init(Log::default))
+    }
+
+    /// Opens the log. One that cannot be written keeps nobody from working.
+    fn open_log(&self, folders: &Folders, config: &Config, session: &str) -> Log {
+        let log = Log::open(&folders.logs(), config.log_level(), &short(session)).unwrap_or_else(|error| {
+            let _ = writeln!(std::io::stderr(), "behaview: there is no log: {error}");
+            Log::default()
+        });
+        self.log.get_or_init(|| log).clone()
+    }
+}
+
+/// A short name for a run: two runs of one day have different ones, as good as certainly.
+fn short(session: &str) -> String {
+    use sha2::{Digest, Sha256};
+    Sha256::digest(session).iter().take(3).map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn app(sha256: Option<&str>, common: &Common) -> anyhow::Result<()> {
     let file = sha256.map(parse_sha256).transpose()?;
-    let setup = setup(common)?;
-    match run_app(setup, file, false)? {
+    let display = common.screen.display(&common.config()?.1);
+    runtime::attended(display)?;
+    match run_app(quiet_setup(common)?, display, file, false)? {
         Exit::Done => Ok(()),
         Exit::Demo => demo::Demo::default().run(common),
     }
@@ -137,9 +237,8 @@ fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
 }
 
 /// Runs the app on a service, at a file if there is one; the demo says that it is one, and lists the file at once.
-fn run_app(setup: Setup, file: Option<Sha256>, is_demo: bool) -> anyhow::Result<Exit> {
-    let Setup { gate, entitled, confirm_above, keys, display } = setup;
-    runtime::attended(display)?;
+fn run_app(setup: Setup, display: Display, file: Option<Sha256>, is_demo: bool) -> anyhow::Result<Exit> {
+    let Setup { gate, entitled, confirm_above, keys, remarks } = setup;
     let mut model = Model::new(service(&gate), jiff::Timestamp::now());
     (model.entitlements, model.confirm_above, model.keys) = (entitled, confirm_above, keys);
     let first = file.map(|file| model.open_file(file)).unwrap_or_default();
@@ -151,11 +250,14 @@ fn run_app(setup: Setup, file: Option<Sha256>, is_demo: bool) -> anyhow::Result<
              {files} shows the other files, {keys} the keys."
         ));
     }
+    if !remarks.is_empty() {
+        model.warn(remarks.join(" "));
+    }
     runtime::run(model, Backing::Service(Arc::new(gate)), first, display)
 }
 
 fn open(file: &str, common: &Common) -> anyhow::Result<()> {
-    let config = Config::read(&Folders::find()?.config)?;
+    let (_, config) = common.config()?;
     let display = common.screen.display(&config);
     runtime::attended(display)?;
     let document = document::read(file)?;
@@ -172,6 +274,7 @@ pub fn service(gate: &Gate) -> Service {
     Service {
         name: gate.profile().to_owned(),
         has_key: client.credential().is_some(),
+        is_offline: gate.is_offline(),
         listing: client.profile().listing,
     }
 }
@@ -185,33 +288,48 @@ struct Setup {
     confirm_above: Option<u64>,
     /// Which keys do which command.
     keys: Keymap,
-    /// What is wanted of the screen.
-    display: Display,
+    /// What the user must know of the store.
+    remarks: Vec<String>,
+}
+
+/// The same for scripts, which hear of the store on standard error.
+fn setup(common: &Common) -> anyhow::Result<Setup> {
+    setup_to_spend(common, Spending::default())
 }
 
 /// The gate to the service that config and arguments name.
-fn setup(common: &Common) -> anyhow::Result<Setup> {
-    let folders = Folders::find()?;
-    let config = Config::read(&folders.config)?;
-    let profile = config.profile(common.profile.as_deref())?;
-    let client = Client::new(profile, config.credential()?)?;
-    let store = Store::open(&folders.store)?;
-    let gate = Gate::new(Arc::new(store), client, session(), jiff::Timestamp::now).with_budget(config.budget());
-    Ok(Setup {
-        gate,
-        entitled: config.entitlements(),
-        confirm_above: config.confirm_above(),
-        keys: config.keymap(),
-        display: common.screen.display(&config),
-    })
+fn quiet_setup(common: &Common) -> anyhow::Result<Setup> {
+    setup_to_spend_quietly(common, Spending::default())
 }
 
-impl Setup {
-    /// The same with one more limit to what this run may spend.
-    fn at_most(self, most: Option<u64>) -> Self {
-        let budget = self.gate.budget().at_most(most);
-        Self { gate: self.gate.with_budget(budget), ..self }
-    }
+/// The gate for scripts, with what the command line says of spending.
+fn setup_to_spend(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
+    let setup = setup_to_spend_quietly(common, spending)?;
+    store::say(&setup.remarks);
+    Ok(setup)
+}
+
+/// The same, which says nothing. A dry run sends nothing, whatever happens.
+fn setup_to_spend_quietly(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
+    let (folders, config) = common.config()?;
+    let (profile, session) = (config.profile(None)?, session());
+    let log = common.open_log(&folders, &config, &session);
+    log.write(
+        Level::Info,
+        "run",
+        &[("version", &env!("CARGO_PKG_VERSION")), ("profile", &profile.name), ("session", &session)],
+    );
+    // What is sent nowhere needs no key, and a command that prints it may ask for a password.
+    let is_offline = config.is_offline() || spending.dry_run;
+    let credential = if is_offline { None } else { config.credential()? };
+    let client = Client::new(profile, credential)?;
+    let (store, remarks) = store::open(&folders, &config)?;
+    let gate = Gate::new(Arc::new(store), client, session, jiff::Timestamp::now)
+        .with_budget(config.budget().at_most(spending.max_cost))
+        .with_offline(is_offline)
+        .with_log(log);
+    let (entitled, confirm_above) = (config.entitlements(), config.confirm_above());
+    Ok(Setup { gate, entitled, confirm_above, keys: config.keymap(), remarks })
 }
 
 /// A name for this run of the program in the ledger.

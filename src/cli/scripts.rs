@@ -1,50 +1,18 @@
-//! The commands for scripts: JSON on standard output, what it cost on standard error.
+//! What the commands for scripts share, and `behaview call`: JSON on standard output, what it cost on standard error.
 
-use super::document::{self, is_document};
-use super::{Common, Failed, Setup, parse_sha256, setup};
+use super::{Common, Failed, Setup, Spending, dry, setup_to_spend};
 use crate::app::{ASKS, Ask};
-use crate::config::Folders;
-use crate::gate::{Answer, Gate};
+use crate::gate::{Answer, Gate, GateError};
 use crate::quota::Entitlements;
-use crate::report::identifier::{Identifier, Sha256};
-use crate::report::page::{Page, PageEntry};
 use crate::report::{Body, Index, Indexer};
 use crate::request::Request;
+use crate::service::Received;
 use crate::text::Untrusted;
 use clap::Args;
-use jiff::Timestamp;
 use serde::Serialize;
-use std::collections::HashSet;
-use std::io::{IsTerminal, Write};
-
-/// `behaview list`
-#[derive(Debug, Args)]
-pub(super) struct List {
-    /// SHA-256 of a privately scanned file, or a saved list page (- for standard input)
-    file: String,
-    /// Fetch every page that is not held, not only the first; each costs one request, 100 at most
-    #[arg(long)]
-    all: bool,
-    /// Ask the service even if the list is held
-    #[arg(long)]
-    refresh: bool,
-    /// Send nothing that may bring the cost of this run above N
-    #[arg(long, value_name = "N")]
-    max_cost: Option<u64>,
-}
-
-/// `behaview show`
-#[derive(Debug, Args)]
-pub(super) struct Show {
-    /// Sandbox identifier as a list gives it, or a saved report (- for standard input)
-    identifier: String,
-    /// Ask the service even if the report is held
-    #[arg(long)]
-    refresh: bool,
-    /// Send nothing that may bring the cost of this run above N
-    #[arg(long, value_name = "N")]
-    max_cost: Option<u64>,
-}
+use std::io::{IsTerminal, Read, Write};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 /// `behaview call`
 #[derive(Debug, Args)]
@@ -52,7 +20,7 @@ pub(super) struct Show {
 pub(super) struct Call {
     /// Name of the question
     name: String,
-    /// What it asks about: hashes, an identifier, a path
+    /// What it asks about: hashes, an identifier, a path; - for standard input
     input: Vec<String>,
     /// Ask the service even if the answer is held
     #[arg(long)]
@@ -60,6 +28,11 @@ pub(super) struct Call {
     /// Send what makes something public without asking back
     #[arg(long)]
     yes: bool,
+    /// Print JSON, as it is always done; a dry run prints it too
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    spending: Spending,
 }
 
 /// The questions by name, for the help.
@@ -67,104 +40,10 @@ fn names() -> String {
     let rows = ASKS.iter().map(|ask| {
         format!("  {:<20} {}: {}\n", ask.name, ask.help, if ask.input.is_empty() { "nothing" } else { ask.input })
     });
-    format!("Questions, with what each is asked about:\n{}\nExample: behaview call v3-quotas", rows.collect::<String>())
-}
-
-/// The most pages that `--all` fetches in one run; the next run goes on behind those that are held.
-const MOST_PAGES: usize = 100;
-
-/// What `list` prints.
-#[derive(Serialize)]
-struct Listed {
-    file: Option<String>,
-    sandboxes: Vec<Sandbox>,
-    /// Whether there are pages that were not fetched.
-    more: bool,
-}
-
-#[derive(Serialize)]
-struct Sandbox {
-    id: String,
-    sandbox: String,
-    when: Option<Timestamp>,
-    /// Since when the report is held, and costs nothing.
-    held_since: Option<Timestamp>,
-}
-
-impl List {
-    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        if is_document(&self.file) {
-            let found = document::read(&self.file)?;
-            let sandboxes =
-                found.reports.into_iter().map(|(id, here)| sandbox(id.as_ref(), Some(here.received))).collect();
-            return print_json(&Listed { file: None, sandboxes, more: false });
-        }
-        let file = parse_sha256(&self.file)?;
-        let setup = setup(common)?.at_most(self.max_cost);
-        let gate = &setup.gate;
-        let runtime = runtime()?;
-        let mut listed = Listed { file: Some(file.to_string()), sandboxes: Vec::new(), more: true };
-        let (mut cursor, mut seen, mut pages) = (None, HashSet::new(), 0);
-        loop {
-            let listing = gate.client().profile().listing;
-            let request = Request::Behaviours { file: file.clone(), listing, cursor };
-            let got = runtime.block_on(get(&setup, &request, self.refresh))?;
-            let page = Page::of(&got.body)?;
-            let known = seen.len();
-            for entry in &page.entries {
-                if seen.insert(entry.identifier.clone()) {
-                    listed.sandboxes.push(listed_entry(gate, entry, got.received)?);
-                }
-            }
-            cursor = page.cursor;
-            listed.more = cursor.is_some();
-            // A service that brings nothing new goes in circles, and would be paid for ever.
-            pages += 1;
-            if !(self.all && listed.more && seen.len() > known && pages < MOST_PAGES) {
-                break;
-            }
-        }
-        gate.store().note_file(gate.profile(), &file, None, gate.now())?;
-        say_cost(gate)?;
-        print_json(&listed)
-    }
-}
-
-fn listed_entry(gate: &Gate, entry: &PageEntry, received: Timestamp) -> anyhow::Result<Sandbox> {
-    let held = gate.store().report(gate.profile(), &entry.identifier)?.map(|held| held.received);
-    Ok(sandbox(Some(&entry.identifier), held.or(entry.report.as_ref().map(|_| received))))
-}
-
-fn sandbox(identifier: Option<&Identifier>, held_since: Option<Timestamp>) -> Sandbox {
-    let plain = |text: &Untrusted| String::from_utf8_lossy(text.as_bytes()).into_owned();
-    let parts = identifier.map(Identifier::parts);
-    Sandbox {
-        id: identifier.map(|identifier| plain(identifier.text())).unwrap_or_default(),
-        sandbox: parts.as_ref().map(|parts| plain(&parts.sandbox)).unwrap_or_default(),
-        when: parts.and_then(|parts| Timestamp::from_second(parts.when.filter(|when| *when >= 1_000_000_000)?).ok()),
-        held_since,
-    }
-}
-
-impl Show {
-    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        if is_document(&self.identifier) {
-            let found = document::read(&self.identifier)?;
-            return found.reports.iter().try_for_each(|(_, here)| print_report(&here.body));
-        }
-        let identifier = Identifier::new(Untrusted::from(self.identifier.as_str()));
-        let identifier =
-            identifier.ok_or_else(|| Failed::usage("that is no sandbox identifier; behaview list prints them"))?;
-        if Sha256::parse(&self.identifier).is_some() {
-            return Err(
-                Failed::usage("that is a file's hash; behaview list prints the identifiers of its reports").into()
-            );
-        }
-        let setup = setup(common)?.at_most(self.max_cost);
-        let got = runtime()?.block_on(get(&setup, &Request::Behaviour { identifier }, self.refresh))?;
-        say_cost(&setup.gate)?;
-        print_report(&got.body)
-    }
+    format!(
+        "Questions, with what each is asked about:\n{}\nExamples:\n  behaview call v3-quotas\n  behaview call v2-file-report --dry-run d41d8cd98f00b204e9800998ecf8427e",
+        rows.collect::<String>()
+    )
 }
 
 impl Call {
@@ -172,9 +51,12 @@ impl Call {
         let known = || ASKS.iter().map(|ask| ask.name).collect::<Vec<_>>().join(", ");
         let ask = Ask::named(&self.name)
             .ok_or_else(|| Failed::usage(format!("there is no such question; there are {}", known())))?;
-        let setup = setup(common)?;
-        let request = (ask.make)(&self.input.join(" "), setup.gate.now());
+        let setup = setup_to_spend(common, self.spending)?;
+        let request = (ask.make)(&self.typed()?, setup.gate.now());
         let request = request.map_err(|why| Failed::usage(format!("{}: {why}", ask.name)))?;
+        if self.spending.dry_run {
+            return dry::print(&setup, vec![request], self.refresh, None, self.json);
+        }
         if let (Some(publishes), false) = (request.publishes(), self.yes) {
             return Err(Failed::usage(format!("nothing was sent. {publishes} --yes sends it")).into());
         }
@@ -194,26 +76,68 @@ impl Call {
     }
 }
 
-/// The answer that is held, or the service's.
+impl Call {
+    /// What was typed behind the name.
+    fn typed(&self) -> anyhow::Result<String> {
+        if self.input != ["-"] {
+            return Ok(self.input.join(" "));
+        }
+        let mut text = String::new();
+        std::io::stdin().lock().read_to_string(&mut text)?;
+        Ok(text.trim().to_owned())
+    }
+}
+
+/// The answer that is held, or the service's; where there is none, what it cost is said.
 pub(super) async fn get(setup: &Setup, request: &Request, refresh: bool) -> anyhow::Result<Answer> {
+    let answer = ask(setup, request, refresh).await;
+    if answer.is_err() {
+        say_cost(&setup.gate)?;
+    }
+    Ok(answer?)
+}
+
+/// The answer that is held, or the service's.
+pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Result<Answer, GateError> {
     let Setup { gate, entitled, .. } = setup;
     let quote = request.clone().quote(entitled);
-    let answer = if refresh { gate.ask(&quote, &|_| {}).await } else { gate.get(&quote, &|_| {}).await };
-    match answer {
-        Ok(answer) => {
-            if let Some(why) = &answer.unkept {
-                let why = Untrusted::from(why.as_str()).visible();
-                // An answer that was paid for is worth more than the remark about it.
-                let _ = writeln!(
-                    std::io::stderr(),
-                    "behaview: the answer could not be kept, so asking again costs again: {why}"
-                );
-            }
-            Ok(answer)
+    let meter = Meter::default();
+    let progress = |received| meter.tell(received);
+    let answer = if refresh { gate.ask(&quote, &progress).await } else { gate.get(&quote, &progress).await };
+    drop(meter);
+    if let Some(why) = answer.as_ref().ok().and_then(|answer| answer.unkept.as_ref()) {
+        let why = Untrusted::from(why.as_str()).visible();
+        // An answer that was paid for is worth more than the remark about it.
+        let _ =
+            writeln!(std::io::stderr(), "behaview: the answer could not be kept, so asking again costs again: {why}");
+    }
+    answer
+}
+
+/// Tells people at a terminal how much of an answer has come; a file or pipe hears nothing.
+#[derive(Default)]
+struct Meter(Mutex<Option<Instant>>);
+
+impl Meter {
+    /// How often it tells.
+    const PACE: Duration = Duration::from_millis(200);
+
+    fn tell(&self, received: Received) {
+        let mut to = std::io::stderr();
+        let Ok(mut told) = self.0.lock() else { return };
+        if !to.is_terminal() || told.is_some_and(|told| told.elapsed() < Self::PACE) {
+            return;
         }
-        Err(error) => {
-            say_cost(gate)?;
-            Err(error.into())
+        *told = Some(Instant::now());
+        let total = received.total.map(|total| format!(" of {}", crate::text::bytes(total))).unwrap_or_default();
+        let _ = write!(to, "\r{}{total}\x1b[K\r", crate::text::bytes(received.bytes));
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        if self.0.lock().is_ok_and(|told| told.is_some()) {
+            let _ = write!(std::io::stderr(), "\x1b[K");
         }
     }
 }
@@ -249,7 +173,7 @@ pub(super) fn print_text(text: &str) -> anyhow::Result<()> {
 }
 
 /// Prints a report as received, in the envelope of the service (specification §2.1) whether it came in one or not.
-fn print_report(body: &Body) -> anyhow::Result<()> {
+pub(super) fn print_report(body: &Body) -> anyhow::Result<()> {
     let is_bare = !is_enveloped(body)?;
     let (mut out, mut indexer) = (Output::new(), Indexer::default());
     if is_bare {
@@ -270,7 +194,7 @@ fn print_report(body: &Body) -> anyhow::Result<()> {
 }
 
 /// A document without the byte order mark that some tools put before it.
-fn without_mark(body: &Body) -> anyhow::Result<Body> {
+pub(super) fn without_mark(body: &Body) -> anyhow::Result<Body> {
     let is_marked = body.window(0..3)? == b"\xef\xbb\xbf";
     Ok(if is_marked { body.slice(3..body.len()) } else { body.clone() })
 }
@@ -297,23 +221,23 @@ fn is_enveloped(body: &Body) -> anyhow::Result<bool> {
     Ok(index.is_enveloped)
 }
 
-fn print_lines(bytes: &[u8]) -> anyhow::Result<()> {
+pub(super) fn print_lines(bytes: &[u8]) -> anyhow::Result<()> {
     let mut out = Output::new();
     out.write(bytes)?;
     out.write(b"\n")
 }
 
 /// Standard output: bytes as they are into a file or pipe, escaped onto a terminal.
-struct Output {
+pub(super) struct Output {
     is_terminal: bool,
 }
 
 impl Output {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { is_terminal: std::io::stdout().is_terminal() }
     }
 
-    fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+    pub(super) fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
         let mut out = std::io::stdout().lock();
         let written = if self.is_terminal {
             let lines = bytes.split_inclusive(|byte| *byte == b'\n');
@@ -334,16 +258,4 @@ fn escaped(line: &[u8]) -> String {
         Some(line) => format!("{}\n", Untrusted::from(line).visible()),
         None => Untrusted::from(line).visible().to_string(),
     }
-}
-
-/// Prints where things are.
-pub(super) fn paths() -> anyhow::Result<()> {
-    let folders = Folders::find()?;
-    let mut out = std::io::stdout().lock();
-    for (name, path) in
-        [("config", folders.config), ("store", folders.store), ("cache", folders.cache), ("state", folders.state)]
-    {
-        writeln!(out, "{name:<8}{}", path.display())?;
-    }
-    Ok(())
 }

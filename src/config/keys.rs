@@ -1,11 +1,10 @@
-//! `[keys]`: which keys the analyst gives to which command, read with the line of everything that cannot be.
+//! `[keys]`: which keys the analyst gives to which command, and what of it cannot be.
 
 use super::without_values;
 use crate::app::Keymap;
 use crate::app::keymap::Change;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use toml::de::{DeTable, DeValue};
 
 /// The table as it is written: names of commands, with a key's name or several.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -29,23 +28,12 @@ impl Names {
 }
 
 impl Keys {
-    /// The keys as changed, or what is wrong in which line of the file's text, without what stands there: it may be a secret.
-    pub(super) fn read(&self, text: &str) -> Result<Keymap, Vec<(usize, String)>> {
+    /// The keys as changed, or what is wrong with which command's, without what stands there: it may be a secret.
+    pub(super) fn read(&self) -> Result<Keymap, Vec<(String, String)>> {
         let changes: Vec<_> = self.0.iter().map(|(command, names)| Change { command, keys: names.each() }).collect();
+        let command = |change: usize| changes.get(change).map_or_else(String::new, |change| change.command.to_owned());
         Keymap::read(&changes).map_err(|mistakes| {
-            let line = |change: usize| changes.get(change).and_then(|change| line(text, change.command)).unwrap_or(1);
-            let mut found: Vec<_> =
-                mistakes.iter().map(|mistake| (line(mistake.change), without_values(&mistake.words))).collect();
-            found.sort();
-            found
+            mistakes.iter().map(|mistake| (command(mistake.change), without_values(&mistake.words))).collect()
         })
     }
-}
-
-/// The line of a command in the file's table of keys, from 1.
-fn line(text: &str, command: &str) -> Option<usize> {
-    let (table, _) = DeTable::parse_recoverable(text);
-    let DeValue::Table(keys) = table.get_ref().get("keys")?.get_ref() else { return None };
-    let (name, _) = keys.iter().find(|(name, _)| name.get_ref() == command)?;
-    Some(text.get(..name.span().start)?.matches('\n').count() + 1)
 }

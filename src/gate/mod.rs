@@ -8,18 +8,21 @@
 //! cannot hide a cost, and a mistake in reading cannot cost a second call. What the free quota details say is written down too,
 //! and settles what the answers could not.
 
+pub mod import;
 mod looks;
 mod reading;
 
+use crate::log::{Level, LineId, Log};
 use crate::quota::{Allowed, Budget, OverBudget, Settled, Spent};
 use crate::report::Body;
 use crate::request::{Quote, Request};
 use crate::service::error::ServiceError;
 use crate::service::{Client, Received};
-use crate::store::{Entry, HeldAnswer, LedgerId, Reserved, Settlement, Store, StoreError};
+use crate::store::{Entry, HeldAnswer, Keep, LedgerId, Reserved, Settlement, Store, StoreError};
 use jiff::Timestamp;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 /// Asks the service, and remembers what was asked, what it cost and what came.
 pub struct Gate {
@@ -28,6 +31,8 @@ pub struct Gate {
     session: String,
     clock: Clock,
     budget: Budget,
+    is_offline: bool,
+    log: Log,
     under_way: Mutex<HashSet<Request>>,
 }
 
@@ -60,6 +65,9 @@ pub enum GateError {
     /// The user is not entitled to it, so nothing was sent.
     #[error("nothing was sent: {0}")]
     NotEntitled(&'static str),
+    /// Nothing is to be sent at all.
+    #[error("nothing was sent: it is not held, and this run is offline")]
+    Offline,
     /// It may cost more than the budget allows, so nothing was sent.
     #[error("nothing was sent: {0}")]
     OverBudget(OverBudget),
@@ -76,6 +84,8 @@ pub enum GateError {
         error: ServiceError,
         /// What it counts as in the ledger.
         cost: Cost,
+        /// The line of the log that tells more.
+        line: Option<LineId>,
     },
     /// This program's own fault.
     #[error("internal error: {0}")]
@@ -116,7 +126,40 @@ impl Gate {
     /// A gate for one run of the program; `session` tells its ledger entries from those of other runs.
     #[must_use]
     pub fn new(store: Arc<Store>, client: Client, session: String, clock: Clock) -> Self {
-        Self { store, client, session, clock, budget: Budget::default(), under_way: Mutex::default() }
+        Self {
+            store,
+            client,
+            session,
+            clock,
+            budget: Budget::default(),
+            is_offline: false,
+            log: Log::default(),
+            under_way: Mutex::default(),
+        }
+    }
+
+    /// The same gate, which sends nothing at all if it is offline.
+    #[must_use]
+    pub fn with_offline(self, is_offline: bool) -> Self {
+        Self { is_offline, ..self }
+    }
+
+    /// Whether nothing is sent at all.
+    #[must_use]
+    pub fn is_offline(&self) -> bool {
+        self.is_offline
+    }
+
+    /// The same gate, which writes each call into a log.
+    #[must_use]
+    pub fn with_log(self, log: Log) -> Self {
+        Self { log, ..self }
+    }
+
+    /// Where calls are logged.
+    #[must_use]
+    pub fn log(&self) -> &Log {
+        &self.log
     }
 
     /// The same gate, which sends nothing that may cost more than this allows.
@@ -197,8 +240,11 @@ impl Gate {
     /// As [`Gate::ask`].
     pub async fn get(&self, quote: &Quote, progress: Progress<'_>) -> Result<Answer, GateError> {
         match self.held(quote.request())? {
-            Some(held) => Ok(Answer { received: held.received, body: held.body, unkept: None }),
-            None => self.ask_unless(quote, progress, false).await,
+            Some(held) => {
+                self.log.write(Level::Debug, "held", &[("what", &self.told(quote))]);
+                Ok(Answer { received: held.received, body: held.body, unkept: None })
+            }
+            None => self.ask_logged(quote, progress, false).await,
         }
     }
 
@@ -209,7 +255,37 @@ impl Gate {
     /// # Errors
     /// Each says what it cost.
     pub async fn ask(&self, quote: &Quote, progress: Progress<'_>) -> Result<Answer, GateError> {
-        self.ask_unless(quote, progress, true).await
+        self.ask_logged(quote, progress, true).await
+    }
+
+    /// Asks, and writes into the log what was asked, how long it took and what came of it.
+    async fn ask_logged(&self, quote: &Quote, progress: Progress<'_>, anew: bool) -> Result<Answer, GateError> {
+        let began = Instant::now();
+        let mut result = self.ask_unless(quote, progress, anew).await;
+        let (what, price, ms) = (self.told(quote), quote.price().short(), began.elapsed().as_millis());
+        let call = |level, outcome: &dyn std::fmt::Display| {
+            let details: [(&str, &dyn std::fmt::Display); 4] =
+                [("what", &what), ("price", &price), ("ms", &ms), ("outcome", outcome)];
+            self.log.write(level, "call", &details)
+        };
+        match &mut result {
+            Ok(answer) => drop(call(Level::Info, &format!("answered with {} bytes", answer.body.len()))),
+            Err(error) => {
+                let id = call(Level::Error, error);
+                if let GateError::Service { line, .. } = error {
+                    *line = id;
+                }
+            }
+        }
+        result
+    }
+
+    /// What the log says of a question: no more than its kind where nothing is kept.
+    fn told(&self, quote: &Quote) -> String {
+        match self.store.keeps() {
+            Keep::Everything => quote.request().words(),
+            Keep::Nothing => quote.price().operation.name().to_owned(),
+        }
     }
 
     /// Asks the service; unless it is to be asked anew, an answer that another program has got meanwhile serves as well.
@@ -217,6 +293,9 @@ impl Gate {
         let (request, price) = (quote.request(), quote.price());
         if let Allowed::Refused(reason) = price.allowed {
             return Err(GateError::NotEntitled(reason));
+        }
+        if self.is_offline {
+            return Err(GateError::Offline);
         }
         let _under_way = self.enter(request)?;
         if price.units.max().is_none() && !self.budget.is_set() {
@@ -242,7 +321,7 @@ impl Gate {
         if let Some(entry) = entry {
             self.settle(entry, settled, &taken).await;
         }
-        taken.map_err(|error| GateError::Service { error, cost: cost(settled) })
+        taken.map_err(|error| GateError::Service { error, cost: cost(settled), line: None })
     }
 
     fn enter<'a>(&'a self, request: &'a Request) -> Result<UnderWay<'a>, GateError> {

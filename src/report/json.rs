@@ -5,7 +5,7 @@
 //! depth that real process trees reach, and keeps one of two members of the same name.
 
 use crate::text::Untrusted;
-use memchr::memchr2;
+use memchr::memchr_iter;
 
 /// Longest member name that is told apart, in bytes; the rest of a longer one is left off.
 const LONGEST_NAME: usize = 4096;
@@ -79,71 +79,69 @@ impl Scanner {
         }
     }
 
-    /// One byte outside of strings and words.
+    /// Bytes outside of strings and words, as far as the next of them.
     fn between(&mut self, bytes: &[u8], sink: &mut impl FnMut(u64, Event<'_>)) -> usize {
-        match bytes.first() {
-            Some(b'{') => self.opens(true, sink),
-            Some(b'[') => self.opens(false, sink),
-            Some(b'}' | b']') => self.closes(sink),
-            Some(b',') => self.expects_name = self.open.last() == Some(&true),
-            Some(b'"') => self.starts_text(sink),
-            Some(b' ' | b'\n' | b'\r' | b'\t' | b':') | None => {}
-            Some(first) => return self.starts_word(*first, sink),
+        for (byte, at) in bytes.iter().zip(self.at..) {
+            match byte {
+                b'"' => self.starts_text(at, sink),
+                b',' => self.expects_name = self.open.last() == Some(&true),
+                b' ' | b'\n' | b'\r' | b'\t' | b':' => {}
+                b'{' => self.opens(at, true, sink),
+                b'[' => self.opens(at, false, sink),
+                b'}' | b']' => self.closes(at, sink),
+                first => self.starts_word(at, *first, sink),
+            }
+            if self.state != State::Between {
+                return usize::try_from(at + 1 - self.at).unwrap_or(bytes.len());
+            }
         }
-        1
+        bytes.len()
     }
 
-    fn opens(&mut self, object: bool, sink: &mut impl FnMut(u64, Event<'_>)) {
-        sink(self.at, Event::Open { object });
+    fn opens(&mut self, at: u64, object: bool, sink: &mut impl FnMut(u64, Event<'_>)) {
+        sink(at, Event::Open { object });
         self.open.push(object);
         self.expects_name = object;
     }
 
-    fn closes(&mut self, sink: &mut impl FnMut(u64, Event<'_>)) {
+    fn closes(&mut self, at: u64, sink: &mut impl FnMut(u64, Event<'_>)) {
         if self.open.pop().is_some() {
-            sink(self.at + 1, Event::Close);
+            sink(at + 1, Event::Close);
         }
         self.expects_name = false;
     }
 
-    fn starts_text(&mut self, sink: &mut impl FnMut(u64, Event<'_>)) {
+    fn starts_text(&mut self, at: u64, sink: &mut impl FnMut(u64, Event<'_>)) {
         if self.expects_name {
             self.name.clear();
-            self.name_at = self.at;
+            self.name_at = at;
         } else {
-            sink(self.at, Event::Text);
+            sink(at, Event::Text);
         }
         self.state = State::Text { name: self.expects_name, escaped: false };
     }
 
-    fn starts_word(&mut self, first: u8, sink: &mut impl FnMut(u64, Event<'_>)) -> usize {
+    fn starts_word(&mut self, at: u64, first: u8, sink: &mut impl FnMut(u64, Event<'_>)) {
         // A byte order mark before the first value is no value.
-        if !(self.at < 3 && self.open.is_empty() && matches!(first, 0xef | 0xbb | 0xbf)) {
-            sink(self.at, Event::Word);
+        if !(at < 3 && self.open.is_empty() && matches!(first, 0xef | 0xbb | 0xbf)) {
+            sink(at, Event::Word);
             self.state = State::Word;
         }
-        1
     }
 
     fn text(&mut self, bytes: &[u8], name: bool, escaped: bool, sink: &mut impl FnMut(u64, Event<'_>)) -> usize {
-        let skip = usize::from(escaped);
-        let Some(found) = memchr2(b'"', b'\\', bytes.get(skip..).unwrap_or_default()).map(|n| n + skip) else {
+        let Some(end) = closing_quote(bytes, escaped) else {
             self.keep_name(name, bytes);
-            self.state = State::Text { name, escaped: false };
+            self.state = State::Text { name, escaped: is_escaped(bytes, bytes.len(), escaped) };
             return bytes.len();
         };
-        self.keep_name(name, bytes.get(..found).unwrap_or_default());
-        if bytes.get(found) == Some(&b'\\') {
-            self.keep_name(name, b"\\");
-            self.state = State::Text { name, escaped: true };
-        } else {
-            self.state = State::Between;
-            if name {
-                self.expects_name = false;
-                sink(self.name_at, Event::Name(&self.name));
-            }
+        self.keep_name(name, bytes.get(..end).unwrap_or_default());
+        self.state = State::Between;
+        if name {
+            self.expects_name = false;
+            sink(self.name_at, Event::Name(&self.name));
         }
-        found + 1
+        end + 1
     }
 
     fn keep_name(&mut self, name: bool, bytes: &[u8]) {
@@ -160,6 +158,20 @@ impl Scanner {
         }
         end.unwrap_or(bytes.len())
     }
+}
+
+/// Where the text that `bytes` go on with ends; `escaped` says that a backslash stands before them.
+///
+/// Quotes are looked for, and backslashes only before them: paths are full of backslashes.
+fn closing_quote(bytes: &[u8], escaped: bool) -> Option<usize> {
+    memchr_iter(b'"', bytes).find(|at| !is_escaped(bytes, *at, escaped))
+}
+
+/// Whether an odd number of backslashes stands before a place.
+fn is_escaped(bytes: &[u8], at: usize, escaped: bool) -> bool {
+    let before = bytes.get(..at).unwrap_or_default();
+    let run = before.iter().rev().take_while(|byte| **byte == b'\\').count();
+    (run % 2 == 1) != (run == at && escaped)
 }
 
 fn is_delimiter(byte: u8) -> bool {
@@ -286,14 +298,7 @@ fn end_of(bytes: &[u8]) -> usize {
 }
 
 fn text_end(bytes: &[u8]) -> Option<usize> {
-    let mut at = 1;
-    loop {
-        at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
-        if bytes.get(at) == Some(&b'"') {
-            return Some(at + 1);
-        }
-        at += 2;
-    }
+    closing_quote(bytes.get(1..)?, false).map(|end| end + 2)
 }
 
 fn container_end(bytes: &[u8]) -> Option<usize> {

@@ -6,6 +6,7 @@
 //!                                ATTRIBUTES (name, pane, label, shape)
 //! ```
 //!
+//! An index may be kept beside its bytes, and is then read in windows like them: opening a held report does not read it whole.
 //! Nothing here holds the report as values: a row is decoded when it is looked at, so a report of a million rows costs
 //! a few bytes a row.
 
@@ -18,7 +19,10 @@ pub mod index;
 mod indexer;
 pub mod json;
 mod kept;
+pub mod note;
+pub mod origin;
 pub mod page;
+pub mod retention;
 mod row_set;
 pub mod rows;
 pub mod tree;
@@ -28,6 +32,9 @@ pub use body::Body;
 pub use identifier::Identifier;
 pub use index::{Index, Section};
 pub use indexer::Indexer;
+pub use note::{About, Item, Note};
+pub use origin::Imported;
+pub use retention::Retention;
 pub use row_set::RowSet;
 pub use rows::{Piece, Report, Row};
 pub use tree::{Depths, Folds};

@@ -5,6 +5,7 @@ use super::body::Body;
 use super::identifier::Identifier;
 use super::index::{Form, Index, Section};
 use super::json::{Event, Kind, Raw, Scanner};
+use super::note::Item;
 use crate::text::Untrusted;
 use std::borrow::Cow;
 use std::io;
@@ -73,6 +74,18 @@ pub struct Line {
     pub value: Option<Untrusted>,
 }
 
+impl Row {
+    /// The row's text in one piece.
+    #[must_use]
+    pub fn text(&self) -> Vec<u8> {
+        let bytes = self.pieces.iter().flat_map(|piece| match piece {
+            Piece::Value(text) | Piece::Detail(text) => text.as_bytes(),
+            Piece::Own(text) => text.as_bytes(),
+        });
+        bytes.copied().collect()
+    }
+}
+
 impl Report {
     /// A report of which no byte has been read.
     #[must_use]
@@ -135,6 +148,12 @@ impl Report {
             Err(error) => vec![Piece::Own(format!("(unreadable: {error})").into())],
         };
         Row { label: label(found), pieces }
+    }
+
+    /// The thing that a row tells of, as a note knows it.
+    #[must_use]
+    pub fn item(&self, section: usize, row: &Row) -> Option<Item> {
+        Some(Item::new(self.section(section)?.name.clone(), &row.text()))
     }
 
     /// A row's value as written, up to 8 MiB.

@@ -7,6 +7,9 @@ use std::collections::BTreeSet;
 use std::io;
 use std::ops::Range;
 
+/// How many rows are looked through at a time for a parent, which is most often near.
+const STRIDE: usize = 4096;
+
 /// How deep each row of a tree stands, parents before their children.
 #[derive(Debug, Clone, Default)]
 pub struct Depths(Column<u16>);
@@ -59,7 +62,15 @@ impl Depths {
     #[must_use]
     pub fn parent(&self, row: usize) -> Option<usize> {
         let depth = self.get(row)?;
-        self.found(0..row).iter().rposition(|above| *above < depth)
+        let mut end = row;
+        while end > 0 {
+            let start = end.saturating_sub(STRIDE);
+            if let Some(found) = self.found(start..end).iter().rposition(|above| *above < depth) {
+                return Some(start + found);
+            }
+            end = start;
+        }
+        None
     }
 
     /// Whether another child of the same parent follows, at each depth from 1 to the row's own: what the guide lines show.

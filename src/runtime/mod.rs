@@ -10,12 +10,14 @@
 //! The loop itself waits for nothing but messages: the network, the store and the indexing of reports run beside it.
 
 mod background;
+mod held;
+mod painter;
 mod performer;
 mod plain;
 mod terminal;
 
 pub use performer::{Backing, Performer};
-pub use terminal::{Display, Unattended, attended, run};
+pub use terminal::{Display, Unattended, attended, run, terminal_size};
 
 use crate::app::{Command, Effect, Key, Message, Model, Size};
 use crate::gate::Clock;
@@ -27,6 +29,9 @@ use std::time::{Duration, Instant};
 
 /// How often the screen is drawn while something is under way and nothing else happens.
 const TICK: Duration = Duration::from_millis(250);
+
+/// How often it is looked whether what could wait can begin.
+const SOON: Duration = Duration::from_millis(20);
 
 /// How long a paid answer is waited for when there is nobody to wait for it with.
 const LAST_WAIT: Duration = Duration::from_millis(1500);
@@ -50,6 +55,8 @@ pub struct Session<B: Backend> {
     inbox: Receiver<Message>,
     clock: Clock,
     exit: Option<Exit>,
+    /// What is to be done once there is something to look at: the first screen does not wait for the network.
+    later: Vec<Effect>,
 }
 
 impl<B: Backend> Session<B>
@@ -63,7 +70,8 @@ where
     pub fn new(terminal: Terminal<B>, model: Model, backing: Backing, clock: Clock) -> std::io::Result<Self> {
         let (outbox, inbox) = std::sync::mpsc::channel();
         let performer = Performer::new(backing, outbox.clone())?;
-        Ok(Self { terminal, look: Look::default(), model, performer, outbox, inbox, clock, exit: None })
+        let look = Look::default();
+        Ok(Self { terminal, look, model, performer, outbox, inbox, clock, exit: None, later: Vec::new() })
     }
 
     /// Where keys, pastes and sizes are sent.
@@ -107,9 +115,16 @@ where
 
     /// Performs what is to be done before the first message.
     pub fn begin(&mut self, effects: Vec<Effect>) {
-        let start = self.model.start();
-        self.perform(start);
+        self.later = self.model.start();
         self.perform(effects);
+    }
+
+    /// Performs what could wait, if nothing is under way that is waited for.
+    fn begin_later(&mut self) {
+        if self.performer.is_idle() {
+            let effects = std::mem::take(&mut self.later);
+            self.perform(effects);
+        }
     }
 
     /// Takes messages in until the app ends, drawing in between.
@@ -128,6 +143,7 @@ where
             if gone_since.is_some_and(|since| since.elapsed() > LAST_WAIT) {
                 return Exit::Done;
             }
+            self.begin_later();
             match self.next_message() {
                 Ok(message) => self.take(message),
                 Err(_) => return Exit::Done,
@@ -140,10 +156,11 @@ where
 
     /// Waits for a message; a tick while something is under way, so that waiting is seen to go on.
     fn next_message(&self) -> Result<Message, RecvError> {
-        if !self.model.is_waiting() {
+        if !self.model.is_waiting() && self.later.is_empty() {
             return self.inbox.recv();
         }
-        match self.inbox.recv_timeout(TICK) {
+        let patience = if self.later.is_empty() { TICK } else { SOON };
+        match self.inbox.recv_timeout(patience) {
             Ok(message) => Ok(message),
             Err(RecvTimeoutError::Timeout) => Ok(Message::Tick),
             Err(RecvTimeoutError::Disconnected) => Err(RecvError),
@@ -163,6 +180,7 @@ where
     pub fn run_until_idle(&mut self, patience: Duration) -> Result<bool, B::Error> {
         let deadline = Instant::now() + patience;
         loop {
+            self.begin_later();
             let was_idle = self.performer.is_idle();
             while let Ok(message) = self.inbox.try_recv() {
                 self.take(message);

@@ -1,10 +1,11 @@
 //! Performs effects beside the loop, and answers with messages.
 
-use crate::app::ledger::LedgerLine;
+use super::held;
+use crate::app::ledger::{LedgerLine, LedgerPage, SHOWN};
 use crate::app::message::{Failure, HeldPage, HeldReport, Here, Opening, Recent};
 use crate::app::{Effect, Message};
 use crate::gate::{Answer, Cost, Gate, GateError};
-use crate::quota::{Balances, Entitlements, Usage};
+use crate::quota::{Balances, Entitlements, Period, Usage};
 use crate::report::hashes::Hashes;
 use crate::report::identifier::Sha256;
 use crate::report::index::Batch;
@@ -115,7 +116,26 @@ impl Performer {
             (Effect::Recall(file), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
                 self.blocking(move |work| {
-                    work.send(recall(&gate, &file).unwrap_or_else(|error| Message::Notice(error.to_string())))
+                    work.send(recall(&gate, &file).unwrap_or_else(|error| Message::Notice(error.to_string())));
+                    // After what is shown: a write waits for the disk.
+                    if let Err(error) = gate.store().note_file(gate.profile(), &file, None, gate.now()) {
+                        work.send(Message::Notice(error.to_string()));
+                    }
+                    work.send(notes(&gate, file));
+                });
+            }
+            (Effect::WriteNote(note), Backing::Service(gate)) => {
+                let gate = Arc::clone(gate);
+                self.blocking(move |work| match (gate.store().write_note(gate.profile(), &note), note.file) {
+                    (Ok(()), file) => file.into_iter().for_each(|file| work.send(notes(&gate, file))),
+                    (Err(error), _) => work.send(Message::Notice(format!("The note could not be kept: {error}"))),
+                });
+            }
+            (Effect::DeleteNote { file, about }, Backing::Service(gate)) => {
+                let gate = Arc::clone(gate);
+                self.blocking(move |work| match gate.store().delete_note(gate.profile(), &about) {
+                    Ok(()) => work.send(notes(&gate, file)),
+                    Err(error) => work.send(Message::Notice(format!("The note could not be deleted: {error}"))),
                 });
             }
             (Effect::LookUp(request), Backing::Service(gate)) => {
@@ -129,6 +149,20 @@ impl Performer {
                 let gate = Arc::clone(gate);
                 self.blocking(move |work| {
                     work.send(ledger(&gate).unwrap_or_else(|error| Message::Notice(error.to_string())))
+                });
+            }
+            (Effect::ReadHeld, Backing::Service(gate)) => {
+                let gate = Arc::clone(gate);
+                self.blocking(move |work| {
+                    let lines = held::lines(&gate).map(Message::Held);
+                    work.send(lines.unwrap_or_else(|error| Message::Notice(error.to_string())));
+                });
+            }
+            (Effect::Purge(what), Backing::Service(gate)) => {
+                let gate = Arc::clone(gate);
+                self.blocking(move |work| {
+                    let purged = held::purge(&gate, what);
+                    work.send(purged.unwrap_or_else(|error| Message::Notice(format!("Nothing was deleted: {error}"))));
                 });
             }
             (Effect::ReadRecord, Backing::Service(gate)) => {
@@ -152,6 +186,10 @@ impl Performer {
                 Effect::Ask { .. }
                 | Effect::Recall(_)
                 | Effect::FindRecent
+                | Effect::WriteNote(_)
+                | Effect::DeleteNote { .. }
+                | Effect::ReadHeld
+                | Effect::Purge(_)
                 | Effect::ReadLedger
                 | Effect::ReadRecord
                 | Effect::LookUp(_),
@@ -288,7 +326,12 @@ fn page(answer: Answer) -> Result<HeldPage, Failure> {
 
 fn failure(error: &GateError) -> Failure {
     let (cost, advice) = match error {
-        GateError::Service { error, cost } => (*cost, error.advice()),
+        GateError::Service { error, cost, line } => {
+            let logged = line.as_ref().map(|line| format!("Log line {line}."));
+            let advice = [Some(error.advice()).filter(|advice| !advice.is_empty()), logged];
+            (*cost, advice.into_iter().flatten().collect::<Vec<_>>().join(" "))
+        }
+        GateError::Offline => (Cost::Nothing, "Leave --offline out, and `offline` in the config file.".to_owned()),
         GateError::Ledger(_) | GateError::Store(_) => {
             (Cost::Nothing, "Check the disk's free space and the data folder's permissions.".to_owned())
         }
@@ -318,21 +361,41 @@ fn ledger(gate: &Gate) -> Result<Message, StoreError> {
         predicted_max: entry.predicted_max,
         state: entry.state.name(),
         counted: entry.counted,
-        is_mine: entry.session == gate.session(),
     };
-    Ok(Message::Ledger(gate.store().entries(gate.profile())?.into_iter().map(line).collect()))
+    let (store, profile) = (gate.store(), gate.profile());
+    let lines: Vec<_> = store.latest_entries(profile, SHOWN)?.into_iter().map(line).collect();
+    let since = |period: Period| store.spent_since(profile, period.began(gate.now()));
+    Ok(Message::Ledger(LedgerPage {
+        session: gate.spent()?,
+        today: since(Period::Daily)?,
+        month: since(Period::Monthly)?,
+        older: store.count_entries(profile)?.saturating_sub(lines.len() as u64),
+        lines,
+    }))
 }
 
 fn recent(gate: &Gate) -> Result<Message, StoreError> {
     let files = gate.store().recent_files(gate.profile(), RECENT)?;
-    let recent =
-        files.into_iter().map(|f| Recent { file: f.sha256, name: f.name, opened: f.opened, reports: f.reports });
+    let recent = files.into_iter().map(|f| Recent {
+        file: f.sha256,
+        name: f.name,
+        opened: f.opened,
+        reports: f.reports,
+        notes: f.notes,
+    });
     Ok(Message::Recent(recent.collect()))
+}
+
+/// What was written of a file's reports.
+fn notes(gate: &Gate, file: Sha256) -> Message {
+    match gate.store().notes(gate.profile(), Some(&file)) {
+        Ok(notes) => Message::Notes { file, notes },
+        Err(error) => Message::Notice(error.to_string()),
+    }
 }
 
 /// Everything that is held of a file: its list pages, one after another, and its reports.
 fn recall(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
-    gate.store().note_file(gate.profile(), file, None, gate.now())?;
     let listing = gate.client().profile().listing;
     let pages = held_pages(gate, file, listing)?;
     let mut reports = gate.store().reports(gate.profile(), file)?;
@@ -347,6 +410,7 @@ fn recall(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
     let reports = reports.into_iter().map(|held| HeldReport {
         identifier: held.identifier,
         here: Here { received: held.received, body: held.body, unkept: None },
+        imported: held.imported,
     });
     Ok(Message::Recalled { file: file.clone(), pages, reports: reports.collect() })
 }
@@ -389,6 +453,8 @@ fn open(work: &Work, opening: Opening, body: &Body, is_wanted: impl Fn() -> bool
     }
     if let Some(index) = Index::kept(body) {
         work.send(Message::Indexed { opening, batch: index.clone().into() });
+        // The screen comes first: what it shows is checked as it is read, and the rest can wait.
+        std::thread::sleep(PACE);
         if index.verify().is_ok() {
             return;
         }

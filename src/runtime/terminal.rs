@@ -1,6 +1,7 @@
 //! The real terminal: taken over, listened to, and given back however the program ends.
 
 use super::background::{self, Late};
+use super::painter::Painter;
 use super::{Backing, Exit, LAST_WAIT, Session};
 use crate::app::key::Named;
 use crate::app::pointer::{Does, Pointer};
@@ -14,7 +15,6 @@ use crossterm::event::{
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use crossterm::{cursor, execute};
 use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::Sender;
 
@@ -64,6 +64,12 @@ impl Display {
     }
 }
 
+/// Columns and rows of the terminal; none where there is none.
+#[must_use]
+pub fn terminal_size() -> Option<(u16, u16)> {
+    if io::stdout().is_terminal() { crossterm::terminal::size().ok() } else { None }
+}
+
 /// The terminal's own modes, taken over; given back when this is dropped.
 struct TakenOver;
 
@@ -102,7 +108,7 @@ pub fn run(mut model: Model, backing: Backing, first: Vec<Effect>, display: Disp
     }
     let (width, height) = crossterm::terminal::size()?;
     model.size = Size { width, height };
-    let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+    let terminal = Terminal::new(Painter::new(io::stdout()))?;
     let mut session = Session::new(terminal, model, backing, jiff::Timestamp::now)?;
     // Before the terminal is taken over: a signal in between must not leave it so.
     session.performer.listen_for_signals()?;

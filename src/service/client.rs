@@ -2,22 +2,16 @@
 
 use super::credential::Credential;
 use super::error::{Refusal, ServiceError};
-use super::profile::{Profile, ProfileError};
+use super::profile::{PROXY_OF_SYSTEM, Profile, ProfileError};
 use crate::request::{Address, Asker, Method, Request, Version};
 use crate::text::Untrusted;
-use reqwest::header::{HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{DATE, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::multipart::{Form, Part};
-use reqwest::{RequestBuilder, Response, Url};
+use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, RequestBuilder, Response, Url};
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
-
-/// How long a connection may take to be made.
-const CONNECT: Duration = Duration::from_secs(10);
-
-/// How long the service may be silent once asked.
-const SILENCE: Duration = Duration::from_secs(60);
 
 /// Longest answer that is taken, in bytes.
 pub const LONGEST_ANSWER: u64 = 1 << 30;
@@ -39,6 +33,8 @@ pub struct Client {
     credential: Option<Credential>,
     /// Made at the first call: certificates take longer to load than a first screen to draw.
     http: OnceLock<reqwest::Client>,
+    /// How far this machine's clock was behind the service's at its first answer, in seconds.
+    behind: OnceLock<i64>,
 }
 
 /// How much of an answer has come.
@@ -68,7 +64,7 @@ impl Client {
         let root = profile.check()?;
         let header =
             HeaderName::try_from(&profile.header).map_err(|_| ProfileError::Header { name: profile.name.clone() })?;
-        Ok(Self { profile, root, header, credential, http: OnceLock::new() })
+        Ok(Self { profile, root, header, credential, http: OnceLock::new(), behind: OnceLock::new() })
     }
 
     /// The profile it speaks to.
@@ -93,6 +89,7 @@ impl Client {
         progress: &(dyn Fn(Received) + Send + Sync),
     ) -> Result<Vec<u8>, ServiceError> {
         let response = self.call(request)?.send().await.map_err(|error| not_sent_or_lost(&error))?;
+        self.note_time(&response);
         let status = response.status();
         if status.is_success() {
             let limit = if *request == Request::Quotas { LONGEST_QUOTAS } else { LONGEST_ANSWER };
@@ -104,6 +101,20 @@ impl Client {
         let key = self.credential.as_ref().map(Credential::expose).unwrap_or_default();
         refusal.message = refusal.message.and_then(|message| without(key, message));
         Err(ServiceError::Refused(refusal))
+    }
+
+    /// How far this machine's clock is behind the service's, in seconds; none before an answer that told the time.
+    #[must_use]
+    pub fn behind(&self) -> Option<i64> {
+        self.behind.get().copied()
+    }
+
+    fn note_time(&self, response: &Response) {
+        let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
+        let parser = jiff::fmt::rfc2822::DateTimeParser::new();
+        if let Some(theirs) = date.and_then(|date| parser.parse_timestamp(date).ok()) {
+            let _ = self.behind.set(theirs.as_second() - jiff::Timestamp::now().as_second());
+        }
     }
 
     /// The call as it goes over the wire: where the key goes depends on the version (specification §5, §9).
@@ -156,7 +167,7 @@ impl Client {
         if let Some(ready) = self.http.get() {
             return Ok(ready);
         }
-        let made = build().map_err(|error| ServiceError::Unreachable(reason(&error)))?;
+        let made = build(&self.profile, &self.root)?;
         Ok(self.http.get_or_init(|| made))
     }
 }
@@ -168,20 +179,49 @@ impl std::fmt::Debug for Client {
 }
 
 /// No redirects (the key belongs to one host), no proxy unless asked for, no retries (each may cost).
-fn build() -> reqwest::Result<reqwest::Client> {
+fn build(profile: &Profile, root: &Url) -> Result<reqwest::Client, ServiceError> {
     // An error says that a provider is there already, which serves as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder()
+    let unusable = |error: reqwest::Error| ServiceError::Unreachable(reason(&error));
+    let builder = reqwest::Client::builder()
         .user_agent(concat!("behaview/", env!("CARGO_PKG_VERSION")))
         .default_headers(
             [(HeaderName::from_static("x-tool"), HeaderValue::from_static("behaview"))].into_iter().collect(),
         )
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
-        .no_proxy()
-        .connect_timeout(CONNECT)
-        .read_timeout(SILENCE)
-        .build()
+        .connect_timeout(Duration::from_secs(profile.connect_timeout))
+        .read_timeout(Duration::from_secs(profile.timeout));
+    let builder = with_proxy(builder.no_proxy(), profile, root).map_err(unusable)?;
+    with_certificates(builder, profile)?.build().map_err(unusable)
+}
+
+/// What is not encrypted stays on this machine.
+fn with_proxy(builder: ClientBuilder, profile: &Profile, root: &Url) -> reqwest::Result<ClientBuilder> {
+    let system = || ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"].into_iter().find_map(variable);
+    let (address, exceptions) = match profile.proxy.as_deref() {
+        Some(PROXY_OF_SYSTEM) => (system(), NoProxy::from_env()),
+        address => (address.map(str::to_owned), None),
+    };
+    match address {
+        Some(address) if root.scheme() == "https" => Ok(builder.proxy(Proxy::all(address)?.no_proxy(exceptions))),
+        _ => Ok(builder),
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn with_certificates(builder: ClientBuilder, profile: &Profile) -> Result<ClientBuilder, ServiceError> {
+    let Some(path) = &profile.ca_file else { return Ok(builder) };
+    let unusable = |why: String| ServiceError::Unreachable(format!("the certificates of ca_file: {why}"));
+    let bytes = std::fs::read(path).map_err(|error| unusable(error.to_string()))?;
+    let certificates = Certificate::from_pem_bundle(&bytes).map_err(|error| unusable(reason(&error)))?;
+    if certificates.is_empty() {
+        return Err(unusable("there are none in it".to_owned()));
+    }
+    Ok(builder.tls_certs_merge(certificates))
 }
 
 /// Parameters and a file in one body.

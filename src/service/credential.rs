@@ -153,20 +153,23 @@ fn run(command: &str) -> Result<String, CredentialError> {
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
+/// The key of the official command line, which writes `apikey` in any case, among settings of its own.
 fn official_key(home: &Path) -> Result<Option<SecretString>, CredentialError> {
-    #[derive(serde::Deserialize)]
-    struct Official {
-        apikey: Option<SecretString>,
-    }
     let text = match std::fs::read_to_string(home.join(OFFICIAL_FILE)) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(CredentialError::OfficialFile(error.to_string())),
     };
     // The parser's own words could quote the line with the key.
-    let parsed: Official =
-        toml::from_str(&text).map_err(|_| CredentialError::OfficialFile("it is not TOML".to_owned()))?;
-    Ok(parsed.apikey)
+    let unusable = |why: &str| CredentialError::OfficialFile(why.to_owned());
+    let text = text.trim_start_matches('\u{feff}');
+    let settings: toml::Table = toml::from_str(text).map_err(|_| unusable("it is not TOML"))?;
+    let key = settings.into_iter().find(|(name, _)| name.eq_ignore_ascii_case("apikey")).map(|(_, value)| value);
+    match key {
+        None => Ok(None),
+        Some(toml::Value::String(key)) => Ok(Some(SecretString::from(key))),
+        Some(_) => Err(unusable("apikey is no text; put it between quotation marks")),
+    }
 }
 
 #[cfg(test)]
@@ -201,6 +204,28 @@ mod tests {
         configured.command = None;
         assert_eq!((next(&configured).expose(), next(&configured).source()), ("official", &Source::OfficialFile));
         assert!(find(&[], &configured, None).unwrap().is_none());
+    }
+
+    #[test]
+    fn the_official_file_is_read_in_all_its_forms() {
+        let home = tempfile::tempdir().unwrap();
+        let of = |text: &str| {
+            std::fs::write(home.path().join(OFFICIAL_FILE), text).unwrap();
+            find(&[], &Configured::default(), Some(home.path())).map(|found| found.map(|key| key.expose().to_owned()))
+        };
+        for text in [
+            "apikey=\"abc\"\n",
+            "apikey = 'abc'",
+            "\u{feff}# made by hand\r\nAPIKey = \"\"\"abc\"\"\"\r\nproxy = \"http://h\"\r\n",
+            "proxy = \"\"\n\"apikey\" = \"abc\"\n[other]\napikey = \"no\"\n",
+        ] {
+            assert_eq!(of(text).unwrap().as_deref(), Some("abc"), "{text}");
+        }
+        assert_eq!(of("proxy = \"http://h\"\n").unwrap(), None);
+        for text in ["apikey = abc\n", "apikey = 5ecret\n", "apikey = 12345678\n", "apikey = \"\"\n", "apikey: abc\n"] {
+            let error = of(text).unwrap_err().to_string();
+            assert!(!error.contains("abc") && !error.contains("5ecret") && !error.contains("1234"), "{error}");
+        }
     }
 
     #[test]

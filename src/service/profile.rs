@@ -3,6 +3,7 @@
 use crate::request::Listing;
 use reqwest::Url;
 use serde::Deserialize;
+use std::path::PathBuf;
 
 /// Where a service is, and how it is spoken to.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -23,7 +24,20 @@ pub struct Profile {
     pub user: Option<String>,
     /// What lists are asked to bring along.
     pub listing: Listing,
+    /// The way to the service: `env` for what the system's variables say, or a proxy's address; none unless asked for.
+    ///
+    /// A service on this machine, which may be spoken to in the clear, is never asked by way of a proxy.
+    pub proxy: Option<String>,
+    /// Certificates (PEM) that are trusted beside the system's.
+    pub ca_file: Option<PathBuf>,
+    /// How long a connection may take to be made, in seconds.
+    pub connect_timeout: u64,
+    /// How long the service may be silent once asked, in seconds.
+    pub timeout: u64,
 }
+
+/// What stands in the place of a proxy's address where the system's variables name it.
+pub const PROXY_OF_SYSTEM: &str = "env";
 
 impl Default for Profile {
     fn default() -> Self {
@@ -35,6 +49,10 @@ impl Default for Profile {
             header: "x-apikey".to_owned(),
             user: None,
             listing: Listing::Reports,
+            proxy: None,
+            ca_file: None,
+            connect_timeout: 10,
+            timeout: 60,
         }
     }
 }
@@ -60,6 +78,40 @@ pub enum ProfileError {
         /// Which profile.
         name: String,
     },
+    /// The proxy is no address.
+    #[error("profile {name}: proxy is no address; it looks like \"http://host:3128\", or \"env\"")]
+    Proxy {
+        /// Which profile.
+        name: String,
+    },
+    /// The file of certificates is not there.
+    #[error("profile {name}: ca_file cannot be read")]
+    Certificates {
+        /// Which profile.
+        name: String,
+    },
+    /// A time that leaves no time.
+    #[error("profile {name}: {setting} must be a second at least")]
+    NoTime {
+        /// Which profile.
+        name: String,
+        /// Which of its settings.
+        setting: &'static str,
+    },
+}
+
+impl ProfileError {
+    /// The setting that is wrong.
+    #[must_use]
+    pub fn setting(&self) -> &'static str {
+        match self {
+            Self::Root { .. } | Self::InTheClear { .. } => "root",
+            Self::Header { .. } => "header",
+            Self::Proxy { .. } => "proxy",
+            Self::Certificates { .. } => "ca_file",
+            Self::NoTime { setting, .. } => setting,
+        }
+    }
 }
 
 impl Profile {
@@ -73,21 +125,45 @@ impl Profile {
     /// The root as an address, if a key may be sent there.
     ///
     /// # Errors
-    /// When it is no address, or neither encrypted nor on this machine, or the header cannot be sent.
+    /// When it is no address, or neither encrypted nor on this machine, or another setting cannot be used.
     pub fn check(&self) -> Result<Url, ProfileError> {
+        match self.mistakes().into_iter().next() {
+            Some(first) => Err(first),
+            None => self.address(),
+        }
+    }
+
+    /// Everything that is wrong.
+    #[must_use]
+    pub fn mistakes(&self) -> Vec<ProfileError> {
         let name = || self.name.clone();
+        let is_readable = |path: &PathBuf| std::fs::File::open(path).is_ok();
+        let checks = [
+            self.address().err(),
+            reqwest::header::HeaderName::try_from(&self.header).is_err().then(|| ProfileError::Header { name: name() }),
+            (!self.proxy.as_deref().is_none_or(is_proxy)).then(|| ProfileError::Proxy { name: name() }),
+            (!self.ca_file.as_ref().is_none_or(is_readable)).then(|| ProfileError::Certificates { name: name() }),
+            (self.connect_timeout == 0).then(|| ProfileError::NoTime { name: name(), setting: "connect_timeout" }),
+            (self.timeout == 0).then(|| ProfileError::NoTime { name: name(), setting: "timeout" }),
+        ];
+        checks.into_iter().flatten().collect()
+    }
+
+    fn address(&self) -> Result<Url, ProfileError> {
         let url = Url::parse(&self.root)
             .ok()
             .filter(|url| url.has_host() && url.username().is_empty() && url.password().is_none());
-        let url = url.ok_or_else(|| ProfileError::Root { name: name() })?;
+        let url = url.ok_or_else(|| ProfileError::Root { name: self.name.clone() })?;
         if !(url.scheme() == "https" || url.scheme() == "http" && is_loopback(&url)) {
-            return Err(ProfileError::InTheClear { name: name() });
-        }
-        if reqwest::header::HeaderName::try_from(&self.header).is_err() {
-            return Err(ProfileError::Header { name: name() });
+            return Err(ProfileError::InTheClear { name: self.name.clone() });
         }
         Ok(url)
     }
+}
+
+fn is_proxy(address: &str) -> bool {
+    address == PROXY_OF_SYSTEM
+        || Url::parse(address).is_ok_and(|url| ["http", "https"].contains(&url.scheme()) && url.has_host())
 }
 
 fn is_loopback(url: &Url) -> bool {

@@ -61,6 +61,21 @@ pub(super) fn write(transaction: &Transaction<'_>, shelf: Shelf, bytes: &[u8]) -
     Ok(())
 }
 
+/// An answer's bytes in one piece; none if a block is damaged.
+pub(super) fn read_all(transaction: &Transaction<'_>, answer: AnswerId) -> rusqlite::Result<Option<Vec<u8>>> {
+    let mut select = transaction.prepare(
+        "SELECT bytes, block FROM block b JOIN answer a ON a.id = b.answer WHERE b.answer = ?1 ORDER BY number",
+    )?;
+    let mut rows = select.query([answer.0])?;
+    let mut bytes = Vec::new();
+    while let Some(row) = rows.next()? {
+        let size = usize::try_from(row.get::<_, i64>(1)?).unwrap_or(0);
+        let Ok(block) = zstd::bulk::decompress(&row.get::<_, Vec<u8>>(0)?, size) else { return Ok(None) };
+        bytes.extend(block);
+    }
+    Ok(Some(bytes))
+}
+
 /// Bytes in the store.
 pub(super) struct Blocks {
     reach: Reach,
@@ -88,14 +103,41 @@ impl Blocks {
         if let Some((_, block)) = at_hand.blocks.iter().find(|(found, _)| *found == number) {
             return Ok(Arc::clone(block));
         }
-        let block: Arc<[u8]> = self.unpack(number, &mut at_hand.decompressor)?.into();
+        let block: Arc<[u8]> = match self.unpack(number, &mut at_hand.decompressor)? {
+            Ok(block) => block.into(),
+            Err(damage) => return Err(self.set_aside(number, damage)),
+        };
         at_hand.blocks.truncate(AT_HAND - 1);
         at_hand.blocks.push_front((number, Arc::clone(&block)));
         Ok(block)
     }
 
-    fn unpack(&self, number: u64, decompressor: &mut Option<Decompressor<'static>>) -> io::Result<Vec<u8>> {
-        let packed = self.packed(number)?.ok_or_else(|| io::Error::other("a block of it is missing in the store"))?;
+    /// Sets aside what stands in a block that cannot be read, and names it. The rest of the answer is served as before.
+    fn set_aside(&self, number: u64, damage: &'static str) -> io::Error {
+        let Shelf::Answer(AnswerId(answer)) = self.shelf else {
+            return io::Error::other(format!("block {number} of its index {damage} in the store"));
+        };
+        let place = |number: u64| i64::try_from(number.saturating_mul(self.size)).unwrap_or(i64::MAX);
+        let (first, after) = (place(number), place(number.saturating_add(1)));
+        let is_done = self.reach.with(|connection| {
+            let overlaps = "DELETE FROM report WHERE answer = ?1 AND first < ?3 AND after > ?2";
+            connection.execute(overlaps, params![answer, first, after])?;
+            connection.execute("UPDATE answer SET usable = 0 WHERE id = ?1", [answer])
+        });
+        let aside = match is_done {
+            Ok(_) => "what stood in it is set aside, and can be fetched again",
+            Err(_) => "and it could not be set aside",
+        };
+        io::Error::other(format!("block {number} of answer {answer} {damage} in the store: {aside}"))
+    }
+
+    /// A block; or what is wrong with it.
+    fn unpack(
+        &self,
+        number: u64,
+        decompressor: &mut Option<Decompressor<'static>>,
+    ) -> io::Result<Result<Vec<u8>, &'static str>> {
+        let Some(packed) = self.packed(number)? else { return Ok(Err("is missing")) };
         let decompressor = match decompressor {
             Some(ready) => ready,
             none => none.insert(Decompressor::new()?),
@@ -103,7 +145,7 @@ impl Blocks {
         let size = self.length.saturating_sub(number.saturating_mul(self.size)).min(self.size);
         let size = usize::try_from(size).map_err(io::Error::other)?;
         let block = decompressor.decompress(&packed, size).ok().filter(|block| block.len() == size);
-        block.ok_or_else(|| io::Error::other("a block of it is damaged in the store"))
+        Ok(block.ok_or("is damaged"))
     }
 
     fn packed(&self, number: u64) -> io::Result<Option<Vec<u8>>> {
@@ -264,6 +306,7 @@ mod tests {
             let mut changed = packed.clone();
             changed[at] ^= 0x10;
             store.with(|c| c.execute("UPDATE block SET bytes = ?1 WHERE number = 0", [&changed])).unwrap();
+            store.with(|c| c.execute("UPDATE answer SET usable = NULL", [])).unwrap();
             assert!(body(&store).window(0..10).is_err(), "{at}");
         }
     }

@@ -1,12 +1,15 @@
 //! The database file: made owner-only, opened by several programs at once, brought to the newest schema.
 
-use rusqlite::{Connection, OpenFlags};
+use super::keep::{self, Keep};
+use super::place;
+use super::salvage::{self, Salvaged};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Each step brings the schema of the step before to its own; the number of steps taken is the schema's version.
-const STEPS: &[&str] = &[FIRST, COUNTERS, INDEXES];
+const STEPS: &[&str] = &[FIRST, COUNTERS, INDEXES, NOTES];
 
 const FIRST: &str = "
 CREATE TABLE answer (
@@ -111,27 +114,53 @@ CREATE TABLE index_block (
 );
 ";
 
+/// What analysts wrote, and where a report came from if not from the service.
+const NOTES: &str = "
+CREATE TABLE note (
+    profile TEXT NOT NULL,
+    identifier BLOB NOT NULL,
+    -- attribute and item are empty for a note on the report as a whole
+    is_item INTEGER NOT NULL,
+    attribute BLOB NOT NULL,
+    item BLOB NOT NULL,
+    file TEXT,
+    text BLOB NOT NULL,
+    written INTEGER NOT NULL,
+    PRIMARY KEY (profile, identifier, is_item, attribute, item)
+);
+CREATE INDEX note_by_file ON note (profile, file);
+CREATE INDEX counters_by_call ON counters (profile, after);
+-- NULL: it came from the service
+ALTER TABLE answer ADD COLUMN imported_from BLOB;
+ALTER TABLE answer ADD COLUMN imported_by BLOB;
+";
+
 /// How long a write waits for another program's.
 const PATIENCE: Duration = Duration::from_secs(15);
+
+/// A write from which on the log is shortened, in bytes before compression.
+const LARGE_WRITE: u64 = 4 * 1024 * 1024;
 
 /// Why the store could not do something.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The database said no.
-    #[error("the store at {path}: {source}")]
+    #[error("the store at {path}: {why}{}", advice(why))]
     Database {
         /// The file.
         path: PathBuf,
         /// What the database said.
-        source: rusqlite::Error,
+        why: rusqlite::Error,
     },
     /// The file or its folder said no.
-    #[error("the store at {path}: {source}")]
+    #[error(
+        "the store at {path} cannot be written: {why}. Without it nothing is asked: make it writable, or choose another data folder"
+    )]
     File {
         /// The file or folder.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        why: std::io::Error,
     },
     /// A newer program has written it.
     #[error(
@@ -146,13 +175,29 @@ pub enum StoreError {
         known: usize,
     },
     /// The path goes through a link.
-    #[error("the store at {0} is a link, which is not followed: remove it, or choose another data folder")]
+    #[error(
+        "{0}, where the store is to be, is a link, which is not followed: remove it, or choose another data folder"
+    )]
     Link(PathBuf),
+    /// Nothing of reports is to be kept on disk, and something is.
+    #[error(
+        "nothing of reports is to be kept on disk (store.keep = \"nothing\"), but the store at {path} still holds {things} things, {}: behaview held --all --yes deletes them",
+        crate::text::bytes(*.bytes)
+    )]
+    StillHolds {
+        /// The file.
+        path: PathBuf,
+        /// Answers, notes and files.
+        things: u64,
+        /// Bytes of the answers as received.
+        bytes: u64,
+    },
 }
 
 /// Everything that is kept on disk: one SQLite file.
 pub struct Store {
     reach: Reach,
+    salvaged: Option<Salvaged>,
 }
 
 /// The way to the database. Clones share its connections.
@@ -161,32 +206,56 @@ pub(super) struct Reach(Arc<Connections>);
 
 struct Connections {
     path: PathBuf,
-    writer: Mutex<Connection>,
-    /// Only reads, so that a reader never waits for a writer; made when something held is first looked at.
+    /// Only reads, so that a reader never waits for a writer; made when something held is first looked at. It closes first:
+    /// the last to close tidies up, which takes one that may write.
     reader: OnceLock<Mutex<Connection>>,
+    writer: Mutex<Connection>,
+    /// What of the answers is kept on disk.
+    keep: Keep,
 }
 
 impl Reach {
     /// Does something with the database, one at a time.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         let mut connection = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        work(&mut connection).map_err(|source| self.failed(source))
+        work(&mut connection).map_err(|why| self.failed(why))
+    }
+
+    /// Gives back the disk that a large write has taken twice: in the database and in its log.
+    ///
+    /// Where another program is reading, the next large write does it.
+    pub(super) fn shorten_log(&self, written: u64) {
+        if written < LARGE_WRITE {
+            return;
+        }
+        let _ = self.with(|connection| {
+            connection.busy_timeout(Duration::ZERO)?;
+            let shortened = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+            connection.busy_timeout(PATIENCE)?;
+            shortened
+        });
     }
 
     /// The connection that only reads.
     pub(super) fn reader(&self) -> Result<MutexGuard<'_, Connection>, StoreError> {
-        let reader = match self.0.reader.get() {
-            Some(reader) => reader,
-            None => {
-                let made = connect(&self.0.path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|e| self.failed(e))?;
+        let reader = match (self.0.keep, self.0.reader.get()) {
+            // What is held in memory is seen by nobody else.
+            (Keep::Nothing, _) => &self.0.writer,
+            (Keep::Everything, Some(reader)) => reader,
+            (Keep::Everything, None) => {
+                let made = connect(&self.0.path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|why| self.failed(why))?;
                 self.0.reader.get_or_init(|| Mutex::new(made))
             }
         };
         Ok(reader.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn failed(&self, source: rusqlite::Error) -> StoreError {
-        StoreError::Database { path: self.0.path.clone(), source }
+    /// An error's words; a database that says that it is damaged is set aside at the next start.
+    fn failed(&self, why: rusqlite::Error) -> StoreError {
+        if salvage::is_damage(&why) {
+            salvage::mark(&self.0.path);
+        }
+        StoreError::Database { path: self.0.path.clone(), why }
     }
 }
 
@@ -196,30 +265,62 @@ impl Store {
     /// # Errors
     /// When the file cannot be made, opened or brought to the newest schema, or is a newer program's.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        make_private(path).map_err(|source| StoreError::File { path: path.to_owned(), source })?;
-        if path.is_symlink() {
-            return Err(StoreError::Link(path.to_owned()));
-        }
-        let database = |source| StoreError::Database { path: path.to_owned(), source };
-        let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(database)?;
-        connection.pragma_update(None, "journal_mode", "WAL").map_err(database)?;
-        // The ledger must be on disk before the request is on the wire.
-        connection.pragma_update(None, "synchronous", "FULL").map_err(database)?;
-        connection.pragma_update(None, "foreign_keys", true).map_err(database)?;
-        // What is purged is gone from the file, not only from the index.
-        connection.pragma_update(None, "secure_delete", true).map_err(database)?;
-        let found = migrate(&mut connection).map_err(database)?;
+        Self::open_keeping(path, Keep::Everything)
+    }
+
+    /// Opens the store, to keep this much of the answers on disk. A damaged one is set aside, and salvaged.
+    ///
+    /// # Errors
+    /// As [`Store::open`]; and when reports are on disk though none are to be.
+    pub fn open_keeping(path: &Path, keep: Keep) -> Result<Self, StoreError> {
+        place::prepare(path)?;
+        let database = |why| StoreError::Database { path: path.to_owned(), why };
+        let up = || prepared(path);
+        let (connection, salvaged) = match up() {
+            Err(error) if salvage::is_damage(&error) => salvage::anew(path, up)?,
+            Ok(_) if salvage::is_marked(path) => salvage::anew(path, up)?,
+            other => (other.map_err(database)?, None),
+        };
+        let found = version(&connection).map_err(database)?;
         if found > STEPS.len() {
             return Err(StoreError::Newer { path: path.to_owned(), found, known: STEPS.len() });
         }
+        if keep == Keep::Nothing {
+            keep::check(&connection, path)?;
+            keep::in_memory(&connection).map_err(database)?;
+        }
         let (path, writer, reader) = (path.to_owned(), Mutex::new(connection), OnceLock::new());
-        Ok(Self { reach: Reach(Arc::new(Connections { path, writer, reader })) })
+        Ok(Self { reach: Reach(Arc::new(Connections { path, reader, writer, keep })), salvaged })
+    }
+
+    /// What of the answers is kept on disk.
+    #[must_use]
+    pub fn keeps(&self) -> Keep {
+        self.reach.0.keep
+    }
+
+    /// What became of a damaged store that was found in this one's place.
+    #[must_use]
+    pub fn salvaged(&self) -> Option<&Salvaged> {
+        self.salvaged.as_ref()
     }
 
     /// The file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.reach.0.path
+    }
+
+    /// What the database finds wrong with its own file; nothing where it is sound.
+    ///
+    /// # Errors
+    /// When it cannot even look.
+    pub fn damages(&self) -> Result<Vec<String>, StoreError> {
+        self.with(|connection| {
+            let mut found = connection.prepare("PRAGMA quick_check(5)")?;
+            let rows = found.query_map([], |row| row.get::<_, String>(0))?;
+            rows.filter(|row| row.as_deref() != Ok("ok")).collect()
+        })
     }
 
     /// Does something with the database, one at a time.
@@ -233,48 +334,64 @@ impl Store {
     }
 }
 
+/// A connection to write with, at the newest schema.
+fn prepared(path: &Path) -> rusqlite::Result<Connection> {
+    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+    // A new file can give pages back; it must be told before its first page is written.
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // The ledger must be on disk before the request is on the wire.
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    // What is purged is gone from the file, not only from the index.
+    connection.pragma_update(None, "secure_delete", true)?;
+    migrate(&mut connection)?;
+    Ok(connection)
+}
+
+/// What to do about it, where that is known.
+fn advice(error: &rusqlite::Error) -> &'static str {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            ". The next start sets it aside and saves what can be read, the ledger first"
+        }
+        Some(ErrorCode::DiskFull) => ". Make room on the disk, or delete with behaview held",
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+            ". Check the permissions of the file and its folder, or choose another data folder"
+        }
+        Some(ErrorCode::SystemIoFailure) => ". Check the disk: it may be full, or failing",
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ". Another program is writing; try again",
+        _ => "",
+    }
+}
+
 fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(PATIENCE)?;
     Ok(connection)
 }
 
-/// Takes the steps that are missing, all or none; says which version was found.
-fn migrate(connection: &mut Connection) -> rusqlite::Result<usize> {
+/// The version of the schema.
+fn version(connection: &Connection) -> rusqlite::Result<usize> {
+    let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok(usize::try_from(found).unwrap_or(usize::MAX))
+}
+
+/// Takes the steps that are missing, all or none. A newer program's schema is left alone.
+fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
+    if version(connection)? == STEPS.len() {
+        return Ok(());
+    }
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let found: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    let found = usize::try_from(found).unwrap_or(usize::MAX);
+    let found = version(&transaction)?;
     for step in STEPS.iter().skip(found) {
         transaction.execute_batch(step)?;
     }
     if found < STEPS.len() {
         transaction.pragma_update(None, "user_version", i64::try_from(STEPS.len()).unwrap_or(i64::MAX))?;
     }
-    transaction.commit()?;
-    Ok(found)
-}
-
-/// Makes the folder and the file, for the owner's eyes only, whatever the umask says.
-fn make_private(path: &Path) -> std::io::Result<()> {
-    if let Some(folder) = path.parent() {
-        make_folder(folder)?;
-    }
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    if !path.is_symlink() {
-        options.open(path)?;
-    }
-    Ok(())
-}
-
-fn make_folder(folder: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    transaction.commit()
 }
 
 #[cfg(test)]
@@ -304,6 +421,23 @@ mod tests {
         for _ in 0..2 {
             assert_eq!(Store::open(&path).unwrap().spent("s").unwrap().unsure, 1);
         }
+    }
+
+    #[test]
+    fn a_large_write_and_the_end_leave_no_log_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let log =
+            |folder: &tempfile::TempDir| std::fs::metadata(folder.path().join("behaview.db-wal")).map(|m| m.len());
+        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+        let bytes: Vec<u8> = (0..2_000_000_u32).flat_map(|n| n.wrapping_mul(0x9e37_79b1).to_le_bytes()).collect();
+        store.keep("p", b"key", jiff::Timestamp::UNIX_EPOCH, &bytes).unwrap();
+        assert_eq!(log(&folder).unwrap(), 0);
+        let held = store.answer("p", b"key").unwrap().unwrap();
+        assert_eq!(held.body.window(0..4).unwrap(), [0; 4]);
+        store.set_aside(held.id).unwrap();
+        assert!(log(&folder).unwrap() > 0);
+        drop((store, held));
+        assert!(log(&folder).is_err());
     }
 
     #[cfg(unix)]

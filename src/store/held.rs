@@ -2,8 +2,9 @@
 
 use super::blocks::{self, BLOCK, Blocks, Shelf};
 use super::database::{Store, StoreError};
-use crate::report::Body;
+use super::inventory::imported;
 use crate::report::identifier::{Identifier, Sha256};
+use crate::report::{Body, Imported};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, Transaction, params};
@@ -11,8 +12,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 /// Number of an answer in the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct AnswerId(pub(super) i64);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AnswerId(pub i64);
 
 /// A whole answer that is held.
 #[derive(Debug, Clone)]
@@ -25,6 +26,8 @@ pub struct HeldAnswer {
     pub body: Body,
     /// Whether it was found to answer its question; a run that was killed leaves some unread.
     pub is_read: bool,
+    /// Where it came from, if not from the service.
+    pub imported: Option<Imported>,
 }
 
 /// A report that an answer brought.
@@ -49,13 +52,16 @@ pub struct HeldReport {
     pub received: Timestamp,
     /// Its bytes, read block by block.
     pub body: Body,
+    /// Where it came from, if not from the service.
+    pub imported: Option<Imported>,
 }
 
 impl HeldReport {
     /// The report as the answer it would be if it were asked for by itself.
     #[must_use]
     pub fn into_answer(self) -> HeldAnswer {
-        HeldAnswer { id: self.answer, received: self.received, body: self.body, is_read: true }
+        let Self { answer: id, received, body, imported, .. } = self;
+        HeldAnswer { id, received, body, is_read: true, imported }
     }
 }
 
@@ -70,6 +76,8 @@ pub struct RecentFile {
     pub opened: Timestamp,
     /// How many of its reports are held.
     pub reports: u64,
+    /// How many notes there are on them.
+    pub notes: u64,
 }
 
 impl Store {
@@ -87,6 +95,44 @@ impl Store {
             )?;
             let answer = AnswerId(transaction.last_insert_rowid());
             blocks::write(&transaction, Shelf::Answer(answer), bytes)?;
+            transaction.commit()?;
+            Ok(answer)
+        })
+        .inspect(|_| self.reach().shorten_log(bytes.len() as u64))
+    }
+
+    /// Holds a report that somebody exported.
+    ///
+    /// # Errors
+    /// When it cannot be written whole; then nothing of it is.
+    pub fn import(
+        &self,
+        profile: &str,
+        key: &[u8],
+        now: Timestamp,
+        bytes: &[u8],
+        from: &Imported,
+        report: &Brought,
+    ) -> Result<AnswerId, StoreError> {
+        self.with(|connection| {
+            let transaction = connection.transaction()?;
+            let length = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+            transaction.execute(
+                "INSERT INTO answer (profile, key, received, length, block, usable, imported_from, imported_by)
+                 VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, ?7)",
+                params![
+                    profile,
+                    key,
+                    now.as_millisecond(),
+                    length,
+                    BLOCK as i64,
+                    from.from.as_bytes(),
+                    from.by.as_bytes()
+                ],
+            )?;
+            let answer = AnswerId(transaction.last_insert_rowid());
+            blocks::write(&transaction, Shelf::Answer(answer), bytes)?;
+            insert_report(&transaction, profile, answer, report)?;
             transaction.commit()?;
             Ok(answer)
         })
@@ -132,9 +178,10 @@ impl Store {
             };
             select.query_row(params![profile, key], read).optional()
         })?;
+        // Only reports are imported.
         let answer = found.map(|(id, received, is_read, lengths)| {
             let body = self.body(id, lengths);
-            HeldAnswer { id, received, body, is_read }
+            HeldAnswer { id, received, body, is_read, imported: None }
         });
         Ok(answer)
     }
@@ -164,7 +211,7 @@ impl Store {
     ) -> Result<Vec<HeldReport>, StoreError> {
         let found = self.with(|connection| {
             let mut select = connection.prepare_cached(&format!(
-                "SELECT r.identifier, r.received, r.answer, r.first, r.after, a.length, a.block
+                "SELECT r.identifier, r.received, r.answer, r.first, r.after, a.length, a.block, a.imported_from, a.imported_by
                  FROM report r JOIN answer a ON a.id = r.answer
                  WHERE r.profile = ?1 AND r.{column} = ?2 ORDER BY r.answer DESC, r.rowid DESC"
             ))?;
@@ -177,7 +224,8 @@ impl Store {
             let Some(identifier) = Identifier::new(Untrusted::from(report.identifier)) else { continue };
             if known.insert(identifier.clone()) {
                 let body = self.body(report.answer, report.lengths).slice(report.range);
-                newest.push(HeldReport { identifier, answer: report.answer, received: report.received, body });
+                let FoundReport { answer, received, imported, .. } = report;
+                newest.push(HeldReport { identifier, answer, received, body, imported });
             }
         }
         Ok(newest)
@@ -216,7 +264,8 @@ impl Store {
         self.with(|connection| {
             let mut select = connection.prepare_cached(
                 "SELECT sha256, name, opened, (SELECT COUNT(DISTINCT identifier) FROM report r
-                                               WHERE r.profile = f.profile AND r.file = f.sha256)
+                                               WHERE r.profile = f.profile AND r.file = f.sha256),
+                        (SELECT COUNT(*) FROM note n WHERE n.profile = f.profile AND n.file = f.sha256)
                  FROM file f WHERE profile = ?1 ORDER BY opened DESC LIMIT ?2",
             )?;
             let mut rows = select.query(params![profile, most])?;
@@ -224,8 +273,9 @@ impl Store {
             while let Some(row) = rows.next()? {
                 let name = row.get::<_, Option<String>>(1)?.map(Untrusted::from);
                 let (opened, reports) = (moment(row.get(2)?), row.get::<_, u32>(3)?.into());
+                let notes = row.get::<_, u32>(4)?.into();
                 let sha256 = Sha256::parse(&row.get::<_, String>(0)?);
-                files.extend(sha256.map(|sha256| RecentFile { sha256, name, opened, reports }));
+                files.extend(sha256.map(|sha256| RecentFile { sha256, name, opened, reports, notes }));
             }
             Ok(files)
         })
@@ -250,6 +300,7 @@ struct FoundReport {
     received: Timestamp,
     answer: AnswerId,
     range: Range<u64>,
+    imported: Option<Imported>,
     lengths: Lengths,
 }
 
@@ -262,6 +313,7 @@ impl FoundReport {
             answer: AnswerId(row.get(2)?),
             range: offset(3)?..offset(4)?,
             lengths: Lengths::read(row, 5)?,
+            imported: imported(row, 7)?,
         })
     }
 }
@@ -340,7 +392,8 @@ mod tests {
         store.note_file("p", &file, Some("a.exe"), at(5)).unwrap();
         store.note_file("p", &file, None, at(6)).unwrap();
         let name = Some(Untrusted::from("a.exe"));
-        assert_eq!(store.recent_files("p", 9).unwrap(), [RecentFile { sha256: file, name, opened: at(6), reports: 1 }]);
+        let recent = RecentFile { sha256: file, name, opened: at(6), reports: 1, notes: 0 };
+        assert_eq!(store.recent_files("p", 9).unwrap(), [recent]);
     }
 
     #[test]
@@ -349,6 +402,7 @@ mod tests {
         store.keep("p", b"key", at(1), b"bytes").unwrap();
         store.with(|c| c.execute("UPDATE block SET bytes = x'00ff'", [])).unwrap();
         let error = store.answer("p", b"key").unwrap().unwrap().body.whole().unwrap_err();
-        assert!(error.to_string().contains("damaged"), "{error}");
+        assert!(error.to_string().contains("block 0 of answer 1 is damaged"), "{error}");
+        assert!(store.answer("p", b"key").unwrap().is_none(), "it does not count as held any more");
     }
 }

@@ -11,6 +11,13 @@ use std::collections::BTreeMap;
 /// After so long a call that was never settled is over: the program that made it was killed.
 const ABANDONED: SignedDuration = SignedDuration::from_hours(1);
 
+/// How many of the last calls are compared with the counters: what is further back is settled, or stays as it is.
+const COMPARED: u32 = 5_000;
+
+/// How long after the first of several looks with no call in between another one says more: when it is quiet, and when a
+/// call that was never settled is over.
+const TELLING: [SignedDuration; 2] = [audit::QUIET, SignedDuration::from_mins(65)];
+
 /// The unit whose counters are compared with the ledger.
 const COUNTED: Unit = Unit::Request;
 
@@ -160,6 +167,7 @@ impl Store {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             write_look(&transaction, profile, session, look)?;
             let settled = reconcile(&transaction, profile)?;
+            forget_looks(&transaction, profile, look)?;
             transaction.commit()?;
             Ok(settled)
         })
@@ -170,8 +178,16 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn entries(&self, profile: &str) -> Result<Vec<LedgerEntry>, StoreError> {
+        self.latest_entries(profile, u32::MAX)
+    }
+
+    /// The last entries of a profile, the oldest first, each with what the counters said of it.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn latest_entries(&self, profile: &str, most: u32) -> Result<Vec<LedgerEntry>, StoreError> {
         self.with(|connection| {
-            let mut entries = entries(connection, profile)?;
+            let mut entries = entries(connection, profile, most)?;
             let windows = windows(connection, profile, &entries)?;
             let said: BTreeMap<_, _> =
                 windows.iter().flat_map(|w| w.calls.iter().map(|call| (call.number, w.words()))).collect();
@@ -187,15 +203,27 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn windows(&self, profile: &str) -> Result<Vec<Window>, StoreError> {
-        self.with(|connection| windows(connection, profile, &entries(connection, profile)?))
+        self.with(|connection| windows(connection, profile, &entries(connection, profile, u32::MAX)?))
     }
 
-    /// How often the price of each operation was confirmed and contradicted by the counters, by its name.
+    /// How many entries a profile has.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn count_entries(&self, profile: &str) -> Result<u64, StoreError> {
+        let sql = "SELECT COUNT(*) FROM ledger WHERE profile = ?1";
+        let count = self.with(|connection| connection.query_row(sql, [profile], |row| row.get::<_, i64>(0)))?;
+        Ok(u64::try_from(count).unwrap_or(0))
+    }
+
+    /// How often the price of each operation was confirmed and contradicted by the counters, by its name, as far as the last
+    /// thousands of calls tell.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub fn price_record(&self, profile: &str) -> Result<BTreeMap<String, Record>, StoreError> {
-        Ok(audit::record(&self.windows(profile)?))
+        let windows = self.with(|connection| windows(connection, profile, &entries(connection, profile, COMPARED)?))?;
+        Ok(audit::record(&windows))
     }
 }
 
@@ -238,11 +266,12 @@ fn reconcile(connection: &Connection, profile: &str) -> rusqlite::Result<usize> 
     if !is_any_unsure {
         return Ok(0);
     }
-    let looks = looks(connection, profile)?;
+    let entries = |connection| entries(connection, profile, COMPARED);
+    let looks = looks(connection, profile, before(&entries(connection)?))?;
     let mut changed = 0;
     loop {
         // What one window settles, the others must take for certain.
-        let calls = calls(&entries(connection, profile)?);
+        let calls = calls(&entries(connection)?);
         let windows = audit::final_windows(&looks, &calls, COUNTED);
         let mut settled = windows.iter().map(|window| settle_window(connection, window));
         match settled.find(|settled| !matches!(settled, Ok(0))) {
@@ -273,18 +302,45 @@ fn settle_window(connection: &Connection, window: &Window) -> rusqlite::Result<u
     Ok(changed)
 }
 
-fn entries(connection: &Connection, profile: &str) -> rusqlite::Result<Vec<LedgerEntry>> {
+/// Deletes looks that explain nothing any more: of those with no call in between all but the first, the last and those that
+/// came late enough to say more; and those before the calls that are compared.
+fn forget_looks(connection: &Connection, profile: &str, look: &Look) -> rusqlite::Result<()> {
+    let [quiet, abandoned] = TELLING.map(|time| i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
+    let mut forget = connection.prepare_cached(
+        "WITH found AS (SELECT DISTINCT look, asked FROM counters WHERE profile = ?1 AND account = ?2 AND after = ?3),
+              placed AS (SELECT look, asked - MIN(asked) OVER () AS since, MIN(look) OVER () AS first, MAX(look) OVER () AS last,
+                                LAG(asked) OVER (ORDER BY look) - MIN(asked) OVER () AS before FROM found)
+         DELETE FROM counters WHERE profile = ?1 AND look IN (
+             SELECT look FROM placed WHERE look NOT IN (first, last)
+             AND NOT (since >= ?4 AND before < ?4) AND NOT (since >= ?5 AND before < ?5))",
+    )?;
+    forget.execute(params![profile, look.account, look.after, quiet, abandoned])?;
+    let mut forget = connection.prepare_cached(
+        "DELETE FROM counters WHERE profile = ?1
+         AND after < (SELECT id FROM ledger WHERE profile = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)",
+    )?;
+    forget.execute(params![profile, COMPARED]).map(|_| ())
+}
+
+/// The number that a look must follow to be of use for these entries.
+fn before(entries: &[LedgerEntry]) -> i64 {
+    entries.first().map_or(i64::MAX, |first| first.number - 1)
+}
+
+fn entries(connection: &Connection, profile: &str, most: u32) -> rusqlite::Result<Vec<LedgerEntry>> {
     let mut select = connection.prepare_cached(
         "SELECT id, at, session, operation, what, unit, predicted_min, predicted_max, state, settled, settled_at, outcome,
                 counted, account
-         FROM ledger WHERE profile = ?1 ORDER BY id",
+         FROM ledger WHERE profile = ?1 ORDER BY id DESC LIMIT ?2",
     )?;
-    let rows = select.query_map([profile], LedgerEntry::read)?;
-    rows.collect()
+    let rows = select.query_map(params![profile, most], LedgerEntry::read)?;
+    let mut entries: Vec<_> = rows.collect::<rusqlite::Result<_>>()?;
+    entries.reverse();
+    Ok(entries)
 }
 
 fn windows(connection: &Connection, profile: &str, entries: &[LedgerEntry]) -> rusqlite::Result<Vec<Window>> {
-    Ok(audit::windows(&looks(connection, profile)?, &calls(entries), COUNTED))
+    Ok(audit::windows(&looks(connection, profile, before(entries))?, &calls(entries), COUNTED))
 }
 
 /// Calls in the unit whose counters are compared, in the order of their numbers.
@@ -292,12 +348,14 @@ fn calls(entries: &[LedgerEntry]) -> Vec<Call> {
     entries.iter().filter(|entry| entry.unit == COUNTED.name()).filter_map(LedgerEntry::call).collect()
 }
 
-fn looks(connection: &Connection, profile: &str) -> rusqlite::Result<Vec<Look>> {
+/// The looks from the last one on that came before these calls.
+fn looks(connection: &Connection, profile: &str, before: i64) -> rusqlite::Result<Vec<Look>> {
     let mut select = connection.prepare_cached(
         "SELECT look, asked, at, account, after, unit, period, holder, used, allowed
-         FROM counters WHERE profile = ?1 ORDER BY look",
+         FROM counters WHERE profile = ?1
+         AND after >= (SELECT COALESCE(MAX(after), ?2) FROM counters WHERE profile = ?1 AND after <= ?2) ORDER BY look",
     )?;
-    let mut rows = select.query([profile])?;
+    let mut rows = select.query(params![profile, before])?;
     let (mut looks, mut last) = (Vec::<Look>::new(), None);
     while let Some(row) = rows.next()? {
         let number: i64 = row.get(0)?;
@@ -323,4 +381,31 @@ fn reading(row: &Row<'_>) -> rusqlite::Result<Option<Reading>> {
     let holder = [Holder::User, Holder::Group].into_iter().find(|known| known.name() == holder);
     let known = unit.zip(period).zip(holder);
     Ok(known.map(|((unit, period), holder)| Reading { unit, period, holder, used, allowed }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_looks_with_no_call_between_them_no_more_are_kept_than_can_explain_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+        let look = |minute: i64, after: i64| {
+            let asked = Timestamp::from_second(1_795_168_800 + minute * 60).unwrap();
+            let (unit, period, holder) = (Unit::Request, Period::Daily, Holder::User);
+            let readings = vec![Reading { unit, period, holder, used: 1, allowed: 9 }];
+            Look { asked, received: asked, account: "a".to_owned(), after, readings }
+        };
+        for minute in 0..100 {
+            store.note_look("p", "s", &look(minute, 0)).unwrap();
+        }
+        store.note_look("p", "s", &look(100, 1)).unwrap();
+        let kept = |connection: &mut Connection| {
+            let mut select = connection.prepare("SELECT look FROM counters ORDER BY look")?;
+            let looks = select.query_map([], |row| row.get(0))?;
+            looks.collect::<rusqlite::Result<Vec<i64>>>()
+        };
+        assert_eq!(store.with(kept).unwrap(), [1, 6, 66, 100, 101]);
+    }
 }

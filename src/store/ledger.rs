@@ -22,7 +22,7 @@ const UNDER_WAY: i64 = 75_000;
 pub struct LedgerId(pub(super) i64);
 
 /// What is written down before a call is sent.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Entry<'a> {
     /// When.
     pub at: Timestamp,
@@ -86,9 +86,11 @@ impl Store {
     /// # Errors
     /// When it cannot be written; then the call must not be sent.
     pub fn reserve(&self, entry: &Entry<'_>) -> Result<Reserved, StoreError> {
+        let (what, key) = self.told(entry.price.operation.name(), entry.what, entry.key);
         self.with(|connection| {
             // Nobody else writes between the check and the entry, so two programs cannot spend the same rest of a budget.
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let entry = &Entry { what: &what, key: key.as_deref(), ..*entry };
             if let Some(asked) = asked_elsewhere(&transaction, entry)? {
                 return Ok(Reserved::UnderWayElsewhere { until: moment(asked + UNDER_WAY) });
             }
@@ -114,6 +116,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let (state, settled) = settlement.columns();
+        let outcome = self.told_outcome(state, outcome);
         self.with(|connection| {
             connection.execute(
                 "UPDATE ledger SET state = ?1, settled = ?2, settled_at = ?3, outcome = ?4 WHERE id = ?5",
@@ -121,6 +124,15 @@ impl Store {
             )
         })
         .map(|_| ())
+    }
+
+    /// What was spent with a profile since a moment.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn spent_since(&self, profile: &str, since: Timestamp) -> Result<Spent, StoreError> {
+        let values = params![profile, since.as_millisecond()];
+        self.with(|connection| sum(connection, "profile = ?1 AND at >= ?2", values))
     }
 
     /// What a session has spent.

@@ -6,15 +6,26 @@
 //! ledger                 what was asked, what it was to cost, what came of it
 //! counters               what the service's own counters said, at each look
 //! file                   files that were opened
+//! note                   what analysts wrote of reports and of things in them
 //! ```
 
 mod blocks;
 mod database;
 mod held;
 mod history;
+mod inventory;
+mod keep;
 mod ledger;
+mod notes;
+mod place;
+mod purge;
+mod salvage;
 
 pub use database::{Store, StoreError};
 pub use held::{AnswerId, Brought, HeldAnswer, HeldReport, RecentFile};
 pub use history::{LedgerEntry, State};
+pub use inventory::{Kept, KeptWhat};
+pub use keep::Keep;
 pub use ledger::{Entry, LedgerId, Reserved, Settlement};
+pub use purge::{Purge, Purged};
+pub use salvage::Salvaged;

@@ -27,6 +27,7 @@ const SIGNS: &[(&str, &str)] = &[
     ("×", "x"),
     ("≤", "<"),
     ("≥", ">"),
+    ("✎", "&"),
 ];
 
 /// Shows ASCII alone from now on: own signs get their stand-ins, everything else from outside is escaped.

@@ -39,7 +39,7 @@ mod untrusted;
 mod visible;
 
 pub use charset::{is_ascii, own, show_ascii_alone};
-pub use number::{bytes, thousands};
+pub use number::{bytes, count, thousands};
 pub use rows::words_in_rows;
 pub use untrusted::{Lines, Untrusted, UntrustedStr};
 pub use visible::Visible;

@@ -13,6 +13,11 @@ pub fn thousands(number: u64) -> String {
     grouped
 }
 
+/// So many of a thing, by its name for one: `1 report`, `1,204 reports`.
+pub fn count(number: u64, one: &str) -> String {
+    format!("{} {one}{}", thousands(number), if number == 1 { "" } else { "s" })
+}
+
 /// Units of size above the byte, each a thousand of the one before.
 const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
 
@@ -35,7 +40,7 @@ pub fn bytes(size: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{bytes, thousands};
+    use super::{bytes, count, thousands};
 
     #[test]
     fn thousands_stand_apart() {
@@ -48,6 +53,11 @@ mod tests {
         ] {
             assert_eq!(thousands(number), shown);
         }
+    }
+
+    #[test]
+    fn one_thing_has_no_s() {
+        assert_eq!([0, 1, 1204].map(|n| count(n, "note")), ["0 notes", "1 note", "1,204 notes"]);
     }
 
     #[test]

@@ -82,7 +82,7 @@ fn priced_key(model: &Model, (key, command): (Key, &Command), wordy: Wordy) -> V
     let meaning = match &tag {
         Tag::Costs(price) if !price.is_free() || !price.is_allowed() => Meaning::Price,
         Tag::Together(_) => Meaning::Price,
-        Tag::NoKey => Meaning::Problem,
+        Tag::NoKey | Tag::Offline => Meaning::Problem,
         _ => Meaning::Free,
     };
     let price = if wordy == Wordy::Full { tag.words() } else { tag.short() };
@@ -150,6 +150,7 @@ fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
 
 fn unknown(model: &Model, wordy: Wordy) -> String {
     match (&model.balances_failure, wordy) {
+        _ if model.service.is_offline => " offline: nothing is sent".to_owned(),
         _ if !model.service.has_key => " left: not known without a key".to_owned(),
         (Some(why), Wordy::Full) => format!(" left: not known ({why}); {} asks again, 0", model.way_to("balances")),
         (Some(_), _) => format!(" left: ? ({} asks, 0)", model.way_to("balances")),

@@ -5,7 +5,7 @@ use super::theme::Meaning;
 use crate::app::Area;
 use crate::text::{Untrusted, Visible};
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -126,7 +126,9 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         if width == 0 || width > self.room() {
             return;
         }
-        let style = self.base.patch(self.buffer.style(meaning));
+        // A row that is reversed is marked as one: what its pieces mean is told by the rows around it.
+        let is_whole = self.base.add_modifier.contains(Modifier::REVERSED);
+        let style = if is_whole { self.base } else { self.base.patch(self.buffer.style(meaning)) };
         self.buffer.put(self.x, self.y, grapheme, width, style);
         self.x += u16::try_from(width).unwrap_or(0);
     }

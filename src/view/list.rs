@@ -7,6 +7,7 @@ use super::theme::Meaning;
 use crate::app::commands::Command;
 use crate::app::list::{Entry, List, Next, Remote};
 use crate::app::model::UnderWay;
+use crate::app::notes::MARK;
 use crate::app::{Area, Failure, Focus, Key, Model};
 use crate::report::identifier::Parts;
 use crate::request::Request;
@@ -49,6 +50,7 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model,
         Some(parts) => line.outside(&parts.sandbox, Meaning::Text),
         None => line.own("(no identifier)", Meaning::Text),
     }
+    line.own(&notes(entry, model), Meaning::Key);
     if area.height < 2 {
         line.own("  ", Meaning::Text);
         return line.own(&state, Meaning::Faint);
@@ -58,6 +60,15 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model,
     let when = when.map(|when| if fits(&when) { when } else { when.get(5..).unwrap_or_default().to_owned() });
     let when = when.filter(fits).map(|when| format!(" · {when}")).unwrap_or_default();
     LineWriter::new(buffer, area, 1).own(&format!("  {state}{when}"), Meaning::Faint);
+}
+
+/// The sign of notes, with their number where there are several.
+fn notes(entry: &Entry, model: &Model) -> String {
+    match entry.identifier.as_ref().map_or(0, |identifier| model.notes.count(identifier)) {
+        0 => String::new(),
+        1 => format!(" {MARK}"),
+        several => format!(" {MARK}{several}"),
+    }
 }
 
 fn mark(entry: &Entry, model: &Model) -> &'static str {
@@ -76,7 +87,10 @@ fn state(entry: &Entry, model: &Model) -> String {
         (Remote::NotHeld, None, Some(_)) => "failed".to_owned(),
         (Remote::Here(_), None, Some(_)) => "held, refetch failed".to_owned(),
         (Remote::Here(_), None, None) if model.is_document() => "open".to_owned(),
-        (Remote::Here(here), None, None) => format!("held {}", age(here.received, model.now)),
+        (Remote::Here(here), None, None) => {
+            let how = if entry.imported.is_some() { "imported" } else { "held" };
+            format!("{how} {}", age(here.received, model.now))
+        }
         (Remote::NotHeld, None, None) => price(entry, model),
     }
 }
@@ -115,7 +129,7 @@ fn next_price(list: &List, model: &Model) -> String {
 /// What a question would cost, in a few words.
 fn words(model: &Model, request: &Request) -> String {
     let price = model.price(request);
-    if model.service.has_key { price.short() } else { "needs a key".to_owned() }
+    model.service.cannot_be_asked().map_or_else(|| price.short(), str::to_owned)
 }
 
 /// How long a call has been running, and what has come.

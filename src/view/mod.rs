@@ -5,6 +5,7 @@
 
 mod bar;
 mod canvas;
+mod held;
 mod line;
 mod list;
 mod overlay;

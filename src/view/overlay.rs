@@ -1,14 +1,16 @@
 //! What stands over the screen: a row whole, the keys, the prices.
 
 use super::canvas::Canvas;
+use super::held;
 use super::line::LineWriter;
 use super::list::progress;
 use super::pane::frame;
 use super::theme::Meaning;
 use crate::app::answer::AnswerTree;
 use crate::app::detail::Detail;
+use crate::app::notes::NoteForm;
 use crate::app::overlay::{TALL, TOLD};
-use crate::app::palette::{Confirm, Item, Palette, Prompt};
+use crate::app::palette::{Confirm, Confirmed, Item, Palette, Prompt};
 use crate::app::planner::Planner;
 use crate::app::sheet::{HEAD, Sheet};
 use crate::app::{Area, Model, Overlay};
@@ -27,6 +29,12 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model
         Overlay::Confirm(confirm) => draw_confirm(buffer, area, confirm, model),
         Overlay::Answer(answer) => draw_answer(buffer, area, answer, model),
         Overlay::Planner(planner) => draw_planner(buffer, area, planner, model),
+        Overlay::Note(form) => draw_note(buffer, area, form, model),
+        Overlay::Age(typed) => draw_age(buffer, area, typed, model),
+        Overlay::Held(screen) => {
+            let inside = inside(buffer, area, model, &held::title(screen), 0, 0);
+            held::draw(buffer, inside, screen, model);
+        }
     }
 }
 
@@ -151,6 +159,31 @@ fn draw_form(buffer: &mut Canvas<'_>, area: Area, form: &Prompt, model: &Model) 
     }
 }
 
+fn draw_age(buffer: &mut Canvas<'_>, area: Area, typed: &str, model: &Model) {
+    let inside = inside(buffer, area, model, "Delete what is older than how many days?", 0, 0);
+    draw_line(buffer, inside, 0, ">", typed);
+    let words = format!("{} says what that would be, and asks.", model.way_to("take-age"));
+    LineWriter::new(buffer, inside, 2).own(&words, Meaning::Faint);
+}
+
+fn draw_note(buffer: &mut Canvas<'_>, area: Area, form: &NoteForm, model: &Model) {
+    let title = match &form.about.item {
+        Some(item) => format!("Note on {}", item.text.visible_cut(60)),
+        None => format!("Note on the report of {}", form.about.identifier.parts().sandbox.visible_cut(40)),
+    };
+    let inside = inside(buffer, area, model, &title, 0, 0);
+    draw_line(buffer, inside, 0, ">", &form.typed);
+    let words = if form.is_there {
+        "An empty line deletes the note. It is kept on this machine only, and costs nothing."
+    } else {
+        "It is kept on this machine only, and costs nothing."
+    };
+    let rows = words_in_rows(words, usize::from(inside.width).max(10));
+    for (row, text) in (2..inside.height).zip(rows) {
+        LineWriter::new(buffer, inside, row).own(&text, Meaning::Faint);
+    }
+}
+
 fn priced(form: &Prompt, request: &Request, model: &Model) -> String {
     match form.held_since(model.now) {
         Some(since) => format!("{} · 0, held since {}", request.words(), super::list::since(since, model.now)),
@@ -161,7 +194,13 @@ fn priced(form: &Prompt, request: &Request, model: &Model) -> String {
 fn draw_confirm(buffer: &mut Canvas<'_>, area: Area, confirm: &Confirm, model: &Model) {
     let inside = inside(buffer, area, model, "Are you sure?", 0, 0);
     let room = usize::from(inside.width).max(10);
-    let keys = format!("{} sends it, {} does not.", model.way_to("confirm"), model.way_to("back"));
+    let (does, command) = match &confirm.what {
+        Confirmed::One(_) => ("sends", "confirm"),
+        Confirmed::All => ("sends", "confirm-all"),
+        Confirmed::NoNote => ("deletes", "confirm-no-note"),
+        Confirmed::Purge(_) => ("deletes", "confirm-purge"),
+    };
+    let keys = format!("{} {does} it, {} does not.", model.way_to(command), model.way_to("back"));
     let words = [(confirm.why.as_str(), Meaning::Problem), (keys.as_str(), Meaning::Text)];
     let rows = words
         .into_iter()

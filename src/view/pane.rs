@@ -4,8 +4,10 @@ use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::theme::Meaning;
 use crate::app::list::OpenReport;
+use crate::app::notes::MARK;
 use crate::app::panes::{self, Branch, PaneInfo, PaneState, Shown};
 use crate::app::{Area, Model};
+use crate::report::identifier::Identifier;
 use crate::report::rows::Label;
 use crate::report::{Pane, Piece};
 use crate::text::thousands;
@@ -42,6 +44,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
         return LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Meaning::Faint);
     }
     let labels = label_columns(open, pane);
+    let identifier = model.chosen().and_then(|entry| entry.identifier.as_ref());
     for row in 0..inside.height {
         let position = state.scroll.top + usize::from(row);
         let Some(shown) = state.shown(&open.report, pane, position) else { break };
@@ -51,7 +54,27 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
             _ => line,
         };
         draw_row(line, inside.x, &shown, labels, state);
+        if let Some(identifier) = identifier
+            && let Some(place) = state.place(&open.report, pane, position)
+            && model.notes.on_row(identifier, open, place.section, &shown.row).is_some()
+        {
+            let end = Area { x: inside.x + inside.width.saturating_sub(2), width: inside.width.min(2), ..inside };
+            LineWriter::new(buffer, end, row).own(&format!(" {MARK}"), Meaning::Key);
+        }
     }
+    if pane == Pane::Overview {
+        draw_note(buffer, inside, identifier, model);
+    }
+}
+
+/// The note on the report stands in the last row of its overview.
+fn draw_note(buffer: &mut Canvas<'_>, inside: Area, identifier: Option<&Identifier>, model: &Model) {
+    let Some(note) = identifier.and_then(|identifier| model.notes.on_report(identifier)) else { return };
+    let last = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
+    buffer.clear(last);
+    let mut line = LineWriter::new(buffer, last, 0);
+    line.own(&format!("{MARK} "), Meaning::Key);
+    line.outside(note, Meaning::Strong);
 }
 
 /// Why a pane shows no row.

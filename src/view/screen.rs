@@ -7,6 +7,7 @@ use super::{bar, list, overlay, pane};
 use crate::app::layout::SMALLEST;
 use crate::app::list::Origin;
 use crate::app::model::Notice;
+use crate::app::notes::MARK;
 use crate::app::panes::PaneInfo;
 use crate::app::{Area, Layout, Model, PANES, Screen};
 use crate::report::Pane;
@@ -75,7 +76,12 @@ fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
             }
         }
         if let Some(here) = entry.here().filter(|_| !model.is_document()) {
-            line.own(&format!(" · held since {}, 0", list::since(here.received, model.now)), Meaning::Free);
+            let since = list::since(here.received, model.now);
+            let words = match &entry.imported {
+                Some(imported) => format!(" · imported {since} {}, 0", imported.words()),
+                None => format!(" · held since {since}, 0"),
+            };
+            line.own(&words, Meaning::Free);
         }
     }
     if line.room() > right.width() {
@@ -207,7 +213,12 @@ fn start_words(model: &Model) -> Vec<(String, Meaning)> {
         model.way_to("quit")
     );
     let mut words = Vec::new();
-    if !model.service.has_key {
+    if model.service.is_offline {
+        words.extend([
+            ("This run is offline: what is held opens, and nothing is sent.", Meaning::Free),
+            ("", Meaning::Text),
+        ]);
+    } else if !model.service.has_key {
         words.extend([
             ("There is no API key yet, so the service cannot be asked.", Meaning::Problem),
             ("Set BEHAVIEW_API_KEY, or api_key in the config file (`behaview config path` says where), and start again.", Meaning::Text),
@@ -264,5 +275,8 @@ fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
             line.own("  ", Meaning::Text);
         }
         line.own(&format!("{held}, opened {}", list::since(recent.opened, model.now)), Meaning::Faint);
+        if recent.notes > 0 {
+            line.own(&format!("  {MARK}{}", recent.notes), Meaning::Key);
+        }
     }
 }

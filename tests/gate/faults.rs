@@ -123,7 +123,7 @@ impl Trial {
         let result = self.visit.ask(&self.request).await;
         let (comes, cost) = match &result {
             Ok(_) => (Sound, None),
-            Err(GateError::Service { error, cost }) => (kind(error), Some(*cost)),
+            Err(GateError::Service { error, cost, .. }) => (kind(error), Some(*cost)),
             Err(other) => panic!("{}: {other:?}", self.fault),
         };
         let careful = if is_paid(&self.request) { Cost::Perhaps(Some(1)) } else { Cost::Nothing };

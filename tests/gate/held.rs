@@ -4,6 +4,13 @@ use behaview::report::Body;
 use behaview::report::page::Page;
 use serde_json::Value;
 
+use behaview::gate::Gate;
+use behaview::quota::Entitlements;
+use behaview::service::Client;
+use behaview::service::credential::{Credential, Source};
+use behaview::store::{Keep, Store};
+use std::sync::Arc;
+
 use super::*;
 
 fn identifiers(file: &Sha256) -> Request {
@@ -110,6 +117,31 @@ async fn a_refresh_that_fails_leaves_the_old_answer_held() {
         }
         assert_eq!(visit.calls(), 1 + faults.len());
     }
+}
+
+#[tokio::test]
+async fn where_nothing_is_kept_an_answer_is_held_until_the_program_ends() {
+    let visit = Visit::begin().await;
+    let path = visit.folder().join("nothing/behaview.db");
+    let open = || {
+        let store = Store::open_keeping(&path, Keep::Nothing).unwrap();
+        let credential = Credential::new(visit.demo.key(), Source::Demo).unwrap();
+        let client = Client::new(Visit::profile(&visit.demo), Some(credential)).unwrap();
+        Gate::new(Arc::new(store), client, "a run".to_owned(), jiff::Timestamp::now)
+    };
+    let first = open();
+    let sent = bytes(&visit::ask(&first, &list(&dropper())).await.unwrap());
+    for request in [list(&dropper()), first_report()] {
+        let quote = request.clone().quote(&Entitlements::default());
+        let held = first.get(&quote, &|_| {}).await.unwrap();
+        assert!(held.unkept.is_none() && !held.body.is_empty(), "{}", request.words());
+    }
+    assert!(first.held(&list(&dropper())).unwrap().unwrap().body.whole().unwrap() == sent);
+    assert_eq!((visit.calls(), first.spent().unwrap().charged), (1, 1));
+    drop(first);
+    let second = open();
+    assert!(second.held(&list(&dropper())).unwrap().is_none());
+    assert_eq!(second.spent().unwrap().charged, 1, "the ledger stays");
 }
 
 #[tokio::test]

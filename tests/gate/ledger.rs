@@ -135,7 +135,7 @@ async fn a_call_that_never_left_costs_nothing() {
     let gate = gate(&path, Profile::demo(root, "user".to_owned()), "key");
     for request in each_operation() {
         let result = visit::ask(&gate, &request).await;
-        let Err(GateError::Service { error: ServiceError::Unreachable(_), cost }) = result else {
+        let Err(GateError::Service { error: ServiceError::Unreachable(_), cost, .. }) = result else {
             panic!("{result:?}")
         };
         assert_eq!((cost, gate.spent().unwrap()), (Cost::Nothing, Spent::default()));
@@ -150,7 +150,7 @@ async fn without_a_key_nothing_is_sent() {
     let keyless = Gate::new(store, client, "keyless".to_owned(), jiff::Timestamp::now);
     for request in each_operation() {
         let result = visit::ask(&keyless, &request).await;
-        let Err(GateError::Service { error: ServiceError::NoKey, cost }) = result else { panic!("{result:?}") };
+        let Err(GateError::Service { error: ServiceError::NoKey, cost, .. }) = result else { panic!("{result:?}") };
         assert_eq!((cost, keyless.spent().unwrap(), visit.calls()), (Cost::Nothing, Spent::default(), 0));
     }
 }

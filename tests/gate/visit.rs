@@ -36,7 +36,7 @@ pub fn gate(path: &Path, profile: Profile, key: &str) -> Gate {
 /// All that an error says of itself.
 pub fn words(error: &GateError) -> String {
     let advice = match error {
-        GateError::Service { error, cost } => format!("{} {cost}", error.advice()),
+        GateError::Service { error, cost, .. } => format!("{} {cost}", error.advice()),
         _ => String::new(),
     };
     format!("{error} {error:?} {error:#?} {advice}")

@@ -24,6 +24,10 @@ const WAYS: &[&str] = &[
     "$",
     "L",
     "p",
+    "H",
+    "H d",
+    "H p",
+    "a",
     ": v 3 - r e s c a n enter",
 ];
 

@@ -8,10 +8,12 @@
 mod asking;
 mod files;
 mod going_wrong;
+mod held;
 mod keys;
 mod list;
 mod looks;
 mod mouse;
+mod notes;
 mod panes;
 mod paying;
 mod picture;

@@ -27,6 +27,8 @@ fn readme_parts_are_current() {
     // One after another: each writes the same file.
     keep_current("keys", &keys());
     keep_current("prices", &prices());
+    keep_current("config", &format!("```toml\n{}```\n", behaview::config::commented()));
+    keep_current("exit codes", &exit_codes());
 }
 
 /// The picture that the README shows.
@@ -62,4 +64,9 @@ fn prices() -> String {
         table += &format!("| {} | {} | {} | {} |\n", rule.number, rule.words, rule.pool.words(), rule.basis.name());
     }
     table
+}
+
+fn exit_codes() -> String {
+    let rows = behaview::cli::exit_codes().map(|(code, words)| format!("| {code} | {words} |\n"));
+    format!("| exit code | meaning |\n|---|---|\n{}", rows.collect::<String>())
 }

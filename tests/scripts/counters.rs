@@ -1,4 +1,4 @@
-//! `behaview quota` and `behaview usage`: the service's own counters; and every example in a help text.
+//! `behaview quota` and `behaview usage`: the service's own counters.
 
 use crate::desk::{Desk, errors, json, main_file, squeezed, text};
 use behaview::demo::{Limits, Options};
@@ -102,32 +102,4 @@ fn counters_that_cannot_be_had_have_the_exit_codes_of_other_commands() {
         }
         assert_eq!(desk.paid(), 0);
     }
-}
-
-#[test]
-fn every_example_in_a_help_text_works() {
-    let desk = Desk::new();
-    let mut tried = 0;
-    for command in ["cost", "quota", "usage", "ledger"] {
-        for help in ["-h", "--help"] {
-            let shown = text(&desk.run(&[command, help]));
-            let examples = shown.lines().filter_map(|line| line.trim().strip_prefix("behaview "));
-            for example in examples {
-                let output = desk.run(&words(example).iter().map(String::as_str).collect::<Vec<_>>());
-                assert!(output.status.success(), "{example} {output:?}");
-                tried += 1;
-            }
-        }
-    }
-    assert_eq!(tried, 12);
-}
-
-/// The words of a command line with plain double quotes.
-fn words(line: &str) -> Vec<String> {
-    let parts = line.split('"').enumerate();
-    let words = parts.flat_map(|(n, part)| match n % 2 {
-        0 => part.split_whitespace().map(str::to_owned).collect(),
-        _ => vec![part.to_owned()],
-    });
-    words.collect()
 }

@@ -132,7 +132,7 @@ fn the_config_sets_budgets_for_a_run_and_a_day() {
     );
     assert_eq!(desk.paid(), 2);
     desk.configure("weekly = 3\n");
-    assert_eq!(list(&desk, &[]).status.code(), Some(2));
+    assert_eq!(list(&desk, &[]).status.code(), Some(14));
 }
 
 /// Killed with its call at the service: nothing tidies up after it.

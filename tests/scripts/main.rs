@@ -1,10 +1,16 @@
 //! The commands for scripts, as processes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
 
+mod around;
+mod config;
 mod cost;
 mod counters;
 mod desk;
+mod examples;
+mod held;
 mod keys;
 mod ledger;
 mod plain;
 mod reports;
+mod spending;
+mod store;

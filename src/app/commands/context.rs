@@ -90,6 +90,15 @@ pub(super) fn confirmed_request(model: &Model) -> Option<Request> {
     }
 }
 
+pub(super) fn can_note(model: &Model) -> bool {
+    matches!(model.overlay, None | Some(Overlay::Detail(_))) && model.behind.is_empty() && model.noted().is_some()
+}
+
+/// Whether a yes would do this.
+pub(super) fn confirms(model: &Model, fits: fn(&Confirmed) -> bool) -> bool {
+    matches!(&model.overlay, Some(Overlay::Confirm(confirm)) if fits(&confirm.what))
+}
+
 /// Whether the pane's rows go on with another kind below the cursor.
 pub(super) fn has_next_kind(model: &Model) -> bool {
     let Some((pane, open)) = model.focused().zip(model.open()) else { return false };

@@ -5,6 +5,7 @@
 //! shown before the key is pressed.
 
 mod context;
+mod held;
 mod moving;
 mod over;
 mod report;
@@ -20,7 +21,8 @@ use crate::request::Request;
 pub(in crate::app) use context::has_report;
 
 /// Every command, by what it is about. Where two have the same key, the first that applies is meant.
-pub static COMMANDS: [&[Command]; 4] = [sandboxes::COMMANDS, report::COMMANDS, over::COMMANDS, moving::COMMANDS];
+pub static COMMANDS: [&[Command]; 5] =
+    [sandboxes::COMMANDS, report::COMMANDS, over::COMMANDS, held::COMMANDS, moving::COMMANDS];
 
 /// One command.
 pub struct Command {

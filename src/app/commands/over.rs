@@ -1,13 +1,15 @@
 //! What opens over the screen, and what is done there: palette, questions, planner, ledger, explanations.
 
-use super::context::{always, confirmed_request, form_request, has_service, is_form_held, never, nothing};
+use super::context::{
+    always, can_note, confirmed_request, confirms, form_request, has_service, is_form_held, never, nothing,
+};
 use super::{Act, Command};
 use crate::app::key::{ENTER, Key, TAB, key};
 use crate::app::message::Effect;
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
-use crate::app::palette::Palette;
-use crate::app::place::{CONFIRM, FILE, FINDER, OPEN, PLANNER, QUESTION, READING};
+use crate::app::palette::{Confirmed, Palette};
+use crate::app::place::{CONFIRM, FILE, FINDER, NOTE, NOTED, OPEN, PLANNER, QUESTION, READING};
 use crate::app::planner::Planner;
 use crate::app::sheet::Sheet;
 
@@ -93,9 +95,42 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Open every report of the list that is not held",
         rank: 1,
         place: CONFIRM,
-        applies: |m| matches!(&m.overlay, Some(Overlay::Confirm(_))) && confirmed_request(m).is_none(),
+        applies: |m| confirms(m, |what| matches!(what, Confirmed::All)),
         needs: "several questions",
         act: Act::Each(Model::missing_price, Model::open_missing),
+    },
+    Command {
+        name: "note",
+        keys: &[key('a')],
+        label: "note",
+        help: "Write a note on the sandbox's report or on the row; it stays with what the row says when the report is fetched again",
+        rank: 8,
+        place: NOTED,
+        applies: can_note,
+        needs: "a report, or a row of one, of a file that a service was asked about",
+        act: Act::Local(Model::write_note),
+    },
+    Command {
+        name: "keep-note",
+        keys: &[ENTER],
+        label: "keep the note",
+        help: "Keep the note that is typed; an empty line deletes it, after a yes",
+        rank: 1,
+        place: NOTE,
+        applies: always,
+        needs: "",
+        act: Act::Local(Model::keep_note),
+    },
+    Command {
+        name: "confirm-no-note",
+        keys: &[key('y')],
+        label: "yes, delete it",
+        help: "Delete the note whose line was emptied",
+        rank: 1,
+        place: CONFIRM,
+        applies: |m| confirms(m, |what| matches!(what, Confirmed::NoNote)),
+        needs: "a note whose line was emptied",
+        act: Act::Local(Model::delete_note),
     },
     Command {
         name: "ledger",

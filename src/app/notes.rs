@@ -1,0 +1,167 @@
+//! Notes on the screen: which there are of the open file, and the line that one is typed into.
+
+use super::detail::Detail;
+use super::list::OpenReport;
+use super::message::Effect;
+use super::model::{Focus, Model, Screen};
+use super::overlay::Overlay;
+use super::palette::{Confirm, Confirmed};
+use super::panes::Place;
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::note::{self, About, Item, Note};
+use crate::report::{Row, rows::Line};
+use crate::text::Untrusted;
+use std::collections::{HashMap, HashSet};
+
+/// The sign of a note, wherever one is.
+pub const MARK: &str = "✎";
+
+/// The notes of the open file.
+#[derive(Debug, Default)]
+pub struct Notes {
+    all: HashMap<About, Untrusted>,
+    /// Reports with notes on their items.
+    with_items: HashSet<Identifier>,
+}
+
+impl Notes {
+    /// These notes.
+    #[must_use]
+    pub fn new(notes: Vec<Note>) -> Self {
+        let has_item = |note: &&Note| note.about.item.is_some();
+        let with_items = notes.iter().filter(has_item).map(|note| note.about.identifier.clone()).collect();
+        Self { all: notes.into_iter().map(|note| (note.about, note.text)).collect(), with_items }
+    }
+
+    /// The note on this.
+    #[must_use]
+    pub fn on(&self, about: &About) -> Option<&Untrusted> {
+        self.all.get(about)
+    }
+
+    /// The note on a report as a whole.
+    #[must_use]
+    pub fn on_report(&self, identifier: &Identifier) -> Option<&Untrusted> {
+        self.on(&About::report(identifier.clone()))
+    }
+
+    /// How many notes there are on a report and its items.
+    #[must_use]
+    pub fn count(&self, identifier: &Identifier) -> usize {
+        self.all.keys().filter(|about| about.identifier == *identifier).count()
+    }
+
+    /// The note on a row of a report.
+    #[must_use]
+    pub fn on_row(&self, identifier: &Identifier, open: &OpenReport, section: usize, row: &Row) -> Option<&Untrusted> {
+        // Most reports have none: their rows are not looked up.
+        let identifier = self.with_items.get(identifier)?;
+        let item = open.report.item(section, row)?;
+        self.on(&About { identifier: identifier.clone(), item: Some(item) })
+    }
+}
+
+/// The line that a note is typed into.
+#[derive(Debug)]
+pub struct NoteForm {
+    /// What it is about.
+    pub about: About,
+    /// The file whose report it is.
+    pub file: Sha256,
+    /// What has been typed.
+    pub typed: String,
+    /// Whether there was a note before.
+    pub is_there: bool,
+}
+
+impl Model {
+    /// What a note would be about here: the sandbox in the list, the row in a pane. A document has nowhere to keep one.
+    #[must_use]
+    pub fn noted(&self) -> Option<(Sha256, About)> {
+        let file = self.file().filter(|_| self.screen == Screen::File)?.clone();
+        let identifier = self.chosen()?.identifier.clone()?;
+        if self.focus == Focus::List {
+            return Some((file, About::report(identifier)));
+        }
+        let item = self.item_here()?;
+        Some((file, About { identifier, item: Some(item) }))
+    }
+
+    /// The row under the cursor, as a note knows it.
+    fn item_here(&self) -> Option<Item> {
+        let (place, open) = (self.place_here()?, self.open()?);
+        open.report.item(place.section, &open.report.row(place.section, place.row))
+    }
+
+    fn place_here(&self) -> Option<Place> {
+        let (pane, open) = self.focused().zip(self.open())?;
+        let state = self.pane_state(pane);
+        state.place(&open.report, pane, state.scroll.cursor)
+    }
+
+    /// The note on the row under the cursor, as a line of its detail.
+    pub(super) fn note_line(&self) -> Option<Line> {
+        let (_, about) = self.noted()?;
+        let value = Some(self.notes.on(&about)?.clone());
+        Some(Line { depth: 0, name: Some(Untrusted::from(format!("{MARK} note"))), value })
+    }
+
+    /// Opens the line for a note on what has the focus.
+    pub(super) fn write_note(&mut self) -> Vec<Effect> {
+        let Some((file, about)) = self.noted() else { return Vec::new() };
+        let before = self.notes.on(&about).map(|text| String::from_utf8_lossy(text.as_bytes()).into_owned());
+        let is_there = before.is_some();
+        self.put_over(Overlay::Note(NoteForm { about, file, typed: before.unwrap_or_default(), is_there }));
+        Vec::new()
+    }
+
+    /// Keeps the note that was typed; an empty line deletes the one before, after a yes.
+    pub(super) fn keep_note(&mut self) -> Vec<Effect> {
+        let Some(Overlay::Note(form)) = &self.overlay else { return Vec::new() };
+        let typed = form.typed.trim();
+        if typed.is_empty() && form.is_there {
+            let confirm =
+                Confirm { what: Confirmed::NoNote, why: "The line is empty: the note is deleted.".to_owned() };
+            self.put_over(Overlay::Confirm(confirm));
+            return Vec::new();
+        }
+        let note = (!typed.is_empty()).then(|| Note {
+            about: form.about.clone(),
+            file: Some(form.file.clone()),
+            text: Untrusted::from(typed.get(..note::LONGEST).unwrap_or(typed)),
+            written: self.now,
+        });
+        self.overlay = self.behind.pop();
+        note.map(Effect::WriteNote).into_iter().collect()
+    }
+
+    /// Deletes the note whose line was emptied.
+    pub(super) fn delete_note(&mut self) -> Vec<Effect> {
+        // The question stands over the line.
+        self.overlay = self.behind.pop();
+        let Some(Overlay::Note(form)) = self.overlay.take() else { return Vec::new() };
+        self.overlay = self.behind.pop();
+        vec![Effect::DeleteNote { file: form.file, about: form.about }]
+    }
+
+    /// Takes in the notes of a file, as the store has them.
+    pub(super) fn take_notes(&mut self, file: &Sha256, notes: Vec<Note>) -> Vec<Effect> {
+        if self.file() != Some(file) {
+            return Vec::new();
+        }
+        self.notes = Notes::new(notes);
+        // A row that is looked at whole shows its note as it is now.
+        if self.behind.is_empty() && self.place_here().is_some() && matches!(self.overlay, Some(Overlay::Detail(_))) {
+            let top = match &self.overlay {
+                Some(Overlay::Detail(Detail { top, .. })) => *top,
+                _ => 0,
+            };
+            let effects = self.open_detail();
+            if let Some(Overlay::Detail(detail)) = &mut self.overlay {
+                detail.top = top;
+            }
+            return effects;
+        }
+        Vec::new()
+    }
+}

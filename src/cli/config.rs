@@ -1,0 +1,139 @@
+//! `behaview config`: what is set, by whom, where the files are, and what is wrong.
+
+use super::scripts::{print_json, print_text};
+use super::table::Table;
+use super::{Common, Failed};
+use crate::config::{self, Effective, Finding, Folders, commented};
+use crate::files;
+use crate::text::Untrusted;
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use std::io::{ErrorKind, Write};
+
+/// `behaview config`
+#[derive(Debug, Subcommand)]
+pub(super) enum Config {
+    /// Print the paths of config, store, cache, state and logs
+    #[command(after_help = "Example:\n  behaview config path --json")]
+    Path(Form),
+    /// Print every setting with its value and who says so: flag, variable, file or default; secrets are left out
+    #[command(after_help = "Examples:\n  behaview config show\n  behaview config show --set budget.session=5 --json")]
+    Show(Form),
+    /// Write a config file to start from, with every setting commented out; never over one that is there
+    Init,
+    /// Name everything in the config file that is no setting, or no value that its setting takes
+    #[command(after_help = "Example:\n  behaview config check\n\nThe exit code is 14 where something is wrong.")]
+    Check(Form),
+}
+
+/// How it is printed.
+#[derive(Debug, Args)]
+pub(super) struct Form {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Config {
+    pub(super) fn run(&self, common: &Common) -> anyhow::Result<()> {
+        match self {
+            Self::Path(form) => paths(form),
+            Self::Show(form) => show(form, common),
+            Self::Init => init(),
+            Self::Check(form) => check(form),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Paths {
+    config: String,
+    store: String,
+    cache: String,
+    state: String,
+    logs: String,
+}
+
+fn paths(form: &Form) -> anyhow::Result<()> {
+    let folders = Folders::find()?;
+    let words = |path: &std::path::Path| path.display().to_string();
+    let paths = Paths {
+        config: words(&folders.config),
+        store: words(&folders.store),
+        cache: words(&folders.cache),
+        state: words(&folders.state_file()),
+        logs: words(&folders.logs()),
+    };
+    if form.json {
+        return print_json(&paths);
+    }
+    let rows = [
+        ("config", paths.config),
+        ("store", paths.store),
+        ("cache", paths.cache),
+        ("state", paths.state),
+        ("logs", paths.logs),
+    ];
+    let lines = rows.map(|(name, path)| format!("{name:<8}{}\n", Untrusted::from(path).visible()));
+    print_text(&lines.concat())
+}
+
+/// What `config show --json` prints.
+#[derive(Serialize)]
+struct Shown<'a> {
+    file: String,
+    settings: &'a [Effective],
+}
+
+fn show(form: &Form, common: &Common) -> anyhow::Result<()> {
+    let (folders, config) = common.config()?;
+    let settings = config.effective();
+    if form.json {
+        return print_json(&Shown { file: folders.config.display().to_string(), settings });
+    }
+    let mut table = Table::new(&["setting", "value", "from"], &[]);
+    let visible = |text: &str| Untrusted::from(text).visible().to_string();
+    for Effective { name, value, from } in settings {
+        let value = value.as_deref().map_or_else(|| "-".to_owned(), visible);
+        table.row([visible(name), value, from.to_string()]);
+    }
+    print_text(&table.to_string())
+}
+
+fn init() -> anyhow::Result<()> {
+    let path = Folders::find()?.config;
+    let shown = Untrusted::from(path.display().to_string()).visible().to_string();
+    let mut file = files::make_new(&path).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => anyhow::anyhow!("{shown} is there already, and is left as it is"),
+        _ => anyhow::anyhow!("{shown} cannot be made: {error}"),
+    })?;
+    file.write_all(commented().as_bytes()).with_context(|| format!("{shown} cannot be written"))?;
+    print_text(&format!("{shown}\n"))
+}
+
+/// What `config check --json` prints.
+#[derive(Serialize)]
+struct Checked<'a> {
+    file: String,
+    found: &'a [Finding],
+}
+
+fn check(form: &Form) -> anyhow::Result<()> {
+    let path = Folders::find()?.config;
+    let found = config::Config::check(&path)?;
+    if form.json {
+        print_json(&Checked { file: path.display().to_string(), found: &found })?;
+    } else {
+        let place = Untrusted::from(path.display().to_string()).visible().to_string();
+        let lines = found
+            .iter()
+            .map(|Finding { line, words }| format!("{place}:{line}: {}\n", Untrusted::from(words.as_str()).visible()));
+        print_text(&lines.collect::<String>())?;
+    }
+    match found.len() {
+        0 => Ok(()),
+        1 => Err(Failed::config("the config has 1 mistake").into()),
+        n => Err(Failed::config(format!("the config has {n} mistakes")).into()),
+    }
+}

@@ -1,0 +1,331 @@
+//! `behaview doctor`: looks for what may keep the program from working, and says what to do. Nothing is sent unless asked
+//! for, and then only the free look at the service's counters.
+
+mod terminal;
+
+use super::quota::ask_balances;
+use super::scripts::{print_json, print_text};
+use super::table::Table;
+use super::{Common, setup};
+use crate::config::{Config, FILE_VARIABLE, Folders, SETTINGS};
+use crate::files;
+use crate::log::Log;
+use crate::quota::Entitlements;
+use crate::service::credential::{Configured, Credential, OFFICIAL_FILE, VARIABLES};
+use crate::state::State;
+use crate::store::Store;
+use crate::text::{Untrusted, bytes};
+use clap::Args;
+use serde::Serialize;
+use std::path::Path;
+
+/// Less free space than this, in bytes, is told.
+const LITTLE_SPACE: u64 = 256 << 20;
+
+/// A clock that differs more, in seconds, is told: the ledger's days and the service's would not be the same.
+const MOST_BEHIND: i64 = 60;
+
+/// `behaview doctor`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  behaview doctor\n  behaview doctor --online --json\n\nThe exit code is 1 where something is wrong."
+)]
+pub(super) struct Doctor {
+    /// Ask for the service's counters too, which costs nothing, to see that key, licence, network and clock are right
+    #[arg(long)]
+    online: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Health {
+    /// As it should be.
+    Good,
+    /// It works, but not as well as it could.
+    Odd,
+    /// It keeps something from working.
+    Wrong,
+}
+
+/// What was looked at, and what to do.
+#[derive(Debug, Serialize)]
+struct Check {
+    name: &'static str,
+    health: Health,
+    found: String,
+    /// Empty where nothing is to be done.
+    advice: String,
+}
+
+impl Check {
+    fn good(name: &'static str, found: impl Into<String>) -> Self {
+        Self { name, health: Health::Good, found: found.into(), advice: String::new() }
+    }
+
+    fn odd(name: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { name, health: Health::Odd, found: found.into(), advice: advice.into() }
+    }
+
+    fn wrong(name: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { name, health: Health::Wrong, found: found.into(), advice: advice.into() }
+    }
+}
+
+impl Doctor {
+    pub(super) fn run(&self, common: &Common) -> anyhow::Result<()> {
+        let checks = self.look(common);
+        if self.json {
+            print_json(&checks)?;
+        } else {
+            print_text(&text(&checks))?;
+        }
+        match checks.iter().filter(|check| check.health == Health::Wrong).count() {
+            0 => Ok(()),
+            wrong => anyhow::bail!("{wrong} of {} checks found something wrong", checks.len()),
+        }
+    }
+
+    fn look(&self, common: &Common) -> Vec<Check> {
+        let mut checks = vec![Check::good("behaview", env!("CARGO_PKG_VERSION"))];
+        let (folders, config) = match (Folders::find(), common.config()) {
+            (Ok(folders), Ok((_, config))) => (folders, config),
+            (_, Err(error)) => {
+                checks.push(Check::wrong(
+                    "config",
+                    format!("{error:#}"),
+                    "correct it; behaview config check names every mistake",
+                ));
+                return checks;
+            }
+            (Err(error), _) => {
+                checks.push(Check::wrong("config", error.to_string(), "set HOME"));
+                return checks;
+            }
+        };
+        checks.extend([file(&folders), variables(), service(&config), key(&folders, &config), entitlements(&config)]);
+        checks.extend(terminal::checks());
+        checks.extend([store(&folders), log(&folders, &config), state(&folders)]);
+        checks.extend(if self.online { online(common) } else { clock() });
+        checks
+    }
+}
+
+fn file(folders: &Folders) -> Check {
+    let path = folders.config.display();
+    match Config::check(&folders.config) {
+        Ok(_) if !folders.config.exists() => {
+            Check::good("config", format!("{path} is not there: defaults hold; behaview config init makes one"))
+        }
+        Ok(found) => match found.first() {
+            None => Check::good("config", path.to_string()),
+            Some(first) => Check::wrong(
+                "config",
+                format!("{path}:{}: {}", first.line, first.words),
+                "behaview config check names every mistake",
+            ),
+        },
+        Err(error) => Check::wrong("config", error.to_string(), "see who may read it"),
+    }
+}
+
+/// A variable that looks like one of this program's and is none does nothing: a slip.
+fn variables() -> Check {
+    let known = |name: &str| {
+        name == FILE_VARIABLE
+            || VARIABLES.contains(&name)
+            || SETTINGS.iter().any(|setting| setting.variable().as_deref() == Some(name))
+    };
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let strange: Vec<_> = names.filter(|name| name.starts_with("BEHAVIEW_") && !known(name)).collect();
+    match strange.as_slice() {
+        [] => Check::good("variables", "none that is not known"),
+        some => {
+            Check::odd("variables", format!("{} is no setting", some.join(", ")), "behaview config show names them all")
+        }
+    }
+}
+
+fn service(config: &Config) -> Check {
+    let checked = config.profile(None).map_err(anyhow::Error::from).and_then(|profile| {
+        let url = profile.check()?;
+        let proxy = profile.proxy.as_ref().map(|_| ", by way of a proxy").unwrap_or_default();
+        Ok(format!("{}: {url}{proxy}", profile.name))
+    });
+    match checked {
+        Ok(found) => Check::good("service", found),
+        Err(error) => Check::wrong("service", error.to_string(), "correct it in the config file"),
+    }
+}
+
+/// Where the key comes from and who else could read it. No command is run for it.
+fn key(folders: &Folders, config: &Config) -> Check {
+    let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
+    let variable = VARIABLES.into_iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
+    if variable.is_none() && config.names_key() {
+        return configured_key(&folders.config, config);
+    }
+    match Credential::find(|name| std::env::var(name).ok(), &Configured::default(), home.as_deref()) {
+        Ok(None) => Check::wrong("key", "there is none", "set BEHAVIEW_API_KEY, or api_key_command in the config file"),
+        Err(error) => Check::wrong("key", error.to_string(), "correct it there"),
+        Ok(Some(found)) => {
+            let official = home.map(|home| home.join(OFFICIAL_FILE)).filter(|_| variable.is_none());
+            let source = format!("from {}", found.source());
+            match official.filter(|path| files::is_open_to_others(path)) {
+                Some(path) => Check::odd(
+                    "key",
+                    format!("{source}, which others may read"),
+                    format!("chmod 600 {}", path.display()),
+                ),
+                None => Check::good("key", source),
+            }
+        }
+    }
+}
+
+fn configured_key(path: &Path, config: &Config) -> Check {
+    if !config.holds_key() {
+        return Check::good("key", "from api_key_command, which was not run now");
+    }
+    if files::is_open_to_others(path) {
+        let advice = format!("chmod 600 {}, or use api_key_command", path.display());
+        return Check::wrong("key", "from the config file, which others may read", advice);
+    }
+    Check::good("key", "from api_key in the config file")
+}
+
+fn entitlements(config: &Config) -> Check {
+    let set = config.entitlements();
+    match set.private_scanning.held() {
+        Some(false) => Check::wrong(
+            "licence",
+            "private scanning: no, says the config",
+            "without it private reports are refused; correct [entitlements] if it is there",
+        ),
+        Some(true) => Check::good("licence", "private scanning: yes, says the config"),
+        None => Check::good("licence", "not set in the config; the service's counters tell (--online)"),
+    }
+}
+
+fn store(folders: &Folders) -> Check {
+    let path = &folders.store;
+    if !path.exists() {
+        return Check::good("store", format!("{} is not there yet: nothing is held", path.display()));
+    }
+    let store = match Store::open(path) {
+        Ok(store) => store,
+        Err(error) => {
+            return Check::wrong(
+                "store",
+                error.to_string(),
+                "see who may write there, or move the file away: what it holds is lost then",
+            );
+        }
+    };
+    let size = std::fs::metadata(path).map_or(0, |about| about.len());
+    let found = format!("{}, {}", path.display(), bytes(size));
+    match (store.damages(), files::free_space(path)) {
+        (Err(error), _) => Check::wrong("store", error.to_string(), "move the file away: what it holds is lost then"),
+        (Ok(damages), _) if !damages.is_empty() => Check::wrong(
+            "store",
+            format!("{found}: damaged: {}", damages.join("; ")),
+            "copy the file, then move it away: what it holds may be lost",
+        ),
+        _ if files::is_open_to_others(path) => {
+            Check::wrong("store", format!("{found}: others may read it"), format!("chmod 600 {}", path.display()))
+        }
+        (_, Some(free)) if free < LITTLE_SPACE => Check::odd(
+            "store",
+            format!("{found}; {} free", bytes(free)),
+            "make room: an answer that cannot be kept is paid for again",
+        ),
+        (_, Some(free)) => Check::good("store", format!("{found}; sound; {} free", bytes(free))),
+        _ => Check::good("store", format!("{found}; sound")),
+    }
+}
+
+fn log(folders: &Folders, config: &Config) -> Check {
+    match Log::open(&folders.logs(), config.log_level(), "doctor") {
+        Err(error) => Check::odd("log", format!("{}: {error}", folders.logs().display()), "see who may write there"),
+        Ok(log) => match log.path() {
+            None => Check::good("log", "off"),
+            Some(path) if files::is_open_to_others(path) => {
+                Check::odd("log", format!("{}: others may read it", path.display()), "chmod 600 it")
+            }
+            Some(path) => Check::good("log", format!("{}, from {} on", path.display(), config.log_level().name())),
+        },
+    }
+}
+
+fn state(folders: &Folders) -> Check {
+    let path = folders.state_file();
+    match State::read(&path) {
+        (_, Some(words)) => Check::odd("state", words, "how the screen was left is forgotten; nothing else is lost"),
+        _ => Check::good("state", path.display().to_string()),
+    }
+}
+
+/// Without asking anybody: whether the clock can be right at all.
+fn clock() -> Vec<Check> {
+    let now = jiff::Timestamp::now();
+    let found = format!("{} UTC; --online compares it with the service's", now.strftime("%F %T"));
+    vec![match now.as_second() {
+        ..1_750_000_000 => Check::wrong("clock", found, "set it: certificates and quota days depend on it"),
+        _ => Check::good("clock", found),
+    }]
+}
+
+/// The free look at the counters: key, licence, network and clock at once.
+fn online(common: &Common) -> Vec<Check> {
+    let asked = setup(common).and_then(|setup| ask_balances(&setup).map(|balances| (setup, balances)));
+    let (setup, balances) = match asked {
+        Ok(asked) => asked,
+        Err(error) => {
+            let advice = super::exit::advice(&error).unwrap_or_else(|| "see the words before this".to_owned());
+            return vec![Check::wrong("online", format!("{error:#}"), advice)];
+        }
+    };
+    let entitled = Entitlements::from_balances(&balances).updated(setup.entitled);
+    let mut checks = vec![Check::good(
+        "online",
+        format!("the service answers and accepts the key; {} counters", balances.counters().len()),
+    )];
+    checks.push(match entitled.private_scanning.held() {
+        Some(false) => Check::wrong("licence now", "no private scanning", "ask the group's administrator"),
+        Some(true) => Check::good("licence now", "private scanning"),
+        None => Check::good("licence now", "the counters do not tell of private scanning"),
+    });
+    checks.push(match setup.gate.client().behind() {
+        None => Check::odd("clock", "the service's answer told no time", ""),
+        Some(behind) if behind.abs() > MOST_BEHIND => {
+            let words = if behind > 0 { "behind" } else { "ahead of" };
+            Check::odd(
+                "clock",
+                format!("{} s {words} the service's", behind.abs()),
+                "set it: the ledger's days depend on it",
+            )
+        }
+        Some(_) => Check::good("clock", "as the service's"),
+    });
+    checks
+}
+
+fn text(checks: &[Check]) -> String {
+    let mut table = Table::new(&["", "looked at", "found"], &[]);
+    let visible = |text: &str| Untrusted::from(text).visible().to_string();
+    for check in checks {
+        let sign = match check.health {
+            Health::Good => "ok",
+            Health::Odd => "odd",
+            Health::Wrong => "WRONG",
+        };
+        table.row([sign.to_owned(), check.name.to_owned(), visible(&check.found)]);
+        if !check.advice.is_empty() {
+            table.row([String::new(), String::new(), format!("→ {}", visible(&check.advice))]);
+        }
+    }
+    table.to_string()
+}

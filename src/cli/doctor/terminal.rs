@@ -1,0 +1,65 @@
+//! What the terminal can do, as far as it says so itself: nothing is asked of it.
+
+use super::Check;
+use crate::runtime;
+
+/// Everything about the terminal.
+pub(super) fn checks() -> Vec<Check> {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    vec![size(set("TERM").as_deref()), colours(&set), text(&set), clipboard(&set)]
+}
+
+fn size(term: Option<&str>) -> Check {
+    let term = term.unwrap_or("no name");
+    match runtime::terminal_size() {
+        None => Check::good("terminal", "none here; the commands for scripts need none"),
+        Some(_) if term == "dumb" => Check::wrong("terminal", "dumb", "the app needs one that can place its cursor"),
+        Some((wide, high)) if wide < 40 || high < 10 => {
+            Check::odd("terminal", format!("{term}, {wide} x {high}"), "40 x 10 is the least, 80 x 24 is enough")
+        }
+        Some((wide, high)) => Check::good("terminal", format!("{term}, {wide} x {high}")),
+    }
+}
+
+fn colours(set: &impl Fn(&str) -> Option<String>) -> Check {
+    let (colours, term) = (set("COLORTERM").unwrap_or_default(), set("TERM").unwrap_or_default());
+    let many = if ["truecolor", "24bit"].contains(&colours.as_str()) {
+        "16 million, says COLORTERM"
+    } else if term.contains("256color") {
+        "256, says TERM"
+    } else {
+        "16, since nothing says more"
+    };
+    match set("NO_COLOR") {
+        Some(_) => Check::good("colours", "none, says NO_COLOR"),
+        None => Check::good("colours", many),
+    }
+}
+
+/// The first of the variables that decides about characters, as the system has it.
+fn text(set: &impl Fn(&str) -> Option<String>) -> Check {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default();
+    let lower = locale.to_ascii_lowercase();
+    if cfg!(windows) || lower.contains("utf-8") || lower.contains("utf8") {
+        return Check::good("characters", if locale.is_empty() { "UTF-8".to_owned() } else { locale });
+    }
+    let found =
+        if locale.is_empty() { "no locale is set".to_owned() } else { format!("the locale {locale} is not UTF-8") };
+    Check::odd("characters", found, "set LANG=C.UTF-8, or borders and names may look wrong")
+}
+
+/// Copying goes by way of the terminal (OSC 52), which does not say whether it takes it.
+fn clipboard(set: &impl Fn(&str) -> Option<String>) -> Check {
+    if set("TMUX").is_some() {
+        return Check::good("clipboard", "by way of tmux: it needs `set -g set-clipboard on`");
+    }
+    if set("STY").is_some() {
+        return Check::odd("clipboard", "by way of screen, which passes nothing on", "use tmux, or no multiplexer");
+    }
+    match set("TERM").as_deref() {
+        Some("linux" | "dumb") => {
+            Check::odd("clipboard", "this terminal has none", "save to a file in place of copying")
+        }
+        _ => Check::good("clipboard", "by way of the terminal (OSC 52), which may have to be allowed in its settings"),
+    }
+}

@@ -1,0 +1,115 @@
+//! What a command would cost: every question that it would ask, priced, and none sent.
+
+use super::scripts::{print_json, print_text};
+use super::table::Table;
+use super::{Failed, Setup};
+use crate::quota::{Allowed, Price, Spent, Unit};
+use crate::request::Request;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What a dry run prints.
+#[derive(Serialize)]
+struct Shown {
+    calls: Vec<Call>,
+    /// Units in all, by what they are counted in; none where nobody knows the most.
+    total: BTreeMap<Unit, Total>,
+    /// What cannot be known before it is asked.
+    remark: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Call {
+    what: String,
+    /// Whether the answer is held, so that nothing is asked.
+    held: bool,
+    /// The price; none for what is held.
+    price: Option<Price>,
+}
+
+#[derive(Serialize, Default)]
+struct Total {
+    min: u64,
+    max: Option<u64>,
+}
+
+/// Prints what questions would cost.
+///
+/// # Errors
+/// As the first of them would fail that is not entitled to, or over the budget.
+pub(super) fn print(
+    setup: &Setup,
+    requests: Vec<Request>,
+    refresh: bool,
+    remark: Option<&'static str>,
+    as_json: bool,
+) -> anyhow::Result<()> {
+    let calls =
+        requests.into_iter().map(|request| call(setup, request, refresh)).collect::<anyhow::Result<Vec<_>>>()?;
+    let prices = || calls.iter().filter_map(|call| call.price.as_ref());
+    let verdict = verdict(setup, prices());
+    let shown = Shown { total: total(prices()), calls, remark };
+    if as_json {
+        print_json(&shown)?
+    } else {
+        print_text(&text(&shown))?
+    }
+    verdict
+}
+
+fn call(setup: &Setup, request: Request, refresh: bool) -> anyhow::Result<Call> {
+    let held = !refresh && setup.gate.held(&request)?.is_some();
+    let quote = request.quote(&setup.entitled);
+    Ok(Call { what: quote.request().words(), held, price: (!held).then(|| quote.price().clone()) })
+}
+
+fn total<'a>(prices: impl Iterator<Item = &'a Price>) -> BTreeMap<Unit, Total> {
+    let mut total: BTreeMap<Unit, Total> = BTreeMap::new();
+    for price in prices {
+        let sum = total.entry(price.unit).or_insert(Total { min: 0, max: Some(0) });
+        sum.min = sum.min.saturating_add(price.units.min());
+        sum.max = sum.max.zip(price.units.max()).map(|(sum, more)| sum.saturating_add(more));
+    }
+    total
+}
+
+/// Whether all of it would be sent, one after another.
+fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> anyhow::Result<()> {
+    let mut spent = Spent::default();
+    for price in prices {
+        if let Allowed::Refused(reason) = price.allowed {
+            return Err(Failed::refused(format!("it would be refused: {reason}")).into());
+        }
+        if let Some(over) = setup.gate.budget().exceeded(price, spent, spent) {
+            return Err(Failed::over_budget(over.to_string()).into());
+        }
+        spent.charged = spent.charged.saturating_add(price.units.max().unwrap_or(0));
+        spent.is_open |= price.units.max().is_none();
+    }
+    Ok(())
+}
+
+fn text(shown: &Shown) -> String {
+    let mut table = Table::new(&["price", "rule", "what"], &[]);
+    for call in &shown.calls {
+        let price = call.price.as_ref();
+        let (words, rule) = price.map_or(("0, held".to_owned(), ""), |price| (price.short(), price.rule.number));
+        table.row([words, rule.to_owned(), call.what.clone()]);
+    }
+    let mut text = table.to_string();
+    let sums: Vec<_> = shown.total.iter().map(|(unit, sum)| sum.words(*unit)).collect();
+    let sums = if sums.is_empty() { "nothing".to_owned() } else { sums.join(", ") };
+    text += &format!("\nIn all: {sums}. Nothing was sent.\n");
+    shown.remark.into_iter().for_each(|remark| text += &format!("{remark}\n"));
+    text
+}
+
+impl Total {
+    fn words(&self, unit: Unit) -> String {
+        match self.max {
+            Some(max) if max == self.min => unit.count(max),
+            Some(max) => format!("{} to {}", self.min, unit.count(max)),
+            None => format!("{} or more", unit.count(self.min)),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! `behaview import`: reports that a colleague exported are held, and cost nothing from then on. Nothing is sent.
+
+use super::document;
+use super::scripts::print_text;
+use super::{Common, Failed, parse_sha256};
+use crate::gate::import::{Import as One, ImportError, Outcome, import};
+use crate::report::Imported;
+use crate::report::identifier::Identifier;
+use crate::store::Store;
+use crate::text::Untrusted;
+use clap::Args;
+use jiff::Timestamp;
+
+const EXAMPLES: &str = "\
+A colleague who paid for reports writes them to a file, `behaview show IDENTIFIER > report.json`; everybody else holds
+them from there on, `behaview import report.json`.
+
+Examples:
+  file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
+  behaview list --format ids $file | behaview show - | behaview import -
+
+A file holds a report, an envelope, a list page, or any of these one a line. What a report is of is read from its
+identifier; one that is held already stays unless --replace is given. A report shows where it was imported from.";
+
+/// `behaview import`
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Import {
+    /// Files with reports as JSON; - for standard input
+    #[arg(required = true)]
+    files: Vec<String>,
+    /// The file that the reports are of, where their identifiers do not say
+    #[arg(long, value_name = "SHA256")]
+    file: Option<String>,
+    /// Hold them though others of the same identifiers are held
+    #[arg(long)]
+    replace: bool,
+}
+
+/// What came of all.
+#[derive(Default)]
+struct Sums {
+    held: u64,
+    same: u64,
+    refused: u64,
+}
+
+impl Import {
+    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+        let (folders, config) = common.config()?;
+        if config.keeps_nothing() {
+            return Err(Failed::usage(
+                "nothing is kept on disk (store.keep = \"nothing\"), so nothing can be imported",
+            )
+            .into());
+        }
+        let profile = config.profile(None)?.name;
+        let file = self.file.as_deref().map(parse_sha256).transpose()?;
+        let store = Store::open(&folders.store)?;
+        super::store::say(&store.salvaged().map(crate::store::Salvaged::words).into_iter().collect::<Vec<_>>());
+        let (mut text, mut sums) = (String::new(), Sums::default());
+        for path in &self.files {
+            let from = Imported { from: Untrusted::from(document::name(path)), by: Untrusted::from(user()) };
+            let found = document::bodies(path).unwrap_or_else(|error| vec![Err(error)]);
+            for body in found {
+                let came = body.map(|body| {
+                    let wanted = One {
+                        body: &body,
+                        file: file.as_ref(),
+                        from: &from,
+                        now: Timestamp::now(),
+                        replaces: self.replace,
+                    };
+                    import(&store, &profile, &wanted)
+                });
+                text += &sums.line(path, came);
+            }
+        }
+        text += &format!("imported {}, held already {}, refused {}\n", sums.held, sums.same, sums.refused);
+        print_text(&text)?;
+        if sums.refused > 0 {
+            return Err(Failed::bad_answer(format!("{} could not be imported", sums.refused)).into());
+        }
+        Ok(())
+    }
+}
+
+impl Sums {
+    /// Counts what came of one report, and says it in a line.
+    fn line(&mut self, path: &str, came: anyhow::Result<Result<Outcome, ImportError>>) -> String {
+        let (count, words) = match came {
+            Ok(Ok(Outcome::Held(id))) => (&mut self.held, format!("imported {}", id.text().visible())),
+            Ok(Ok(Outcome::Same(id))) => {
+                (&mut self.same, format!("held already, and the same: {}", id.text().visible()))
+            }
+            Ok(Ok(Outcome::Other(id, came))) => (&mut self.refused, other(&id, came.as_ref())),
+            Ok(Err(error)) => (&mut self.refused, refused(&error.to_string())),
+            Err(error) => (&mut self.refused, refused(&format!("{error:#}"))),
+        };
+        *count += 1;
+        format!("{}: {words}\n", Untrusted::from(path).visible())
+    }
+}
+
+fn refused(why: &str) -> String {
+    format!("refused: {}", Untrusted::from(why).visible())
+}
+
+fn other(id: &Identifier, came: Option<&Imported>) -> String {
+    let came = came.map_or_else(|| "fetched from the service".to_owned(), |came| format!("imported {}", came.words()));
+    format!("refused: another one is held ({came}), and stays; --replace imports this one: {}", id.text().visible())
+}
+
+/// Who imports: the name that the system gives.
+fn user() -> String {
+    let named = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
+    named.filter(|name| !name.is_empty()).unwrap_or_else(|| "somebody".to_owned())
+}

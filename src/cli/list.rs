@@ -1,0 +1,250 @@
+//! `behaview list`: a file's sandboxes.
+
+use super::document::Document;
+use super::scripts::{ask, print_json, print_lines, print_text, runtime, say_cost};
+use super::subjects::{self, Subject, each};
+use super::table::Table;
+use super::{Common, Setup, Spending, dry, parse_sha256, setup_to_spend};
+use crate::gate::Gate;
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::page::{Page, PageEntry};
+use crate::request::Request;
+use crate::text::Untrusted;
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+use serde::Serialize;
+use std::collections::HashSet;
+use tokio::runtime::Runtime;
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
+  behaview list --dry-run $file
+  behaview list --all --max-cost 3 $file
+  behaview list --offline --format ids $file
+
+Where a page fails, those before it are printed all the same, and `more` is true.";
+
+/// `behaview list`
+#[derive(Debug, Args)]
+#[command(after_help = LIST_EXAMPLES)]
+pub(super) struct List {
+    /// SHA-256 of privately scanned files, or saved list pages; - for standard input, one hash a line or a page
+    #[arg(required = true, value_name = "SHA256")]
+    files: Vec<String>,
+    /// Fetch every page that is not held, not only the first; each costs one request, 100 at most
+    #[arg(long)]
+    all: bool,
+    /// Ask the service even if the list is held
+    #[arg(long)]
+    refresh: bool,
+    /// Print JSON, as it is done unless told otherwise
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// What is printed
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ListFormat::Json)]
+    format: ListFormat,
+    #[command(flatten)]
+    spending: Spending,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ListFormat {
+    /// One JSON object a file
+    Json,
+    /// One JSON object a sandbox, each in a line
+    Jsonl,
+    /// Identifiers alone, one a line, as show takes them
+    Ids,
+    /// Columns for people
+    Text,
+}
+
+/// The most pages that `--all` fetches in one run; the next run goes on behind those that are held.
+const MOST_PAGES: usize = 100;
+
+/// What `list` prints.
+#[derive(Serialize)]
+struct Listed {
+    file: Option<String>,
+    sandboxes: Vec<Sandbox>,
+    /// Whether there are pages that were not fetched.
+    more: bool,
+}
+
+#[derive(Serialize)]
+struct Sandbox {
+    id: String,
+    sandbox: String,
+    when: Option<Timestamp>,
+    /// Since when the report is held, and costs nothing.
+    held_since: Option<Timestamp>,
+    /// The file that the report was imported from; none for one that came from the service.
+    imported_from: Option<String>,
+}
+
+impl List {
+    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+        // Every mistake is found before anything is asked.
+        let files = subjects::read(&self.files)?.into_iter().map(|subject| match subject {
+            Subject::Saved(document) => Ok(Wanted::Saved(document)),
+            Subject::Named(hash) => parse_sha256(&hash).map(Wanted::Of),
+        });
+        let files = files.collect::<anyhow::Result<Vec<_>>>()?;
+        if !files.iter().any(Wanted::is_asked) {
+            return each(common, files, |file| self.print(&saved_list(file)));
+        }
+        let (setup, runtime) = (setup_to_spend(common, self.spending)?, runtime()?);
+        if self.spending.dry_run {
+            return self.dry_run(&setup, files);
+        }
+        let listed = each(common, files, |file| match file {
+            Wanted::Saved(_) => self.print(&saved_list(file)),
+            Wanted::Of(file) => self.list(&setup, &runtime, &file),
+        });
+        say_cost(&setup.gate)?;
+        listed
+    }
+
+    /// Lists a file. What came is printed even if more could not be had: it is paid for.
+    fn list(&self, setup: &Setup, runtime: &Runtime, file: &Sha256) -> anyhow::Result<()> {
+        let mut listed = Listed { file: Some(file.to_string()), sandboxes: Vec::new(), more: true };
+        let pages = self.pages(setup, runtime, file, &mut listed);
+        if pages.is_ok() || !listed.sandboxes.is_empty() {
+            let noted = setup.gate.store().note_file(setup.gate.profile(), file, None, setup.gate.now());
+            self.print(&listed)?;
+            noted?;
+        }
+        pages
+    }
+
+    fn pages(&self, setup: &Setup, runtime: &Runtime, file: &Sha256, listed: &mut Listed) -> anyhow::Result<()> {
+        let gate = &setup.gate;
+        let (mut cursor, mut seen, mut pages) = (None, HashSet::new(), 0);
+        loop {
+            let listing = gate.client().profile().listing;
+            let request = Request::Behaviours { file: file.clone(), listing, cursor };
+            let got = runtime.block_on(ask(setup, &request, self.refresh))?;
+            let page = Page::of(&got.body)?;
+            let known = seen.len();
+            for entry in &page.entries {
+                if seen.insert(entry.identifier.clone()) {
+                    listed.sandboxes.push(listed_entry(gate, entry, got.received)?);
+                }
+            }
+            cursor = page.cursor;
+            listed.more = cursor.is_some();
+            // A service that brings nothing new goes in circles, and would be paid for ever.
+            pages += 1;
+            if !(self.all && listed.more && seen.len() > known && pages < MOST_PAGES) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The pages that are held, and the first that is not.
+    fn dry_run(&self, setup: &Setup, files: Vec<Wanted>) -> anyhow::Result<()> {
+        let (mut requests, mut is_open) = (Vec::new(), false);
+        let listing = setup.gate.client().profile().listing;
+        for file in files.into_iter().filter_map(Wanted::hash) {
+            let (mut cursor, mut seen) = (None, HashSet::new());
+            while seen.insert(cursor.clone()) && seen.len() <= MOST_PAGES {
+                let request = Request::Behaviours { file: file.clone(), listing, cursor };
+                let held = if self.refresh { None } else { setup.gate.held(&request)? };
+                let page = held.map(|held| Page::of(&held.body)).transpose()?;
+                is_open |= page.is_none() && self.all;
+                requests.push(request);
+                cursor = page.and_then(|page| page.cursor);
+                if cursor.is_none() || !self.all {
+                    break;
+                }
+            }
+        }
+        let remark = "Each further page costs the same; how many there are is known when the one before it is there.";
+        dry::print(setup, requests, self.refresh, is_open.then_some(remark), self.json)
+    }
+
+    fn print(&self, listed: &Listed) -> anyhow::Result<()> {
+        match self.format {
+            ListFormat::Json => print_json(listed),
+            ListFormat::Jsonl => listed.sandboxes.iter().try_for_each(|sandbox| {
+                let line = serde_json::to_string(&Line { file: listed.file.as_deref(), sandbox })?;
+                print_lines(line.as_bytes())
+            }),
+            // What would break the line is no identifier that could be read back.
+            ListFormat::Ids => listed
+                .sandboxes
+                .iter()
+                .filter(|sandbox| !sandbox.id.contains(char::is_control))
+                .try_for_each(|sandbox| print_lines(sandbox.id.as_bytes())),
+            ListFormat::Text => print_text(&columns(listed)),
+        }
+    }
+}
+
+/// What is to be listed.
+enum Wanted {
+    Saved(Document),
+    Of(Sha256),
+}
+
+impl Wanted {
+    fn is_asked(&self) -> bool {
+        matches!(self, Self::Of(_))
+    }
+
+    fn hash(self) -> Option<Sha256> {
+        match self {
+            Self::Of(file) => Some(file),
+            Self::Saved(_) => None,
+        }
+    }
+}
+
+/// What `list --format jsonl` prints of a sandbox.
+#[derive(Serialize)]
+struct Line<'a> {
+    file: Option<&'a str>,
+    #[serde(flatten)]
+    sandbox: &'a Sandbox,
+}
+
+fn saved_list(wanted: Wanted) -> Listed {
+    let reports = match wanted {
+        Wanted::Saved(document) => document.reports,
+        Wanted::Of(_) => Vec::new(),
+    };
+    let sandboxes = reports.into_iter().map(|(id, here)| sandbox(id.as_ref(), Some(here.received)));
+    Listed { file: None, sandboxes: sandboxes.collect(), more: false }
+}
+
+fn columns(listed: &Listed) -> String {
+    let mut table = Table::new(&["sandbox", "when", "held since", "identifier"], &[]);
+    let time = |time: Option<Timestamp>| time.map(|time| time.strftime("%F %R").to_string()).unwrap_or_default();
+    for sandbox in &listed.sandboxes {
+        let visible = |text: &str| Untrusted::from(text).visible().to_string();
+        table.row([visible(&sandbox.sandbox), time(sandbox.when), time(sandbox.held_since), visible(&sandbox.id)]);
+    }
+    let more = if listed.more { "There are more pages; --all fetches them.\n" } else { "" };
+    format!("{table}{more}")
+}
+
+fn listed_entry(gate: &Gate, entry: &PageEntry, received: Timestamp) -> anyhow::Result<Sandbox> {
+    let held = gate.store().report(gate.profile(), &entry.identifier)?;
+    let since = held.as_ref().map(|held| held.received).or(entry.report.as_ref().map(|_| received));
+    let imported = held.and_then(|held| held.imported);
+    let imported_from = imported.map(|imported| String::from_utf8_lossy(imported.from.as_bytes()).into_owned());
+    Ok(Sandbox { imported_from, ..sandbox(Some(&entry.identifier), since) })
+}
+
+fn sandbox(identifier: Option<&Identifier>, held_since: Option<Timestamp>) -> Sandbox {
+    let plain = |text: &Untrusted| String::from_utf8_lossy(text.as_bytes()).into_owned();
+    let parts = identifier.map(Identifier::parts);
+    Sandbox {
+        id: identifier.map(|identifier| plain(identifier.text())).unwrap_or_default(),
+        sandbox: parts.as_ref().map(|parts| plain(&parts.sandbox)).unwrap_or_default(),
+        when: parts.and_then(|parts| Timestamp::from_second(parts.when.filter(|when| *when >= 1_000_000_000)?).ok()),
+        held_since,
+        imported_from: None,
+    }
+}

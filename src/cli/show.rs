@@ -1,0 +1,186 @@
+//! `behaview show`: reports as they were received, or flat.
+
+use super::document::Document;
+use super::scripts::{Output, ask, print_report, runtime, say_cost, without_mark};
+use super::subjects::{self, Subject, each};
+use super::{Common, Failed, Spending, dry, setup_to_spend};
+use crate::gate::Gate;
+use crate::report::Body;
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::json::{Kind, Raw};
+use crate::request::Request;
+use crate::text::Untrusted;
+use clap::{Args, ValueEnum};
+use std::cell::Cell;
+use std::io::Write;
+
+const SHOW_EXAMPLES: &str = "\
+Examples:
+  file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
+  behaview list --format ids $file | behaview show -
+  behaview list --format ids $file | behaview show --offline --format vt -
+  behaview list --format ids $file | behaview show --refresh --dry-run -";
+
+/// `behaview show`
+#[derive(Debug, Args)]
+#[command(after_help = SHOW_EXAMPLES)]
+pub(super) struct Show {
+    /// Sandbox identifiers as a list gives them, or saved reports; - for standard input, one identifier a line or a report
+    #[arg(required = true, value_name = "IDENTIFIER")]
+    identifiers: Vec<String>,
+    /// Ask the service even if the report is held
+    #[arg(long)]
+    refresh: bool,
+    /// Print JSON, as it is done unless told otherwise
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// What is printed
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ShowFormat::Json)]
+    format: ShowFormat,
+    #[command(flatten)]
+    spending: Spending,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ShowFormat {
+    /// Each report as it was received, in the envelope of the service
+    Json,
+    /// One array of flat objects with `_id` and `_type`, as the official command line prints with --format json
+    Vt,
+}
+
+impl Show {
+    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+        let reports = subjects::read(&self.identifiers)?.into_iter().map(|subject| match subject {
+            Subject::Saved(document) => Ok(Report::Saved(document)),
+            Subject::Named(text) => identifier(&text).map(Report::Of),
+        });
+        let reports = reports.collect::<anyhow::Result<Vec<_>>>()?;
+        let printer = Printer::new(self.format);
+        if reports.iter().all(|report| matches!(report, Report::Saved(_))) {
+            let shown = each(common, reports, |report| report.print_saved(&printer));
+            return printer.end().and(shown);
+        }
+        let (setup, runtime) = (setup_to_spend(common, self.spending)?, runtime()?);
+        if self.spending.dry_run {
+            let requests = reports.into_iter().filter_map(Report::request).collect();
+            return dry::print(&setup, requests, self.refresh, None, self.json);
+        }
+        let shown = each(common, reports, |report| match report {
+            Report::Saved(_) => report.print_saved(&printer),
+            Report::Of(identifier) => {
+                let imported = if self.refresh { None } else { imported(&setup.gate, &identifier)? };
+                let got = runtime.block_on(ask(&setup, &Request::Behaviour { identifier }, self.refresh))?;
+                // The report is worth more than the remark about it.
+                let _ = imported.map(|words| writeln!(std::io::stderr(), "behaview: {words}"));
+                printer.print(&got.body)
+            }
+        });
+        let ended = printer.end();
+        say_cost(&setup.gate)?;
+        ended.and(shown)
+    }
+}
+
+/// What is to be shown.
+enum Report {
+    Saved(Document),
+    Of(Identifier),
+}
+
+impl Report {
+    fn request(self) -> Option<Request> {
+        match self {
+            Self::Of(identifier) => Some(Request::Behaviour { identifier }),
+            Self::Saved(_) => None,
+        }
+    }
+
+    fn print_saved(&self, printer: &Printer) -> anyhow::Result<()> {
+        match self {
+            Self::Saved(document) => document.reports.iter().try_for_each(|(_, here)| printer.print(&here.body)),
+            Self::Of(_) => Ok(()),
+        }
+    }
+}
+
+fn identifier(text: &str) -> anyhow::Result<Identifier> {
+    if Sha256::parse(text).is_some() {
+        return Err(Failed::usage("that is a file's hash; behaview list prints the identifiers of its reports").into());
+    }
+    let identifier = Identifier::new(Untrusted::from(text));
+    identifier.ok_or_else(|| Failed::usage("that is no sandbox identifier; behaview list prints them").into())
+}
+
+/// Where a held report was imported from, in words; none if it came from the service or is not held.
+fn imported(gate: &Gate, identifier: &Identifier) -> anyhow::Result<Option<String>> {
+    let held = gate.store().report(gate.profile(), identifier)?;
+    let words = held.and_then(|held| {
+        let when = held.received.strftime("%F %H:%M UTC");
+        held.imported.map(|imported| format!("imported on {when} {}", imported.words()))
+    });
+    Ok(words)
+}
+
+/// Prints reports one after another, in one format.
+struct Printer {
+    format: ShowFormat,
+    /// Reports that were printed.
+    printed: Cell<usize>,
+}
+
+impl Printer {
+    fn new(format: ShowFormat) -> Self {
+        Self { format, printed: Cell::new(0) }
+    }
+
+    fn print(&self, body: &Body) -> anyhow::Result<()> {
+        if self.format == ShowFormat::Json {
+            return print_report(body);
+        }
+        let object = flat(&without_mark(body)?.whole()?)?;
+        let before: &[u8] = if self.printed.replace(self.printed.get() + 1) == 0 { b"[\n" } else { b",\n" };
+        let mut out = Output::new();
+        out.write(before)?;
+        out.write(&object)
+    }
+
+    fn end(&self) -> anyhow::Result<()> {
+        match (self.format, self.printed.get()) {
+            (ShowFormat::Vt, 1..) => Output::new().write(b"\n]\n"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A report with its attributes beside `_id` and `_type`, and the identifiers of what it is related to; every value as received.
+fn flat(bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
+    let whole = Raw::new(bytes);
+    let report = whole.member("data").filter(|data| data.kind() == Kind::Object).unwrap_or(whole);
+    if report.kind() != Kind::Object {
+        return Err(Failed::bad_answer("that is no report").into());
+    }
+    let mut members: Vec<Vec<u8>> = Vec::new();
+    let mut add = |name: &[u8], value: &[u8]| members.push([b"\"", name, b"\":", value].concat());
+    for (name, member) in [("_id", "id"), ("_type", "type")] {
+        add(name.as_bytes(), report.member(member).map_or(b"null", Raw::bytes));
+    }
+    for (name, related) in report.member("relationships").iter().flat_map(|all| all.members()) {
+        let Ok(name) = serde_json::to_string(&String::from_utf8_lossy(name.as_bytes())) else { continue };
+        let data = related.member("data").unwrap_or(related);
+        let identifier = |one: Raw<'_>| one.member("id").map_or(b"null".to_vec(), |id| id.bytes().to_vec());
+        let value = match data.kind() {
+            Kind::Array => {
+                [&b"["[..], &data.elements().map(identifier).collect::<Vec<_>>().join(&b","[..]), b"]"].concat()
+            }
+            _ => identifier(data),
+        };
+        add(name.trim_matches('"').as_bytes(), &value);
+    }
+    if let Some(attributes) = report.member("attributes").filter(|found| found.kind() == Kind::Object) {
+        let inside = attributes.bytes().strip_prefix(b"{").and_then(|rest| rest.strip_suffix(b"}"));
+        let inside = inside.ok_or_else(|| Failed::bad_answer("the report stops in the middle"))?.trim_ascii();
+        members.extend((!inside.is_empty()).then(|| inside.to_vec()));
+    }
+    Ok([&b"{"[..], &members.join(&b","[..]), b"}"].concat())
+}

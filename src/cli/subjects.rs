@@ -1,0 +1,102 @@
+//! What a command is about: identifiers from the command line or standard input, or saved documents.
+
+use super::document::{self, Document, STANDARD_INPUT, is_document};
+use super::{Common, Failed, exit};
+use anyhow::Context;
+use std::io::{IsTerminal, Read, Write};
+
+/// One thing that a command is about.
+pub(super) enum Subject {
+    /// Reports in a file, or on standard input.
+    Saved(Document),
+    /// Something of the service's.
+    Named(String),
+}
+
+/// Reads the arguments. `-` stands for standard input, which holds a document, or identifiers, one a line.
+pub(super) fn read(arguments: &[String]) -> anyhow::Result<Vec<Subject>> {
+    let mut subjects = Vec::new();
+    for argument in arguments {
+        if argument == STANDARD_INPUT {
+            subjects.extend(standard_input()?);
+        } else if is_document(argument) {
+            subjects.push(Subject::Saved(document::read(argument)?));
+        } else {
+            subjects.push(Subject::Named(argument.clone()));
+        }
+    }
+    if subjects.is_empty() {
+        return Err(Failed::usage("standard input names nothing: it has one identifier a line, or a document").into());
+    }
+    Ok(subjects)
+}
+
+fn standard_input() -> anyhow::Result<Vec<Subject>> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut bytes).context("standard input cannot be read")?;
+    if is_json(&bytes) {
+        return Ok(vec![Subject::Saved(document::of(STANDARD_INPUT, bytes)?)]);
+    }
+    let text = String::from_utf8(bytes).map_err(|_| Failed::usage("standard input is not UTF-8"))?;
+    Ok(lines(&text).map(|line| Subject::Named(line.to_owned())).collect())
+}
+
+/// The lines that name something; what begins with `#` is a remark.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+fn is_json(bytes: &[u8]) -> bool {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'['))
+}
+
+/// Does something with each. A failure that is about one alone is told, and the next is tried; any other would
+/// come again, and perhaps be paid for again.
+pub(super) fn each<T>(
+    common: &Common,
+    subjects: Vec<T>,
+    mut work: impl FnMut(T) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let (all, mut tried, mut failed) = (subjects.len(), 0, Vec::new());
+    for subject in subjects {
+        tried += 1;
+        progress(tried, all);
+        let Err(error) = work(subject) else { continue };
+        let goes_on = exit::is_of_one(&error);
+        if all > 1 {
+            exit::say(&error, common.log());
+        }
+        failed.push(error);
+        if !goes_on {
+            break;
+        }
+    }
+    let done = tried - failed.len();
+    match failed.pop() {
+        None => Ok(()),
+        Some(error) if all == 1 => Err(error),
+        Some(error) if done == 0 => Err(Failed::like(&error, format!("none of {all} is there")).into()),
+        Some(_) => Err(Failed::partial(format!("{done} of {all} are there")).into()),
+    }
+}
+
+/// Says how far it is, to people; a file or pipe hears nothing.
+fn progress(tried: usize, all: usize) {
+    let mut to = std::io::stderr();
+    if all > 1 && to.is_terminal() {
+        let _ = write!(to, "\r{tried} of {all}\x1b[K\r");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_names_one_and_remarks_name_none() {
+        let named: Vec<_> = lines("a b\r\n\n# no\n  c  \n").collect();
+        assert_eq!(named, ["a b", "c"]);
+        assert!(is_json(b"\xef\xbb\xbf \n[") && !is_json(b"ab{") && !is_json(b""));
+    }
+}

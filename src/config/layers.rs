@@ -1,0 +1,271 @@
+//! Flags over variables over the file over what holds without them, put together into one table before it is read.
+
+use super::settings::{SETTINGS, Setting, Shown};
+use super::{Config, ConfigError, without_values};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use toml::de::{DeTable, DeValue};
+use toml::{Table, Value};
+
+/// What the command line says of settings.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    /// The service that is asked.
+    pub profile: Option<String>,
+    /// Settings by name, with their values as typed.
+    pub set: Vec<(String, String)>,
+}
+
+/// Who says what a setting is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// The command line.
+    Flag,
+    /// A variable.
+    Variable(String),
+    /// The file, in this line.
+    File(usize),
+    /// Nobody: it is what holds then.
+    Default,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag => f.write_str("flag"),
+            Self::Variable(name) => write!(f, "variable {name}"),
+            Self::File(line) => write!(f, "file, line {line}"),
+            Self::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// What a setting is, and who says so. Secrets are left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Effective {
+    /// Full name.
+    pub name: String,
+    /// The value as TOML; none where nothing is set.
+    pub value: Option<String>,
+    /// Who says so.
+    #[serde(serialize_with = "in_words")]
+    pub from: Origin,
+}
+
+fn in_words<S: serde::Serializer>(origin: &Origin, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(origin)
+}
+
+/// Something wrong in the file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong, without what stands there: it may be the key.
+    pub words: String,
+}
+
+/// Settings as they were put together.
+#[derive(Debug, Default)]
+pub(super) struct Layers {
+    table: Table,
+    origins: BTreeMap<String, Origin>,
+}
+
+/// The line of a place in a text, from 1.
+pub(super) fn line(text: &str, at: usize) -> usize {
+    text.get(..at).unwrap_or_default().matches('\n').count() + 1
+}
+
+/// What is said of a parser's error.
+pub(super) fn finding(text: &str, error: &toml::de::Error) -> Finding {
+    let at = error.span().map_or(0, |span| span.start);
+    Finding { line: line(text, at), words: without_values(error.message()) }
+}
+
+/// Everything in a file that is no setting, or no value that its setting takes.
+pub(super) fn mistakes(text: &str) -> Vec<Finding> {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    if !errors.is_empty() {
+        return errors.iter().map(|error| finding(text, error)).collect();
+    }
+    let Ok(values) = text.parse::<Table>() else { return Vec::new() };
+    let mut found = Vec::new();
+    look(text, table.get_ref(), &values, &mut Vec::new(), &mut found);
+    found.sort_by_key(|finding| finding.line);
+    found
+}
+
+/// Tries each member of a table by itself, and then what is inside of it.
+fn look(text: &str, spans: &DeTable<'_>, values: &Table, path: &mut Vec<String>, found: &mut Vec<Finding>) {
+    for (key, span) in spans {
+        let Some(value) = values.get(key.get_ref().as_ref()) else { continue };
+        path.push(key.get_ref().to_string());
+        let inside = value.as_table().filter(|table| !table.is_empty());
+        let alone = if inside.is_some() { Value::Table(Table::new()) } else { value.clone() };
+        match (accepts(path, alone), inside, span.get_ref()) {
+            (Err(words), _, _) => found.push(Finding { line: line(text, key.span().start), words }),
+            (Ok(()), Some(values), DeValue::Table(spans)) => look(text, spans, values, path, found),
+            _ => {}
+        }
+        path.pop();
+    }
+}
+
+/// Whether the config takes this value under this name.
+fn accepts(path: &[String], value: Value) -> Result<(), String> {
+    let mut table = Table::new();
+    put(&mut table, path, value);
+    Config::deserialize(table).map(|_| ()).map_err(|error| {
+        let name = path.iter().map(|part| without_values(&format!("`{part}`"))).collect::<Vec<_>>().join(".");
+        let why = without_values(error.message());
+        if why.contains("unknown field") { why } else { format!("{}: {why}", name.replace('`', "")) }
+    })
+}
+
+fn put(table: &mut Table, path: &[String], value: Value) {
+    match path {
+        [] => {}
+        [last] => {
+            table.insert(last.clone(), value);
+        }
+        [first, rest @ ..] => {
+            let inner = table.entry(first.clone()).or_insert_with(|| Value::Table(Table::new()));
+            if let Value::Table(inner) = inner {
+                put(inner, rest, value);
+            }
+        }
+    }
+}
+
+fn get<'a>(table: &'a Table, name: &str) -> Option<&'a Value> {
+    let mut parts = name.split('.');
+    let first = table.get(parts.next()?)?;
+    parts.try_fold(first, |value, part| value.as_table()?.get(part))
+}
+
+impl Layers {
+    /// The file by itself. Its mistakes are known already.
+    pub(super) fn of_file(text: &str) -> Self {
+        let mut layers = Self { table: text.parse().unwrap_or_default(), origins: BTreeMap::new() };
+        let (spans, _) = DeTable::parse_recoverable(text);
+        layers.note(text, spans.get_ref(), String::new());
+        layers
+    }
+
+    fn note(&mut self, text: &str, spans: &DeTable<'_>, before: String) {
+        for (key, value) in spans {
+            let name = format!("{before}{}", key.get_ref());
+            match value.get_ref() {
+                DeValue::Table(inner) => self.note(text, inner, format!("{name}.")),
+                _ => {
+                    self.origins.insert(name, Origin::File(line(text, key.span().start)));
+                }
+            }
+        }
+    }
+
+    /// Lays variables over the file, and flags over them.
+    pub(super) fn cover(
+        mut self,
+        overrides: &Overrides,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, ConfigError> {
+        // Which service is asked comes first: others may be settings of it.
+        let variables = SETTINGS.iter().filter_map(|setting| {
+            let (name, is_key) = (setting.variable()?, setting.name == "api_key");
+            let value = variable(&name).filter(|value| !value.is_empty() && !is_key)?;
+            Some((setting.of_profile().unwrap_or(setting.name).to_owned(), value, Origin::Variable(name)))
+        });
+        let chosen = overrides.profile.iter().map(|name| ("profile".to_owned(), name.clone(), Origin::Flag));
+        let flags = overrides.set.iter().map(|(name, value)| (name.clone(), value.clone(), Origin::Flag));
+        let (first, second): (Vec<_>, Vec<_>) =
+            variables.chain(flags).chain(chosen).partition(|(name, _, _)| name == "profile");
+        for (name, value, origin) in first.into_iter().chain(second) {
+            self.set(&name, &value, origin)?;
+        }
+        Ok(self)
+    }
+
+    fn set(&mut self, name: &str, text: &str, origin: Origin) -> Result<(), ConfigError> {
+        let unknown = || ConfigError::UnknownSetting(without_values(&format!("`{name}`")));
+        let setting = Setting::named(name).ok_or_else(unknown)?;
+        if setting.shown == Shown::Hidden && origin == Origin::Flag {
+            return Err(ConfigError::SecretFlag(setting.name));
+        }
+        let name = if setting.of_profile() == Some(name) { setting.full(&self.chosen()) } else { name.to_owned() };
+        let path: Vec<_> = name.split('.').map(str::to_owned).collect();
+        let typed = format!("x = {text}").parse::<Table>().ok().filter(|read| read.len() == 1);
+        let typed = typed.and_then(|mut read| read.remove("x")).filter(|value| accepts(&path, value.clone()).is_ok());
+        let value = typed.unwrap_or_else(|| Value::String(text.to_owned()));
+        accepts(&path, value.clone()).map_err(|why| ConfigError::Override(origin.clone(), why))?;
+        put(&mut self.table, &path, value);
+        self.origins.insert(name, origin);
+        Ok(())
+    }
+
+    /// Name of the service that is asked.
+    pub(super) fn chosen(&self) -> String {
+        let chosen = get(&self.table, "profile").and_then(Value::as_str);
+        chosen.unwrap_or("virustotal").to_owned()
+    }
+
+    pub(super) fn read(&self) -> Result<Config, toml::de::Error> {
+        Config::deserialize(self.table.clone())
+    }
+
+    /// The line of a setting in the file.
+    pub(super) fn line(&self, name: &str) -> Option<usize> {
+        match self.origins.get(name) {
+            Some(Origin::File(line)) => Some(*line),
+            _ => None,
+        }
+    }
+
+    /// Who says what a setting is.
+    pub(super) fn origin(&self, name: &str) -> Origin {
+        self.origins.get(name).cloned().unwrap_or(Origin::Default)
+    }
+
+    /// Every setting, as it is.
+    pub(super) fn effective(&self) -> Vec<Effective> {
+        let names = |setting: &Setting| match setting.name.split_once(".*") {
+            None => vec![setting.name.to_owned()],
+            Some((before, _)) => self.chosen_names(setting, before).iter().map(|name| setting.full(name)).collect(),
+        };
+        let mut all = Vec::new();
+        for setting in SETTINGS {
+            all.extend(names(setting).into_iter().map(|name| self.one(setting, name)));
+        }
+        all
+    }
+
+    /// The names that the user chose below a table; of services, the one that is asked is among them.
+    fn chosen_names(&self, setting: &Setting, table: &str) -> Vec<String> {
+        let mut names: Vec<_> =
+            get(&self.table, table).and_then(Value::as_table).into_iter().flat_map(Table::keys).cloned().collect();
+        let asked = self.chosen();
+        if setting.of_profile().is_some() && !names.contains(&asked) {
+            names.push(asked);
+        }
+        names
+    }
+
+    fn one(&self, setting: &Setting, name: String) -> Effective {
+        let default = Some(setting.default).filter(|default| !default.is_empty()).map(str::to_owned);
+        let value = get(&self.table, &name).map(|value| shown(setting.shown, value));
+        Effective { value: value.or(default), from: self.origin(&name), name }
+    }
+}
+
+fn shown(how: Shown, value: &Value) -> String {
+    match (how, value.as_str()) {
+        (Shown::Hidden, _) => "(set, not shown)".to_owned(),
+        (Shown::Address, Some(address)) if address.contains('@') => {
+            "(an address with a password, not shown)".to_owned()
+        }
+        // JSON writes what a setting can be as TOML does.
+        _ => serde_json::to_string(value).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,206 @@
+//! What a config may hold, and what is said of one that is wrong.
+
+use super::*;
+
+fn read(text: &str) -> Result<Config, ConfigError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(FILE);
+    std::fs::write(&path, text).unwrap();
+    Config::read(&path)
+}
+
+#[test]
+fn a_mistake_is_named_by_its_line_and_no_secret_is_shown() {
+    let error = read("api_key = \"topsecret\"\nprofiel = \"x\"\n").unwrap_err().to_string();
+    assert!(error.contains("line 2") && error.contains("profiel") && !error.contains("topsecret"), "{error}");
+    for text in [
+        "api_key = 123456789012345678\n",
+        "5ecretK3y = \"x\"\n",
+        "profiles = \"5ecretK3y\"\n",
+        "[profiles.x]\nlisting = \"5ecretK3y\"\n",
+        "[entitlements]\npremium_api = \"5ecretK3y\"\n",
+    ] {
+        let error = read(text).unwrap_err().to_string();
+        assert!(!error.contains("5ecretK3y") && !error.contains("123456789"), "{error}");
+    }
+    let error = read("api_key = topsecret\n").unwrap_err().to_string();
+    assert!(error.contains("line 1") && !error.contains("topsecret"), "{error}");
+}
+
+#[test]
+fn every_setting_is_in_the_table_and_every_row_is_a_setting() {
+    // What the parser itself takes is what it names when it is given something else.
+    let taken = |table: &str| {
+        let text = format!("{table}\nno_such_setting = 1\n");
+        let error = toml::from_str::<Config>(&text).unwrap_err().message().to_owned();
+        error.split("expected").nth(1).unwrap().split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let tables = ["profiles", "budget", "entitlements", "store", "look", "keys"];
+    let mut names: Vec<_> = taken("").into_iter().filter(|name| !tables.contains(&name.as_str())).collect();
+    // Which commands there are, the table of commands says.
+    names.push("keys.*".to_owned());
+    for table in ["profiles.*", "budget", "entitlements", "store", "look"] {
+        names.extend(taken(&format!("[{}]", table.replace('*', "x"))).iter().map(|name| format!("{table}.{name}")));
+    }
+    let mut rows: Vec<_> = SETTINGS.iter().map(|setting| setting.name.to_owned()).collect();
+    names.sort();
+    rows.sort();
+    assert_eq!(names, rows);
+}
+
+#[test]
+fn the_file_to_start_from_holds_every_setting_and_is_right() {
+    assert_eq!(toml::from_str::<Config>(&commented()).unwrap().effective, []);
+    let set: String = commented()
+        .lines()
+        .filter(|line| !line.starts_with("# "))
+        .fold(String::new(), |text, line| text + line.trim_start_matches('#') + "\n");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(FILE);
+    files::replace(&path, set.as_bytes()).unwrap();
+    let found: Vec<_> = Config::check(&path).unwrap().into_iter().map(|finding| finding.words).collect();
+    assert_eq!(found, ["profile lab: ca_file cannot be read"], "the example names a file that is not there");
+    for effective in Config::read(&path).unwrap().effective() {
+        assert!(matches!(effective.from, Origin::File(_)), "{effective:?}");
+    }
+    // A default is what a config that says nothing has.
+    let nothing = Config::default();
+    let default = |name: &str| SETTINGS.iter().find(|setting| setting.name == name).unwrap().default.to_owned();
+    let profile = nothing.profile(None).unwrap();
+    let quoted = |text: &str| format!("\"{text}\"");
+    assert_eq!(default("profile"), quoted(&profile.name));
+    assert_eq!(default("profiles.*.root"), quoted(&profile.root));
+    assert_eq!(default("profiles.*.v3_prefix"), quoted(&profile.v3_prefix));
+    assert_eq!(default("profiles.*.v2_prefix"), quoted(&profile.v2_prefix));
+    assert_eq!(default("profiles.*.header"), quoted(&profile.header));
+    assert_eq!(default("profiles.*.timeout"), profile.timeout.to_string());
+    assert_eq!(default("profiles.*.connect_timeout"), profile.connect_timeout.to_string());
+    assert_eq!(default("log_level"), quoted(nothing.log_level().name()));
+}
+
+#[test]
+fn every_mistake_is_named_by_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(FILE);
+    let text = "profile = \"lab\"\nprofiel = \"x\"\napi_key = 5\n[budget]\ndaily = -1\nweekly = 3\n[budgte]\ndaily = 2\n\
+                [profiles.lab]\nroot = \"https://x\"\nlisting = \"all\"\n";
+    std::fs::write(&path, text).unwrap();
+    let lines: Vec<_> = Config::check(&path).unwrap().into_iter().map(|finding| finding.line).collect();
+    assert_eq!(lines, [2, 3, 5, 6, 7, 11]);
+    let text = "profile = \"lba\"\n[profiles.lab]\nroot = \"http://example.com\"\nproxy = \"x\"\nheader = \"a b\"\ntimeout = 0\n";
+    std::fs::write(&path, text).unwrap();
+    let found = Config::check(&path).unwrap();
+    assert_eq!(found.iter().map(|finding| finding.line).collect::<Vec<_>>(), [1, 3, 4, 5, 6], "{found:?}");
+    std::fs::write(&path, "a = \nb = 5ecretK3y\n[[x\n").unwrap();
+    let found = Config::check(&path).unwrap();
+    assert!(found.len() > 1 && found.iter().all(|finding| !finding.words.contains("5ecret")), "{found:?}");
+}
+
+#[test]
+fn flags_win_over_variables_over_the_file_over_defaults() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(FILE);
+    std::fs::write(
+        &path,
+        "profile = \"a\"\n[budget]\nsession = 1\ndaily = 1\nconfirm_above = 1\n[profiles.a]\nuser = \"f\"\n",
+    )
+    .unwrap();
+    let variable = |name: &str| match name {
+        "BEHAVIEW_BUDGET_SESSION" | "BEHAVIEW_BUDGET_DAILY" => Some("2".to_owned()),
+        "BEHAVIEW_USER" => Some("12".to_owned()),
+        _ => None,
+    };
+    let set = |name: &str, value: &str| Overrides { profile: None, set: vec![(name.to_owned(), value.to_owned())] };
+    let config = Config::load(&path, &set("budget.session", "3"), variable).unwrap();
+    assert_eq!((config.budget(), config.confirm_above()), (Budget { session: Some(3), daily: Some(2) }, Some(1)));
+    assert_eq!(config.profile(None).unwrap().user.as_deref(), Some("12"));
+    let from = |name: &str| config.effective().iter().find(|one| one.name == name).unwrap().from.to_string();
+    assert_eq!(
+        ["budget.session", "budget.daily", "budget.confirm_above", "profiles.a.user", "profiles.a.root"].map(from),
+        ["flag", "variable BEHAVIEW_BUDGET_DAILY", "file, line 5", "variable BEHAVIEW_USER", "default"]
+    );
+    for (name, value) in [("budget.session", "many"), ("budget.weekly", "1"), ("api_key", "x"), ("profile.*", "x")] {
+        assert!(Config::load(&path, &set(name, value), |_| None).is_err(), "{name}");
+    }
+    let secret = Config::load(&path, &set("profiles.a.proxy", "http://u:pass@h"), |_| None).unwrap();
+    assert!(!format!("{:?}", secret.effective()).contains("pass@"));
+}
+
+#[test]
+fn entitlements_are_set_by_hand_and_what_is_left_out_is_unknown() {
+    let entitled = read("[entitlements]\npremium_api = true\nprivate_scanning = false\n").unwrap().entitlements();
+    assert_eq!(entitled.premium_api, Entitlement::by_hand(true));
+    assert_eq!(entitled.private_scanning, Entitlement::by_hand(false));
+    assert_eq!(entitled.premium_intelligence, Entitlement::Unknown);
+    assert_eq!(read("").unwrap().entitlements(), Entitlements::default());
+    let error = read("[entitlements]\npremium = true\n").unwrap_err().to_string();
+    assert!(error.contains("line 2") && error.contains("premium"), "{error}");
+    assert!(read("[entitlements]\npremium_api = \"yes\"\n").is_err());
+}
+
+#[test]
+fn a_budget_has_two_limits_and_no_other_word() {
+    assert_eq!(read("[budget]\ndaily = 5\n").unwrap().budget(), Budget { session: None, daily: Some(5) });
+    assert_eq!(read("").unwrap().budget(), Budget::default());
+    for wrong in ["dayly = 5", "daily = -1", "daily = \"5\""] {
+        assert!(read(&format!("[budget]\n{wrong}\n")).unwrap_err().to_string().contains("line 2"), "{wrong}");
+    }
+}
+
+#[test]
+fn profiles_are_found_by_name() {
+    let config =
+        read("profile = \"lab\"\n[profiles.lab]\nroot = \"https://lab.example\"\nheader = \"x-key\"\n").unwrap();
+    let profile = config.profile(None).unwrap();
+    assert_eq!(
+        (profile.name.as_str(), profile.header.as_str(), profile.v3_prefix.as_str()),
+        ("lab", "x-key", "/api/v3")
+    );
+    assert_eq!(config.profile(Some("virustotal")).unwrap(), Profile::default());
+    assert!(config.profile(Some("nope")).is_err());
+    assert!(Config::read(Path::new("/nonexistent/config.toml")).is_ok());
+}
+
+#[test]
+fn the_store_keeps_everything_unless_told_otherwise() {
+    let kept = |text: &str| read(text).map(|c| (c.keeps_nothing(), c.keeps_days(), c.keeps_bytes()));
+    assert_eq!(kept("").unwrap(), (false, None, None));
+    assert_eq!(kept("[store]\nkeep = \"nothing\"\n").unwrap(), (true, None, None));
+    assert_eq!(kept("[store]\ndays = 30\nmegabytes = 2\n").unwrap(), (false, Some(30), Some(2_000_000)));
+    assert!(kept("[store]\nkeep = \"some\"\n").unwrap_err().to_string().contains("line 2"));
+}
+
+#[test]
+fn a_key_that_cannot_be_given_is_named_by_its_line() {
+    let keymap = read("[keys]\nzoom = [\"f11\", \"Z\"]\nplanner = \"none\"\n").unwrap().keymap();
+    let words = |name| keymap.words(crate::app::Command::named(name).unwrap());
+    assert_eq!((words("zoom"), words("planner")), ("f11 Z".to_owned(), String::new()));
+    for (text, line, wanted) in [
+        ("[keys]\nhelp = \"f1\"\nzooom = \"Z\"\n", 3, "perhaps zoom"),
+        ("[keys]\nhelp = \"hyper-h\"\n", 2, "there is no key of this name"),
+        ("profile = \"virustotal\"\n[keys]\n\nhelp = \"f1\"\nrefresh = \"R\"\n", 5, "does refresh-list already"),
+        ("[keys]\nhelp = 5\n", 2, "a key such as"),
+        ("[keys]\n\"5ecretK3y\" = \"5ecretK3y\"\n", 2, "no command"),
+    ] {
+        let error = read(text).unwrap_err().to_string();
+        assert!(error.contains(&format!("line {line}:")) && error.contains(wanted), "{error}");
+        assert!(!error.contains("5ecretK3y"), "{error}");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE);
+        files::replace(&path, text.as_bytes()).unwrap();
+        let found = Config::check(&path).unwrap();
+        assert!(found.len() == 1 && found[0].line == line && found[0].words.contains(wanted), "{found:?}");
+    }
+    let set = Overrides { profile: None, set: vec![("keys.refresh".to_owned(), "R".to_owned())] };
+    let error = Config::load(Path::new("/nonexistent/config.toml"), &set, |_| None).unwrap_err().to_string();
+    assert!(error.starts_with("flag: ") && error.contains("does refresh-list already"), "{error}");
+}
+
+#[test]
+fn a_look_has_a_theme_of_a_known_name() {
+    let look = read("[look]\ntheme = \"light\"\nascii = true\n").unwrap().look();
+    assert_eq!((look.theme, look.ascii, look.plain), (Some(crate::view::Theme::Light), true, false));
+    assert_eq!(read("[look]\ntheme = \"auto\"\n").unwrap().look().theme, None);
+    let error = read("[look]\n\ntheme = \"pink\"\n").unwrap_err().to_string();
+    assert!(error.contains("line 3") && error.contains("contrast") && !error.contains("pink"), "{error}");
+}

@@ -1,0 +1,112 @@
+//! Reports that a colleague exported, held as if they had been fetched: a group pays once for all of its members.
+
+use super::reading;
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::{Body, Imported, Index, Report};
+use crate::request::Request;
+use crate::service::error::{ServiceError, Unusable};
+use crate::store::{Brought, Store, StoreError};
+use jiff::Timestamp;
+
+/// A report to be imported.
+#[derive(Debug)]
+pub struct Import<'a> {
+    /// Its bytes.
+    pub body: &'a Body,
+    /// The file it is of, where its identifier does not say.
+    pub file: Option<&'a Sha256>,
+    /// Where it comes from.
+    pub from: &'a Imported,
+    /// When it is imported.
+    pub now: Timestamp,
+    /// Whether it is held though another one is.
+    pub replaces: bool,
+}
+
+/// What became of a report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is held now.
+    Held(Identifier),
+    /// The same is held already.
+    Same(Identifier),
+    /// Another one is held, and stays; how that one came here.
+    Other(Identifier, Option<Imported>),
+}
+
+/// Why a report is not imported.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// It gives no identifier, so it answers no question.
+    #[error("it gives no identifier, so it answers no question")]
+    Nameless,
+    /// Its identifier does not name a file.
+    #[error("its identifier names no file: --file SHA256 says which it is of")]
+    Fileless,
+    /// Its identifier names another file.
+    #[error("it is of another file: {0}")]
+    OtherFile(Sha256),
+    /// It is no report.
+    #[error("it is no report: {0}")]
+    Unusable(#[from] ServiceError),
+    /// It is only an identifier.
+    #[error("it is only an identifier: the report did not come with it")]
+    Empty,
+    /// It cannot be read, or not be kept.
+    #[error("{0}")]
+    Unreadable(#[from] std::io::Error),
+    /// The store says no.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Holds a report, unless one of its identifier is held.
+///
+/// # Errors
+/// When it answers no question, or cannot be kept; then nothing has changed.
+pub fn import(store: &Store, profile: &str, import: &Import<'_>) -> Result<Outcome, ImportError> {
+    let report = Report { body: import.body.clone(), index: Index::of(import.body)? };
+    let identifier = report.identifier().ok_or_else(|| no_report(&report))?;
+    let request = Request::Behaviour { identifier: identifier.clone() };
+    reading::read(&request, import.body)?;
+    if !report.index.is_attributed {
+        return Err(ImportError::Empty);
+    }
+    let file = file(&identifier, import.file)?;
+    if let Some(held) = store.report(profile, &identifier)?.filter(|_| !import.replaces) {
+        let is_same = held.body.whole().is_ok_and(|held| import.body.whole().is_ok_and(|new| is_same(&held, &new)));
+        return Ok(if is_same { Outcome::Same(identifier) } else { Outcome::Other(identifier, held.imported) });
+    }
+    let Some(key) = request.holding_key() else { return Err(ImportError::Nameless) };
+    let bytes = import.body.whole()?;
+    let brought = Brought { identifier: identifier.clone(), file: Some(file), range: 0..import.body.len() };
+    store.import(profile, &key, import.now, &bytes, import.from, &brought)?;
+    Ok(Outcome::Held(identifier))
+}
+
+/// Why something without an identifier is no report.
+fn no_report(report: &Report) -> ImportError {
+    match (report.index.is_json, report.index.is_cut) {
+        (false, _) => ServiceError::Unusable(Unusable::NotJson(false)).into(),
+        (true, true) => ServiceError::Unusable(Unusable::Cut).into(),
+        (true, false) => ImportError::Nameless,
+    }
+}
+
+/// The file that a report is of.
+fn file(identifier: &Identifier, said: Option<&Sha256>) -> Result<Sha256, ImportError> {
+    match (identifier.parts().file, said) {
+        (Some(found), Some(said)) if found != *said => Err(ImportError::OtherFile(found)),
+        (Some(found), _) => Ok(found),
+        (None, said) => said.cloned().ok_or(ImportError::Fileless),
+    }
+}
+
+/// Whether two reports are one, be they in an envelope or not.
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let inner = |bytes: &[u8]| {
+        let raw = crate::report::json::Raw::new(bytes);
+        raw.member("data").map_or_else(|| raw.bytes().to_vec(), |data| data.bytes().to_vec())
+    };
+    inner(one) == inner(other)
+}

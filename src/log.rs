@@ -1,0 +1,187 @@
+//! What the program did, for people who look for the cause of something: one line each, with an identifier, in files that
+//! are the owner's alone and never grow without end.
+//!
+//! Lines hold no secret, and text from outside only in its visible form.
+
+use crate::files;
+use crate::text::Untrusted;
+use serde::Deserialize;
+use std::fmt::{self, Display, Write as _};
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Name of the file that is written to.
+pub const FILE: &str = "behaview.log";
+
+/// A file that is longer, in bytes, gives way to a new one.
+const LONGEST: u64 = 1 << 20;
+
+/// Files that are kept beside the one that is written to.
+const OLDER: u32 = 4;
+
+/// How much is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Nothing.
+    Off,
+    /// What went wrong.
+    Error,
+    /// What is odd.
+    Warn,
+    /// What was asked of the service.
+    #[default]
+    Info,
+    /// What was answered from what is held, too.
+    Debug,
+}
+
+impl Level {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Error => "error",
+            Self::Warn => "warn",
+            Self::Info => "info",
+            Self::Debug => "debug",
+        }
+    }
+}
+
+/// Identifier of a line: the run of the program, and the line's number in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineId(String);
+
+impl Display for LineId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Where lines go; by itself, nowhere.
+#[derive(Debug, Clone, Default)]
+pub struct Log(Option<Arc<Open>>);
+
+#[derive(Debug)]
+struct Open {
+    path: PathBuf,
+    level: Level,
+    run: String,
+    lines: AtomicU64,
+    file: Mutex<File>,
+}
+
+impl Log {
+    /// A log in this folder. `run` tells the lines of this run from those of others.
+    ///
+    /// # Errors
+    /// When the file cannot be made or opened.
+    pub fn open(folder: &Path, level: Level, run: &str) -> io::Result<Self> {
+        if level == Level::Off {
+            return Ok(Self::default());
+        }
+        let path = folder.join(FILE);
+        let file = Mutex::new(files::append(&path)?);
+        Ok(Self(Some(Arc::new(Open { path, level, run: run.to_owned(), lines: AtomicU64::new(0), file }))))
+    }
+
+    /// Writes a line: what happened, and its details by name. Gives its identifier, if it was written.
+    pub fn write(&self, level: Level, what: &str, details: &[(&str, &dyn Display)]) -> Option<LineId> {
+        let open = self.0.as_ref().filter(|open| level <= open.level && level != Level::Off)?;
+        let id = format!("{}-{}", open.run, open.lines.fetch_add(1, Ordering::Relaxed) + 1);
+        let mut line = format!("{:.3} {:<5} {id} {what}", jiff::Timestamp::now(), level.name());
+        for (name, value) in details {
+            let _ = write!(line, " {name}={}", quoted(&value.to_string()));
+        }
+        line.push('\n');
+        // A log that cannot be written must not keep anybody from what they paid for.
+        open.append(&line).ok().map(|()| LineId(id))
+    }
+
+    /// The file that is written to, if any is.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.0.as_ref().map(|open| open.path.as_path())
+    }
+}
+
+impl Open {
+    fn append(&self, line: &str) -> io::Result<()> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if file.metadata()?.len() > LONGEST {
+            // Another program may have made a new one meanwhile.
+            *file = files::append(&self.path)?;
+            if file.metadata()?.len() > LONGEST {
+                self.rotate()?;
+                *file = files::append(&self.path)?;
+            }
+        }
+        // In one piece, so that two programs' lines do not mix.
+        file.write_all(line.as_bytes())
+    }
+
+    fn rotate(&self) -> io::Result<()> {
+        let older = |n: u32| if n == 0 { self.path.clone() } else { self.path.with_extension(format!("{n}.log")) };
+        for n in (0..OLDER).rev() {
+            match std::fs::rename(older(n), older(n + 1)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A detail in one word: as it is where it is plain, else between quotation marks. It is visible in either case.
+fn quoted(value: &str) -> String {
+    let visible = Untrusted::from(value).visible().to_string();
+    let is_plain = |c: char| !c.is_whitespace() && !['"', '=', '\\'].contains(&c);
+    if !visible.is_empty() && visible.chars().all(is_plain) {
+        return visible;
+    }
+    format!("\"{}\"", visible.replace('"', "'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_have_identifiers_and_cannot_be_forged() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = Log::open(folder.path(), Level::Info, "run").unwrap();
+        let forged = "x\n2026-01-01 error run-9 call \u{1b}[2J\"";
+        let id = log.write(Level::Error, "call", &[("what", &forged), ("ms", &7)]).unwrap();
+        assert_eq!(id.to_string(), "run-1");
+        assert_eq!(log.write(Level::Debug, "more", &[]), None);
+        assert_eq!(log.write(Level::Info, "end", &[]).unwrap().to_string(), "run-2");
+        let text = std::fs::read_to_string(log.path().unwrap()).unwrap();
+        assert_eq!(text.lines().count(), 2);
+        assert!(text.contains(" error run-1 call what=\"x") && text.contains(" ms=7\n"), "{text}");
+        assert!(!text.contains('\u{1b}') && text.lines().nth(1).unwrap().ends_with(" info  run-2 end"), "{text}");
+        assert_eq!(Log::open(folder.path(), Level::Off, "run").unwrap().write(Level::Error, "x", &[]), None);
+    }
+
+    #[test]
+    fn a_long_file_gives_way_and_only_some_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = Log::open(folder.path(), Level::Info, "run").unwrap();
+        let other = Log::open(folder.path(), Level::Info, "other").unwrap();
+        let long = "x".repeat(200_000);
+        for _ in 0..25 {
+            log.write(Level::Info, "long", &[("text", &long)]).unwrap();
+            other.write(Level::Info, "long", &[("text", &long)]).unwrap();
+        }
+        let sizes: Vec<_> =
+            std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).collect();
+        assert_eq!(sizes.len(), 5);
+        assert!(sizes.iter().all(|size| *size <= LONGEST + 300_000), "{sizes:?}");
+        #[cfg(unix)]
+        assert!(!files::is_open_to_others(log.path().unwrap()));
+    }
+}

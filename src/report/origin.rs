@@ -1,0 +1,20 @@
+//! Where a report came from, if not from the service.
+
+use crate::text::Untrusted;
+
+/// A file that somebody imported a report from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    /// Name of the file.
+    pub from: Untrusted,
+    /// The user who imported it.
+    pub by: Untrusted,
+}
+
+impl Imported {
+    /// The same in words that are safe to show.
+    #[must_use]
+    pub fn words(&self) -> String {
+        format!("from {} by {}", self.from.visible_cut(60), self.by.visible_cut(30))
+    }
+}

@@ -1,0 +1,307 @@
+//! Writes the cells that have changed in as few bytes as it takes, and nothing where none has.
+
+use crossterm::style::Colored;
+use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
+use ratatui::buffer::Cell;
+use ratatui::layout::{Position, Size};
+use ratatui::style::{Color, Modifier};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// Each modifier with its number in a style sequence.
+const MODIFIERS: [(Modifier, u8); 9] = [
+    (Modifier::BOLD, 1),
+    (Modifier::DIM, 2),
+    (Modifier::ITALIC, 3),
+    (Modifier::UNDERLINED, 4),
+    (Modifier::SLOW_BLINK, 5),
+    (Modifier::RAPID_BLINK, 6),
+    (Modifier::REVERSED, 7),
+    (Modifier::HIDDEN, 8),
+    (Modifier::CROSSED_OUT, 9),
+];
+
+/// Blanks that are written sooner than wiped.
+const WORTH_ERASING: u16 = 9;
+
+/// The terminal's own style.
+const PLAIN: Look = Look { fg: Color::Reset, bg: Color::Reset, modifier: Modifier::empty() };
+
+/// A terminal that is drawn on by cells.
+pub(super) struct Painter<W: Write> {
+    terminal: CrosstermBackend<W>,
+    has_colours: bool,
+    is_cursor_hidden: bool,
+    frame: String,
+}
+
+/// How a cell looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Look {
+    fg: Color,
+    bg: Color,
+    modifier: Modifier,
+}
+
+impl<W: Write> Painter<W> {
+    /// Draws on what `writer` leads to; without colours where the user wants none.
+    pub(super) fn new(writer: W) -> Self {
+        let has_colours = !Colored::ansi_color_disabled_memoized();
+        Self { terminal: CrosstermBackend::new(writer), has_colours, is_cursor_hidden: false, frame: String::new() }
+    }
+
+    fn look(&self, cell: &Cell) -> Look {
+        let colour = |colour| if self.has_colours { colour } else { Color::Reset };
+        Look { fg: colour(cell.fg), bg: colour(cell.bg), modifier: cell.modifier }
+    }
+}
+
+/// Where the terminal's cursor stands, and how surely: a terminal may give a letter another width than we do.
+#[derive(Clone, Copy)]
+struct Pen {
+    x: u16,
+    y: u16,
+    is_sure: bool,
+}
+
+impl Pen {
+    /// Moves to a cell.
+    fn go(pen: Option<Self>, x: u16, y: u16, to: &mut String) {
+        let written = match pen {
+            Some(pen) if (pen.x, pen.y) == (x, y) => Ok(()),
+            Some(pen) if pen.is_sure && pen.y == y && x == pen.x + 1 => write!(to, "\x1b[C"),
+            Some(pen) if pen.is_sure && pen.y == y && x > pen.x => write!(to, "\x1b[{}C", x - pen.x),
+            _ => write!(to, "\x1b[{};{}H", u32::from(y) + 1, u32::from(x) + 1),
+        };
+        debug_assert!(written.is_ok(), "a string takes everything");
+    }
+}
+
+/// Brings the terminal from one look to another, in one sequence.
+fn change(from: Look, look: Look, to: &mut String) {
+    if from == look {
+        return;
+    }
+    let mut numbers = String::new();
+    // What goes away takes everything with it.
+    let is_more = look.modifier.contains(from.modifier);
+    let from = if is_more { from } else { PLAIN };
+    if !is_more && look != PLAIN {
+        numbers += "0;";
+    }
+    for (modifier, number) in MODIFIERS {
+        if look.modifier.contains(modifier) && !from.modifier.contains(modifier) {
+            numbers += &format!("{number};");
+        }
+    }
+    if look.fg != from.fg {
+        numbers += &colour(look.fg, 30);
+    }
+    if look.bg != from.bg {
+        numbers += &colour(look.bg, 40);
+    }
+    to.push_str("\x1b[");
+    to.push_str(numbers.trim_end_matches(';'));
+    to.push('m');
+}
+
+/// A colour's numbers; `base` is 30 for letters and 40 for what is behind them.
+fn colour(colour: Color, base: u8) -> String {
+    let number = match colour {
+        Color::Reset => 9,
+        Color::Black => 0,
+        Color::Red => 1,
+        Color::Green => 2,
+        Color::Yellow => 3,
+        Color::Blue => 4,
+        Color::Magenta => 5,
+        Color::Cyan => 6,
+        Color::Gray => 7,
+        Color::DarkGray => 60,
+        Color::LightRed => 61,
+        Color::LightGreen => 62,
+        Color::LightYellow => 63,
+        Color::LightBlue => 64,
+        Color::LightMagenta => 65,
+        Color::LightCyan => 66,
+        Color::White => 67,
+        Color::Indexed(index) => return format!("{};5;{index};", base + 8),
+        Color::Rgb(red, green, blue) => return format!("{};2;{red};{green};{blue};", base + 8),
+    };
+    format!("{};", base + number)
+}
+
+impl<W: Write> Backend for Painter<W> {
+    type Error = io::Error;
+
+    fn draw<'a, I>(&mut self, content: I) -> io::Result<()>
+    where
+        I: Iterator<Item = (u16, u16, &'a Cell)>,
+    {
+        let mut frame = std::mem::take(&mut self.frame);
+        frame.clear();
+        let (mut pen, mut look) = (None, PLAIN);
+        let mut content = content.peekable();
+        while let Some((x, y, cell)) = content.next() {
+            Pen::go(pen, x, y, &mut frame);
+            let next = self.look(cell);
+            change(look, next, &mut frame);
+            look = next;
+            let was_sure = pen.is_none_or(|pen: Pen| pen.is_sure || (pen.x, pen.y) != (x, y));
+            let is_blank = |cell: &Cell| cell.symbol() == " " && self.look(cell) == PLAIN;
+            let mut blanks = u16::from(is_blank(cell));
+            while blanks > 0
+                && content.next_if(|(at, row, cell)| *row == y && *at == x + blanks && is_blank(cell)).is_some()
+            {
+                blanks += 1;
+            }
+            if blanks > WORTH_ERASING {
+                // Wipes them without moving.
+                frame.push_str(&format!("\x1b[{blanks}X"));
+                pen = Some(Pen { x, y, is_sure: was_sure });
+                continue;
+            }
+            frame.push_str(if blanks > 0 { " " } else { cell.symbol() });
+            (1..blanks).for_each(|_| frame.push(' '));
+            let x = x.saturating_add(blanks.max(1));
+            pen = Some(Pen { x, y, is_sure: was_sure && cell.symbol().is_ascii() });
+        }
+        change(look, PLAIN, &mut frame);
+        self.terminal.write_all(frame.as_bytes())?;
+        self.frame = frame;
+        Ok(())
+    }
+
+    fn hide_cursor(&mut self) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_cursor_hidden, true) { Ok(()) } else { self.terminal.hide_cursor() }
+    }
+
+    fn show_cursor(&mut self) -> io::Result<()> {
+        self.is_cursor_hidden = false;
+        self.terminal.show_cursor()
+    }
+
+    fn get_cursor_position(&mut self) -> io::Result<Position> {
+        self.terminal.get_cursor_position()
+    }
+
+    fn set_cursor_position<P: Into<Position>>(&mut self, position: P) -> io::Result<()> {
+        self.terminal.set_cursor_position(position)
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        self.terminal.clear()
+    }
+
+    fn clear_region(&mut self, kind: ClearType) -> io::Result<()> {
+        self.terminal.clear_region(kind)
+    }
+
+    fn append_lines(&mut self, lines: u16) -> io::Result<()> {
+        self.terminal.append_lines(lines)
+    }
+
+    fn size(&self) -> io::Result<Size> {
+        self.terminal.size()
+    }
+
+    fn window_size(&mut self) -> io::Result<WindowSize> {
+        self.terminal.window_size()
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Backend::flush(&mut self.terminal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use ratatui::buffer::Buffer;
+    use ratatui::layout::Rect;
+    use ratatui::style::Style;
+
+    const AREA: Rect = Rect { x: 0, y: 0, width: 30, height: 4 };
+
+    /// Draws what changed between two pictures.
+    fn bytes(before: &Buffer, after: &Buffer) -> Vec<u8> {
+        let mut written = Vec::new();
+        let mut painter = Painter::new(&mut written);
+        painter.has_colours = true;
+        painter.draw(before.diff(after).into_iter()).unwrap();
+        drop(painter);
+        written
+    }
+
+    #[test]
+    fn nothing_is_written_where_nothing_has_changed() {
+        let mut picture = Buffer::empty(AREA);
+        picture.set_string(2, 1, "word", Style::new().fg(Color::Red));
+        assert!(bytes(&picture, &picture.clone()).is_empty());
+    }
+
+    #[test]
+    fn a_change_is_written_in_few_bytes() {
+        let before = Buffer::empty(AREA);
+        let mut after = before.clone();
+        after.set_string(2, 1, "a", Style::new().fg(Color::Red).add_modifier(Modifier::DIM));
+        after.set_string(5, 1, "b", Style::new().fg(Color::Red).add_modifier(Modifier::DIM | Modifier::BOLD));
+        after.set_string(6, 1, "c", Style::new());
+        assert_eq!(bytes(&before, &after).escape_ascii().to_string(), r"\x1b[2;3H\x1b[2;31ma\x1b[2C\x1b[1mb\x1b[mc");
+    }
+
+    fn picture() -> impl Strategy<Value = Buffer> {
+        // Bold and dim at once are told apart by no terminal of the tests.
+        let weights = [Modifier::empty(), Modifier::BOLD, Modifier::DIM];
+        let marks = [Modifier::empty(), Modifier::REVERSED, Modifier::UNDERLINED];
+        let colours = [Color::Reset, Color::Red, Color::White, Color::Indexed(120), Color::Rgb(1, 2, 3)];
+        let style = (
+            prop::sample::select(colours.to_vec()),
+            prop::sample::select(colours.to_vec()),
+            prop::sample::select(weights.to_vec()),
+            prop::sample::select(marks.to_vec()),
+        );
+        let words = prop::sample::select(vec!["a", "bc", " ", "é", "世界", "x│y"]);
+        prop::collection::vec((0..AREA.width, 0..AREA.height, words, style), 0..20).prop_map(|words| {
+            let mut buffer = Buffer::empty(AREA);
+            for (x, y, word, (fg, bg, one, two)) in words {
+                buffer.set_string(
+                    x,
+                    y,
+                    word,
+                    Style::new().fg(fg).bg(bg).remove_modifier(Modifier::all()).add_modifier(one | two),
+                );
+            }
+            buffer
+        })
+    }
+
+    /// What a terminal shows after some bytes.
+    fn shown(bytes: &[u8]) -> Vec<String> {
+        let mut parser = vt100::Parser::new(AREA.height.try_into().unwrap(), AREA.width.try_into().unwrap(), 0);
+        parser.process(bytes);
+        let screen = parser.screen();
+        let cell = |y, x| {
+            let cell = screen.cell(y, x).unwrap();
+            let marks = [cell.bold(), cell.dim(), cell.inverse(), cell.underline()];
+            let letter = if cell.contents().is_empty() { " " } else { cell.contents() };
+            format!("{letter:?} {:?} {:?} {marks:?}", cell.fgcolor(), cell.bgcolor())
+        };
+        (0..AREA.height).flat_map(|y| (0..AREA.width).map(move |x| (y, x))).map(|(y, x)| cell(y, x)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn fewer_bytes_show_the_same(before in picture(), after in picture()) {
+            let blank = Buffer::empty(AREA);
+            let few = [bytes(&blank, &before), bytes(&before, &after)].concat();
+            let mut many = Vec::new();
+            let mut plain = CrosstermBackend::new(&mut many);
+            plain.draw(blank.diff(&before).into_iter()).unwrap();
+            plain.draw(before.diff(&after).into_iter()).unwrap();
+            prop_assert!(few.len() <= many.len(), "{} {}", few.escape_ascii(), many.escape_ascii());
+            prop_assert_eq!(shown(&few), shown(&many));
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What is held, thing by thing: how large it is, when it came and from where.
+
+use super::database::{Store, StoreError};
+use super::held::{AnswerId, moment};
+use crate::report::Imported;
+use crate::report::identifier::{Identifier, Sha256};
+use crate::text::Untrusted;
+use jiff::Timestamp;
+use rusqlite::{Connection, Row};
+use std::collections::{BTreeMap, HashMap};
+
+/// A thing that is held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// The profile that it is held for.
+    pub profile: String,
+    /// What it is.
+    pub what: KeptWhat,
+    /// The file it is about, if that is known.
+    pub file: Option<Sha256>,
+    /// What the file is called, if anybody said so.
+    pub name: Option<Untrusted>,
+    /// When it came; of several versions the newest.
+    pub received: Timestamp,
+    /// How many versions are held: a report that was fetched again keeps the one before.
+    pub versions: u64,
+    /// Bytes as received.
+    pub bytes: u64,
+    /// Bytes in the store, compressed; a report that came with a list has its share of the list's.
+    pub on_disk: u64,
+    /// Where the newest came from, if not from the service.
+    pub imported: Option<Imported>,
+    /// How many notes there are on it.
+    pub notes: u64,
+}
+
+/// What a thing is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KeptWhat {
+    /// A behaviour report.
+    Report(Identifier),
+    /// Any other answer: a list without reports, an answer to another question, one that was set aside.
+    Answer {
+        /// Its number.
+        id: AnswerId,
+        /// What it is held under.
+        key: Untrusted,
+        /// Whether it does not count as held, because it does not answer its question or is damaged.
+        is_set_aside: bool,
+    },
+}
+
+/// Bytes of an answer and of its indexes in the store.
+pub(super) const ON_DISK: &str = "(SELECT COALESCE(SUM(LENGTH(bytes)), 0) FROM block b WHERE b.answer = a.id)
+    + (SELECT COALESCE(SUM(LENGTH(i.bytes)), 0) FROM row_index x JOIN index_block i ON i.row_index = x.id WHERE x.answer = a.id)";
+
+/// An answer as the inventory needs it.
+struct Whole {
+    id: AnswerId,
+    profile: String,
+    key: Vec<u8>,
+    received: Timestamp,
+    bytes: u64,
+    on_disk: u64,
+    is_set_aside: bool,
+    imported: Option<Imported>,
+}
+
+/// A report's place in an answer.
+struct Part {
+    identifier: Identifier,
+    file: Option<Sha256>,
+    bytes: u64,
+}
+
+impl Store {
+    /// Everything that is held, for every profile, the newest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn inventory(&self) -> Result<Vec<Kept>, StoreError> {
+        self.with(|connection| {
+            let names = names(connection)?;
+            let notes = note_counts(connection)?;
+            let mut parts = parts(connection)?;
+            let mut kept: BTreeMap<(String, KeptWhat), Kept> = BTreeMap::new();
+            for answer in answers(connection)? {
+                let found = things(&answer, parts.remove(&answer.id).unwrap_or_default());
+                for mut thing in found {
+                    let file = thing.file.clone().map(|file| (answer.profile.clone(), file));
+                    thing.name = file.and_then(|file| names.get(&file).cloned());
+                    if let KeptWhat::Report(identifier) = &thing.what {
+                        let about = (answer.profile.clone(), identifier.clone());
+                        thing.notes = notes.get(&about).copied().unwrap_or(0);
+                    }
+                    add(&mut kept, thing);
+                }
+            }
+            let mut kept: Vec<_> = kept.into_values().collect();
+            kept.sort_by_key(|thing| std::cmp::Reverse(thing.received));
+            Ok(kept)
+        })
+    }
+}
+
+/// Adds a thing to its earlier versions: answers come in the order of their numbers.
+fn add(kept: &mut BTreeMap<(String, KeptWhat), Kept>, thing: Kept) {
+    let place = (thing.profile.clone(), thing.what.clone());
+    let before = kept.remove(&place);
+    let sum = |of: fn(&Kept) -> u64| of(&thing).saturating_add(before.as_ref().map_or(0, of));
+    let (versions, bytes, on_disk) = (sum(|k| k.versions), sum(|k| k.bytes), sum(|k| k.on_disk));
+    kept.insert(place, Kept { versions, bytes, on_disk, ..thing });
+}
+
+/// The reports of an answer, or the answer itself where it brought none.
+fn things(answer: &Whole, parts: Vec<Part>) -> Vec<Kept> {
+    let thing = |what, file, bytes, on_disk| Kept {
+        profile: answer.profile.clone(),
+        what,
+        file,
+        name: None,
+        received: answer.received,
+        versions: 1,
+        bytes,
+        on_disk,
+        imported: answer.imported.clone(),
+        notes: 0,
+    };
+    if parts.is_empty() {
+        let (id, key) = (answer.id, Untrusted::from(answer.key.as_slice()));
+        let what = KeptWhat::Answer { id, key, is_set_aside: answer.is_set_aside };
+        return vec![thing(what, file_of_key(&answer.key), answer.bytes, answer.on_disk)];
+    }
+    // What a list holds beside its reports is counted with them.
+    let all: u64 = parts.iter().map(|part| part.bytes).sum::<u64>().max(1);
+    let share = |of: u64, part: u64| u64::try_from(u128::from(of) * u128::from(part) / u128::from(all)).unwrap_or(of);
+    let reports = parts.into_iter().map(|part| {
+        let on_disk = share(answer.on_disk, part.bytes);
+        thing(KeptWhat::Report(part.identifier), part.file, part.bytes, on_disk)
+    });
+    reports.collect()
+}
+
+/// The file that an answer is about: its key names it in its second word, where it is about one.
+pub(super) fn file_of_key(key: &[u8]) -> Option<Sha256> {
+    let second = key.split(|byte| *byte == b' ').nth(1)?;
+    Sha256::parse(std::str::from_utf8(second).ok()?)
+}
+
+fn answers(connection: &Connection) -> rusqlite::Result<Vec<Whole>> {
+    let mut select = connection.prepare_cached(&format!(
+        "SELECT id, profile, key, received, length, usable, imported_from, imported_by,
+                {ON_DISK}
+         FROM answer a ORDER BY id"
+    ))?;
+    let rows = select.query_map([], |row| {
+        let size = |column| row.get::<_, i64>(column).map(|size| u64::try_from(size).unwrap_or(0));
+        Ok(Whole {
+            id: AnswerId(row.get(0)?),
+            profile: row.get(1)?,
+            key: row.get(2)?,
+            received: moment(row.get(3)?),
+            bytes: size(4)?,
+            on_disk: size(8)?,
+            is_set_aside: row.get::<_, Option<i64>>(5)? == Some(0),
+            imported: imported(row, 6)?,
+        })
+    })?;
+    rows.collect()
+}
+
+/// Where an answer came from, by two columns that stand side by side.
+pub(super) fn imported(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Imported>> {
+    let outside = |column: usize| row.get::<_, Option<Vec<u8>>>(column).map(|text| text.map(Untrusted::from));
+    Ok(outside(column)?.zip(outside(column + 1)?).map(|(from, by)| Imported { from, by }))
+}
+
+fn parts(connection: &Connection) -> rusqlite::Result<HashMap<AnswerId, Vec<Part>>> {
+    let mut select = connection.prepare_cached("SELECT answer, identifier, file, after - first FROM report")?;
+    let mut rows = select.query([])?;
+    let mut parts: HashMap<AnswerId, Vec<Part>> = HashMap::new();
+    while let Some(row) = rows.next()? {
+        let Some(identifier) = Identifier::new(Untrusted::from(row.get::<_, Vec<u8>>(1)?)) else { continue };
+        let file = row.get::<_, Option<String>>(2)?.and_then(|file| Sha256::parse(&file));
+        let bytes = u64::try_from(row.get::<_, i64>(3)?).unwrap_or(0);
+        parts.entry(AnswerId(row.get(0)?)).or_default().push(Part { identifier, file, bytes });
+    }
+    Ok(parts)
+}
+
+fn names(connection: &Connection) -> rusqlite::Result<HashMap<(String, Sha256), Untrusted>> {
+    let mut select = connection.prepare_cached("SELECT profile, sha256, name FROM file WHERE name IS NOT NULL")?;
+    let mut rows = select.query([])?;
+    let mut names = HashMap::new();
+    while let Some(row) = rows.next()? {
+        if let Some(file) = Sha256::parse(&row.get::<_, String>(1)?) {
+            names.insert((row.get(0)?, file), Untrusted::from(row.get::<_, String>(2)?));
+        }
+    }
+    Ok(names)
+}
+
+fn note_counts(connection: &Connection) -> rusqlite::Result<HashMap<(String, Identifier), u64>> {
+    let mut select =
+        connection.prepare_cached("SELECT profile, identifier, COUNT(*) FROM note GROUP BY profile, identifier")?;
+    let mut rows = select.query([])?;
+    let mut counts = HashMap::new();
+    while let Some(row) = rows.next()? {
+        if let Some(identifier) = Identifier::new(Untrusted::from(row.get::<_, Vec<u8>>(1)?)) {
+            counts.insert((row.get(0)?, identifier), row.get::<_, u32>(2)?.into());
+        }
+    }
+    Ok(counts)
+}

@@ -1,0 +1,87 @@
+//! Keeping nothing of the reports on disk: what is held lives in memory and ends with the program; the ledger stays on disk.
+//!
+//! Every table but those of the ledger gets a twin in memory, which hides it; so everything else works as it always does.
+
+use super::database::{Store, StoreError};
+use rusqlite::Connection;
+use sha2::{Digest, Sha256};
+
+/// What of the answers is kept on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Keep {
+    /// All of them: what was paid for once is never paid for again.
+    #[default]
+    Everything,
+    /// None of them: they are held until the program ends.
+    Nothing,
+}
+
+/// The tables that tell nothing of what a report says.
+const LEDGER: [&str; 2] = ["ledger", "counters"];
+
+/// Bytes of a digest that tell one question from another in the ledger's words.
+const TOLD: usize = 4;
+
+/// Hides every table but the ledger's behind an empty one in memory.
+pub(super) fn in_memory(connection: &Connection) -> rusqlite::Result<()> {
+    let mut select = connection.prepare(
+        "SELECT type, name, tbl_name, sql FROM main.sqlite_master WHERE sql IS NOT NULL AND tbl_name NOT LIKE 'sqlite_%'
+         ORDER BY type DESC",
+    )?;
+    let found = select.query_map([], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get::<_, String>(3)?))
+    })?;
+    for object in found.collect::<rusqlite::Result<Vec<_>>>()? {
+        let (kind, name, table, sql) = object;
+        if LEDGER.contains(&table.as_str()) {
+            continue;
+        }
+        let twin = match kind.as_str() {
+            "table" => sql.replacen("CREATE TABLE ", "CREATE TEMP TABLE ", 1),
+            "index" => sql.replacen(&format!("INDEX {name}"), &format!("INDEX temp.{name}"), 1),
+            _ => continue,
+        };
+        connection.execute_batch(&twin)?;
+    }
+    Ok(())
+}
+
+/// How many things of reports are on disk: answers, notes, files that were opened; and the bytes of the answers.
+pub(super) fn on_disk(connection: &Connection) -> rusqlite::Result<(u64, u64)> {
+    let sql = "SELECT (SELECT COUNT(*) FROM main.answer) + (SELECT COUNT(*) FROM main.note) + (SELECT COUNT(*) FROM main.file),
+                      (SELECT COALESCE(SUM(length), 0) FROM main.answer)";
+    let units = |n: i64| u64::try_from(n).unwrap_or(0);
+    connection.query_row(sql, [], |row| Ok((units(row.get(0)?), units(row.get(1)?))))
+}
+
+impl Store {
+    /// The words and the key under which the ledger knows a question: no more than digests, where nothing is kept.
+    pub(super) fn told(&self, operation: &str, what: &str, key: Option<&[u8]>) -> (String, Option<Vec<u8>>) {
+        match (self.keeps(), key) {
+            (Keep::Everything, key) => (what.to_owned(), key.map(<[u8]>::to_vec)),
+            (Keep::Nothing, None) => (operation.to_owned(), None),
+            (Keep::Nothing, Some(key)) => {
+                let digest = Sha256::digest(key).to_vec();
+                let told: String = digest.iter().take(TOLD).map(|byte| format!("{byte:02x}")).collect();
+                (format!("{operation} #{told}"), Some(digest))
+            }
+        }
+    }
+
+    /// What came of a call, as the ledger tells it: the service's own words may name a file.
+    pub(super) fn told_outcome<'a>(&self, state: &'a str, outcome: &'a str) -> &'a str {
+        match self.keeps() {
+            Keep::Everything => outcome,
+            Keep::Nothing => state,
+        }
+    }
+}
+
+/// Refuses to begin where reports are on disk though none are to be.
+pub(super) fn check(connection: &Connection, path: &std::path::Path) -> Result<(), StoreError> {
+    let database = |why| StoreError::Database { path: path.to_owned(), why };
+    match on_disk(connection).map_err(database)? {
+        (0, _) => Ok(()),
+        (things, bytes) => Err(StoreError::StillHolds { path: path.to_owned(), things, bytes }),
+    }
+}

@@ -1,0 +1,119 @@
+//! What analysts wrote: notes on reports and on items, kept apart from what they are about.
+
+use super::database::{Store, StoreError};
+use super::held::moment;
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::{About, Item, Note};
+use crate::text::Untrusted;
+use rusqlite::{Row, params};
+
+impl Store {
+    /// Writes a note, in place of an earlier one on the same thing.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_note(&self, profile: &str, note: &Note) -> Result<(), StoreError> {
+        let (attribute, item) = item_columns(&note.about);
+        let (identifier, file) = (note.about.identifier.as_bytes(), note.file.as_ref().map(Sha256::as_str));
+        self.with(|connection| {
+            connection.execute(
+                "INSERT INTO note (profile, identifier, is_item, attribute, item, file, text, written)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                 ON CONFLICT DO UPDATE SET text = excluded.text, written = excluded.written, file = COALESCE(excluded.file, file)",
+                params![
+                    profile,
+                    identifier,
+                    note.about.item.is_some(),
+                    attribute,
+                    item,
+                    file,
+                    note.text.as_bytes(),
+                    note.written.as_millisecond()
+                ],
+            )
+        })
+        .map(|_| ())
+    }
+
+    /// Deletes a note.
+    ///
+    /// # Errors
+    /// When that cannot be written.
+    pub fn delete_note(&self, profile: &str, about: &About) -> Result<(), StoreError> {
+        let (attribute, item) = item_columns(about);
+        self.with(|connection| {
+            connection.execute(
+                "DELETE FROM note WHERE profile = ?1 AND identifier = ?2 AND is_item = ?3 AND attribute = ?4 AND item = ?5",
+                params![profile, about.identifier.as_bytes(), about.item.is_some(), attribute, item],
+            )
+        })
+        .map(|_| ())
+    }
+
+    /// The notes of one file, or all of a profile, the one written last first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn notes(&self, profile: &str, file: Option<&Sha256>) -> Result<Vec<Note>, StoreError> {
+        self.with(|connection| {
+            let mut select = connection.prepare_cached(
+                "SELECT identifier, is_item, attribute, item, file, text, written FROM note
+                 WHERE profile = ?1 AND (?2 IS NULL OR file = ?2) ORDER BY written DESC, rowid DESC",
+            )?;
+            let rows = select.query_map(params![profile, file.map(Sha256::as_str)], read)?;
+            Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
+        })
+    }
+}
+
+/// The columns that tell one item from another; empty for a report as a whole.
+fn item_columns(about: &About) -> (&[u8], &[u8]) {
+    about.item.as_ref().map_or((b"", b""), |item| (item.attribute.as_bytes(), item.text.as_bytes()))
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Option<Note>> {
+    let outside = |column: usize| row.get::<_, Vec<u8>>(column).map(Untrusted::from);
+    let Some(identifier) = Identifier::new(outside(0)?) else { return Ok(None) };
+    let item = if row.get(1)? { Some(Item { attribute: outside(2)?, text: outside(3)? }) } else { None };
+    let file = row.get::<_, Option<String>>(4)?.and_then(|file| Sha256::parse(&file));
+    Ok(Some(Note { about: About { identifier, item }, file, text: outside(5)?, written: moment(row.get(6)?) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::Timestamp;
+
+    #[test]
+    fn a_note_is_on_a_report_or_on_one_thing_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+        let about = |item: Option<&str>| About {
+            identifier: Identifier::new(Untrusted::from("one")).unwrap(),
+            item: item.map(|text| Item::new(Untrusted::from("tags"), text.as_bytes())),
+        };
+        let note = |about: About, text: &str, second: i64| Note {
+            about,
+            file: Sha256::parse(&"ab".repeat(32)),
+            text: Untrusted::from(text),
+            written: Timestamp::from_second(second).unwrap(),
+        };
+        let nowhere = Sha256::parse(&"cd".repeat(32));
+        let written = [
+            note(about(None), "whole", 1),
+            note(about(Some("")), "nothing's", 2),
+            note(about(Some("A\u{1b}")), "a thing's", 3),
+        ];
+        written.iter().for_each(|note| store.write_note("p", note).unwrap());
+        store.write_note("p", &note(about(Some("A\u{1b}")), "changed", 4)).unwrap();
+        let texts = |file| {
+            let notes = store.notes("p", file).unwrap();
+            notes.into_iter().map(|note| note.text.visible().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(None), ["changed", "nothing's", "whole"]);
+        assert_eq!(texts(nowhere.as_ref()), [""; 0]);
+        assert!(store.notes("other", None).unwrap().is_empty());
+        store.delete_note("p", &about(Some(""))).unwrap();
+        assert_eq!(texts(written[0].file.as_ref()), ["changed", "whole"]);
+    }
+}

@@ -1,0 +1,136 @@
+//! The place of the store: a folder and a file that are the owner's alone, reached through no link that somebody else can turn.
+
+use super::database::StoreError;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// What the database writes beside its file.
+const BESIDE: [&str; 2] = ["-wal", "-shm"];
+
+/// Makes the folder and the file, for the owner's eyes only, whatever the umask says; takes from others what an earlier
+/// umask gave them.
+pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
+    // The file and its folder are no links, whoever made them.
+    let link = |part: &Path| Err(StoreError::Link(part.to_owned()));
+    if let Some(part) = path.ancestors().take(2).find(|part| part.is_symlink()) {
+        return link(part);
+    }
+    let failed = |why| StoreError::File { path: path.to_owned(), why };
+    if let Some(folder) = path.parent() {
+        make_folder(folder).map_err(failed)?;
+    }
+    let file = create(path).map_err(failed)?;
+    if let Some(part) = path.ancestors().skip(2).find(|part| is_another_users(part, &file)) {
+        return link(part);
+    }
+    for file in std::iter::once(path.to_owned()).chain(BESIDE.iter().map(|ending| beside(path, ending))) {
+        close_to_others(&file, 0o600).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Opens a file to write, making it if it is not there; what is made is the owner's alone.
+pub(super) fn create(path: &Path) -> std::io::Result<File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// A name beside the file's.
+pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// The names of all files of a database.
+pub(super) fn files(path: &Path) -> impl Iterator<Item = (PathBuf, &'static str)> + '_ {
+    // The file itself goes last: as long as it is there, nobody makes a new one.
+    BESIDE.into_iter().chain([""]).map(|ending| (beside(path, ending), ending))
+}
+
+fn make_folder(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)?;
+    close_to_others(folder, 0o700)
+}
+
+/// Takes from others what they may do with a file, if it is there.
+#[cfg(unix)]
+fn close_to_others(path: &Path, mode: u32) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    match std::fs::metadata(path) {
+        Ok(about) if about.permissions().mode() & 0o077 != 0 => {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+        }
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn close_to_others(_: &Path, _: u32) -> std::io::Result<()> {
+    Ok(())
+}
+
+/// Whether a part of the path is a link that neither the system nor the file's owner made.
+///
+/// Links of the system's own, such as `/var` on some systems, are followed, and so is the user's own arrangement.
+#[cfg(unix)]
+fn is_another_users(part: &Path, file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let Ok(about) = std::fs::symlink_metadata(part) else { return false };
+    let is_owners = about.uid() == 0 || file.metadata().is_ok_and(|file| file.uid() == about.uid());
+    about.is_symlink() && !is_owners
+}
+
+#[cfg(not(unix))]
+fn is_another_users(_: &Path, _: &File) -> bool {
+    false
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn mode(path: &Path) -> u32 {
+        std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn what_an_earlier_umask_gave_to_others_is_taken_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("deep/er");
+        std::fs::create_dir_all(&inner).unwrap();
+        let path = inner.join("behaview.db");
+        for file in [path.clone(), beside(&path, "-wal")] {
+            std::fs::write(&file, b"").unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).unwrap();
+        }
+        std::fs::set_permissions(&inner, std::fs::Permissions::from_mode(0o777)).unwrap();
+        prepare(&path).unwrap();
+        assert_eq!([mode(&inner), mode(&path), mode(&beside(&path, "-wal"))], [0o700, 0o600, 0o600]);
+    }
+
+    #[test]
+    fn no_link_is_followed_that_stands_for_the_file_or_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        std::fs::create_dir(&real).unwrap();
+        symlink(&real, &link).unwrap();
+        assert!(matches!(prepare(&link.join("behaview.db")), Err(StoreError::Link(found)) if found == link));
+        symlink(real.join("other"), real.join("behaview.db")).unwrap();
+        assert!(matches!(prepare(&real.join("behaview.db")), Err(StoreError::Link(_))));
+        assert!(!real.join("other").exists());
+        // The user's own arrangement above them is the user's own business.
+        std::fs::create_dir(real.join("data")).unwrap();
+        prepare(&link.join("data/behaview.db")).unwrap();
+    }
+}

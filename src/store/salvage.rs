@@ -1,0 +1,190 @@
+//! A database that is damaged as a whole: it is set aside under a new name, and what can be read of it is carried over.
+
+use super::database::StoreError;
+use super::place::{beside, create, files};
+use crate::text::count;
+use rusqlite::types::Value;
+use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter};
+use std::io::{Seek, Write};
+use std::path::{Path, PathBuf};
+
+/// Ending of the file that says that the database was found damaged: the next start sets it aside.
+const MARK: &str = "-damaged";
+
+/// The start of every database of this program, by the format: what a damaged one is given back, so that the rest is read.
+const HEAD: &[u8] = b"SQLite format 3\0\x10\x00\x02\x02\x00\x40\x20\x20";
+
+/// What became of a damaged database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Salvaged {
+    /// Where it is now.
+    pub aside: PathBuf,
+    /// Entries of the ledger that were carried over.
+    pub entries: u64,
+    /// Whether the ledger was read from its first entry to its last.
+    pub is_ledger_whole: bool,
+    /// Answers that were carried over.
+    pub answers: u64,
+}
+
+impl Salvaged {
+    /// What the user must know of it.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let ledger = if self.is_ledger_whole {
+            format!("Its ledger was saved: {}.", count(self.entries, "call"))
+        } else {
+            format!(
+                "Of its ledger {} were saved, and some may be lost: budgets count only what was saved; behaview quota shows what the service counted.",
+                count(self.entries, "call")
+            )
+        };
+        let aside = crate::text::Untrusted::from(self.aside.to_string_lossy().into_owned()).visible();
+        let answers = count(self.answers, "answer");
+        format!("The store was damaged, and was set aside as {aside}. {ledger} Saved with it: {answers}.")
+    }
+}
+
+/// Whether the database said that it is damaged.
+pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+}
+
+/// Notes that the database is damaged, for the next start.
+pub(super) fn mark(path: &Path) {
+    // Where even that cannot be written, the next error says so again.
+    let _ = create(&beside(path, MARK));
+}
+
+/// Whether the database was found to be damaged before.
+pub(super) fn is_marked(path: &Path) -> bool {
+    beside(path, MARK).exists()
+}
+
+/// Sets a damaged database aside, makes a new one, and carries over what can be read.
+///
+/// One program does so at a time; another that waited for it finds the new one.
+pub(super) fn anew(
+    path: &Path,
+    open: impl Fn() -> rusqlite::Result<Connection>,
+) -> Result<(Connection, Option<Salvaged>), StoreError> {
+    let failed = |why| StoreError::File { path: path.to_owned(), why };
+    let lock = create(&beside(path, "-lock")).map_err(failed)?;
+    lock.lock().map_err(failed)?;
+    if !is_marked(path)
+        && let Ok(connection) = open()
+    {
+        return Ok((connection, None));
+    }
+    let aside = set_aside(path).map_err(failed)?;
+    let database = |why| StoreError::Database { path: path.to_owned(), why };
+    let mut connection = open().map_err(database)?;
+    let salvaged = carry_over(&aside, &mut connection).map_err(database)?;
+    // From here on the new one is used; the mark is of the old one.
+    let _ = std::fs::remove_file(beside(path, MARK));
+    let _ = std::fs::remove_file(beside(path, "-lock"));
+    Ok((connection, Some(salvaged)))
+}
+
+fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
+    let free = (1..).map(|n| beside(path, &format!("-damaged-{n}"))).find(|name| !name.exists());
+    let aside = free.ok_or(std::io::ErrorKind::AlreadyExists)?;
+    for (file, ending) in files(path) {
+        match std::fs::rename(&file, beside(&aside, ending)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(aside)
+}
+
+fn carry_over(aside: &Path, new: &mut Connection) -> rusqlite::Result<Salvaged> {
+    let mut salvaged = Salvaged { aside: aside.to_owned(), entries: 0, is_ledger_whole: false, answers: 0 };
+    if mend_head(aside).is_err() {
+        return Ok(salvaged);
+    }
+    let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let Ok(old) = Connection::open_with_flags(aside, access) else { return Ok(salvaged) };
+    let transaction = new.transaction()?;
+    // Rows come in any order.
+    transaction.pragma_update(None, "defer_foreign_keys", true)?;
+    for table in tables(&transaction)? {
+        let (count, is_whole) = carry_table(&old, &transaction, &table)?;
+        match table.as_str() {
+            "ledger" => (salvaged.entries, salvaged.is_ledger_whole) = (count, is_whole),
+            "answer" => salvaged.answers = count,
+            _ => {}
+        }
+    }
+    leave_out_what_is_cut(&transaction)?;
+    transaction.commit()?;
+    Ok(salvaged)
+}
+
+/// The first bytes are the same in every database: where they are damaged, they are written anew.
+fn mend_head(aside: &Path) -> std::io::Result<()> {
+    let mut file = std::fs::OpenOptions::new().write(true).open(aside)?;
+    file.seek(std::io::SeekFrom::Start(0))?;
+    file.write_all(HEAD)
+}
+
+fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut select =
+        connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")?;
+    let names = select.query_map([], |row| row.get(0))?;
+    names.collect()
+}
+
+fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    let mut select = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
+    let names = select.query_map([table], |row| row.get(0))?;
+    names.collect()
+}
+
+/// Carries over the rows of a table from both ends, as far as they can be read; says how many, and whether that is all.
+fn carry_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Result<(u64, bool)> {
+    let Ok(known) = columns(old, table) else { return Ok((0, false)) };
+    let columns: Vec<_> = columns(new, table)?.into_iter().filter(|column| known.contains(column)).collect();
+    if columns.is_empty() {
+        return Ok((0, false));
+    }
+    let (names, places) = (columns.join(", "), vec!["?"; columns.len() + 1].join(", "));
+    let mut insert = new.prepare(&format!("INSERT OR IGNORE INTO {table} (rowid, {names}) VALUES ({places})"))?;
+    let (mut carried, mut is_whole) = (0, false);
+    for order in ["ASC", "DESC"] {
+        let Ok(mut select) = old.prepare(&format!("SELECT rowid, {names} FROM {table} ORDER BY rowid {order}")) else {
+            return Ok((carried, false));
+        };
+        let Ok(mut rows) = select.query([]) else { return Ok((carried, false)) };
+        loop {
+            match rows.next() {
+                Ok(Some(row)) => {
+                    let values =
+                        (0..=columns.len()).map(|n| row.get::<_, Value>(n)).collect::<rusqlite::Result<Vec<_>>>();
+                    // A row that cannot be read, or not be kept, costs itself.
+                    let kept = values.and_then(|values| insert.execute(params_from_iter(values))).unwrap_or(0);
+                    carried += kept as u64;
+                }
+                Ok(None) => {
+                    is_whole = order == "ASC";
+                    break;
+                }
+                Err(_) => break,
+            }
+        }
+        if is_whole {
+            break;
+        }
+    }
+    Ok((carried, is_whole))
+}
+
+/// Answers whose bytes were not carried over whole do not count as held, nor do reports without an answer.
+fn leave_out_what_is_cut(new: &Connection) -> rusqlite::Result<()> {
+    new.execute_batch(
+        "UPDATE answer SET usable = 0 WHERE length > 0 AND (SELECT COUNT(*) FROM block b WHERE b.answer = answer.id)
+             < (length + block - 1) / block;
+         DELETE FROM report WHERE answer NOT IN (SELECT id FROM answer WHERE usable IS NOT 0);
+         DELETE FROM block WHERE answer NOT IN (SELECT id FROM answer)",
+    )
+}

@@ -1,0 +1,80 @@
+//! Medians, spreads and ratios, and the tables they are printed in.
+
+use std::fmt;
+use std::time::Duration;
+
+/// What was measured several times.
+#[derive(Clone, Default)]
+pub struct Figure(Vec<f64>);
+
+impl Figure {
+    /// One more measurement.
+    pub fn add(&mut self, value: f64) {
+        self.0.push(value);
+        self.0.sort_by(f64::total_cmp);
+    }
+
+    /// One more measurement of time, kept in milliseconds.
+    pub fn time(&mut self, time: Duration) {
+        self.add(time.as_secs_f64() * 1_000.0);
+    }
+
+    /// The value below which this part of the measurements lies.
+    pub fn quantile(&self, part: f64) -> f64 {
+        let last = self.0.len().saturating_sub(1);
+        self.0.get((last as f64 * part).round() as usize).copied().unwrap_or(f64::NAN)
+    }
+
+    /// The middle one.
+    pub fn median(&self) -> f64 {
+        self.quantile(0.5)
+    }
+
+    /// Median, lowest and highest.
+    pub fn words(&self) -> String {
+        format!("{:.1} ({:.1} to {:.1})", self.median(), self.quantile(0.0), self.quantile(1.0))
+    }
+}
+
+/// A table of figures and of ratios.
+pub struct Table {
+    name: String,
+    rows: Vec<[String; 3]>,
+    ratios: Vec<String>,
+}
+
+impl Table {
+    /// An empty table.
+    pub fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), rows: Vec::new(), ratios: Vec::new() }
+    }
+
+    /// A row: what was measured, of which program, and the figure.
+    pub fn row(&mut self, what: &str, program: &str, figure: impl Into<String>) {
+        self.rows.push([what.to_owned(), program.to_owned(), figure.into()]);
+    }
+
+    /// A ratio, beside the most that it should be.
+    pub fn ratio(&mut self, what: &str, ours: f64, theirs: f64, most: f64) {
+        let ratio = ours / theirs;
+        let verdict = if ratio <= most { "holds" } else { "FALLS SHORT" };
+        self.ratios.push(format!("{what}: {ratio:.3} (at most {most}): {verdict}"));
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\n## {}", self.name)?;
+        let width = |column: usize| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let (first, second) = (width(0), width(1));
+        for [what, program, figure] in &self.rows {
+            writeln!(f, "{what:first$}  {program:second$}  {figure}")?;
+        }
+        self.ratios.iter().try_for_each(|ratio| writeln!(f, "- {ratio}"))
+    }
+}
+
+/// How busy the machine is.
+pub fn load() -> String {
+    std::fs::read_to_string("/proc/loadavg").map_or_else(|_| "not known".to_owned(), |load| load.trim().to_owned())
+}

@@ -1,0 +1,41 @@
+//! The programs that are measured beside ours, as far as they are installed.
+
+use crate::report::Made;
+use crate::terminal::Program;
+use std::ffi::OsStr;
+
+/// A peer, and how it is spoken to.
+pub struct Peer {
+    /// How it is started on a report.
+    pub program: Program,
+    /// What its first screen with data shows.
+    pub first: &'static str,
+    /// One page down.
+    pub page: &'static [u8],
+}
+
+/// Every installed peer on a report.
+pub fn on(report: &Made) -> Vec<Peer> {
+    let path = report.path.as_os_str();
+    let script = |line: &str| vec![OsStr::new("-c").to_owned(), line.into(), "sh".into(), path.to_owned()];
+    let peer = |name: &str, program: &str, arguments: &[&OsStr], first| Peer {
+        program: Program::new(name, program, arguments),
+        first,
+        page: b"\x06",
+    };
+    let piped = script("jq . \"$1\" | less");
+    let piped: Vec<&OsStr> = piped.iter().map(AsRef::as_ref).collect();
+    let all = [
+        ("jless", peer("jless", "jless", &[path], "Bench Box")),
+        ("fx", peer("fx", "fx", &[path], "Bench Box")),
+        ("jq", peer("jq | less", "sh", &piped, "Bench Box")),
+        ("less", peer("less", "less", &[path], "Bench Box")),
+        ("vim", peer("vim", "vim", &[OsStr::new("-n"), OsStr::new("-u"), OsStr::new("NONE"), path], "Bench Box")),
+    ];
+    all.into_iter().filter(|(needed, _)| is_installed(needed)).map(|(_, peer)| peer).collect()
+}
+
+fn is_installed(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
+}

@@ -1,0 +1,54 @@
+//! Everything that is held: listed, sorted, deleted after a yes that says what goes.
+
+use crate::screen;
+use crate::stage::{Stage, file, main_file, options};
+use behaview::demo::{Endpoint, Listing, Options};
+
+#[test]
+fn everything_that_is_held_stands_on_one_screen() {
+    let mut stage = Stage::listed();
+    stage.keys("esc");
+    stage.open(&file("Parcel"));
+    stage.keys("enter esc H");
+    screen!("held", stage);
+    stage.keys("s s s j");
+    screen!("held_by_file", stage);
+    stage.size(80, 24);
+    screen!("held_80x24", stage);
+    stage.size(40, 10);
+    screen!("held_40x10", stage);
+    assert_eq!(stage.paid_calls(), 2);
+}
+
+#[test]
+fn one_report_is_deleted_after_a_yes() {
+    let mut stage = Stage::at(main_file(), Options { listing: Listing::Identifiers, ..options() });
+    stage.keys("enter enter esc a x enter H d");
+    screen!("held_delete_asks", stage);
+    stage.keys("esc");
+    assert!(stage.screen().contains("Held: 2"), "{}", stage.screen());
+    stage.keys("d y");
+    // The address of the service stands in what is packed, and its port in the address: the last digit varies.
+    let shown = (330..345).fold(stage.screen(), |screen, size| screen.replace(&format!("{size} B"), "33_ B"));
+    insta::assert_snapshot!("held_deleted", shown);
+    stage.keys("esc");
+    stage.open(&main_file());
+    stage.keys("enter");
+    assert_eq!((stage.calls(Endpoint::List), stage.calls(Endpoint::Behaviour)), (1, 2));
+}
+
+#[test]
+fn a_file_what_is_old_and_everything_go_after_a_yes() {
+    let mut stage = Stage::listed();
+    stage.keys("H p 3 0 enter");
+    assert!(stage.screen().contains("Nothing is held that is as old"), "{}", stage.screen());
+    stage.later(31 * 86_400);
+    stage.keys("p 3 0 enter");
+    screen!("held_purge_by_age", stage);
+    stage.keys("esc D");
+    screen!("held_delete_file", stage);
+    stage.keys("esc X y");
+    screen!("held_nothing", stage);
+    stage.keys("esc");
+    assert!(stage.screen().contains("No file has been opened yet"), "{}", stage.screen());
+}

@@ -1,0 +1,58 @@
+//! Notes on reports and on rows: written, shown wherever they belong, kept over a new fetch, deleted.
+
+use crate::screen;
+use crate::stage::{Stage, main_file, options};
+use behaview::app::Message;
+
+fn write(stage: &mut Stage, text: &str) {
+    stage.keys("a");
+    stage.session.take(Message::Paste(text.to_owned()));
+    stage.keys("enter");
+}
+
+#[test]
+fn a_note_on_a_report_is_written_shown_and_deleted() {
+    let mut stage = Stage::listed();
+    stage.keys("a s e e space q u");
+    screen!("note_typed", stage);
+    stage.keys("enter");
+    screen!("note_on_report", stage);
+    let mut stage = stage.restart_without_service();
+    assert!(stage.screen().contains("✎1"), "{}", stage.screen());
+    stage.open(&main_file());
+    assert!(stage.screen().contains("CAPE Sandbox ✎"), "{}", stage.screen());
+    stage.keys("a ctrl-u enter");
+    screen!("note_deletion_asks", stage);
+    stage.keys("esc esc");
+    assert!(stage.screen().contains("✎ see qu"), "{}", stage.screen());
+    stage.keys("a ctrl-u enter y");
+    assert!(!stage.screen().contains('✎'), "{}", stage.screen());
+}
+
+#[test]
+fn a_note_on_a_row_stays_with_what_the_row_says() {
+    let mut stage = Stage::listed();
+    stage.keys("enter 3 j");
+    write(&mut stage, "survives a reboot\u{1b}[2J");
+    screen!("note_on_row", stage);
+    stage.keys("enter");
+    screen!("note_in_detail", stage);
+    write(&mut stage, "!");
+    assert!(stage.screen().contains(r"survives a reboot [2J!"), "{}", stage.screen());
+    stage.keys("esc r");
+    assert_eq!(stage.paid_calls(), 2);
+    stage.keys("esc enter 3");
+    assert!(stage.screen().contains(" ✎"), "{}", stage.screen());
+    assert_eq!(stage.screen().matches('✎').count(), 2, "{}", stage.screen());
+}
+
+#[test]
+fn a_note_costs_nothing_and_needs_no_key() {
+    let mut stage = Stage::without_key();
+    stage.open(&main_file());
+    stage.keys("a");
+    assert!(!stage.screen().contains("Note on"), "nothing is chosen: {}", stage.screen());
+    let mut stage = Stage::at(main_file(), options());
+    stage.keys("a");
+    assert!(!stage.screen().contains("Note on") && stage.paid_calls() == 0);
+}

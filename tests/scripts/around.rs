@@ -1,0 +1,246 @@
+//! What stands around the program: completions, man pages, logs, the doctor, proxies and authorities.
+
+use crate::desk::{Desk, behaview, errors, json, main_file, text};
+use behaview::demo::Options;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
+#[test]
+fn completions_and_man_pages_know_every_command() {
+    let home = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| behaview(home.path()).args(arguments).output().unwrap();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let text = text(&run(&["completions", shell]));
+        assert!(["ledger", "max-cost", "dry-run", "doctor"].iter().all(|word| text.contains(word)), "{shell}");
+    }
+    let page = text(&run(&["man"]));
+    assert!(page.contains(".TH behaview 1") && page.contains("behaview\\-ledger(1)"), "{page}");
+    for (code, words) in behaview::cli::exit_codes() {
+        assert!(page.contains(&words.replace('-', "\\-")) && page.contains(&code.to_string()), "{words}");
+    }
+    assert!(text(&run(&["man", "list"])).contains("behaview\\-list"));
+    assert_eq!(run(&["man", "nothing"]).status.code(), Some(2));
+    let folder = home.path().join("man1");
+    assert!(run(&["man", "--into", folder.to_str().unwrap()]).status.success());
+    assert!(folder.join("behaview.1").exists() && folder.join("behaview-config.1").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_shell_reads_the_completions() {
+    let home = tempfile::tempdir().unwrap();
+    let completions = behaview(home.path()).args(["completions", "bash"]).output().unwrap();
+    let mut shell = std::process::Command::new("bash");
+    let line = "source /dev/stdin; COMP_WORDS=(behaview led); COMP_CWORD=1; _behaview behaview led behaview; echo ${COMPREPLY[@]}";
+    let Ok(mut child) =
+        shell.args(["-c", line]).stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn()
+    else {
+        return; // no such shell here
+    };
+    child.stdin.take().unwrap().write_all(&completions.stdout).unwrap();
+    assert_eq!(text(&child.wait_with_output().unwrap()), "ledger\n");
+}
+
+fn logged(desk: &Desk) -> String {
+    std::fs::read_to_string(desk.home.path().join(".local/state/behaview/log/behaview.log")).unwrap_or_default()
+}
+
+#[test]
+fn calls_are_logged_and_an_error_names_its_line() {
+    let desk = Desk::with(Options { faults: vec!["503*1".parse().unwrap()], ..Options::default() });
+    let failed = desk.run(&["list", &main_file()]);
+    let said = errors(&failed);
+    let id = said.split("[log ").nth(1).and_then(|rest| rest.split(']').next()).unwrap().to_owned();
+    let log = logged(&desk);
+    let line = log.lines().find(|line| line.contains(&format!(" {id} "))).unwrap();
+    assert!(
+        line.contains(" error ") && line.contains(" ms=") && line.contains("not well") && line.contains("price="),
+        "{line}"
+    );
+    json(&desk.run(&["list", &main_file()]));
+    json(&desk.run(&["list", "--log-level", "debug", &main_file()]));
+    let log = logged(&desk);
+    assert!(log.contains("outcome=\"answered with ") && log.contains(" debug ") && log.contains(" held "), "{log}");
+    assert!(!log.contains(&desk.key));
+    let before = log.len();
+    json(&desk.run(&["list", "--log-level", "off", &main_file()]));
+    assert_eq!(logged(&desk).len(), before);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = desk.home.path().join(".local/state/behaview");
+        for path in [folder.clone(), folder.join("log"), folder.join("log/behaview.log")] {
+            assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o077, 0, "{path:?}");
+        }
+    }
+}
+
+#[test]
+fn a_log_that_cannot_be_written_keeps_nobody_from_working() {
+    let desk = Desk::new();
+    std::fs::create_dir_all(desk.home.path().join(".local/state")).unwrap();
+    std::fs::write(desk.home.path().join(".local/state/behaview"), "").unwrap();
+    let output = desk.run(&["list", &main_file()]);
+    json(&output);
+    assert!(errors(&output).contains("there is no log"), "{output:?}");
+}
+
+#[test]
+fn the_doctor_finds_what_is_wrong_and_asks_nobody_unless_told_to() {
+    let desk = Desk::new();
+    let named = |output: &std::process::Output, name: &str| {
+        let checks: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        checks.as_array().unwrap().iter().find(|check| check["name"] == name).cloned().unwrap_or_default()
+    };
+    let well = desk.run(&["doctor", "--json"]);
+    assert!(well.status.success(), "{well:?}");
+    assert!(named(&well, "key")["found"].as_str().unwrap().contains("VT_APIKEY"));
+    assert_eq!(desk.demo.seen().len(), 0);
+    let online = desk.run(&["doctor", "--json", "--online"]);
+    assert!(online.status.success() && desk.paid() == 0, "{online:?}");
+    assert_eq!(named(&online, "clock")["found"], "as the service's");
+    let keyless =
+        desk.command(&["doctor", "--json"]).env_remove("VT_APIKEY").env("BEHAVIEW_BUGDET", "1").output().unwrap();
+    assert_eq!(keyless.status.code(), Some(1), "{keyless:?}");
+    assert_eq!(named(&keyless, "key")["health"], "wrong");
+    assert!(named(&keyless, "variables")["found"].as_str().unwrap().contains("BEHAVIEW_BUGDET"));
+    json(&desk.run(&["list", &main_file()]));
+    let store = desk.home.path().join(".local/share/behaview/behaview.db");
+    assert!(named(&desk.run(&["doctor", "--json"]), "store")["found"].as_str().unwrap().contains("sound"));
+    std::fs::write(&store, vec![b'x'; 8192]).unwrap();
+    let broken = desk.run(&["doctor", "--json"]);
+    assert_eq!(
+        (broken.status.code(), named(&broken, "store")["health"].as_str()),
+        (Some(1), Some("wrong")),
+        "{broken:?}"
+    );
+    desk.configure("wrong = 1\n");
+    let broken = desk.run(&["doctor"]);
+    assert!(broken.status.code() == Some(1) && text(&broken).contains("config check"), "{broken:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_doctor_runs_no_command_and_names_files_that_others_may_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let desk = Desk::new();
+    let path = desk.home.path().join(".config/behaview/config.toml");
+    let file = std::fs::read_to_string(&path).unwrap();
+    let without_key = |arguments: &[&str]| text(&desk.command(arguments).env_remove("VT_APIKEY").output().unwrap());
+    std::fs::write(&path, format!("api_key_command = \"touch {}/ran\"\n{file}", desk.home.path().display())).unwrap();
+    assert!(without_key(&["doctor"]).contains("not run now") && !desk.home.path().join("ran").exists());
+    std::fs::write(&path, format!("api_key = \"abc\"\n{file}")).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert!(without_key(&["doctor"]).contains("chmod 600"));
+    std::fs::write(&path, file).unwrap();
+    let official = desk.home.path().join(".vt.toml");
+    std::fs::write(&official, "apikey=\"abc\"\n").unwrap();
+    std::fs::set_permissions(&official, std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert!(without_key(&["doctor"]).contains("~/.vt.toml, which others may read"));
+}
+
+/// Waits for one connection, says no, and gives what was said to it.
+fn proxy() -> (String, std::thread::JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let heard = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut said = [0; 2048];
+        let length = stream.read(&mut said).unwrap();
+        stream.write_all(b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n").unwrap();
+        String::from_utf8_lossy(&said[..length]).into_owned()
+    });
+    (address, heard)
+}
+
+#[test]
+fn a_proxy_is_used_when_it_is_asked_for_and_never_sees_the_key() {
+    for by_variable in [false, true] {
+        let desk = Desk::new();
+        let (address, heard) = proxy();
+        let mut command = desk.command(&["list", &main_file(), "--set", "root=https://scanner.invalid"]);
+        let output = match by_variable {
+            true => command.env("HTTPS_PROXY", &address).args(["--set", "proxy=env"]).output().unwrap(),
+            false => command.arg("--set").arg(format!("proxy={address}")).output().unwrap(),
+        };
+        assert_eq!(output.status.code(), Some(8), "{output:?}");
+        let heard = heard.join().unwrap();
+        assert!(heard.starts_with("CONNECT scanner.invalid:443 ") && !heard.contains(&desk.key), "{heard}");
+    }
+}
+
+#[test]
+fn no_proxy_is_used_unless_it_is_asked_for_nor_for_what_is_on_this_machine() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let (desk, file) = (Desk::new(), main_file());
+    for flags in [&[][..], &["--set", "proxy=env"]] {
+        let arguments = [&["list", "--refresh", &file], flags].concat();
+        let mut command = desk.command(&arguments);
+        for name in ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+            command.env(name, &address);
+        }
+        json(&command.output().unwrap());
+    }
+    let elsewhere =
+        ["list", "--refresh", &main_file(), "--set", "root=https://127.0.0.1:1", "--set", "connect_timeout=2"];
+    let output = desk.command(&elsewhere).env("HTTPS_PROXY", &address).output().unwrap();
+    assert_eq!(output.status.code(), Some(8), "{output:?}");
+    assert!(listener.accept().is_err(), "the proxy was never connected to");
+}
+
+#[test]
+fn a_silent_service_is_given_up_after_the_time_that_the_profile_sets() {
+    let desk = Desk::with(Options { faults: vec!["stall=100*1".parse().unwrap()], ..Options::default() });
+    let began = std::time::Instant::now();
+    let output = desk.run(&["list", &main_file(), "--set", "timeout=1"]);
+    assert!(output.status.code() == Some(8) && errors(&output).contains("silent for too long"), "{output:?}");
+    assert!(began.elapsed().as_secs() < 30);
+}
+
+#[test]
+fn authorities_that_cannot_be_read_are_told_before_anything_is_sent() {
+    let desk = Desk::new();
+    let path = desk.home.path().join("ca.pem");
+    let set = format!("ca_file={}", path.display());
+    let missing = desk.run(&["list", &main_file(), "--set", &set]);
+    assert!(missing.status.code() == Some(14) && errors(&missing).contains("ca_file cannot be read"), "{missing:?}");
+    std::fs::write(&path, "no certificate\n").unwrap();
+    let empty = desk.run(&["list", &main_file(), "--set", &set]);
+    assert!(empty.status.code() == Some(8) && errors(&empty).contains("ca_file"), "{empty:?}");
+    assert_eq!(desk.demo.seen().len(), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_debian_package_holds_a_program_that_runs() {
+    let run = |program: &str, arguments: &[&str], target: &std::path::Path| {
+        let mut command = std::process::Command::new(program);
+        // The test's own program is large: compressing it would take longer than all other tests.
+        command.args(arguments).env("CARGO_TARGET_DIR", target).env("DPKG_DEB_COMPRESSOR_TYPE", "none").output()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    if run("dpkg-deb", &["--version"], folder.path()).is_err() {
+        return; // no such system
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/debian.sh");
+    let made = run(script, &[env!("CARGO_BIN_EXE_behaview")], folder.path()).unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let root = folder.path().join("root");
+    let package = text(&made).trim().to_owned();
+    assert!(run("dpkg-deb", &["-x", &package, root.to_str().unwrap()], folder.path()).unwrap().status.success());
+    let shown = run("dpkg-deb", &["-f", &package, "Version"], folder.path()).unwrap();
+    assert_eq!(text(&shown).trim(), env!("CARGO_PKG_VERSION"));
+    for file in [
+        "man/man1/behaview.1.gz",
+        "man/man1/behaview-ledger.1.gz",
+        "bash-completion/completions/behaview",
+        "zsh/vendor-completions/_behaview",
+        "fish/vendor_completions.d/behaview.fish",
+    ] {
+        assert!(root.join("usr/share").join(file).metadata().unwrap().len() > 100, "{file}");
+    }
+    let version = run(root.join("usr/bin/behaview").to_str().unwrap(), &["--version"], folder.path()).unwrap();
+    assert_eq!(text(&version), concat!("behaview ", env!("CARGO_PKG_VERSION"), "\n"));
+}

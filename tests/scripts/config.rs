@@ -1,0 +1,97 @@
+//! `behaview config`: what is set and by whom, a file to start from, mistakes by their lines.
+
+use crate::desk::{Desk, behaview, errors, json, main_file, text};
+use serde_json::{Value, json};
+
+fn setting(shown: &Value, name: &str) -> Value {
+    let found = shown["settings"].as_array().unwrap().iter().find(|setting| setting["name"] == name).unwrap();
+    json!([found["value"], found["from"]])
+}
+
+#[test]
+fn what_is_set_is_shown_with_who_says_so_and_no_secret() {
+    let desk = Desk::new();
+    desk.configure("proxy = \"http://user:hidden1@proxy.example:3128\"\n[budget]\nsession = 9\ndaily = 9\n");
+    let path = desk.home.path().join(".config/behaview/config.toml");
+    let file = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("api_key = \"hidden2\"\napi_key_command = \"echo hidden3\"\n{file}")).unwrap();
+    let mut command = desk.command(&["config", "show", "--json", "--set", "budget.session=3", "--log-level", "debug"]);
+    let output = command.env("BEHAVIEW_BUDGET_DAILY", "5").env("BEHAVIEW_TIMEOUT", "7").output().unwrap();
+    let shown = json(&output);
+    for (name, wanted) in [
+        ("budget.session", json!(["3", "flag"])),
+        ("log_level", json!(["\"debug\"", "flag"])),
+        ("budget.daily", json!(["5", "variable BEHAVIEW_BUDGET_DAILY"])),
+        ("profiles.lab.timeout", json!(["7", "variable BEHAVIEW_TIMEOUT"])),
+        ("profile", json!(["\"lab\"", "file, line 3"])),
+        ("profiles.lab.header", json!(["\"x-apikey\"", "default"])),
+        ("budget.confirm_above", json!([null, "default"])),
+    ] {
+        assert_eq!(setting(&shown, name), wanted, "{name}");
+    }
+    let columns = desk.run(&["config", "show"]);
+    for output in [&output, &columns] {
+        let said = text(output) + &errors(output);
+        assert!(!said.contains("hidden") && !said.contains(&desk.key), "{said}");
+    }
+}
+
+#[test]
+fn flags_and_variables_reach_what_is_done() {
+    let desk = Desk::new();
+    let over = desk.run(&["list", &main_file(), "--set", "budget.session=0"]);
+    assert_eq!((over.status.code(), desk.demo.seen().len()), (Some(11), 0), "{over:?}");
+    let over = desk.command(&["list", &main_file()]).env("BEHAVIEW_BUDGET_DAILY", "0").output().unwrap();
+    assert_eq!((over.status.code(), desk.demo.seen().len()), (Some(11), 0), "{over:?}");
+    for (flags, variable, code) in [
+        (&["--set", "budget.weekly=1"][..], "", 2),
+        (&["--set", "budget.session=x"], "", 2),
+        (&["--set", "api_key=x"], "", 2),
+        (&["--set", "nothing"], "", 2),
+        (&["--log-level", "loud"], "", 2),
+        (&[], "many", 2),
+    ] {
+        let file = main_file();
+        let arguments = [&["list", &file], flags].concat();
+        let output = desk.command(&arguments).env("BEHAVIEW_BUDGET_SESSION", variable).output().unwrap();
+        assert_eq!((output.status.code(), desk.demo.seen().len()), (Some(code), 0), "{flags:?} {output:?}");
+    }
+    let elsewhere = desk.home.path().join("other.toml");
+    std::fs::write(&elsewhere, "profile = 1\n").unwrap();
+    let output = desk.command(&["list", &main_file()]).env("BEHAVIEW_CONFIG", &elsewhere).output().unwrap();
+    assert!(output.status.code() == Some(14) && errors(&output).contains("other.toml, line 1"), "{output:?}");
+}
+
+#[test]
+fn a_file_to_start_from_is_made_once_and_is_right() {
+    let home = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| behaview(home.path()).args(arguments).output().unwrap();
+    let made = run(&["config", "init"]);
+    assert!(made.status.success(), "{made:?}");
+    let path = text(&made).trim().to_owned();
+    let written = std::fs::read_to_string(&path).unwrap();
+    assert!(written.contains("#api_key_command = ") && written.contains("BEHAVIEW_BUDGET_DAILY"));
+    assert!(run(&["config", "check"]).status.success());
+    std::fs::write(&path, "profile = \"virustotal\"\n").unwrap();
+    let again = run(&["config", "init"]);
+    assert!(again.status.code() == Some(1) && errors(&again).contains("is there already"), "{again:?}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "profile = \"virustotal\"\n");
+    #[cfg(unix)]
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).unwrap().permissions()) & 0o077, 0);
+}
+
+#[test]
+fn every_mistake_in_the_file_is_named_with_its_line() {
+    let desk = Desk::new();
+    desk.configure("listing = \"all\"\ntimeuot = 3\n[budget]\ndaily = \"5ecretK3y\"\n");
+    let output = desk.run(&["config", "check"]);
+    assert_eq!(output.status.code(), Some(14), "{output:?}");
+    let said = text(&output);
+    let lines: Vec<_> = said.lines().map(|line| line.split(':').nth(1).unwrap()).collect();
+    assert_eq!(lines, ["5", "6", "8"], "{said}");
+    assert!(said.contains("timeuot") && !said.contains("5ecret"), "{said}");
+    assert!(errors(&output).contains("3 mistakes"));
+    let found = desk.run(&["config", "check", "--json"]);
+    let found: Value = serde_json::from_slice(&found.stdout).unwrap();
+    assert_eq!(found["found"].as_array().unwrap().len(), 3);
+}

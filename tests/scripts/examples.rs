@@ -1,0 +1,97 @@
+//! Every example in a help text, run as a shell runs it; and every option that the README names.
+
+use crate::desk::{Desk, behaview, text};
+use std::path::Path;
+#[cfg(unix)]
+use std::process::Output;
+
+/// Every command with a help text of its own, as words.
+fn commands(desk: &Desk) -> Vec<Vec<String>> {
+    let inside = |words: &[String]| {
+        let help: Vec<_> = words.iter().map(String::as_str).chain(["--help"]).collect();
+        let help = text(&desk.run(&help));
+        let names = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+        let named = names.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+        let named = named.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+        named.map(|name| [words, &[name.to_owned()]].concat()).collect::<Vec<_>>()
+    };
+    let first = inside(&[]);
+    let second: Vec<_> = first.iter().flat_map(|words| inside(words)).collect();
+    [vec![Vec::new()], first, second].concat()
+}
+
+#[cfg(unix)]
+/// Runs a line by a shell that finds the program by its name.
+fn shell(desk: &Desk, line: &str) -> Output {
+    let folder = desk.home.path().join("bin");
+    let program = folder.join("behaview");
+    if !program.exists() {
+        std::fs::create_dir_all(&folder).unwrap();
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_behaview"), &program).unwrap();
+    }
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", line]).env_clear().env("PATH", path).env("HOME", desk.home.path()).env("VT_APIKEY", &desk.key);
+    command.stdin(std::process::Stdio::null()).output().unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn every_example_in_a_help_text_works() {
+    let desk = Desk::new();
+    let mut tried = Vec::new();
+    for words in commands(&desk) {
+        for help in ["-h", "--help"] {
+            let help = [words.iter().map(String::as_str).collect::<Vec<_>>(), vec![help]].concat();
+            let shown = text(&desk.run(&help));
+            let examples = || shown.lines().skip_while(|line| !line.starts_with("Example")).map(str::trim);
+            let given: String =
+                examples().filter(|line| line.starts_with("file=")).map(|line| format!("{line}\n")).collect();
+            for example in examples().filter(|line| line.starts_with("behaview ")) {
+                if tried.contains(&example.to_owned()) {
+                    continue;
+                }
+                let output = shell(&desk, &format!("{given}{example}"));
+                // A check that finds nothing says nothing.
+                let says = !output.stdout.is_empty() || example == "behaview config check";
+                assert!(output.status.success() && says, "{example} {output:?}");
+                tried.push(example.to_owned());
+            }
+        }
+    }
+    for command in
+        ["list", "show", "call", "cost", "quota", "usage", "ledger", "config", "doctor", "completions", "man"]
+    {
+        assert!(
+            tried.iter().any(|example| example.contains(&format!("behaview {command}"))),
+            "{command} has no example"
+        );
+    }
+}
+
+#[test]
+fn every_option_that_the_readme_names_is_one() {
+    let desk = Desk::new();
+    let known = commands(&desk);
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let mut tried = 0;
+    for line in readme.lines().filter_map(|line| line.strip_prefix("behaview ")) {
+        let line = line.split(['#', '|', '"']).next().unwrap();
+        let words: Vec<_> = line.split_whitespace().map(str::to_owned).collect();
+        let command = known.iter().rev().find(|command| words.starts_with(command)).unwrap();
+        let help = [command.iter().map(String::as_str).collect::<Vec<_>>(), vec!["--help"]].concat();
+        let help = text(&desk.run(&help));
+        for option in words.iter().filter(|word| word.starts_with("--")) {
+            assert!(help.contains(option.as_str()), "{option} of {line}");
+            tried += 1;
+        }
+    }
+    let help = text(&behaview(desk.home.path()).args(["demo", "--help"]).output().unwrap());
+    for row in readme.lines().filter(|line| line.starts_with("| `--")) {
+        for option in row.split('|').nth(1).unwrap().split('`').filter(|part| part.starts_with("--")) {
+            assert!(help.contains(option.split(' ').next().unwrap()), "{option}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 15, "{tried}");
+}

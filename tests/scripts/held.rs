@@ -1,0 +1,206 @@
+//! `behaview held` and `behaview import`: what is held, deleted to the last byte, and taken over from a colleague.
+
+use crate::desk::{Desk, errors, json, main_file, squeezed, text};
+use behaview::demo::{Listing, Options};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+fn held(desk: &Desk) -> Vec<Value> {
+    json(&desk.run(&["held", "--json"]))["held"].as_array().unwrap().clone()
+}
+
+fn store(desk: &Desk) -> PathBuf {
+    let paths = text(&desk.run(&["config", "path"]));
+    PathBuf::from(paths.lines().find_map(|line| line.strip_prefix("store")).unwrap().trim())
+}
+
+/// Whether bytes stand in any file of the store's folder.
+fn is_on_disk(desk: &Desk, wanted: &[u8]) -> bool {
+    let folder = store(desk).parent().unwrap().to_owned();
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
+    files.into_iter().any(|bytes| memchr::memmem::find(&bytes, wanted).is_some())
+}
+
+/// Some of the bytes that each answer has on disk, as they are compressed.
+fn canaries(desk: &Desk) -> Vec<Vec<u8>> {
+    let connection = rusqlite::Connection::open(store(desk)).unwrap();
+    let mut select = connection.prepare("SELECT bytes FROM block").unwrap();
+    let blocks = select.query_map([], |row| row.get::<_, Vec<u8>>(0)).unwrap();
+    let of = |block: Vec<u8>| [0, block.len() / 2, block.len() - 40].map(|at| block[at..at + 40].to_vec());
+    blocks.flat_map(|block| of(block.unwrap())).collect()
+}
+
+/// What a report says, as JSON.
+fn saved(desk: &Desk, id: &str) -> Vec<u8> {
+    let shown = desk.run(&["show", id]);
+    assert!(shown.status.success(), "{shown:?}");
+    shown.stdout
+}
+
+fn file(folder: &Path, name: &str, bytes: &[u8]) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, bytes).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_is_held_is_listed_with_size_age_and_origin() {
+    let desk = Desk::new();
+    assert_eq!(text(&desk.run(&["held"])), "Nothing is held.\n");
+    json(&desk.run(&["list", &main_file()]));
+    let shown = squeezed(&text(&desk.run(&["held"])));
+    assert!(shown.starts_with("received (UTC) size on disk notes at service from id\n"), "{shown}");
+    assert!(
+        shown.contains("- gone 11-13? lab ") || shown.contains("- to ") || shown.contains("- gone lab "),
+        "{shown}"
+    );
+    assert!(shown.contains("_CAPE Sandbox-1794474845\n") && shown.contains("\n4 held: "), "{shown}");
+    let note = "INSERT INTO note (profile, identifier, is_item, attribute, item, text, written)
+                SELECT profile, identifier, 1, CAST('tags' AS BLOB), CAST('A' AS BLOB), CAST('why?' AS BLOB), 0 FROM report
+                WHERE identifier LIKE '%CAPE%'";
+    assert_eq!(rusqlite::Connection::open(store(&desk)).unwrap().execute(note, []).unwrap(), 1);
+    let held = held(&desk);
+    let first = held.iter().find(|row| row["sandbox"] == "CAPE Sandbox").unwrap();
+    let note = &first["notes"][0];
+    assert_eq!([&note["attribute"], &note["item"], &note["text"]], ["tags", "A", "why?"]);
+    assert_eq!(
+        (&first["file"], &first["versions"], &first["profile"]),
+        (&main_file().into(), &1.into(), &"lab".into())
+    );
+    assert!(first["bytes"].as_u64() > first["on_disk"].as_u64());
+    assert_eq!(desk.demo.seen().len(), 1);
+}
+
+#[test]
+fn what_is_deleted_is_in_no_file_any_more_and_the_ledger_stays() {
+    let desk = Desk::new();
+    json(&desk.run(&["list", "--all", &main_file()]));
+    let canaries = canaries(&desk);
+    assert!(canaries.len() >= 6 && canaries.iter().all(|canary| is_on_disk(&desk, canary)));
+    let asked = desk.run(&["held", "--all"]);
+    assert!(asked.status.code() == Some(2) && errors(&asked).contains("nothing was deleted"), "{asked:?}");
+    assert!(text(&asked).contains("Would be deleted: 6 things"), "{asked:?}");
+    assert_eq!(held(&desk).len(), 6);
+    let gone = text(&desk.run(&["held", "--all", "--yes"]));
+    assert!(gone.starts_with("Nothing is held.\nDeleted: 6 things"), "{gone}");
+    assert!(!canaries.iter().any(|canary| is_on_disk(&desk, canary)), "bytes of a report are left");
+    assert!(!is_on_disk(&desk, b"CAPE Sandbox-1794474845"), "an identifier is left");
+    assert_eq!(json(&desk.run(&["ledger", "--all", "--json"]))["entries"].as_array().unwrap().len(), 2);
+    json(&desk.run(&["list", &main_file()]));
+    assert_eq!(desk.paid(), 3, "what was deleted is paid for again");
+}
+
+#[test]
+fn one_report_of_a_list_goes_and_the_list_stays() {
+    let desk = Desk::new();
+    let listed = json(&desk.run(&["list", &main_file()]));
+    let id = |n: usize| listed["sandboxes"][n]["id"].as_str().unwrap().to_owned();
+    let before: Vec<_> = [0, 1, 3].map(|n| saved(&desk, &id(n))).to_vec();
+    let gone = desk.run(&["held", "--delete", &id(2), "--yes"]);
+    assert!(gone.status.success(), "{gone:?}");
+    assert_eq!(held(&desk).len(), 3);
+    assert_eq!([0, 1, 3].map(|n| saved(&desk, &id(n))).to_vec(), before);
+    let again = json(&desk.run(&["list", &main_file()]));
+    assert_eq!(again["sandboxes"].as_array().unwrap().len(), 4);
+    assert_eq!(again["sandboxes"][2]["held_since"], Value::Null);
+    assert_eq!(desk.paid(), 1);
+    saved(&desk, &id(2));
+    assert_eq!((desk.paid(), held(&desk).len()), (2, 4));
+    let unknown = desk.run(&["held", "--delete", "nothing", "--yes"]);
+    assert_eq!(unknown.status.code(), Some(5), "{unknown:?}");
+    assert!(desk.run(&["held", "--delete", &main_file(), "--yes"]).status.success());
+    assert!(held(&desk).is_empty());
+}
+
+#[test]
+fn what_is_old_goes_by_age() {
+    let desk = Desk::with(Options { listing: Listing::Identifiers, ..Options::default() });
+    let listed = json(&desk.run(&["list", &main_file()]));
+    for n in [0, 1] {
+        saved(&desk, listed["sandboxes"][n]["id"].as_str().unwrap());
+    }
+    let old = "UPDATE answer SET received = received - 40 * 86400000 WHERE id = 2";
+    rusqlite::Connection::open(store(&desk)).unwrap().execute(old, []).unwrap();
+    let gone = json(&desk.run(&["held", "--older-than", "30d", "--yes", "--json"]));
+    assert_eq!((&gone["deleted"]["things"], gone["held"].as_array().unwrap().len()), (&1.into(), 2));
+    assert_eq!(desk.run(&["held", "--older-than", "soon"]).status.code(), Some(2));
+    let none = json(&desk.run(&["held", "--older-than", "1d", "--yes", "--json"]));
+    assert_eq!(none["deleted"]["things"], 0);
+}
+
+#[test]
+fn a_colleagues_report_is_held_and_costs_nothing() {
+    let (colleague, desk) = (Desk::new(), Desk::new());
+    let listed = json(&colleague.run(&["list", &main_file()]));
+    let id = |n: usize| listed["sandboxes"][n]["id"].as_str().unwrap().to_owned();
+    let (one, two) = (saved(&colleague, &id(0)), saved(&colleague, &id(1)));
+    let compact = |bytes: &[u8]| serde_json::to_vec(&serde_json::from_slice::<Value>(bytes).unwrap()).unwrap();
+    let lines = [compact(&two), b"\n".to_vec(), compact(&saved(&colleague, &id(2))), b"\n".to_vec()].concat();
+    let folder = tempfile::tempdir().unwrap();
+    let (one, lines) = (file(folder.path(), "one.json", &one), file(folder.path(), "lines\u{1b}.jsonl", &lines));
+    let import = |more: &[&str]| desk.command(&[&["import"], more].concat()).env("USER", "ann").output().unwrap();
+    let imported = import(&[&one, &lines]);
+    assert!(imported.status.success(), "{imported:?}");
+    assert!(
+        text(&imported).ends_with("imported 3, held already 0, refused 0\n") && !text(&imported).contains('\u{1b}')
+    );
+    for n in 0..3 {
+        assert_eq!(json(&desk.run(&["show", &id(n)]))["data"]["id"], id(n).as_str());
+    }
+    assert_eq!(desk.demo.seen().len(), 0);
+    let shown = desk.run(&["show", &id(0)]);
+    assert!(errors(&shown).contains("imported") && errors(&shown).contains("from one.json by ann"), "{shown:?}");
+    assert!(text(&desk.run(&["held"])).contains("imported from one.json by ann"));
+    assert!(text(&import(&[&one])).contains("held already, and the same"));
+}
+
+#[test]
+fn a_fetched_report_is_never_overwritten_unasked() {
+    let desk = Desk::new();
+    let listed = json(&desk.run(&["list", &main_file()]));
+    let id = listed["sandboxes"][0]["id"].as_str().unwrap();
+    let fetched = saved(&desk, id);
+    let folder = tempfile::tempdir().unwrap();
+    let same = file(folder.path(), "same.json", &fetched);
+    assert!(text(&desk.run(&["import", &same])).contains("held already, and the same"));
+    let forged =
+        format!(r#"{{"data":{{"id":"{id}","type":"private_file_behaviour","attributes":{{"tags":["FORGED"]}}}}}}"#);
+    let forged = file(folder.path(), "forged.json", forged.as_bytes());
+    let refused = desk.run(&["import", &forged]);
+    assert!(refused.status.code() == Some(9) && text(&refused).contains("another one is held (fetched"), "{refused:?}");
+    assert_eq!(saved(&desk, id), fetched);
+    assert!(desk.run(&["import", "--replace", &forged]).status.success());
+    assert!(String::from_utf8(saved(&desk, id)).unwrap().contains("FORGED"));
+    assert!(desk.run(&["show", "--refresh", id]).status.success());
+    assert_eq!(saved(&desk, id), fetched, "what is fetched again takes the place of what was imported");
+}
+
+#[test]
+fn what_answers_no_question_is_refused_and_says_why() {
+    let desk = Desk::new();
+    let folder = tempfile::tempdir().unwrap();
+    let (hash, other) = ("ab".repeat(32), "cd".repeat(32));
+    for (name, bytes, words) in [
+        ("page.html", "<html>".to_owned(), "not JSON"),
+        ("empty", String::new(), "not JSON"),
+        ("summary", r#"{"data":{"tags":["A"]}}"#.to_owned(), "no identifier"),
+        ("file", format!(r#"{{"data":{{"id":"{hash}","type":"file","attributes":{{}}}}}}"#), "no report"),
+        ("only", format!(r#"{{"data":{{"id":"{hash}_Box-5","type":"file_behaviour"}}}}"#), "only an identifier"),
+        ("list", format!(r#"{{"data":[{{"id":"{hash}_Box-5"}}]}}"#), "only identifiers"),
+        ("cut", format!(r#"{{"data":{{"id":"{hash}_Box-5","attributes":{{"tags":["A""#), "cut short"),
+        ("odd", r#"{"data":{"id":"box","attributes":{"tags":["A"]}}}"#.to_owned(), "--file SHA256"),
+    ] {
+        let refused = desk.run(&["import", &file(folder.path(), name, bytes.as_bytes())]);
+        assert_eq!(refused.status.code(), Some(9), "{name} {refused:?}");
+        assert!(text(&refused).contains(words), "{name} {refused:?}");
+    }
+    assert!(held(&desk).is_empty());
+    let odd = folder.path().join("odd");
+    assert!(desk.run(&["import", "--file", &hash, odd.to_str().unwrap()]).status.success());
+    assert_eq!(held(&desk)[0]["file"], hash.as_str());
+    let named = format!(r#"{{"id":"{hash}_Box-5","attributes":{{"tags":["A"]}}}}"#);
+    let named = file(folder.path(), "named", named.as_bytes());
+    let wrong = desk.run(&["import", "--file", &other, &named]);
+    assert!(text(&wrong).contains("of another file"), "{wrong:?}");
+    assert_eq!(desk.run(&["import", "/nonexistent/report.json"]).status.code(), Some(9));
+}

@@ -1,0 +1,148 @@
+//! What a script may spend: dry runs, runs that send nothing, several at once, and identifiers from standard input.
+
+use crate::desk::{Desk, errors, json, main_file, text};
+use behaview::demo::{Demo, Options};
+use serde_json::{Deserializer, Value};
+use std::io::Write;
+use std::process::{Output, Stdio};
+
+fn piped(desk: &Desk, arguments: &[&str], input: &str) -> Output {
+    let mut command = desk.command(arguments);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+fn several(output: &Output) -> Vec<Value> {
+    Deserializer::from_slice(&output.stdout).into_iter().collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn a_dry_run_prints_prices_and_sends_nothing() {
+    let desk = Desk::new();
+    let run = |arguments: &[&str]| {
+        // Without a key: what sends nothing needs none.
+        desk.command(arguments).env_remove("VT_APIKEY").output().unwrap()
+    };
+    let file = main_file();
+    let list = run(&["list", "--dry-run", "--all", &file]);
+    assert!(list.status.success() && text(&list).contains("In all: 1 request. Nothing was sent."), "{list:?}");
+    assert!(text(&list).contains("Each further page costs the same"));
+    let report = format!("{file}_Box_1795168800");
+    let show = json(&run(&["show", "--dry-run", "--json", &report, &report]));
+    assert_eq!((show["calls"].as_array().unwrap().len(), &show["total"]["request"]["max"]), (2, &Value::from(2)));
+    let call = run(&["call", "--dry-run", "v2-file-report", &file, &"ab".repeat(16)]);
+    assert!(text(&call).contains("2 requests"), "{call:?}");
+    let public = run(&["call", "--dry-run", "v3-rescan", &file]);
+    assert!(public.status.success(), "a dry run makes nothing public: {public:?}");
+    let over = run(&["show", "--dry-run", "--max-cost", "1", &report, &format!("{report}1")]);
+    assert_eq!((over.status.code(), over.stdout.is_empty()), (Some(11), false), "{over:?}");
+    desk.configure("[entitlements]\nprivate_scanning = false\n");
+    assert_eq!(run(&["list", "--dry-run", &file]).status.code(), Some(4));
+    assert_eq!(desk.demo.seen().len(), 0);
+}
+
+#[test]
+fn a_dry_run_knows_what_is_held() {
+    let desk = Desk::new();
+    let listed = json(&desk.run(&["list", &main_file()]));
+    let id = listed["sandboxes"][0]["id"].as_str().unwrap();
+    let dry = json(&desk.run(&["show", "--dry-run", "--json", id]));
+    assert_eq!((&dry["calls"][0]["held"], &dry["calls"][0]["price"]), (&Value::Bool(true), &Value::Null));
+    let anew = json(&desk.run(&["show", "--dry-run", "--json", "--refresh", id]));
+    assert_eq!(anew["total"]["request"]["max"], 1);
+    assert_eq!(desk.demo.seen().len(), 1);
+}
+
+#[test]
+fn offline_shows_what_is_held_and_sends_nothing() {
+    let desk = Desk::new();
+    let nothing = desk.run(&["list", "--offline", &main_file()]);
+    assert!(nothing.status.code() == Some(13) && errors(&nothing).contains("not held"), "{nothing:?}");
+    assert_eq!(desk.demo.seen().len(), 0);
+    let listed = json(&desk.run(&["list", &main_file()]));
+    let id = listed["sandboxes"][0]["id"].as_str().unwrap();
+    desk.configure("[entitlements]\n");
+    for variable in ["BEHAVIEW_OFFLINE", "BEHAVIEW_NOTHING"] {
+        let flag = if variable == "BEHAVIEW_OFFLINE" { vec!["show", id] } else { vec!["show", "--offline", id] };
+        let mut command = desk.command(&flag);
+        // Nothing that prints a key is run.
+        let output = command.env(variable, "true").env_remove("VT_APIKEY").output().unwrap();
+        assert_eq!(json(&output)["data"]["id"], id);
+    }
+    let anew = desk.run(&["show", "--offline", "--refresh", id]);
+    assert_eq!(anew.status.code(), Some(13), "{anew:?}");
+    let rest = desk.run(&["list", "--offline", "--all", &main_file()]);
+    assert_eq!(
+        (rest.status.code(), &several(&rest)[0]["more"]),
+        (Some(13), &Value::Bool(true)),
+        "what is held is printed"
+    );
+    assert_eq!(desk.demo.seen().len(), 1);
+}
+
+#[test]
+fn identifiers_come_from_standard_input() {
+    let desk = Desk::new();
+    let files: Vec<_> = Demo::files().into_iter().take(2).map(|file| file.sha256).collect();
+    let listed = piped(&desk, &["list", "--format", "ids", "-"], &format!("# both\n{}\n\n{}\r\n", files[0], files[1]));
+    let ids = text(&listed);
+    assert!(listed.status.success() && ids.lines().count() > 4, "{listed:?}");
+    assert!(ids.lines().any(|id| id.starts_with(&files[1])));
+    let shown = piped(&desk, &["show", "-"], &ids);
+    let reports = several(&shown);
+    assert_eq!(reports.len(), ids.lines().count());
+    assert!(reports.iter().zip(ids.lines()).all(|(report, id)| report["data"]["id"] == id));
+    let lines = piped(&desk, &["list", "--format", "jsonl", "-"], &files[0]);
+    assert!(text(&lines).lines().all(|line| serde_json::from_str::<Value>(line).unwrap()["file"] == files[0].as_str()));
+    let columns = text(&desk.run(&["list", "--format", "text", &files[0]]));
+    assert!(columns.starts_with("sandbox ") && columns.contains("--all fetches"), "{columns}");
+    let report = text(&desk.run(&["show", ids.lines().next().unwrap()]));
+    assert_eq!(several(&piped(&desk, &["show", "-"], &report))[0]["data"]["id"], ids.lines().next().unwrap());
+    assert_eq!(piped(&desk, &["show", "-"], "").status.code(), Some(2));
+    let call = piped(&desk, &["call", "v2-file-report", "-"], &format!("{}\n{}\n", "ab".repeat(16), "cd".repeat(16)));
+    assert!(errors(&call).contains("charged: 2"), "{call:?}");
+}
+
+#[test]
+fn a_mistake_in_one_of_several_is_found_before_anything_is_asked() {
+    let desk = Desk::new();
+    let output = desk.run(&["list", &main_file(), "nonsense"]);
+    assert_eq!((output.status.code(), desk.demo.seen().len()), (Some(2), 0), "{output:?}");
+}
+
+#[test]
+fn some_of_several_is_an_exit_code_of_its_own() {
+    let desk = Desk::new();
+    let (there, gone) = (main_file(), "ab".repeat(32));
+    let output = desk.run(&["list", &gone, &there]);
+    assert_eq!(output.status.code(), Some(12), "{output:?}");
+    assert!(errors(&output).contains("does not have it") && errors(&output).contains("1 of 2 are there"), "{output:?}");
+    assert_eq!(several(&output).len(), 1);
+    let none = desk.run(&["list", &gone, &"cd".repeat(32)]);
+    assert_eq!((none.status.code(), none.stdout.len()), (Some(5), 0), "{none:?}");
+    let desk = Desk::with(Options { faults: vec!["503".parse().unwrap()], ..Options::default() });
+    let down = desk.run(&["list", &there, &gone]);
+    assert_eq!(
+        (down.status.code(), desk.demo.seen().len()),
+        (Some(8), 1),
+        "what fails for all is tried once: {down:?}"
+    );
+}
+
+#[test]
+fn reports_have_the_shape_that_users_of_the_official_command_line_know() {
+    let desk = Desk::new();
+    let ids = text(&desk.run(&["list", "--format", "ids", &main_file()]));
+    let ids: Vec<_> = ids.lines().collect();
+    let flat = json(&desk.run(&["show", "--format", "vt", ids[0], ids[1]]));
+    assert_eq!(flat.as_array().unwrap().len(), 2);
+    let nested = json(&desk.run(&["show", ids[0]]));
+    assert_eq!((&flat[0]["_id"], &flat[0]["_type"]), (&nested["data"]["id"], &nested["data"]["type"]));
+    for (name, value) in nested["data"]["attributes"].as_object().unwrap() {
+        assert_eq!(&flat[0][name], value, "{name}");
+    }
+    let related = r#"{"data":{"id":"a","type":"t","attributes":{ },"relationships":{"one":{"data":{"id":"b"}},"many":{"data":[{"id":"c"}]}}}}"#;
+    let flat = json(&piped(&desk, &["show", "--format", "vt", "-"], related));
+    assert_eq!(flat, serde_json::json!([{"_id": "a", "_type": "t", "one": "b", "many": ["c"]}]));
+}

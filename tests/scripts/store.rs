@@ -1,0 +1,236 @@
+//! The store under a disk that is full, flipped, read-only or not to be written to at all; and a program that is killed.
+
+use crate::desk::{Desk, errors, json, main_file, text};
+use behaview::demo::{Listing, Options};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+fn store(desk: &Desk) -> PathBuf {
+    let paths = text(&desk.run(&["config", "path"]));
+    PathBuf::from(paths.lines().find_map(|line| line.strip_prefix("store")).unwrap().trim())
+}
+
+fn ledger(desk: &Desk) -> Vec<Value> {
+    json(&desk.run(&["ledger", "--all", "--json"]))["entries"].as_array().unwrap().clone()
+}
+
+/// The database's file with everything in it that was written beside it.
+fn settled(desk: &Desk) -> (PathBuf, Vec<u8>) {
+    let path = store(desk);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    drop(connection);
+    let bytes = std::fs::read(&path).unwrap();
+    (path, bytes)
+}
+
+/// What the ledger counts, carefully.
+fn counted(desk: &Desk) -> u64 {
+    ledger(desk).iter().map(|entry| entry["counts_as"].as_u64().unwrap()).sum()
+}
+
+/// Every file below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+/// The identifiers of the main file's sandboxes, as the demo lists them.
+fn identifiers() -> Vec<String> {
+    let desk = Desk::new();
+    let listed = json(&desk.run(&["list", "--all", &main_file()]));
+    let of = |sandbox: &Value| sandbox["id"].as_str().unwrap().to_owned();
+    listed["sandboxes"].as_array().unwrap().iter().map(of).collect()
+}
+
+/// A run that ended in words, not in a panic.
+fn is_civil(output: &Output) -> bool {
+    let words = errors(output);
+    output.status.code().is_some_and(|code| code != 101)
+        && !words.contains("panicked")
+        && !words.contains("RUST_BACKTRACE")
+}
+
+#[test]
+fn nothing_of_a_report_is_on_disk_where_nothing_is_kept() {
+    let desk = Desk::new();
+    desk.configure("[store]\nkeep = \"nothing\"\n");
+    let listed = json(&desk.run(&["list", "--all", &main_file()]));
+    assert_eq!((listed["sandboxes"].as_array().unwrap().len(), desk.paid()), (6, 2));
+    for file in files(desk.home.path()).iter().filter(|path| !path.ends_with("config.toml")) {
+        let bytes = std::fs::read(file).unwrap();
+        for word in [&main_file()[..8], "CAPE", "Sandbox", "viewer.exe", "RUNTIME_MODULES"] {
+            assert!(memchr::memmem::find(&bytes, word.as_bytes()).is_none(), "{word} in {}", file.display());
+        }
+    }
+    let entries = ledger(&desk);
+    assert_eq!((entries.len(), counted(&desk)), (2, 2));
+    assert!(entries[0]["what"].as_str().unwrap().starts_with("private-behaviours #"), "{entries:?}");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x.json");
+    std::fs::write(&file, "{}").unwrap();
+    assert_eq!(desk.run(&["import", file.to_str().unwrap()]).status.code(), Some(2));
+}
+
+#[test]
+fn what_was_kept_before_is_said_and_not_paid_for_again_unheard() {
+    let desk = Desk::new();
+    json(&desk.run(&["list", &main_file()]));
+    desk.configure("[store]\nkeep = \"nothing\"\n");
+    let refused = desk.run(&["list", &main_file()]);
+    assert!(!refused.status.success() && errors(&refused).contains("behaview held --all --yes"), "{refused:?}");
+    assert_eq!(desk.paid(), 1);
+    assert!(desk.run(&["held", "--all", "--yes"]).status.success());
+    json(&desk.run(&["list", &main_file()]));
+    assert_eq!(desk.paid(), 2);
+}
+
+#[test]
+fn limits_of_the_config_are_kept_at_the_start() {
+    let desk = Desk::new();
+    json(&desk.run(&["list", &main_file()]));
+    desk.configure("[store]\nmegabytes = 0\n");
+    let listed = desk.run(&["list", "--all", &main_file()]);
+    assert!(errors(&listed).contains("[store] limits deleted 4 reports"), "{listed:?}");
+    assert_eq!(desk.paid(), 3);
+}
+
+/// Byte by byte over the whole file: each flip is survived, nothing wrong is shown as right, and the ledger is saved.
+#[test]
+fn a_flipped_byte_costs_no_more_than_what_it_hit() {
+    let desk = Desk::new();
+    let ids = identifiers();
+    json(&desk.run(&["list", "--all", &main_file()]));
+    let paid = desk.paid();
+    let whole: Vec<_> = ids.iter().map(|id| desk.run(&["show", id]).stdout).collect();
+    let (path, sound) = settled(&desk);
+    let offline = |arguments: &[&str]| desk.command(arguments).env_remove("VT_APIKEY").output().unwrap();
+    let (mut served, mut named) = (0, 0);
+    let places = (0..sound.len()).step_by((sound.len() / 24).max(1)).chain([18, 100]);
+    for (n, place) in places.enumerate() {
+        for file in files(path.parent().unwrap()) {
+            std::fs::remove_file(file).unwrap();
+        }
+        let mut flipped = sound.clone();
+        flipped[place] ^= 0x55;
+        std::fs::write(&path, &flipped).unwrap();
+        let shown = offline(&["show", &ids[n % ids.len()]]);
+        assert!(is_civil(&shown), "{place}: {shown:?}");
+        if shown.status.success() {
+            assert_eq!(shown.stdout, whole[n % ids.len()], "{place}: something else was shown");
+            served += 1;
+        } else {
+            named += 1;
+        }
+        let told = offline(&["ledger", "--all", "--json"]);
+        assert!(is_civil(&told), "{place}: {told:?}");
+    }
+    assert!(served > named, "{served} served, {named} named");
+    assert_eq!(desk.paid(), paid, "nothing was asked");
+}
+
+#[test]
+fn a_damaged_report_is_named_set_aside_and_fetched_again_and_the_others_stay() {
+    let desk = Desk::with(Options { listing: Listing::Identifiers, ..Options::default() });
+    let ids = identifiers();
+    for id in &ids[..2] {
+        assert!(desk.run(&["show", id]).status.success());
+    }
+    let damage =
+        "UPDATE block SET bytes = CAST(substr(bytes, 1, 100) || x'00' || substr(bytes, 102) AS BLOB) WHERE answer = 1";
+    rusqlite::Connection::open(store(&desk)).unwrap().execute(damage, []).unwrap();
+    let named = desk.run(&["show", &ids[0]]);
+    assert!(!named.status.success() && errors(&named).contains("block 0 of answer 1 is damaged"), "{named:?}");
+    assert!(desk.run(&["show", &ids[1]]).status.success());
+    assert_eq!(desk.paid(), 2);
+    assert!(desk.run(&["show", &ids[0]]).status.success());
+    assert_eq!(desk.paid(), 3);
+    assert!(text(&desk.run(&["held"])).contains("set aside"));
+}
+
+#[test]
+fn a_database_that_is_damaged_as_a_whole_is_set_aside_and_its_ledger_saved() {
+    let desk = Desk::new();
+    json(&desk.run(&["list", "--all", &main_file()]));
+    let (path, mut bytes) = settled(&desk);
+    bytes[..16].fill(b'x');
+    std::fs::write(&path, &bytes).unwrap();
+    let listed = desk.run(&["list", "--all", &main_file()]);
+    assert!(errors(&listed).contains("The store was damaged, and was set aside as"), "{listed:?}");
+    assert!(errors(&listed).contains("Its ledger was saved: 2 calls. Saved with it: 2 answers."), "{listed:?}");
+    assert_eq!((json(&listed)["sandboxes"].as_array().unwrap().len(), desk.paid()), (6, 2));
+    assert_eq!(counted(&desk), 2);
+    assert!(path.with_file_name("behaview.db-damaged-1").exists());
+    settled(&desk);
+    std::fs::write(&path, vec![7; 9000]).unwrap();
+    let lost = desk.run(&["ledger", "--all"]);
+    assert!(lost.status.success() && errors(&lost).contains("some may be lost"), "{lost:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_disk_that_is_full_costs_nothing_twice() {
+    let ids = identifiers();
+    for kilobytes in [0, 4, 16, 40, 60, 100, 140, 200] {
+        let desk = Desk::with(Options { listing: Listing::Identifiers, ..Options::default() });
+        // In blocks of 512 bytes; the signal is ignored, so that writing fails as on a disk that is full.
+        let limit = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", kilobytes * 2);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &limit, env!("CARGO_BIN_EXE_behaview"), "show", &ids[0]]).env_clear();
+        shell.env("HOME", desk.home.path()).env("VT_APIKEY", &desk.key).stdin(Stdio::null());
+        let shown = shell.output().unwrap();
+        assert!(is_civil(&shown), "{kilobytes}: {shown:?}");
+        if !shown.status.success() {
+            assert!(desk.demo.seen().is_empty(), "{kilobytes}: it was asked and not shown: {shown:?}");
+            assert!(errors(&shown).contains("store"), "{kilobytes}: {shown:?}");
+        }
+        assert!(counted(&desk) >= desk.demo.used().user.daily, "{kilobytes}: the ledger is too low");
+    }
+}
+
+/// Killed at many moments of its life: whatever it got done is kept whole, and what it asked stands in the ledger.
+#[test]
+fn a_program_that_is_killed_leaves_a_store_that_is_whole() {
+    let desk = Desk::new();
+    let mut runs = 0;
+    for delay in (0..60).map(|n| Duration::from_micros(n * 900)) {
+        let refresh = ["list", "--all", "--refresh", &main_file()];
+        let mut child = desk.command(&refresh).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(delay);
+        // One that has ended by itself cannot be killed any more.
+        let _ = child.kill();
+        child.wait().unwrap();
+        runs += 1;
+    }
+    assert_eq!(runs, 60);
+    let connection = rusqlite::Connection::open(store(&desk)).unwrap();
+    let check: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(check, "ok");
+    // What was asked a moment ago is not asked again for a while.
+    connection.execute("UPDATE ledger SET at = at - 120000", []).unwrap();
+    drop(connection);
+    assert!(counted(&desk) >= desk.demo.used().user.daily, "the ledger is too low");
+    let paid = desk.paid();
+    json(&desk.run(&["list", "--all", &main_file()]));
+    let held = desk.paid() - paid;
+    json(&desk.run(&["list", "--all", &main_file()]));
+    assert_eq!(desk.paid(), paid + held, "what is held is not paid for again");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_the_store_is_made_of_is_the_owners_alone_under_any_umask() {
+    use std::os::unix::fs::PermissionsExt;
+    let desk = Desk::new();
+    let command = "umask 0; exec \"$0\" \"$@\"";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command, env!("CARGO_BIN_EXE_behaview"), "list", &main_file()]).env_clear();
+    shell.env("HOME", desk.home.path()).env("VT_APIKEY", &desk.key).stdin(Stdio::null());
+    assert!(shell.output().unwrap().status.success());
+    let folder = store(&desk).parent().unwrap().to_owned();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder), 0o700);
+    assert!(files(&folder).iter().all(|file| mode(file) == 0o600));
+}
