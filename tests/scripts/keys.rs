@@ -25,6 +25,6 @@ fn a_key_that_cannot_be_given_stops_the_program_and_names_the_line() {
     desk.configure("[keys]\nrefresh = \"R\"\n");
     let output = desk.run(&["keys"]);
     let words = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{words}");
+    assert_eq!(output.status.code(), Some(14), "{words}");
     assert!(words.contains("line 6: R does refresh-list already, in the list of sandboxes"), "{words}");
 }
