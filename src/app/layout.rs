@@ -267,7 +267,7 @@ impl Layout {
     /// What the four panes take together, where there are four.
     fn four_area(&self) -> Option<Area> {
         let mut areas = self.panes.iter().filter(|(pane, _)| *pane != Pane::Overview).map(|(_, area)| *area);
-        let (first, last) = (areas.next()?, areas.last()?);
+        let (first, last) = (areas.next()?, areas.next_back()?);
         Some(Area { width: last.x + last.width - first.x, height: last.y + last.height - first.y, ..first })
     }
 

@@ -145,6 +145,7 @@ impl Places {
             READING => "where nothing is typed".to_owned(),
             OPEN => "where nothing stands over the screen".to_owned(),
             FILE => "in the list of sandboxes and in panes".to_owned(),
+            NOTED => "in the list of sandboxes, in panes and where a row is shown whole".to_owned(),
             _ => self.each().map(Place::words).collect::<Vec<_>>().join(" and "),
         }
     }

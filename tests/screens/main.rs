@@ -3,7 +3,13 @@
 //! A test names its keys and compares the screen with the one that was accepted before
 //! (`cargo insta review`, or INSTA_UPDATE=always, accepts a change). Where money is at stake, the calls that the service
 //! received are counted as well.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
 
 mod asking;
 mod files;

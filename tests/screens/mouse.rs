@@ -3,7 +3,7 @@
 use crate::screen;
 use crate::stage::{Stage, main_file, options};
 use behaview::app::pointer::{Does, Pointer};
-use behaview::app::{Focus, Message};
+use behaview::app::{Area, Focus, Message};
 use behaview::demo::{Listing, Options};
 use behaview::report::Pane;
 
@@ -57,20 +57,27 @@ fn a_double_press_opens_what_is_held_and_only_names_a_price() {
     assert_eq!(stage.session.model().focus, Focus::Pane(Pane::Processes));
 }
 
+/// Where a border is, by the places of the list and of the first pane.
+type Border = fn(Area, Area) -> (u16, u16);
+
 #[test]
 fn borders_are_dragged_and_keys_do_the_same() {
     let mut stage = opened();
-    let layout = stage.session.model().layout();
-    let (list, first) = (layout.list.unwrap(), layout.pane(Pane::Processes).unwrap());
-    for (from, to) in [
-        ((list.width - 1, 10), (39, 12)),
-        ((first.x + first.width - 1, 8), (95, 8)),
-        ((100, first.y + first.height), (100, 28)),
-    ] {
+    let borders: [Border; 3] = [
+        |list, _| (list.width - 1, 10),
+        |_, first| (first.x + first.width - 1, 8),
+        |_, first| (100, first.y + first.height),
+    ];
+    for (border, to) in borders.into_iter().zip([(39, 12), (95, 8), (100, 28)]) {
+        // Each moves the others.
+        let layout = stage.session.model().layout();
+        let from = border(layout.list.unwrap(), layout.pane(Pane::Processes).unwrap());
         point(&mut stage, Does::Press, from.0, from.1);
         point(&mut stage, Does::Drag, to.0, to.1);
         point(&mut stage, Does::Release, to.0, to.1);
     }
+    let model = stage.session.model();
+    assert_eq!((model.focus, model.pane_state(Pane::Processes).scroll.cursor), (Focus::Pane(Pane::Processes), 0));
     screen!("borders_dragged", stage);
     let before = stage.session.model().layout();
     stage.keys("> )");
