@@ -142,6 +142,9 @@ pub enum ConfigError {
         /// What is wrong.
         message: String,
     },
+    /// Others can read the file, and the key is in it.
+    #[error("{} holds the key, or how to get it, and is open to others: run chmod 600 on it", .0.display())]
+    Exposed(PathBuf),
     /// A variable or a flag has a value that its setting does not take.
     #[error("{0}: {1}")]
     Override(Origin, String),
@@ -214,7 +217,12 @@ impl Config {
         if let Some(first) = layers::mistakes(&text).into_iter().next() {
             return Err(invalid(first));
         }
-        let layers = Layers::of_file(&text).cover(overrides, variable)?;
+        let layers = Layers::of_file(&text);
+        // A key that others can read is no secret; a command that others can write is theirs.
+        if layers.line_of_key().is_some() && files::is_open_to_others(path) {
+            return Err(ConfigError::Exposed(path.to_owned()));
+        }
+        let layers = layers.cover(overrides, variable)?;
         let config = layers.read().map_err(|error| invalid(layers::finding(&text, &error)))?;
         let keymap = config.keys.read().map_err(|mistakes| {
             let named = mistakes.into_iter().map(|(command, words)| (layers.origin(&format!("keys.{command}")), words));
@@ -250,10 +258,9 @@ impl Config {
         for (command, words) in config.keys.read().err().unwrap_or_default() {
             found.push(Finding { line: layers.line(&format!("keys.{command}")).unwrap_or(1), words });
         }
-        if config.api_key.is_some() && files::is_open_to_others(path) {
-            let words =
-                "the key stands in a file that others may read: chmod 600 it, or use api_key_command".to_owned();
-            found.push(Finding { line: layers.line("api_key").unwrap_or(1), words });
+        if let Some(line) = layers.line_of_key().filter(|_| files::is_open_to_others(path)) {
+            let words = "others may read or change the file, and the key, or how to get it, stands here: chmod 600 it";
+            found.push(Finding { line, words: words.to_owned() });
         }
         found.sort_by_key(|finding| finding.line);
         Ok(found)

@@ -33,6 +33,8 @@
 //! | note | what an analyst wrote about a report or about what a row says |
 //! | untrusted | text from outside; only its visible form is ever shown |
 //! | document | reports saved in a file, opened without any service |
+//! | indicator | what others can look for: a hash, a host, a URL, a path, a key |
+//! | artefact | what a sandbox kept beside its report: a capture, an event log, a memory dump, a page |
 //!
 //! # What calls what
 //! ```text
@@ -40,9 +42,10 @@
 //!  │         │                          v
 //!  │         └──────> gate ──> service ──> request ──> quota
 //!  │                   └─────> store ────────────────> report ──> text
+//!  │         └──────> export ──────────────────────> report
 //!  └──> demo   (knows none of the others: it must be able to disagree with them)
 //! ```
-//! `config` stands beside `cli` and knows `app`, `view`, `service` and `quota`; `files`, `state` and `log`, which know next to nobody, stand beside all. Arrows only point down; a test holds them. Money is spent in one place: a row of [`app::COMMANDS`] names a
+//! `config` stands beside `cli` and knows `app`, `view`, `service` and `quota`; `clock`, `files`, `state` and `log`, which know next to nobody, stand beside all. Arrows only point down; a test holds them. Money is spent in one place: a row of [`app::COMMANDS`] names a
 //! [`request::Request`], the bar shows its price by [`quota::RULES`], and [`gate::Gate::ask`] writes the ledger, sends once, keeps
 //! the bytes, and settles.
 //!
@@ -54,12 +57,15 @@
 //! - a pane: a variant of [`report::Pane`] and a row of [`app::PANES`]
 //! - a command: a row of [`app::COMMANDS`]
 //! - a question that is typed in full: a row of [`app::ASKS`], for the palette and for `behaview call`
+//! - an export format: a row of [`export::FORMATS`]
 //! - something to ask of the service: a variant of [`request::Request`], and its operation's rule in [`quota::RULES`]
 
 pub mod app;
 pub mod cli;
+pub mod clock;
 pub mod config;
 pub mod demo;
+pub mod export;
 pub mod files;
 pub mod gate;
 pub mod log;

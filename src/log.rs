@@ -94,7 +94,7 @@ impl Log {
     pub fn write(&self, level: Level, what: &str, details: &[(&str, &dyn Display)]) -> Option<LineId> {
         let open = self.0.as_ref().filter(|open| level <= open.level && level != Level::Off)?;
         let id = format!("{}-{}", open.run, open.lines.fetch_add(1, Ordering::Relaxed) + 1);
-        let mut line = format!("{:.3} {:<5} {id} {what}", jiff::Timestamp::now(), level.name());
+        let mut line = format!("{:.3} {:<5} {id} {what}", crate::clock::now(), level.name());
         for (name, value) in details {
             let _ = write!(line, " {name}={}", quoted(&value.to_string()));
         }

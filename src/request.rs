@@ -31,6 +31,13 @@ pub enum Request {
         /// The word that the page before gave; none for the first page.
         cursor: Option<Untrusted>,
     },
+    /// What a sandbox kept beside its report; may be large, and is held as it comes.
+    Artefact {
+        /// The sandbox identifier that a list gave.
+        identifier: Identifier,
+        /// Which.
+        artefact: Artefact,
+    },
     /// Quota details of the user and the group; takes no quota (specification §8.3).
     Quotas,
     /// Reports of public files by API v2 (specification §4.2).
@@ -77,6 +84,72 @@ pub enum Request {
         /// The last day, at most 29 after the first.
         last: Date,
     },
+}
+
+/// What a sandbox kept beside its report (specification §2.1, and what the service adds to it).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Artefact {
+    /// The report as a web page.
+    Html,
+    /// The network capture.
+    Pcap,
+    /// The event log of Windows.
+    Evtx,
+    /// The memory dump.
+    Memdump,
+}
+
+impl Artefact {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [Self::Html, Self::Pcap, Self::Evtx, Self::Memdump];
+
+    /// Its name in addresses and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Pcap => "pcap",
+            Self::Evtx => "evtx",
+            Self::Memdump => "memdump",
+        }
+    }
+
+    /// The kind of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|artefact| artefact.name() == name)
+    }
+
+    /// What it is, in words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Html => "HTML report",
+            Self::Pcap => "network capture",
+            Self::Evtx => "event log",
+            Self::Memdump => "memory dump",
+        }
+    }
+
+    /// How its files' names end.
+    #[must_use]
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Memdump => "memdump.bin",
+            other => other.name(),
+        }
+    }
+
+    /// The attribute of a report that says that it exists.
+    #[must_use]
+    pub fn attribute(self) -> &'static str {
+        match self {
+            Self::Html => "has_html_report",
+            Self::Pcap => "has_pcap",
+            Self::Evtx => "has_evtx",
+            Self::Memdump => "has_memdump",
+        }
+    }
 }
 
 /// What a list brings along.
@@ -175,6 +248,7 @@ impl Request {
         let (kind, numbers) = match self {
             Self::Behaviour { .. } => (Kind::PrivateBehaviour, Numbers::default()),
             Self::Behaviours { .. } => (Kind::PrivateBehaviours, Numbers::default()),
+            Self::Artefact { .. } => (Kind::PrivateArtefact, Numbers::default()),
             Self::Quotas => (Kind::V3Quotas, Numbers::default()),
             Self::User => (Kind::V3User, Numbers::default()),
             Self::Usage { .. } => (Kind::V3Usage, Numbers::default()),
@@ -204,6 +278,9 @@ impl Request {
         match self {
             Self::Behaviour { identifier } => {
                 Address::get(format!("/private/file_behaviours/{}", encode(identifier.as_bytes())))
+            }
+            Self::Artefact { identifier, artefact } => {
+                Address::get(format!("/private/file_behaviours/{}/{}", encode(identifier.as_bytes()), artefact.name()))
             }
             Self::Behaviours { file, listing, cursor } => {
                 let address = Address::get(match listing {
@@ -254,6 +331,9 @@ impl Request {
                 let cursor = cursor.as_ref().map(Untrusted::as_bytes).unwrap_or_default();
                 key(&format!("{listing} {file}"), cursor)
             }
+            Self::Artefact { identifier, artefact } => {
+                key(&format!("artefact {}", artefact.name()), identifier.as_bytes())
+            }
             Self::V2Reports { files } => key("v2-report", joined(files).as_bytes()),
             Self::V2Submissions { files } => key("v2-submissions", joined(files).as_bytes()),
             Self::Analysis { identifier } => key("analysis", identifier.as_bytes()),
@@ -268,6 +348,9 @@ impl Request {
     pub fn words(&self) -> String {
         match self {
             Self::Behaviour { identifier } => report_words(identifier),
+            Self::Artefact { identifier, artefact } => {
+                format!("{} of the {}", artefact.words(), report_words(identifier))
+            }
             Self::Behaviours { file, cursor: None, .. } => format!("sandboxes of {}", file.short()),
             Self::Behaviours { file, .. } => format!("more sandboxes of {}", file.short()),
             Self::Quotas => "quota details".to_owned(),

@@ -6,25 +6,30 @@ use std::path::{Path, PathBuf};
 /// Each room with the rooms it may name.
 const MAY_KNOW: &[(&str, &[&str])] = &[
     ("text", &[]),
+    ("clock", &[]),
     ("files", &[]),
     ("state", &["files"]),
-    ("log", &["files", "text"]),
+    ("log", &["clock", "files", "text"]),
     ("quota", &[]),
     ("report", &["text"]),
     ("request", &["quota", "report", "text"]),
-    ("service", &["request", "report", "text"]),
+    ("service", &["clock", "files", "request", "report", "text"]),
     ("store", &["files", "report", "quota", "text"]),
     ("gate", &["log", "service", "store", "request", "report", "quota", "text"]),
-    ("app", &["quota", "report", "request", "text"]),
-    ("view", &["app", "quota", "report", "request", "text"]),
+    ("app", &["export", "quota", "report", "request", "text"]),
+    ("view", &["app", "export", "quota", "report", "request", "text"]),
+    ("export", &["report", "text"]),
     ("config", &["app", "files", "log", "quota", "service", "state", "view"]),
     ("demo", &[]),
-    ("runtime", &["app", "gate", "quota", "report", "request", "service", "state", "store", "text", "view"]),
+    (
+        "runtime",
+        &["app", "clock", "export", "gate", "quota", "report", "request", "service", "state", "store", "text", "view"],
+    ),
     (
         "cli",
         &[
-            "app", "config", "demo", "files", "gate", "quota", "report", "log", "request", "runtime", "service",
-            "state", "store", "text", "view",
+            "app", "clock", "config", "demo", "export", "files", "gate", "quota", "report", "log", "request",
+            "runtime", "service", "state", "store", "text", "view",
         ],
     ),
 ];

@@ -10,15 +10,16 @@ use super::palette::Prompt;
 use super::panes;
 use super::sheet::Sheet;
 use crate::quota::{Balances, Entitlements, Usage};
-use crate::report::Pane;
 use crate::report::hashes::Hashes;
 use crate::report::identifier::Sha256;
 use crate::report::index::{Batch, Section};
 use crate::report::rows::Line;
+use crate::report::{Indicators, Pane};
 use crate::request::Request;
 use crate::text::{Untrusted, thousands};
 use jiff::Timestamp;
 use std::path::Path;
+use std::sync::Arc;
 
 impl Model {
     pub(super) fn received(&mut self, request: &Request, bytes: u64, total: Option<u64>) -> Vec<Effect> {
@@ -248,6 +249,19 @@ impl Model {
             self.focus_pane(Pane::Other);
         }
         Vec::new()
+    }
+
+    /// The indicators of a report are there, and are shown unless the analyst has gone elsewhere.
+    pub(super) fn indicated(&mut self, opening: Opening, result: Result<Indicators, String>) -> Vec<Effect> {
+        let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) else { return Vec::new() };
+        match result {
+            Ok(found) => open.indicators = Some(Arc::new(found)),
+            Err(why) => {
+                self.warn(format!("The indicators could not be found: {why}"));
+                return Vec::new();
+            }
+        }
+        if self.overlay.is_none() { self.show_indicators(opening) } else { Vec::new() }
     }
 
     /// Whether a report has any attribute that a behaviour report has.

@@ -81,7 +81,7 @@ impl Model {
             self.say(format!("All {total} reports are here."));
             return Vec::new();
         };
-        batch.not_before = self.now + pace;
+        batch.not_before = self.now.checked_add(pace).unwrap_or(self.now);
         let effects = self.ask(request, false);
         if effects.is_empty() && !self.awaits_paid_answer() {
             // Refused before it was sent, with its reason on the screen.

@@ -17,6 +17,8 @@ pub struct Detail {
     pub lines: Vec<Line>,
     /// The first screen row that is shown.
     pub top: usize,
+    /// The line that is chosen to be copied.
+    chosen: usize,
     columns: usize,
     /// For each line, the screen row at which it starts; one more for the end.
     starts: Vec<usize>,
@@ -31,13 +33,16 @@ pub struct DetailRow {
     pub name: Option<Visible>,
     /// A piece of the value.
     pub value: Visible,
+    /// Whether it is of the line that is chosen, where there are several.
+    pub is_chosen: bool,
 }
 
 impl Detail {
     /// Lays a row out for so many columns.
     #[must_use]
     pub fn new(title: String, lines: Vec<Line>, columns: usize) -> Self {
-        let mut detail = Self { title, lines, top: 0, columns: 0, starts: Vec::new() };
+        let chosen = lines.iter().position(|line| line.value.is_some()).unwrap_or(0);
+        let mut detail = Self { title, lines, top: 0, chosen, columns: 0, starts: Vec::new() };
         detail.fit(columns);
         detail
     }
@@ -74,17 +79,46 @@ impl Detail {
         self.top = scrolled(self.top, movement, self.count(), height);
     }
 
+    /// The line that is chosen.
+    #[must_use]
+    pub fn chosen(&self) -> Option<&Line> {
+        self.lines.get(self.chosen)
+    }
+
+    /// Chooses the next line with a value, or the one before, and brings it into sight.
+    pub fn step(&mut self, forward: bool, height: usize) {
+        let has_value = |(_, line): &(usize, &Line)| line.value.is_some();
+        let lines = self.lines.iter().enumerate();
+        let found = if forward {
+            lines.skip(self.chosen + 1).find(has_value)
+        } else {
+            lines.take(self.chosen).rev().find(has_value)
+        };
+        let Some((chosen, _)) = found else { return };
+        self.chosen = chosen;
+        let start = self.starts.get(chosen).copied().unwrap_or(0);
+        let end = self.starts.get(chosen + 1).copied().unwrap_or(start);
+        if start < self.top || end > self.top + height {
+            self.go(Move::First, height);
+            self.go(Move::Down(start), height);
+        }
+    }
+
     /// The screen rows that are shown.
     #[must_use]
     pub fn rows(&self, height: usize) -> Vec<DetailRow> {
         let first = self.starts.partition_point(|start| *start <= self.top).saturating_sub(1);
         let mut rows = Vec::new();
-        for (line, start) in self.lines.iter().zip(&self.starts).skip(first) {
+        for (number, (line, start)) in self.lines.iter().zip(&self.starts).enumerate().skip(first) {
+            let known = rows.len();
             if *start >= self.top + height {
                 break;
             }
             let from = self.top.saturating_sub(*start);
             rows.extend(self.line_rows(line, from, height - rows.len()));
+            if number == self.chosen && self.lines.len() > 1 {
+                rows.iter_mut().skip(known).for_each(|row| row.is_chosen = true);
+            }
         }
         rows.truncate(height);
         rows
@@ -97,11 +131,13 @@ impl Detail {
             Some(value) => value.wrapped(self.room(line), from..from + most),
             None => Vec::new(),
         };
-        let mut rows: Vec<DetailRow> =
-            pieces.into_iter().map(|value| DetailRow { indent: hanging, name: None, value }).collect();
+        let mut rows: Vec<DetailRow> = pieces
+            .into_iter()
+            .map(|value| DetailRow { indent: hanging, name: None, value, is_chosen: false })
+            .collect();
         if from == 0 {
             if rows.is_empty() {
-                rows.push(DetailRow { indent: indent(line), name: None, value: Visible::default() });
+                rows.push(DetailRow { indent: indent(line), name: None, value: Visible::default(), is_chosen: false });
             }
             if let Some(first) = rows.first_mut() {
                 first.indent = indent(line);

@@ -52,6 +52,10 @@ pub enum HeldWhat {
         key: Untrusted,
         /// Whether it is of no use.
         is_set_aside: bool,
+        /// Whether only a part of it is here.
+        is_coming: bool,
+        /// The report that it was kept beside, if it is an artefact.
+        beside: Option<Identifier>,
     },
 }
 
@@ -194,6 +198,9 @@ impl HeldScreen {
             (Purging::File { profile, file }, _) => line.profile == *profile && line.file.as_ref() == Some(file),
             (Purging::Report { profile, identifier }, HeldWhat::Report(found)) => {
                 line.profile == *profile && found == identifier
+            }
+            (Purging::Report { profile, identifier }, HeldWhat::Answer { beside, .. }) => {
+                line.profile == *profile && beside.as_ref() == Some(identifier)
             }
             (Purging::Answer(wanted), HeldWhat::Answer { number, .. }) => wanted == number,
             _ => false,

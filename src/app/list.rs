@@ -4,11 +4,12 @@ use super::message::{Failure, HeldPage, HeldReport, Here, Opening};
 use super::panes::{PaneState, Scroll};
 use crate::report::identifier::{Identifier, Parts, Sha256};
 use crate::report::page::{Page, PageEntry};
-use crate::report::{Imported, Pane, Report};
+use crate::report::{Imported, Indicators, Pane, Report};
 use crate::request::{Listing, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// The sandboxes of one file, or the reports of one opened document.
 #[derive(Debug)]
@@ -88,13 +89,21 @@ pub struct OpenReport {
     pub unreadable: Option<String>,
     /// How each pane is looked at.
     pub panes: HashMap<Pane, PaneState>,
+    /// What others can look for, once it has been asked for.
+    pub indicators: Option<Arc<Indicators>>,
 }
 
 impl OpenReport {
     /// A report of which nothing is indexed yet.
     #[must_use]
     pub fn new(opening: Opening, here: &Here) -> Self {
-        Self { opening, report: Report::unread(here.body.clone()), unreadable: None, panes: HashMap::new() }
+        Self {
+            opening,
+            report: Report::unread(here.body.clone()),
+            unreadable: None,
+            panes: HashMap::new(),
+            indicators: None,
+        }
     }
 
     /// How many rows a pane shows.

@@ -1,12 +1,13 @@
 //! What comes in and what goes out of the state machine, as data.
 
+use super::away::Copied;
 use super::held::{HeldLine, Purging};
 use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerPage;
 use super::pointer::Pointer;
+use super::saving::{NotSaved, Save};
 use crate::quota::{Balances, Entitlements, Spent, Usage};
-use crate::report::Imported;
 use crate::report::body::Body;
 use crate::report::hashes::Hashes;
 use crate::report::identifier::{Identifier, Sha256};
@@ -14,6 +15,7 @@ use crate::report::index::Batch;
 use crate::report::note::{About, Note};
 use crate::report::page::Page;
 use crate::report::rows::Line;
+use crate::report::{Imported, Indicators};
 use crate::request::{Quote, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -23,10 +25,19 @@ use std::path::PathBuf;
 /// Something that happened.
 #[derive(Debug)]
 pub enum Message {
-    /// A key was pressed.
+    /// A key was pressed by somebody who sees the screen as it is.
     Key(Key),
     /// The mouse was used.
     Pointer(Pointer),
+    /// A key was read from the keyboard.
+    Typed {
+        /// The key.
+        key: Key,
+        /// The last frame that had been drawn by then.
+        frame: u64,
+    },
+    /// A frame has been drawn; they are counted from 1.
+    Drawn(u64),
     /// Text was pasted.
     Paste(String),
     /// The terminal has this size.
@@ -111,6 +122,29 @@ pub enum Message {
     },
     /// Quota details have come, or not.
     Balances(Result<Balances, String>),
+    /// Something was copied, and how; or why not.
+    Copied {
+        /// What.
+        what: String,
+        /// How, or why not.
+        result: Result<String, String>,
+    },
+    /// The indicators of a report were found.
+    Indicators {
+        /// Which opening.
+        opening: Opening,
+        /// The indicators, or why there are none.
+        result: Result<Indicators, String>,
+    },
+    /// A file was written, as these words say; or why not.
+    Saved(Result<String, NotSaved>),
+    /// A call has ended that brought an artefact.
+    Fetched {
+        /// The question.
+        request: Request,
+        /// When it came, and its length in bytes; or why it did not.
+        result: Result<(Timestamp, u64), Failure>,
+    },
     /// What this session has spent.
     Spent(Spent),
     /// The ledger.
@@ -147,6 +181,10 @@ pub enum Message {
     },
     /// Something of the runtime's that the analyst should know.
     Notice(String),
+    /// The program is asked to make way for the shell.
+    Aside,
+    /// The program goes on after it was stopped.
+    Resumed,
     /// The program is asked to end, after paid answers are in.
     Quit,
     /// The program is asked to end without waiting.
@@ -232,6 +270,8 @@ pub enum Effect {
         /// Whether the service is asked though an answer is held.
         anew: bool,
     },
+    /// Wait no longer for an answer; its call ends as one that was lost.
+    GiveUp(Request),
     /// Find out whether an answer is held.
     LookUp(Request),
     /// Index a report's bytes.
@@ -241,6 +281,17 @@ pub enum Effect {
         /// The bytes.
         body: Body,
     },
+    /// Hand text to the clipboard.
+    Copy(Copied),
+    /// Find the indicators of a report.
+    FindIndicators {
+        /// Which opening.
+        opening: Opening,
+        /// The bytes.
+        body: Body,
+    },
+    /// Write a file.
+    Save(Save),
     /// Keep a note, in place of the one before.
     WriteNote(Note),
     /// Delete a note.
@@ -262,6 +313,10 @@ pub enum Effect {
     ReadRecord,
     /// Run the demo instead.
     Demo,
+    /// Give the terminal to the shell until it gives it back.
+    Aside,
+    /// Take the terminal over once more, and draw all of it.
+    TakeBack,
     /// End the program.
     Quit,
 }

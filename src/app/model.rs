@@ -6,6 +6,7 @@ use super::layout::{Layout, Size, Sizes, View};
 use super::list::{Entry, List, OpenReport, Origin};
 use super::message::{Effect, Failure, Here, Opening, Recent};
 use super::notes::Notes;
+use super::offers::Offers;
 use super::overlay::Overlay;
 use super::panes::{self, PaneState, Scroll};
 use super::pointer::Held;
@@ -51,6 +52,8 @@ pub struct Model {
     pub keys: Keymap,
     /// The price above which a yes is wanted; none where none is.
     pub confirm_above: Option<u64>,
+    /// Whether the analyst has said yes to copying raw.
+    pub copies_raw: bool,
     /// Reports that are being opened one after another.
     pub batch: Option<Batch>,
     /// Calls that are under way.
@@ -79,6 +82,10 @@ pub struct Model {
     pub is_quitting: bool,
     /// Whether a file of which nothing is held is listed as soon as it is opened; the demo does so once.
     pub lists_at_once: bool,
+    /// Whether there is a shell that can have the terminal for a while.
+    pub has_shell: bool,
+    /// What the last frame offered for a price.
+    pub(super) offers: Offers,
     /// Whether the analyst asked for the counters, and is told when they are there.
     pub(super) announces_balances: bool,
     /// What is remembered of the mouse.
@@ -177,6 +184,7 @@ impl Model {
             is_zoomed: false,
             keys: Keymap::default(),
             confirm_above: None,
+            copies_raw: false,
             batch: None,
             under_way: Vec::new(),
             balances: None,
@@ -192,6 +200,8 @@ impl Model {
             list_failure: None,
             is_quitting: false,
             lists_at_once: false,
+            has_shell: false,
+            offers: Offers::default(),
             announces_balances: false,
             announces_usage: false,
             openings: 0,

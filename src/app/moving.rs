@@ -5,7 +5,7 @@ use super::model::{Focus, Model, Screen};
 use super::overlay::{Overlay, way};
 use super::panes::{self, Move, PaneState};
 use crate::report::index::Form;
-use crate::report::{Depths, Pane, Report};
+use crate::report::{Depths, Pane, Place, Report};
 
 impl Model {
     /// Moves in what has the focus.
@@ -143,6 +143,39 @@ impl Model {
                 state.scroll.top = border;
                 state.scroll.settle(count, height);
             });
+        }
+        Vec::new()
+    }
+
+    /// Brings a row to the screen and puts the cursor on it; what folds or a filter hide is shown again for it.
+    pub(super) fn go_to(&mut self, place: Place) {
+        let Some(pane) = self.open().and_then(|open| Some(open.report.section(place.section)?.pane())) else { return };
+        self.focus_pane(pane);
+        let height = self.height();
+        if let Some(open) = self.open_mut() {
+            let state = open.panes.entry(pane).or_default();
+            state.reveal(&open.report, pane, place);
+            let position = state.position(&open.report, pane, place);
+            let count = state.count(&open.report, pane);
+            state.scroll.go(Move::First, count, height);
+            state.scroll.go(Move::Down(position), count, height);
+        }
+        self.settle();
+    }
+
+    /// Chooses the next value of the row that is shown whole.
+    pub(super) fn step_value(&mut self, forward: bool) -> Vec<Effect> {
+        let room = usize::from(self.overlay_room().height);
+        if let Some(Overlay::Detail(detail)) = &mut self.overlay {
+            detail.step(forward, room);
+        }
+        Vec::new()
+    }
+
+    /// Shows another kind of indicators.
+    pub(super) fn step_indicators(&mut self, forward: bool) -> Vec<Effect> {
+        if let Some(Overlay::Indicators(list)) = &mut self.overlay {
+            list.step(forward);
         }
         Vec::new()
     }

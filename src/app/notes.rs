@@ -6,10 +6,9 @@ use super::message::Effect;
 use super::model::{Focus, Model, Screen};
 use super::overlay::Overlay;
 use super::palette::{Confirm, Confirmed};
-use super::panes::Place;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::note::{self, About, Item, Note};
-use crate::report::{Row, rows::Line};
+use crate::report::{Place, Row, rows::Line};
 use crate::text::Untrusted;
 use std::collections::{HashMap, HashSet};
 

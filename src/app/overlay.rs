@@ -1,13 +1,16 @@
 //! What stands over the screen: one thing at a time, those behind it waiting.
 
 use super::answer::AnswerTree;
+use super::artefacts::ArtefactList;
 use super::detail::Detail;
 use super::held::HeldScreen;
+use super::indicators::IndicatorList;
 use super::layout::{Area, Size};
 use super::notes::NoteForm;
 use super::palette::{Confirm, Palette, Prompt};
 use super::panes::Move;
 use super::planner::Planner;
+use super::saving::SaveForm;
 use super::sheet::Sheet;
 
 /// What stands over the screen.
@@ -27,6 +30,12 @@ pub enum Overlay {
     Answer(AnswerTree),
     /// A plan is made.
     Planner(Planner),
+    /// What others can look for.
+    Indicators(IndicatorList),
+    /// What can be downloaded.
+    Artefacts(ArtefactList),
+    /// The path of a file is typed.
+    Save(SaveForm),
     /// A note is typed.
     Note(NoteForm),
     /// Everything that is held.
@@ -63,8 +72,10 @@ impl Overlay {
                 palette.go(movement, rows.saturating_sub(TYPED + if rows >= TALL { TOLD.into() } else { 0 }))
             }
             Self::Answer(answer) => answer.go(movement, rows),
+            Self::Indicators(list) => list.go(movement, rows.saturating_sub(TYPED)),
+            Self::Artefacts(list) => list.go(movement, rows),
             Self::Held(held) => held.go(movement, rows),
-            Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) | Self::Note(_) | Self::Age(_) => {}
+            Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) | Self::Save(_) | Self::Note(_) | Self::Age(_) => {}
         }
     }
 
@@ -74,8 +85,10 @@ impl Overlay {
         let rows = match self {
             Self::Sheet(sheet) => sheet.count(),
             Self::Detail(detail) => detail.count(),
-            Self::Palette(_) | Self::Answer(_) | Self::Planner(_) | Self::Held(_) => usize::MAX,
-            Self::Prompt(_) | Self::Confirm(_) | Self::Note(_) | Self::Age(_) => SMALL,
+            Self::Palette(_) | Self::Answer(_) | Self::Planner(_) => usize::MAX,
+            Self::Indicators(_) | Self::Held(_) => usize::MAX,
+            Self::Artefacts(list) => list.rows.len() + usize::from(list.failure.is_some()) * 3,
+            Self::Prompt(_) | Self::Confirm(_) | Self::Save(_) | Self::Note(_) | Self::Age(_) => SMALL,
         };
         let height = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2).min(content.height);
         Area { y: content.y + content.height - height, height, ..content }
@@ -88,6 +101,8 @@ impl Overlay {
         match self {
             Self::Palette(palette) => Some((palette.scroll.top, TYPED, palette.matching().len())),
             Self::Answer(answer) => Some((answer.scroll.top, 0, answer.count())),
+            Self::Indicators(list) => Some((list.scroll.top, TYPED, list.shown().len())),
+            Self::Artefacts(list) => Some((list.scroll.top, 0, list.rows.len())),
             // Below the heading.
             Self::Held(held) => Some((held.scroll.top, 1, held.lines.len())),
             _ => None,
@@ -99,6 +114,8 @@ impl Overlay {
         match self {
             Self::Palette(palette) => palette.scroll.cursor,
             Self::Answer(answer) => answer.scroll.cursor,
+            Self::Indicators(list) => list.scroll.cursor,
+            Self::Artefacts(list) => list.scroll.cursor,
             Self::Held(held) => held.scroll.cursor,
             _ => 0,
         }
@@ -119,6 +136,9 @@ impl Overlay {
             | Self::Prompt(_)
             | Self::Confirm(_)
             | Self::Planner(_)
+            | Self::Indicators(_)
+            | Self::Artefacts(_)
+            | Self::Save(_)
             | Self::Held(_)
             | Self::Age(_)
             | Self::Note(_) => {}

@@ -207,22 +207,26 @@ impl Prompt {
     }
 }
 
-/// Something that waits for a clear yes: it makes something public, or costs more than is let pass without.
+/// Something that waits for a clear yes: it makes something public, costs more than is let pass without, or may do harm.
 #[derive(Debug)]
 pub struct Confirm {
-    /// What is asked of the service.
+    /// What is done.
     pub what: Confirmed,
     /// Why a yes is wanted.
     pub why: String,
 }
 
-/// What a yes sends.
+/// What a yes does.
 #[derive(Debug)]
 pub enum Confirmed {
-    /// One question.
+    /// One question is sent.
     One(Request),
     /// Every report of the list that is not held.
     All,
+    /// Nothing: text is copied as it is.
+    Raw,
+    /// Nothing: a file is written over.
+    Replace(super::saving::Save),
     /// Nothing is sent: the note whose line was emptied is deleted.
     NoNote,
     /// Nothing is sent: what is held is deleted.

@@ -5,7 +5,7 @@ use super::key::Key;
 use super::place::FILE;
 use super::sieve::Sieve;
 use crate::report::index::Form;
-use crate::report::{Folds, Pane, Report, Row, Section};
+use crate::report::{Folds, Pane, Place, Report, Row, Section};
 
 /// One pane on the screen.
 #[derive(Debug)]
@@ -150,15 +150,6 @@ pub struct PaneState {
     sieve: Sieve,
 }
 
-/// A row's place in its report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// Section of the index.
-    pub section: usize,
-    /// Row of the section.
-    pub row: usize,
-}
-
 /// One row as a pane shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
@@ -267,6 +258,19 @@ impl PaneState {
             before += count;
         }
         0
+    }
+
+    /// Shows a row that folds or a filter hide.
+    pub fn reveal(&mut self, report: &Report, pane: Pane, place: Place) {
+        if !self.sieve.lets_through(place.section, place.row) {
+            self.sift(report, pane, |sieve| *sieve = Sieve::OPEN);
+        }
+        let Some(tree) = report.section(place.section).filter(|found| found.form == Form::Processes) else { return };
+        let mut above = tree.depths().parent(place.row);
+        while let Some(row) = above {
+            self.folds.unfold(row, tree.depths());
+            above = tree.depths().parent(row);
+        }
     }
 
     /// The positions at which sections begin, the first left out.

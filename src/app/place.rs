@@ -31,11 +31,17 @@ pub enum Place {
     Note,
     /// The line that an age is typed into.
     Age,
+    /// What others can look for.
+    Indicators,
+    /// What can be downloaded.
+    Artefacts,
+    /// The line that the path of a file is typed into.
+    Save,
 }
 
 /// A set of places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Places(u16);
+pub struct Places(u32);
 
 pub(super) const START: Places = Places::of(&[Place::Start]);
 pub(super) const LIST: Places = Places::of(&[Place::List]);
@@ -48,6 +54,17 @@ pub(super) const PLANNER: Places = Places::of(&[Place::Planner]);
 pub(super) const HELD: Places = Places::of(&[Place::Held]);
 pub(super) const NOTE: Places = Places::of(&[Place::Note]);
 pub(super) const AGE: Places = Places::of(&[Place::Age]);
+pub(super) const PAGE: Places = Places::of(&[Place::Page]);
+pub(super) const INDICATORS: Places = Places::of(&[Place::Indicators]);
+pub(super) const ARTEFACTS: Places = Places::of(&[Place::Artefacts]);
+pub(super) const SAVE: Places = Places::of(&[Place::Save]);
+/// Where there is a value to copy.
+pub(super) const VALUED: Places =
+    Places::of(&[Place::List, Place::Pane, Place::Page, Place::Answer, Place::Indicators]);
+/// Where there are rows that can be copied all at once.
+pub(super) const ROWS: Places = Places::of(&[Place::Pane, Place::Indicators]);
+/// Where a report or a part of it can be written to a file.
+pub(super) const WRITTEN: Places = Places::of(&[Place::List, Place::Pane, Place::Indicators]);
 /// Where there is a report or a row to write a note on.
 pub(super) const NOTED: Places = Places::of(&[Place::List, Place::Pane, Place::Page]);
 /// List and panes.
@@ -57,14 +74,23 @@ pub(super) const OPEN: Places = Places::of(&[Place::Start, Place::List, Place::P
 /// Where a process or a member of an answer can be folded.
 pub(super) const TREE: Places = Places::of(&[Place::Pane, Place::Answer]);
 /// Wherever there is something to look at and nothing to type.
-pub(super) const READING: Places =
-    Places::of(&[Place::Start, Place::List, Place::Pane, Place::Page, Place::Answer, Place::Confirm, Place::Held]);
+pub(super) const READING: Places = Places::of(&[
+    Place::Start,
+    Place::List,
+    Place::Pane,
+    Place::Page,
+    Place::Answer,
+    Place::Confirm,
+    Place::Held,
+    Place::Indicators,
+    Place::Artefacts,
+]);
 /// Everywhere.
 pub(super) const EVERYWHERE: Places = Places::of(&Place::ALL);
 
 impl Place {
     /// Every place.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::Start,
         Self::List,
         Self::Pane,
@@ -77,6 +103,9 @@ impl Place {
         Self::Held,
         Self::Note,
         Self::Age,
+        Self::Indicators,
+        Self::Artefacts,
+        Self::Save,
     ];
 
     /// Where that is, in words that follow "it works".
@@ -95,6 +124,9 @@ impl Place {
             Self::Held => "on the screen of what is held",
             Self::Note => "while a note is typed",
             Self::Age => "while an age is typed",
+            Self::Indicators => "among the indicators",
+            Self::Artefacts => "among the downloads",
+            Self::Save => "while the path of a file is typed",
         }
     }
 
@@ -110,7 +142,7 @@ impl Place {
 
     /// Whether there is a line here that takes every letter.
     fn has_line(self) -> bool {
-        matches!(self, Self::Finder | Self::Question | Self::Planner | Self::Note | Self::Age)
+        matches!(self, Self::Finder | Self::Question | Self::Planner | Self::Note | Self::Age | Self::Save)
     }
 }
 
@@ -120,7 +152,7 @@ impl Places {
     pub const fn of(mut places: &[Place]) -> Self {
         let mut set = 0;
         while let [first, rest @ ..] = places {
-            set |= 1 << *first as u16;
+            set |= 1 << *first as u32;
             places = rest;
         }
         Self(set)
@@ -129,7 +161,7 @@ impl Places {
     /// Whether this is one of them.
     #[must_use]
     pub fn contains(self, place: Place) -> bool {
-        self.0 & 1 << place as u16 != 0
+        self.0 & 1 << place as u32 != 0
     }
 
     /// Each of them.
@@ -146,6 +178,11 @@ impl Places {
             OPEN => "where nothing stands over the screen".to_owned(),
             FILE => "in the list of sandboxes and in panes".to_owned(),
             NOTED => "in the list of sandboxes, in panes and where a row is shown whole".to_owned(),
+            VALUED => {
+                "in the list of sandboxes, in panes, where a row is shown whole, in an answer and among the indicators"
+                    .to_owned()
+            }
+            WRITTEN => "in the list of sandboxes, in panes and among the indicators".to_owned(),
             _ => self.each().map(Place::words).collect::<Vec<_>>().join(" and "),
         }
     }
@@ -165,6 +202,9 @@ impl Model {
             (Some(Overlay::Held(_)), ..) => Place::Held,
             (Some(Overlay::Note(_)), ..) => Place::Note,
             (Some(Overlay::Age(_)), ..) => Place::Age,
+            (Some(Overlay::Indicators(_)), ..) => Place::Indicators,
+            (Some(Overlay::Artefacts(_)), ..) => Place::Artefacts,
+            (Some(Overlay::Save(_)), ..) => Place::Save,
             (None, Screen::Start, _) => Place::Start,
             (None, Screen::File, Focus::List) => Place::List,
             (None, Screen::File, Focus::Pane(_)) => Place::Pane,

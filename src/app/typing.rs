@@ -58,6 +58,10 @@ impl Model {
                 form.failure = None;
                 &mut form.typed
             }
+            Some(Overlay::Save(form)) => {
+                form.failure = None;
+                &mut form.typed
+            }
             Some(Overlay::Note(form)) => &mut form.typed,
             Some(Overlay::Age(typed)) => typed,
             Some(Overlay::Planner(planner)) => {
@@ -109,6 +113,11 @@ impl Model {
             let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
             typed.extend(plain.take(LONGEST_LINE.saturating_sub(typed.len())));
             return self.look_up();
+        }
+        if let Some(Overlay::Save(form)) = &mut self.overlay {
+            form.typed
+                .extend(text.chars().filter(|c| !c.is_control()).take(LONGEST_LINE.saturating_sub(form.typed.len())));
+            return Vec::new();
         }
         if self.screen != Screen::Start {
             return Vec::new();

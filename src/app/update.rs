@@ -6,6 +6,7 @@ use super::list::{List, OpenReport, Remote};
 use super::message::{Effect, Message};
 use super::model::{Focus, Model, Screen, UnderWay};
 use super::notes::Notes;
+use super::offers::Offers;
 use super::overlay::Overlay;
 use super::palette::{Confirm, Confirmed};
 use super::panes;
@@ -33,6 +34,11 @@ impl Model {
         match message {
             Message::Key(key) => self.press(key),
             Message::Pointer(pointer) => self.point(pointer),
+            Message::Typed { key, frame } => self.press_unless_unseen(key, frame),
+            Message::Drawn(frame) => {
+                self.offers = Offers::of(self, frame);
+                Vec::new()
+            }
             Message::Paste(text) => self.paste(&text),
             Message::Resize(size) => {
                 self.size = size;
@@ -52,6 +58,7 @@ impl Model {
             Message::Used { request, result } => self.used(&request, result),
             Message::Entitled { request, result } => self.entitled(&request, result),
             Message::LookedUp { request, since } => {
+                self.artefact_held(&request, since);
                 if let Some(Overlay::Prompt(form)) = &mut self.overlay {
                     form.held = since.map(|since| (request, since));
                 }
@@ -60,6 +67,10 @@ impl Model {
             Message::Listed { request, result } => self.listed(&request, result),
             Message::Counted { path, result } => self.counted(&path, result),
             Message::Balances(result) => self.balanced(result),
+            Message::Copied { what, result } => self.copied(&what, result),
+            Message::Saved(result) => self.saved(result),
+            Message::Fetched { request, result } => self.fetched(&request, result),
+            Message::Indicators { opening, result } => self.indicated(opening, result),
             Message::Spent(spent) => {
                 self.spent = spent;
                 Vec::new()
@@ -92,11 +103,23 @@ impl Model {
                 self.warn(text);
                 Vec::new()
             }
+            Message::Aside => vec![Effect::Aside],
+            Message::Resumed => vec![Effect::TakeBack],
             // Several signs of the same end are one.
             Message::Quit if self.is_quitting => Vec::new(),
             Message::Quit => self.quit(),
             Message::QuitNow => vec![Effect::Quit],
         }
+    }
+
+    /// Presses a key, unless it would spend what no frame had offered when it was read: a key that was pressed ahead, or came
+    /// with a paste, is no yes to a price.
+    fn press_unless_unseen(&mut self, key: Key, frame: u64) -> Vec<Effect> {
+        if self.offers.has_seen(self, key, frame) {
+            return self.press(key);
+        }
+        self.warn(format!("{key} came before its price was on the screen: nothing was sent. Press it again."));
+        Vec::new()
     }
 
     fn press(&mut self, key: Key) -> Vec<Effect> {
@@ -264,6 +287,17 @@ impl Model {
         }
         self.settle();
         Vec::new()
+    }
+
+    /// Gives the terminal to the shell; a paid answer is waited for first, as a stopped program takes nothing in.
+    pub(super) fn make_way(&mut self) -> Vec<Effect> {
+        if self.awaits_paid_answer() {
+            self.warn(
+                "A paid answer is under way, and a stopped program cannot take it in. Press it again once it is here.",
+            );
+            return Vec::new();
+        }
+        vec![Effect::Aside]
     }
 
     /// Ends the program, after paid answers are in; asked twice, at once.

@@ -11,7 +11,6 @@ use super::{Common, Failed, setup};
 use crate::quota::{Balances, Entitlements, Fit, Forecast, Plan, RULES};
 use clap::Args;
 use files::Files;
-use jiff::Timestamp;
 use options::{Entitled, Item, Options, Target};
 
 const EXAMPLES: &str = "\
@@ -63,7 +62,7 @@ impl Cost {
             plan.add(operation, &entitled.updated(by_hand));
         }
         let is_balanced = balances.is_some();
-        let forecast = plan.forecast(&balances.unwrap_or_default(), Timestamp::now());
+        let forecast = plan.forecast(&balances.unwrap_or_default(), crate::clock::now());
         self.print(&plan, &forecast, is_balanced)?;
         self.verdict(&forecast, is_balanced)
     }

@@ -1,13 +1,13 @@
 //! `behaview demo`: the embedded service, with the app on it or alone.
 
-use super::{Common, Setup, run_app};
+use super::{Common, Setup, exit, run_app};
 use crate::app::Keymap;
 use crate::config::{Config, Folders};
 use crate::demo::{Demo as Service, Fault, Listing, Options};
 use crate::gate::Gate;
 use crate::quota::Entitlements;
 use crate::report::identifier::Sha256;
-use crate::runtime::{self, Display};
+use crate::runtime::{self, Display, Signals};
 use crate::service::credential::{Credential, Source};
 use crate::service::{Client, Profile};
 use crate::store::Store;
@@ -102,20 +102,23 @@ impl Demo {
 
 /// The app on the service, with a store of its own that ends with it: a demo leaves nothing behind.
 fn browse(service: &Service, keys: Keymap, display: Display) -> anyhow::Result<()> {
+    // From here on a signal ends the program in good order: the folder must not stay.
+    let signals = Signals::listen()?;
     let folder = tempfile::Builder::new().prefix("behaview-demo-").tempdir()?;
+    signals.leave_nothing_of(folder.path());
     let store = Arc::new(Store::open(&folder.path().join("behaview.db"))?);
     let client = client(service)?;
-    let now = jiff::Timestamp::now();
+    let now = crate::clock::now();
     let mut files = Vec::new();
     for (age, file) in (1..).zip(Service::files()) {
         let sha256 = Sha256::parse(&file.sha256).context("a demo file's hash is no SHA-256")?;
-        let opened = now - jiff::SignedDuration::from_secs(age);
+        let opened = now.checked_sub(jiff::SignedDuration::from_secs(age)).unwrap_or(now);
         store.note_file(&client.profile().name, &sha256, Some(file.title), opened)?;
         files.push(sha256);
     }
-    let gate = Gate::new(store, client, super::session(), jiff::Timestamp::now);
+    let gate = Gate::new(store, client, super::session(), crate::clock::now);
     let setup = Setup { gate, entitled: Entitlements::default(), confirm_above: None, keys, remarks: Vec::new() };
-    run_app(setup, display, files.into_iter().next(), true).map(|_| ())
+    exit::of_app(run_app(setup, display, files.into_iter().next(), true, signals)?)
 }
 
 fn client(service: &Service) -> anyhow::Result<Client> {

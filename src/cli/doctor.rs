@@ -11,13 +11,12 @@ use crate::config::{Config, FILE_VARIABLE, Folders, SETTINGS};
 use crate::files;
 use crate::log::Log;
 use crate::quota::Entitlements;
-use crate::service::credential::{Configured, Credential, OFFICIAL_FILE, VARIABLES};
+use crate::service::credential::{Configured, Credential, VARIABLES};
 use crate::state::State;
 use crate::store::Store;
 use crate::text::{Untrusted, bytes};
 use clap::Args;
 use serde::Serialize;
-use std::path::Path;
 
 /// Less free space than this, in bytes, is told.
 const LITTLE_SPACE: u64 = 256 << 20;
@@ -106,7 +105,7 @@ impl Doctor {
                 return checks;
             }
         };
-        checks.extend([file(&folders), variables(), service(&config), key(&folders, &config), entitlements(&config)]);
+        checks.extend([file(&folders), variables(), service(&config), key(&config), entitlements(&config)]);
         checks.extend(terminal::checks());
         checks.extend([store(&folders), log(&folders, &config), state(&folders)]);
         checks.extend(if self.online { online(common) } else { clock() });
@@ -161,40 +160,28 @@ fn service(config: &Config) -> Check {
     }
 }
 
-/// Where the key comes from and who else could read it. No command is run for it.
-fn key(folders: &Folders, config: &Config) -> Check {
+/// Where the key comes from. No command is run for it.
+fn key(config: &Config) -> Check {
     let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
     let variable = VARIABLES.into_iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
     if variable.is_none() && config.names_key() {
-        return configured_key(&folders.config, config);
+        return configured_key(config);
     }
     match Credential::find(|name| std::env::var(name).ok(), &Configured::default(), home.as_deref()) {
         Ok(None) => Check::wrong("key", "there is none", "set BEHAVIEW_API_KEY, or api_key_command in the config file"),
         Err(error) => Check::wrong("key", error.to_string(), "correct it there"),
-        Ok(Some(found)) => {
-            let official = home.map(|home| home.join(OFFICIAL_FILE)).filter(|_| variable.is_none());
-            let source = format!("from {}", found.source());
-            match official.filter(|path| files::is_open_to_others(path)) {
-                Some(path) => Check::odd(
-                    "key",
-                    format!("{source}, which others may read"),
-                    format!("chmod 600 {}", path.display()),
-                ),
-                None => Check::good("key", source),
-            }
-        }
+        Ok(Some(found)) => Check::good("key", format!("from {}", found.source())),
     }
 }
 
-fn configured_key(path: &Path, config: &Config) -> Check {
-    if !config.holds_key() {
-        return Check::good("key", "from api_key_command, which was not run now");
-    }
-    if files::is_open_to_others(path) {
-        let advice = format!("chmod 600 {}, or use api_key_command", path.display());
-        return Check::wrong("key", "from the config file, which others may read", advice);
-    }
-    Check::good("key", "from api_key in the config file")
+/// A file that holds the key and that others may read is refused before this.
+fn configured_key(config: &Config) -> Check {
+    let source = if config.holds_key() {
+        "from api_key in the config file"
+    } else {
+        "from api_key_command, which was not run now"
+    };
+    Check::good("key", source)
 }
 
 fn entitlements(config: &Config) -> Check {
@@ -270,7 +257,7 @@ fn state(folders: &Folders) -> Check {
 
 /// Without asking anybody: whether the clock can be right at all.
 fn clock() -> Vec<Check> {
-    let now = jiff::Timestamp::now();
+    let now = crate::clock::now();
     let found = format!("{} UTC; --online compares it with the service's", now.strftime("%F %T"));
     vec![match now.as_second() {
         ..1_750_000_000 => Check::wrong("clock", found, "set it: certificates and quota days depend on it"),

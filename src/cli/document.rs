@@ -15,6 +15,12 @@ use std::path::Path;
 /// The name that stands for standard input.
 pub(super) const STANDARD_INPUT: &str = "-";
 
+/// How much of a pipe is read before it is known to begin like a report, in bytes.
+const FIRST_LOOK: u64 = 64 * 1024;
+
+/// The most that is taken from a pipe, in bytes: it is kept in memory.
+const LARGEST_PIPED: u64 = 1 << 30;
+
 /// A document's reports.
 pub(super) struct Document {
     /// Its name, for the title.
@@ -109,22 +115,41 @@ pub(super) fn name(path: &str) -> String {
 
 fn body(path: &str) -> anyhow::Result<Body> {
     if path == STANDARD_INPUT {
-        let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes).context("standard input cannot be read")?;
-        return Ok(Body::in_memory(bytes));
+        return Ok(Body::in_memory(piped(std::io::stdin().lock(), "standard input", 0)?));
     }
-    let mut file = File::open(path).with_context(|| format!("{path} cannot be opened"))?;
+    let file = File::open(path).with_context(|| format!("{path} cannot be opened"))?;
     if file.metadata().is_ok_and(|about| about.is_file()) {
         return Body::on_disk(file).with_context(|| format!("{path} cannot be read"));
     }
-    // A pipe can be read once only.
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).with_context(|| format!("{path} cannot be read"))?;
-    Ok(Body::in_memory(bytes))
+    Ok(Body::in_memory(piped(file, path, 0)?))
+}
+
+/// What a pipe or device gives: it can be read once only, and need not end. What is no JSON may be so many bytes long.
+pub(super) fn piped(mut source: impl Read, name: &str, most_else: u64) -> anyhow::Result<Vec<u8>> {
+    let (mut bytes, unreadable) = (Vec::new(), || format!("{name} cannot be read"));
+    source.by_ref().take(FIRST_LOOK).read_to_end(&mut bytes).with_context(unreadable)?;
+    let most = if bytes.trim_ascii_start().is_empty() || is_json(&bytes) { LARGEST_PIPED } else { most_else };
+    if most == 0 {
+        return Err(Failed::bad_answer(format!("{name}: it is not JSON, or no report")).into());
+    }
+    source.take(most).read_to_end(&mut bytes).with_context(unreadable)?;
+    if bytes.len() as u64 > most {
+        let most = crate::text::bytes(most);
+        return Err(
+            Failed::bad_answer(format!("{name} gives more than {most}: save it in a file and name that")).into()
+        );
+    }
+    Ok(bytes)
+}
+
+/// Whether bytes begin like a document.
+pub(super) fn is_json(bytes: &[u8]) -> bool {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 
 fn reports(body: &Body) -> anyhow::Result<Vec<(Option<Identifier>, Here)>> {
-    let received = jiff::Timestamp::now();
+    let received = crate::clock::now();
     let here = |body: Body| Here { received, body, unkept: None };
     if is_page(body)? {
         let page = Page::of(body).map_err(|error| Failed::bad_answer(format!("the list cannot be read: {error}")))?;

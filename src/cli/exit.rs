@@ -3,7 +3,7 @@
 use crate::config::ConfigError;
 use crate::gate::GateError;
 use crate::log::{Level, Log};
-use crate::runtime::Unattended;
+use crate::runtime::{Exit, Unattended};
 use crate::service::credential::CredentialError;
 use crate::service::error::{Reason, ServiceError};
 use crate::service::profile::ProfileError;
@@ -131,8 +131,24 @@ impl Failed {
     }
 }
 
+/// The system ended the app: the shell is told of it as of any program that a signal ended.
+#[derive(Debug, thiserror::Error)]
+#[error("ended by signal {0}")]
+struct Signalled(u8);
+
+/// What the end of the app is to the shell.
+pub(super) fn of_app(exit: Exit) -> anyhow::Result<()> {
+    match exit {
+        Exit::Signal(number) => Err(Signalled(number).into()),
+        Exit::Done | Exit::Demo => Ok(()),
+    }
+}
+
 /// Says on standard error what went wrong, and gives the exit code.
 pub(super) fn report(error: &anyhow::Error, log: &Log) -> ExitCode {
+    if let Some(Signalled(number)) = error.downcast_ref() {
+        return ExitCode::from(128_u8.saturating_add(*number));
+    }
     say(error, log);
     ExitCode::from(kind(error) as u8)
 }
@@ -203,7 +219,10 @@ fn kind(error: &anyhow::Error) -> Kind {
 
 fn kind_of_config(error: &ConfigError) -> Kind {
     match error {
-        ConfigError::NoHome | ConfigError::Unreadable { .. } | ConfigError::Invalid { .. } => Kind::Config,
+        ConfigError::NoHome
+        | ConfigError::Unreadable { .. }
+        | ConfigError::Invalid { .. }
+        | ConfigError::Exposed(_) => Kind::Config,
         // What is wrong came from the command line or a variable.
         ConfigError::Override(..)
         | ConfigError::UnknownSetting(_)
@@ -216,7 +235,10 @@ fn kind_of_service(error: &ServiceError) -> Kind {
     match error {
         ServiceError::NoKey => Kind::Key,
         ServiceError::Unsendable(_) => Kind::Usage,
-        ServiceError::Unreachable(_) | ServiceError::Lost(_) | ServiceError::TooLong(_) => Kind::Network,
+        ServiceError::Unreachable(_) | ServiceError::Lost(_) | ServiceError::GivenUp | ServiceError::TooLong(_) => {
+            Kind::Network
+        }
+        ServiceError::Unkept(_) => Kind::Other,
         ServiceError::Unusable(_) => Kind::BadAnswer,
         ServiceError::Refused(refusal) => match refusal.reason {
             Reason::WrongKey => Kind::Key,

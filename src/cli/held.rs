@@ -81,6 +81,8 @@ struct Row {
     versions: u64,
     notes: Vec<Written>,
     is_set_aside: bool,
+    /// Whether only a part of it is here.
+    is_coming: bool,
     at_service: Option<String>,
     imported_from: Option<String>,
     imported_by: Option<String>,
@@ -108,7 +110,7 @@ impl Held {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let store = Store::open(&Folders::find()?.store)?;
         super::store::say(&store.salvaged().map(crate::store::Salvaged::words).into_iter().collect::<Vec<_>>());
-        let (now, profile) = (Timestamp::now(), common.profile.as_deref());
+        let (now, profile) = (crate::clock::now(), common.profile.as_deref());
         let kept = of_profile(store.inventory()?, profile);
         let what = self.which.purge(&kept, now)?;
         let Some(what) = what else { return self.print(&store, &kept, None, now) };
@@ -253,6 +255,7 @@ fn row(store: &Store, kept: &Kept, now: Timestamp) -> Result<Row, StoreError> {
         versions: kept.versions,
         notes: notes(store, kept)?,
         is_set_aside: is_set_aside(kept),
+        is_coming: is_coming(kept),
         at_service: report.map(|identifier| Retention::of(identifier, now).words()),
         imported_from: kept.imported.as_ref().map(|imported| plain(&imported.from)),
         imported_by: kept.imported.as_ref().map(|imported| plain(&imported.by)),
@@ -281,6 +284,7 @@ fn from(kept: &Kept) -> String {
     match &kept.imported {
         Some(imported) => format!("imported {}", imported.words()),
         None if is_set_aside(kept) => "set aside".to_owned(),
+        None if is_coming(kept) => "a part of it".to_owned(),
         None => Untrusted::from(kept.profile.as_str()).visible_cut(40).to_string(),
     }
 }
@@ -290,6 +294,10 @@ fn report_of(kept: &Kept) -> Option<&Identifier> {
         KeptWhat::Report(identifier) => Some(identifier),
         KeptWhat::Answer { .. } => None,
     }
+}
+
+fn is_coming(kept: &Kept) -> bool {
+    matches!(kept.what, KeptWhat::Answer { is_coming: true, .. })
 }
 
 fn is_set_aside(kept: &Kept) -> bool {

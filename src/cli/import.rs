@@ -9,7 +9,6 @@ use crate::report::identifier::Identifier;
 use crate::store::Store;
 use crate::text::Untrusted;
 use clap::Args;
-use jiff::Timestamp;
 
 const EXAMPLES: &str = "\
 A colleague who paid for reports writes them to a file, `behaview show IDENTIFIER > report.json`; everybody else holds
@@ -68,7 +67,7 @@ impl Import {
                         body: &body,
                         file: file.as_ref(),
                         from: &from,
-                        now: Timestamp::now(),
+                        now: crate::clock::now(),
                         replaces: self.replace,
                     };
                     import(&store, &profile, &wanted)

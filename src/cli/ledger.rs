@@ -78,7 +78,7 @@ impl Ledger {
         let profile = config.profile(None)?.name;
         let store = Store::open(&folders.store)?;
         super::store::say(&store.salvaged().map(crate::store::Salvaged::words).into_iter().collect::<Vec<_>>());
-        let entries = self.time.of(store.entries(&profile)?, Timestamp::now());
+        let entries = self.time.of(store.entries(&profile)?, crate::clock::now());
         let compared = Compared::of(&entries, &store.windows(&profile)?);
         let rows = entries.iter().map(Row::of).collect::<Vec<_>>();
         match self.format {

@@ -8,6 +8,8 @@ mod doctor;
 mod document;
 mod dry;
 mod exit;
+mod export;
+mod fetch;
 mod held;
 mod import;
 mod keys;
@@ -29,7 +31,7 @@ use crate::gate::Gate;
 use crate::log::{Level, Log};
 use crate::quota::Entitlements;
 use crate::report::identifier::Sha256;
-use crate::runtime::{self, Backing, Display, Exit};
+use crate::runtime::{self, Backing, Display, Exit, Signals};
 use crate::service::Client;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::io::Write;
@@ -110,6 +112,10 @@ enum Command {
     List(list::List),
     /// Print one behaviour report as JSON; a report that is not held costs one request
     Show(show::Show),
+    /// Write reports for others: JSON, JSON lines, CSV, Markdown, STIX 2.1, MISP; a report that is not held costs one request
+    Export(export::Export),
+    /// Fetch what a sandbox kept beside its report into a file: HTML report, network capture, event log, memory dump; costs one request
+    Fetch(fetch::Fetch),
     /// Say what operations cost, by which rule, and whether they fit; costs nothing
     Cost(Box<cost::Cost>),
     /// Print what the service's counters allow, and what is used of it; costs nothing
@@ -144,6 +150,8 @@ enum Command {
 /// # Errors
 /// When it cannot be done; the exit code of [`Failed`] says of what kind the failure is.
 pub fn main() -> ExitCode {
+    keep_memory_private();
+    runtime::tame_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),
@@ -163,6 +171,8 @@ fn run(command: Option<Command>, sha256: Option<&str>, common: &Common) -> anyho
         Some(Command::Open { file }) => open(&file, common),
         Some(Command::List(list)) => list.run(common),
         Some(Command::Show(show)) => show.run(common),
+        Some(Command::Export(export)) => export.run(common),
+        Some(Command::Fetch(fetch)) => fetch.run(common),
         Some(Command::Call(call)) => call.run(common),
         Some(Command::Cost(cost)) => cost.run(common),
         Some(Command::Quota(quota)) => quota.run(common),
@@ -223,9 +233,9 @@ fn app(sha256: Option<&str>, common: &Common) -> anyhow::Result<()> {
     let file = sha256.map(parse_sha256).transpose()?;
     let display = common.screen.display(&common.config()?.1);
     runtime::attended(display)?;
-    match run_app(quiet_setup(common)?, display, file, false)? {
-        Exit::Done => Ok(()),
+    match run_app(quiet_setup(common)?, display, file, false, Signals::listen()?)? {
         Exit::Demo => demo::Demo::default().run(common),
+        other => exit::of_app(other),
     }
 }
 
@@ -237,9 +247,15 @@ fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
 }
 
 /// Runs the app on a service, at a file if there is one; the demo says that it is one, and lists the file at once.
-fn run_app(setup: Setup, display: Display, file: Option<Sha256>, is_demo: bool) -> anyhow::Result<Exit> {
+fn run_app(
+    setup: Setup,
+    display: Display,
+    file: Option<Sha256>,
+    is_demo: bool,
+    signals: Signals,
+) -> anyhow::Result<Exit> {
     let Setup { gate, entitled, confirm_above, keys, remarks } = setup;
-    let mut model = Model::new(service(&gate), jiff::Timestamp::now());
+    let mut model = Model::new(service(&gate), crate::clock::now());
     (model.entitlements, model.confirm_above, model.keys) = (entitled, confirm_above, keys);
     let first = file.map(|file| model.open_file(file)).unwrap_or_default();
     model.lists_at_once = is_demo;
@@ -253,7 +269,7 @@ fn run_app(setup: Setup, display: Display, file: Option<Sha256>, is_demo: bool) 
     if !remarks.is_empty() {
         model.warn(remarks.join(" "));
     }
-    runtime::run(model, Backing::Service(Arc::new(gate)), first, display)
+    runtime::run(model, Backing::Service(Arc::new(gate)), first, display, signals)
 }
 
 fn open(file: &str, common: &Common) -> anyhow::Result<()> {
@@ -261,10 +277,10 @@ fn open(file: &str, common: &Common) -> anyhow::Result<()> {
     let display = common.screen.display(&config);
     runtime::attended(display)?;
     let document = document::read(file)?;
-    let mut model = Model::new(Service::default(), jiff::Timestamp::now());
+    let mut model = Model::new(Service::default(), crate::clock::now());
     model.keys = config.keymap();
     let first = model.open_document(document.name, document.reports);
-    runtime::run(model, Backing::Document, first, display).map(|_| ())
+    exit::of_app(runtime::run(model, Backing::Document, first, display, Signals::listen()?)?)
 }
 
 /// What the app shows of the service behind a gate.
@@ -324,7 +340,7 @@ fn setup_to_spend_quietly(common: &Common, spending: Spending) -> anyhow::Result
     let credential = if is_offline { None } else { config.credential()? };
     let client = Client::new(profile, credential)?;
     let (store, remarks) = store::open(&folders, &config)?;
-    let gate = Gate::new(Arc::new(store), client, session, jiff::Timestamp::now)
+    let gate = Gate::new(Arc::new(store), client, session, crate::clock::now)
         .with_budget(config.budget().at_most(spending.max_cost))
         .with_offline(is_offline)
         .with_log(log);
@@ -332,7 +348,21 @@ fn setup_to_spend_quietly(common: &Common, spending: Spending) -> anyhow::Result
     Ok(Setup { gate, entitled, confirm_above, keys: config.keymap(), remarks })
 }
 
+/// Keeps the key out of core files, and out of reach of the user's other programs; what the system refuses is left.
+fn keep_memory_private() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, setrlimit};
+        let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    }
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
+}
+
 /// A name for this run of the program in the ledger.
 fn session() -> String {
-    format!("{}-{}", jiff::Timestamp::now().as_microsecond(), std::process::id())
+    format!("{}-{}", crate::clock::now().as_microsecond(), std::process::id())
 }

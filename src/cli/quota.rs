@@ -53,7 +53,7 @@ struct Side<'a> {
 impl Quota {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let balances = ask_balances(&setup(common)?)?;
-        let (counters, now) = (sorted(&balances), Timestamp::now());
+        let (counters, now) = (sorted(&balances), crate::clock::now());
         if self.json {
             let counters = counters.into_iter().map(|counter| row(counter, now)).collect();
             return print_json(&Shown { counters, odd: balances.set_aside() });

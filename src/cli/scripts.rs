@@ -169,22 +169,22 @@ pub(super) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
 
 /// Prints text of this program's own, in which everything from outside is visible already.
 pub(super) fn print_text(text: &str) -> anyhow::Result<()> {
-    Output { is_terminal: false }.write(crate::text::own(text).as_bytes())
+    Output::new(false).print(crate::text::own(text).as_bytes())
 }
 
 /// Prints a report as received, in the envelope of the service (specification §2.1) whether it came in one or not.
 pub(super) fn print_report(body: &Body) -> anyhow::Result<()> {
     let is_bare = !is_enveloped(body)?;
-    let (mut out, mut indexer) = (Output::new(), Indexer::default());
+    let (mut out, mut indexer) = (Output::new(true), Indexer::default());
     if is_bare {
-        out.write(b"{\"data\":")?;
+        out.print(b"{\"data\":")?;
     }
     for window in without_mark(body)?.windows() {
         let window = window?;
         indexer.feed(&window);
-        out.write(&window)?;
+        out.print(&window)?;
     }
-    out.write(if is_bare { b"}\n" } else { b"\n" })?;
+    out.print(if is_bare { b"}\n" } else { b"\n" })?;
     let mut index = Index::default();
     index.absorb(indexer.finish());
     if index.is_cut {
@@ -201,11 +201,11 @@ pub(super) fn without_mark(body: &Body) -> anyhow::Result<Body> {
 
 /// Prints an answer as received.
 fn print_body(body: &Body) -> anyhow::Result<()> {
-    let mut out = Output::new();
+    let mut out = Output::new(true);
     for window in body.windows() {
-        out.write(&window?)?;
+        out.print(&window?)?;
     }
-    out.write(b"\n")
+    out.print(b"\n")
 }
 
 /// Whether the bytes are an envelope, be `data` its first member or not.
@@ -222,34 +222,45 @@ fn is_enveloped(body: &Body) -> anyhow::Result<bool> {
 }
 
 pub(super) fn print_lines(bytes: &[u8]) -> anyhow::Result<()> {
-    let mut out = Output::new();
-    out.write(bytes)?;
-    out.write(b"\n")
+    let mut out = Output::new(true);
+    out.print(bytes)?;
+    out.print(b"\n")
 }
 
 /// Standard output: bytes as they are into a file or pipe, escaped onto a terminal.
 pub(super) struct Output {
-    is_terminal: bool,
+    is_escaped: bool,
 }
 
 impl Output {
-    pub(super) fn new() -> Self {
-        Self { is_terminal: std::io::stdout().is_terminal() }
+    /// Standard output; text that is safe by itself need not be escaped.
+    pub(super) fn new(needs_escaping: bool) -> Self {
+        Self { is_escaped: needs_escaping && std::io::stdout().is_terminal() }
     }
 
-    pub(super) fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
-        let mut out = std::io::stdout().lock();
-        let written = if self.is_terminal {
-            let lines = bytes.split_inclusive(|byte| *byte == b'\n');
-            lines.map(escaped).try_for_each(|line| out.write_all(line.as_bytes()))
-        } else {
-            out.write_all(bytes)
-        };
-        match written.and_then(|()| out.flush()) {
+    pub(super) fn print(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        match self.write_all(bytes).and_then(|()| self.flush()) {
             // A reader that has seen enough is no failure.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
             other => Ok(other?),
         }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let mut out = std::io::stdout().lock();
+        if self.is_escaped {
+            let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+            lines.map(escaped).try_for_each(|line| out.write_all(line.as_bytes()))?;
+        } else {
+            out.write_all(bytes)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        std::io::stdout().lock().flush()
     }
 }
 

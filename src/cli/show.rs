@@ -104,7 +104,7 @@ impl Report {
     }
 }
 
-fn identifier(text: &str) -> anyhow::Result<Identifier> {
+pub(super) fn identifier(text: &str) -> anyhow::Result<Identifier> {
     if Sha256::parse(text).is_some() {
         return Err(Failed::usage("that is a file's hash; behaview list prints the identifiers of its reports").into());
     }
@@ -140,14 +140,14 @@ impl Printer {
         }
         let object = flat(&without_mark(body)?.whole()?)?;
         let before: &[u8] = if self.printed.replace(self.printed.get() + 1) == 0 { b"[\n" } else { b",\n" };
-        let mut out = Output::new();
-        out.write(before)?;
-        out.write(&object)
+        let mut out = Output::new(true);
+        out.print(before)?;
+        out.print(&object)
     }
 
     fn end(&self) -> anyhow::Result<()> {
         match (self.format, self.printed.get()) {
-            (ShowFormat::Vt, 1..) => Output::new().write(b"\n]\n"),
+            (ShowFormat::Vt, 1..) => Output::new(true).print(b"\n]\n"),
             _ => Ok(()),
         }
     }

@@ -3,7 +3,7 @@
 use crate::config::{Config, Folders};
 use crate::store::{Keep, Purge, Store};
 use crate::text::{bytes, count};
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use std::io::Write;
 
 /// Opens the store, deletes what is not to be kept any longer, and says what the user must know.
@@ -12,7 +12,7 @@ pub(super) fn open(folders: &Folders, config: &Config) -> anyhow::Result<(Store,
     let store = Store::open_keeping(&folders.store, keep)?;
     let mut remarks: Vec<_> = store.salvaged().map(crate::store::Salvaged::words).into_iter().collect();
     let age = config.keeps_days().map(|days| SignedDuration::from_hours(24 * i64::from(days)));
-    let before = age.and_then(|age| Timestamp::now().checked_sub(age).ok());
+    let before = age.and_then(|age| crate::clock::now().checked_sub(age).ok());
     let limits = [before.map(Purge::Before), config.keeps_bytes().map(Purge::DownTo)];
     for limit in limits.into_iter().flatten() {
         let purged = store.purge(&limit, None)?;

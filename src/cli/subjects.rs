@@ -1,9 +1,11 @@
 //! What a command is about: identifiers from the command line or standard input, or saved documents.
 
-use super::document::{self, Document, STANDARD_INPUT, is_document};
+use super::document::{self, Document, STANDARD_INPUT, is_document, is_json};
 use super::{Common, Failed, exit};
-use anyhow::Context;
-use std::io::{IsTerminal, Read, Write};
+use std::io::{IsTerminal, Write};
+
+/// Longest list of identifiers that is taken, in bytes: a million of them are less.
+const LONGEST_LIST: u64 = 128 << 20;
 
 /// One thing that a command is about.
 pub(super) enum Subject {
@@ -32,8 +34,7 @@ pub(super) fn read(arguments: &[String]) -> anyhow::Result<Vec<Subject>> {
 }
 
 fn standard_input() -> anyhow::Result<Vec<Subject>> {
-    let mut bytes = Vec::new();
-    std::io::stdin().lock().read_to_end(&mut bytes).context("standard input cannot be read")?;
+    let bytes = document::piped(std::io::stdin().lock(), "standard input", LONGEST_LIST)?;
     if is_json(&bytes) {
         return Ok(vec![Subject::Saved(document::of(STANDARD_INPUT, bytes)?)]);
     }
@@ -44,11 +45,6 @@ fn standard_input() -> anyhow::Result<Vec<Subject>> {
 /// The lines that name something; what begins with `#` is a remark.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
-}
-
-fn is_json(bytes: &[u8]) -> bool {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 
 /// Does something with each. A failure that is about one alone is told, and the next is tried; any other would

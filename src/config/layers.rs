@@ -223,6 +223,11 @@ impl Layers {
         }
     }
 
+    /// The line of the file that has the key, or says how to get it.
+    pub(super) fn line_of_key(&self) -> Option<usize> {
+        ["api_key", "api_key_command"].iter().find_map(|name| self.line(name))
+    }
+
     /// Who says what a setting is.
     pub(super) fn origin(&self, name: &str) -> Origin {
         self.origins.get(name).cloned().unwrap_or(Origin::Default)

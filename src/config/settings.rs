@@ -107,7 +107,14 @@ pub static SETTINGS: &[Setting] = &[
     },
     row("profiles.*.ca_file", "", "\"/etc/ssl/lab.pem\"", "Certificates (PEM) that are trusted beside the system's"),
     row("profiles.*.connect_timeout", "10", "10", "Seconds that a connection may take to be made"),
-    row("profiles.*.timeout", "60", "120", "Seconds that the service may be silent once asked"),
+    row(
+        "profiles.*.timeout",
+        "60",
+        "120",
+        "Seconds that the service may be silent once asked; then its answer counts as lost",
+    ),
+    row("profiles.*.patience", "300", "900", "Seconds that an answer may take at any pace"),
+    row("profiles.*.slowest", "1024", "256", "Bytes a second at which it has to have come after that"),
 ];
 
 impl Setting {

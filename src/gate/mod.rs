@@ -8,11 +8,13 @@
 //! cannot hide a cost, and a mistake in reading cannot cost a second call. What the free quota details say is written down too,
 //! and settles what the answers could not.
 
+mod growing;
 pub mod import;
 mod looks;
 mod reading;
 
 use crate::log::{Level, LineId, Log};
+use crate::quota::audit::Look;
 use crate::quota::{Allowed, Budget, OverBudget, Settled, Spent};
 use crate::report::Body;
 use crate::request::{Quote, Request};
@@ -20,9 +22,10 @@ use crate::service::error::ServiceError;
 use crate::service::{Client, Received};
 use crate::store::{Entry, HeldAnswer, Keep, LedgerId, Reserved, Settlement, Store, StoreError};
 use jiff::Timestamp;
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+use tokio::sync::Notify;
 
 /// Asks the service, and remembers what was asked, what it cost and what came.
 pub struct Gate {
@@ -33,7 +36,7 @@ pub struct Gate {
     budget: Budget,
     is_offline: bool,
     log: Log,
-    under_way: Mutex<HashSet<Request>>,
+    under_way: Mutex<HashMap<Request, Arc<Notify>>>,
 }
 
 /// Where the time comes from, so that a test can stop it.
@@ -92,6 +95,14 @@ pub enum GateError {
     Internal(String),
 }
 
+impl GateError {
+    /// A bug of this program's own: its words may quote an answer, and are shown like one.
+    #[must_use]
+    pub fn bug(words: &impl std::fmt::Display) -> Self {
+        Self::Internal(crate::text::Untrusted::from(words.to_string()).visible_cut(300).to_string())
+    }
+}
+
 /// What a call that failed counts as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cost {
@@ -114,11 +125,15 @@ impl std::fmt::Display for Cost {
 }
 
 /// Forgets that a request is under way, however its future ends.
-struct UnderWay<'a>(&'a Gate, &'a Request);
+struct UnderWay<'a> {
+    gate: &'a Gate,
+    request: &'a Request,
+    given_up: Arc<Notify>,
+}
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        self.0.under_way.lock().unwrap_or_else(PoisonError::into_inner).remove(self.1);
+        self.gate.calls().remove(self.request);
     }
 }
 
@@ -297,7 +312,7 @@ impl Gate {
         if self.is_offline {
             return Err(GateError::Offline);
         }
-        let _under_way = self.enter(request)?;
+        let under_way = self.enter(request)?;
         if price.units.max().is_none() && !self.budget.is_set() {
             self.look_before().await;
         }
@@ -308,14 +323,10 @@ impl Gate {
             return Ok(Answer { received: held.received, body: held.body, unkept: None });
         }
         let look = if *request == Request::Quotas { self.begin_look().await } else { None };
-        let sent = self.client.send(request, progress).await;
-        let received = (self.clock)();
-        if let (Some(look), Ok(reply)) = (look, &sent) {
-            self.note_look(look, received, reply).await;
-        }
-        let taken = match sent {
-            Ok(reply) => self.take(request, received, reply).await?,
-            Err(error) => Err(error),
+        let given_up = &under_way.given_up;
+        let taken = match request {
+            Request::Artefact { artefact, .. } => self.download(request, *artefact, progress, given_up).await?,
+            _ => self.send(request, look, progress, given_up).await?,
         };
         let settled = price.settle(reading::outcome(request, &taken));
         if let Some(entry) = entry {
@@ -324,9 +335,49 @@ impl Gate {
         taken.map_err(|error| GateError::Service { error, cost: cost(settled), line: None })
     }
 
+    /// Ends the wait for an answer that is under way; what was sent may have been charged, and counts so.
+    pub fn give_up(&self, request: &Request) {
+        if let Some(given_up) = self.calls().get(request) {
+            given_up.notify_one();
+        }
+    }
+
+    /// The calls that are under way, each with the way to give it up.
+    fn calls(&self) -> MutexGuard<'_, HashMap<Request, Arc<Notify>>> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a request whose answer fits into memory, and reads the answer.
+    async fn send(
+        &self,
+        request: &Request,
+        look: Option<Look>,
+        progress: Progress<'_>,
+        given_up: &Notify,
+    ) -> Result<Result<Answer, ServiceError>, GateError> {
+        let sent = tokio::select! {
+            biased;
+            () = given_up.notified() => Err(ServiceError::GivenUp),
+            sent = self.client.send(request, progress) => sent,
+        };
+        let received = (self.clock)();
+        if let (Some(look), Ok(reply)) = (look, &sent) {
+            self.note_look(look, received, reply).await;
+        }
+        match sent {
+            Ok(reply) => self.take(request, received, reply).await,
+            Err(error) => Ok(Err(error)),
+        }
+    }
+
     fn enter<'a>(&'a self, request: &'a Request) -> Result<UnderWay<'a>, GateError> {
-        let is_new = self.under_way.lock().unwrap_or_else(PoisonError::into_inner).insert(request.clone());
-        if is_new { Ok(UnderWay(self, request)) } else { Err(GateError::UnderWay) }
+        let mut under_way = self.calls();
+        if under_way.contains_key(request) {
+            return Err(GateError::UnderWay);
+        }
+        let given_up = Arc::new(Notify::new());
+        under_way.insert(request.clone(), Arc::clone(&given_up));
+        Ok(UnderWay { gate: self, request, given_up })
     }
 
     async fn reserve(&self, quote: &Quote) -> Result<LedgerId, GateError> {
@@ -383,7 +434,7 @@ impl Gate {
     /// Runs store work where waiting is allowed.
     async fn work<T: Send + 'static>(&self, work: impl FnOnce(&Store) -> T + Send + 'static) -> Result<T, GateError> {
         let store = Arc::clone(&self.store);
-        tokio::task::spawn_blocking(move || work(&store)).await.map_err(|error| GateError::Internal(error.to_string()))
+        tokio::task::spawn_blocking(move || work(&store)).await.map_err(|error| GateError::bug(&error))
     }
 }
 

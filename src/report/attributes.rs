@@ -48,6 +48,32 @@ impl Pane {
         Self::Other,
         Self::Overview,
     ];
+
+    /// Its name in exports and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Overview => "overview",
+            Self::Processes => "processes",
+            Self::Tags => "tags",
+            Self::Registry => "registry",
+            Self::Files => "files",
+            Self::Network => "network",
+            Self::Commands => "commands",
+            Self::Modules => "modules",
+            Self::Services => "services",
+            Self::Techniques => "techniques",
+            Self::Text => "text",
+            Self::Mobile => "mobile",
+            Self::Other => "other",
+        }
+    }
+
+    /// The pane of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|pane| pane.name() == name)
+    }
 }
 
 /// One report attribute (specification §2.1, and what the service adds to it).
@@ -263,5 +289,6 @@ mod tests {
         let panes: HashSet<_> = Pane::ALL.into_iter().collect();
         assert_eq!(panes.len(), Pane::ALL.len());
         assert!(ATTRIBUTES.iter().all(|row| panes.contains(&row.pane)));
+        assert!(Pane::ALL.into_iter().all(|pane| Pane::named(pane.name()) == Some(pane)));
     }
 }

@@ -245,11 +245,16 @@ impl<'a> Raw<'a> {
 
     /// An object's members in order; none for another kind.
     pub fn members(self) -> impl Iterator<Item = (Untrusted, Raw<'a>)> {
+        self.pairs().map(|(name, value)| (name.text(), value))
+    }
+
+    /// An object's members in order, their names as written; none for another kind.
+    pub fn pairs(self) -> impl Iterator<Item = (Raw<'a>, Raw<'a>)> {
         let mut rest = self.inside(Kind::Object);
         std::iter::from_fn(move || {
             let name = next_value(&mut rest)?;
             let value = next_value(&mut rest)?;
-            Some((name.text(), value))
+            Some((name, value))
         })
     }
 
@@ -324,7 +329,7 @@ fn container_end(bytes: &[u8]) -> Option<usize> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
@@ -386,7 +391,7 @@ mod tests {
         assert_eq!(raw.member("z").unwrap().text(), Untrusted::from("w"));
     }
 
-    fn any_json() -> impl Strategy<Value = serde_json::Value> {
+    pub(crate) fn any_json() -> impl Strategy<Value = serde_json::Value> {
         let leaf = prop_oneof![
             Just(serde_json::Value::Null),
             any::<bool>().prop_map(Into::into),

@@ -185,7 +185,11 @@ impl Report {
         }
         match found.form {
             Form::Processes => {
-                let own = self.process_members(found, row, &self.row_bytes(found, row, WHOLE_ROW)?, WHOLE_ROW);
+                let bytes = self.row_bytes(found, row, WHOLE_ROW)?;
+                if Raw::new(&bytes).kind() != Kind::Object {
+                    return Ok(lines(Raw::new(&bytes).bytes()));
+                }
+                let own = self.process_members(found, row, &bytes, WHOLE_ROW);
                 Ok(own.into_iter().flat_map(|(name, value)| named_lines(&name, &value)).collect())
             }
             Form::Object | Form::Loose => {
@@ -235,7 +239,8 @@ impl Report {
         let tail = section.tail(row).map(u64::from);
         let after = tail.and_then(|tail| self.body.window(tail..tail + limit).ok());
         let after = after.map(|bytes| [b"{", &*bytes].concat());
-        let is_own = |(name, _): &(Untrusted, Raw<'_>)| name.as_bytes() != b"children";
+        let is_own =
+            |(name, value): &(Untrusted, Raw<'_>)| name.as_bytes() != b"children" || value.kind() != Kind::Array;
         let own = |(name, value): (Untrusted, Raw<'_>)| (name, value.bytes().to_vec());
         let mut members: Vec<_> = match tail {
             Some(_) => Raw::new(bytes).members().take_while(is_own).map(own).collect(),
@@ -299,13 +304,13 @@ fn member_pieces(bytes: &[u8]) -> Vec<Piece> {
     vec![Piece::Detail(name.text()), Piece::Own(": ".into()), Piece::Value(compact(value))]
 }
 
-fn split_member(bytes: &[u8]) -> (Raw<'_>, Raw<'_>) {
+pub(super) fn split_member(bytes: &[u8]) -> (Raw<'_>, Raw<'_>) {
     let name = Raw::new(bytes);
     (name, Raw::new(bytes.get(name.bytes().len()..).unwrap_or_default()))
 }
 
 /// Length of `"name": value` from the name's first byte to the value's last.
-fn member_length(bytes: &[u8]) -> usize {
+pub(super) fn member_length(bytes: &[u8]) -> usize {
     let (_, value) = split_member(bytes);
     bytes.len() - value.length_to_end() + value.bytes().len()
 }

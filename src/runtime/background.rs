@@ -85,7 +85,7 @@ impl Late {
 
     /// The message, unless it belongs to a late answer.
     pub(super) fn pass(&mut self, message: Message) -> Option<Message> {
-        let Message::Key(key) = &message else { return Some(message) };
+        let Message::Typed { key, .. } = &message else { return Some(message) };
         match (key, self.left) {
             (Key::Alt(']'), 0) if self.is_awaited => {
                 *self = Self { is_awaited: false, left: Self::LONGEST };
@@ -144,7 +144,9 @@ mod tests {
     #[test]
     fn a_late_answer_is_no_typing() {
         let mut late = Late::new(true);
-        let mut typed = |keys: &[Key]| keys.iter().filter(|key| late.pass(Message::Key(**key)).is_some()).count();
+        let mut typed = |keys: &[Key]| {
+            keys.iter().filter(|key| late.pass(Message::Typed { key: **key, frame: 0 }).is_some()).count()
+        };
         let answer: Vec<_> = "11;rgb:ffff/ffff/ffff".chars().map(Key::Char).collect();
         assert_eq!(typed(&[Key::Char('f')]), 1);
         assert_eq!(typed(&[Key::Alt(']')]) + typed(&answer) + typed(&[Key::Ctrl('g')]), 0);

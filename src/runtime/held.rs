@@ -18,7 +18,9 @@ pub(super) fn lines(gate: &Gate) -> Result<Vec<HeldLine>, StoreError> {
 fn line(kept: Kept) -> HeldLine {
     let what = match kept.what {
         KeptWhat::Report(identifier) => HeldWhat::Report(identifier),
-        KeptWhat::Answer { id, key, is_set_aside } => HeldWhat::Answer { number: id.0, key, is_set_aside },
+        KeptWhat::Answer { id, key, is_set_aside, is_coming, beside } => {
+            HeldWhat::Answer { number: id.0, key, is_set_aside, is_coming, beside }
+        }
     };
     HeldLine {
         profile: kept.profile,

@@ -10,20 +10,30 @@
 //! The loop itself waits for nothing but messages: the network, the store and the indexing of reports run beside it.
 
 mod background;
+pub mod clipboard;
 mod held;
 mod painter;
 mod performer;
 mod plain;
+mod saver;
+mod signals;
 mod terminal;
 
 pub use performer::{Backing, Performer};
-pub use terminal::{Display, Unattended, attended, run, terminal_size};
+pub use signals::Signals;
+pub use terminal::{Display, Unattended, attended, run, tame_panics, terminal_size};
 
+use crate::app::away::Copied;
 use crate::app::{Command, Effect, Key, Message, Model, Size};
 use crate::gate::Clock;
 use crate::view::{self, Look};
+use clipboard::Way;
 use ratatui::Terminal;
 use ratatui::backend::Backend;
+use ratatui::layout::Rect;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
@@ -33,9 +43,6 @@ const TICK: Duration = Duration::from_millis(250);
 /// How often it is looked whether what could wait can begin.
 const SOON: Duration = Duration::from_millis(20);
 
-/// How long a paid answer is waited for when there is nobody to wait for it with.
-const LAST_WAIT: Duration = Duration::from_millis(1500);
-
 /// How a run of the app ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
@@ -43,6 +50,19 @@ pub enum Exit {
     Done,
     /// The analyst wants the demo.
     Demo,
+    /// The system asked for the end, by the signal of this number.
+    Signal(u8),
+}
+
+/// Why the loop stops taking messages in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// It has ended.
+    Ended(Exit),
+    /// The shell is to have the terminal for a while.
+    Aside,
+    /// The terminal was somebody else's, and is this program's again.
+    Resumed,
 }
 
 /// A run of the app on a terminal of any kind.
@@ -55,6 +75,10 @@ pub struct Session<B: Backend> {
     inbox: Receiver<Message>,
     clock: Clock,
     exit: Option<Exit>,
+    turn: Option<Turn>,
+    /// Frames drawn so far.
+    frames: Arc<AtomicU64>,
+    clipboard: (Way, Box<dyn Write + Send>),
     /// What is to be done once there is something to look at: the first screen does not wait for the network.
     later: Vec<Effect>,
 }
@@ -70,8 +94,16 @@ where
     pub fn new(terminal: Terminal<B>, model: Model, backing: Backing, clock: Clock) -> std::io::Result<Self> {
         let (outbox, inbox) = std::sync::mpsc::channel();
         let performer = Performer::new(backing, outbox.clone())?;
-        let look = Look::default();
-        Ok(Self { terminal, look, model, performer, outbox, inbox, clock, exit: None, later: Vec::new() })
+        let (look, later, frames) = (Look::default(), Vec::new(), Arc::default());
+        let clipboard = (Way::default(), Box::new(std::io::sink()) as Box<dyn Write + Send>);
+        let (exit, turn) = (None, None);
+        Ok(Self { terminal, look, model, performer, outbox, inbox, clock, exit, turn, frames, clipboard, later })
+    }
+
+    /// The same session, which copies by way of the terminal behind `out`.
+    #[must_use]
+    pub fn with_clipboard(self, way: Way, out: Box<dyn Write + Send>) -> Self {
+        Self { clipboard: (way, out), ..self }
     }
 
     /// Where keys, pastes and sizes are sent.
@@ -119,6 +151,13 @@ where
         self.perform(effects);
     }
 
+    /// How many frames have been drawn, to be read by whoever listens to the keyboard: a key counts as an answer to what was
+    /// on the screen when it was read.
+    #[must_use]
+    pub fn frames(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.frames)
+    }
+
     /// Performs what could wait, if nothing is under way that is waited for.
     fn begin_later(&mut self) {
         if self.performer.is_idle() {
@@ -127,10 +166,10 @@ where
         }
     }
 
-    /// Takes messages in until the app ends, drawing in between.
+    /// Takes messages in until the app ends or makes way for the shell, drawing in between.
     ///
     /// A terminal that cannot be drawn on is a terminal that is gone: the app ends, but a paid answer has a moment to come in.
-    pub fn run(&mut self) -> Exit {
+    pub fn run(&mut self) -> Turn {
         let mut gone_since = None;
         loop {
             if gone_since.is_none() && self.draw().is_err() {
@@ -138,15 +177,18 @@ where
                 self.take(Message::Quit);
             }
             if let Some(exit) = self.exit {
-                return exit;
+                return Turn::Ended(exit);
             }
-            if gone_since.is_some_and(|since| since.elapsed() > LAST_WAIT) {
-                return Exit::Done;
+            if let Some(turn) = self.turn.take() {
+                return turn;
+            }
+            if gone_since.is_some_and(|since| since.elapsed() > signals::LAST_WAIT) {
+                return Turn::Ended(Exit::Done);
             }
             self.begin_later();
             match self.next_message() {
                 Ok(message) => self.take(message),
-                Err(_) => return Exit::Done,
+                Err(_) => return Turn::Ended(Exit::Done),
             }
             while let Ok(message) = self.inbox.try_recv() {
                 self.take(message);
@@ -222,8 +264,24 @@ where
         if (Size { width: size.width, height: size.height }) != self.model.size {
             self.resize(size.width, size.height);
         }
-        let (look, model) = (self.look, &self.model);
-        self.terminal.draw(|frame| view::draw(frame, look, model)).map(|_| ())
+        let (look, model, frames) = (self.look, &self.model, &self.frames);
+        let frame = frames.load(Ordering::SeqCst) + 1;
+        self.terminal.draw(|canvas| {
+            view::draw(canvas, look, model);
+            // From here on it is on its way to the screen; whoever reads it there may answer at once.
+            frames.store(frame, Ordering::SeqCst);
+        })?;
+        self.take(Message::Drawn(frame));
+        Ok(())
+    }
+
+    /// Takes it that the terminal shows nothing of what was drawn.
+    fn draw_anew(&mut self) {
+        // A terminal that is gone shows at the next drawing.
+        let _ = self
+            .terminal
+            .size()
+            .and_then(|size| self.terminal.resize(Rect::from((ratatui::layout::Position::ORIGIN, size))));
     }
 
     /// Takes a message in.
@@ -237,11 +295,21 @@ where
         self.take(Message::Resize(Size { width, height }));
     }
 
+    /// Nothing else writes to the terminal meanwhile: drawing is the loop's as well.
+    fn copy(&mut self, copied: Copied) {
+        let (way, out) = &mut self.clipboard;
+        let result = clipboard::by_terminal(&copied, *way, out).map_err(|error| error.to_string());
+        self.take(Message::Copied { what: copied.what, result });
+    }
+
     fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
                 Effect::Quit => self.exit = Some(Exit::Done),
                 Effect::Demo => self.exit = Some(Exit::Demo),
+                Effect::Aside => self.turn = Some(Turn::Aside),
+                Effect::TakeBack => self.turn = Some(Turn::Resumed),
+                Effect::Copy(copied) if self.clipboard.0 != Way::Tmux => self.copy(copied),
                 work => self.performer.perform(work),
             }
         }

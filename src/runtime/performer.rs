@@ -1,6 +1,6 @@
 //! Performs effects beside the loop, and answers with messages.
 
-use super::held;
+use super::{clipboard, held, saver};
 use crate::app::ledger::{LedgerLine, LedgerPage, SHOWN};
 use crate::app::message::{Failure, HeldPage, HeldReport, Here, Opening, Recent};
 use crate::app::{Effect, Message};
@@ -11,7 +11,7 @@ use crate::report::identifier::Sha256;
 use crate::report::index::Batch;
 use crate::report::page::Page;
 use crate::report::rows::{Line, lines};
-use crate::report::{Body, Index, Indexer};
+use crate::report::{Body, Index, Indexer, Indicators, Report};
 use crate::request::{Listing, Quote, Request};
 use crate::service::Received;
 use crate::store::{LedgerEntry, StoreError};
@@ -23,7 +23,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
@@ -37,6 +37,8 @@ const PACE: Duration = Duration::from_millis(60);
 /// The largest answer that is looked at as a tree, in bytes: a line of it takes tens.
 const LARGEST_TREE: u64 = 32 * 1024 * 1024;
 
+/// How long a file that is half written has to take itself away.
+const LAST_MOMENT: Duration = Duration::from_millis(500);
 /// The largest list of hashes that is read, in bytes: about a million of them.
 const LARGEST_LIST: u64 = 64 * 1024 * 1024;
 
@@ -58,6 +60,10 @@ pub struct Performer {
     pub(super) outbox: Sender<Message>,
     pub(super) runtime: Option<Runtime>,
     pending: Arc<AtomicUsize>,
+    /// Files that are being written.
+    writing: Arc<AtomicUsize>,
+    /// Whether what is beside the loop is to end.
+    stopped: Arc<AtomicBool>,
     /// The opening of a report that is wanted; an earlier one need not be gone on with.
     opened: Arc<AtomicU64>,
 }
@@ -88,7 +94,9 @@ impl Performer {
     /// When the system cannot start the threads.
     pub fn new(backing: Backing, outbox: Sender<Message>) -> std::io::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build()?;
-        Ok(Self { backing, outbox, runtime: Some(runtime), pending: Arc::default(), opened: Arc::default() })
+        let (pending, opened) = (Arc::default(), Arc::default());
+        let (writing, stopped) = (Arc::default(), Arc::default());
+        Ok(Self { backing, outbox, runtime: Some(runtime), pending, opened, writing, stopped })
     }
 
     /// Whether nothing is being performed.
@@ -103,71 +111,106 @@ impl Performer {
             (Effect::Index { opening, body }, _) => {
                 let opened = Arc::clone(&self.opened);
                 opened.store(opening.0, Ordering::SeqCst);
-                self.blocking(move |work| {
-                    open(&work, opening, &body, || opened.load(Ordering::SeqCst) == opening.0);
-                });
+                self.blocking(
+                    move |work| open(&work, opening, &body, || opened.load(Ordering::SeqCst) == opening.0),
+                    move |why| Message::Unreadable { opening, why },
+                );
             }
             (Effect::StopIndexing, _) => self.opened.store(0, Ordering::SeqCst),
             (Effect::Ask { quote, anew }, Backing::Service(gate)) => self.ask(Arc::clone(gate), quote, anew),
-            (Effect::CountHashes(path), _) => self.blocking(move |work| {
+            (Effect::GiveUp(request), Backing::Service(gate)) => gate.give_up(&request),
+            (Effect::Copy(copied), _) => self.reading(move |work| {
+                let result = clipboard::by_tmux(&copied);
+                work.send(Message::Copied { what: copied.what, result });
+            }),
+            (Effect::FindIndicators { opening, body }, _) => {
+                let is_stopped = self.is_stopped();
+                self.blocking(
+                    move |work| {
+                        let result = indicators(&body, &is_stopped).map_err(|error| error.to_string());
+                        work.send(Message::Indicators { opening, result });
+                    },
+                    move |why| Message::Indicators { opening, result: Err(why) },
+                );
+            }
+            (Effect::Save(save), backing) => {
+                let (backing, is_stopped) = (backing.clone(), self.is_stopped());
+                self.writing.fetch_add(1, Ordering::SeqCst);
+                let writing = Arc::clone(&self.writing);
+                self.reading(move |work| {
+                    let gate = match &backing {
+                        Backing::Service(gate) => Some(gate.as_ref()),
+                        Backing::Document => None,
+                    };
+                    let result = saver::save(save, gate, &is_stopped);
+                    writing.fetch_sub(1, Ordering::SeqCst);
+                    work.send(Message::Saved(result));
+                });
+            }
+            (Effect::CountHashes(path), _) => self.reading(move |work| {
                 let result = count_hashes(&path);
                 work.send(Message::Counted { path, result });
             }),
             (Effect::Recall(file), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| {
-                    work.send(recall(&gate, &file).unwrap_or_else(|error| Message::Notice(error.to_string())));
+                self.reading(move |work| {
+                    work.send(recall(&gate, &file).unwrap_or_else(|error| Message::Notice(words(&error))));
                     // After what is shown: a write waits for the disk.
                     if let Err(error) = gate.store().note_file(gate.profile(), &file, None, gate.now()) {
-                        work.send(Message::Notice(error.to_string()));
+                        work.send(Message::Notice(words(&error)));
                     }
                     work.send(notes(&gate, file));
                 });
             }
             (Effect::WriteNote(note), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| match (gate.store().write_note(gate.profile(), &note), note.file) {
+                self.reading(move |work| match (gate.store().write_note(gate.profile(), &note), note.file) {
                     (Ok(()), file) => file.into_iter().for_each(|file| work.send(notes(&gate, file))),
-                    (Err(error), _) => work.send(Message::Notice(format!("The note could not be kept: {error}"))),
+                    (Err(error), _) => {
+                        work.send(Message::Notice(format!("The note could not be kept: {}", words(&error))));
+                    }
                 });
             }
             (Effect::DeleteNote { file, about }, Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| match gate.store().delete_note(gate.profile(), &about) {
+                self.reading(move |work| match gate.store().delete_note(gate.profile(), &about) {
                     Ok(()) => work.send(notes(&gate, file)),
-                    Err(error) => work.send(Message::Notice(format!("The note could not be deleted: {error}"))),
+                    Err(error) => {
+                        work.send(Message::Notice(format!("The note could not be deleted: {}", words(&error))));
+                    }
                 });
             }
             (Effect::LookUp(request), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| {
+                self.reading(move |work| {
                     let since = gate.held(&request).ok().flatten().map(|held| held.received);
                     work.send(Message::LookedUp { request, since });
                 });
             }
             (Effect::ReadLedger, Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| {
-                    work.send(ledger(&gate).unwrap_or_else(|error| Message::Notice(error.to_string())))
+                self.reading(move |work| {
+                    work.send(ledger(&gate).unwrap_or_else(|error| Message::Notice(words(&error))))
                 });
             }
             (Effect::ReadHeld, Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| {
+                self.reading(move |work| {
                     let lines = held::lines(&gate).map(Message::Held);
-                    work.send(lines.unwrap_or_else(|error| Message::Notice(error.to_string())));
+                    work.send(lines.unwrap_or_else(|error| Message::Notice(words(&error))));
                 });
             }
             (Effect::Purge(what), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| {
+                self.reading(move |work| {
                     let purged = held::purge(&gate, what);
-                    work.send(purged.unwrap_or_else(|error| Message::Notice(format!("Nothing was deleted: {error}"))));
+                    let failed = |error| Message::Notice(format!("Nothing was deleted: {}", words(&error)));
+                    work.send(purged.unwrap_or_else(failed));
                 });
             }
             (Effect::ReadRecord, Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| {
+                self.reading(move |work| {
                     // Without it a price is explained with less.
                     let record = gate.store().price_record(gate.profile()).unwrap_or_default().into_iter();
                     work.send(Message::Record(
@@ -177,13 +220,14 @@ impl Performer {
             }
             (Effect::FindRecent, Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
-                self.blocking(move |work| {
-                    work.send(recent(&gate).unwrap_or_else(|error| Message::Notice(error.to_string())))
+                self.reading(move |work| {
+                    work.send(recent(&gate).unwrap_or_else(|error| Message::Notice(words(&error))))
                 });
             }
             // A document asks nothing, and the session itself ends.
             (
                 Effect::Ask { .. }
+                | Effect::GiveUp(_)
                 | Effect::Recall(_)
                 | Effect::FindRecent
                 | Effect::WriteNote(_)
@@ -195,8 +239,14 @@ impl Performer {
                 | Effect::LookUp(_),
                 Backing::Document,
             )
-            | (Effect::Quit | Effect::Demo, _) => {}
+            | (Effect::Quit | Effect::Demo | Effect::Aside | Effect::TakeBack, _) => {}
         }
+    }
+
+    /// Whether the program ends, as something long asks now and then.
+    fn is_stopped(&self) -> impl Fn() -> bool + Send + 'static {
+        let stopped = Arc::clone(&self.stopped);
+        move || stopped.load(Ordering::Relaxed)
     }
 
     fn work(&self) -> Work {
@@ -204,11 +254,25 @@ impl Performer {
         Work { outbox: self.outbox.clone(), pending: Arc::clone(&self.pending) }
     }
 
-    fn blocking(&self, perform: impl FnOnce(Work) + Send + 'static) {
-        let work = self.work();
-        if let Some(runtime) = &self.runtime {
-            runtime.spawn_blocking(move || perform(work));
-        }
+    /// Performs something that waits for the disk; a bug in it is told, in `bug`'s words, rather than waited for for ever.
+    fn blocking(
+        &self,
+        perform: impl FnOnce(Work) + Send + 'static,
+        bug: impl FnOnce(String) -> Message + Send + 'static,
+    ) {
+        let (work, outbox) = (self.work(), self.outbox.clone());
+        let Some(runtime) = &self.runtime else { return };
+        let done = runtime.spawn_blocking(move || perform(work));
+        runtime.spawn(async move {
+            if let Err(error) = done.await {
+                let _ = outbox.send(bug(GateError::bug(&error).to_string()));
+            }
+        });
+    }
+
+    /// Reads or writes something of the store's.
+    fn reading(&self, perform: impl FnOnce(Work) + Send + 'static) {
+        self.blocking(perform, Message::Notice);
     }
 
     fn ask(&self, gate: Arc<Gate>, quote: Quote, anew: bool) {
@@ -218,7 +282,7 @@ impl Performer {
         // A bug in the call must not leave it under way for ever.
         runtime.spawn(async move {
             if let Err(error) = call.await {
-                let _ = outbox.send(message(request, Err(GateError::Internal(error.to_string()))));
+                let _ = outbox.send(message(request, Err(GateError::bug(&error))));
             }
         });
     }
@@ -227,7 +291,12 @@ impl Performer {
 impl Drop for Performer {
     /// Paid answers are in, or were given up by the analyst: nothing else is worth waiting for.
     fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
+        self.stopped.store(true, Ordering::Relaxed);
+        let Some(runtime) = self.runtime.take() else { return };
+        if self.writing.load(Ordering::SeqCst) > 0 {
+            // A file that is half written takes itself away.
+            runtime.shutdown_timeout(LAST_MOMENT);
+        } else {
             runtime.shutdown_background();
         }
     }
@@ -263,6 +332,10 @@ fn message(request: Request, result: Result<Answer, GateError>) -> Message {
         },
         Request::Usage { .. } => {
             Message::Used { request, result: result.map_err(|error| failure(&error)).and_then(|answer| used(&answer)) }
+        }
+        Request::Artefact { .. } => {
+            let result = result.map(|answer| (answer.received, answer.body.len())).map_err(|error| failure(&error));
+            Message::Fetched { request, result }
         }
         Request::Behaviour { .. } => {
             Message::Answered { request, result: result.map(here).map_err(|error| failure(&error)) }
@@ -342,6 +415,11 @@ fn failure(error: &GateError) -> Failure {
         GateError::Internal(_) => (Cost::Perhaps(None), String::new()),
     };
     Failure { what: sentence(&error.to_string()), cost: cost.to_string(), advice }
+}
+
+/// An error's words, made visible: a path may stand in them.
+fn words(error: &dyn std::fmt::Display) -> String {
+    Untrusted::from(error.to_string()).visible_cut(400).to_string()
 }
 
 /// An error's words as a sentence.
@@ -431,6 +509,12 @@ fn held_pages(gate: &Gate, file: &Sha256, listing: Listing) -> Result<Vec<HeldPa
     Ok(pages)
 }
 
+/// Finds a report's indicators in its bytes.
+fn indicators(body: &Body, is_stopped: &dyn Fn() -> bool) -> std::io::Result<Indicators> {
+    let index = Index::open(body)?;
+    Indicators::of(&Report { body: body.clone(), index }, is_stopped)
+}
+
 /// The hashes that a file lists; one that is larger than any list is not read.
 fn count_hashes(path: &Path) -> Result<Hashes, String> {
     let mut list = Vec::new();
@@ -463,7 +547,7 @@ fn open(work: &Work, opening: Opening, body: &Body, is_wanted: impl Fn() -> bool
     match index(work, opening, body, is_wanted) {
         // One that cannot be kept is made again when it is wanted.
         Ok(found) => found.into_iter().for_each(|index| drop(index.keep(body))),
-        Err(error) => work.send(Message::Unreadable { opening, why: error.to_string() }),
+        Err(error) => work.send(Message::Unreadable { opening, why: words(&error) }),
     }
 }
 

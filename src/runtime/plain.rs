@@ -3,6 +3,8 @@
 //! What is typed is the name of a command, a key, or the number of a row. The same table and the same gate as the screen's;
 //! what costs something is asked about with its price before it is sent.
 
+use super::clipboard::Way;
+use super::signals::{Signals, Stops};
 use super::{Backing, Exit, Session};
 use crate::app::commands::{Act, Command};
 use crate::app::key::Named;
@@ -12,7 +14,7 @@ use crate::text::{self, Untrusted};
 use crate::view::plain;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
 use std::time::Duration;
 
 /// A page: as many rows as are read at once.
@@ -34,14 +36,35 @@ struct Dialogue<I, O> {
 ///
 /// # Errors
 /// When standard input or output cannot be used.
-pub(super) fn run(mut model: Model, backing: Backing, first: Vec<Effect>) -> anyhow::Result<Exit> {
+pub(super) fn run(mut model: Model, backing: Backing, first: Vec<Effect>, signals: Signals) -> anyhow::Result<Exit> {
     (model.is_plain, model.size) = (true, PAGE);
     let terminal = Terminal::new(TestBackend::new(PAGE.width, PAGE.height))?;
-    let mut session = Session::new(terminal, model, backing, jiff::Timestamp::now)?;
-    session.performer.listen_for_signals()?;
+    let mut session =
+        Session::new(terminal, model, backing, crate::clock::now)?.with_clipboard(Way::from_here(), clipboard());
+    let ending = signals.tell(session.outbox(), Stops::AtOnce)?;
     session.begin(first);
     let (input, output) = (io::stdin().lock(), io::stdout().lock());
-    Ok(Dialogue { session, input, output, balances: String::new() }.run()?)
+    let exit = Dialogue { session, input, output, balances: String::new() }.run()?;
+    Ok(ending.signal().map_or(exit, Exit::Signal))
+}
+
+/// Where copies go: to a terminal that knows control sequences.
+fn clipboard() -> Box<dyn Write + Send> {
+    let is_simple = std::env::var_os("TERM").is_none_or(|kind| kind == "dumb");
+    if is_simple || !io::stdout().is_terminal() { Box::new(NoClipboard) } else { Box::new(io::stdout()) }
+}
+
+/// What takes no copies, and says so.
+struct NoClipboard;
+
+impl Write for NoClipboard {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::Error::other("this terminal has no clipboard"))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl<I: BufRead, O: Write> Dialogue<I, O> {

@@ -1,8 +1,10 @@
 //! The real terminal: taken over, listened to, and given back however the program ends.
 
 use super::background::{self, Late};
+use super::clipboard::Way;
 use super::painter::Painter;
-use super::{Backing, Exit, LAST_WAIT, Session};
+use super::signals::{self, Ending, Signals, Stops};
+use super::{Backing, Exit, Session, Turn};
 use crate::app::key::Named;
 use crate::app::pointer::{Does, Pointer};
 use crate::app::{Effect, Key, Message, Model, Size};
@@ -15,8 +17,12 @@ use crossterm::event::{
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use crossterm::{cursor, execute};
 use ratatui::Terminal;
+use ratatui::backend::Backend;
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
+use std::time::Duration;
 
 /// There is no terminal to draw on.
 #[derive(Debug, thiserror::Error)]
@@ -70,18 +76,32 @@ pub fn terminal_size() -> Option<(u16, u16)> {
     if io::stdout().is_terminal() { crossterm::terminal::size().ok() } else { None }
 }
 
+/// Whether the terminal's modes are this program's.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
 /// The terminal's own modes, taken over; given back when this is dropped.
-struct TakenOver;
+struct TakenOver {
+    takes_mouse: bool,
+}
 
 impl TakenOver {
     fn now(takes_mouse: bool) -> io::Result<Self> {
+        TAKEN.store(true, Ordering::SeqCst);
+        let taken = Self { takes_mouse };
+        execute!(io::stdout(), EnterAlternateScreen)?;
+        taken.renew()?;
+        Ok(taken)
+    }
+
+    /// Sets the modes once more: whoever stopped this program may have changed them, so what is known of them is of no use.
+    fn renew(&self) -> io::Result<()> {
+        disable_raw_mode()?;
         enable_raw_mode()?;
-        let taken = Self;
-        execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)?;
-        if takes_mouse {
+        execute!(io::stdout(), EnableBracketedPaste, cursor::Hide)?;
+        if self.takes_mouse {
             execute!(io::stdout(), EnableMouseCapture)?;
         }
-        Ok(taken)
+        Ok(())
     }
 }
 
@@ -93,57 +113,93 @@ impl Drop for TakenOver {
 
 /// A terminal that is gone cannot be given back: there is nobody to tell.
 fn give_back() {
-    let _ = execute!(io::stdout(), DisableMouseCapture, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
-    let _ = disable_raw_mode();
+    if TAKEN.swap(false, Ordering::SeqCst) {
+        let _ = execute!(io::stdout(), DisableMouseCapture, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
+        let _ = disable_raw_mode();
+    }
 }
 
 /// Runs the app on the terminal until it ends.
 ///
 /// # Errors
 /// When the terminal cannot be taken over.
-pub fn run(mut model: Model, backing: Backing, first: Vec<Effect>, display: Display) -> anyhow::Result<Exit> {
-    quiet_panics();
+pub fn run(
+    mut model: Model,
+    backing: Backing,
+    first: Vec<Effect>,
+    display: Display,
+    signals: Signals,
+) -> anyhow::Result<Exit> {
     if display.is_plain {
-        return super::plain::run(model, backing, first);
+        return super::plain::run(model, backing, first, signals);
     }
     let (width, height) = crossterm::terminal::size()?;
-    model.size = Size { width, height };
+    (model.size, model.has_shell) = (Size { width, height }, signals::has_shell());
     let terminal = Terminal::new(Painter::new(io::stdout()))?;
-    let mut session = Session::new(terminal, model, backing, jiff::Timestamp::now)?;
-    // Before the terminal is taken over: a signal in between must not leave it so.
-    session.performer.listen_for_signals()?;
-    let taken = TakenOver::now(display.takes_mouse)?;
-    let (look, late) = display.look();
+    let session = Session::new(terminal, model, backing, crate::clock::now)?;
+    let mut session = session.with_clipboard(Way::from_here(), Box::new(io::stdout()));
+    let ending = signals.tell(session.outbox(), Stops::Aside)?;
+    let takes_mouse = display.takes_mouse;
+    let mut taken = TakenOver::now(takes_mouse)?;
+    let (look, mut late) = display.look();
     session.set_look(look);
+    read_ahead(&session, &mut late)?;
+    listen(session.outbox(), session.frames(), late, ending.clone())?;
+    watch(ending.clone())?;
     session.draw()?;
-    listen(session.outbox(), late)?;
-    watch(session.outbox())?;
     session.begin(first);
-    let exit = session.run();
+    let exit = loop {
+        match session.run() {
+            Turn::Ended(exit) => break exit,
+            Turn::Aside if !signals::has_shell() => continue,
+            // A terminal that is gone shows at the next drawing.
+            Turn::Aside => {
+                drop(taken);
+                signals::stop();
+                taken = TakenOver::now(takes_mouse).unwrap_or_else(|_| TakenOver { takes_mouse });
+            }
+            Turn::Resumed => taken.renew().unwrap_or(()),
+        }
+        session.draw_anew();
+    };
     drop(taken);
     // The library's own farewell to the terminal panics where the terminal is gone.
     std::mem::forget(session.into_terminal());
-    Ok(exit)
+    Ok(ending.signal().map_or(exit, Exit::Signal))
+}
+
+/// Takes in what was typed before there was a screen: it moves and quits, but it was no answer to a price.
+fn read_ahead<B: Backend>(session: &Session<B>, late: &mut Late) -> io::Result<()>
+where
+    B::Error: Send + Sync + 'static,
+{
+    while event::poll(Duration::ZERO)? {
+        if let Some(message) = message(event::read()?, 0).and_then(|message| late.pass(message)) {
+            // A loop that has ended needs no keys.
+            let _ = session.outbox().send(message);
+        }
+    }
+    Ok(())
 }
 
 /// Reads the keyboard on a thread of its own; it ends with the terminal.
-fn listen(outbox: Sender<Message>, mut late: Late) -> io::Result<()> {
+fn listen(outbox: Sender<Message>, frames: Arc<AtomicU64>, mut late: Late, ending: Ending) -> io::Result<()> {
     let read = move || {
         while let Ok(event) = event::read() {
-            if let Some(message) = message(event).and_then(|message| late.pass(message))
+            let message = message(event, frames.load(Ordering::SeqCst));
+            if let Some(message) = message.and_then(|message| late.pass(message))
                 && outbox.send(message).is_err()
             {
                 return;
             }
         }
-        end(&outbox);
     };
-    std::thread::Builder::new().name("keyboard".to_owned()).spawn(read).map(|_| ())
+    std::thread::Builder::new().name("keyboard".to_owned()).spawn(move || ending.when_done(read)).map(|_| ())
 }
 
 /// Ends the program when the terminal has gone away: without a controlling terminal no signal says so.
 #[cfg(unix)]
-fn watch(outbox: Sender<Message>) -> io::Result<()> {
+fn watch(ending: Ending) -> io::Result<()> {
     use rustix::event::{PollFd, PollFlags, poll};
     let wait = move || {
         let stdout = io::stdout();
@@ -151,31 +207,21 @@ fn watch(outbox: Sender<Message>) -> io::Result<()> {
         while poll(&mut [PollFd::new(&stdout, PollFlags::empty())], None)
             .is_err_and(|error| error == rustix::io::Errno::INTR)
         {}
-        end(&outbox);
     };
-    std::thread::Builder::new().name("terminal".to_owned()).spawn(wait).map(|_| ())
+    std::thread::Builder::new().name("terminal".to_owned()).spawn(move || ending.when_done(wait)).map(|_| ())
 }
 
 #[cfg(not(unix))]
-fn watch(_: Sender<Message>) -> io::Result<()> {
+fn watch(_: Ending) -> io::Result<()> {
     Ok(())
 }
 
-/// Asks the loop to end, after a moment to end without waiting, and then ends the program itself: the loop may be
-/// stuck in a terminal that takes no output.
-fn end(outbox: &Sender<Message>) {
-    let _ = outbox.send(Message::Quit);
-    std::thread::sleep(LAST_WAIT);
-    let _ = outbox.send(Message::QuitNow);
-    std::thread::sleep(LAST_WAIT);
-    // Needs no output, which the terminal may not take.
-    let _ = disable_raw_mode();
-    std::process::exit(1);
-}
-
-fn message(event: Event) -> Option<Message> {
+/// What an event says; keys with the number of the last frame that was drawn when they were read.
+fn message(event: Event, frame: u64) -> Option<Message> {
     match event {
-        Event::Key(event) if event.kind != KeyEventKind::Release => key(event.code, event.modifiers).map(Message::Key),
+        Event::Key(event) if event.kind != KeyEventKind::Release => {
+            key(event.code, event.modifiers).map(|key| Message::Typed { key, frame })
+        }
         Event::Mouse(event) => pointer(event).map(Message::Pointer),
         Event::Paste(text) => Some(Message::Paste(text)),
         Event::Resize(width, height) => Some(Message::Resize(Size { width, height })),
@@ -224,10 +270,10 @@ fn key(code: KeyCode, modifiers: KeyModifiers) -> Option<Key> {
     Some(Key::Named(named))
 }
 
-/// A panic gives the terminal back first, and its words pass the escaper: they may quote a report.
+/// From now on a panic gives the terminal back first, and its words pass the escaper: they may quote a report.
 ///
-/// A panic beside the loop is caught where the work is waited for, and said there.
-fn quiet_panics() {
+/// A panic beside the thread that calls this is silent: it is said where the work is waited for.
+pub fn tame_panics() {
     let main = std::thread::current().id();
     std::panic::set_hook(Box::new(move |panic| {
         if std::thread::current().id() == main {
@@ -236,43 +282,4 @@ fn quiet_panics() {
             let _ = writeln!(io::stderr(), "behaview has a bug and had to end. What is held is safe. {words}");
         }
     }));
-}
-
-impl super::Performer {
-    /// Ends the app in good order when the system asks for it.
-    pub(super) fn listen_for_signals(&self) -> io::Result<()> {
-        let Some(runtime) = &self.runtime else { return Ok(()) };
-        let (outbox, _inside) = (self.outbox.clone(), runtime.enter());
-        let asked = asked_to_end()?;
-        runtime.spawn(async move {
-            asked.await;
-            std::thread::spawn(move || end(&outbox));
-        });
-        Ok(())
-    }
-}
-
-/// Listens from now on; ends when a signal has come.
-#[cfg(unix)]
-fn asked_to_end() -> io::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hang_up = signal(SignalKind::hangup())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut quit = signal(SignalKind::quit())?;
-    Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = hang_up.recv() => {}
-            _ = interrupt.recv() => {}
-            _ = quit.recv() => {}
-        }
-    })
-}
-
-#[cfg(not(unix))]
-fn asked_to_end() -> io::Result<impl Future<Output = ()>> {
-    Ok(async {
-        let _ = tokio::signal::ctrl_c().await;
-    })
 }

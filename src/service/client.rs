@@ -2,19 +2,26 @@
 
 use super::credential::Credential;
 use super::error::{Refusal, ServiceError};
+use super::patience::Patience;
 use super::profile::{PROXY_OF_SYSTEM, Profile, ProfileError};
 use crate::request::{Address, Asker, Method, Request, Version};
 use crate::text::Untrusted;
-use reqwest::header::{DATE, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{
+    ACCEPT_ENCODING, CONTENT_RANGE, DATE, HeaderName, HeaderValue, RANGE, RETRY_AFTER, TRANSFER_ENCODING,
+};
 use reqwest::multipart::{Form, Part};
-use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, RequestBuilder, Response, Url};
+use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, RequestBuilder, Response, Url, Version as Http};
 use sha2::{Digest, Sha256};
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Longest answer that is taken, in bytes.
 pub const LONGEST_ANSWER: u64 = 1 << 30;
+
+/// Longest artefact that is taken, in bytes.
+const LARGEST_ARTEFACT: u64 = 64 << 30;
 
 /// Longest quota details that are taken, in bytes.
 const LONGEST_QUOTAS: u64 = 1 << 20;
@@ -45,6 +52,18 @@ pub struct Received {
     /// Bytes in all, where the service announced them.
     pub total: Option<u64>,
 }
+
+/// Where the pieces of something large go.
+pub trait Sink: Send {
+    /// Told once, before the first piece: where the pieces begin, and how long the whole is.
+    fn begin(&mut self, start: u64, total: Option<u64>) -> Taken<'_>;
+
+    /// The next piece.
+    fn take<'a>(&'a mut self, piece: &'a [u8]) -> Taken<'a>;
+}
+
+/// Whether a piece could be put away.
+pub type Taken<'a> = Pin<Box<dyn Future<Output = Result<(), ServiceError>> + Send + 'a>>;
 
 struct User<'a>(&'a Client);
 
@@ -88,19 +107,70 @@ impl Client {
         request: &Request,
         progress: &(dyn Fn(Received) + Send + Sync),
     ) -> Result<Vec<u8>, ServiceError> {
-        let response = self.call(request)?.send().await.map_err(|error| not_sent_or_lost(&error))?;
+        let call = self.call(request)?;
+        let patience = Patience::new(&self.profile, sent_bytes(request));
+        let response = patience.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?;
         self.note_time(&response);
         let status = response.status();
         if status.is_success() {
             let limit = if *request == Request::Quotas { LONGEST_QUOTAS } else { LONGEST_ANSWER };
-            return body(response, limit, progress).await;
+            return body(response, limit, &patience, progress).await;
         }
+        Err(self.refused(response, &patience).await)
+    }
+
+    /// Fetches what may be large, once, from this byte on; hands over each piece as it comes.
+    ///
+    /// The service may answer from the beginning all the same; `begin` is told where the pieces begin and how long the whole is, and
+    /// says whether they are wanted. Says whether the end was seen to be the end: without any announcement, a connection that is
+    /// cut looks like one that is done.
+    ///
+    /// # Errors
+    /// As [`Client::send`]; what was handed over before stays good.
+    pub async fn fetch(&self, request: &Request, from: u64, sink: &mut dyn Sink) -> Result<bool, ServiceError> {
+        let call = self.call(request)?.header(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        let call = if from > 0 { call.header(RANGE, format!("bytes={from}-")) } else { call };
+        let patience = Patience::new(&self.profile, 0);
+        let mut response = patience.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?;
+        let status = response.status();
+        if !status.is_success() {
+            return Err(self.refused(response, &patience).await);
+        }
+        let (start, total) = match range_of(&response) {
+            Some((start, total)) if status.as_u16() == 206 => (start, total),
+            _ => (0, response.content_length()),
+        };
+        // An answer of a length that nobody has announced may be one without an end.
+        let limit = if total.is_some() { LARGEST_ARTEFACT } else { LONGEST_ANSWER };
+        if total.is_some_and(|total| total > limit) {
+            return Err(ServiceError::TooLong(limit));
+        }
+        let is_framed = response.version() == Http::HTTP_2 || response.headers().contains_key(TRANSFER_ENCODING);
+        sink.begin(start, total).await?;
+        let mut come = start;
+        let lost = |error| ServiceError::Lost(reason(&error));
+        while let Some(piece) = patience.wait(come - start, response.chunk()).await?.map_err(lost)? {
+            come += piece.len() as u64;
+            if come > limit {
+                return Err(ServiceError::TooLong(limit));
+            }
+            sink.take(&piece).await?;
+        }
+        match total {
+            Some(total) if total != come => Err(ServiceError::Lost(format!("it ended after {come} of {total} bytes"))),
+            _ => Ok(total.is_some() || is_framed),
+        }
+    }
+
+    /// The service's own "no", with nothing of the key in it.
+    async fn refused(&self, response: Response, patience: &Patience) -> ServiceError {
+        let status = response.status();
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let words = body(response, LONGEST_ERROR, &|_| {}).await.unwrap_or_default();
-        let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, jiff::Timestamp::now());
+        let words = body(response, LONGEST_ERROR, patience, &|_| {}).await.unwrap_or_default();
+        let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, crate::clock::now());
         let key = self.credential.as_ref().map(Credential::expose).unwrap_or_default();
         refusal.message = refusal.message.and_then(|message| without(key, message));
-        Err(ServiceError::Refused(refusal))
+        ServiceError::Refused(refusal)
     }
 
     /// How far this machine's clock is behind the service's, in seconds; none before an answer that told the time.
@@ -113,7 +183,7 @@ impl Client {
         let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
         let parser = jiff::fmt::rfc2822::DateTimeParser::new();
         if let Some(theirs) = date.and_then(|date| parser.parse_timestamp(date).ok()) {
-            let _ = self.behind.set(theirs.as_second() - jiff::Timestamp::now().as_second());
+            let _ = self.behind.set(theirs.as_second() - crate::clock::now().as_second());
         }
     }
 
@@ -190,8 +260,7 @@ fn build(profile: &Profile, root: &Url) -> Result<reqwest::Client, ServiceError>
         )
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
-        .connect_timeout(Duration::from_secs(profile.connect_timeout))
-        .read_timeout(Duration::from_secs(profile.timeout));
+        .connect_timeout(Duration::from_secs(profile.connect_timeout));
     let builder = with_proxy(builder.no_proxy(), profile, root).map_err(unusable)?;
     with_certificates(builder, profile)?.build().map_err(unusable)
 }
@@ -224,6 +293,14 @@ fn with_certificates(builder: ClientBuilder, profile: &Profile) -> Result<Client
     Ok(builder.tls_certs_merge(certificates))
 }
 
+/// How many bytes of a file a request takes along.
+fn sent_bytes(request: &Request) -> u64 {
+    match request {
+        Request::V2Scan { path } => std::fs::metadata(path).map_or(0, |file| file.len()),
+        _ => 0,
+    }
+}
+
 /// Parameters and a file in one body.
 fn form(parameters: Vec<(&'static str, String)>, path: &Path) -> Result<Form, ServiceError> {
     let unsendable = |why: String| ServiceError::Unsendable(why);
@@ -240,12 +317,15 @@ fn form(parameters: Vec<(&'static str, String)>, path: &Path) -> Result<Form, Se
 async fn body(
     mut response: Response,
     limit: u64,
+    patience: &Patience,
     progress: &(dyn Fn(Received) + Send + Sync),
 ) -> Result<Vec<u8>, ServiceError> {
     let total = response.content_length();
     let mut bytes = Vec::new();
     progress(Received { bytes: 0, total });
-    while let Some(piece) = response.chunk().await.map_err(|error| ServiceError::Lost(reason(&error)))? {
+    loop {
+        let piece = patience.wait(bytes.len() as u64, response.chunk()).await?;
+        let Some(piece) = piece.map_err(|error| ServiceError::Lost(reason(&error)))? else { break };
         bytes.extend_from_slice(&piece);
         if bytes.len() as u64 > limit {
             return Err(ServiceError::TooLong(limit));
@@ -253,6 +333,14 @@ async fn body(
         progress(Received { bytes: bytes.len() as u64, total });
     }
     Ok(bytes)
+}
+
+/// Where the bytes of a partial answer begin, and how long the whole is: `bytes 100-199/200`.
+fn range_of(response: &Response) -> Option<(u64, Option<u64>)> {
+    let header = response.headers().get(CONTENT_RANGE)?.to_str().ok()?;
+    let (range, total) = header.strip_prefix("bytes ")?.split_once('/')?;
+    let (start, _) = range.split_once('-')?;
+    Some((start.parse().ok()?, total.parse().ok()))
 }
 
 /// A "no" may quote the request, and with it the key, as it is or as it stands in an address; it is shown nowhere.

@@ -1,9 +1,10 @@
 //! The key: where it is looked for, and a box that never shows it.
 
+use crate::files::is_open_to_others;
 use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Environment variables that may hold the key, the first found wins.
@@ -49,6 +50,9 @@ pub enum CredentialError {
     /// The command failed.
     #[error("api_key_command ended with {0}; run it by hand to see why")]
     CommandFailed(std::process::ExitStatus),
+    /// Others can read the file that the key is in.
+    #[error("{} holds a key and others can read it: run chmod 600 on it, and consider the key known", .0.display())]
+    Exposed(PathBuf),
     /// The official file is there but cannot be read.
     #[error("~/{OFFICIAL_FILE} cannot be read: {0}")]
     OfficialFile(String),
@@ -160,6 +164,9 @@ fn official_key(home: &Path) -> Result<Option<SecretString>, CredentialError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(CredentialError::OfficialFile(error.to_string())),
     };
+    if is_open_to_others(&home.join(OFFICIAL_FILE)) {
+        return Err(CredentialError::Exposed(home.join(OFFICIAL_FILE)));
+    }
     // The parser's own words could quote the line with the key.
     let unusable = |why: &str| CredentialError::OfficialFile(why.to_owned());
     let text = text.trim_start_matches('\u{feff}');
@@ -185,10 +192,17 @@ mod tests {
         Credential::find(get, configured, home)
     }
 
+    #[cfg(unix)]
     #[test]
     fn places_are_tried_in_the_documented_order() {
         let home = tempfile::tempdir().unwrap();
-        std::fs::write(home.path().join(OFFICIAL_FILE), "apikey=\"official\"\nproxy=\"\"\n").unwrap();
+        let official = home.path().join(OFFICIAL_FILE);
+        std::fs::write(&official, "apikey=\"official\"\nproxy=\"\"\n").unwrap();
+        let set_mode = |mode| {
+            use std::os::unix::fs::PermissionsExt;
+            std::fs::set_permissions(&official, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        set_mode(0o600);
         let mut configured =
             Configured { key: Some("config".into()), command: Some("echo command; echo more".to_owned()) };
         let mut set: Vec<_> = VARIABLES.iter().map(|name| (*name, *name)).collect();
@@ -204,13 +218,17 @@ mod tests {
         configured.command = None;
         assert_eq!((next(&configured).expose(), next(&configured).source()), ("official", &Source::OfficialFile));
         assert!(find(&[], &configured, None).unwrap().is_none());
+        for mode in [0o640, 0o604, 0o660, 0o601] {
+            set_mode(mode);
+            assert!(matches!(find(&[], &configured, Some(home.path())), Err(CredentialError::Exposed(_))), "{mode:o}");
+        }
     }
 
     #[test]
     fn the_official_file_is_read_in_all_its_forms() {
         let home = tempfile::tempdir().unwrap();
         let of = |text: &str| {
-            std::fs::write(home.path().join(OFFICIAL_FILE), text).unwrap();
+            crate::files::replace(&home.path().join(OFFICIAL_FILE), text.as_bytes()).unwrap();
             find(&[], &Configured::default(), Some(home.path())).map(|found| found.map(|key| key.expose().to_owned()))
         };
         for text in [

@@ -18,6 +18,12 @@ pub enum ServiceError {
     /// The request left, and its answer did not come whole.
     #[error("the answer was lost: {0}")]
     Lost(String),
+    /// The request left, and the analyst did not want to wait for its answer any longer.
+    #[error("it was given up")]
+    GivenUp,
+    /// The answer came, and could not be put away.
+    #[error("the answer could not be kept: {0}")]
+    Unkept(String),
     /// The answer was longer than this program takes.
     #[error("the answer was longer than {} and was given up", crate::text::bytes(*.0))]
     TooLong(u64),
@@ -78,6 +84,12 @@ pub enum Unusable {
     /// JSON of another kind than was asked for.
     #[error("it is JSON, but not {0}")]
     WrongType(&'static str),
+    /// A web page in the place of something else.
+    #[error("it is a web page: something between here and the service may want a login")]
+    WebPage,
+    /// What came does not go on where the part that is kept ends.
+    #[error("it does not go on where the kept part ends: that part is set aside")]
+    OtherBytes,
     /// An answer to another question.
     #[error("it is for another report: {}", .0.visible_cut(100))]
     Foreign(Untrusted),
@@ -97,8 +109,13 @@ impl ServiceError {
             Self::NoKey => "Set BEHAVIEW_API_KEY, or api_key in the config file.".to_owned(),
             Self::Unreachable(_) => "Check the network, and the address in the profile.".to_owned(),
             Self::Unsendable(_) => "Check the file.".to_owned(),
-            Self::Lost(_) | Self::TooLong(_) => "The service may have counted the call.".to_owned(),
+            Self::Unkept(_) => "Check the disk's free space and the data folder's permissions.".to_owned(),
+            Self::Lost(_) | Self::GivenUp | Self::TooLong(_) => "The service may have counted the call.".to_owned(),
             Self::Refused(refusal) => refusal.advice(),
+            Self::Unusable(Unusable::WebPage) => {
+                "Look at the network: something answers in the service's place.".to_owned()
+            }
+            Self::Unusable(Unusable::OtherBytes) => "Asking again fetches it from its beginning.".to_owned(),
             Self::Unusable(Unusable::Foreign(_)) => "It is set aside, not shown under this name.".to_owned(),
             Self::Unusable(_) => "Its bytes are set aside in the store.".to_owned(),
         }

@@ -5,6 +5,7 @@
 pub mod client;
 pub mod credential;
 pub mod error;
+mod patience;
 pub mod profile;
 
 pub use client::{Client, Received};

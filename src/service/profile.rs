@@ -34,6 +34,10 @@ pub struct Profile {
     pub connect_timeout: u64,
     /// How long the service may be silent once asked, in seconds.
     pub timeout: u64,
+    /// How long an answer may take however slowly it comes, in seconds.
+    pub patience: u64,
+    /// From then on it has to have come at this pace, in bytes a second.
+    pub slowest: u64,
 }
 
 /// What stands in the place of a proxy's address where the system's variables name it.
@@ -53,6 +57,8 @@ impl Default for Profile {
             ca_file: None,
             connect_timeout: 10,
             timeout: 60,
+            patience: 300,
+            slowest: 1024,
         }
     }
 }
@@ -145,6 +151,7 @@ impl Profile {
             (!self.ca_file.as_ref().is_none_or(is_readable)).then(|| ProfileError::Certificates { name: name() }),
             (self.connect_timeout == 0).then(|| ProfileError::NoTime { name: name(), setting: "connect_timeout" }),
             (self.timeout == 0).then(|| ProfileError::NoTime { name: name(), setting: "timeout" }),
+            (self.patience == 0).then(|| ProfileError::NoTime { name: name(), setting: "patience" }),
         ];
         checks.into_iter().flatten().collect()
     }

@@ -13,7 +13,7 @@ use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::CParameter;
 
 /// Bytes of a block before compression: small enough that a row costs little, large enough that reports shrink to about a fifth.
-pub(super) const BLOCK: usize = 64 * 1024;
+pub const BLOCK: usize = 64 * 1024;
 
 /// Compression level: a higher one takes longer than the disk, and saves little.
 const LEVEL: i32 = 1;
@@ -35,7 +35,7 @@ impl Shelf {
     fn statements(self) -> (&'static str, &'static str, i64) {
         match self {
             Self::Answer(AnswerId(id)) => (
-                "INSERT INTO block (answer, number, bytes) VALUES (?1, ?2, ?3)",
+                "INSERT OR REPLACE INTO block (answer, number, bytes) VALUES (?1, ?2, ?3)",
                 "SELECT bytes FROM block WHERE answer = ?1 AND number = ?2",
                 id,
             ),
@@ -48,14 +48,14 @@ impl Shelf {
     }
 }
 
-/// Writes bytes in blocks, each with a checksum.
-pub(super) fn write(transaction: &Transaction<'_>, shelf: Shelf, bytes: &[u8]) -> rusqlite::Result<()> {
+/// Writes bytes in blocks, each with a checksum, from a block on; an answer's blocks that stand there are written over.
+pub(super) fn write(transaction: &Transaction<'_>, shelf: Shelf, first: u64, bytes: &[u8]) -> rusqlite::Result<()> {
     let failed = |error: io::Error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
     let mut compressor = Compressor::new(LEVEL).map_err(failed)?;
     compressor.set_parameter(CParameter::ChecksumFlag(true)).map_err(failed)?;
     let (insert, _, id) = shelf.statements();
     let mut insert = transaction.prepare(insert)?;
-    for (number, block) in (0_i64..).zip(bytes.chunks(BLOCK)) {
+    for (number, block) in (i64::try_from(first).unwrap_or(i64::MAX)..).zip(bytes.chunks(BLOCK)) {
         insert.execute(params![id, number, compressor.compress(block).map_err(failed)?])?;
     }
     Ok(())
@@ -216,7 +216,7 @@ impl Bytes for Blocks {
                 params![answer, first, after, head, i64::try_from(numbers.len()).unwrap_or(i64::MAX)],
             )?;
             let id = transaction.last_insert_rowid();
-            self::write(&transaction, Shelf::Index(id), numbers)?;
+            self::write(&transaction, Shelf::Index(id), 0, numbers)?;
             transaction.commit()
         };
         self.reach.with(write).map_err(io::Error::other)

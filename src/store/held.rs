@@ -94,7 +94,7 @@ impl Store {
                 params![profile, key, received.as_millisecond(), length, BLOCK as i64],
             )?;
             let answer = AnswerId(transaction.last_insert_rowid());
-            blocks::write(&transaction, Shelf::Answer(answer), bytes)?;
+            blocks::write(&transaction, Shelf::Answer(answer), 0, bytes)?;
             transaction.commit()?;
             Ok(answer)
         })
@@ -131,7 +131,7 @@ impl Store {
                 ],
             )?;
             let answer = AnswerId(transaction.last_insert_rowid());
-            blocks::write(&transaction, Shelf::Answer(answer), bytes)?;
+            blocks::write(&transaction, Shelf::Answer(answer), 0, bytes)?;
             insert_report(&transaction, profile, answer, report)?;
             transaction.commit()?;
             Ok(answer)
@@ -231,7 +231,7 @@ impl Store {
         Ok(newest)
     }
 
-    fn body(&self, answer: AnswerId, lengths: Lengths) -> Body {
+    pub(super) fn body(&self, answer: AnswerId, lengths: Lengths) -> Body {
         Body::new(Blocks::new(self.reach(), Shelf::Answer(answer), lengths.whole, lengths.block))
     }
 
@@ -283,13 +283,13 @@ impl Store {
 }
 
 /// How many bytes an answer has, and how many each of its blocks.
-struct Lengths {
+pub(super) struct Lengths {
     whole: u64,
     block: u64,
 }
 
 impl Lengths {
-    fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Self> {
+    pub(super) fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Self> {
         let length = |column: usize| row.get::<_, i64>(column).map(|length| u64::try_from(length).unwrap_or(0));
         Ok(Self { whole: length(column)?, block: length(column + 1)? })
     }

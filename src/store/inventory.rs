@@ -47,6 +47,10 @@ pub enum KeptWhat {
         key: Untrusted,
         /// Whether it does not count as held, because it does not answer its question or is damaged.
         is_set_aside: bool,
+        /// Whether only a part of it is here, and the next call goes on from it.
+        is_coming: bool,
+        /// The report that it was kept beside, if it is an artefact.
+        beside: Option<Identifier>,
     },
 }
 
@@ -62,7 +66,7 @@ struct Whole {
     received: Timestamp,
     bytes: u64,
     on_disk: u64,
-    is_set_aside: bool,
+    usable: Option<i64>,
     imported: Option<Imported>,
 }
 
@@ -128,7 +132,13 @@ fn things(answer: &Whole, parts: Vec<Part>) -> Vec<Kept> {
     };
     if parts.is_empty() {
         let (id, key) = (answer.id, Untrusted::from(answer.key.as_slice()));
-        let what = KeptWhat::Answer { id, key, is_set_aside: answer.is_set_aside };
+        let what = KeptWhat::Answer {
+            id,
+            key,
+            is_set_aside: answer.usable == Some(0),
+            is_coming: answer.usable == Some(2),
+            beside: beside(&answer.key),
+        };
         return vec![thing(what, file_of_key(&answer.key), answer.bytes, answer.on_disk)];
     }
     // What a list holds beside its reports is counted with them.
@@ -141,8 +151,18 @@ fn things(answer: &Whole, parts: Vec<Part>) -> Vec<Kept> {
     reports.collect()
 }
 
-/// The file that an answer is about: its key names it in its second word, where it is about one.
+/// The report that an artefact was kept beside: its key ends with the identifier.
+pub(super) fn beside(key: &[u8]) -> Option<Identifier> {
+    let rest = key.strip_prefix(b"artefact ")?;
+    let identifier = rest.splitn(2, |byte| *byte == b' ').nth(1)?;
+    Identifier::new(Untrusted::from(identifier))
+}
+
+/// The file that an answer is about: its key names it in its second word, or names a report of it.
 pub(super) fn file_of_key(key: &[u8]) -> Option<Sha256> {
+    if let Some(identifier) = beside(key) {
+        return identifier.parts().file;
+    }
     let second = key.split(|byte| *byte == b' ').nth(1)?;
     Sha256::parse(std::str::from_utf8(second).ok()?)
 }
@@ -162,7 +182,7 @@ fn answers(connection: &Connection) -> rusqlite::Result<Vec<Whole>> {
             received: moment(row.get(3)?),
             bytes: size(4)?,
             on_disk: size(8)?,
-            is_set_aside: row.get::<_, Option<i64>>(5)? == Some(0),
+            usable: row.get(5)?,
             imported: imported(row, 6)?,
         })
     })?;

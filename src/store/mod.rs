@@ -11,6 +11,7 @@
 
 mod blocks;
 mod database;
+mod growing;
 mod held;
 mod history;
 mod inventory;
@@ -21,7 +22,9 @@ mod place;
 mod purge;
 mod salvage;
 
+pub use blocks::BLOCK;
 pub use database::{Store, StoreError};
+pub use growing::Growing;
 pub use held::{AnswerId, Brought, HeldAnswer, HeldReport, RecentFile};
 pub use history::{LedgerEntry, State};
 pub use inventory::{Kept, KeptWhat};

@@ -3,7 +3,7 @@
 use super::blocks::{self, BLOCK, Shelf};
 use super::database::{Store, StoreError};
 use super::held::AnswerId;
-use super::inventory::{ON_DISK, file_of_key};
+use super::inventory::{ON_DISK, beside, file_of_key};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::Raw;
 use jiff::Timestamp;
@@ -16,7 +16,7 @@ const SMALL: i64 = 64 * 1024 * 1024;
 /// What is to be deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purge {
-    /// Every version of a report. A list that it came with stays, without it.
+    /// Every version of a report, and its artefacts. A list that it came with stays, without it.
     Report {
         /// The profile that it is held for.
         profile: String,
@@ -109,7 +109,9 @@ fn doomed(connection: &Connection, what: &Purge, profile: Option<&str>) -> rusql
         let id = AnswerId(row.get(0)?);
         sum = sum.saturating_add(u64::try_from(row.get::<_, i64>(4)?).unwrap_or(0));
         let goes = match what {
-            Purge::Report { .. } => false,
+            Purge::Report { profile, identifier } => {
+                beside(&row.get::<_, Vec<u8>>(2)?).as_ref() == Some(identifier) && row.get::<_, String>(1)? == *profile
+            }
             Purge::Answer(answer) => id == *answer,
             Purge::File { profile, file } => {
                 let is_of_file = row.get(5)? || file_of_key(&row.get::<_, Vec<u8>>(2)?).as_ref() == Some(file);
@@ -180,7 +182,7 @@ fn shorten(
     transaction.execute("DELETE FROM row_index WHERE answer = ?1", [answer.0])?;
     let blocks = "UPDATE answer SET length = length - ?1, block = ?2 WHERE id = ?3";
     transaction.execute(blocks, params![shift, BLOCK as i64, answer.0])?;
-    blocks::write(transaction, Shelf::Answer(answer), &whole)?;
+    blocks::write(transaction, Shelf::Answer(answer), 0, &whole)?;
     transaction.execute("DELETE FROM report WHERE rowid = ?1", [report])?;
     let first = i64::try_from(first).unwrap_or(i64::MAX);
     transaction.execute(
@@ -243,6 +245,7 @@ fn let_go(connection: &Connection) -> rusqlite::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Untrusted;
 
     #[test]
     fn a_store_of_the_time_before_lets_go_of_its_pages_too() {
@@ -259,6 +262,29 @@ mod tests {
             let sizes = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len());
             assert!(sizes.sum::<u64>() < 300_000, "the pages are still there");
         }
+    }
+
+    #[test]
+    fn artefacts_go_with_their_report_and_their_file_whole_or_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+        let name = |sandbox: &str| format!("{}_{sandbox}", "ab".repeat(32));
+        let identifier = |sandbox: &str| Identifier::new(Untrusted::from(name(sandbox))).unwrap();
+        let begin = |kind: &str, sandbox: &str| {
+            let key = format!("artefact {kind} {}", name(sandbox));
+            store.begin_growing("p", key.as_bytes(), Timestamp::UNIX_EPOCH).unwrap()
+        };
+        let (whole, part, other) = (begin("html", "one"), begin("pcap", "one"), begin("pcap", "two"));
+        [whole, part, other].iter().for_each(|id| store.grow(*id, 0, &[7; 5000]).unwrap());
+        store.grown(whole, Timestamp::UNIX_EPOCH).unwrap();
+        let left = || store.inventory().unwrap().into_iter().map(|kept| kept.bytes).collect::<Vec<_>>();
+        assert_eq!(left(), [5000; 3]);
+        let profile = "p".to_owned();
+        let report = Purge::Report { profile: profile.clone(), identifier: identifier("one") };
+        assert_eq!(store.purge(&report, None).unwrap().bytes, 10_000);
+        assert!(store.grow(part, 5000, &[7; 10]).is_err(), "what was deleted is here again");
+        store.purge(&Purge::File { profile, file: Sha256::parse(&"ab".repeat(32)).unwrap() }, None).unwrap();
+        assert_eq!(left(), [0; 0]);
     }
 
     #[test]

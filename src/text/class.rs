@@ -5,6 +5,7 @@ use icu_properties::props::{
     IndicSyllabicCategory, RegionalIndicator, VariationSelector,
 };
 use icu_properties::{CodePointMapData, CodePointMapDataBorrowed, CodePointSetData, CodePointSetDataBorrowed};
+use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthChar;
 
 const CATEGORY: CodePointMapDataBorrowed<'static, GeneralCategory> = CodePointMapData::<GeneralCategory>::new();
@@ -56,6 +57,8 @@ pub(super) fn role(character: char) -> Role {
     let is_mark = GeneralCategoryGroup::Mark.contains(CATEGORY.get(character));
     match (CLUSTER.get(character), character.width()) {
         _ if is_hidden(character) => Role::Hidden,
+        // Newer than one of the tables: the library that fills cells would let it stand, or fall, alone.
+        _ if is_mark && !clings(character) => Role::Hidden,
         (_, Some(columns)) if is_mark => Role::Mark(columns),
         // Letters that cling to their base, like THAI CHARACTER SARA AM.
         (GraphemeClusterBreak::SpacingMark, Some(columns)) => Role::Mark(columns),
@@ -64,6 +67,17 @@ pub(super) fn role(character: char) -> Role {
         (_, Some(columns @ 1..=2)) => Role::Base(columns),
         _ => Role::Hidden,
     }
+}
+
+/// Whether a character can be seen as itself, on its own or on a letter.
+#[must_use]
+pub fn is_shown(character: char) -> bool {
+    !matches!(role(character), Role::Hidden)
+}
+
+/// Whether a mark is one grapheme with its base, to the library that cuts text into cells.
+fn clings(mark: char) -> bool {
+    String::from_iter(['a', mark]).graphemes(true).count() == 1
 }
 
 fn is_hidden(character: char) -> bool {

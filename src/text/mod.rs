@@ -39,6 +39,7 @@ mod untrusted;
 mod visible;
 
 pub use charset::{is_ascii, own, show_ascii_alone};
+pub use class::is_shown;
 pub use number::{bytes, count, thousands};
 pub use rows::words_in_rows;
 pub use untrusted::{Lines, Untrusted, UntrustedStr};

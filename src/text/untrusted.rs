@@ -57,6 +57,11 @@ impl Untrusted {
         self.bytes.is_empty()
     }
 
+    /// See [`UntrustedStr::json`].
+    pub fn json(&self) -> Option<String> {
+        self.as_untrusted_str().json()
+    }
+
     /// See [`UntrustedStr::visible`].
     pub fn visible(&self) -> Visible {
         self.as_untrusted_str().visible()
@@ -137,6 +142,13 @@ impl<'a> UntrustedStr<'a> {
             Some(text) => Visible::from_parts(text.to_owned(), text.len()),
             None => self.units().collect(),
         }
+    }
+
+    /// The string as a JSON literal, its quotes included; none for bytes that are no Unicode.
+    ///
+    /// What the visible form shows stands as it is, all else as `\uXXXX`: a literal holds no control.
+    pub fn json(self) -> Option<String> {
+        json::encode(self.units())
     }
 
     /// The start of the string, at most `columns` wide.

@@ -36,6 +36,20 @@ impl Visible {
         self.text.is_empty()
     }
 
+    /// The text as a JSON literal, its quotes included.
+    pub fn json(&self) -> String {
+        let mut literal = String::with_capacity(self.text.len() + 2);
+        literal.push('"');
+        for shown in self.text.chars() {
+            if matches!(shown, '"' | '\\') {
+                literal.push('\\');
+            }
+            literal.push(shown);
+        }
+        literal.push('"');
+        literal
+    }
+
     /// Appends a unit.
     pub(super) fn push(&mut self, unit: &Unit<'_>) {
         match unit {

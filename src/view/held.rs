@@ -109,6 +109,7 @@ fn from(thing: &HeldLine) -> String {
     match (&thing.imported, &thing.what) {
         (Some(imported), _) => format!("file {}", imported.from.visible_cut(24)),
         (None, HeldWhat::Answer { is_set_aside: true, .. }) => "set aside".to_owned(),
+        (None, HeldWhat::Answer { is_coming: true, .. }) => "a part of it".to_owned(),
         (None, _) => own(&thing.profile),
     }
 }

@@ -3,7 +3,7 @@
 use super::canvas::Canvas;
 use super::theme::Meaning;
 use crate::app::Area;
-use crate::text::{Untrusted, Visible};
+use crate::text::{Untrusted, Visible, is_shown};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use unicode_segmentation::UnicodeSegmentation;
@@ -65,6 +65,8 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         self.skip -= skipped;
         let mut left = skipped;
         for grapheme in text.graphemes(true) {
+            // Words from outside have no business here; should any come by mistake, they are seen to.
+            let grapheme = if grapheme.chars().all(is_shown) { grapheme } else { "\u{fffd}" };
             let width = grapheme.width();
             if left > 0 {
                 left = left.saturating_sub(width);

@@ -3,6 +3,7 @@
 //! Text from outside comes here as [`Untrusted`](crate::text::Untrusted) and leaves as [`Visible`](crate::text::Visible);
 //! nothing else from outside is ever put into a cell.
 
+mod away;
 mod bar;
 mod canvas;
 mod held;

@@ -1,11 +1,11 @@
 //! What stands over the screen: a row whole, the keys, the prices.
 
 use super::canvas::Canvas;
-use super::held;
 use super::line::LineWriter;
 use super::list::progress;
 use super::pane::frame;
 use super::theme::Meaning;
+use super::{away, held};
 use crate::app::answer::AnswerTree;
 use crate::app::detail::Detail;
 use crate::app::notes::NoteForm;
@@ -29,6 +29,9 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model
         Overlay::Confirm(confirm) => draw_confirm(buffer, area, confirm, model),
         Overlay::Answer(answer) => draw_answer(buffer, area, answer, model),
         Overlay::Planner(planner) => draw_planner(buffer, area, planner, model),
+        Overlay::Indicators(list) => away::draw_indicators(buffer, area, list, model),
+        Overlay::Artefacts(list) => away::draw_artefacts(buffer, area, list, model),
+        Overlay::Save(form) => away::draw_save(buffer, area, form, model),
         Overlay::Note(form) => draw_note(buffer, area, form, model),
         Overlay::Age(typed) => draw_age(buffer, area, typed, model),
         Overlay::Held(screen) => {
@@ -119,7 +122,7 @@ fn draw_planner(buffer: &mut Canvas<'_>, area: Area, planner: &Planner, model: &
 }
 
 /// A line that is typed into: its end is what is seen.
-fn draw_line(buffer: &mut Canvas<'_>, area: Area, row: u16, prompt: &str, typed: &str) {
+pub(super) fn draw_line(buffer: &mut Canvas<'_>, area: Area, row: u16, prompt: &str, typed: &str) {
     let visible = Untrusted::from(typed).visible();
     let room = usize::from(area.width).saturating_sub(prompt.width() + 3);
     let shown = Untrusted::from(typed).visible_window(visible.width().saturating_sub(room), room);
@@ -195,12 +198,14 @@ fn draw_confirm(buffer: &mut Canvas<'_>, area: Area, confirm: &Confirm, model: &
     let inside = inside(buffer, area, model, "Are you sure?", 0, 0);
     let room = usize::from(inside.width).max(10);
     let (does, command) = match &confirm.what {
-        Confirmed::One(_) => ("sends", "confirm"),
-        Confirmed::All => ("sends", "confirm-all"),
-        Confirmed::NoNote => ("deletes", "confirm-no-note"),
-        Confirmed::Purge(_) => ("deletes", "confirm-purge"),
+        Confirmed::One(_) => ("sends it", "confirm"),
+        Confirmed::All => ("sends it", "confirm-all"),
+        Confirmed::Raw => ("copies it", "confirm-copy"),
+        Confirmed::Replace(_) => ("writes over it", "save-over"),
+        Confirmed::NoNote => ("deletes it", "confirm-no-note"),
+        Confirmed::Purge(_) => ("deletes it", "confirm-purge"),
     };
-    let keys = format!("{} {does} it, {} does not.", model.way_to(command), model.way_to("back"));
+    let keys = format!("{} {does}, {} does not.", model.way_to(command), model.way_to("back"));
     let words = [(confirm.why.as_str(), Meaning::Problem), (keys.as_str(), Meaning::Text)];
     let rows = words
         .into_iter()
@@ -238,7 +243,14 @@ fn draw_answer(buffer: &mut Canvas<'_>, area: Area, answer: &AnswerTree, model: 
     }
 }
 
-fn inside(buffer: &mut Canvas<'_>, area: Area, model: &Model, title: &str, top: usize, count: usize) -> Area {
+pub(super) fn inside(
+    buffer: &mut Canvas<'_>,
+    area: Area,
+    model: &Model,
+    title: &str,
+    top: usize,
+    count: usize,
+) -> Area {
     let height = usize::from(area.inside().height);
     let closes = format!(" {} closes ", model.way_to("back"));
     let right = if count > height {
@@ -268,7 +280,8 @@ fn draw_sheet(buffer: &mut Canvas<'_>, area: Area, sheet: &Sheet, model: &Model)
 fn draw_detail(buffer: &mut Canvas<'_>, area: Area, detail: &Detail, model: &Model) {
     let inside = inside(buffer, area, model, &detail.title, detail.top, detail.count());
     for (row, shown) in (0..inside.height).zip(detail.rows(inside.height.into())) {
-        let mut line = LineWriter::new(buffer, inside, row);
+        let line = LineWriter::new(buffer, inside, row);
+        let mut line = if shown.is_chosen { line.base(Meaning::Cursor) } else { line };
         line.tab(inside.x, shown.indent);
         if let Some(name) = &shown.name {
             line.visible(name, Meaning::Key);

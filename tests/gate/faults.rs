@@ -95,6 +95,7 @@ async fn no_fault_is_dearer_than_the_ledger_says_or_leaves_junk_behind() {
             trial.run(2).await;
         }
     }
+    println!("faults x operations: {} faults, {} operations, each twice", FAULTS.len(), each_operation().len());
 }
 
 /// One fault against one operation.

@@ -1,6 +1,7 @@
 //! The gate, driven over real HTTP against the embedded service, with a real store on disk.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stdout)]
 
+mod artefacts;
 mod budget;
 mod counted;
 mod faults;

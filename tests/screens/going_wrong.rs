@@ -102,3 +102,17 @@ fn unknown_counters_do_not_stop_work() {
     stage.keys("enter");
     screen!("wrong_counters", stage);
 }
+
+#[test]
+fn an_answer_that_does_not_come_is_given_up_by_key() {
+    let mut stage = Stage::at(main_file(), options());
+    stage.demo.as_ref().unwrap().arm("list:stall=64*1".parse().unwrap());
+    stage.press("enter");
+    // Until the service has the call there is nothing to give up.
+    while stage.paid_calls() == 0 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    stage.keys("ctrl-x");
+    screen!("given_up", stage);
+    assert_eq!(stage.paid_calls(), 1);
+}

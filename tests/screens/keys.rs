@@ -28,6 +28,10 @@ const WAYS: &[&str] = &[
     "H d",
     "H p",
     "a",
+    "enter i",
+    "enter d",
+    "enter x",
+    "enter Y",
     ": v 3 - r e s c a n enter",
 ];
 

@@ -12,10 +12,12 @@
 )]
 
 mod asking;
+mod away;
 mod files;
 mod going_wrong;
 mod held;
 mod keys;
+mod leaves;
 mod list;
 mod looks;
 mod mouse;

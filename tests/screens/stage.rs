@@ -5,6 +5,7 @@ use behaview::cli;
 use behaview::demo::{Demo, Options};
 use behaview::gate::Gate;
 use behaview::report::identifier::Sha256;
+use behaview::runtime::clipboard::Way;
 use behaview::runtime::{Backing, Session};
 use behaview::service::credential::{Credential, Source};
 use behaview::service::{Client, Profile};
@@ -13,7 +14,8 @@ use jiff::{SignedDuration, Timestamp};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::cell::Cell;
-use std::sync::Arc;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -36,10 +38,41 @@ fn clock() -> Timestamp {
 pub struct Stage {
     pub demo: Option<Demo>,
     pub session: Session<TestBackend>,
-    folder: TempDir,
+    pub folder: TempDir,
+    clipboard: Clipboard,
     profile: Profile,
     key: Option<String>,
     _threads: Runtime,
+}
+
+/// The bytes that reached the terminal beside the screen.
+#[derive(Clone, Default)]
+struct Clipboard(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Clipboard {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Reads base64.
+fn base64(text: &str) -> Vec<u8> {
+    const DIGITS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (mut bytes, mut bits, mut held) = (Vec::new(), 0_u32, 0);
+    for digit in text.trim_end_matches('=').chars() {
+        bits = bits << 6 | u32::try_from(DIGITS.find(digit).expect("a digit of base64")).unwrap();
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push(u8::try_from(bits >> held & 0xff).unwrap());
+        }
+    }
+    bytes
 }
 
 /// Options of a demo service that is the same at every run.
@@ -82,8 +115,10 @@ impl Stage {
 
     fn on(threads: Runtime, demo: Option<Demo>, profile: Profile, key: Option<String>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let session = session(&folder, &profile, key.as_deref());
-        let mut stage = Self { demo, session, folder, profile, key, _threads: threads };
+        let clipboard = Clipboard::default();
+        let session =
+            session(&folder, &profile, key.as_deref()).with_clipboard(Way::Terminal, Box::new(clipboard.clone()));
+        let mut stage = Self { demo, session, folder, clipboard, profile, key, _threads: threads };
         stage.session.begin(Vec::new());
         stage.rest();
         stage
@@ -181,6 +216,15 @@ impl Stage {
             line.trim_end().to_owned() + "\n"
         });
         without_port(text.collect())
+    }
+
+    /// What was copied since the last time; nothing but OSC 52 has reached the terminal.
+    pub fn copied(&mut self) -> String {
+        let bytes = std::mem::take(&mut *self.clipboard.0.lock().unwrap());
+        let text = String::from_utf8(bytes).unwrap();
+        let inside = text.strip_prefix("\u{1b}]52;c;").and_then(|rest| rest.strip_suffix("\u{1b}\\"));
+        let inside = inside.unwrap_or_else(|| panic!("{text:?} is not one OSC 52"));
+        String::from_utf8(base64(inside)).unwrap()
     }
 
     /// Calls that the service received and charged for.

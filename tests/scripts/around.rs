@@ -127,16 +127,20 @@ fn the_doctor_runs_no_command_and_names_files_that_others_may_read() {
     let path = desk.home.path().join(".config/behaview/config.toml");
     let file = std::fs::read_to_string(&path).unwrap();
     let without_key = |arguments: &[&str]| text(&desk.command(arguments).env_remove("VT_APIKEY").output().unwrap());
+    let set_mode = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
     std::fs::write(&path, format!("api_key_command = \"touch {}/ran\"\n{file}", desk.home.path().display())).unwrap();
     assert!(without_key(&["doctor"]).contains("not run now") && !desk.home.path().join("ran").exists());
     std::fs::write(&path, format!("api_key = \"abc\"\n{file}")).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    set_mode(&path, 0o644);
     assert!(without_key(&["doctor"]).contains("chmod 600"));
+    assert_eq!(desk.command(&["list", &main_file()]).output().unwrap().status.code(), Some(14));
     std::fs::write(&path, file).unwrap();
     let official = desk.home.path().join(".vt.toml");
     std::fs::write(&official, "apikey=\"abc\"\n").unwrap();
-    std::fs::set_permissions(&official, std::fs::Permissions::from_mode(0o644)).unwrap();
-    assert!(without_key(&["doctor"]).contains("~/.vt.toml, which others may read"));
+    set_mode(&official, 0o644);
+    assert!(without_key(&["doctor"]).contains("run chmod 600 on it, and consider the key known"));
 }
 
 /// Waits for one connection, says no, and gives what was said to it.

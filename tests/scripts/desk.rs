@@ -29,7 +29,10 @@ impl Desk {
         std::fs::create_dir_all(&config).unwrap();
         let profile =
             format!("profile = \"lab\"\n[profiles.lab]\nroot = \"{}\"\nv2_prefix = \"/svcapi/v2\"\n", demo.root());
-        std::fs::write(config.join("config.toml"), profile).unwrap();
+        let file = config.join("config.toml");
+        std::fs::write(&file, profile).unwrap();
+        #[cfg(unix)]
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
         let key = demo.key().to_owned();
         Self { home, demo, key, _threads: threads }
     }

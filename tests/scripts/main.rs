@@ -1,7 +1,14 @@
 //! The commands for scripts, as processes.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
 
 mod around;
+mod away;
 mod config;
 mod cost;
 mod counters;

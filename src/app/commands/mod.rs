@@ -4,6 +4,7 @@
 //! only by [`Act::Ask`] and [`Act::Each`], whose questions and prices are pure functions of the model: so the price can be
 //! shown before the key is pressed.
 
+mod away;
 mod context;
 mod held;
 mod moving;
@@ -21,8 +22,8 @@ use crate::request::Request;
 pub(in crate::app) use context::has_report;
 
 /// Every command, by what it is about. Where two have the same key, the first that applies is meant.
-pub static COMMANDS: [&[Command]; 5] =
-    [sandboxes::COMMANDS, report::COMMANDS, over::COMMANDS, held::COMMANDS, moving::COMMANDS];
+pub static COMMANDS: [&[Command]; 6] =
+    [sandboxes::COMMANDS, report::COMMANDS, away::COMMANDS, over::COMMANDS, held::COMMANDS, moving::COMMANDS];
 
 /// One command.
 pub struct Command {
@@ -112,6 +113,15 @@ impl Command {
     #[must_use]
     pub fn asks(&self) -> bool {
         !matches!(self.act, Act::Local(_))
+    }
+
+    /// The question that it asks right now, if it is one.
+    #[must_use]
+    pub fn request(&self, model: &Model) -> Option<Request> {
+        match &self.act {
+            Act::Ask { request, .. } => request(model),
+            Act::Local(_) | Act::Each(..) => None,
+        }
     }
 
     /// The commands that a key does right now, each with the first such key.

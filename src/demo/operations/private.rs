@@ -14,6 +14,9 @@ use crate::demo::reports::{Attributes, PrivateFile, Report, digest};
 use crate::demo::routes::Paging;
 use crate::demo::{FaultKind, Listing};
 
+/// Lines of a memory image: six mebibytes.
+const MEMORY_LINES: usize = 6 * 65_536;
+
 /// How long a private file is kept after the start, in seconds: twenty days.
 const RETENTION: i64 = 20 * 86_400;
 
@@ -183,7 +186,7 @@ pub(super) fn artefact(id: &str, kind: &str, range: Option<&str>, context: &Cont
         ),
         "pcap" => ("has_pcap", "application/vnd.tcpdump.pcap", pcap()),
         "evtx" => ("has_evtx", "application/octet-stream", padded(b"ElfFile\0", 4_096)),
-        _ => ("has_memdump", "application/octet-stream", b"made-up memory  ".repeat(4_096)),
+        _ => ("has_memdump", "application/octet-stream", memory()),
     };
     if !claims(report, attribute) {
         return Err(Refusal::not_found("File", &format!("{id}/{kind}")));
@@ -205,6 +208,11 @@ fn claims(report: &Report, attribute: &str) -> bool {
 /// A capture with no packets in it: header of version 2.4, Ethernet.
 fn pcap() -> Vec<u8> {
     [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 1, 0, 0, 0].to_vec()
+}
+
+/// Lines of sixteen bytes that say where they stand: no two are the same.
+fn memory() -> Vec<u8> {
+    (0..MEMORY_LINES).flat_map(|line| format!("{:08x} memory\n", line * 16).into_bytes()).collect()
 }
 
 fn padded(start: &[u8], length: usize) -> Vec<u8> {

@@ -1,0 +1,135 @@
+//! What a sandbox kept beside its report, as a list over the screen: fetched at a price, held, written to a file.
+
+use super::message::Effect;
+use super::model::Model;
+use super::overlay::Overlay;
+use super::panes::{Move, Scroll};
+use super::saving::SaveForm;
+use crate::export::file;
+use crate::report::identifier::Identifier;
+use crate::report::json::Raw;
+use crate::report::{Place, Report};
+use crate::request::{Artefact, Request};
+use jiff::Timestamp;
+
+/// The artefacts of a report that says that they exist.
+#[derive(Debug)]
+pub struct ArtefactList {
+    /// Each with since when it is held, if it is.
+    pub rows: Vec<(Artefact, Option<Timestamp>)>,
+    /// Cursor and window.
+    pub scroll: Scroll,
+    /// The last call failed so.
+    pub failure: Option<super::message::Failure>,
+    identifier: Identifier,
+}
+
+impl ArtefactList {
+    /// Moves.
+    pub fn go(&mut self, movement: Move, height: usize) {
+        let count = self.rows.len();
+        self.scroll.go(movement, count, height);
+    }
+
+    /// The question for an artefact.
+    #[must_use]
+    pub fn request(&self, artefact: Artefact) -> Request {
+        Request::Artefact { identifier: self.identifier.clone(), artefact }
+    }
+
+    fn chosen(&self) -> Option<(Artefact, Option<Timestamp>)> {
+        self.rows.get(self.scroll.cursor).copied()
+    }
+}
+
+/// Whether the report that is open says that there is any.
+pub(super) fn any(model: &Model) -> bool {
+    model.chosen().is_some_and(|entry| entry.identifier.is_some())
+        && model.open().is_some_and(|open| Artefact::ALL.into_iter().any(|artefact| claims(&open.report, artefact)))
+}
+
+/// Whether a report says that an artefact exists.
+fn claims(report: &Report, artefact: Artefact) -> bool {
+    let named = report.index.sections.iter().position(|s| s.name.as_bytes() == artefact.attribute().as_bytes());
+    let record = named.and_then(|section| report.record(Place { section, row: 0 }).ok());
+    record.is_some_and(|record| Raw::new(&record.value).bytes() == b"true")
+}
+
+/// The question for the chosen one.
+pub(super) fn chosen(model: &Model) -> Option<Request> {
+    match &model.overlay {
+        Some(Overlay::Artefacts(list)) => list.chosen().map(|(artefact, _)| list.request(artefact)),
+        _ => None,
+    }
+}
+
+/// Whether the chosen one is held.
+pub(super) fn is_chosen_held(model: &Model) -> bool {
+    matches!(&model.overlay, Some(Overlay::Artefacts(list)) if list.chosen().is_some_and(|(_, since)| since.is_some()))
+}
+
+impl Model {
+    pub(super) fn show_artefacts(&mut self) -> Vec<Effect> {
+        let Some((identifier, open)) =
+            self.chosen().and_then(|entry| Some((entry.identifier.clone()?, entry.open.as_ref()?)))
+        else {
+            return Vec::new();
+        };
+        let claimed = Artefact::ALL.into_iter().filter(|artefact| claims(&open.report, *artefact));
+        let rows: Vec<_> = claimed.map(|artefact| (artefact, None)).collect();
+        let list = ArtefactList { rows, scroll: Scroll::default(), failure: None, identifier };
+        let asked: Vec<_> = list.rows.iter().map(|(artefact, _)| Effect::LookUp(list.request(*artefact))).collect();
+        self.overlay = Some(Overlay::Artefacts(list));
+        asked
+    }
+
+    /// Notes since when an artefact is held.
+    pub(super) fn artefact_held(&mut self, request: &Request, since: Option<Timestamp>) {
+        if let (Some(Overlay::Artefacts(list)), Request::Artefact { identifier, artefact }) =
+            (&mut self.overlay, request)
+            && list.identifier == *identifier
+        {
+            list.rows.iter_mut().filter(|(row, _)| row == artefact).for_each(|row| row.1 = since);
+        }
+    }
+
+    /// An artefact has come, or not.
+    pub(super) fn fetched(
+        &mut self,
+        request: &Request,
+        result: Result<(Timestamp, u64), super::message::Failure>,
+    ) -> Vec<Effect> {
+        let effects = self.ended(request);
+        match result {
+            Ok((received, length)) => {
+                self.artefact_held(request, Some(received));
+                if let Some(Overlay::Artefacts(list)) = &mut self.overlay {
+                    list.failure = None;
+                }
+                self.say(format!(
+                    "Held: {}, {}. {} under {} writes it to a file, for nothing.",
+                    request.words(),
+                    crate::text::bytes(length),
+                    self.way_to("fetch"),
+                    self.way_to("artefacts")
+                ));
+            }
+            Err(failure) => match &mut self.overlay {
+                Some(Overlay::Artefacts(list)) => list.failure = Some(failure),
+                _ => self.warn(format!("{} {}", failure.what, failure.cost)),
+            },
+        }
+        effects
+    }
+
+    /// Asks where the chosen artefact is written.
+    pub(super) fn save_artefact(&mut self) -> Vec<Effect> {
+        if let Some(request) = chosen(self)
+            && let Request::Artefact { identifier, artefact } = &request
+        {
+            let name = file::name(Some(identifier), artefact.extension());
+            self.put_over(Overlay::Save(SaveForm::held(request, name)));
+        }
+        Vec::new()
+    }
+}

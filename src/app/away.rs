@@ -1,0 +1,316 @@
+//! Taking away: copying a value, a row, a pane; what others can look for; writing a file. What is copied is one line without teeth,
+//! unless its raw bytes are asked for.
+
+use super::message::{Effect, Opening};
+use super::model::{Focus, Model};
+use super::overlay::Overlay;
+use super::palette::{Confirm, Confirmed};
+use super::saving::{Save, SaveForm};
+use crate::export::Source;
+use crate::report::json::{Kind, Raw};
+use crate::report::rows::Label;
+use crate::report::{Pane, Piece, Place};
+use crate::text::{Untrusted, thousands};
+
+/// The longest text that is handed to a terminal's clipboard, in bytes: many take no more.
+pub const LONGEST_COPY: usize = 64 * 1024;
+
+/// Between the rows of a pane in its one line.
+const BETWEEN: &str = " · ";
+
+/// Something that is copied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Copied {
+    /// What it is, for the analyst.
+    pub what: String,
+    /// The bytes; only when they were asked for raw are they other than one visible line.
+    pub bytes: Vec<u8>,
+}
+
+/// What stands under the cursor.
+struct Subject {
+    what: String,
+    text: Untrusted,
+}
+
+impl Model {
+    /// Whether there is a value under the cursor.
+    pub(super) fn can_copy(&self) -> bool {
+        self.subject().is_some()
+    }
+
+    /// Copies the value under the cursor, defanged.
+    pub(super) fn copy_value(&mut self) -> Vec<Effect> {
+        let Some(Subject { what, text }) = self.subject() else { return Vec::new() };
+        let line = match &self.overlay {
+            Some(Overlay::Indicators(list)) => list.chosen().map(|chosen| chosen.defanged().to_string()),
+            _ => None,
+        };
+        let line = line.unwrap_or_else(|| text.visible().disarmed().to_string());
+        self.copy(what, line.into_bytes())
+    }
+
+    /// Copies the value under the cursor as it is; asks once.
+    pub(super) fn copy_raw(&mut self) -> Vec<Effect> {
+        if !self.copies_raw {
+            let why = format!(
+                "Raw text may hold controls and live addresses: pasted into a shell it may run, pasted into a browser it may open. \
+                 It is asked once; after a yes, this session copies raw whenever {} is pressed.",
+                self.way_to("copy-raw")
+            );
+            self.put_over(Overlay::Confirm(Confirm { what: Confirmed::Raw, why }));
+            return Vec::new();
+        }
+        let Some(Subject { what, text }) = self.subject() else { return Vec::new() };
+        self.copy(format!("{what}, raw"), text.as_bytes().to_vec())
+    }
+
+    /// The yes to copying raw.
+    pub(super) fn confirm_raw(&mut self) -> Vec<Effect> {
+        self.copies_raw = true;
+        self.overlay = self.behind.pop();
+        self.copy_raw()
+    }
+
+    /// Copies the whole row under the cursor in one line: of a sandbox the file's hash.
+    pub(super) fn copy_row(&mut self) -> Vec<Effect> {
+        if let Some(file) = self.file().filter(|_| self.focus == Focus::List) {
+            let file = file.to_string();
+            return self.copy("the file's SHA-256".to_owned(), file.into_bytes());
+        }
+        let Some((pane, place)) = self.place_under_cursor() else { return Vec::new() };
+        let Some(line) = self.line(place) else { return Vec::new() };
+        self.copy(format!("a row of {}", pane.name()), line.into_bytes())
+    }
+
+    /// Copies every row that the pane shows, or every indicator, in one line.
+    pub(super) fn copy_all(&mut self) -> Vec<Effect> {
+        let (what, line) = match &self.overlay {
+            Some(Overlay::Indicators(list)) => {
+                let values = list.shown().iter().map(|indicator| indicator.defanged().to_string());
+                (format!("{} indicators", thousands(list.shown().len() as u64)), joined(values))
+            }
+            _ => {
+                let Some((pane, open)) = self.focused().zip(self.open()) else { return Vec::new() };
+                let state = self.pane_state(pane);
+                let count = state.count(&open.report, pane);
+                let lines = (0..count).filter_map(|at| self.line(state.place(&open.report, pane, at)?));
+                (format!("{} rows of {}", thousands(count as u64), pane.name()), joined(lines))
+            }
+        };
+        match line {
+            Some(line) => self.copy(what, line.into_bytes()),
+            None => {
+                self.warn(format!("That is more than {}, the most that a terminal's clipboard surely takes: nothing was copied. {} writes it to a file.", crate::text::bytes(LONGEST_COPY as u64), self.way_to("export")));
+                Vec::new()
+            }
+        }
+    }
+
+    fn copy(&mut self, what: String, bytes: Vec<u8>) -> Vec<Effect> {
+        if bytes.len() > LONGEST_COPY {
+            let (length, most) = (crate::text::bytes(bytes.len() as u64), crate::text::bytes(LONGEST_COPY as u64));
+            self.warn(format!("It is {length} long, and a terminal's clipboard surely takes {most} only: nothing was copied. {} writes it to a file.", self.way_to("export")));
+            return Vec::new();
+        }
+        vec![Effect::Copy(Copied { what, bytes })]
+    }
+
+    /// Says what was copied, and how.
+    pub(super) fn copied(&mut self, what: &str, result: Result<String, String>) -> Vec<Effect> {
+        match result {
+            Ok(how) => self.say(format!("Copied {what} {how}.")),
+            Err(why) => self.warn(format!("Nothing was copied: {why}. {} writes to a file.", self.way_to("export"))),
+        }
+        Vec::new()
+    }
+
+    fn subject(&self) -> Option<Subject> {
+        let subject = |what: &str, text: Untrusted| Subject { what: what.to_owned(), text };
+        match &self.overlay {
+            Some(Overlay::Indicators(list)) => {
+                let chosen = list.chosen()?;
+                return Some(subject(&format!("a {}", chosen.kind.name()), chosen.value.clone()));
+            }
+            Some(Overlay::Detail(detail)) => return Some(subject("a value", detail.chosen()?.value.clone()?)),
+            Some(Overlay::Answer(answer)) => {
+                let line = answer.chosen()?;
+                return Some(subject("a value", line.value.clone().or_else(|| line.name.clone())?));
+            }
+            Some(_) => return None,
+            None => {}
+        }
+        if self.screen != super::Screen::File {
+            return None;
+        }
+        match self.focus {
+            Focus::List => Some(subject("the report's identifier", self.chosen()?.identifier.as_ref()?.text().clone())),
+            Focus::Pane(_) => {
+                let (_, place) = self.place_under_cursor()?;
+                Some(subject("a value", self.value(place)?))
+            }
+        }
+    }
+
+    fn place_under_cursor(&self) -> Option<(Pane, Place)> {
+        let (pane, open) = self.focused().zip(self.open())?;
+        let state = self.pane_state(pane);
+        Some((pane, state.place(&open.report, pane, state.scroll.cursor)?))
+    }
+
+    /// What a row is about: the text itself, or the first of its parts.
+    fn value(&self, place: Place) -> Option<Untrusted> {
+        let report = &self.open()?.report;
+        let record = report.record(place).ok()?;
+        let raw = Raw::new(&record.value);
+        if matches!(raw.kind(), Kind::Text | Kind::Word) && !record.value.is_empty() {
+            return Some(raw.text());
+        }
+        let value = |piece: Piece| match piece {
+            Piece::Value(text) => Some(text),
+            Piece::Detail(_) | Piece::Own(_) => None,
+        };
+        report.row(place.section, place.row).pieces.into_iter().find_map(value)
+    }
+
+    /// A row as the pane shows it, in one line without teeth.
+    fn line(&self, place: Place) -> Option<String> {
+        let row = self.open()?.report.row(place.section, place.row);
+        let label = match row.label {
+            Label::Known(word) => word.to_owned(),
+            Label::Named(name) => name.visible().to_string(),
+        };
+        let pieces = row.pieces.iter().map(|piece| match piece {
+            Piece::Value(text) | Piece::Detail(text) => text.visible().disarmed().to_string(),
+            Piece::Own(words) => words.to_string(),
+        });
+        let gap = if label.is_empty() { "" } else { " " };
+        Some(format!("{label}{gap}{}", pieces.collect::<String>()))
+    }
+
+    /// Looks for indicators in the report that is open.
+    pub(super) fn find_indicators(&mut self) -> Vec<Effect> {
+        let Some(open) = self.open() else { return Vec::new() };
+        let (opening, body) = (open.opening, open.report.body.clone());
+        if open.indicators.is_some() {
+            return self.show_indicators(opening);
+        }
+        self.say("Looking for indicators …");
+        vec![Effect::FindIndicators { opening, body }]
+    }
+
+    /// Shows the indicators of an opening that is still the chosen one.
+    pub(super) fn show_indicators(&mut self, opening: Opening) -> Vec<Effect> {
+        let Some(open) = self.open().filter(|open| open.opening == opening) else { return Vec::new() };
+        let Some(found) = &open.indicators else { return Vec::new() };
+        if found.all().is_empty() {
+            self.say("The report names no hash, host, address, URL, path, key or mutex.");
+            return Vec::new();
+        }
+        let list = super::indicators::IndicatorList::new(std::sync::Arc::clone(found));
+        self.notice = None;
+        self.overlay = Some(Overlay::Indicators(list));
+        Vec::new()
+    }
+
+    /// Goes to the first row that names the chosen indicator.
+    pub(super) fn go_to_indicator(&mut self) -> Vec<Effect> {
+        let place = match &self.overlay {
+            Some(Overlay::Indicators(list)) => list.chosen().and_then(|chosen| chosen.places.first().copied()),
+            _ => None,
+        };
+        if let Some(place) = place {
+            self.overlay = None;
+            self.behind.clear();
+            self.go_to(place);
+        }
+        Vec::new()
+    }
+
+    /// Where the report that is open came from.
+    pub(super) fn source(&self) -> Option<Source> {
+        let (entry, here) = self.chosen().and_then(|entry| Some((entry, entry.here()?)))?;
+        let origin = match self.list.as_ref().map(|list| &list.origin) {
+            Some(super::list::Origin::Document(name)) => name.clone(),
+            _ => self.service.name.clone(),
+        };
+        let received = (!self.is_document()).then_some(here.received);
+        Some(Source { body: here.body.clone(), identifier: entry.identifier.clone(), origin, received })
+    }
+
+    /// Asks where to write what is looked at.
+    pub(super) fn ask_where(&mut self) -> Vec<Effect> {
+        let Some(source) = self.source() else { return Vec::new() };
+        let is_indicators = matches!(self.overlay, Some(Overlay::Indicators(_)));
+        self.put_over(Overlay::Save(SaveForm::export(source, self.focused(), is_indicators)));
+        Vec::new()
+    }
+
+    /// Writes what the line says.
+    pub(super) fn save(&mut self) -> Vec<Effect> {
+        let Some(Overlay::Save(form)) = &mut self.overlay else { return Vec::new() };
+        match form.save() {
+            Ok(save) => {
+                form.failure = None;
+                form.is_under_way = true;
+                vec![Effect::Save(save)]
+            }
+            Err(why) => {
+                form.failure = Some(why);
+                Vec::new()
+            }
+        }
+    }
+
+    /// The yes to writing over a file.
+    pub(super) fn save_over(&mut self) -> Vec<Effect> {
+        let Some(Overlay::Confirm(Confirm { what: Confirmed::Replace(save), .. })) = &self.overlay else {
+            return Vec::new();
+        };
+        let save = Save { may_replace: true, ..save.clone() };
+        self.overlay = self.behind.pop();
+        if let Some(Overlay::Save(form)) = &mut self.overlay {
+            form.is_under_way = true;
+        }
+        vec![Effect::Save(save)]
+    }
+
+    /// Says where the file is, or why there is none.
+    pub(super) fn saved(&mut self, result: Result<String, super::saving::NotSaved>) -> Vec<Effect> {
+        if let Some(Overlay::Save(form)) = &mut self.overlay {
+            form.is_under_way = false;
+        }
+        match result {
+            Ok(words) => {
+                if matches!(self.overlay, Some(Overlay::Save(_))) {
+                    self.overlay = self.behind.pop();
+                }
+                self.say(words);
+            }
+            Err(super::saving::NotSaved::Exists(save, why)) => {
+                let what = Confirmed::Replace(*save);
+                self.put_over(Overlay::Confirm(Confirm { what, why }));
+            }
+            Err(super::saving::NotSaved::Failed(why)) => match &mut self.overlay {
+                Some(Overlay::Save(form)) => form.failure = Some(why),
+                _ => self.warn(why),
+            },
+        }
+        Vec::new()
+    }
+}
+
+/// Lines as one; none where that is longer than a clipboard takes.
+fn joined(lines: impl Iterator<Item = String>) -> Option<String> {
+    let mut all = String::new();
+    for line in lines {
+        if !all.is_empty() {
+            all.push_str(BETWEEN);
+        }
+        all.push_str(&line);
+        if all.len() > LONGEST_COPY {
+            return None;
+        }
+    }
+    Some(all)
+}

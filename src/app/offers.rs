@@ -1,0 +1,73 @@
+//! What the screen offered for a price when a key was read: quota is spent only on what the analyst can have seen.
+
+use super::commands::Command;
+use super::key::Key;
+use super::model::Model;
+use super::overlay::Overlay;
+use super::palette::Does;
+use super::price::Tag;
+use crate::quota::Allowed;
+use crate::request::Request;
+
+/// What the last frame offered for a price, by key.
+#[derive(Debug, Default)]
+pub struct Offers(Vec<Shown>);
+
+/// An offer on the screen.
+#[derive(Debug)]
+struct Shown {
+    key: Key,
+    offer: Offer,
+    /// The frame from which on it has been there without a break.
+    since: u64,
+}
+
+/// What a key would spend quota on.
+#[derive(Debug, Clone, PartialEq)]
+struct Offer {
+    command: &'static str,
+    request: Option<Request>,
+    price: String,
+}
+
+impl Offers {
+    /// What the frame of this number offers, now that it has been drawn.
+    pub(super) fn of(model: &Model, frame: u64) -> Self {
+        let keys = Command::all().flat_map(|command| model.keys.of(command));
+        let shown = keys.filter_map(|key| {
+            let offer = offer(model, *key)?;
+            let before = model.offers.0.iter().find(|before| before.key == *key && before.offer == offer);
+            Some(Shown { key: *key, offer, since: before.map_or(frame, |before| before.since) })
+        });
+        Self(shown.collect())
+    }
+
+    /// Whether what a key would spend now was on the screen already when the frame of this number was the last one drawn.
+    pub(super) fn has_seen(&self, model: &Model, key: Key, frame: u64) -> bool {
+        offer(model, key).is_none_or(|offer| {
+            self.0.iter().any(|shown| shown.key == key && shown.offer == offer && shown.since <= frame)
+        })
+    }
+}
+
+/// What pressing a key would spend; none where it spends nothing.
+fn offer(model: &Model, key: Key) -> Option<Offer> {
+    let command = chosen(model, Command::of(key, model)?);
+    let price = match model.tag(command) {
+        Tag::Costs(price) if !price.is_free() && price.allowed == Allowed::Allowed => price.short(),
+        Tag::Together(words) => words,
+        _ => return None,
+    };
+    Some(Offer { command: command.name, request: command.request(model), price })
+}
+
+/// The command that a command stands for: in the palette, the chosen one.
+fn chosen(model: &Model, command: &'static Command) -> &'static Command {
+    match &model.overlay {
+        Some(Overlay::Palette(palette)) if command.name == "choose" => match palette.chosen().map(|item| item.does) {
+            Some(Does::Command(chosen)) => chosen,
+            _ => command,
+        },
+        _ => command,
+    }
+}

@@ -1,0 +1,76 @@
+//! CSV (RFC 4180): a line a value, which no program that opens it takes for a formula.
+
+use super::{Job, Summary, What, attribute, indicators};
+use crate::report::records::{leaves, pointer};
+use crate::text::{Untrusted, Visible};
+use std::io::{self, Write};
+
+/// What a program for tables takes for the start of a formula.
+const FORMULA: [char; 8] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
+
+/// The columns. Cells stand in their visible form; one that would begin like a formula, or with the sign itself, has a `'` before
+/// it, so that whoever reads it back takes one off.
+const COLUMNS: [&str; 8] = ["origin", "report", "received", "pane", "attribute", "row", "path", "value"];
+
+pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
+    if job.what == What::Indicators {
+        return indicators::csv(job, out);
+    }
+    let mut summary = Summary::default();
+    line(out, COLUMNS.map(str::to_owned))?;
+    for source in job.sources {
+        let report = source.open()?;
+        summary.add_report(&report);
+        let head = provenance(source, &report);
+        for (pane, place) in job.places(&report) {
+            job.go_on()?;
+            let record = report.record(place)?;
+            let (name, member) = attribute(&report, place, &record);
+            let member = member.map(|member| member.visible().to_string() + "/").unwrap_or_default();
+            let mut written = Ok(());
+            leaves(&record.value, &mut |way, value| {
+                let way = pointer(way).visible();
+                let path =
+                    if way.is_empty() { member.trim_end_matches('/').to_owned() } else { format!("{member}{way}") };
+                let own = [
+                    pane.name().to_owned(),
+                    cell(&name.visible()),
+                    place.row.to_string(),
+                    safe(&path),
+                    cell(&value.text().visible()),
+                ];
+                if written.is_ok() {
+                    written = line(out, head.iter().cloned().chain(own));
+                }
+            });
+            written?;
+            summary.rows += 1;
+        }
+    }
+    Ok(summary)
+}
+
+/// The first cells of each line.
+pub(super) fn provenance(source: &super::Source, report: &crate::report::Report) -> [String; 3] {
+    let identifier = source.identifier(report).map(|identifier| cell(&identifier.text().visible()));
+    [
+        cell(&Untrusted::from(source.origin.as_str()).visible()),
+        identifier.unwrap_or_default(),
+        source.received.map(|received| received.to_string()).unwrap_or_default(),
+    ]
+}
+
+/// A cell that holds text from outside.
+pub(super) fn cell(text: &Visible) -> String {
+    safe(text.as_str())
+}
+
+fn safe(text: &str) -> String {
+    if text.starts_with(FORMULA) || text.starts_with('\'') { format!("'{text}") } else { text.to_owned() }
+}
+
+/// One line: every cell in quotes.
+pub(super) fn line(out: &mut dyn Write, cells: impl IntoIterator<Item = String>) -> io::Result<()> {
+    let cells = cells.into_iter().map(|cell| format!("\"{}\"", cell.replace('"', "\"\"")));
+    write!(out, "{}\r\n", cells.collect::<Vec<_>>().join(","))
+}

@@ -1,0 +1,182 @@
+//! Files that are made new, for the owner's eyes only, never through a link, never over a file without asking.
+
+use crate::report::Identifier;
+use crate::text::Untrusted;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// Why a file was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// Something stands at this path, and nobody said that it may be written over.
+    #[error("{} is there already, and was left as it is", shown(.0))]
+    Exists(PathBuf),
+    /// Something stands there that is no file, or a link to one.
+    #[error("{} is no file, and was left as it is", shown(.0))]
+    NoFile(PathBuf),
+    /// The system said no.
+    #[error("{} could not be written: {why}", shown(.path))]
+    Io {
+        /// The path.
+        path: PathBuf,
+        /// What the system said.
+        why: io::Error,
+    },
+}
+
+/// A path by way of the escaper: it may be made of anything.
+#[must_use]
+pub fn shown(path: &Path) -> String {
+    Untrusted::from(path.to_string_lossy().as_ref()).visible().to_string()
+}
+
+/// A file that is not there before it is whole.
+#[derive(Debug)]
+pub struct Fresh {
+    path: PathBuf,
+    may_replace: bool,
+    out: BufWriter<NamedTempFile>,
+}
+
+impl Fresh {
+    /// Begins a file beside the place where it is to stand; nothing stands there before [`Fresh::keep`].
+    ///
+    /// # Errors
+    /// When something stands there that may not be written over, or the folder takes no file.
+    pub fn begin(path: &Path, may_replace: bool) -> Result<Self, FileError> {
+        check(path, may_replace)?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let file = tempfile::Builder::new().prefix(".behaview-").tempfile_in(folder);
+        let file = file.map_err(|why| FileError::Io { path: path.to_owned(), why })?;
+        Ok(Self { path: path.to_owned(), may_replace, out: BufWriter::new(file) })
+    }
+
+    /// Puts the whole file at its place; gives its length in bytes.
+    ///
+    /// # Errors
+    /// When the rest cannot be written, or something stands there meanwhile; then nothing is left behind.
+    pub fn keep(self) -> Result<u64, FileError> {
+        let path = self.path;
+        let failed = |why| FileError::Io { path: path.clone(), why };
+        let file = self.out.into_inner().map_err(|error| failed(error.into_error()))?;
+        file.as_file().sync_all().map_err(failed)?;
+        let length = file.as_file().metadata().map_err(failed)?.len();
+        check(&path, self.may_replace)?;
+        // Over a link, the link gives way, never what it points to.
+        let kept = if self.may_replace { file.persist(&path) } else { file.persist_noclobber(&path) };
+        match kept {
+            Ok(_) => Ok(length),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(FileError::Exists(path)),
+            Err(error) => Err(FileError::Io { path, why: error.error }),
+        }
+    }
+}
+
+impl Write for Fresh {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Whether a file may be made at this path.
+///
+/// # Errors
+/// When something stands there that may not be written over.
+pub fn check(path: &Path, may_replace: bool) -> Result<(), FileError> {
+    match path.symlink_metadata() {
+        Err(_) => Ok(()),
+        Ok(_) if !may_replace => Err(FileError::Exists(path.to_owned())),
+        Ok(about) if about.is_file() => Ok(()),
+        Ok(_) => Err(FileError::NoFile(path.to_owned())),
+    }
+}
+
+/// A file name for what comes from a report: the file's first digits, the sandbox, and the end; of safe characters only.
+#[must_use]
+pub fn name(identifier: Option<&Identifier>, end: &str) -> String {
+    let parts = identifier.map(Identifier::parts);
+    let file = parts.as_ref().and_then(|parts| parts.file.as_ref()).and_then(|file| file.as_str().get(..8));
+    let sandbox = parts.as_ref().map(|parts| safe(&parts.sandbox)).filter(|name| !name.is_empty());
+    let words = file.map(str::to_owned).into_iter().chain(sandbox);
+    let stem = words.collect::<Vec<_>>().join("-");
+    if stem.is_empty() { format!("report.{end}") } else { format!("{stem}.{end}") }
+}
+
+/// ASCII letters, digits, and single dashes between them; at most forty.
+fn safe(text: &Untrusted) -> String {
+    let text = String::from_utf8_lossy(text.as_bytes()).into_owned();
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let mut name = words.collect::<Vec<_>>().join("-");
+    name.truncate(40);
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(path: &Path, may_replace: bool, text: &str) -> Result<u64, FileError> {
+        let mut fresh = Fresh::begin(path, may_replace)?;
+        fresh.write_all(text.as_bytes()).unwrap();
+        fresh.keep()
+    }
+
+    #[test]
+    fn a_file_is_made_once_and_replaced_only_when_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.csv");
+        assert_eq!(write(&path, false, "one").unwrap(), 3);
+        assert!(matches!(write(&path, false, "two"), Err(FileError::Exists(_))));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "one");
+        write(&path, true, "three").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "three");
+        drop(Fresh::begin(&folder.path().join("never.csv"), false).unwrap());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(matches!(write(folder.path(), true, "x"), Err(FileError::NoFile(_))));
+        assert!(matches!(write(&folder.path().join("no/such"), true, "x"), Err(FileError::Io { .. })));
+    }
+
+    #[test]
+    fn what_came_meanwhile_is_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.csv");
+        let fresh = Fresh::begin(&path, false).unwrap();
+        std::fs::write(&path, "theirs").unwrap();
+        assert!(matches!(fresh.keep(), Err(FileError::Exists(_))));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "theirs");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_are_the_owners_and_links_are_not_followed() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.csv");
+        write(&path, false, "x").unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let (aim, link) = (folder.path().join("aim"), folder.path().join("link"));
+        std::fs::write(&aim, "precious").unwrap();
+        symlink(&aim, &link).unwrap();
+        assert!(matches!(write(&link, false, "x"), Err(FileError::Exists(_))));
+        assert!(matches!(write(&link, true, "x"), Err(FileError::NoFile(_))));
+        let dangling = folder.path().join("dangling");
+        symlink(folder.path().join("nowhere"), &dangling).unwrap();
+        assert!(matches!(write(&dangling, false, "x"), Err(FileError::Exists(_))));
+        assert_eq!(std::fs::read_to_string(&aim).unwrap(), "precious");
+    }
+
+    #[test]
+    fn names_are_made_of_safe_characters() {
+        let identifier = |text: String| Identifier::new(Untrusted::from(text)).unwrap();
+        let plain = identifier(format!("{}_CAPE Sandbox-12", "ab".repeat(32)));
+        assert_eq!(name(Some(&plain), "csv"), "abababab-CAPE-Sandbox.csv");
+        let odd = identifier("../../etc/p\u{202e}asswd\n;rm -rf ~-9".to_owned());
+        assert_eq!(name(Some(&odd), "pcap"), "etc-p-asswd-rm-rf.pcap");
+        assert_eq!(name(None, "md"), "report.md");
+    }
+}

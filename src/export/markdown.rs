@@ -1,0 +1,131 @@
+//! Markdown for people: everything from the report stands in code spans, in which nothing is markup and nothing links.
+
+use super::{Job, Source, Summary, What, attribute, indicators};
+use crate::report::json::{Kind, Raw};
+use crate::report::records::{leaves, pointer};
+use crate::report::rows::Label;
+use crate::report::{Pane, Place, Report};
+use crate::text::Untrusted;
+use std::io::{self, Write};
+
+/// The deepest level that a process is indented to; deeper ones say theirs.
+const DEEPEST: u16 = 20;
+
+pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
+    let mut summary = Summary::default();
+    for source in job.sources {
+        let report = source.open()?;
+        summary.add_report(&report);
+        write_head(source, &report, out)?;
+        if job.what == What::Indicators {
+            let found = indicators::of(job, &report)?;
+            indicators::markdown(&report, &found, out)?;
+            summary.rows += found.all().len() as u64;
+        } else {
+            summary.rows += write_rows(job, &report, out)?;
+        }
+        writeln!(out)?;
+    }
+    Ok(summary)
+}
+
+fn write_head(source: &Source, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let identifier = source.identifier(report);
+    let parts = identifier.as_ref().map(|identifier| identifier.parts());
+    let visible = |text: &Untrusted| code(text.visible().as_str());
+    let sandbox = parts.as_ref().map_or_else(|| "a sandbox".to_owned(), |parts| visible(&parts.sandbox));
+    writeln!(out, "# Behaviour report by {sandbox}\n")?;
+    if let Some(file) = parts.and_then(|parts| parts.file) {
+        writeln!(out, "- file `{file}`")?;
+    }
+    if let Some(identifier) = identifier {
+        writeln!(out, "- report {}", visible(identifier.text()))?;
+    }
+    writeln!(out, "- from {}", visible(&Untrusted::from(source.origin.as_str())))?;
+    if let Some(received) = source.received {
+        writeln!(out, "- received {}", received.strftime("%Y-%m-%d %H:%M:%S UTC"))?;
+    }
+    if report.index.is_cut {
+        writeln!(out, "- it stops in the middle: what came of it is here")?;
+    }
+    Ok(())
+}
+
+fn write_rows(job: &Job<'_>, report: &Report, out: &mut dyn Write) -> io::Result<u64> {
+    let (mut rows, mut last) = (0, None);
+    for (pane, place) in job.places(report) {
+        job.go_on()?;
+        if last != Some(pane) {
+            writeln!(out, "\n## {} {}\n", title(pane), report.count(pane))?;
+            last = Some(pane);
+        }
+        write_row(report, place, out)?;
+        rows += 1;
+    }
+    Ok(rows)
+}
+
+fn title(pane: Pane) -> String {
+    let mut letters = pane.name().chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// A row as an item of a list; of an object each leaf as an item below it.
+fn write_row(report: &Report, place: Place, out: &mut dyn Write) -> io::Result<()> {
+    let record = report.record(place)?;
+    let (name, member) = attribute(report, place, &record);
+    let label = match report.section(place.section).and_then(|section| section.attribute) {
+        Some(known) => Label::Known(known.label),
+        None => Label::Named(name),
+    };
+    let indent = "  ".repeat(record.depth.min(DEEPEST).into());
+    let level = if record.depth > DEEPEST { format!("level {} ", record.depth) } else { String::new() };
+    let label = match label {
+        Label::Known("") => String::new(),
+        Label::Known(word) => format!("{word} "),
+        Label::Named(name) => code(name.visible().as_str()) + " ",
+    };
+    let member = member.map(|member| code(member.visible().as_str()) + " ").unwrap_or_default();
+    let raw = Raw::new(&record.value);
+    if matches!(raw.kind(), Kind::Text | Kind::Word) {
+        return writeln!(out, "{indent}- {level}{label}{member}{}", value(&raw.text()));
+    }
+    let lead = lead(raw);
+    writeln!(out, "{indent}- {level}{label}{member}{lead}")?;
+    let mut written = Ok(());
+    leaves(&record.value, &mut |way, raw| {
+        let way = pointer(way).visible();
+        let name = if way.is_empty() { String::new() } else { code(way.as_str()) + " " };
+        if written.is_ok() {
+            written = writeln!(out, "{indent}  - {name}{}", value(&raw.text()));
+        }
+    });
+    written
+}
+
+/// What tells an object best in its first line: its name.
+fn lead(raw: Raw<'_>) -> String {
+    let named = ["name", "rule_title", "rule_msg", "path", "key", "hostname", "url"];
+    let found = named.iter().find_map(|name| raw.member(name)).filter(|found| found.kind() == Kind::Text);
+    found.map_or_else(|| "record".to_owned(), |found| value(&found.text()))
+}
+
+/// A value, its addresses without their teeth: what reads Markdown is not all that a text is pasted into.
+fn value(text: &Untrusted) -> String {
+    code(text.visible().disarmed().as_str())
+}
+
+/// A code span: its fence is longer than any run of backticks inside.
+pub(super) fn code(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    // Blanks inside keep backticks off the fence; a reader takes one off at each end, and keeps blanks alone.
+    let needs_room = text.starts_with('`')
+        || text.ends_with('`')
+        || text.starts_with(' ') && text.ends_with(' ') && !text.trim().is_empty();
+    match (text.is_empty(), needs_room) {
+        (true, _) => "(empty)".to_owned(),
+        (false, true) => format!("{fence} {text} {fence}"),
+        (false, false) => format!("{fence}{text}{fence}"),
+    }
+}

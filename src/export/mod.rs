@@ -1,0 +1,229 @@
+//! Reports written for others: JSON, JSON lines, CSV, Markdown, STIX 2.1, MISP. Each is valid by its own standard and safe to open.
+//!
+//! ```text
+//! Source (bytes, where they came from) ── Report ── a row at a time ──> FORMATS (a writer each) ──> file::Fresh, standard output
+//! ```
+//! A row is read, written and forgotten, so a report of a million rows takes no more memory than its longest row and the index;
+//! STIX and MISP keep the indicators that they have written, to write none twice.
+
+mod csv;
+pub mod file;
+mod indicators;
+mod json;
+mod lines;
+mod markdown;
+mod misp;
+mod stix;
+
+pub use json::rewritten;
+
+use crate::report::records::Record;
+use crate::report::{Body, Identifier, Index, Pane, Place, Report};
+use crate::text::Untrusted;
+use jiff::Timestamp;
+use std::io::{self, Write};
+
+/// A report, and where it came from.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// Its bytes as received.
+    pub body: Body,
+    /// What it is asked for by; none for one that does not say.
+    pub identifier: Option<Identifier>,
+    /// The service profile or the document that it came from.
+    pub origin: String,
+    /// When it came; none for a document.
+    pub received: Option<Timestamp>,
+}
+
+/// What is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum What {
+    /// Every row.
+    #[default]
+    All,
+    /// The rows of one pane.
+    Pane(Pane),
+    /// What others can look for, with the rows where it was seen.
+    Indicators,
+}
+
+/// What was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// Rows, indicators or objects, as the format has it.
+    pub rows: u64,
+    /// Reports that stop in the middle; what came of them was written.
+    pub cut: u64,
+}
+
+/// One format.
+pub struct Format {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// How its files' names end.
+    pub extension: &'static str,
+    /// What it is, in a few words.
+    pub about: &'static str,
+    write: fn(&Job<'_>, &mut dyn Write) -> io::Result<Summary>,
+}
+
+impl std::fmt::Debug for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Format({})", self.name)
+    }
+}
+
+/// Every format.
+pub static FORMATS: [Format; 7] = [
+    Format { name: "raw", extension: "json", about: "the bytes as received", write: raw },
+    Format { name: "json", extension: "json", about: "JSON that any strict reader takes", write: json::write },
+    Format { name: "jsonl", extension: "jsonl", about: "JSON lines, one a row", write: lines::write },
+    Format { name: "csv", extension: "csv", about: "a table, one line a value", write: csv::write },
+    Format { name: "md", extension: "md", about: "Markdown, for people", write: markdown::write },
+    Format { name: "stix", extension: "stix.json", about: "a STIX 2.1 bundle of indicators", write: stix::write },
+    Format { name: "misp", extension: "misp.json", about: "a MISP event of indicators", write: misp::write },
+];
+
+/// Reports to be written.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    /// The reports.
+    pub sources: &'a [Source],
+    /// What of them.
+    pub what: What,
+    /// Asked now and then: whether nobody wants it any more.
+    pub is_stopped: &'a dyn Fn() -> bool,
+}
+
+impl Format {
+    /// The format of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        FORMATS.iter().find(|format| format.name == name)
+    }
+
+    /// The format that a file's name asks for by its end; the one that is most readable by machines where several do.
+    #[must_use]
+    pub fn of_file(name: &str) -> Option<&'static Self> {
+        let fits = |format: &&Self| name.strip_suffix(format.extension).is_some_and(|rest| rest.ends_with('.'));
+        FORMATS.iter().filter(fits).max_by_key(|format| format.extension.len())
+    }
+
+    /// Whether it can write this.
+    #[must_use]
+    pub fn can_write(&self, what: What) -> bool {
+        match what {
+            What::All => true,
+            What::Pane(_) => self.name != "raw",
+            What::Indicators => !matches!(self.name, "raw" | "json"),
+        }
+    }
+
+    /// Writes reports.
+    ///
+    /// # Errors
+    /// When a report cannot be read, or the output takes no more.
+    pub fn write(&self, job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
+        (self.write)(job, out)
+    }
+}
+
+/// The bytes as they came, each report followed by a line feed.
+fn raw(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
+    let mut summary = Summary::default();
+    for source in job.sources {
+        for window in source.body.windows() {
+            job.go_on()?;
+            out.write_all(&window?)?;
+        }
+        out.write_all(b"\n")?;
+        summary.add_report(&source.open()?);
+    }
+    Ok(summary)
+}
+
+impl Source {
+    /// The report, indexed.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is too large to be indexed.
+    pub fn open(&self) -> io::Result<Report> {
+        if self.body.len() > crate::report::body::LARGEST {
+            return Err(io::Error::other("the report is too large to be taken apart; raw writes it as it is"));
+        }
+        let index = Index::open(&self.body)?;
+        if !index.is_json {
+            return Err(io::Error::other("it is not JSON; raw writes it as it is"));
+        }
+        Ok(Report { body: self.body.clone(), index })
+    }
+
+    /// The identifier, be it the one it was asked for by or the one it gives itself.
+    fn identifier(&self, report: &Report) -> Option<Identifier> {
+        self.identifier.clone().or_else(|| report.identifier())
+    }
+}
+
+impl Job<'_> {
+    /// The places of a report's rows that are to be written, pane by pane, in the order of the screen.
+    fn places<'r>(&self, report: &'r Report) -> impl Iterator<Item = (Pane, Place)> + use<'r> {
+        let wanted = self.pane();
+        let panes = Pane::ALL.into_iter().filter(move |pane| wanted.is_none_or(|wanted| wanted == *pane));
+        panes.flat_map(move |pane| {
+            let sections = report.sections(pane).into_iter();
+            sections.flat_map(move |section| {
+                let rows = report.section(section).map_or(0, |found| found.len());
+                (0..rows).map(move |row| (pane, Place { section, row }))
+            })
+        })
+    }
+
+    fn pane(&self) -> Option<Pane> {
+        match self.what {
+            What::Pane(pane) => Some(pane),
+            What::All | What::Indicators => None,
+        }
+    }
+
+    /// Whether to go on.
+    fn go_on(&self) -> io::Result<()> {
+        if (self.is_stopped)() { Err(io::Error::from(io::ErrorKind::Interrupted)) } else { Ok(()) }
+    }
+}
+
+impl Summary {
+    fn add_report(&mut self, report: &Report) {
+        self.cut += u64::from(report.index.is_cut);
+    }
+}
+
+/// The name of the attribute that a row is of: the section's, or that of a value which nobody has named.
+fn attribute(report: &Report, place: Place, record: &Record) -> (Untrusted, Option<Untrusted>) {
+    let section = report.section(place.section).map(|section| section.name.clone()).unwrap_or_default();
+    match &record.member {
+        Some(member) if section.is_empty() => (member.clone(), None),
+        member => (section, member.clone()),
+    }
+}
+
+/// A JSON literal of any bytes: what is no Unicode stands in its visible form.
+fn literal(text: &Untrusted) -> String {
+    text.json().unwrap_or_else(|| text.visible().json())
+}
+
+/// A JSON literal of text that the user or this program gave.
+fn own_literal(text: &str) -> String {
+    literal(&Untrusted::from(text))
+}
+
+/// An object of literals that are JSON already; members without a value are left out.
+fn object<'a>(members: impl IntoIterator<Item = (&'a str, Option<String>)>) -> String {
+    let members = members.into_iter().filter_map(|(name, value)| Some(format!("\"{name}\":{}", value?)));
+    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+}
+
+/// A list of literals that are JSON already.
+fn list(values: impl IntoIterator<Item = String>) -> String {
+    format!("[{}]", values.into_iter().collect::<Vec<_>>().join(","))
+}

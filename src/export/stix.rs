@@ -1,0 +1,279 @@
+//! A STIX 2.1 bundle: what each sandbox observed, and indicators that match it. The same report gives the same identifiers.
+
+use super::{Job, Source, Summary, indicators, list, literal, object, own_literal};
+use crate::report::indicators::Kind;
+use crate::report::json::Raw;
+use crate::report::{Indicator, Pane, Place, Report};
+use crate::text::Untrusted;
+use jiff::Timestamp;
+use std::collections::HashSet;
+use std::io::{self, Write};
+use uuid::Uuid;
+
+/// The namespace of identifiers of observables that are made of their values (STIX 2.1, §2.9).
+const OBSERVABLES: Uuid = Uuid::from_u128(0x00ab_edb4_aa42_466c_9c01_fed2_3315_a9b7);
+
+/// The namespace of this program's own objects.
+const OWN: Uuid = Uuid::from_u128(0x3d6f_8c52_90a1_4e5b_8f0e_6b1d_27c4_a913);
+
+/// Hives by their short names; STIX wants them in full.
+const HIVES: [(&str, &str); 5] = [
+    ("HKLM", "HKEY_LOCAL_MACHINE"),
+    ("HKCU", "HKEY_CURRENT_USER"),
+    ("HKCR", "HKEY_CLASSES_ROOT"),
+    ("HKU", "HKEY_USERS"),
+    ("HKCC", "HKEY_CURRENT_CONFIG"),
+];
+
+/// Writes one bundle of all reports; what several saw stands in it once.
+pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
+    let mut bundle = Bundle { out, written: HashSet::new(), rows: 0 };
+    let mut summary = Summary::default();
+    let names =
+        job.sources.iter().map(|source| source.identifier.as_ref().map(|i| literal(i.text())).unwrap_or_default());
+    let id = Uuid::new_v5(&OWN, names.collect::<String>().as_bytes());
+    write!(bundle.out, "{{\"type\":\"bundle\",\"id\":\"bundle--{id}\",\"objects\":[")?;
+    for source in job.sources {
+        let report = source.open()?;
+        summary.add_report(&report);
+        bundle.report(job, source, &report)?;
+    }
+    bundle.out.write_all(b"]}\n")?;
+    Ok(Summary { rows: bundle.rows, ..summary })
+}
+
+struct Bundle<'a> {
+    out: &'a mut dyn Write,
+    written: HashSet<String>,
+    rows: u64,
+}
+
+impl Bundle<'_> {
+    /// Writes an object, unless one of the same identifier stands there already; gives the identifier back.
+    fn write(&mut self, id: String, json: &str) -> io::Result<String> {
+        if self.written.insert(id.clone()) {
+            if self.rows > 0 {
+                self.out.write_all(b",\n")?;
+            }
+            self.out.write_all(json.as_bytes())?;
+            self.rows += 1;
+        }
+        Ok(id)
+    }
+
+    fn report(&mut self, job: &Job<'_>, source: &Source, report: &Report) -> io::Result<()> {
+        let identifier = source.identifier(report);
+        let parts = identifier.as_ref().map(|identifier| identifier.parts());
+        let when = moment(report, "analysis_date").or(source.received).unwrap_or(Timestamp::UNIX_EPOCH);
+        let when = own_literal(&when.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string());
+        let sample = match parts.as_ref().and_then(|parts| parts.file.as_ref()) {
+            Some(file) => Some(self.file_by_hash(&Untrusted::from(file.as_str()))?),
+            None => None,
+        };
+        let mut observed = Vec::new();
+        for indicator in indicators::of(job, report)?.all() {
+            job.go_on()?;
+            let seen = self.observable(indicator)?;
+            self.indicator(indicator, &when, sample.as_ref() == Some(&seen))?;
+            observed.push(own_literal(&seen));
+        }
+        let sandbox = parts.map(|parts| product(&parts.sandbox)).filter(|name| !name.is_empty());
+        let own_name = identifier.map(|identifier| literal(identifier.text())).unwrap_or_default();
+        let id = format!("malware-analysis--{}", Uuid::new_v5(&OWN, format!("analysis {own_name}").as_bytes()));
+        let json = object([
+            ("type", Some(own_literal("malware-analysis"))),
+            ("spec_version", Some(own_literal("2.1"))),
+            ("id", Some(own_literal(&id))),
+            ("created", Some(when.clone())),
+            ("modified", Some(when.clone())),
+            ("product", Some(own_literal(sandbox.as_deref().unwrap_or("anonymized")))),
+            ("analysis_started", Some(when)),
+            ("result", Some(own_literal(verdict(report)))),
+            ("sample_ref", sample.map(|sample| own_literal(&sample))),
+            ("analysis_sco_refs", Some(list(observed)).filter(|refs| refs != "[]")),
+        ]);
+        self.write(id, &json).map(|_| ())
+    }
+
+    fn observable(&mut self, indicator: &Indicator) -> io::Result<String> {
+        let value = &indicator.value;
+        match indicator.kind {
+            Kind::Hash => self.file_by_hash(value),
+            Kind::Host => self.simple("domain-name", "value", value),
+            Kind::Address if value.as_bytes().contains(&b':') => self.simple("ipv6-addr", "value", value),
+            Kind::Address => self.simple("ipv4-addr", "value", value),
+            Kind::Url => self.simple("url", "value", value),
+            Kind::Mail => self.simple("email-addr", "value", value),
+            Kind::Mutex => self.simple("mutex", "name", value),
+            Kind::Key => self.simple("windows-registry-key", "key", &whole_hive(value)),
+            Kind::Path => self.file_by_path(value),
+        }
+    }
+
+    /// An observable of one property, of which its identifier is made.
+    fn simple(&mut self, kind: &str, property: &'static str, value: &Untrusted) -> io::Result<String> {
+        let value = plain(value);
+        let id = identifier(kind, &[(property, canonical(&value))]);
+        let json = observable(kind, &id, [(property, Some(own_literal(&value)))]);
+        self.write(id, &json)
+    }
+
+    fn file_by_hash(&mut self, hash: &Untrusted) -> io::Result<String> {
+        let hash = plain(hash);
+        let algorithm = algorithm(&hash);
+        let id = identifier("file", &[("hashes", format!("{{\"{algorithm}\":{}}}", canonical(&hash)))]);
+        let hashes = format!("{{\"{algorithm}\":{}}}", own_literal(&hash));
+        let json = observable("file", &id, [("hashes", Some(hashes))]);
+        self.write(id, &json)
+    }
+
+    /// A file by its name and folder; a path that ends like a folder is one.
+    fn file_by_path(&mut self, path: &Untrusted) -> io::Result<String> {
+        let path = plain(path);
+        let (folder, name) = match path.rfind(['\\', '/']) {
+            Some(at) => path.split_at(at + 1),
+            None => ("", path.as_str()),
+        };
+        if name.is_empty() {
+            return self.folder(folder);
+        }
+        let parent = if folder.is_empty() { None } else { Some(self.folder(folder)?) };
+        let mut own = vec![("name", canonical(name))];
+        own.extend(parent.as_ref().map(|parent| ("parent_directory_ref", canonical(parent))));
+        let id = identifier("file", &own);
+        let parent = parent.map(|parent| own_literal(&parent));
+        let json = observable("file", &id, [("name", Some(own_literal(name))), ("parent_directory_ref", parent)]);
+        self.write(id, &json)
+    }
+
+    /// A folder by its path, without the separator at its end where it is no root.
+    fn folder(&mut self, path: &str) -> io::Result<String> {
+        let short = path.trim_end_matches(['\\', '/']);
+        let path = if short.len() > 2 { short } else { path };
+        self.simple("directory", "path", &Untrusted::from(path))
+    }
+
+    /// A pattern for what is looked for in networks and on disks; the sample itself needs none.
+    fn indicator(&mut self, indicator: &Indicator, when: &str, is_sample: bool) -> io::Result<()> {
+        let value = plain(&indicator.value);
+        let path = match indicator.kind {
+            Kind::Hash => format!("file:hashes.'{}'", algorithm(&value)),
+            Kind::Host => "domain-name:value".to_owned(),
+            Kind::Address if value.contains(':') => "ipv6-addr:value".to_owned(),
+            Kind::Address => "ipv4-addr:value".to_owned(),
+            Kind::Url => "url:value".to_owned(),
+            Kind::Mail => "email-addr:value".to_owned(),
+            Kind::Path | Kind::Key | Kind::Mutex => return Ok(()),
+        };
+        if is_sample {
+            return Ok(());
+        }
+        let pattern = format!("[{path} = '{}']", value.replace('\\', r"\\").replace('\'', r"\'"));
+        let id = format!("indicator--{}", Uuid::new_v5(&OWN, pattern.as_bytes()));
+        let json = object([
+            ("type", Some(own_literal("indicator"))),
+            ("spec_version", Some(own_literal("2.1"))),
+            ("id", Some(own_literal(&id))),
+            ("created", Some(when.to_owned())),
+            ("modified", Some(when.to_owned())),
+            ("name", Some(own_literal(&format!("{} seen in a sandbox", indicator.kind.name())))),
+            ("indicator_types", Some(list([own_literal("unknown")]))),
+            ("pattern", Some(own_literal(&pattern))),
+            ("pattern_type", Some(own_literal("stix"))),
+            ("valid_from", Some(when.to_owned())),
+        ]);
+        self.write(id, &json).map(|_| ())
+    }
+}
+
+/// Text as STIX holds it: Unicode as it is, anything else in its visible form.
+fn plain(text: &Untrusted) -> String {
+    match std::str::from_utf8(text.as_bytes()) {
+        Ok(text) => text.to_owned(),
+        Err(_) => text.visible().into(),
+    }
+}
+
+fn observable<const N: usize>(kind: &str, id: &str, own: [(&'static str, Option<String>); N]) -> String {
+    let common =
+        [("type", Some(own_literal(kind))), ("spec_version", Some(own_literal("2.1"))), ("id", Some(own_literal(id)))];
+    object(common.into_iter().chain(own))
+}
+
+/// The identifier of an observable by the properties that make it what it is, in the order of their names (RFC 8785).
+fn identifier(kind: &str, properties: &[(&'static str, String)]) -> String {
+    let json = object(properties.iter().map(|(name, value)| (*name, Some(value.clone()))));
+    format!("{kind}--{}", Uuid::new_v5(&OBSERVABLES, json.as_bytes()))
+}
+
+/// A literal as RFC 8785 writes it: nothing is escaped that need not be.
+fn canonical(text: &str) -> String {
+    let mut literal = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' => literal.push_str("\\\""),
+            '\\' => literal.push_str(r"\\"),
+            '\u{8}' => literal.push_str(r"\b"),
+            '\t' => literal.push_str(r"\t"),
+            '\n' => literal.push_str(r"\n"),
+            '\u{c}' => literal.push_str(r"\f"),
+            '\r' => literal.push_str(r"\r"),
+            control if control < ' ' => literal.push_str(&format!("\\u{:04x}", u32::from(control))),
+            other => literal.push(other),
+        }
+    }
+    literal + "\""
+}
+
+fn algorithm(hash: &str) -> &'static str {
+    match hash.len() {
+        32 => "MD5",
+        40 => "SHA-1",
+        _ => "SHA-256",
+    }
+}
+
+fn whole_hive(key: &Untrusted) -> Untrusted {
+    let text = plain(key);
+    let hive = text.split('\\').next().unwrap_or_default();
+    let found = HIVES.iter().find(|(short, _)| hive.eq_ignore_ascii_case(short));
+    found.map_or_else(
+        || Untrusted::from(text.as_str()),
+        |(_, whole)| Untrusted::from(format!("{whole}{}", text.get(hive.len()..).unwrap_or_default())),
+    )
+}
+
+/// A sandbox's name in lower case, with dashes between words.
+fn product(name: &Untrusted) -> String {
+    let name = plain(name).to_lowercase();
+    name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
+}
+
+/// What the sandbox thought of the sample, in the words of STIX.
+fn verdict(report: &Report) -> &'static str {
+    let words = strings(report, "verdicts");
+    let has = |wanted: &[&str]| words.iter().any(|word| wanted.iter().any(|wanted| word.contains(wanted)));
+    if has(&["MALWARE", "RANSOM", "TROJAN", "STEALER", "RAT", "PHISHING", "MALICIOUS"]) {
+        "malicious"
+    } else if has(&["SUSPICIOUS", "GREYWARE"]) {
+        "suspicious"
+    } else if has(&["CLEAN", "HARMLESS"]) {
+        "benign"
+    } else {
+        "unknown"
+    }
+}
+
+/// The strings of an attribute, in capitals; the first hundred.
+fn strings(report: &Report, name: &str) -> Vec<String> {
+    let sections = report.sections(Pane::Overview).into_iter();
+    let rows =
+        sections.filter(|n| report.section(*n).is_some_and(|section| section.name.as_bytes() == name.as_bytes()));
+    let places = rows.flat_map(|section| (0..100).map(move |row| Place { section, row }));
+    let texts = places.filter_map(|place| report.record(place).ok()).filter(|record| !record.value.is_empty());
+    texts.map(|record| plain(&Raw::new(&record.value).text()).to_uppercase()).collect()
+}
+
+fn moment(report: &Report, name: &str) -> Option<Timestamp> {
+    strings(report, name).first()?.parse().ok().and_then(|seconds| Timestamp::from_second(seconds).ok())
+}

@@ -1,0 +1,169 @@
+//! Artefacts: put into the store as they come, in bounded memory, and gone on with where an earlier call ended.
+
+use super::{Answer, Gate, GateError, Progress};
+use crate::request::{Artefact, Request};
+use crate::service::Received;
+use crate::service::client::{Sink, Taken};
+use crate::service::error::{ServiceError, Unusable};
+use crate::store::{AnswerId, BLOCK, Growing, Store, StoreError};
+use jiff::Timestamp;
+use std::sync::Arc;
+use tokio::sync::Notify;
+
+/// How many bytes are gathered before they are written down: one write to disk for each.
+const GATHERED: usize = 16 * BLOCK;
+
+/// How many bytes that are here are asked for again, to see that what comes goes on where they end.
+const OVERLAP: u64 = 4096;
+
+/// How many bytes tell a web page from something else.
+const LOOK: usize = 512;
+
+/// Puts what comes behind what is here.
+struct Grower<'a> {
+    store: Arc<Store>,
+    artefact: Artefact,
+    id: AnswerId,
+    /// What was here before, and is compared with what comes of it again.
+    kept: Growing,
+    /// Where the next piece begins.
+    at: u64,
+    /// Bytes that are not written down yet, and where they begin: at a block's first byte.
+    gathered: Vec<u8>,
+    from: u64,
+    total: Option<u64>,
+    progress: Progress<'a>,
+}
+
+impl Gate {
+    /// Fetches an artefact, or the rest of one.
+    pub(super) async fn download(
+        &self,
+        request: &Request,
+        artefact: Artefact,
+        progress: Progress<'_>,
+        given_up: &Notify,
+    ) -> Result<Result<Answer, ServiceError>, GateError> {
+        let (profile, key) = (self.profile().to_owned(), request.holding_key().unwrap_or_default());
+        let (now, of) = (self.now(), (profile.clone(), key.clone()));
+        let kept = self.work(move |store| begin(store, &of.0, &of.1, now)).await?;
+        let (kept, gathered) = match kept {
+            Ok(kept) => kept,
+            // Nothing has been sent: this is known before anything is asked.
+            Err(error) => return Ok(Err(ServiceError::Unsendable(error.to_string()))),
+        };
+        let (id, length) = (kept.id, kept.body.len());
+        let (store, from) = (Arc::clone(self.store()), length - gathered.len() as u64);
+        let mut grower = Grower { store, artefact, id, kept, at: 0, gathered, from, total: None, progress };
+        let fetched = tokio::select! {
+            biased;
+            () = given_up.notified() => Err(ServiceError::GivenUp),
+            fetched = self.client.fetch(request, length.saturating_sub(OVERLAP), &mut grower) => fetched,
+        };
+        // What came of a lost answer is kept all the same.
+        let written = grower.write_down(true).await;
+        let fetched = fetched.and_then(|is_sure| written.map(|()| is_sure)).and_then(|is_sure| grower.judge(is_sure));
+        let received = self.now();
+        self.work(move |store| match fetched {
+            Ok(()) => match store.grown(id, received).and_then(|()| store.answer(&profile, &key)) {
+                Ok(Some(held)) => Ok(Answer { received, body: held.body, unkept: None }),
+                Ok(None) => Err(ServiceError::Unkept("it is not in the store".to_owned())),
+                Err(error) => Err(ServiceError::Unkept(error.to_string())),
+            },
+            Err(error) => {
+                if matches!(error, ServiceError::Unusable(_)) {
+                    // Nothing goes on from it: the next call begins anew.
+                    let _ = store.set_aside(id);
+                }
+                Err(error)
+            }
+        })
+        .await
+    }
+}
+
+/// What is here of it, and the bytes of its last block that is not full.
+fn begin(store: &Store, profile: &str, key: &[u8], now: Timestamp) -> Result<(Growing, Vec<u8>), StoreError> {
+    if let Some(kept) = store.growing(profile, key)? {
+        let length = kept.body.len();
+        let tail = kept.body.window(length - length % BLOCK as u64..length);
+        match tail {
+            Ok(tail) => return Ok((kept, tail)),
+            // A damaged part is of no use.
+            Err(_) => store.set_aside(kept.id)?,
+        }
+    }
+    let id = store.begin_growing(profile, key, now)?;
+    Ok((Growing { id, body: crate::report::Body::in_memory(Vec::new()) }, Vec::new()))
+}
+
+impl Grower<'_> {
+    /// Bytes that are here, written down or not.
+    fn length(&self) -> u64 {
+        self.from + self.gathered.len() as u64
+    }
+
+    /// Whether what came is the whole. An end that nobody announced is believed when it comes a second time.
+    fn judge(&self, is_sure: bool) -> Result<(), ServiceError> {
+        match self.length() {
+            0 => Err(ServiceError::Unusable(Unusable::Cut)),
+            length if is_sure || length == self.kept.body.len() => Ok(()),
+            _ => Err(ServiceError::Lost(
+                "the service did not say how long it is, so it may have been cut short; asking again settles that"
+                    .to_owned(),
+            )),
+        }
+    }
+
+    /// Compares what was here already, and keeps what is new.
+    async fn put(&mut self, piece: &[u8]) -> Result<(), ServiceError> {
+        if self.at == 0 && self.artefact != Artefact::Html && is_page(piece) {
+            return Err(ServiceError::Unusable(Unusable::WebPage));
+        }
+        let known = self.kept.body.len().saturating_sub(self.at).min(piece.len() as u64);
+        let (again, new) = piece.split_at_checked(usize::try_from(known).unwrap_or(usize::MAX)).unwrap_or((piece, &[]));
+        if !again.is_empty() {
+            let here = self.kept.body.window(self.at..self.at + known);
+            if here.map_err(|error| ServiceError::Unkept(error.to_string()))? != again {
+                return Err(ServiceError::Unusable(Unusable::OtherBytes));
+            }
+        }
+        self.gathered.extend_from_slice(new);
+        self.at += piece.len() as u64;
+        (self.progress)(Received { bytes: self.at, total: self.total });
+        if self.gathered.len() >= GATHERED { self.write_down(false).await } else { Ok(()) }
+    }
+
+    /// Writes down the full blocks that are gathered, or everything.
+    async fn write_down(&mut self, is_last: bool) -> Result<(), ServiceError> {
+        let length = if is_last { self.gathered.len() } else { self.gathered.len() / BLOCK * BLOCK };
+        let rest = self.gathered.split_off(length);
+        let bytes = std::mem::replace(&mut self.gathered, rest);
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let (store, id, from) = (Arc::clone(&self.store), self.id, self.from);
+        let written = tokio::task::spawn_blocking(move || store.grow(id, from, &bytes)).await;
+        self.from += length as u64;
+        let unkept = |why: String| ServiceError::Unkept(why);
+        written.map_err(|error| unkept(error.to_string()))?.map_err(|error| unkept(error.to_string()))
+    }
+}
+
+impl Sink for Grower<'_> {
+    fn begin(&mut self, start: u64, total: Option<u64>) -> Taken<'_> {
+        (self.at, self.total) = (start, total);
+        let is_gap = start > self.kept.body.len() || total.is_some_and(|total| total < self.kept.body.len());
+        let found = if is_gap { Err(ServiceError::Unusable(Unusable::OtherBytes)) } else { Ok(()) };
+        Box::pin(std::future::ready(found))
+    }
+
+    fn take<'a>(&'a mut self, piece: &'a [u8]) -> Taken<'a> {
+        Box::pin(self.put(piece))
+    }
+}
+
+fn is_page(start: &[u8]) -> bool {
+    let start = start.get(..LOOK.min(start.len())).unwrap_or_default().to_ascii_lowercase();
+    [&b"<html"[..], b"<!doctype html", b"<title"].iter().any(|mark| memchr::memmem::find(&start, mark).is_some())
+}

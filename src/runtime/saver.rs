@@ -1,0 +1,65 @@
+//! Files that are written beside the loop.
+
+use crate::app::saving::{NotSaved, Save, Saved};
+use crate::export::file::{self, FileError, Fresh};
+use crate::export::{Job, Summary};
+use crate::gate::Gate;
+use crate::text::{bytes, thousands};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// Writes a file, and says where it is and how large.
+pub(super) fn save(save: Save, gate: Option<&Gate>, is_stopped: &dyn Fn() -> bool) -> Result<String, NotSaved> {
+    let path = path(&save.path);
+    match write(&save, path.clone(), gate, is_stopped) {
+        Ok((length, summary)) => Ok(words(&path, length, summary)),
+        Err(FileError::Exists(_)) => {
+            let why = format!("{} is there already. A yes writes over it.", file::shown(&path));
+            Err(NotSaved::Exists(Box::new(save), why))
+        }
+        Err(error) => Err(NotSaved::Failed(format!("{error}."))),
+    }
+}
+
+fn write(
+    save: &Save,
+    path: PathBuf,
+    gate: Option<&Gate>,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<(u64, Option<Summary>), FileError> {
+    let mut fresh = Fresh::begin(&path, save.may_replace)?;
+    let written = match &save.what {
+        Saved::Report { source, what, format } => {
+            let job = Job { sources: std::slice::from_ref(source), what: *what, is_stopped };
+            format.write(&job, &mut fresh).map(Some)
+        }
+        Saved::Held(request) => {
+            let held = gate.map(|gate| gate.held(request)).transpose().map_err(io::Error::other);
+            held.and_then(|held| held.flatten().ok_or_else(|| io::Error::other("it is not held any more")))
+                .and_then(|held| held.body.windows().try_for_each(|window| fresh.write_all(&window?)))
+                .map(|()| None)
+        }
+    };
+    let summary = written.map_err(|why| FileError::Io { path, why })?;
+    Ok((fresh.keep()?, summary))
+}
+
+/// A path as it was typed, its `~` for the home folder.
+fn path(typed: &str) -> PathBuf {
+    let home = || directories::BaseDirs::new().map(|found| found.home_dir().to_owned());
+    match typed.strip_prefix("~/") {
+        Some(rest) => home().map_or_else(|| PathBuf::from(typed), |home| home.join(rest)),
+        None => PathBuf::from(typed),
+    }
+}
+
+fn words(path: &std::path::Path, length: u64, summary: Option<Summary>) -> String {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let rows = summary.map(|summary| format!(", {} entries", thousands(summary.rows))).unwrap_or_default();
+    let cut = if summary.is_some_and(|summary| summary.cut > 0) {
+        " The report stops in the middle; what came of it is there."
+    } else {
+        ""
+    };
+    format!("Written: {}, {}{rows}, for your eyes only.{cut}", file::shown(&whole), bytes(length))
+}

@@ -1,0 +1,179 @@
+//! What the system asks of the program: to end, to make way for the shell, to come back.
+
+use crate::app::Message;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// How long a paid answer is waited for when there is nobody to wait for it with.
+pub(super) const LAST_WAIT: Duration = Duration::from_millis(900);
+
+/// How long the loop may take to end after that: it may be stuck in a terminal that takes no output.
+const STUCK: Duration = Duration::from_millis(300);
+
+/// The signal that says that the terminal is gone.
+const HANG_UP: u8 = 1;
+
+/// The signals of the system, listened for from the moment this is made: until the loop runs they wait.
+pub struct Signals {
+    #[cfg(unix)]
+    heard: signal_hook::iterator::Signals,
+    ending: Arc<Last>,
+}
+
+/// What is known of the end before it comes.
+#[derive(Default)]
+struct Last {
+    /// The signal that asks for the end; 0 for none.
+    signal: AtomicU8,
+    /// What must not stay behind.
+    scratch: OnceLock<PathBuf>,
+}
+
+/// What becomes of a wish that the program stop for a while.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stops {
+    /// The loop has a terminal to give back before.
+    Aside,
+    /// There is nothing to give back.
+    AtOnce,
+}
+
+/// The way to the end, for everybody who may have to ask for it.
+#[derive(Clone)]
+pub(super) struct Ending {
+    outbox: Sender<Message>,
+    last: Arc<Last>,
+}
+
+impl Signals {
+    /// Listens from now on.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn listen() -> io::Result<Self> {
+        Ok(Self {
+            #[cfg(unix)]
+            heard: {
+                use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
+                signal_hook::iterator::Signals::new([SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT])?
+            },
+            ending: Arc::default(),
+        })
+    }
+
+    /// Names a folder that is removed even where the program has to be ended by force.
+    pub fn leave_nothing_of(&self, folder: &Path) {
+        // Only the first counts; there is one.
+        let _ = self.ending.scratch.set(folder.to_owned());
+    }
+
+    /// Tells the loop what is asked for, on a thread of its own.
+    pub(super) fn tell(self, outbox: Sender<Message>, stops: Stops) -> io::Result<Ending> {
+        let ending = Ending { outbox, last: self.ending };
+        #[cfg(unix)]
+        tell_of(self.heard, ending.clone(), stops)?;
+        #[cfg(not(unix))]
+        let _ = stops;
+        Ok(ending)
+    }
+}
+
+#[cfg(unix)]
+fn tell_of(mut heard: signal_hook::iterator::Signals, ending: Ending, stops: Stops) -> io::Result<()> {
+    use signal_hook::consts::{SIGCONT, SIGTSTP};
+    let listen = move || {
+        for signal in heard.forever() {
+            match signal {
+                SIGTSTP if stops == Stops::Aside => ending.send(Message::Aside),
+                SIGTSTP if has_shell() => stop(),
+                SIGTSTP => {}
+                SIGCONT => ending.send(Message::Resumed),
+                number => ending.of_signal(u8::try_from(number).unwrap_or(HANG_UP)),
+            }
+        }
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(listen).map(|_| ())
+}
+
+impl Ending {
+    /// A loop that has ended needs no message.
+    fn send(&self, message: Message) {
+        let _ = self.outbox.send(message);
+    }
+
+    /// The terminal is gone.
+    pub(super) fn of_terminal(&self) {
+        self.of_signal(HANG_UP);
+    }
+
+    /// Begins the end on a thread of its own: further signals are still heard.
+    fn of_signal(&self, signal: u8) {
+        if self.last.signal.swap(signal, Ordering::SeqCst) == 0 {
+            let ending = self.clone();
+            // Where no thread can be had the loop is asked all the same.
+            if std::thread::Builder::new().spawn(move || ending.bring()).is_err() {
+                self.send(Message::Quit);
+            }
+        }
+    }
+
+    /// Asks the loop to end, after a moment to end without waiting, and then ends the program itself.
+    fn bring(&self) {
+        self.send(Message::Quit);
+        std::thread::sleep(LAST_WAIT);
+        self.send(Message::QuitNow);
+        std::thread::sleep(STUCK);
+        // Needs no output, which the terminal may not take.
+        let _ = crossterm::terminal::disable_raw_mode();
+        if let Some(folder) = self.last.scratch.get() {
+            let _ = std::fs::remove_dir_all(folder);
+        }
+        std::process::exit(self.signal().map_or(1, |signal| 128 + i32::from(signal)));
+    }
+
+    /// The signal that asked for the end, if one did.
+    pub(super) fn signal(&self) -> Option<u8> {
+        Some(self.last.signal.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
+    }
+
+    /// Ends the program when a thread that it cannot do without ends, be it by a panic.
+    pub(super) fn when_done(self, work: impl FnOnce()) {
+        struct AtTheEnd(Ending);
+        impl Drop for AtTheEnd {
+            fn drop(&mut self) {
+                self.0.of_terminal();
+            }
+        }
+        let _end = AtTheEnd(self);
+        work();
+    }
+}
+
+/// Whether there is a shell that can bring a stopped program back.
+///
+/// A program that leads its session, as in a window of its own, would stay stopped for ever; the system itself leaves such a
+/// program alone when it is asked to stop.
+pub(super) fn has_shell() -> bool {
+    #[cfg(unix)]
+    {
+        let session = rustix::process::getsid(None);
+        session.is_ok_and(|session| session != rustix::process::getpgrp())
+    }
+    #[cfg(not(unix))]
+    {
+        false
+    }
+}
+
+/// Stops this program, and what it is piped to, until the shell lets it go on.
+pub(super) fn stop() {
+    #[cfg(unix)]
+    {
+        // A program that cannot be stopped goes on.
+        let _ = rustix::process::kill_current_process_group(rustix::process::Signal::STOP);
+    }
+}

@@ -1,0 +1,146 @@
+//! Artefacts: paid once, held, gone on with where a call was cut off, and never mixed with anything else.
+
+use std::sync::Mutex;
+
+use behaview::quota::Entitlements;
+use behaview::request::Artefact;
+use behaview::service::Received;
+use behaview::service::error::Unusable;
+
+use super::*;
+
+const LENGTH: usize = 6 << 20;
+
+fn artefact(artefact: Artefact) -> Request {
+    let Request::Behaviour { identifier } = first_report() else { panic!("that is a report") };
+    Request::Artefact { identifier, artefact }
+}
+
+fn memory() -> Request {
+    artefact(Artefact::Memdump)
+}
+
+/// Asks, and says at which byte the first piece ended.
+async fn ask_from(visit: &Visit, request: &Request) -> (Result<Answer, GateError>, u64) {
+    let first = Mutex::new(None);
+    let progress = |Received { bytes, .. }| {
+        first.lock().unwrap().get_or_insert(bytes);
+    };
+    let quote = request.clone().quote(&Entitlements::default());
+    let answer = visit.gate.get(&quote, &progress).await;
+    let first = first.into_inner().unwrap().unwrap_or(0);
+    (answer, first)
+}
+
+fn unusable(result: &Result<Answer, GateError>) -> &Unusable {
+    match result {
+        Err(GateError::Service { error: ServiceError::Unusable(why), .. }) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn each_that_the_report_names_is_paid_once_and_held() {
+    let visit = Visit::begin().await;
+    for (paid, kind) in (1..).zip([Artefact::Html, Artefact::Memdump]) {
+        let request = artefact(kind);
+        for _ in 0..2 {
+            let (answer, _) = ask_from(&visit, &request).await;
+            assert_eq!(bytes(&answer.unwrap()), visit.reference(&request).await, "{kind:?}");
+        }
+        assert_eq!(visit.gate.spent().unwrap(), Spent { charged: paid, ..Spent::default() });
+    }
+    let missing = artefact(Artefact::Pcap);
+    assert_eq!(refusal(visit.ask(&missing).await), Reason::NotFound);
+}
+
+#[tokio::test]
+async fn what_was_cut_off_is_kept_and_gone_on_with() {
+    for at in [1, 4096, 262_144, 300_000, 5_000_000, LENGTH - 1] {
+        let visit = Visit::begin().await;
+        visit.demo.arm(format!("artefact:cut={at}*1").parse().unwrap());
+        let (first, _) = ask_from(&visit, &memory()).await;
+        assert!(matches!(first, Err(GateError::Service { error: ServiceError::Lost(_), .. })), "{at}: {first:?}");
+        assert_eq!(visit.held(&memory()), None);
+        let (second, from) = ask_from(&visit, &memory()).await;
+        assert_eq!(bytes(&second.unwrap()), visit.reference(&memory()).await, "{at}");
+        assert!(from as usize > at.saturating_sub(4096), "{at}: it began anew, at {from}");
+        assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 1, unsure: 1, ..Spent::default() });
+        ask_from(&visit, &memory()).await.0.unwrap();
+        assert_eq!(visit.gate.spent().unwrap().charged, 1);
+    }
+}
+
+#[tokio::test]
+async fn an_end_that_nobody_announced_is_believed_when_it_comes_again() {
+    let visit = Visit::begin().await;
+    visit.demo.arm("artefact:cut-bare=700000*1".parse().unwrap());
+    let (first, _) = ask_from(&visit, &memory()).await;
+    assert!(matches!(first, Err(GateError::Service { error: ServiceError::Lost(_), .. })), "{first:?}");
+    let (second, _) = ask_from(&visit, &memory()).await;
+    assert_eq!(bytes(&second.unwrap()).len(), LENGTH);
+    let visit = Visit::begin().await;
+    visit.demo.arm(format!("artefact:cut-bare={LENGTH}*2").parse().unwrap());
+    assert!(ask_from(&visit, &memory()).await.0.is_err());
+    assert_eq!(bytes(&ask_from(&visit, &memory()).await.0.unwrap()).len(), LENGTH);
+}
+
+#[tokio::test]
+async fn what_does_not_go_on_where_the_kept_part_ends_is_set_aside() {
+    let visit = Visit::begin().await;
+    let store = visit.gate.store();
+    let (profile, key) = (visit.gate.profile().to_owned(), memory().holding_key().unwrap());
+    let id = store.begin_growing(&profile, &key, visit.gate.now()).unwrap();
+    store.grow(id, 0, &vec![9; 300_000]).unwrap();
+    let (first, _) = ask_from(&visit, &memory()).await;
+    assert_eq!(*unusable(&first), Unusable::OtherBytes);
+    let (second, _) = ask_from(&visit, &memory()).await;
+    assert_eq!(bytes(&second.unwrap()), visit.reference(&memory()).await);
+}
+
+#[tokio::test]
+async fn what_is_no_artefact_is_never_held() {
+    for (fault, wanted) in [("portal", Unusable::WebPage), ("empty", Unusable::Cut)] {
+        let visit = Visit::begin().await;
+        visit.demo.arm(format!("artefact:{fault}*1").parse().unwrap());
+        let (first, _) = ask_from(&visit, &memory()).await;
+        assert_eq!(*unusable(&first), wanted, "{fault}");
+        assert_eq!(visit.held(&memory()), None);
+        assert_eq!(bytes(&ask_from(&visit, &memory()).await.0.unwrap()).len(), LENGTH, "{fault}");
+    }
+}
+
+#[tokio::test]
+async fn refusals_keep_nothing_and_say_what_they_cost() {
+    for (fault, wanted) in
+        [("503", Reason::Down), ("429-quota", Reason::QuotaSpent), ("redirect=http://127.0.0.1:1/", Reason::Redirected)]
+    {
+        let visit = Visit::begin().await;
+        visit.demo.arm(format!("artefact:{fault}*1").parse().unwrap());
+        let (result, _) = ask_from(&visit, &memory()).await;
+        assert_eq!(refusal(result), wanted, "{fault}");
+        assert_eq!(bytes(&ask_from(&visit, &memory()).await.0.unwrap()).len(), LENGTH);
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_ends_in_the_middle_leaves_what_it_wrote_down() {
+    let visit = Visit::begin().await;
+    visit.demo.arm("artefact:stall=5000000*1".parse().unwrap());
+    let request = memory();
+    let gone_on = async {
+        loop {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            if visit.count("SELECT COALESCE(MAX(length), 0) FROM answer WHERE usable = 2") > 0 {
+                return;
+            }
+        }
+    };
+    tokio::select! {
+        _ = ask_from(&visit, &request) => panic!("it stalls"),
+        () = gone_on => {}
+    }
+    let (second, from) = ask_from(&visit, &request).await;
+    assert_eq!(bytes(&second.unwrap()), visit.reference(&request).await);
+    assert!(from as usize > (1 << 20) - 4096, "it began anew, at {from}");
+}

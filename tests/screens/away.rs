@@ -1,0 +1,190 @@
+//! Taking away: copies, indicators, files, downloads.
+
+use crate::screen;
+use crate::stage::{Stage, file, options};
+use behaview::app::{Message, PANES};
+use behaview::demo::{Demo, Endpoint};
+use std::path::PathBuf;
+
+/// Types a path into the line that asks for one, in place of what stands there.
+fn type_path(stage: &mut Stage, path: &str) {
+    stage.press("ctrl-u");
+    stage.session.take(Message::Paste(path.to_owned()));
+    stage.keys("enter");
+}
+
+fn place(stage: &Stage, name: &str) -> PathBuf {
+    stage.folder.path().join(name)
+}
+
+#[test]
+fn what_is_copied_is_one_line_without_teeth() {
+    let mut stage = Stage::listed();
+    stage.keys("y");
+    assert!(stage.copied().ends_with("_CAPE Sandbox-1794474845"));
+    stage.keys("ctrl-y");
+    assert_eq!(stage.copied(), crate::stage::main_file().to_string());
+    stage.keys("enter 5 y");
+    screen!("away_copied", stage);
+    assert_eq!(stage.copied(), "gate[.]lumen[.]example");
+    stage.keys("3 ctrl-y");
+    let row = stage.copied();
+    assert!(
+        row.starts_with(r"set HKCU\Software\Microsoft\Windows\CurrentVersion\Run\LumenUpdate = rundll32.exe"),
+        "{row}"
+    );
+    stage.keys("2 ctrl-p");
+    let all = stage.copied();
+    assert!(all.contains("CALLS_WMI · CHECKS_USER_INPUT · CREATES_SCHEDULED_TASK · "), "{all}");
+    stage.keys("3 enter");
+    screen!("away_values", stage);
+    stage.keys("tab y");
+    assert!(stage.copied().starts_with("rundll32.exe"));
+}
+
+#[test]
+fn a_value_of_an_answer_is_copied() {
+    let mut stage = Stage::new(options());
+    let hash = Demo::public_files()[0].sha256.clone();
+    stage.keys(": v 3 - f i l e enter");
+    stage.session.take(Message::Paste(hash.clone()));
+    stage.keys("enter");
+    let found = (0..60).any(|_| {
+        stage.keys("j y");
+        stage.copied() == hash
+    });
+    assert!(found, "{}", stage.screen());
+}
+
+#[test]
+fn no_string_of_the_hostile_reports_is_copied_as_it_is() {
+    let mut stage = Stage::at(file("Unfriendly"), options());
+    stage.keys("enter enter");
+    let mut copies = 0;
+    for info in &PANES {
+        stage.keys(&info.command.keys[0].to_string());
+        let count = stage.session.model().open().unwrap().count(info.pane);
+        for _ in 0..count {
+            stage.press("y");
+            if stage.session.model().notice.as_ref().is_some_and(|notice| !notice.is_problem) {
+                let copied = stage.copied();
+                assert!(!copied.chars().any(char::is_control), "{copied:?}");
+                assert!(!copied.contains("://"), "{copied:?}");
+                copies += 1;
+            }
+            stage.press("j");
+        }
+    }
+    assert!(copies > 50, "{copies}");
+}
+
+#[test]
+fn raw_text_is_copied_after_one_yes() {
+    let mut stage = Stage::at(file("Unfriendly"), options());
+    stage.keys("enter enter 2 Y");
+    screen!("away_raw", stage);
+    stage.keys("y");
+    assert!(stage.copied().contains('\u{1b}'));
+    stage.keys("j Y");
+    assert_eq!(stage.copied(), "TWO\nLINES");
+}
+
+#[test]
+fn indicators_lead_to_their_rows() {
+    let mut stage = Stage::listed();
+    stage.keys("enter i");
+    screen!("away_indicators", stage);
+    stage.keys("tab tab");
+    screen!("away_indicators_hosts", stage);
+    stage.keys("y");
+    assert_eq!(stage.copied(), "gate[.]lumen[.]example");
+    stage.keys("ctrl-p");
+    assert_eq!(stage.copied(), "gate[.]lumen[.]example · cdn[.]statement-viewer[.]example");
+    stage.keys("enter");
+    screen!("away_indicator_row", stage);
+    stage.keys("i tab tab tab tab tab j j j enter");
+    assert_eq!(stage.paid_calls(), 1);
+    stage.keys("i");
+    stage.size(80, 24);
+    screen!("away_indicators_80x24", stage);
+    stage.size(40, 10);
+    screen!("away_indicators_40x10", stage);
+}
+
+#[test]
+fn a_process_that_is_folded_away_is_unfolded_for_its_indicator() {
+    let mut stage = Stage::listed();
+    stage.keys("enter - i tab tab tab tab tab enter");
+    let screen = stage.screen();
+    assert!(screen.contains("┏━ 1 Processes 37") && screen.contains(" 2/"), "{screen}");
+    stage.keys("y");
+    assert_eq!(stage.copied(), "statement_setup.tmp");
+}
+
+#[test]
+fn a_report_is_written_to_a_file_and_never_over_one_without_a_yes() {
+    let mut stage = Stage::listed();
+    stage.keys("enter 5 x");
+    screen!("away_export", stage);
+    stage.keys("tab");
+    assert!(stage.screen().contains("Write the pane network to a file"), "{}", stage.screen());
+    let path = place(&stage, "net.csv");
+    type_path(&mut stage, path.to_str().unwrap());
+    assert!(stage.screen().contains("entries, for your eyes only"), "{}", stage.screen());
+    let written = std::fs::read_to_string(&path).unwrap();
+    assert!(written.contains("gate.lumen.example") && !written.contains("registry"));
+    std::fs::write(&path, "precious").unwrap();
+    stage.keys("x");
+    type_path(&mut stage, path.to_str().unwrap());
+    assert!(stage.screen().contains("y writes over it, esc does not"), "{}", stage.screen());
+    stage.keys("esc esc");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
+    stage.keys("x");
+    type_path(&mut stage, path.to_str().unwrap());
+    stage.keys("y");
+    assert!(std::fs::read_to_string(&path).unwrap().contains("processes_tree"));
+    assert_eq!(stage.paid_calls(), 1);
+}
+
+#[test]
+fn what_cannot_be_written_says_why() {
+    let mut stage = Stage::listed();
+    stage.keys("enter x");
+    let path = place(&stage, "no/such/folder.csv");
+    type_path(&mut stage, path.to_str().unwrap());
+    assert!(stage.screen().contains("could not be written"), "{}", stage.screen());
+    type_path(&mut stage, "report.exe");
+    assert!(stage.screen().contains("the end of the name says the format"), "{}", stage.screen());
+    stage.keys("esc i x");
+    let path = place(&stage, "indicators.stix.json");
+    type_path(&mut stage, path.to_str().unwrap());
+    assert!(std::fs::read_to_string(&path).unwrap().starts_with("{\"type\":\"bundle\""));
+}
+
+#[test]
+fn an_artefact_is_paid_once_and_written_where_it_is_said() {
+    let mut stage = Stage::listed();
+    stage.keys("enter d");
+    screen!("away_downloads", stage);
+    stage.keys("enter");
+    assert_eq!((stage.paid_calls(), stage.calls(Endpoint::Artefact)), (2, 1));
+    screen!("away_downloaded", stage);
+    stage.keys("enter");
+    assert!(stage.screen().contains("57874b32-CAPE-Sandbox.html"), "{}", stage.screen());
+    let path = place(&stage, "page.html");
+    type_path(&mut stage, path.to_str().unwrap());
+    assert!(std::fs::read_to_string(&path).unwrap().contains("made-up"));
+    stage.keys("esc d enter esc esc");
+    assert_eq!(stage.calls(Endpoint::Artefact), 1);
+}
+
+#[test]
+fn an_artefact_that_does_not_come_whole_is_gone_on_with() {
+    let mut stage = Stage::listed();
+    stage.demo.as_ref().unwrap().arm("artefact:cut=5000000*1".parse().unwrap());
+    stage.keys("enter d G enter");
+    screen!("away_download_lost", stage);
+    stage.keys("enter");
+    assert!(stage.screen().contains("6.3 MB"), "{}", stage.screen());
+    assert_eq!(stage.calls(Endpoint::Artefact), 2);
+}

@@ -1,0 +1,300 @@
+//! Export and fetch, as scripts use them: formats that are read back, files that are safe, prices that are paid once.
+
+use crate::desk::{Desk, errors, json, main_file, run, text};
+use behaview::demo::Endpoint;
+use behaview::report::json::Raw;
+use behaview::report::records::{leaves, pointer};
+use behaview::report::{Body, Index, Place, Report};
+use behaview::text::Untrusted;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+
+/// Paths of the demo's embedded reports, by a word of their names.
+fn fixture(name: &str) -> String {
+    format!("{}/assets/demo/{name}.json", env!("CARGO_MANIFEST_DIR"))
+}
+
+const FIXTURES: [&str; 5] =
+    ["dropper/1-cape", "parcel/1-lantern-mobile", "hostile/1-strings", "hostile/2-wrong-types", "blank/1-nothing"];
+
+fn export(name: &str, more: &[&str]) -> String {
+    let path = fixture(name);
+    let output = run(&[&["export", &path], more].concat(), "");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Where a leaf stands: attribute, row, way.
+type At = (String, usize, String);
+
+/// The leaves of a report as the rows have them, in their visible form.
+fn leaves_of(name: &str) -> BTreeMap<At, Vec<String>> {
+    let body = Body::in_memory(std::fs::read(fixture(name)).unwrap());
+    let index = Index::of(&body).unwrap();
+    let report = Report { body, index };
+    let mut found: BTreeMap<At, Vec<String>> = BTreeMap::new();
+    for (section, rows) in report.index.sections.iter().enumerate() {
+        for row in 0..rows.len() {
+            let record = report.record(Place { section, row }).unwrap();
+            let (attribute, member) = match record.member {
+                Some(member) if rows.name.is_empty() => (member.visible().to_string(), String::new()),
+                Some(member) => (rows.name.visible().to_string(), member.visible().to_string()),
+                None => (rows.name.visible().to_string(), String::new()),
+            };
+            leaves(&record.value, &mut |way, value| {
+                let way = pointer(way).visible().to_string();
+                let way = [member.as_str(), &way].into_iter().filter(|s| !s.is_empty()).collect::<Vec<_>>().join("/");
+                let value = value.text().visible().to_string();
+                found.entry((attribute.clone(), row, way)).or_default().push(value);
+            });
+        }
+    }
+    found
+}
+
+/// Reads CSV by the letter of RFC 4180: every cell in quotes, lines end in CR LF.
+fn read_csv(text: &str) -> Vec<Vec<String>> {
+    let (mut rows, mut row, mut cell, mut is_inside) = (Vec::new(), Vec::new(), String::new(), false);
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match (is_inside, c) {
+            (true, '"') if rest.peek() == Some(&'"') => cell.extend(rest.next()),
+            (_, '"') => is_inside = !is_inside,
+            (true, c) => cell.push(c),
+            (false, ',') => row.push(std::mem::take(&mut cell)),
+            (false, '\r') => {
+                assert_eq!(rest.next(), Some('\n'));
+                row.push(std::mem::take(&mut cell));
+                rows.push(std::mem::take(&mut row));
+            }
+            (false, other) => panic!("{other:?} stands outside of a cell"),
+        }
+    }
+    rows
+}
+
+#[test]
+fn csv_is_read_back_to_the_same_leaves() {
+    for name in FIXTURES {
+        let rows = read_csv(&export(name, &["--format", "csv"]));
+        let mut found: BTreeMap<At, Vec<String>> = BTreeMap::new();
+        let plain = |cell: &str| cell.strip_prefix('\'').unwrap_or(cell).to_owned();
+        for row in &rows[1..] {
+            assert_eq!(row.len(), 8, "{row:?}");
+            assert!(row.iter().all(|cell| !cell.starts_with(['=', '+', '-', '@', '\t', '\r'])), "{row:?}");
+            let at = (plain(&row[4]), row[5].parse().unwrap(), plain(&row[6]));
+            found.entry(at).or_default().push(plain(&row[7]));
+        }
+        assert_eq!(found, leaves_of(name), "{name}");
+    }
+}
+
+#[test]
+fn json_lines_are_read_back_to_the_same_leaves_by_a_strict_reader() {
+    for name in FIXTURES {
+        let mut found: BTreeMap<At, Vec<String>> = BTreeMap::new();
+        for line in export(name, &["--format", "jsonl"]).lines() {
+            assert!(!line.chars().any(char::is_control));
+            let row: Value = serde_json::from_str(line).unwrap();
+            let is_visible = row["escaped"] == true;
+            // A text that stands in its visible form already.
+            let shown = |text: &Untrusted| match is_visible {
+                true => String::from_utf8(text.as_bytes().to_vec()).unwrap(),
+                false => text.visible().to_string(),
+            };
+            let (_, value) = line.split_once(",\"value\":").unwrap();
+            let member = row["member"].as_str().map(|member| Untrusted::from(member).visible().to_string());
+            leaves(Raw::new(value.as_bytes()).bytes(), &mut |way, value| {
+                let way = shown(&pointer(way));
+                let way = [member.as_deref().unwrap_or_default(), &way].into_iter().filter(|s| !s.is_empty());
+                let attribute = Untrusted::from(row["attribute"].as_str().unwrap()).visible().to_string();
+                let at = (attribute, row["row"].as_u64().unwrap() as usize, way.collect::<Vec<_>>().join("/"));
+                found.entry(at).or_default().push(shown(&value.text()));
+            });
+        }
+        assert_eq!(found, leaves_of(name), "{name}");
+    }
+}
+
+#[test]
+fn raw_is_what_was_received_and_json_is_what_a_strict_reader_takes() {
+    for name in FIXTURES {
+        let raw = std::fs::read_to_string(fixture(name)).unwrap();
+        assert_eq!(export(name, &["--format", "raw"]), raw + "\n", "{name}");
+        let json: Value = serde_json::from_str(&export(name, &["--format", "json"])).unwrap();
+        assert!(json["data"]["attributes"].is_object(), "{name}");
+    }
+    let json: Value = serde_json::from_str(&export("dropper/1-cape", &["--format", "json"])).unwrap();
+    let wanted: Value = serde_json::from_slice(&std::fs::read(fixture("dropper/1-cape")).unwrap()).unwrap();
+    assert_eq!(json["data"]["attributes"], wanted["attributes"]);
+    assert_eq!(json["data"]["id"], wanted["id"]);
+}
+
+#[test]
+fn a_pane_by_itself_and_a_document_of_several_reports() {
+    let network = export("dropper/1-cape", &["--format", "jsonl", "--pane", "network"]);
+    let panes: HashSet<_> =
+        network.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["pane"].clone()).collect();
+    assert_eq!(panes, HashSet::from(["network".into()]));
+    let both = format!(
+        "{{\"data\":[{},{}]}}",
+        std::fs::read_to_string(fixture("dropper/1-cape")).unwrap(),
+        std::fs::read_to_string(fixture("dropper/3-lynxbox")).unwrap()
+    );
+    for (format, count) in [("json", 2), ("misp", 2)] {
+        let found = json(&run(&["export", "-", "--format", format], &both));
+        let list = found.get("data").or(found.get("response")).unwrap().as_array().unwrap();
+        assert_eq!(list.len(), count, "{format}");
+    }
+    let bundle = json(&run(&["export", "-", "--format", "stix"], &both));
+    let kinds = bundle["objects"].as_array().unwrap().iter().filter(|object| object["type"] == "malware-analysis");
+    assert_eq!(kinds.count(), 2);
+}
+
+/// The identifier that the specification's own rule gives (STIX 2.1, §2.9), for the observables whose value is plain.
+#[test]
+fn stix_is_whole_and_its_identifiers_are_the_same_every_time() {
+    for name in FIXTURES {
+        let text = export(name, &["--format", "stix"]);
+        assert_eq!(text, export(name, &["--format", "stix"]));
+        let bundle: Value = serde_json::from_str(&text).unwrap();
+        let objects = bundle["objects"].as_array().unwrap();
+        let ids: HashSet<_> = objects.iter().map(|object| object["id"].as_str().unwrap()).collect();
+        assert_eq!(ids.len(), objects.len(), "{name}");
+        for object in objects {
+            let kind = object["type"].as_str().unwrap();
+            let id = object["id"].as_str().unwrap();
+            assert!(id.strip_prefix(kind).and_then(|id| id.strip_prefix("--")).unwrap().len() == 36, "{id}");
+            assert_eq!(object["spec_version"], "2.1");
+            let needed: &[&str] = match kind {
+                "indicator" => &["created", "modified", "pattern", "pattern_type", "valid_from"],
+                "malware-analysis" => &["created", "modified", "product", "result"],
+                "file" if object.get("hashes").is_none() => &["name"],
+                "file" => &["hashes"],
+                "directory" => &["path"],
+                "mutex" => &["name"],
+                "windows-registry-key" => &["key"],
+                "domain-name" | "ipv4-addr" | "ipv6-addr" | "url" | "email-addr" => &["value"],
+                other => panic!("{other} is no object that is written"),
+            };
+            assert!(needed.iter().all(|name| object.get(name).is_some()), "{object}");
+            let refs = object
+                .as_object()
+                .unwrap()
+                .iter()
+                .filter(|(name, _)| name.ends_with("_ref") || name.ends_with("_refs"));
+            for named in refs.flat_map(|(_, value)| value.as_array().cloned().unwrap_or(vec![value.clone()])) {
+                assert!(ids.contains(named.as_str().unwrap()), "{named} is not in the bundle");
+            }
+        }
+    }
+    let bundle = export("dropper/1-cape", &["--format", "stix"]);
+    // As the stix2 library of OASIS makes it.
+    assert!(bundle.contains("domain-name--a38e3ae6-65ba-5fdb-baa3-de9ff92753c5"), "gate.lumen.example");
+}
+
+#[test]
+fn misp_attributes_are_of_types_that_fit_their_categories() {
+    for name in FIXTURES {
+        let event = serde_json::from_str::<Value>(&export(name, &["--format", "misp"])).unwrap()["Event"].clone();
+        assert_eq!((&event["distribution"], &event["published"]), (&"0".into(), &false.into()));
+        let mut ids = HashSet::new();
+        for attribute in event["Attribute"].as_array().unwrap() {
+            assert!(ids.insert(attribute["uuid"].as_str().unwrap().to_owned()));
+            let fits = match attribute["category"].as_str().unwrap() {
+                "Payload delivery" => vec!["sha256"],
+                "Artifacts dropped" => vec!["md5", "sha1", "sha256", "filename", "regkey", "mutex"],
+                "Network activity" => vec!["domain", "hostname", "ip-dst", "url", "email", "other"],
+                other => panic!("{other}"),
+            };
+            assert!(fits.contains(&attribute["type"].as_str().unwrap()), "{attribute}");
+            assert!(!attribute["value"].as_str().unwrap().chars().any(char::is_control), "{attribute}");
+        }
+    }
+}
+
+#[test]
+fn markdown_has_nothing_of_the_report_outside_of_code() {
+    let report = r##"{"files_opened":["`x` [a](http://h.example) <script>","``","a``b`","|a|b|","# h","  ","![i](http://i.example/)","\n# head","&lt;"],
+        "`bad` <b>":"<img src=x>","tags":["*_~"]}"##;
+    let output = run(&["export", "-", "--format", "md"], report);
+    for line in text(&output).lines() {
+        let mut outside = String::new();
+        let mut rest = line;
+        while let Some(at) = rest.find('`') {
+            outside += &rest[..at];
+            let fence = rest[at..].chars().take_while(|c| *c == '`').count();
+            let inside = &rest[at + fence..];
+            let ends = (0..inside.len()).filter(|at| inside.is_char_boundary(*at)).find(|at| {
+                let run = inside[*at..].chars().take_while(|c| *c == '`').count();
+                run == fence && !inside[..*at].ends_with('`')
+            });
+            rest = &inside[ends.unwrap_or_else(|| panic!("a span stays open: {line}")) + fence..];
+        }
+        outside += rest;
+        assert!(outside.chars().all(|c| c.is_ascii_alphanumeric() || " -#()/".contains(c)), "{outside:?} of {line:?}");
+        assert!(!line.contains("http://"), "{line}");
+    }
+}
+
+#[test]
+fn files_are_new_and_the_owners_and_checked_before_anything_is_paid() {
+    let desk = Desk::new();
+    let id = json(&desk.run(&["list", &main_file()]))["sandboxes"][0]["id"].as_str().unwrap().to_owned();
+    let path = desk.home.path().join("out.csv");
+    let place = path.to_str().unwrap();
+    let output = desk.run(&["export", &id, "--output", place]);
+    assert!(errors(&output).contains("nothing was charged") && errors(&output).contains("wrote"), "{output:?}");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    std::fs::write(&path, "precious").unwrap();
+    let unheld = id.replace("CAPE Sandbox", "Lantern Mobile");
+    let output = desk.run(&["export", &unheld, "--output", place]);
+    assert!(!output.status.success() && errors(&output).contains("is there already"), "{output:?}");
+    assert_eq!((std::fs::read_to_string(&path).unwrap().as_str(), desk.paid()), ("precious", 1));
+    assert!(desk.run(&["export", &id, "--force", "--output", place]).status.success());
+    assert!(std::fs::read_to_string(&path).unwrap().starts_with("\"origin\""));
+    for (arguments, code) in [
+        (&["export", &id][..], 2),
+        (&["export", &id, "--format", "raw", "--pane", "files"], 2),
+        (&["export", &id, "--format", "exe"], 2),
+        (&["export", &main_file(), "--format", "csv"], 2),
+        (&["export", "no/such.json", "--format", "csv"], 1),
+    ] {
+        assert_eq!(desk.run(arguments).status.code(), Some(code), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_cut_report_is_written_as_far_as_it_came_and_said_so() {
+    let report = r#"{"data":{"id":"x","type":"t","attributes":{"tags":["A","B"#;
+    for format in ["raw", "json", "jsonl", "csv", "md", "stix", "misp"] {
+        let output = run(&["export", "-", "--format", format], report);
+        assert_eq!(output.status.code(), Some(9), "{format}: {output:?}");
+        assert!(errors(&output).contains("stops in the middle") && !output.stdout.is_empty(), "{format}");
+    }
+}
+
+#[test]
+fn an_artefact_is_fetched_into_a_file_and_paid_once() {
+    let desk = Desk::new();
+    let id = json(&desk.run(&["list", &main_file()]))["sandboxes"][0]["id"].as_str().unwrap().to_owned();
+    let run = |arguments: &[&str]| desk.command(arguments).current_dir(desk.home.path()).output().unwrap();
+    let output = run(&["fetch", &id, "html"]);
+    assert!(output.status.success(), "{output:?}");
+    let path = desk.home.path().join("57874b32-CAPE-Sandbox.html");
+    assert!(std::fs::read_to_string(&path).unwrap().contains("made-up"));
+    let again = run(&["fetch", &id, "html"]);
+    assert!(!again.status.success() && errors(&again).contains("is there already"), "{again:?}");
+    let piped = run(&["fetch", &id, "html", "--output", "-"]);
+    assert!(text(&piped).contains("made-up") && errors(&piped).contains("nothing was charged"), "{piped:?}");
+    let missing = run(&["fetch", &id, "pcap"]);
+    assert_eq!(missing.status.code(), Some(5), "{missing:?}");
+    assert!(!Path::new(&desk.home.path().join("57874b32-CAPE-Sandbox.pcap")).exists());
+    let fetched = desk.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Artefact)).count();
+    assert_eq!(fetched, 2);
+}

@@ -1,0 +1,72 @@
+//! What the program is built from, held to `deny.toml` without any network: sources, licences, banned crates, the lock file.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
+
+use std::path::Path;
+use std::process::Command;
+
+fn read(name: &str) -> toml::Table {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    std::fs::read_to_string(path).unwrap().parse().unwrap()
+}
+
+fn words(list: &toml::Value) -> Vec<String> {
+    list.as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect()
+}
+
+/// Every package that is built into the program on this machine, as cargo knows it.
+fn packages() -> Vec<serde_json::Value> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let rustc = Command::new("rustc").arg("-vV").output().unwrap().stdout;
+    let rustc = String::from_utf8(rustc).unwrap();
+    let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+    let output = Command::new(cargo)
+        .args(["metadata", "--format-version", "1", "--locked", "--offline", "--filter-platform", host])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    metadata["packages"].as_array().unwrap().clone()
+}
+
+/// Whether a licence expression can be met: of what `AND` joins each part, of what `OR` joins any. Without brackets `AND` is
+/// taken to join more than it does, which allows less.
+fn is_allowed(expression: &str, allowed: &[String]) -> bool {
+    let expression = expression.replace('/', " OR ");
+    let is_one = |one: &str| allowed.iter().any(|allowed| allowed == one.trim());
+    expression.split(" AND ").all(|part| part.trim_matches(['(', ')']).split(" OR ").any(is_one))
+}
+
+#[test]
+fn every_package_comes_from_the_registry_with_a_checksum() {
+    let lock = read("Cargo.lock");
+    for package in lock["package"].as_array().unwrap() {
+        let name = package["name"].as_str().unwrap();
+        if name != env!("CARGO_PKG_NAME") {
+            let source = package.get("source").and_then(|source| source.as_str());
+            assert_eq!(source, Some("registry+https://github.com/rust-lang/crates.io-index"), "{name}");
+            assert!(package.get("checksum").is_some(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn every_licence_is_allowed_and_no_crate_is_banned() {
+    let policy = read("deny.toml");
+    let allowed = words(&policy["licenses"]["allow"]);
+    let banned: Vec<_> =
+        policy["bans"]["deny"].as_array().unwrap().iter().map(|ban| ban["crate"].as_str().unwrap()).collect();
+    for package in packages() {
+        let name = package["name"].as_str().unwrap();
+        let licence = package["license"].as_str().unwrap_or_default();
+        assert!(is_allowed(licence, &allowed), "{name}: {licence:?}");
+        assert!(!banned.contains(&name), "{name} is banned");
+    }
+}
+
+#[test]
+fn the_manifest_states_a_rust_version_forbids_unsafe_and_leaves_defaults_out() {
+    let manifest = read("Cargo.toml");
+    assert!(manifest["package"].get("rust-version").is_some());
+    assert_eq!(manifest["lints"]["rust"]["unsafe_code"].as_str(), Some("forbid"));
+}

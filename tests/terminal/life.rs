@@ -1,0 +1,171 @@
+//! However the program ends or makes way, the terminal is given back and nothing stays behind.
+
+use super::stage::{Terminal, signal};
+use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+use std::time::Duration;
+
+fn demo() -> Terminal {
+    let terminal = Terminal::start(&["demo"]);
+    terminal.wait_for("Sandboxes 4 of 6");
+    terminal
+}
+
+/// The demo, started from a shell that knows jobs.
+fn demo_in_a_shell(arguments: &str) -> Terminal {
+    let mut shell = CommandBuilder::new("bash");
+    shell.env_clear();
+    let mut terminal = Terminal::run(shell, &["--norc", "--noprofile", "--noediting", "-i"], "");
+    terminal.press(&format!("{} demo {arguments}\r", env!("CARGO_BIN_EXE_behaview")));
+    terminal
+}
+
+#[test]
+fn a_signal_ends_the_program_and_gives_the_terminal_back() {
+    for (name, code) in [("TERM", 143), ("INT", 130), ("HUP", 129), ("QUIT", 131)] {
+        let mut terminal = demo();
+        terminal.signal(name);
+        assert_eq!(terminal.wait_for_end(), code, "{name}");
+        terminal.assert_given_back();
+        terminal.assert_nothing_left();
+    }
+}
+
+#[test]
+fn a_signal_at_any_moment_of_the_start_leaves_nothing_behind() {
+    let is_long = std::env::var_os("BEHAVIEW_TORTURE").is_some();
+    let (moments, step) = if is_long { (0..300, 1) } else { (0..60, 4) };
+    let mut kills = 0;
+    for (milliseconds, name) in moments.step_by(step).zip(["TERM", "TERM", "INT", "HUP"].into_iter().cycle()) {
+        let mut terminal = Terminal::start(&["demo"]);
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        terminal.signal(name);
+        terminal.wait_for_end();
+        terminal.assert_given_back();
+        terminal.assert_nothing_left();
+        kills += 1;
+    }
+    println!("kills x moments of the start: {kills}");
+}
+
+#[test]
+fn a_closed_terminal_ends_the_program() {
+    let mut terminal = demo();
+    let Terminal { master, keyboard, .. } = &mut terminal;
+    drop(std::mem::replace(keyboard, Box::new(std::io::sink())));
+    let other = native_pty_system().openpty(PtySize::default()).unwrap();
+    drop(std::mem::replace(master, other.master));
+    terminal.signal("HUP");
+    terminal.wait_for_end();
+    terminal.assert_nothing_left();
+}
+
+#[test]
+fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_brings_the_app_back() {
+    let mut terminal = demo_in_a_shell("");
+    terminal.wait_for("Sandboxes 4 of 6");
+    for _ in 0..2 {
+        terminal.press("\u{1a}");
+        terminal.wait_for("Stopped");
+        assert!(!terminal.is_taken_over());
+        terminal.assert_given_back();
+        terminal.press("echo the shell $((40+2))\r");
+        terminal.wait_for("the shell 42");
+        terminal.press("fg\r");
+        terminal.wait_for("Sandboxes 4 of 6");
+        assert!(terminal.is_taken_over());
+    }
+    terminal.press("q");
+    terminal.wait_for_shell();
+    terminal.press("echo code $?\r");
+    terminal.wait_for("code 0");
+    terminal.assert_given_back();
+    terminal.assert_nothing_left();
+}
+
+#[test]
+fn stopped_from_outside_it_comes_back_whole() {
+    for name in ["TSTP", "STOP"] {
+        let mut terminal = demo_in_a_shell("");
+        terminal.wait_for("Sandboxes 4 of 6");
+        let job = terminal.job();
+        signal(name, job);
+        terminal.wait_for("Stopped");
+        terminal.press("clear; fg\r");
+        terminal.wait_for("Sandboxes 4 of 6");
+        terminal.press("q");
+        terminal.wait_for_shell();
+        terminal.press("echo code $?\r");
+        terminal.wait_for("code 0");
+        terminal.assert_given_back();
+    }
+}
+
+#[test]
+fn in_the_background_it_waits_for_the_terminal() {
+    let mut terminal = demo_in_a_shell("&");
+    // It is stopped by the system as it reaches for the terminal; the shell says so before its next prompt.
+    terminal.job();
+    while !terminal.text().contains("Stopped") {
+        terminal.press("\r");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    terminal.press("fg\r");
+    terminal.wait_for("Sandboxes 4 of 6");
+    terminal.press("q");
+    terminal.wait_for_shell();
+    terminal.press("echo code $?\r");
+    terminal.wait_for("code 0");
+    terminal.assert_given_back();
+}
+
+#[test]
+fn leading_its_session_it_is_not_stopped_for_ever() {
+    let mut terminal = demo();
+    terminal.press("\u{1a}");
+    terminal.signal("TSTP");
+    terminal.press("\t");
+    terminal.wait_for("1/37");
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+}
+
+#[test]
+fn without_a_terminal_it_says_so() {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_behaview")).arg("demo").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("needs a terminal"));
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn pasted_megabytes_with_escapes_are_text() {
+    let mut terminal = demo();
+    terminal.press("f");
+    terminal.wait_for("Which file?");
+    let hash = "fedcba9876543210".repeat(4);
+    let junk = "\u{1b}]0;owned\u{7}\u{1b}[31m\u{9b}2J q\r ".repeat(100_000);
+    terminal.press(&format!("\u{1b}[200~{junk} {hash} {junk}\u{1b}[201~"));
+    terminal.wait_for(&hash);
+    terminal.press("\u{1b}");
+    terminal.wait_for("Which file?");
+    terminal.signal("TERM");
+    assert_eq!(terminal.wait_for_end(), 143);
+    terminal.assert_given_back();
+}
+
+#[test]
+fn what_was_typed_or_pasted_ahead_of_a_price_does_not_pay() {
+    let mut terminal = demo();
+    terminal.press("f");
+    terminal.wait_for("Which file?");
+    let hash = "0011223344556677".repeat(4);
+    // The paste ends itself, and brings the keys that open the file and list it.
+    terminal.press(&format!("\u{1b}[200~{hash}\u{1b}[201~\r\r\r"));
+    terminal.wait_for("came before its price");
+    terminal.wait_for("spent this session: 1");
+    // Pressed by somebody who sees the price, the same key pays.
+    terminal.press("\r");
+    terminal.wait_for("perhaps 1 more");
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+}

@@ -1,0 +1,170 @@
+//! The real program in a real pseudo-terminal: it starts, opens a report, quits, and gives the terminal back.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails"
+)]
+
+mod life;
+mod panics;
+mod stage;
+
+use portable_pty::PtySize;
+use stage::{Terminal, cells, foreign_controls};
+
+#[test]
+fn from_start_through_a_report_to_quit() {
+    let mut terminal = Terminal::start(&["demo"]);
+    terminal.wait_for("Sandboxes 4 of 6");
+    terminal.wait_for("CREATES_SCHEDULED_TASK");
+    terminal.press("\t");
+    terminal.wait_for("1/37");
+    terminal.press("4G");
+    terminal.wait_for("22/22");
+    terminal.press("\r");
+    terminal.wait_for("files_opened");
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+    terminal.assert_given_back();
+}
+
+#[test]
+fn what_is_copied_reaches_the_terminal_in_base64_only() {
+    let mut terminal = Terminal::start(&["demo"]);
+    terminal.wait_for("Sandboxes 4 of 6");
+    terminal.wait_for("CREATES_SCHEDULED_TASK");
+    terminal.press("2y");
+    terminal.wait_for("Copied a value by OSC 52");
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+    let seen = terminal.screen.lock().unwrap();
+    let text = String::from_utf8_lossy(&seen.1);
+    let (_, copied) = text.split_once("\u{1b}]52;c;").expect("OSC 52 has come");
+    let (copied, _) = copied.split_once("\u{1b}\\").unwrap();
+    // CALLS_WMI
+    assert_eq!(copied, "Q0FMTFNfV01J");
+    assert_eq!(text.matches("\u{1b}]52;").count(), 1);
+}
+
+#[test]
+fn the_terminal_can_be_resized_while_the_program_runs() {
+    let mut terminal = Terminal::start(&["demo"]);
+    terminal.wait_for("Sandboxes 4 of 6");
+    for (rows, cols) in [(24, 80), (10, 40), (5, 20), (60, 200), (40, 120)] {
+        terminal.screen.lock().unwrap().0.screen_mut().set_size(cells(rows), cells(cols));
+        terminal.master.resize(PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }).unwrap();
+        terminal.wait_for(if rows < 10 { "needs 40" } else { "spent" });
+    }
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+}
+
+#[test]
+fn a_pasted_hash_is_one_paste() {
+    let mut terminal = Terminal::start(&["demo"]);
+    terminal.wait_for("Sandboxes 4 of 6");
+    terminal.press("f");
+    terminal.wait_for("Which file?");
+    let hash = "0123456789abcdef".repeat(4);
+    terminal.press(&format!("\u{1b}[200~q {hash} q\r\u{1b}[201~"));
+    terminal.wait_for(&hash);
+    terminal.press("\r");
+    terminal.wait_for("list the sandboxes");
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+}
+
+#[test]
+fn hostile_strings_reach_the_terminal_as_text_only() {
+    let mut terminal = Terminal::start(&["demo"]);
+    terminal.wait_for("Sandboxes 4 of 6");
+    terminal.press("f");
+    terminal.wait_for("Earlier files");
+    let hostile =
+        behaview::demo::Demo::files().into_iter().find(|file| file.title.contains("Unfriendly")).unwrap().sha256;
+    terminal.press(&format!("\u{1b}[200~{hostile}\u{1b}[201~\r"));
+    terminal.wait_for("list the sandboxes");
+    terminal.press("\r");
+    terminal.wait_for("Wrong Types");
+    terminal.press("\r]]]");
+    for pane in "1234567890tmo".chars() {
+        terminal.press(&format!("{pane}zjjGgz"));
+    }
+    terminal.press("q");
+    terminal.wait_for_end();
+    terminal.assert_given_back();
+    let seen = terminal.screen.lock().unwrap();
+    assert_eq!(foreign_controls(&seen.1), Vec::<String>::new());
+}
+
+#[test]
+fn the_config_file_tells_the_app_of_entitlements() {
+    let config = "profile = \"lab\"\napi_key = \"any\"\n[profiles.lab]\nroot = \"http://127.0.0.1:9\"\n\
+                  [entitlements]\nprivate_scanning = false\n";
+    let mut terminal = Terminal::start_with(&[&"ab".repeat(32)], config);
+    terminal.wait_for("refused");
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+}
+
+#[test]
+fn the_mouse_chooses_scrolls_and_drags_a_border() {
+    let mut terminal = Terminal::start(&["demo", "--mouse"]);
+    terminal.wait_for("Sandboxes 4 of 6");
+    terminal.wait_for("CREATES_SCHEDULED_TASK");
+    // Buttons as SGR tells them: columns and rows from 1.
+    terminal.press("\u{1b}[<0;5;7M\u{1b}[<0;5;7m");
+    terminal.wait_for("· Zenbox ·");
+    terminal.press("\u{1b}[<0;5;5M\u{1b}[<0;5;5m");
+    terminal.wait_for("· CAPE Sandbox ·");
+    terminal.press("\u{1b}[<0;50;8M\u{1b}[<0;50;8m");
+    terminal.wait_for("5/37");
+    terminal.press("\u{1b}[<65;50;8M");
+    terminal.wait_for("8/37");
+    terminal.press("\u{1b}[<0;30;10M\u{1b}[<32;50;10M\u{1b}[<0;50;10m");
+    terminal.wait_for(&format!("╭─ Sandboxes 4 of 6 {}╮", "─".repeat(29)));
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+    terminal.assert_given_back();
+}
+
+#[test]
+fn in_ascii_nothing_else_reaches_the_terminal() {
+    let mut terminal = Terminal::start(&["demo", "--ascii"]);
+    terminal.wait_for("Sandboxes 4 of 6");
+    terminal.press("\r?");
+    terminal.wait_for("Keys that apply here");
+    terminal.press("\u{1b}");
+    terminal.wait_for("+= 1 Processes");
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+    assert!(terminal.screen.lock().unwrap().1.is_ascii());
+}
+
+#[test]
+fn an_answer_about_the_background_that_comes_late_is_not_typed() {
+    let mut terminal = Terminal::start(&["demo"]);
+    terminal.wait_for("Sandboxes 4 of 6");
+    terminal.press("f");
+    terminal.wait_for("Which file?");
+    terminal.press("\u{1b}]11;rgb:ffff/ffff/ffff\u{1b}\\\u{1b}[?62;4c");
+    terminal.press("ab");
+    terminal.wait_for("62 to go");
+    terminal.press("\u{3}");
+    assert_eq!(terminal.wait_for_end(), 0);
+    let seen = terminal.screen.lock().unwrap();
+    assert!(String::from_utf8_lossy(&seen.1).contains("\u{1b}]11;?"), "the background was asked for");
+}
+
+#[test]
+fn a_simple_terminal_gets_lines() {
+    let mut terminal = Terminal::start_in(&["demo"], "", "dumb");
+    terminal.wait_for("== Sandboxes 4 of 6 ==");
+    terminal.press("quit\n");
+    assert_eq!(terminal.wait_for_end(), 0);
+    assert!(!terminal.screen.lock().unwrap().1.contains(&0x1b));
+}

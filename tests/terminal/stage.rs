@@ -1,0 +1,220 @@
+//! A program in a pseudo-terminal, and what its bytes did to it.
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use std::io::{Read, Write};
+use std::num::NonZero;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// How long a test waits for the program; only a broken one needs it.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub fn cells(count: u16) -> NonZero<u16> {
+    NonZero::new(count).unwrap()
+}
+
+fn parser(rows: u16, columns: u16) -> vt100::Parser {
+    vt100::Parser::new(cells(rows), cells(columns), 0)
+}
+
+/// Sends a signal to a process.
+pub fn signal(name: &str, process: u32) {
+    let status = std::process::Command::new("kill").args(["-s", name, &process.to_string()]).status();
+    assert!(status.unwrap().success());
+}
+
+/// A program in a pseudo-terminal of 120 columns and 40 rows.
+pub struct Terminal {
+    pub master: Box<dyn MasterPty + Send>,
+    pub keyboard: Box<dyn Write + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    pub screen: Arc<Mutex<(vt100::Parser, Vec<u8>)>>,
+    home: TempDir,
+}
+
+impl Terminal {
+    pub fn start(arguments: &[&str]) -> Self {
+        Self::start_with(arguments, "")
+    }
+
+    /// Starts the program with this text in its config file.
+    pub fn start_with(arguments: &[&str], config: &str) -> Self {
+        Self::start_in(arguments, config, "xterm-256color")
+    }
+
+    /// The same in a terminal of this kind.
+    pub fn start_in(arguments: &[&str], config: &str, kind: &str) -> Self {
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_behaview"));
+        command.env_clear();
+        command.env("TERM", kind);
+        Self::run(command, arguments, config)
+    }
+
+    /// Starts any program, with this text in `behaview`'s config file.
+    pub fn run(mut command: CommandBuilder, arguments: &[&str], config: &str) -> Self {
+        let size = PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).unwrap();
+        let home = tempfile::tempdir().unwrap();
+        // Linux keeps the file in the one folder, macOS in the other.
+        for folder in [".config/behaview", "Library/Application Support/behaview"] {
+            std::fs::create_dir_all(home.path().join(folder)).unwrap();
+            let file = home.path().join(folder).join("config.toml");
+            std::fs::write(&file, config).unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+        }
+        command.args(arguments);
+        command.env("HOME", home.path());
+        if command.get_env("TERM").is_none() {
+            command.env("TERM", "xterm-256color");
+        }
+        command.env("TMPDIR", home.path());
+        command.env("PATH", "/usr/bin:/bin");
+        command.cwd(home.path());
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let screen = Arc::new(Mutex::new((parser(40, 120), Vec::new())));
+        let (mut output, seen) = (pair.master.try_clone_reader().unwrap(), Arc::clone(&screen));
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(read @ 1..) = output.read(&mut buffer) {
+                let mut seen = seen.lock().unwrap();
+                seen.0.process(&buffer[..read]);
+                seen.1.extend_from_slice(&buffer[..read]);
+            }
+        });
+        let keyboard = pair.master.take_writer().unwrap();
+        Self { master: pair.master, keyboard, child, screen, home }
+    }
+
+    /// The folder that the program takes for home, and keeps temporary files in.
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// Fails if the demo left a folder behind.
+    pub fn assert_nothing_left(&self) {
+        let names = std::fs::read_dir(self.home()).unwrap().map(|entry| entry.unwrap().file_name());
+        let left: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with("behaview-demo")).collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
+
+    /// Waits until the program has ended, so that what is typed is the shell's: behind the screen that was left stands a prompt.
+    pub fn wait_for_shell(&self) {
+        let deadline = Instant::now() + PATIENCE;
+        let is_prompted = |bytes: &[u8]| {
+            let left = memchr::memmem::rfind(bytes, b"\x1b[?1049l");
+            left.is_some_and(|left| memchr::memmem::find(&bytes[left..], b"bash-").is_some())
+        };
+        while self.is_taken_over() || !is_prompted(&self.bytes()) {
+            assert!(Instant::now() < deadline, "the screen was not left:\n{}", self.text());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// The bytes that the program wrote so far.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.screen.lock().unwrap().1.clone()
+    }
+
+    /// Whether the program draws on a screen of its own.
+    pub fn is_taken_over(&self) -> bool {
+        self.screen.lock().unwrap().0.screen().alternate_screen()
+    }
+
+    pub fn text(&self) -> String {
+        self.screen.lock().unwrap().0.screen().contents()
+    }
+
+    pub fn wait_for(&self, words: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        while !self.text().contains(words) {
+            assert!(Instant::now() < deadline, "{words:?} did not come:\n{}", self.text());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    pub fn press(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).unwrap();
+        self.keyboard.flush().unwrap();
+    }
+
+    /// Waits for the program to end; gives its exit code.
+    pub fn wait_for_end(&mut self) -> u32 {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.exit_code();
+            }
+            assert!(Instant::now() < deadline, "the program did not end:\n{}", self.text());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Whether the program left the terminal as it found it.
+    pub fn assert_given_back(&self) {
+        // The last bytes may still be on their way.
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let seen = self.screen.lock().unwrap();
+            let screen = seen.0.screen();
+            if !screen.alternate_screen() && !screen.hide_cursor() && !screen.bracketed_paste() {
+                return;
+            }
+            assert!(Instant::now() < deadline, "the terminal was not given back");
+            drop(seen);
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    pub fn signal(&self, name: &str) {
+        signal(name, self.child.process_id().unwrap());
+    }
+
+    /// The number of the process that a shell in this terminal has started.
+    pub fn job(&self) -> u32 {
+        let shell = self.child.process_id().unwrap().to_string();
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let found = std::process::Command::new("pgrep").args(["-P", &shell]).output().unwrap().stdout;
+            if let Ok(job) = String::from_utf8(found).unwrap().trim().parse() {
+                return job;
+            }
+            assert!(Instant::now() < deadline, "the shell started nothing");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// Every control sequence that is none of those the program itself needs to draw.
+pub fn foreign_controls(bytes: &[u8]) -> Vec<String> {
+    let text = String::from_utf8(bytes.to_vec()).expect("the program writes UTF-8");
+    // It asks for the background's colour, once.
+    let text = text.replacen("\u{1b}]11;?\u{1b}\\\u{1b}[c", "", 1);
+    let mut foreign = Vec::new();
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find(char::is_control) {
+        rest = &rest[at..];
+        let end = rest
+            .strip_prefix("\u{1b}[")
+            .and_then(|inside| inside.find(|c: char| c.is_ascii_alphabetic()))
+            .map(|n| n + 3);
+        let sequence = end.map(|end| &rest[..end]);
+        let is_ours = sequence.is_some_and(|sequence| {
+            let (body, last) = sequence[2..].split_at(sequence.len() - 3);
+            let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == ';');
+            match last {
+                "m" | "H" | "J" | "A" | "B" | "C" | "D" | "K" | "X" => digits(body),
+                "h" | "l" => ["?1049", "?2004", "?25", "?1000", "?1002", "?1003", "?1006", "?1015"].contains(&body),
+                _ => false,
+            }
+        });
+        if !is_ours {
+            foreign.push(rest.chars().take(12).collect::<String>().escape_debug().to_string());
+        }
+        rest = &rest[end.unwrap_or(1).max(1)..];
+    }
+    foreign
+}

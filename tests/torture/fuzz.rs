@@ -1,0 +1,273 @@
+//! Noise for every parser of bytes from outside: nothing panics, and what must hold of any input holds.
+//!
+//! Seeds are the demo's reports and sound answers of the service; `found/` keeps what once went wrong.
+
+use super::wire::{Stage, now, shown};
+use behaview::quota::{Balances, Entitlements, Usage};
+use behaview::report::identifier::Identifier;
+use behaview::report::page::Page;
+use behaview::report::rows::lines;
+use behaview::report::{Body, Index, Indexer, Report};
+use behaview::service::error::Refusal;
+use behaview::text::Untrusted;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Inputs a parser gets in the ordinary test.
+const ORDINARY: u64 = 150;
+
+/// Numbers that are the same at every run.
+pub struct Noise(u64);
+
+impl Noise {
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    /// A number below a limit.
+    pub fn below(&mut self, limit: usize) -> usize {
+        usize::try_from(self.next() >> 11).unwrap() % limit.max(1)
+    }
+}
+
+/// Pieces that parsers stumble over.
+const PIECES: [&[u8]; 34] = [
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b"\"",
+    b":",
+    b",",
+    b"\\",
+    b"\\u",
+    b"\\ud800",
+    b"\\u0000",
+    b"null",
+    b"true",
+    b"-1",
+    b"1e999",
+    b"18446744073709551616",
+    b"\xef\xbb\xbf",
+    b"\xed\xa0\x80",
+    b"\xff",
+    b"\x00",
+    b"\x1b[2J",
+    b"\xc2\x9b",
+    b"\xe2\x80\xae",
+    b"\"data\":",
+    b"\"attributes\":{",
+    b"\"processes_tree\":[",
+    b"\"children\":[",
+    b"\"meta\":{\"cursor\":\"",
+    b"\"id\":",
+    b"[[[[[[[[[[[[[[[[",
+    b"{\"a\":{\"a\":{\"a\":",
+    b"\xf0\x9f\x91\xa8\xe2\x80\x8d",
+    b"9999-99-99",
+    b"    ",
+];
+
+fn mutated(noise: &mut Noise, seeds: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = seeds[noise.below(seeds.len())].clone();
+    for _ in 0..=noise.below(8) {
+        let at = noise.below(bytes.len() + 1);
+        let end = (at + noise.below(64)).min(bytes.len());
+        match noise.below(7) {
+            0 if at < bytes.len() => bytes[at] ^= 1 << noise.below(8),
+            1 => drop(bytes.splice(at..at, PIECES[noise.below(PIECES.len())].iter().copied())),
+            2 => drop(bytes.drain(at..end)),
+            3 => bytes.truncate(at),
+            4 => {
+                let copy = bytes[at..end].to_vec();
+                drop(bytes.splice(at..at, copy));
+            }
+            5 => {
+                let other = &seeds[noise.below(seeds.len())];
+                let from = noise.below(other.len() + 1);
+                let part = other[from..(from + noise.below(256)).min(other.len())].to_vec();
+                drop(bytes.splice(at..end, part));
+            }
+            _ => drop(bytes.splice(at..end, PIECES[noise.below(PIECES.len())].iter().copied())),
+        }
+    }
+    bytes
+}
+
+/// Something that reads bytes from outside.
+struct Target {
+    name: &'static str,
+    run: fn(&[u8], &mut Noise),
+    seeds: fn() -> Vec<Vec<u8>>,
+}
+
+const TARGETS: [Target; 6] = [
+    Target { name: "report", run: report, seeds: reports },
+    Target { name: "screen", run: screen, seeds: reports },
+    Target { name: "page", run: page, seeds: pages },
+    Target { name: "tree", run: tree, seeds: pages },
+    Target { name: "counters", run: counters, seeds: answers },
+    Target { name: "escaper", run: escaper, seeds: strings },
+];
+
+/// The same index however the bytes came, and every row of it can be read.
+fn report(bytes: &[u8], noise: &mut Noise) {
+    let body = Body::in_memory(bytes.to_vec());
+    let index = Index::of(&body).unwrap();
+    let (mut indexer, mut pieced) = (Indexer::default(), Index::default());
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at(1 + noise.below(rest.len().min(200)));
+        indexer.feed(piece);
+        pieced.absorb(indexer.take());
+        rest = after;
+    }
+    pieced.absorb(indexer.finish());
+    let counts =
+        |index: &Index| index.sections.iter().map(|section| (section.name.clone(), section.len())).collect::<Vec<_>>();
+    assert_eq!(counts(&index), counts(&pieced));
+    let report = Report { body, index };
+    let _ = (report.identifier(), report.kind());
+    for section in 0..report.index.sections.len() {
+        for row in 0..report.index.sections[section].len().min(50) {
+            let _ = (report.row(section, row), report.raw_row(section, row), report.lines(section, row));
+        }
+    }
+}
+
+fn screen(bytes: &[u8], noise: &mut Noise) {
+    let mut stage = Stage::with_report("document", bytes, 40 + noise.below(120) as u16, 10 + noise.below(40) as u16);
+    for key in ["1", "right", "j", "enter", "esc", "0", "o", "z", "G", "4", "}", "enter"] {
+        stage.keys(key);
+        shown(&stage.draw()).unwrap();
+    }
+}
+
+fn page(bytes: &[u8], _: &mut Noise) {
+    let Ok(page) = Page::of(&Body::in_memory(bytes.to_vec())) else { return };
+    for entry in page.entries {
+        let _ = entry.identifier.parts();
+        assert!(entry.report.is_none_or(|report| !report.is_empty()));
+    }
+}
+
+fn tree(bytes: &[u8], _: &mut Noise) {
+    for line in lines(bytes) {
+        let _ = (line.value.map(|value| value.visible()), line.depth);
+    }
+}
+
+fn counters(bytes: &[u8], _: &mut Noise) {
+    if let Ok(balances) = Balances::parse(bytes) {
+        let _ = (balances.counters().len(), balances.set_aside().len(), Entitlements::from_balances(&balances).words());
+    }
+    if let Ok(usage) = Usage::parse(bytes) {
+        let _ = (usage.by_day().count(), usage.by_endpoint(), usage.disagreements().len());
+    }
+    if let Ok(user) = serde_json::from_slice(bytes) {
+        let _ = Entitlements::from_user(&user).words();
+    }
+    let header = String::from_utf8_lossy(&bytes[..bytes.len().min(40)]).into_owned();
+    shown(Refusal::of(429, Some(&header), bytes, now()).to_string().as_bytes()).unwrap();
+}
+
+/// What is shown is visible, as wide as it says, cut where it is told, and stands for one text only.
+fn escaper(bytes: &[u8], noise: &mut Noise) {
+    for text in [Untrusted::from(bytes), Untrusted::from_json(bytes)] {
+        let visible = text.visible();
+        assert_eq!(shown(visible.as_str().as_bytes()).unwrap(), visible.as_str());
+        let (columns, skip) = (noise.below(40), noise.below(visible.width() + 5));
+        assert!(text.visible_cut(columns).width() <= columns);
+        assert!(text.visible_window(skip, columns).width() <= columns);
+        shown(text.visible_window(skip, columns).as_str().as_bytes()).unwrap();
+        assert!(text.lines(1 + columns).take(200).all(|line| line.width() <= (1 + columns).max(10)));
+        shown(visible.defanged().as_str().as_bytes()).unwrap();
+    }
+    let _ = Identifier::new(Untrusted::from(bytes)).map(|identifier| identifier.parts());
+    let other = bytes.iter().map(|byte| byte ^ u8::from(noise.below(30) == 0)).collect::<Vec<_>>();
+    let (one, two) = (Untrusted::from(bytes), Untrusted::from(&other[..]));
+    assert!(bytes == other || one.visible().as_str() != two.visible().as_str());
+}
+
+/// The demo's reports, the short ones: noise finds more in them.
+fn reports() -> Vec<Vec<u8>> {
+    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/demo");
+    let folders = std::fs::read_dir(demo).unwrap().filter_map(|entry| std::fs::read_dir(entry.unwrap().path()).ok());
+    let files = folders.flatten().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
+    let mut found: Vec<_> = files.filter(|bytes| bytes.starts_with(b"{") && bytes.len() < 100_000).collect();
+    assert!(found.len() > 3);
+    found.push(br#"{"data":{"id":"a-1","type":"private_file_behaviour","attributes":{"processes_tree":[{"name":"a","process_id":"1","children":[{"name":"b"}]}],"tags":["T"],"x":{"y":[1]}}}}"#.to_vec());
+    found
+}
+
+fn pages() -> Vec<Vec<u8>> {
+    vec![
+        br#"{"data":[{"id":"a b-1","attributes":{"tags":["T"]}},{"id":"c"},"d",{"type":"x"}],"meta":{"count":9,"cursor":"n=="},"links":{"next":"x"}}"#.to_vec(),
+        br#"{"data":{"attributes":{"a":[1,2,{"b":[true,null]}]}},"meta":[]}"#.to_vec(),
+        br#"[{"sha256":"x","submissions":[{"date":"2026-11-20 10:00:00"}]}]"#.to_vec(),
+    ]
+}
+
+fn answers() -> Vec<Vec<u8>> {
+    vec![
+        br#"{"data":{"api_requests_daily":{"user":{"allowed":500,"used":1},"group":{"allowed":60000000000,"used":5,"inherited_from":"g"}},"private_scans_monthly":{"user":{"allowed":5,"used":0}}}}"#.to_vec(),
+        br#"{"data":{"daily":{"2026-11-20":{"/api/v3/files":3}},"total":{"/api/v3/files":3}}}"#.to_vec(),
+        br#"{"data":{"id":"me","attributes":{"privileges":{"intelligence":{"granted":true},"private":{"granted":false}}}}}"#.to_vec(),
+        br#"{"error":{"code":"QuotaExceededError","message":"Quota exceeded"}}"#.to_vec(),
+    ]
+}
+
+fn strings() -> Vec<Vec<u8>> {
+    [
+        "C:\\Windows\\svchost\u{8}.exe",
+        r"\x1b \u{202e} \\ \ud83d\ude00 \ud800",
+        "e\u{301}\u{302}\u{303}\u{304} 漢字 \u{1f468}\u{200d}\u{1f469}",
+        "https://a.example:80/%00",
+    ]
+    .map(|text| text.as_bytes().to_vec())
+    .to_vec()
+}
+
+#[test]
+fn noise_breaks_no_parser() {
+    let seconds = std::env::var("BEHAVIEW_FUZZ").ok().map(|seconds| seconds.parse::<u64>().unwrap());
+    let threads = TARGETS.map(|target| std::thread::spawn(move || feed(&target, seconds)));
+    for thread in threads {
+        println!("{}", thread.join().unwrap());
+    }
+}
+
+/// Feeds one target; an input that breaks it is written to the temporary folder, to be kept in `found/`.
+fn feed(target: &Target, seconds: Option<u64>) -> String {
+    let seeds = (target.seeds)();
+    let (began, clock) = (Instant::now(), std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_nanos() as u64);
+    let mut noise = Noise::new(if seconds.is_some() { clock } else { 1 });
+    let mut count = 0_u64;
+    while seconds.map_or(count < ORDINARY, |seconds| began.elapsed() < Duration::from_secs(seconds)) {
+        let bytes = mutated(&mut noise, &seeds);
+        let result = std::panic::catch_unwind(|| (target.run)(&bytes, &mut Noise::new(count)));
+        if result.is_err() {
+            let path = std::env::temp_dir().join(format!("behaview-found-{}-{count}", target.name));
+            std::fs::write(&path, &bytes).unwrap();
+            panic!("{} is broken by {}", target.name, path.display());
+        }
+        count += 1;
+    }
+    format!("fuzz: {} took {count} inputs from {} seeds", target.name, seeds.len())
+}
+
+#[test]
+fn what_was_found_once_stays_mended() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/torture/found");
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        TARGETS.iter().for_each(|target| (target.run)(&bytes, &mut Noise::new(1)));
+    }
+}

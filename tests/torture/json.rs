@@ -1,0 +1,129 @@
+//! Values of every wrong kind in every place of a report: one bad row costs one row.
+
+use super::is_long;
+use super::wire::{Stage, shown};
+use behaview::report::{ATTRIBUTES, Body, Index, Report};
+
+/// What may stand where something else is expected.
+fn values() -> Vec<String> {
+    let nested = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+    let mut values: Vec<_> = [
+        "null",
+        "true",
+        "-1",
+        "0.5",
+        "1e999",
+        "18446744073709551616",
+        "-0",
+        "\"\"",
+        "\"7\"",
+        "\"\\ud800\"",
+        "\"\\u0000\"",
+        "[]",
+        "[null]",
+        "[[]]",
+        "[{}]",
+        "{}",
+        "{\"a\":1}",
+        "{\"a\":1,\"a\":[2]}",
+        "{\"\":null}",
+        "{\"name\":{\"name\":[]},\"children\":\"x\"}",
+        "{\"children\":null,\"process_id\":7}",
+        "{\"name\":7,\"children\":{\"name\":\"x\"}}",
+        "[1,\"x\",null,{\"name\":\"y\"},[{\"key\":1}]]",
+    ]
+    .map(str::to_owned)
+    .into();
+    values.extend([
+        nested(200),
+        nested(100_000),
+        format!("{}{}", "{\"children\":[".repeat(20_000), "]}".repeat(20_000)),
+    ]);
+    values.push(format!("\"{}\"", "x".repeat(200_000)));
+    values
+}
+
+fn report(attributes: &str) -> Report {
+    let text = format!("{{\"data\":{{\"id\":\"x-1\",\"attributes\":{{{attributes},\"last_of_all\":[\"GOOD\"]}}}}}}");
+    let body = Body::in_memory(text.into_bytes());
+    let index = Index::of(&body).unwrap();
+    assert!(index.is_json && !index.is_cut);
+    Report { body, index }
+}
+
+/// Reads everything there is of a section; gives how many rows it has. The envelope may have one of the same name.
+fn read_all(report: &Report, name: &str) -> usize {
+    let mut most = 0;
+    for (number, section) in
+        report.index.sections.iter().enumerate().filter(|(_, s)| s.name.as_bytes() == name.as_bytes())
+    {
+        for row in 0..section.len() {
+            let _ = report.row(number, row);
+            report.raw_row(number, row).unwrap();
+            report.lines(number, row).unwrap();
+        }
+        most = most.max(section.len());
+    }
+    most
+}
+
+#[test]
+fn every_attribute_bears_every_kind_of_value() {
+    let (values, mut cases) = (values(), 0);
+    for attribute in ATTRIBUTES {
+        for value in &values {
+            let name = attribute.name;
+            let whole = report(&format!("\"{name}\":{value}"));
+            read_all(&whole, name);
+            assert_eq!(read_all(&whole, "last_of_all"), 1, "{name}: {}", &value[..value.len().min(40)]);
+            // In a list among good rows it is one row, and a process besides what it claims for children.
+            let listed = report(&format!("\"{name}\":[\"GOOD\",{value},\"GOOD\"]"));
+            let rows = read_all(&listed, name);
+            assert!(
+                if name == "processes_tree" { rows >= 3 } else { rows == 3 },
+                "{name}: {rows} rows of {}",
+                &value[..value.len().min(40)]
+            );
+            cases += 2;
+        }
+    }
+    println!("JSON: {} attributes x {} values, {cases} reports", ATTRIBUTES.len(), values.len());
+}
+
+#[test]
+fn every_kind_of_value_is_drawn() {
+    let keys = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "t", "m", "o", "0"];
+    let step = if is_long() { 1 } else { 9 };
+    for value in values() {
+        for attributes in ATTRIBUTES.chunks(step) {
+            let text: Vec<_> = attributes.iter().map(|a| format!("\"{}\":[\"GOOD\",{value},7]", a.name)).collect();
+            let text = format!("{{\"data\":{{\"attributes\":{{{}}}}}}}", text.join(","));
+            let mut stage = Stage::with_report("document", text.as_bytes(), 120, 40);
+            for key in keys {
+                stage.keys(key).keys("j enter");
+                shown(&stage.draw()).unwrap();
+                stage.keys("esc");
+            }
+            if !is_long() {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn what_stands_around_a_report_does_not_cost_it() {
+    let sound = r#"{"data":{"id":"x-1","attributes":{"tags":["GOOD"]}}}"#;
+    for text in
+        [format!("\u{feff}{sound}"), format!("{sound}\n\n\0\0"), format!(" \r\n\t{sound}"), format!("{sound}{sound}")]
+    {
+        let body = Body::in_memory(text.clone().into_bytes());
+        let index = Index::of(&body).unwrap();
+        assert!(read_all(&Report { body, index }, "tags") >= 1, "{text:?}");
+    }
+    for text in ["", " ", "\u{feff}", "nul", "<html>", "\0", "]", "oops"] {
+        let body = Body::in_memory(text.as_bytes().to_vec());
+        let index = Index::of(&body).unwrap();
+        assert!(index.sections.is_empty(), "{text:?}");
+    }
+}

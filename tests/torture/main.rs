@@ -1,0 +1,27 @@
+//! Everything that is meant to break the program: hostile text in every place that shows text, at every size; values of every
+//! wrong type; a network that lies; what every parser of outside bytes makes of noise.
+//!
+//! The ordinary test takes a sample that is the same every time. `BEHAVIEW_TORTURE=1 cargo test --release --test torture
+//! --test terminal --test gate -- --nocapture` takes everything, and prints how much that was. `BEHAVIEW_FUZZ=600 cargo test --release --test torture fuzz --
+//! --nocapture` feeds noise to each parser for so many seconds.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails, and a long one says what it did"
+)]
+
+mod code_points;
+mod fuzz;
+mod json;
+mod key;
+mod network;
+mod sizes;
+mod wire;
+
+/// Whether everything is taken.
+fn is_long() -> bool {
+    std::env::var_os("BEHAVIEW_TORTURE").is_some()
+}

@@ -1,0 +1,236 @@
+//! A service that speaks nonsense, stops, or trickles, on real sockets: each call ends by itself, is sent once, and says why.
+
+use super::is_long;
+use super::wire::shown;
+use behaview::report::identifier::{Identifier, Sha256};
+use behaview::request::{Listing, Request};
+use behaview::service::credential::{Credential, Source};
+use behaview::service::error::{Reason, ServiceError};
+use behaview::service::{Client, Profile};
+use behaview::text::Untrusted;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+
+const KEY: &str = "5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e";
+
+/// How an answer goes over the wire.
+#[derive(Clone)]
+enum Wire {
+    /// All of it, then the connection closes.
+    Whole,
+    /// So many bytes, then the connection closes.
+    Cut(usize),
+    /// So many bytes, then nothing.
+    Stalled(usize),
+    /// The head, then a few bytes at a time, with a pause before each.
+    Dripped(usize, Duration),
+    /// Again and again what comes after so many bytes.
+    Endless(usize),
+}
+
+/// A service with one answer, and how often it was called.
+struct Service {
+    root: String,
+    calls: Arc<AtomicUsize>,
+}
+
+impl Service {
+    async fn with(answer: Vec<u8>, wire: Wire) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let root = format!("http://{}", listener.local_addr().unwrap());
+        let calls = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&calls);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                counted.fetch_add(1, Ordering::SeqCst);
+                tokio::spawn(answer_on(stream, answer.clone(), wire.clone()));
+            }
+        });
+        Self { root, calls }
+    }
+
+    /// Asks once, with little patience; fails if that was more than one call, or its words show the key or a control.
+    async fn ask(&self, profile: Profile) -> Result<Vec<u8>, ServiceError> {
+        let profile = Profile { root: self.root.clone(), ..profile };
+        let client = Client::new(profile, Some(Credential::new(KEY, Source::Demo).unwrap())).unwrap();
+        let result = tokio::time::timeout(Duration::from_secs(60), client.send(&request(), &|_| {})).await;
+        let result = result.expect("it ends by itself");
+        assert_eq!(self.calls.load(Ordering::SeqCst), 1, "{result:?}");
+        if let Err(error) = &result {
+            let words = format!("{error} {}", error.advice());
+            assert!(shown(words.as_bytes()).is_ok() && !words.contains(KEY), "{words:?}");
+            assert!(error.may_be_charged(), "{error}");
+        }
+        result
+    }
+}
+
+async fn answer_on(mut stream: TcpStream, answer: Vec<u8>, wire: Wire) -> std::io::Result<()> {
+    let mut asked = vec![0; 8192];
+    let mut length = 0;
+    while memchr::memmem::find(&asked[..length], b"\r\n\r\n").is_none() {
+        match stream.read(&mut asked[length..]).await? {
+            0 => return Ok(()),
+            read => length += read,
+        }
+    }
+    match wire {
+        Wire::Whole => stream.write_all(&answer).await,
+        Wire::Cut(at) => stream.write_all(&answer[..at]).await,
+        Wire::Stalled(at) => {
+            stream.write_all(&answer[..at]).await?;
+            std::future::pending().await
+        }
+        Wire::Dripped(size, pause) => {
+            let head = memchr::memmem::find(&answer, b"\r\n\r\n").map_or(0, |at| at + 4);
+            stream.write_all(&answer[..head]).await?;
+            for piece in answer[head..].chunks(size) {
+                tokio::time::sleep(pause).await;
+                stream.write_all(piece).await?;
+            }
+            Ok(())
+        }
+        Wire::Endless(from) => {
+            stream.write_all(&answer[..from]).await?;
+            loop {
+                stream.write_all(&answer[from..]).await?;
+            }
+        }
+    }
+}
+
+fn request() -> Request {
+    Request::Behaviour { identifier: Identifier::new(Untrusted::from("x y-1")).unwrap() }
+}
+
+fn hasty() -> Profile {
+    Profile { timeout: 1, patience: 2, slowest: 1_000_000, ..Profile::default() }
+}
+
+fn answer(head: &str, body: &str) -> Vec<u8> {
+    format!("HTTP/1.1 {head}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}
+
+fn sound() -> Vec<u8> {
+    answer("200 OK\r\ncontent-type: application/json", r#"{"data":{"id":"x y-1","attributes":{"tags":["T"]}}}"#)
+}
+
+#[tokio::test]
+async fn cut_or_stalled_at_any_byte_it_is_lost() {
+    let step = if is_long() { 1 } else { 5 };
+    let mut trials = JoinSet::new();
+    for at in (0..sound().len()).step_by(step) {
+        for wire in [Wire::Cut(at), Wire::Stalled(at)] {
+            trials.spawn(async move { (at, Service::with(sound(), wire).await.ask(hasty()).await) });
+        }
+    }
+    let count = trials.len();
+    for (at, result) in trials.join_all().await {
+        assert!(matches!(result, Err(ServiceError::Lost(_))), "at {at}: {result:?}");
+    }
+    println!("network: cut and stalled at {count} places");
+}
+
+#[tokio::test]
+async fn a_trickle_is_given_up_and_steady_progress_is_not() {
+    let pause = Duration::from_millis(60);
+    let slow = Service::with(sound(), Wire::Dripped(1, pause)).await.ask(hasty()).await;
+    assert!(matches!(&slow, Err(ServiceError::Lost(why)) if why.contains("too slowly")), "{slow:?}");
+    let patient = Profile { timeout: 20, patience: 1, slowest: 1, ..Profile::default() };
+    // Takes longer than the patience, at more than the slowest pace.
+    let steady = Service::with(sound(), Wire::Dripped(2, pause)).await.ask(patient).await;
+    assert!(steady.unwrap().ends_with(b"}"));
+}
+
+#[tokio::test]
+async fn an_answer_of_any_status_is_a_typed_no() {
+    let statuses = [
+        (400, Reason::Other),
+        (401, Reason::WrongKey),
+        (403, Reason::Forbidden),
+        (404, Reason::NotFound),
+        (409, Reason::Other),
+        (418, Reason::Other),
+        (424, Reason::Other),
+        (429, Reason::TooFast),
+        (500, Reason::Down),
+        (503, Reason::Down),
+        (504, Reason::Down),
+        (599, Reason::Down),
+        (300, Reason::Redirected),
+        (304, Reason::Redirected),
+        (399, Reason::Redirected),
+        (999, Reason::Other),
+    ];
+    for (status, reason) in statuses {
+        for retry in [
+            "",
+            "\r\nretry-after: 7",
+            "\r\nretry-after: -1",
+            "\r\nretry-after: Fri, 31 Dec 9999 23:59:59 GMT",
+            "\r\nretry-after: \u{1}\u{ff}",
+        ] {
+            let given = answer(
+                &format!("{status} X{retry}"),
+                "{\"error\":{\"code\":\"\\u001b\",\"message\":\"\\u202e\\u001b[2J\"}}",
+            );
+            let result = Service::with(given, Wire::Whole).await.ask(hasty()).await;
+            match result {
+                Err(ServiceError::Refused(refusal)) => assert_eq!(refusal.reason, reason, "{status}"),
+                // No HTTP at all, by some readings.
+                Err(ServiceError::Lost(_)) => {}
+                other => panic!("{status} {retry:?}: {other:?}"),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn nonsense_is_lost_in_bounded_memory() {
+    let many: String = (0..2_000).map(|n| format!("\r\nx-{n}: y")).collect();
+    let nonsense = [
+        b"HTTP/9.9 200 OK\r\n\r\n".to_vec(),
+        b"\0\0\0\0\0\0\0\0\r\n\r\n".to_vec(),
+        b"SSH-2.0-OpenSSH_9.6\r\n".to_vec(),
+        b"HTTP/1.1 abc\r\n\r\n".to_vec(),
+        answer(&format!("200 OK\r\nx: {}", "y".repeat(1 << 20)), "{}"),
+        answer(&format!("200 OK{many}"), "{}"),
+        b"HTTP/1.1 200 OK\r\ncontent-length: -5\r\n\r\n{}".to_vec(),
+        b"HTTP/1.1 200 OK\r\ncontent-length: 99999999999999999999999\r\n\r\n{}".to_vec(),
+        b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n{    }".to_vec(),
+        b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n".to_vec(),
+        b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffffff\r\n{}\r\n".to_vec(),
+        b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 4\r\n\r\noops".to_vec(),
+        b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 10\r\n\r\n\x1f\x8b\x08\0\0\0\0\0\0\xff".to_vec(),
+        b"HTTP/1.1 100 Continue\r\n\r\n".to_vec(),
+        b"HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n".to_vec(),
+    ];
+    for given in nonsense {
+        let about = String::from_utf8_lossy(&given[..given.len().min(60)]).into_owned();
+        let result = Service::with(given, Wire::Whole).await.ask(hasty()).await;
+        assert!(matches!(result, Err(ServiceError::Lost(_) | ServiceError::Refused(_))), "{about}: {result:?}");
+    }
+    for (head, from) in [
+        ("HTTP/1.1 200 OK\r\nx: y\r\n", 17),
+        ("HTTP/1.1 100 Continue\r\n\r\n", 0),
+        ("HTTP/1.1 404 Not Found\r\n\r\nxxxxxxxxxxxxxxxx", 26),
+    ] {
+        let result = Service::with(head.as_bytes().to_vec(), Wire::Endless(from)).await.ask(hasty()).await;
+        assert!(matches!(result, Err(ServiceError::Lost(_) | ServiceError::Refused(_))), "{head:?}: {result:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_port_that_nobody_listens_on_costs_nothing() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let profile = Profile { root: format!("http://127.0.0.1:{port}"), ..hasty() };
+    let client = Client::new(profile, Some(Credential::new(KEY, Source::Demo).unwrap())).unwrap();
+    let file = Sha256::parse(&"ab".repeat(32)).unwrap();
+    let request = Request::Behaviours { file, listing: Listing::Reports, cursor: None };
+    let error = client.send(&request, &|_| {}).await.unwrap_err();
+    assert!(matches!(error, ServiceError::Unreachable(_)) && !error.may_be_charged(), "{error}");
+}

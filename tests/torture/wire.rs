@@ -1,0 +1,209 @@
+//! The app on a terminal whose bytes are kept: what crossterm really writes, and what a terminal makes of it.
+
+use behaview::app::{Message, Model, Size};
+use behaview::report::Body;
+use behaview::runtime::{Backing, Session};
+use icu_properties::props::{
+    BidiControl, DefaultIgnorableCodePoint, GeneralCategory, GeneralCategoryGroup, VariationSelector,
+};
+use icu_properties::{CodePointMapData, CodePointSetData};
+use jiff::Timestamp;
+use ratatui::Terminal;
+use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
+use ratatui::buffer::Cell;
+use ratatui::layout::{Position, Rect, Size as Cells};
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Bytes that more than one can look at.
+#[derive(Clone, Default)]
+struct Bytes(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Bytes {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The real backend, of a size of our own.
+pub struct Wire {
+    inner: CrosstermBackend<Bytes>,
+    bytes: Bytes,
+    size: Cells,
+}
+
+impl Backend for Wire {
+    type Error = io::Error;
+
+    fn draw<'a, I: Iterator<Item = (u16, u16, &'a Cell)>>(&mut self, content: I) -> io::Result<()> {
+        self.inner.draw(content)
+    }
+
+    fn hide_cursor(&mut self) -> io::Result<()> {
+        self.inner.hide_cursor()
+    }
+
+    fn show_cursor(&mut self) -> io::Result<()> {
+        self.inner.show_cursor()
+    }
+
+    fn get_cursor_position(&mut self) -> io::Result<Position> {
+        Ok(Position::ORIGIN)
+    }
+
+    fn set_cursor_position<P: Into<Position>>(&mut self, position: P) -> io::Result<()> {
+        self.inner.set_cursor_position(position)
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        self.inner.clear()
+    }
+
+    fn clear_region(&mut self, region: ClearType) -> io::Result<()> {
+        self.inner.clear_region(region)
+    }
+
+    fn size(&self) -> io::Result<Cells> {
+        Ok(self.size)
+    }
+
+    fn window_size(&mut self) -> io::Result<WindowSize> {
+        Ok(WindowSize { columns_rows: self.size, pixels: Cells::default() })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Backend::flush(&mut self.inner)
+    }
+}
+
+/// The moment of every test.
+pub fn now() -> Timestamp {
+    Timestamp::from_second(1_795_168_800).unwrap()
+}
+
+/// An app on such a terminal.
+pub struct Stage {
+    pub session: Session<Wire>,
+    bytes: Bytes,
+}
+
+impl Stage {
+    /// The app with this model, on a screen of this size; nothing can be asked.
+    pub fn new(mut model: Model, width: u16, height: u16) -> Self {
+        let bytes = Bytes::default();
+        let size = Cells { width, height };
+        model.size = Size { width, height };
+        let wire = Wire { inner: CrosstermBackend::new(bytes.clone()), bytes: bytes.clone(), size };
+        let session = Session::new(Terminal::new(wire).unwrap(), model, Backing::Document, now).unwrap();
+        Self { session, bytes }
+    }
+
+    /// The app with a report open.
+    pub fn with_report(name: &str, report: &[u8], width: u16, height: u16) -> Self {
+        let mut model = Model::new(Default::default(), now());
+        let here = behaview::app::Here { received: now(), body: Body::in_memory(report.to_vec()), unkept: None };
+        let identifier = behaview::report::Report {
+            body: here.body.clone(),
+            index: behaview::report::Index::of(&here.body).unwrap(),
+        }
+        .identifier();
+        let effects = model.open_document(name.to_owned(), vec![(identifier, here)]);
+        let mut stage = Self::new(model, width, height);
+        stage.session.begin(effects);
+        assert!(stage.session.run_until_idle(Duration::from_secs(60)).unwrap());
+        stage
+    }
+
+    /// Presses keys by their names.
+    pub fn keys(&mut self, keys: &str) -> &mut Self {
+        for key in keys.split(' ') {
+            self.session.press(key.parse().unwrap());
+        }
+        self
+    }
+
+    pub fn take(&mut self, message: Message) -> &mut Self {
+        self.session.take(message);
+        self
+    }
+
+    pub fn resize(&mut self, width: u16, height: u16) {
+        self.session.terminal_mut().backend_mut().size = Cells { width, height };
+    }
+
+    /// Draws all of the screen; gives the bytes that went to the terminal.
+    pub fn draw(&mut self) -> Vec<u8> {
+        let size = self.session.terminal().backend().size;
+        self.session.terminal_mut().resize(Rect::from((Position::ORIGIN, size))).unwrap();
+        self.session.terminal().backend().bytes.0.borrow_mut().clear();
+        self.session.draw().unwrap();
+        self.bytes.0.borrow().clone()
+    }
+
+    /// Draws, and fails if anything that went to the terminal is not plainly visible; gives what is, in the terminal's order.
+    pub fn draw_safely(&mut self, about: &str) -> String {
+        match shown(&self.draw()) {
+            Ok(text) => text,
+            Err(foreign) => panic!("{about}: {foreign}"),
+        }
+    }
+}
+
+/// The text between the sequences that drawing needs; an error names the first thing that is neither.
+pub fn shown(bytes: &[u8]) -> Result<String, String> {
+    let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
+    let mut seen = String::new();
+    let mut rest = text.chars();
+    while let Some(character) = rest.next() {
+        if character == '\u{1b}' {
+            let skipped = ours(rest.as_str())
+                .ok_or_else(|| rest.as_str().chars().take(12).collect::<String>().escape_debug().to_string())?;
+            rest = rest.as_str()[skipped..].chars();
+        } else if is_visible(character) {
+            seen.push(character);
+        } else {
+            return Err(format!("{character:?} in {:?}", seen.chars().rev().take(20).collect::<String>()));
+        }
+    }
+    Ok(seen)
+}
+
+/// The length of a sequence of the program's own, without its ESC: colours, places, clearing.
+fn ours(rest: &str) -> Option<usize> {
+    let body = rest.strip_prefix('[')?;
+    let end = body.find(|c: char| c.is_ascii_alphabetic())?;
+    let is_numbers = body[..end].chars().all(|c| c.is_ascii_digit() || c == ';');
+    let is_known = match &body[end..=end] {
+        "m" | "H" | "J" => is_numbers,
+        "h" | "l" => &body[..end] == "?25",
+        _ => false,
+    };
+    is_known.then_some(end + 2)
+}
+
+/// Whether a character is seen, and changes nothing but its cell: by Unicode property.
+fn is_visible(character: char) -> bool {
+    let hidden = GeneralCategoryGroup::Other.union(GeneralCategoryGroup::Separator);
+    character == ' '
+        || !hidden.contains(CodePointMapData::<GeneralCategory>::new().get(character))
+            && !CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(character)
+            && !CodePointSetData::new::<BidiControl>().contains(character)
+            && !CodePointSetData::new::<VariationSelector>().contains(character)
+}
+
+#[test]
+fn foreign_bytes_are_noticed() {
+    for foreign in ["a\u{1b}]0;x\u{7}", "\u{9b}2J", "\u{202e}", "x\u{7}", "\u{1b}[?1049l", "\r", "\u{e000}", "\u{1b}c"]
+    {
+        assert!(shown(foreign.as_bytes()).is_err(), "{foreign:?}");
+    }
+    assert!(shown(b"\xff").is_err());
+    assert_eq!(shown("\u{1b}[1;2Hab\u{1b}[38;5;1mé".as_bytes()).unwrap(), "abé");
+}
