@@ -107,7 +107,7 @@ impl Model {
                     list.failure = None;
                 }
                 self.say(format!(
-                    "Held: {}, {}. {} under {} writes it to a file, for nothing.",
+                    "Held: {}, {}. For nothing, {} under {} writes it to a file.",
                     request.words(),
                     crate::text::bytes(length),
                     self.way_to("fetch"),

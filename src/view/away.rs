@@ -28,8 +28,7 @@ pub(super) fn draw_indicators(buffer: &mut Canvas<'_>, area: Area, list: &Indica
     for row in 2..inside.height {
         let position = list.scroll.top + usize::from(row) - 2;
         let Some(indicator) = shown.get(position) else { break };
-        let base = if position == list.scroll.cursor { Some(Meaning::Cursor) } else { None };
-        draw_indicator(buffer, inside, (row, base), indicator, model);
+        draw_indicator(buffer, inside, (row, position == list.scroll.cursor), indicator, model);
     }
 }
 
@@ -45,39 +44,34 @@ fn draw_kinds(mut line: LineWriter<'_, '_>, list: &IndicatorList) {
 fn draw_indicator(
     buffer: &mut Canvas<'_>,
     inside: Area,
-    (row, base): (u16, Option<Meaning>),
+    (row, is_chosen): (u16, bool),
     indicator: &Indicator,
     model: &Model,
 ) {
     let for_seen = if inside.width >= 80 { SEEN } else { 0 };
-    let left = Area { width: inside.width.saturating_sub(for_seen), ..inside };
-    let right = Area { x: inside.x + left.width, width: for_seen, ..inside };
-    let mut first = based(buffer, left, row, base);
-    first.own(indicator.kind.name(), Meaning::Faint);
-    first.tab(left.x, KIND);
+    let end = usize::from(inside.width.saturating_sub(for_seen));
+    let line = LineWriter::new(buffer, inside, row);
+    let mut line = if is_chosen { line.base(Meaning::Cursor) } else { line };
+    line.own(indicator.kind.name(), Meaning::Faint);
+    line.tab(inside.x, KIND);
     let value = indicator.defanged();
-    let is_cut = value.width() > first.room();
-    first.visible(&value, Meaning::Text);
+    let is_cut = value.width() > end.saturating_sub(KIND);
+    line.within(inside.x, end - usize::from(is_cut && end > 0), |line| line.visible(&value, Meaning::Text));
     if is_cut {
-        let end = Area { x: left.x + left.width.saturating_sub(1), width: left.width.min(1), ..left };
-        based(buffer, end, row, base).own("…", Meaning::Faint);
+        line.tab(inside.x, end.saturating_sub(1));
+        line.own("…", Meaning::Faint);
     }
-    let mut second = based(buffer, right, row, base);
+    line.tab(inside.x, end);
     let place = indicator.places.first();
     let section = place.and_then(|place| model.open()?.report.section(place.section));
     if let (Some(place), Some(section)) = (place, section) {
-        second.own(" ", Meaning::Text);
-        second.visible(&section.name.visible_cut(20), Meaning::Detail);
-        second.own(&format!(" {}", thousands(place.row as u64 + 1)), Meaning::Detail);
+        line.own(" ", Meaning::Text);
+        line.visible(&section.name.visible_cut(20), Meaning::Detail);
+        line.own(&format!(" {}", thousands(place.row as u64 + 1)), Meaning::Detail);
         if indicator.seen > 1 {
-            second.own(&format!(" +{}", thousands(indicator.seen - 1)), Meaning::Faint);
+            line.own(&format!(" +{}", thousands(indicator.seen - 1)), Meaning::Faint);
         }
     }
-}
-
-fn based<'a, 'c>(buffer: &'a mut Canvas<'c>, area: Area, row: u16, base: Option<Meaning>) -> LineWriter<'a, 'c> {
-    let line = LineWriter::new(buffer, area, row);
-    if let Some(meaning) = base { line.base(meaning) } else { line }
 }
 
 /// An artefact a row, with what it costs or since when it is held.

@@ -248,7 +248,11 @@ fn draw_typed(buffer: &mut Canvas<'_>, inside: Area, row: u16, model: &Model) {
     let missing = crate::report::identifier::Sha256::LENGTH.saturating_sub(model.typed.len());
     if !model.typed.is_empty() {
         line.own(
-            &if missing == 0 { " enter opens it".to_owned() } else { format!(" {missing} to go") },
+            &if missing == 0 {
+                format!(" {} opens it", model.way_to("open-file"))
+            } else {
+                format!(" {missing} to go")
+            },
             Meaning::Faint,
         );
     }

@@ -9,8 +9,8 @@ use crate::app::overlay::Overlay;
 use crate::app::palette::Confirmed;
 use crate::app::place::{ARTEFACTS, CONFIRM, FILE, INDICATORS, PAGE, ROWS, SAVE, VALUED, WRITTEN};
 
-fn in_detail(model: &Model) -> bool {
-    matches!(model.overlay, Some(Overlay::Detail(_)))
+fn has_values(model: &Model) -> bool {
+    matches!(&model.overlay, Some(Overlay::Detail(detail)) if detail.has_values())
 }
 
 pub(super) static COMMANDS: &[Command] = &[
@@ -76,8 +76,8 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Choose the row's next value, to be copied",
         rank: 2,
         place: PAGE,
-        applies: in_detail,
-        needs: "a row that is shown whole",
+        applies: has_values,
+        needs: "a row with several values",
         act: Act::Local(|m| m.step_value(true)),
     },
     Command {
@@ -87,8 +87,8 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Choose the row's value before",
         rank: 0,
         place: PAGE,
-        applies: in_detail,
-        needs: "a row that is shown whole",
+        applies: has_values,
+        needs: "a row with several values",
         act: Act::Local(|m| m.step_value(false)),
     },
     Command {
