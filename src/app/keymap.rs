@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn commands_that_never_meet_share_a_key_and_two_can_change_places() {
-        read(&[("open", &["x"]), ("whole-row", &["x"]), ("next-page", &["x"])]).unwrap();
+        read(&[("open", &["f9"]), ("whole-row", &["f9"]), ("next-page", &["f9"])]).unwrap();
         read(&[("refresh", &["R"]), ("refresh-list", &["r"])]).unwrap();
     }
 }
