@@ -61,6 +61,7 @@ impl Model {
                     self.warn(format!("The report is here, but could not be kept: {why}"));
                 }
                 effects.extend(self.show_chosen());
+                effects.extend(self.compare_anew());
                 let is_chosen = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
                 if focus_on_it && is_chosen && self.overlay.is_none() {
                     panes::group(self.group).next().into_iter().for_each(|pane| self.focus_pane(pane));
@@ -213,26 +214,22 @@ impl Model {
 
     pub(super) fn recalled(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) -> Vec<Effect> {
         let Some(list) = self.list.as_mut().filter(|list| list.file() == Some(file)) else { return Vec::new() };
-        for page in pages {
-            let cursor = match &list.next {
-                Next::Page(cursor) => cursor.clone(),
-                Next::Nothing | Next::Circle => break,
-            };
-            list.take_page(cursor.as_ref(), page);
-        }
-        list.take_all_held(reports);
+        list.take_recalled(pages, reports);
         let is_new = list.since.is_none();
         self.settle();
         if is_new && std::mem::take(&mut self.lists_at_once) {
             let page = self.list.as_ref().and_then(|list| list.next_page(self.service.listing));
             return page.map(|page| self.ask(page, false)).unwrap_or_default();
         }
+        if self.bound_for.is_some() {
+            return self.go_on();
+        }
         self.show_chosen()
     }
 
     pub(super) fn indexed(&mut self, opening: Opening, batch: Batch) -> Vec<Effect> {
         let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) else { return Vec::new() };
-        open.report.index.absorb(batch);
+        open.report.absorb(batch);
         for (pane, state) in &mut open.panes {
             if state.folds.any() || !state.sieve().is_open() {
                 state.refresh(&open.report, *pane);
@@ -248,7 +245,7 @@ impl Model {
             self.say("This document is no behaviour report. All that it holds stands in the pane Other.");
             self.focus_pane(Pane::Other);
         }
-        Vec::new()
+        if is_complete { self.to_be_judged(opening) } else { Vec::new() }
     }
 
     /// The indicators of a report are there, and are shown unless the analyst has gone elsewhere.

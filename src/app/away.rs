@@ -222,7 +222,7 @@ impl Model {
         if let Some(place) = place {
             self.overlay = None;
             self.behind.clear();
-            self.go_to(place);
+            self.show_row(place);
         }
         Vec::new()
     }

@@ -47,6 +47,14 @@ impl Detail {
         detail
     }
 
+    /// The same with the first value chosen that stands below so many lines, which are only remarks.
+    #[must_use]
+    pub fn below(mut self, remarks: usize) -> Self {
+        let first = self.lines.iter().enumerate().skip(remarks).find(|(_, line)| line.value.is_some());
+        self.chosen = first.map_or(self.chosen, |(at, _)| at);
+        self
+    }
+
     /// Lays the row out again for another width.
     pub fn fit(&mut self, columns: usize) {
         if columns == self.columns {

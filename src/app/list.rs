@@ -4,6 +4,7 @@ use super::message::{Failure, HeldPage, HeldReport, Here, Opening};
 use super::panes::{PaneState, Scroll};
 use crate::report::identifier::{Identifier, Parts, Sha256};
 use crate::report::page::{Page, PageEntry};
+use crate::report::rules::Marks;
 use crate::report::{Imported, Indicators, Pane, Report};
 use crate::request::{Listing, Request};
 use crate::text::Untrusted;
@@ -91,6 +92,8 @@ pub struct OpenReport {
     pub panes: HashMap<Pane, PaneState>,
     /// What others can look for, once it has been asked for.
     pub indicators: Option<Arc<Indicators>>,
+    /// What the rules make of it, once they have been applied.
+    pub marks: Option<Arc<Marks>>,
 }
 
 impl OpenReport {
@@ -103,6 +106,7 @@ impl OpenReport {
             unreadable: None,
             panes: HashMap::new(),
             indicators: None,
+            marks: None,
         }
     }
 
@@ -278,6 +282,18 @@ impl List {
             }
             self.entries.push(row);
         }
+    }
+
+    /// Takes what is held: pages, one after another, and reports.
+    pub fn take_recalled(&mut self, pages: Vec<HeldPage>, reports: Vec<HeldReport>) {
+        for page in pages {
+            let cursor = match &self.next {
+                Next::Page(cursor) => cursor.clone(),
+                Next::Nothing | Next::Circle => break,
+            };
+            self.take_page(cursor.as_ref(), page);
+        }
+        self.take_all_held(reports);
     }
 
     /// Takes the reports that are held, where they are newer than what their page brought along.

@@ -1,6 +1,8 @@
 //! What comes in and what goes out of the state machine, as data.
 
 use super::away::Copied;
+use super::finder::{HitGroup, Ticket};
+use super::finding::Ended;
 use super::held::{HeldLine, Purging};
 use super::key::Key;
 use super::layout::Size;
@@ -9,18 +11,22 @@ use super::pointer::Pointer;
 use super::saving::{NotSaved, Save};
 use crate::quota::{Balances, Entitlements, Spent, Usage};
 use crate::report::body::Body;
+use crate::report::compare::Matrix;
+use crate::report::find::{Pattern, Scope};
 use crate::report::hashes::Hashes;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
 use crate::report::note::{About, Note};
 use crate::report::page::Page;
 use crate::report::rows::Line;
-use crate::report::{Imported, Indicators};
+use crate::report::rules::{Marks, Rules};
+use crate::report::{Imported, Indicators, Report, RowSet};
 use crate::request::{Quote, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Something that happened.
 #[derive(Debug)]
@@ -54,6 +60,45 @@ pub enum Message {
         pages: Vec<HeldPage>,
         /// Its reports.
         reports: Vec<HeldReport>,
+    },
+    /// What is held of a file that is compared with.
+    RecalledBeside {
+        /// The file.
+        file: Sha256,
+        /// Its list pages, from the first on.
+        pages: Vec<HeldPage>,
+        /// Its reports.
+        reports: Vec<HeldReport>,
+    },
+    /// Reports have been compared, or cannot be.
+    Compared {
+        /// Which comparison.
+        number: u64,
+        /// The matrix, or why there is none.
+        result: Result<Arc<Matrix>, String>,
+    },
+    /// What was sought in a comparison has been found.
+    Sifted {
+        /// Which comparison.
+        number: u64,
+        /// What was sought.
+        sought: String,
+        /// The items that hold it, by number.
+        found: Vec<u32>,
+    },
+    /// The rules have been read.
+    Ruled {
+        /// The rules.
+        rules: Arc<Rules>,
+        /// What is wrong with the user's own.
+        problems: Vec<String>,
+    },
+    /// The rules have been applied to a report.
+    Judged {
+        /// Which opening of it.
+        opening: Opening,
+        /// What they make of it.
+        marks: Marks,
     },
     /// The notes of a file.
     Notes {
@@ -179,6 +224,26 @@ pub enum Message {
         /// Why.
         why: String,
     },
+    /// A pane's filter has found rows.
+    Found {
+        /// Number of the search.
+        search: u64,
+        /// Further rows.
+        rows: RowSet,
+        /// Whether this is all, and whether it could be read.
+        ended: Ended,
+    },
+    /// A search has found hits.
+    Hits {
+        /// Number of the search.
+        search: u64,
+        /// Further hits.
+        groups: Vec<HitGroup>,
+        /// Reports that have been searched, and reports in all.
+        searched: (u64, u64),
+        /// Whether this is all, and whether it could be read.
+        ended: Ended,
+    },
     /// Something of the runtime's that the analyst should know.
     Notice(String),
     /// The program is asked to make way for the shell.
@@ -263,6 +328,35 @@ pub enum Effect {
     FindRecent,
     /// Find what is held of a file, and note that it was opened.
     Recall(Sha256),
+    /// Find what is held of a file that is compared with.
+    RecallBeside(Sha256),
+    /// Compare reports; none where one is not held.
+    Compare {
+        /// Which comparison.
+        number: u64,
+        /// The reports.
+        bodies: Vec<Option<Body>>,
+    },
+    /// Find the items of a comparison that hold something.
+    Sift {
+        /// Which comparison.
+        number: u64,
+        /// Its matrix.
+        matrix: Arc<Matrix>,
+        /// What is sought.
+        sought: String,
+    },
+    /// Apply the rules to a report.
+    Judge {
+        /// Which opening of it.
+        opening: Opening,
+        /// Its bytes.
+        body: Body,
+        /// The rules, if they have been read.
+        rules: Option<Arc<Rules>>,
+        /// The user's own, where they have not.
+        own: Option<PathBuf>,
+    },
     /// Get the answer to a question, at the price that was on the screen.
     Ask {
         /// The question.
@@ -307,6 +401,33 @@ pub enum Effect {
     Purge(Purging),
     /// Index nothing: the report is not looked at any more.
     StopIndexing,
+    /// Find the rows of a report that a filter lets through.
+    Filter {
+        /// The search.
+        ticket: Ticket,
+        /// The report, as far as it is indexed.
+        report: Report,
+        /// What is sought.
+        pattern: Arc<Pattern>,
+        /// Where.
+        scope: Scope,
+    },
+    /// Search all panes of a report.
+    Search {
+        /// The search.
+        ticket: Ticket,
+        /// The report, as far as it is indexed.
+        report: Report,
+        /// What is sought.
+        pattern: Arc<Pattern>,
+    },
+    /// Search everything that is held.
+    SearchHeld {
+        /// The search.
+        ticket: Ticket,
+        /// What is sought.
+        pattern: Arc<Pattern>,
+    },
     /// Read the ledger.
     ReadLedger,
     /// Read how often prices were confirmed.

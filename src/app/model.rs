@@ -1,6 +1,9 @@
 //! Everything the screen shows, in one value with one owner.
 
 use super::batch::Batch;
+use super::compare::Compare;
+use super::finder::Finder;
+use super::finding::Jump;
 use super::keymap::Keymap;
 use super::layout::{Layout, Size, Sizes, View};
 use super::list::{Entry, List, OpenReport, Origin};
@@ -9,13 +12,17 @@ use super::notes::Notes;
 use super::offers::Offers;
 use super::overlay::Overlay;
 use super::panes::{self, PaneState, Scroll};
+use super::places::Target;
 use super::pointer::Held;
 use crate::quota::{Balances, Entitlements, Holder, Limit, Spent, Unit, Usage};
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
+use crate::report::rules::Rules;
 use crate::request::{Listing, Request};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The state of the program.
 #[derive(Debug)]
@@ -82,6 +89,16 @@ pub struct Model {
     pub is_quitting: bool,
     /// Whether a file of which nothing is held is listed as soon as it is opened; the demo does so once.
     pub lists_at_once: bool,
+    /// The rules that mark rows, once they have been read.
+    pub rules: Option<Arc<Rules>>,
+    /// The user's own rules, where there may be such a file.
+    pub rules_file: Option<PathBuf>,
+    /// Whether rows that are noise are hidden.
+    pub hides_noise: bool,
+    /// The comparison that was left for one of its rows.
+    pub(super) compared: Option<Box<Compare>>,
+    /// The row that the cursor goes to as soon as it is found.
+    pub(super) bound_for: Option<Target>,
     /// Whether there is a shell that can have the terminal for a while.
     pub has_shell: bool,
     /// What the last frame offered for a price.
@@ -92,6 +109,12 @@ pub struct Model {
     pub(super) held: Held,
     /// The same for what was used.
     pub(super) announces_usage: bool,
+    /// The last search that was left for one of its hits.
+    pub finder: Option<Finder>,
+    /// A row that is gone to as soon as it is there.
+    pub jump: Option<Jump>,
+    /// Number of the last search.
+    pub(super) searches: u64,
     /// Number of the last opening of a report.
     pub(super) openings: u64,
 }
@@ -200,10 +223,18 @@ impl Model {
             list_failure: None,
             is_quitting: false,
             lists_at_once: false,
+            rules: None,
+            rules_file: None,
+            hides_noise: false,
+            compared: None,
+            bound_for: None,
             has_shell: false,
             offers: Offers::default(),
             announces_balances: false,
             announces_usage: false,
+            finder: None,
+            jump: None,
+            searches: 0,
             openings: 0,
         }
     }

@@ -12,6 +12,11 @@ impl Model {
     pub(super) fn go(&mut self, movement: Move) -> Vec<Effect> {
         let height = self.height();
         let room = self.overlay_room();
+        let rows = self.compare_rows();
+        if let Some(compare) = self.comparing_mut() {
+            compare.go(movement, rows);
+            return Vec::new();
+        }
         if let Some(overlay) = &mut self.overlay {
             overlay.go(movement, room);
             return Vec::new();
@@ -49,7 +54,11 @@ impl Model {
 
     /// Moves by a page less one row, so that the eye finds its place again.
     pub(super) fn go_page(&mut self, direction: fn(usize) -> Move) -> Vec<Effect> {
-        let height = if self.overlay.is_some() { usize::from(self.overlay_room().height) } else { self.height() };
+        let height = match &self.overlay {
+            Some(Overlay::Compare(_)) => self.compare_rows(),
+            Some(_) => self.overlay_room().height.into(),
+            None => self.height(),
+        };
         self.go(direction(height.saturating_sub(1).max(1)))
     }
 
@@ -80,6 +89,10 @@ impl Model {
         let room = self.overlay_room();
         if let Some(overlay) = &mut self.overlay {
             overlay.fit(room);
+        }
+        let rows = self.compare_rows();
+        if let Some(compare) = self.comparing_mut() {
+            compare.go(Move::Up(0), rows);
         }
     }
 
@@ -148,17 +161,17 @@ impl Model {
     }
 
     /// Brings a row to the screen and puts the cursor on it; what folds or a filter hide is shown again for it.
-    pub(super) fn go_to(&mut self, place: Place) {
+    pub(super) fn show_row(&mut self, place: Place) {
         let Some(pane) = self.open().and_then(|open| Some(open.report.section(place.section)?.pane())) else { return };
         self.focus_pane(pane);
         let height = self.height();
         if let Some(open) = self.open_mut() {
             let state = open.panes.entry(pane).or_default();
-            state.reveal(&open.report, pane, place);
-            let position = state.position(&open.report, pane, place);
+            let position = state.reveal(&open.report, pane, place);
             let count = state.count(&open.report, pane);
             state.scroll.go(Move::First, count, height);
             state.scroll.go(Move::Down(position), count, height);
+            state.shift = 0;
         }
         self.settle();
     }

@@ -2,13 +2,16 @@
 
 use super::answer::AnswerTree;
 use super::artefacts::ArtefactList;
+use super::compare::{Compare, OtherFile};
 use super::detail::Detail;
+use super::finder::Finder;
 use super::held::HeldScreen;
 use super::indicators::IndicatorList;
 use super::layout::{Area, Size};
 use super::notes::NoteForm;
 use super::palette::{Confirm, Palette, Prompt};
 use super::panes::Move;
+use super::places::Places;
 use super::planner::Planner;
 use super::saving::SaveForm;
 use super::sheet::Sheet;
@@ -28,6 +31,8 @@ pub enum Overlay {
     Confirm(Confirm),
     /// An answer as a tree.
     Answer(AnswerTree),
+    /// Hits over all panes, or over everything that is held.
+    Finder(Finder),
     /// A plan is made.
     Planner(Planner),
     /// What others can look for.
@@ -36,6 +41,12 @@ pub enum Overlay {
     Artefacts(ArtefactList),
     /// The path of a file is typed.
     Save(SaveForm),
+    /// Sandboxes against each other.
+    Compare(Box<Compare>),
+    /// Another file to compare with is chosen.
+    OtherFile(OtherFile),
+    /// Rows to go to.
+    Places(Places),
     /// A note is typed.
     Note(NoteForm),
     /// Everything that is held.
@@ -74,7 +85,12 @@ impl Overlay {
             Self::Answer(answer) => answer.go(movement, rows),
             Self::Indicators(list) => list.go(movement, rows.saturating_sub(TYPED)),
             Self::Artefacts(list) => list.go(movement, rows),
+            Self::Places(places) => places.go(movement, rows),
+            Self::OtherFile(other) => other.scroll.go(movement, other.files.len(), rows),
+            Self::Finder(finder) => finder.go(movement, rows.saturating_sub(TYPED)),
             Self::Held(held) => held.go(movement, rows),
+            // Its head takes rows that only the model knows.
+            Self::Compare(_) => {}
             Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) | Self::Save(_) | Self::Note(_) | Self::Age(_) => {}
         }
     }
@@ -86,7 +102,9 @@ impl Overlay {
             Self::Sheet(sheet) => sheet.count(),
             Self::Detail(detail) => detail.count(),
             Self::Palette(_) | Self::Answer(_) | Self::Planner(_) => usize::MAX,
-            Self::Indicators(_) | Self::Held(_) => usize::MAX,
+            Self::Indicators(_) | Self::Finder(_) | Self::Compare(_) | Self::Held(_) => usize::MAX,
+            Self::Places(places) => places.spots.len(),
+            Self::OtherFile(other) => other.files.len(),
             Self::Artefacts(list) => list.rows.len() + usize::from(list.failure.is_some()) * 3,
             Self::Prompt(_) | Self::Confirm(_) | Self::Save(_) | Self::Note(_) | Self::Age(_) => SMALL,
         };
@@ -103,6 +121,9 @@ impl Overlay {
             Self::Answer(answer) => Some((answer.scroll.top, 0, answer.count())),
             Self::Indicators(list) => Some((list.scroll.top, TYPED, list.shown().len())),
             Self::Artefacts(list) => Some((list.scroll.top, 0, list.rows.len())),
+            Self::Finder(finder) => Some((finder.scroll.top, TYPED, finder.lines().count())),
+            Self::OtherFile(other) => Some((other.scroll.top, 0, other.files.len())),
+            Self::Places(places) => Some((places.scroll.top, 0, places.spots.len())),
             // Below the heading.
             Self::Held(held) => Some((held.scroll.top, 1, held.lines.len())),
             _ => None,
@@ -116,6 +137,10 @@ impl Overlay {
             Self::Answer(answer) => answer.scroll.cursor,
             Self::Indicators(list) => list.scroll.cursor,
             Self::Artefacts(list) => list.scroll.cursor,
+            Self::Finder(finder) => finder.scroll.cursor,
+            Self::Compare(compare) => compare.scroll.cursor,
+            Self::OtherFile(other) => other.scroll.cursor,
+            Self::Places(places) => places.scroll.cursor,
             Self::Held(held) => held.scroll.cursor,
             _ => 0,
         }
@@ -131,17 +156,10 @@ impl Overlay {
         match self {
             Self::Detail(detail) => detail.fit(room.width.into()),
             Self::Sheet(sheet) => sheet.fit(room.width.into()),
-            Self::Palette(_)
-            | Self::Answer(_)
-            | Self::Prompt(_)
-            | Self::Confirm(_)
-            | Self::Planner(_)
-            | Self::Indicators(_)
-            | Self::Artefacts(_)
-            | Self::Save(_)
-            | Self::Held(_)
-            | Self::Age(_)
-            | Self::Note(_) => {}
+            Self::Places(_) | Self::OtherFile(_) | Self::Compare(_) | Self::Palette(_) | Self::Finder(_) => {}
+            Self::Answer(_) | Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
+            Self::Indicators(_) | Self::Artefacts(_) | Self::Save(_) => {}
+            Self::Held(_) | Self::Age(_) | Self::Note(_) => {}
         }
         self.go(Move::Up(0), room);
     }

@@ -1,6 +1,7 @@
 //! The table of panes: title, key, place; and how far each is scrolled and folded.
 
 use super::commands::{Act, Command, has_report};
+use super::finder::Filter;
 use super::key::Key;
 use super::place::FILE;
 use super::sieve::Sieve;
@@ -148,6 +149,8 @@ pub struct PaneState {
     pub folds: Folds,
     /// Which rows are let through.
     sieve: Sieve,
+    /// The filter, if there is one.
+    pub filter: Option<Filter>,
 }
 
 /// One row as a pane shows it.
@@ -176,7 +179,7 @@ const GUIDE_REACH: usize = 2_000;
 impl PaneState {
     /// A pane that nobody has moved in.
     pub const UNTOUCHED: Self =
-        Self { scroll: Scroll { cursor: 0, top: 0 }, shift: 0, folds: Folds::NONE, sieve: Sieve::OPEN };
+        Self { scroll: Scroll { cursor: 0, top: 0 }, shift: 0, folds: Folds::NONE, sieve: Sieve::OPEN, filter: None };
 
     /// How many rows the pane shows of this report: those that are let through, with those above them in the tree, without what
     /// is folded away.
@@ -260,17 +263,19 @@ impl PaneState {
         0
     }
 
-    /// Shows a row that folds or a filter hide.
-    pub fn reveal(&mut self, report: &Report, pane: Pane, place: Place) {
+    /// The position at which a row stands, after taking away what hides it: folds, a filter, its being noise.
+    pub fn reveal(&mut self, report: &Report, pane: Pane, place: Place) -> usize {
         if !self.sieve.lets_through(place.section, place.row) {
-            self.sift(report, pane, |sieve| *sieve = Sieve::OPEN);
+            self.filter = None;
+            self.sift(report, pane, |sieve| {
+                sieve.find(None);
+                sieve.show(place.section, place.row);
+            });
         }
-        let Some(tree) = report.section(place.section).filter(|found| found.form == Form::Processes) else { return };
-        let mut above = tree.depths().parent(place.row);
-        while let Some(row) = above {
-            self.folds.unfold(row, tree.depths());
-            above = tree.depths().parent(row);
+        if let Some(tree) = report.section(place.section).filter(|found| found.form == Form::Processes) {
+            self.folds.reveal(place.row, tree.depths());
         }
+        self.position(report, pane, place)
     }
 
     /// The positions at which sections begin, the first left out.
@@ -330,7 +335,7 @@ mod tests {
             "registry_keys_set":["s0","s1","s2"],"registry_keys_deleted":["d0"],"registry_keys_opened":["o0","o1"]}"#;
         let body = crate::report::Body::in_memory(json.to_vec());
         let index = crate::report::Index::of(&body).unwrap();
-        Report { body, index }
+        Report::new(body, index)
     }
 
     /// Every row that a pane shows; `^` stands before one that only stands above another.

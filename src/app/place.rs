@@ -37,6 +37,18 @@ pub enum Place {
     Artefacts,
     /// The line that the path of a file is typed into.
     Save,
+    /// The line of a pane's filter.
+    Filter,
+    /// The line of a search, with its hits.
+    Search,
+    /// Sandboxes against each other.
+    Matrix,
+    /// The line that finds in a comparison.
+    MatrixLine,
+    /// Another file to compare with.
+    OtherFile,
+    /// Rows to go to.
+    Spots,
 }
 
 /// A set of places.
@@ -58,6 +70,18 @@ pub(super) const PAGE: Places = Places::of(&[Place::Page]);
 pub(super) const INDICATORS: Places = Places::of(&[Place::Indicators]);
 pub(super) const ARTEFACTS: Places = Places::of(&[Place::Artefacts]);
 pub(super) const SAVE: Places = Places::of(&[Place::Save]);
+pub(super) const FILTER: Places = Places::of(&[Place::Filter]);
+pub(super) const SEARCH: Places = Places::of(&[Place::Search]);
+pub(super) const MATRIX: Places = Places::of(&[Place::Matrix]);
+pub(super) const MATRIX_LINE: Places = Places::of(&[Place::MatrixLine]);
+pub(super) const OTHER_FILE: Places = Places::of(&[Place::OtherFile]);
+pub(super) const SPOTS: Places = Places::of(&[Place::Spots]);
+/// Where a filter can be taken away.
+pub(super) const FILTERED: Places = Places::of(&[Place::Pane, Place::Filter]);
+/// Where words are typed that are sought.
+pub(super) const SOUGHT: Places = Places::of(&[Place::Filter, Place::Search]);
+/// Where the sandboxes of the file are seen all at once.
+pub(super) const LISTED: Places = Places::of(&[Place::List, Place::Matrix]);
 /// Where there is a value to copy.
 pub(super) const VALUED: Places =
     Places::of(&[Place::List, Place::Pane, Place::Page, Place::Answer, Place::Indicators]);
@@ -84,13 +108,16 @@ pub(super) const READING: Places = Places::of(&[
     Place::Held,
     Place::Indicators,
     Place::Artefacts,
+    Place::Matrix,
+    Place::OtherFile,
+    Place::Spots,
 ]);
 /// Everywhere.
 pub(super) const EVERYWHERE: Places = Places::of(&Place::ALL);
 
 impl Place {
     /// Every place.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 21] = [
         Self::Start,
         Self::List,
         Self::Pane,
@@ -106,6 +133,12 @@ impl Place {
         Self::Indicators,
         Self::Artefacts,
         Self::Save,
+        Self::Filter,
+        Self::Search,
+        Self::Matrix,
+        Self::MatrixLine,
+        Self::OtherFile,
+        Self::Spots,
     ];
 
     /// Where that is, in words that follow "it works".
@@ -127,6 +160,12 @@ impl Place {
             Self::Indicators => "among the indicators",
             Self::Artefacts => "among the downloads",
             Self::Save => "while the path of a file is typed",
+            Self::Filter => "while a filter is typed",
+            Self::Search => "among the hits of a search",
+            Self::Matrix => "in a comparison",
+            Self::MatrixLine => "while it is typed what to find in a comparison",
+            Self::OtherFile => "where another file is chosen",
+            Self::Spots => "in a list of rows",
         }
     }
 
@@ -141,8 +180,13 @@ impl Place {
     }
 
     /// Whether there is a line here that takes every letter.
-    fn has_line(self) -> bool {
-        matches!(self, Self::Finder | Self::Question | Self::Planner | Self::Note | Self::Age | Self::Save)
+    #[must_use]
+    pub fn has_line(self) -> bool {
+        match self {
+            Self::Finder | Self::Question | Self::Planner | Self::Note | Self::Age | Self::Save => true,
+            Self::Filter | Self::Search | Self::MatrixLine => true,
+            _ => false,
+        }
     }
 }
 
@@ -205,8 +249,14 @@ impl Model {
             (Some(Overlay::Indicators(_)), ..) => Place::Indicators,
             (Some(Overlay::Artefacts(_)), ..) => Place::Artefacts,
             (Some(Overlay::Save(_)), ..) => Place::Save,
+            (Some(Overlay::Finder(_)), ..) => Place::Search,
+            (Some(Overlay::Compare(compare)), ..) if compare.is_typing => Place::MatrixLine,
+            (Some(Overlay::Compare(_)), ..) => Place::Matrix,
+            (Some(Overlay::OtherFile(_)), ..) => Place::OtherFile,
+            (Some(Overlay::Places(_)), ..) => Place::Spots,
             (None, Screen::Start, _) => Place::Start,
             (None, Screen::File, Focus::List) => Place::List,
+            (None, Screen::File, Focus::Pane(_)) if self.is_filtering() => Place::Filter,
             (None, Screen::File, Focus::Pane(_)) => Place::Pane,
         }
     }

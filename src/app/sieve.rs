@@ -25,6 +25,20 @@ impl Sieve {
         self.found = found.map(Arc::new);
     }
 
+    /// Adds to the rows that are shown. `Sieve::refresh` makes it so.
+    pub fn find_more(&mut self, more: &RowSet) {
+        // What is kept may be the same set, which would be copied.
+        self.kept = None;
+        Arc::make_mut(self.found.get_or_insert_default()).extend(more);
+    }
+
+    /// Hides a row no more. `Sieve::refresh` makes it so.
+    pub fn show(&mut self, section: usize, row: usize) {
+        if let (Some(hidden), Ok(row)) = (&mut self.hidden, u32::try_from(row)) {
+            Arc::make_mut(hidden).remove(section, row);
+        }
+    }
+
     /// Hides these rows, and no others. `Sieve::refresh` makes it so.
     pub fn hide(&mut self, hidden: RowSet) {
         self.hidden = Some(hidden).filter(|hidden| !hidden.is_empty()).map(Arc::new);

@@ -70,15 +70,15 @@ impl Model {
                 }
                 &mut planner.typed
             }
+            Some(Overlay::Compare(compare)) if compare.is_typing => &mut compare.typed,
             _ => return None,
         };
-        match key {
-            Key::Char(c) if typed.len() < LONGEST_LINE => typed.push(c),
-            Key::Named(Named::Backspace) => drop(typed.pop()),
-            Key::Ctrl('u') => typed.clear(),
-            _ => return None,
-        }
-        Some(self.look_up())
+        type_into(typed, key).then(|| self.after_typing())
+    }
+
+    /// Looks for what is typed now: among what is compared, or in the store.
+    fn after_typing(&mut self) -> Vec<Effect> {
+        if self.comparing().is_some() { self.sift() } else { self.look_up() }
     }
 
     /// Asks the store whether the answer to what is typed is held.
@@ -102,17 +102,21 @@ impl Model {
     }
 
     pub(super) fn paste(&mut self, text: &str) -> Vec<Effect> {
+        if let Some(effects) = self.paste_quest(text) {
+            return effects;
+        }
         let typed = match &mut self.overlay {
             Some(Overlay::Prompt(form)) => Some(&mut form.typed),
             Some(Overlay::Note(form)) => Some(&mut form.typed),
             Some(Overlay::Planner(planner)) => Some(&mut planner.typed),
             Some(Overlay::Palette(palette)) => Some(&mut palette.typed),
+            Some(Overlay::Compare(compare)) if compare.is_typing => Some(&mut compare.typed),
             _ => None,
         };
         if let Some(typed) = typed {
             let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
             typed.extend(plain.take(LONGEST_LINE.saturating_sub(typed.len())));
-            return self.look_up();
+            return self.after_typing();
         }
         if let Some(Overlay::Save(form)) = &mut self.overlay {
             form.typed
@@ -162,12 +166,25 @@ impl Model {
             .unwrap_or_default();
         let title = format!("{name} · row {}", thousands(place.row as u64 + 1));
         match open.report.lines(place.section, place.row) {
-            Ok(mut lines) => {
-                lines.extend(self.note_line());
-                self.overlay = Some(Overlay::Detail(Detail::new(title, lines, columns)));
+            Ok(lines) => {
+                let reasons = self.reasons(place);
+                let remarks = reasons.len();
+                let lines = reasons.into_iter().chain(lines).chain(self.note_line()).collect();
+                self.overlay = Some(Overlay::Detail(Detail::new(title, lines, columns).below(remarks)));
             }
             Err(error) => self.warn(format!("The row cannot be read: {error}")),
         }
         Vec::new()
     }
+}
+
+/// Types a key into a line; says whether it is a key that is typed.
+pub(super) fn type_into(typed: &mut String, key: Key) -> bool {
+    match key {
+        Key::Char(c) if typed.len() < LONGEST_LINE => typed.push(c),
+        Key::Named(Named::Backspace) => drop(typed.pop()),
+        Key::Ctrl('u') => typed.clear(),
+        _ => return false,
+    }
+    true
 }

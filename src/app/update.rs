@@ -12,7 +12,7 @@ use super::palette::{Confirm, Confirmed};
 use super::panes;
 use super::sheet::Sheet;
 use crate::quota::Allowed;
-use crate::report::Index;
+use crate::report::Report;
 use crate::report::identifier::Sha256;
 use crate::request::{Quote, Request};
 use jiff::Timestamp;
@@ -50,7 +50,16 @@ impl Model {
                 self.recent = recent;
                 Vec::new()
             }
-            Message::Recalled { file, pages, reports } => self.recalled(&file, pages, reports),
+            Message::Recalled { file, pages, reports } => {
+                let mut effects = self.recalled(&file, pages, reports);
+                effects.extend(self.go_on_jumping());
+                effects
+            }
+            Message::RecalledBeside { file, pages, reports } => self.recalled_beside(&file, pages, reports),
+            Message::Compared { number, result } => self.compared(number, result),
+            Message::Ruled { rules, problems } => self.ruled(rules, &problems),
+            Message::Judged { opening, marks } => self.judged(opening, marks),
+            Message::Sifted { number, sought, found } => self.sifted(number, &sought, found),
             Message::Notes { file, notes } => self.take_notes(&file, notes),
             Message::Received { request, bytes, total } => self.received(&request, bytes, total),
             Message::Answered { request, result } => self.answered(&request, result),
@@ -86,10 +95,18 @@ impl Model {
                 self.record = record;
                 Vec::new()
             }
-            Message::Indexed { opening, batch } => self.indexed(opening, batch),
+            Message::Indexed { opening, batch } => {
+                let mut effects = self.indexed(opening, batch);
+                effects.extend(self.seek_further(opening));
+                self.arrive();
+                effects.extend(self.go_on_jumping());
+                effects
+            }
+            Message::Found { search, rows, ended } => self.found(search, rows, ended),
+            Message::Hits { search, groups, searched, ended } => self.hits(search, groups, searched, ended),
             Message::IndexLost { opening } => {
                 if let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) {
-                    open.report.index = Index::default();
+                    open.report = Report::unread(open.report.body.clone());
                 }
                 Vec::new()
             }
@@ -125,6 +142,10 @@ impl Model {
     fn press(&mut self, key: Key) -> Vec<Effect> {
         if !self.is_quitting {
             self.notice = None;
+        }
+        self.jump = None;
+        if let Some(effects) = self.type_quest(key) {
+            return effects;
         }
         if let Some(effects) = self.type_into_overlay(key) {
             return effects;
@@ -253,9 +274,11 @@ impl Model {
         self.is_zoomed = false;
         self.typed.clear();
         self.list_failure = None;
+        self.bound_for = None;
         if self.file() == Some(&file) {
             return Vec::new();
         }
+        self.compared = None;
         self.list = Some(List::unasked(file.clone()));
         self.notes = Notes::default();
         vec![Effect::Recall(file)]
@@ -270,6 +293,16 @@ impl Model {
 
     /// Back one step.
     pub(super) fn go_back(&mut self) -> Vec<Effect> {
+        if let Some(compare) = self.comparing_mut().filter(|compare| compare.is_typing) {
+            compare.is_typing = false;
+            compare.typed.clear();
+            return self.sift();
+        }
+        if let Some(Overlay::Compare(compare)) = self.overlay.take_if(|over| matches!(over, Overlay::Compare(_))) {
+            self.compared = Some(compare);
+            self.overlay = self.behind.pop();
+            return Vec::new();
+        }
         if self.overlay.take().is_some() {
             self.overlay = self.behind.pop();
             return self.look_up();

@@ -182,6 +182,6 @@ fn identifier(body: &Body) -> Option<Identifier> {
     let mut indexer = Indexer::default();
     indexer.feed(&body.windows().next()?.ok()?);
     let mut report = Report::unread(body.clone());
-    report.index.absorb(indexer.take());
+    report.absorb(indexer.take());
     report.identifier()
 }

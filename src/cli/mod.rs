@@ -1,5 +1,6 @@
 //! The command line: the app, the demo, and the commands for scripts. All come through the same gate and store.
 
+mod compare;
 mod config;
 mod cost;
 mod demo;
@@ -17,6 +18,7 @@ mod ledger;
 mod list;
 mod quota;
 mod scripts;
+mod search;
 mod shell;
 mod show;
 mod store;
@@ -116,12 +118,16 @@ enum Command {
     Export(export::Export),
     /// Fetch what a sandbox kept beside its report into a file: HTML report, network capture, event log, memory dump; costs one request
     Fetch(fetch::Fetch),
+    /// Print which sandbox saw what, of one file or of two, from held reports; never asks the service
+    Compare(compare::Compare),
     /// Say what operations cost, by which rule, and whether they fit; costs nothing
     Cost(Box<cost::Cost>),
     /// Print what the service's counters allow, and what is used of it; costs nothing
     Quota(quota::Quota),
     /// Print what was used, by day and endpoint; costs nothing
     Usage(usage::Usage),
+    /// Search every report that is held, or those named, for words or a regular expression; costs nothing
+    Search(search::Search),
     /// Ask any other question that the specification names, and print the answer as JSON
     Call(scripts::Call),
     /// Print what was asked of the service, what it cost, and what the service's counters say of it; costs nothing
@@ -173,6 +179,8 @@ fn run(command: Option<Command>, sha256: Option<&str>, common: &Common) -> anyho
         Some(Command::Show(show)) => show.run(common),
         Some(Command::Export(export)) => export.run(common),
         Some(Command::Fetch(fetch)) => fetch.run(common),
+        Some(Command::Compare(compare)) => compare.run(common),
+        Some(Command::Search(search)) => search.run(common),
         Some(Command::Call(call)) => call.run(common),
         Some(Command::Cost(cost)) => cost.run(common),
         Some(Command::Quota(quota)) => quota.run(common),
@@ -257,6 +265,7 @@ fn run_app(
     let Setup { gate, entitled, confirm_above, keys, remarks } = setup;
     let mut model = Model::new(service(&gate), crate::clock::now());
     (model.entitlements, model.confirm_above, model.keys) = (entitled, confirm_above, keys);
+    model.rules_file = rules_file();
     let first = file.map(|file| model.open_file(file)).unwrap_or_default();
     model.lists_at_once = is_demo;
     if is_demo {
@@ -279,8 +288,14 @@ fn open(file: &str, common: &Common) -> anyhow::Result<()> {
     let document = document::read(file)?;
     let mut model = Model::new(Service::default(), crate::clock::now());
     model.keys = config.keymap();
+    model.rules_file = rules_file();
     let first = model.open_document(document.name, document.reports);
     exit::of_app(runtime::run(model, Backing::Document, first, display, Signals::listen()?)?)
+}
+
+/// The user's own rules; where the system has no home folder there are none.
+fn rules_file() -> Option<std::path::PathBuf> {
+    Folders::find().ok().map(|folders| folders.config.with_file_name("rules.toml"))
 }
 
 /// What the app shows of the service behind a gate.

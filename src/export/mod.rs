@@ -156,7 +156,7 @@ impl Source {
         if !index.is_json {
             return Err(io::Error::other("it is not JSON; raw writes it as it is"));
         }
-        Ok(Report { body: self.body.clone(), index })
+        Ok(Report::new(self.body.clone(), index))
     }
 
     /// The identifier, be it the one it was asked for by or the one it gives itself.

@@ -65,7 +65,7 @@ pub enum ImportError {
 /// # Errors
 /// When it answers no question, or cannot be kept; then nothing has changed.
 pub fn import(store: &Store, profile: &str, import: &Import<'_>) -> Result<Outcome, ImportError> {
-    let report = Report { body: import.body.clone(), index: Index::of(import.body)? };
+    let report = Report::new(import.body.clone(), Index::of(import.body)?);
     let identifier = report.identifier().ok_or_else(|| no_report(&report))?;
     let request = Request::Behaviour { identifier: identifier.clone() };
     reading::read(&request, import.body)?;

@@ -10,6 +10,7 @@ use crate::request::Request;
 use crate::service::error::{Reason, ServiceError, Unusable};
 use crate::store::{AnswerId, Brought, Store, StoreError};
 use jiff::Timestamp;
+use std::sync::Arc;
 
 /// What became of a call, as the rules need it to settle a price.
 pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -> Outcome {
@@ -112,9 +113,9 @@ pub(super) fn read(request: &Request, body: &Body) -> Result<(Vec<Brought>, Inde
             Ok((brought(page, file), index))
         }
         Request::Behaviour { identifier } => {
-            let report = Report { body: body.clone(), index };
+            let report = Report::new(body.clone(), index);
             is_report(&report, identifier).map_err(ServiceError::Unusable)?;
-            Ok((vec![whole(identifier, body)], report.index))
+            Ok((vec![whole(identifier, body)], Arc::unwrap_or_clone(report.index)))
         }
         _ => Ok((Vec::new(), index)),
     }

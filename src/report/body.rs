@@ -116,11 +116,19 @@ impl Body {
     /// # Errors
     /// When the place cannot be read.
     pub fn window(&self, part: Range<u64>) -> io::Result<Vec<u8>> {
-        let part = self.slice(part);
-        let length = usize::try_from(part.len()).map_err(io::Error::other)?;
-        let mut buffer = vec![0; length];
-        self.bytes.read_at(part.range.start, &mut buffer)?;
+        let mut buffer = Vec::new();
+        self.read(part, &mut buffer)?;
         Ok(buffer)
+    }
+
+    /// Reads the bytes of a range, cut to what there is, into a buffer that is used again and again.
+    ///
+    /// # Errors
+    /// When the place cannot be read.
+    pub fn read(&self, part: Range<u64>, buffer: &mut Vec<u8>) -> io::Result<()> {
+        let part = self.slice(part);
+        buffer.resize(usize::try_from(part.len()).map_err(io::Error::other)?, 0);
+        self.bytes.read_at(part.range.start, buffer)
     }
 
     /// The whole body, window after window.

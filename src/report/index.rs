@@ -126,6 +126,21 @@ impl Section {
         self.starts.window(rows)
     }
 
+    /// The last row that starts at this offset of the body or before.
+    #[must_use]
+    pub fn row_at(&self, at: u64) -> Option<usize> {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.start(middle).is_some_and(|start| u64::from(start) <= at) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low.checked_sub(1)
+    }
+
     /// Offset after the last row; none while it is not known.
     #[must_use]
     pub fn end(&self) -> Option<u32> {

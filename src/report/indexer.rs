@@ -118,7 +118,11 @@ impl Layout {
                     entry.has_attributes = true;
                 }
                 self.name.clear();
-                self.name.extend_from_slice(name);
+                // A name that is written with escapes is the same name.
+                match name.contains(&b'\\') {
+                    true => self.name.extend_from_slice(Untrusted::from_json(name).as_bytes()),
+                    false => self.name.extend_from_slice(name),
+                }
                 self.name_at = at;
             }
         }
@@ -223,7 +227,7 @@ impl Layout {
         };
         self.rows = 0;
         self.ancestors.clear();
-        self.found.sections.push(Section::new(Untrusted::from_json(&self.name), attribute, form));
+        self.found.sections.push(Section::new(Untrusted::from(self.name.as_slice()), attribute, form));
         if form == Form::Scalar {
             self.push_row(at);
         }

@@ -350,7 +350,7 @@ mod tests {
     fn found(json: &str) -> Vec<String> {
         let body = Body::in_memory(json.as_bytes().to_vec());
         let index = Index::of(&body).unwrap();
-        let found = Indicators::of(&Report { body, index }, &|| false).unwrap();
+        let found = Indicators::of(&Report::new(body, index), &|| false).unwrap();
         found.all().iter().map(|i| format!("{} {} {}", i.kind.name(), i.value.visible(), i.seen)).collect()
     }
 

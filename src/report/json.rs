@@ -231,8 +231,17 @@ impl<'a> Raw<'a> {
         if self.kind() != Kind::Text {
             return Untrusted::from(self.bytes());
         }
+        Untrusted::from_json(self.content())
+    }
+
+    /// What stands between a string's quotes, still escaped; other values as written.
+    #[must_use]
+    pub fn content(self) -> &'a [u8] {
+        if self.kind() != Kind::Text {
+            return self.bytes();
+        }
         let end = text_end(self.0).map_or(self.0.len(), |end| end - 1);
-        Untrusted::from_json(self.0.get(1..end).unwrap_or_default())
+        self.0.get(1..end).unwrap_or_default()
     }
 
     /// A whole number, written as a number or in a string.

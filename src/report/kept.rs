@@ -27,12 +27,12 @@ const FORMS: [Form; 5] = [Form::Scalar, Form::Array, Form::Object, Form::Loose, 
 const IS_KNOWN: u8 = 0x80;
 
 impl Index {
-    /// The index of a whole body: the one that is kept, or else one made now.
+    /// The index of a whole body: the one that is kept, if it is sound, or else one made now.
     ///
     /// # Errors
     /// When the body cannot be read.
     pub fn open(body: &Body) -> io::Result<Self> {
-        Self::kept(body).map_or_else(|| Self::of(body), Ok)
+        Self::kept(body).filter(|kept| kept.verify().is_ok()).map_or_else(|| Self::of(body), Ok)
     }
 
     /// The index that is kept of a body, if it is sound as far as its head goes; see [`Index::verify`].

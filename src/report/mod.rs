@@ -13,6 +13,8 @@
 pub mod attributes;
 pub mod body;
 mod column;
+pub mod compare;
+pub mod find;
 pub mod hashes;
 pub mod identifier;
 pub mod index;
@@ -27,6 +29,8 @@ pub mod records;
 pub mod retention;
 mod row_set;
 pub mod rows;
+pub mod rules;
+mod stream;
 pub mod tree;
 
 pub use attributes::{ATTRIBUTES, Attribute, Pane};

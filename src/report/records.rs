@@ -241,7 +241,7 @@ mod tests {
     fn report(json: &str) -> Report {
         let body = Body::in_memory(json.as_bytes().to_vec());
         let index = Index::of(&body).unwrap();
-        Report { body, index }
+        Report::new(body, index)
     }
 
     fn records(json: &str) -> Vec<String> {

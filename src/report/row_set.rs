@@ -25,11 +25,23 @@ impl RowSet {
         }
     }
 
+    /// Takes a row out.
+    pub fn remove(&mut self, section: usize, row: u32) {
+        if let Some(rows) = self.sections.get_mut(&section)
+            && let Ok(at) = rows.binary_search(&row)
+        {
+            rows.remove(at);
+        }
+    }
+
     /// Adds the rows of another set.
     pub fn extend(&mut self, other: &Self) {
-        for (section, rows) in &other.sections {
-            for row in rows {
-                self.insert(*section, *row);
+        for (section, more) in &other.sections {
+            let rows = self.sections.entry(*section).or_default();
+            if rows.last().is_none_or(|last| more.first().is_none_or(|first| last < first)) {
+                rows.extend_from_slice(more);
+            } else {
+                more.iter().for_each(|row| self.insert(*section, *row));
             }
         }
     }
@@ -81,8 +93,10 @@ mod tests {
     proptest! {
         #[test]
         fn a_row_set_is_a_set_in_order(places in prop::collection::vec((0_usize..4, 0_u32..40), 0..80)) {
-            let naive: BTreeSet<_> = places.iter().copied().collect();
-            let set: RowSet = places.into_iter().collect();
+            let naive: BTreeSet<(usize, u32)> = places.iter().copied().collect();
+            let (first, second) = places.split_at(places.len() / 2);
+            let mut set: RowSet = first.iter().copied().collect();
+            set.extend(&second.iter().copied().collect());
             let found: Vec<_> = set.sections().flat_map(|(n, rows)| rows.iter().map(move |row| (n, *row))).collect();
             prop_assert_eq!(&found, &naive.iter().copied().collect::<Vec<_>>());
             prop_assert_eq!(set.len(), naive.len());

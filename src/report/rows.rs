@@ -3,29 +3,30 @@
 use super::attributes::{Field, Pane, Shape};
 use super::body::Body;
 use super::identifier::Identifier;
-use super::index::{Form, Index, Section};
+use super::index::{Batch, Form, Index, Section};
 use super::json::{Event, Kind, Raw, Scanner};
 use super::note::Item;
 use crate::text::Untrusted;
 use std::borrow::Cow;
 use std::io;
+use std::sync::Arc;
 
 /// How many bytes of a row are read to show it in a line; a longer row is read whole only when it is opened.
-const PREVIEW: u64 = 16 * 1024;
+pub(super) const PREVIEW: u64 = 16 * 1024;
 
 /// How many bytes of a row are read when it is opened.
-const WHOLE_ROW: u64 = 8 * 1024 * 1024;
+pub(super) const WHOLE_ROW: u64 = 8 * 1024 * 1024;
 
 /// How many nested values are joined in a line before the rest is counted.
 const JOINED: usize = 8;
 
-/// A report: its bytes, and where its rows start.
-#[derive(Debug)]
+/// A report: its bytes, and where its rows start. Clones share both.
+#[derive(Debug, Clone)]
 pub struct Report {
     /// The bytes as received.
     pub body: Body,
     /// Where the rows start, as far as the bytes have been read.
-    pub index: Index,
+    pub index: Arc<Index>,
 }
 
 /// One row as it stands in a pane.
@@ -90,7 +91,28 @@ impl Report {
     /// A report of which no byte has been read.
     #[must_use]
     pub fn unread(body: Body) -> Self {
-        Self { body, index: Index::default() }
+        Self::new(body, Index::default())
+    }
+
+    /// A report whose rows have been found.
+    #[must_use]
+    pub fn new(body: Body, index: Index) -> Self {
+        Self { body, index: Arc::new(index) }
+    }
+
+    /// Adds what was found next. An index that somebody else still looks at is left to them as it was.
+    pub fn absorb(&mut self, batch: Batch) {
+        Arc::make_mut(&mut self.index).absorb(batch);
+    }
+
+    /// Offset of the body up to which rows are known whole, and so can be searched.
+    #[must_use]
+    pub fn searchable(&self) -> u64 {
+        let last = |section: &Section| section.start(section.len().checked_sub(1)?).map(u64::from);
+        match self.index.is_complete {
+            true => self.body.len(),
+            false => self.index.sections.iter().filter_map(last).max().unwrap_or(0),
+        }
     }
 
     /// The identifier that the report itself gives.
@@ -142,12 +164,35 @@ impl Report {
     #[must_use]
     pub fn row(&self, section: usize, row: usize) -> Row {
         let Some(found) = self.section(section) else { return Row::default() };
-        let pieces = match self.row_bytes(found, row, PREVIEW) {
-            Ok(bytes) if found.form == Form::Processes => self.process(found, row, &bytes, PREVIEW),
-            Ok(bytes) => pieces(found, &bytes),
-            Err(error) => vec![Piece::Own(format!("(unreadable: {error})").into())],
+        match self.row_bytes(found, row, PREVIEW) {
+            Ok(bytes) => self.row_from(section, row, &bytes),
+            Err(error) => {
+                Row { label: label(found), pieces: vec![Piece::Own(format!("(unreadable: {error})").into())] }
+            }
+        }
+    }
+
+    /// Decodes a row from its bytes.
+    pub(super) fn row_from(&self, section: usize, row: usize, bytes: &[u8]) -> Row {
+        let Some(found) = self.section(section) else { return Row::default() };
+        let pieces = match found.form {
+            Form::Processes => self.process(found, row, bytes, PREVIEW),
+            _ => pieces(found, bytes),
         };
         Row { label: label(found), pieces }
+    }
+
+    /// A process as an object without its children, wherever its members stand.
+    pub(super) fn process_without_children(&self, section: usize, row: usize) -> Vec<u8> {
+        let Some(found) = self.section(section) else { return Vec::new() };
+        let bytes = self.row_bytes(found, row, WHOLE_ROW).unwrap_or_default();
+        let mut object = b"{".to_vec();
+        for (name, value) in self.process_members(found, row, &bytes, WHOLE_ROW) {
+            // Only plain names are looked for: one that needs escapes may be left as it is.
+            object.extend([b"\"", name.as_bytes(), b"\":", &value, b","].concat());
+        }
+        object.push(b'}');
+        object
     }
 
     /// The thing that a row tells of, as a note knows it.
@@ -316,7 +361,7 @@ pub(super) fn member_length(bytes: &[u8]) -> usize {
 }
 
 /// A value in one line: strings as they are, flat arrays joined, everything deeper as written.
-fn compact(raw: Raw<'_>) -> Untrusted {
+pub(super) fn compact(raw: Raw<'_>) -> Untrusted {
     let elements: Vec<_> = raw.elements().take(JOINED + 1).collect();
     let is_flat = elements.iter().all(|element| matches!(element.kind(), Kind::Text | Kind::Word));
     match raw.kind() {
@@ -384,7 +429,7 @@ mod tests {
     fn report(json: &str) -> Report {
         let body = Body::in_memory(json.as_bytes().to_vec());
         let index = Index::of(&body).unwrap();
-        Report { body, index }
+        Report::new(body, index)
     }
 
     /// Label and text of every row of a pane.

@@ -180,6 +180,19 @@ impl Folds {
         }
     }
 
+    /// Shows a row: what is folded above it is unfolded.
+    pub fn reveal(&mut self, row: usize, depths: &Depths) {
+        let mut above = depths.parent(row);
+        let mut is_changed = false;
+        while let Some(parent) = above {
+            is_changed |= u32::try_from(parent).is_ok_and(|parent| self.folded.remove(&parent));
+            above = depths.parent(parent);
+        }
+        if is_changed {
+            self.refresh(depths);
+        }
+    }
+
     /// Folds every row that has children, or none.
     pub fn fold_all(&mut self, fold: bool, depths: &Depths) {
         let rows = (0..depths.len()).filter(|row| fold && depths.has_children(*row));

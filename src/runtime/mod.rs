@@ -15,7 +15,9 @@ mod held;
 mod painter;
 mod performer;
 mod plain;
+pub mod recall;
 mod saver;
+pub mod search;
 mod signals;
 mod terminal;
 

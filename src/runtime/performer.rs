@@ -1,25 +1,30 @@
 //! Performs effects beside the loop, and answers with messages.
 
-use super::{clipboard, held, saver};
+use super::recall::held_of;
+use super::{clipboard, held, saver, search};
+use crate::app::finder::{HitGroup, MOST_HITS, Ticket};
 use crate::app::ledger::{LedgerLine, LedgerPage, SHOWN};
-use crate::app::message::{Failure, HeldPage, HeldReport, Here, Opening, Recent};
+use crate::app::message::{Failure, HeldPage, Here, Opening, Recent};
 use crate::app::{Effect, Message};
 use crate::gate::{Answer, Cost, Gate, GateError};
 use crate::quota::{Balances, Entitlements, Period, Usage};
+use crate::report::compare::Matrix;
+use crate::report::find::{Pattern, Scope};
 use crate::report::hashes::Hashes;
 use crate::report::identifier::Sha256;
 use crate::report::index::Batch;
 use crate::report::page::Page;
 use crate::report::rows::{Line, lines};
-use crate::report::{Body, Index, Indexer, Indicators, Report};
-use crate::request::{Listing, Quote, Request};
+use crate::report::rules::Rules;
+use crate::report::{Body, Index, Indexer, Indicators, Report, RowSet};
+use crate::request::{Quote, Request};
 use crate::service::Received;
 use crate::store::{LedgerEntry, StoreError};
 use crate::text::Untrusted;
 use jiff::Timestamp;
-use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -64,6 +69,8 @@ pub struct Performer {
     writing: Arc<AtomicUsize>,
     /// Whether what is beside the loop is to end.
     stopped: Arc<AtomicBool>,
+    /// Searches through a comparison so far.
+    searches: Arc<AtomicUsize>,
     /// The opening of a report that is wanted; an earlier one need not be gone on with.
     opened: Arc<AtomicU64>,
 }
@@ -94,9 +101,9 @@ impl Performer {
     /// When the system cannot start the threads.
     pub fn new(backing: Backing, outbox: Sender<Message>) -> std::io::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build()?;
-        let (pending, opened) = (Arc::default(), Arc::default());
+        let (pending, searches, opened) = (Arc::default(), Arc::default(), Arc::default());
         let (writing, stopped) = (Arc::default(), Arc::default());
-        Ok(Self { backing, outbox, runtime: Some(runtime), pending, opened, writing, stopped })
+        Ok(Self { backing, outbox, runtime: Some(runtime), pending, searches, opened, writing, stopped })
     }
 
     /// Whether nothing is being performed.
@@ -108,6 +115,31 @@ impl Performer {
     /// Performs an effect, without waiting for it.
     pub fn perform(&self, effect: Effect) {
         match (effect, &self.backing) {
+            (Effect::Compare { number, bodies }, _) => self.blocking(
+                move |work| {
+                    let result = Matrix::of(&bodies).map(Arc::new).map_err(|error| error.to_string());
+                    work.send(Message::Compared { number, result });
+                },
+                move |why| Message::Compared { number, result: Err(why) },
+            ),
+            (Effect::Judge { opening, body, rules, own }, _) => {
+                let opened = Arc::clone(&self.opened);
+                self.reading(move |work| {
+                    let is_wanted = || opened.load(Ordering::SeqCst) == opening.0;
+                    judge(&work, opening, &body, rules, own.as_deref(), is_wanted);
+                });
+            }
+            (Effect::Sift { number, matrix, sought }, _) => self.sift(number, matrix, sought),
+            (Effect::RecallBeside(file), Backing::Service(gate)) => {
+                let gate = Arc::clone(gate);
+                self.reading(move |work| {
+                    let held = held_of(&gate, &file);
+                    work.send(match held {
+                        Ok((pages, reports)) => Message::RecalledBeside { file, pages, reports },
+                        Err(error) => Message::Notice(error.to_string()),
+                    });
+                });
+            }
             (Effect::Index { opening, body }, _) => {
                 let opened = Arc::clone(&self.opened);
                 opened.store(opening.0, Ordering::SeqCst);
@@ -115,6 +147,20 @@ impl Performer {
                     move |work| open(&work, opening, &body, || opened.load(Ordering::SeqCst) == opening.0),
                     move |why| Message::Unreadable { opening, why },
                 );
+            }
+            (Effect::Filter { ticket, report, pattern, scope }, _) => {
+                let search = ticket.number;
+                let bug = move |why| Message::Found { search, rows: RowSet::EMPTY, ended: Some(Err(why)) };
+                self.blocking(move |work| filter(&work, &ticket, &report, &pattern, scope), bug);
+            }
+            (Effect::Search { ticket, report, pattern }, _) => {
+                let bug = search_bug(&ticket);
+                self.blocking(move |work| find(&work, &ticket, &report, &pattern), bug);
+            }
+            (Effect::SearchHeld { ticket, pattern }, Backing::Service(gate)) => {
+                let gate = Arc::clone(gate);
+                let bug = search_bug(&ticket);
+                self.blocking(move |work| search_held(&work, &ticket, &gate, &pattern), bug);
             }
             (Effect::StopIndexing, _) => self.opened.store(0, Ordering::SeqCst),
             (Effect::Ask { quote, anew }, Backing::Service(gate)) => self.ask(Arc::clone(gate), quote, anew),
@@ -229,6 +275,7 @@ impl Performer {
                 Effect::Ask { .. }
                 | Effect::GiveUp(_)
                 | Effect::Recall(_)
+                | Effect::RecallBeside(_)
                 | Effect::FindRecent
                 | Effect::WriteNote(_)
                 | Effect::DeleteNote { .. }
@@ -236,6 +283,7 @@ impl Performer {
                 | Effect::Purge(_)
                 | Effect::ReadLedger
                 | Effect::ReadRecord
+                | Effect::SearchHeld { .. }
                 | Effect::LookUp(_),
                 Backing::Document,
             )
@@ -247,6 +295,19 @@ impl Performer {
     fn is_stopped(&self) -> impl Fn() -> bool + Send + 'static {
         let stopped = Arc::clone(&self.stopped);
         move || stopped.load(Ordering::Relaxed)
+    }
+
+    /// Looks through a comparison; a later search makes an earlier one stop.
+    fn sift(&self, number: u64, matrix: Arc<Matrix>, sought: String) {
+        let (searches, this) = (Arc::clone(&self.searches), self.searches.fetch_add(1, Ordering::SeqCst) + 1);
+        self.reading(move |work| {
+            let is_latest = || searches.load(Ordering::SeqCst) == this;
+            match matrix.find(sought.as_bytes(), is_latest) {
+                Ok(found) if is_latest() => work.send(Message::Sifted { number, sought, found }),
+                Ok(_) => {}
+                Err(error) => work.send(Message::Notice(format!("What was compared cannot be read: {error}"))),
+            }
+        });
     }
 
     fn work(&self) -> Work {
@@ -474,45 +535,14 @@ fn notes(gate: &Gate, file: Sha256) -> Message {
 
 /// Everything that is held of a file: its list pages, one after another, and its reports.
 fn recall(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
-    let listing = gate.client().profile().listing;
-    let pages = held_pages(gate, file, listing)?;
-    let mut reports = gate.store().reports(gate.profile(), file)?;
-    // A run that was killed may have left a report that nobody has read yet: asking for it reads it.
-    let known: HashSet<_> = reports.iter().map(|report| report.identifier.clone()).collect();
-    for entry in pages.iter().flat_map(|held| &held.page.entries) {
-        if !known.contains(&entry.identifier) {
-            gate.held(&Request::Behaviour { identifier: entry.identifier.clone() })?;
-            reports.extend(gate.store().report(gate.profile(), &entry.identifier)?);
-        }
-    }
-    let reports = reports.into_iter().map(|held| HeldReport {
-        identifier: held.identifier,
-        here: Here { received: held.received, body: held.body, unkept: None },
-        imported: held.imported,
-    });
-    Ok(Message::Recalled { file: file.clone(), pages, reports: reports.collect() })
-}
-
-fn held_pages(gate: &Gate, file: &Sha256, listing: Listing) -> Result<Vec<HeldPage>, StoreError> {
-    let (mut pages, mut cursor, mut asked) = (Vec::new(), None, HashSet::new());
-    while asked.insert(cursor.clone()) {
-        let request = Request::Behaviours { file: file.clone(), listing, cursor: cursor.clone() };
-        let Some(held) = gate.held(&request)? else { break };
-        // A page that was readable when it was kept, and is not now, ends what is held.
-        let Ok(page) = Page::of(&held.body) else { break };
-        cursor = page.cursor.clone();
-        pages.push(HeldPage { received: held.received, page, unkept: None });
-        if cursor.is_none() {
-            break;
-        }
-    }
-    Ok(pages)
+    let (pages, reports) = held_of(gate, file)?;
+    Ok(Message::Recalled { file: file.clone(), pages, reports })
 }
 
 /// Finds a report's indicators in its bytes.
 fn indicators(body: &Body, is_stopped: &dyn Fn() -> bool) -> std::io::Result<Indicators> {
     let index = Index::open(body)?;
-    Indicators::of(&Report { body: body.clone(), index }, is_stopped)
+    Indicators::of(&Report::new(body.clone(), index), is_stopped)
 }
 
 /// The hashes that a file lists; one that is larger than any list is not read.
@@ -551,6 +581,43 @@ fn open(work: &Work, opening: Opening, body: &Body, is_wanted: impl Fn() -> bool
     }
 }
 
+/// Applies the rules to a report, after reading them where that has not been done.
+fn judge(
+    work: &Work,
+    opening: Opening,
+    body: &Body,
+    rules: Option<Arc<Rules>>,
+    own: Option<&Path>,
+    is_wanted: impl Fn() -> bool,
+) {
+    let rules = rules.unwrap_or_else(|| {
+        let (rules, problems) = read_rules(own);
+        let rules = Arc::new(rules);
+        work.send(Message::Ruled { rules: Arc::clone(&rules), problems });
+        rules
+    });
+    let report = Index::open(body).map(|index| Report::new(body.clone(), index));
+    match report.and_then(|report| rules.judge(&report, &is_wanted)) {
+        Ok(marks) if is_wanted() => work.send(Message::Judged { opening, marks }),
+        // A report that cannot be read has been said to be so.
+        Ok(_) | Err(_) => {}
+    }
+}
+
+/// The rules that are shipped and the user's own; a file that is not there says nothing.
+fn read_rules(own: Option<&Path>) -> (Rules, Vec<String>) {
+    let text = own.map(std::fs::read_to_string);
+    match text {
+        Some(Ok(text)) => Rules::read(Some(("rules.toml", &text))),
+        Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
+            let (rules, mut problems) = Rules::read(None);
+            problems.push(format!("rules.toml cannot be read: {error}; the rules that are shipped work."));
+            (rules, problems)
+        }
+        _ => Rules::read(None),
+    }
+}
+
 /// Reads a report, and tells of its rows as they are found; gives back its index, if that can be kept.
 fn index(work: &Work, opening: Opening, body: &Body, is_wanted: impl Fn() -> bool) -> std::io::Result<Option<Index>> {
     let (mut indexer, mut told) = (Indexer::default(), None::<Instant>);
@@ -572,4 +639,87 @@ fn index(work: &Work, opening: Opening, body: &Body, is_wanted: impl Fn() -> boo
     }
     tell(indexer.finish());
     Ok(whole)
+}
+
+/// Tells the loop of what is found, the first at once and the rest at a pace that leaves it free.
+struct Teller<'a, T> {
+    work: &'a Work,
+    ticket: &'a Ticket,
+    found: T,
+    told: Option<Instant>,
+}
+
+impl<'a, T: Default> Teller<'a, T> {
+    fn new(work: &'a Work, ticket: &'a Ticket) -> Self {
+        Self { work, ticket, found: T::default(), told: None }
+    }
+
+    /// Tells what has been found when it is time; says whether to go on.
+    fn tell(&mut self, is_first: bool, message: impl FnOnce(u64, T) -> Message) -> ControlFlow<()> {
+        if !self.ticket.is_wanted() {
+            return ControlFlow::Break(());
+        }
+        let is_time = self.told.map_or(is_first, |told| told.elapsed() >= PACE);
+        if is_time {
+            self.told = Some(Instant::now());
+            self.work.send(message(self.ticket.number, std::mem::take(&mut self.found)));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// How a search ends that a bug has stopped.
+fn search_bug(ticket: &Ticket) -> impl FnOnce(String) -> Message + Send + 'static {
+    let search = ticket.number;
+    move |why| Message::Hits { search, groups: Vec::new(), searched: (0, 0), ended: Some(Err(why)) }
+}
+
+fn filter(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, scope: Scope) {
+    let mut teller = Teller::<RowSet>::new(work, ticket);
+    let result = crate::report::find::search(report, pattern, scope, &mut |rows| {
+        teller.found.extend(&rows);
+        let is_first = !teller.found.is_empty();
+        teller.tell(is_first, |search, rows| Message::Found { search, rows, ended: None })
+    });
+    let ended = Some(result.map_err(|error| format!("cannot be read: {error}")));
+    work.send(Message::Found { search: ticket.number, rows: teller.found, ended });
+}
+
+fn find(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern) {
+    let mut teller = Teller::<Vec<HitGroup>>::new(work, ticket);
+    let result = search::by_pane(report, pattern, 2, MOST_HITS, &mut |groups| {
+        teller.found.extend(groups);
+        teller.tell(true, |search, groups| Message::Hits { search, groups, searched: (0, 0), ended: None })
+    });
+    let ended = Some(result.map_err(|error| format!("cannot be read: {error}")));
+    work.send(Message::Hits { search: ticket.number, groups: teller.found, searched: (0, 0), ended });
+}
+
+fn search_held(work: &Work, ticket: &Ticket, gate: &Gate, pattern: &Pattern) {
+    let mut teller = Teller::<Vec<HitGroup>>::new(work, ticket);
+    let (store, profile) = (gate.store(), gate.profile());
+    let read = store.notes(profile, None).and_then(|notes| Ok((notes, store.every_report(profile)?)));
+    let reports = match read {
+        Ok((notes, reports)) => {
+            teller.found = search::notes(notes, pattern);
+            reports
+        }
+        Err(error) => {
+            let ended = Some(Err(error.to_string()));
+            return work.send(Message::Hits { search: ticket.number, groups: Vec::new(), searched: (0, 0), ended });
+        }
+    };
+    let reports: Vec<_> = reports.into_iter().map(|(file, held)| search::Searched { file, held }).collect();
+    let (all, mut done, mut unreadable) = (reports.len() as u64, 0, None);
+    search::every_report(&reports, pattern, MOST_HITS, &mut |outcome| {
+        done = outcome.searched;
+        match outcome.found {
+            Ok(found) => teller.found.extend(found.map(|found| found.group)),
+            Err(error) => unreadable = Some(format!("a report cannot be read: {error}")),
+        }
+        let is_first = !teller.found.is_empty();
+        teller.tell(is_first, |search, groups| Message::Hits { search, groups, searched: (done, all), ended: None })
+    });
+    let ended = Some(unreadable.map_or(Ok(()), Err));
+    work.send(Message::Hits { search: ticket.number, groups: teller.found, searched: (done, all), ended });
 }

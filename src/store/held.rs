@@ -46,6 +46,8 @@ pub struct Brought {
 pub struct HeldReport {
     /// Its sandbox identifier.
     pub identifier: Identifier,
+    /// Its file, if the answer that it came with said so.
+    pub file: Option<Sha256>,
     /// The answer that it came with.
     pub answer: AnswerId,
     /// When it came.
@@ -203,6 +205,16 @@ impl Store {
         self.reports_where(profile, "file", &file.as_str())
     }
 
+    /// The newest report of every sandbox of every file, newest first, with the file where it is known.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn every_report(&self, profile: &str) -> Result<Vec<(Option<Sha256>, HeldReport)>, StoreError> {
+        let reports = self.reports_where(profile, "profile", &profile)?;
+        let file = |held: &HeldReport| held.file.clone().or_else(|| held.identifier.parts().file);
+        Ok(reports.into_iter().map(|held| (file(&held), held)).collect())
+    }
+
     fn reports_where(
         &self,
         profile: &str,
@@ -211,7 +223,7 @@ impl Store {
     ) -> Result<Vec<HeldReport>, StoreError> {
         let found = self.with(|connection| {
             let mut select = connection.prepare_cached(&format!(
-                "SELECT r.identifier, r.received, r.answer, r.first, r.after, a.length, a.block, a.imported_from, a.imported_by
+                "SELECT r.identifier, r.received, r.answer, r.first, r.after, a.length, a.block, a.imported_from, a.imported_by, r.file
                  FROM report r JOIN answer a ON a.id = r.answer
                  WHERE r.profile = ?1 AND r.{column} = ?2 ORDER BY r.answer DESC, r.rowid DESC"
             ))?;
@@ -224,8 +236,9 @@ impl Store {
             let Some(identifier) = Identifier::new(Untrusted::from(report.identifier)) else { continue };
             if known.insert(identifier.clone()) {
                 let body = self.body(report.answer, report.lengths).slice(report.range);
+                let file = report.file.as_deref().and_then(Sha256::parse);
                 let FoundReport { answer, received, imported, .. } = report;
-                newest.push(HeldReport { identifier, answer, received, body, imported });
+                newest.push(HeldReport { identifier, file, answer, received, body, imported });
             }
         }
         Ok(newest)
@@ -302,6 +315,7 @@ struct FoundReport {
     range: Range<u64>,
     imported: Option<Imported>,
     lengths: Lengths,
+    file: Option<String>,
 }
 
 impl FoundReport {
@@ -314,6 +328,7 @@ impl FoundReport {
             range: offset(3)?..offset(4)?,
             lengths: Lengths::read(row, 5)?,
             imported: imported(row, 7)?,
+            file: row.get(9)?,
         })
     }
 }

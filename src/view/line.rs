@@ -3,7 +3,8 @@
 use super::canvas::Canvas;
 use super::theme::Meaning;
 use crate::app::Area;
-use crate::text::{Untrusted, Visible, is_shown};
+use crate::report::find::Pattern;
+use crate::text::{Untrusted, UntrustedStr, Visible, is_shown};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use unicode_segmentation::UnicodeSegmentation;
@@ -12,6 +13,18 @@ use unicode_width::UnicodeWidthStr;
 /// The cells of a layout's area.
 pub(super) fn rect(area: Area) -> Rect {
     Rect { x: area.x, y: area.y, width: area.width, height: area.height }
+}
+
+/// The widest root that keeps its place before what is left out: a drive, a hive.
+const ROOT: usize = 8;
+
+/// Columns of the end of a long text that is kept: as many whole segments of a path as fit beside its root.
+fn tail(text: &str, columns: usize) -> usize {
+    const SEPARATORS: [char; 2] = ['\\', '/'];
+    let root = text.find(SEPARATORS).and_then(|end| text.get(..end)).map_or(0, UnicodeWidthStr::width);
+    let root = if root > ROOT { 0 } else { root };
+    let ends = text.match_indices(SEPARATORS).filter_map(|(at, _)| text.get(at..)).map(UnicodeWidthStr::width);
+    ends.into_iter().find(|end| end + root <= columns).unwrap_or(columns - columns / 3)
 }
 
 /// A writer over one row.
@@ -23,6 +36,8 @@ pub(super) struct LineWriter<'a, 'c> {
     /// Columns that are still to be left out at the left.
     skip: usize,
     base: Style,
+    /// What is marked wherever it stands in text from outside.
+    sought: Option<&'a Pattern>,
 }
 
 impl<'a, 'c> LineWriter<'a, 'c> {
@@ -33,7 +48,7 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         let row = Area { y: area.y.saturating_add(row), height: u16::from(row < area.height), ..area };
         let cells = rect(row).intersection(buffer.area);
         let end = if cells.height == 0 { cells.x } else { cells.x + cells.width };
-        Self { buffer, x: cells.x, y: cells.y, end, skip: 0, base: Style::new() }
+        Self { buffer, x: cells.x, y: cells.y, end, skip: 0, base: Style::new(), sought: None }
     }
 
     /// Gives the whole row a style, under those of its pieces.
@@ -47,6 +62,11 @@ impl<'a, 'c> LineWriter<'a, 'c> {
             self.buffer.put(self.x - 1, self.y, "›", 1, mark);
         }
         self
+    }
+
+    /// Marks what is sought in the text from outside that comes next.
+    pub(super) fn mark(&mut self, sought: Option<&'a Pattern>) {
+        self.sought = sought;
     }
 
     /// Columns that are left.
@@ -76,6 +96,12 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         }
     }
 
+    /// Our own words in so many columns, `…` in the place of what does not fit.
+    pub(super) fn own_cut(&mut self, text: &str, columns: usize, meaning: Meaning) {
+        let shown = UntrustedStr::new(text.as_bytes()).visible_cut(columns.min(self.room()));
+        self.visible(&shown, meaning);
+    }
+
     /// Text from outside, by way of the escaper, cut at the end of the row.
     pub(super) fn outside(&mut self, text: &Untrusted, meaning: Meaning) {
         if self.skip == 0 {
@@ -89,24 +115,29 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         }
     }
 
-    /// Text from outside in so many columns, its middle left out where it is longer: paths tell most at both ends.
+    /// Text from outside in so many columns, its middle left out where it is longer: paths tell most at their end, in whole
+    /// segments, and then at their root.
     pub(super) fn elided(&mut self, text: &Untrusted, columns: usize, meaning: Meaning) {
         let columns = columns.min(self.room());
-        let width = text.visible().width();
+        let whole = text.visible();
+        let width = whole.width();
         if width <= columns || columns < 8 {
             return self.outside(text, meaning);
         }
-        let head = (columns - 1) / 3;
-        let tail = columns - 1 - head;
-        self.visible(&text.visible_window(0, head), meaning);
+        let tail = tail(whole.as_str(), columns - 1);
+        self.visible(&text.visible_window(0, columns - 1 - tail), meaning);
         self.own("…", Meaning::Faint);
         self.visible(&text.visible_window(width - tail, tail), meaning);
     }
 
     /// Text that the escaper has made visible.
     pub(super) fn visible(&mut self, text: &Visible, meaning: Meaning) {
-        for grapheme in text.as_str().graphemes(true) {
-            self.put(grapheme, grapheme.width(), meaning);
+        let found = self.sought.map(|sought| sought.spans(text.as_str())).unwrap_or_default();
+        let mut found = found.into_iter().peekable();
+        for (at, grapheme) in text.as_str().grapheme_indices(true) {
+            while found.next_if(|span| span.end <= at).is_some() {}
+            let is_found = found.peek().is_some_and(|span| span.start < at + grapheme.len());
+            self.put(grapheme, grapheme.width(), if is_found { Meaning::Found } else { meaning });
         }
     }
 
@@ -133,5 +164,19 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         let style = if is_whole { self.base } else { self.base.patch(self.buffer.style(meaning)) };
         self.buffer.put(self.x, self.y, grapheme, width, style);
         self.x += u16::try_from(width).unwrap_or(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_path_is_kept_in_whole_segments() {
+        let key = r"HKCU\Software\Microsoft\Windows\CurrentVersion\Run";
+        assert_eq!(tail(key, 25), r"\CurrentVersion\Run".len());
+        assert_eq!(tail(key, 10), r"\Run".len());
+        assert_eq!(tail("no path at all, but long", 12), 8);
+        assert_eq!(tail(r"C:\a-very-long-file-name-without-end", 12), 8);
     }
 }

@@ -6,11 +6,14 @@
 mod away;
 mod bar;
 mod canvas;
+mod compare;
+mod finder;
 mod held;
 mod line;
 mod list;
 mod overlay;
 mod pane;
+mod places;
 pub mod plain;
 mod screen;
 pub mod theme;

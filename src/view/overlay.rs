@@ -25,6 +25,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model
         Overlay::Sheet(sheet) => draw_sheet(buffer, area, sheet, model),
         Overlay::Detail(detail) => draw_detail(buffer, area, detail, model),
         Overlay::Palette(palette) => draw_palette(buffer, area, palette, model),
+        Overlay::Finder(finder) => super::finder::draw(buffer, area, finder, model),
         Overlay::Prompt(form) => draw_form(buffer, area, form, model),
         Overlay::Confirm(confirm) => draw_confirm(buffer, area, confirm, model),
         Overlay::Answer(answer) => draw_answer(buffer, area, answer, model),
@@ -32,6 +33,9 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model
         Overlay::Indicators(list) => away::draw_indicators(buffer, area, list, model),
         Overlay::Artefacts(list) => away::draw_artefacts(buffer, area, list, model),
         Overlay::Save(form) => away::draw_save(buffer, area, form, model),
+        Overlay::Compare(compare) => super::compare::draw(buffer, area, compare, model),
+        Overlay::OtherFile(other) => super::compare::draw_files(buffer, area, other, model),
+        Overlay::Places(places) => super::places::draw(buffer, area, places, model),
         Overlay::Note(form) => draw_note(buffer, area, form, model),
         Overlay::Age(typed) => draw_age(buffer, area, typed, model),
         Overlay::Held(screen) => {

@@ -7,10 +7,12 @@ use crate::app::list::OpenReport;
 use crate::app::notes::MARK;
 use crate::app::panes::{self, Branch, PaneInfo, PaneState, Shown};
 use crate::app::{Area, Model};
+use crate::report::find::Pattern;
 use crate::report::identifier::Identifier;
 use crate::report::rows::Label;
+use crate::report::rules::Severity;
 use crate::report::{Pane, Piece};
-use crate::text::thousands;
+use crate::text::{Untrusted, thousands};
 use unicode_width::UnicodeWidthStr;
 
 /// Columns that labels have at most.
@@ -41,9 +43,11 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
     let count = state.count(&open.report, pane);
     let inside = frame(buffer, area, &title(pane, open, state, model), &position(state, count, has_focus), has_focus);
     if count == 0 {
-        return LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Meaning::Faint);
+        LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Meaning::Faint);
+        return draw_problem(buffer, inside, state);
     }
     let labels = label_columns(open, pane);
+    let is_marked = open.marks.is_some();
     let identifier = model.chosen().and_then(|entry| entry.identifier.as_ref());
     for row in 0..inside.height {
         let position = state.scroll.top + usize::from(row);
@@ -53,9 +57,11 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
             (true, true) => line.base(Meaning::Cursor),
             _ => line,
         };
-        draw_row(line, inside.x, &shown, labels, state);
-        if let Some(identifier) = identifier
-            && let Some(place) = state.place(&open.report, pane, position)
+        let place = state.place(&open.report, pane, position);
+        let mark = model.rules.as_ref().zip(place).and_then(|(rules, place)| open.mark(rules, place));
+        let (line, start) = if is_marked { draw_mark(line, inside.x, mark) } else { (line, inside.x) };
+        draw_row(line, start, &shown, labels, state, mark == Some(Severity::Noise));
+        if let Some((identifier, place)) = identifier.zip(place)
             && model.notes.on_row(identifier, open, place.section, &shown.row).is_some()
         {
             let end = Area { x: inside.x + inside.width.saturating_sub(2), width: inside.width.min(2), ..inside };
@@ -64,6 +70,16 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
     }
     if pane == Pane::Overview {
         draw_note(buffer, inside, identifier, model);
+    }
+    draw_problem(buffer, inside, state);
+}
+
+/// Says in the last row why what is typed is no filter; the rows of the last one that was stay.
+fn draw_problem(buffer: &mut Canvas<'_>, inside: Area, state: &PaneState) {
+    if let Some(problem) = state.filter.as_ref().and_then(|filter| filter.quest.problem.as_ref()) {
+        let last = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
+        buffer.clear(last);
+        LineWriter::new(buffer, last, 0).own(problem, Meaning::Problem);
     }
 }
 
@@ -88,7 +104,7 @@ fn absent(open: &OpenReport, pane: Pane) -> String {
 }
 
 /// The key that goes to a pane, with a blank behind it; empty where it has none.
-fn key(info: &PaneInfo, model: &Model) -> String {
+pub(super) fn key(info: &PaneInfo, model: &Model) -> String {
     model.keys.of(&info.command).first().map(|key| format!("{key} ")).unwrap_or_default()
 }
 
@@ -97,9 +113,33 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
     let more = if open.report.index.is_complete { "" } else { "+" };
     let all = thousands(open.report.count(pane) as u64);
     if state.sieve().is_open() {
-        return format!(" {key}{title} {all}{more}{} ", kinds(pane, open));
+        return format!(" {key}{title} {all}{more}{}{} ", filter_words(state), kinds(pane, open));
     }
-    format!(" {key}{title} {} of {all}{more} ", thousands(state.wanted(&open.report, pane) as u64))
+    let hidden = match state.sieve().hidden().len() as u64 {
+        0 => String::new(),
+        hidden => format!(" · {} noise hidden", thousands(hidden)),
+    };
+    let wanted = thousands(state.wanted(&open.report, pane) as u64);
+    format!(" {key}{title} {wanted} of {all}{more}{}{hidden} ", filter_words(state))
+}
+
+/// The sign of a row's mark in a column of its own.
+fn draw_mark<'a, 'c>(mut line: LineWriter<'a, 'c>, start: u16, mark: Option<Severity>) -> (LineWriter<'a, 'c>, u16) {
+    let meaning = match mark {
+        Some(Severity::High) => Meaning::Problem,
+        Some(Severity::Medium) => Meaning::Price,
+        _ => Meaning::Faint,
+    };
+    line.own(mark.map_or(" ", Severity::sign), meaning);
+    (line, start.saturating_add(1))
+}
+
+/// The filter as the title says it; its line's end is where the next letter goes.
+fn filter_words(state: &PaneState) -> String {
+    let Some(filter) = &state.filter else { return String::new() };
+    let words = Untrusted::from(filter.quest.words()).visible_cut(30);
+    let (end, waits) = (if filter.is_typed { "▏" } else { "" }, if filter.quest.is_running() { " …" } else { "" });
+    format!(" · {words}{end}{waits}")
 }
 
 /// What a pane with several kinds of rows holds of each.
@@ -134,14 +174,18 @@ fn label_columns(open: &OpenReport, pane: Pane) -> usize {
     widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(LABELS) + 1)
 }
 
-fn draw_row(mut line: LineWriter<'_, '_>, start: u16, shown: &Shown, labels: usize, state: &PaneState) {
+fn draw_row<'a>(
+    mut line: LineWriter<'a, '_>,
+    start: u16,
+    shown: &Shown,
+    labels: usize,
+    state: &'a PaneState,
+    is_noise: bool,
+) {
     match &shown.branch {
         Some(branch) => draw_branch(&mut line, branch),
         None => {
-            match &shown.row.label {
-                Label::Known(word) => line.own(word, Meaning::Faint),
-                Label::Named(name) => line.visible(&name.visible_cut(LABELS), Meaning::Faint),
-            }
+            draw_label(&mut line, &shown.row.label);
             line.tab(start, labels);
             if state.shift > 0 {
                 line.own("…", Meaning::Faint);
@@ -149,10 +193,32 @@ fn draw_row(mut line: LineWriter<'_, '_>, start: u16, shown: &Shown, labels: usi
             line.shift(state.shift);
         }
     }
-    let mut room = if state.shift == 0 { value_room(&shown.row.pieces, line.room()) } else { None };
     // What only stands above what is wanted steps back.
-    let value = if shown.is_wanted { Meaning::Text } else { Meaning::Faint };
-    for piece in &shown.row.pieces {
+    let value = if shown.is_wanted && !is_noise { Meaning::Text } else { Meaning::Faint };
+    let sought = state.filter.as_ref().and_then(|filter| filter.quest.pattern.as_deref());
+    draw_pieces(&mut line, &shown.row.pieces, value, state.shift == 0, sought);
+}
+
+/// The word beside a row.
+pub(super) fn draw_label(line: &mut LineWriter<'_, '_>, label: &Label) {
+    match label {
+        Label::Known(word) => line.own(word, Meaning::Faint),
+        Label::Named(name) => line.visible(&name.visible_cut(LABELS), Meaning::Faint),
+    }
+}
+
+/// A row's text in what is left of a line, what is sought marked; elided, its first value gives way to what is said
+/// about it.
+pub(super) fn draw_pieces<'a>(
+    line: &mut LineWriter<'a, '_>,
+    pieces: &[Piece],
+    value: Meaning,
+    is_elided: bool,
+    sought: Option<&'a Pattern>,
+) {
+    line.mark(sought);
+    let mut room = if is_elided { value_room(pieces, line.room()) } else { None };
+    for piece in pieces {
         match (piece, room) {
             (Piece::Value(text), Some(columns)) => {
                 line.elided(text, columns, value);
@@ -173,7 +239,7 @@ fn value_room(pieces: &[Piece], room: usize) -> Option<usize> {
     };
     let total: usize = pieces.iter().map(width).sum();
     let first = pieces.iter().find(|piece| matches!(piece, Piece::Value(_))).map(width)?;
-    (total > room).then(|| room.saturating_sub(total - first).max(room / 2))
+    (total > room).then(|| room.saturating_sub(total - first).max(room * 3 / 5))
 }
 
 fn draw_branch(line: &mut LineWriter<'_, '_>, branch: &Branch) {

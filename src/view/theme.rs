@@ -28,6 +28,8 @@ pub enum Meaning {
     Key,
     /// What something is about: a name, a title.
     Strong,
+    /// What was sought and is found.
+    Found,
 }
 
 /// A theme. No meaning rests on its colour alone: keys, prices and problems are words, the chosen row has a mark.
@@ -137,6 +139,7 @@ fn dark(meaning: Meaning) -> Ink {
         Meaning::Problem => ink(0xf0_7178, Color::LightRed, BOLD),
         Meaning::Key => ink(0x7f_c8ff, Color::Cyan, NONE),
         Meaning::Strong => plain(BOLD),
+        Meaning::Found => ink(0xeb_bc5c, Color::Yellow, BOLD.union(Modifier::UNDERLINED)),
     }
 }
 
@@ -153,6 +156,7 @@ fn light(meaning: Meaning) -> Ink {
         Meaning::Problem => ink(0xb3_1d28, Color::Red, BOLD),
         Meaning::Key => ink(0x1a_56b0, Color::Blue, NONE),
         Meaning::Strong => plain(BOLD),
+        Meaning::Found => ink(0x8f_5a00, Color::Magenta, BOLD.union(Modifier::UNDERLINED)),
     }
 }
 
@@ -161,7 +165,7 @@ fn contrast(meaning: Meaning) -> Ink {
         Meaning::Text | Meaning::Detail | Meaning::Faint | Meaning::Frame => plain(NONE),
         Meaning::Focus | Meaning::Strong | Meaning::Free => plain(BOLD),
         Meaning::Cursor => plain(Modifier::REVERSED),
-        Meaning::Price | Meaning::Key => plain(BOLD.union(Modifier::UNDERLINED)),
+        Meaning::Price | Meaning::Key | Meaning::Found => plain(BOLD.union(Modifier::UNDERLINED)),
         Meaning::Problem => plain(BOLD.union(Modifier::REVERSED)),
     }
 }
@@ -172,7 +176,7 @@ fn mono(meaning: Meaning) -> Ink {
         Meaning::Faint | Meaning::Frame => plain(DIM),
         Meaning::Focus | Meaning::Strong | Meaning::Key => plain(BOLD),
         Meaning::Cursor => plain(Modifier::REVERSED),
-        Meaning::Price | Meaning::Problem => plain(BOLD.union(Modifier::UNDERLINED)),
+        Meaning::Price | Meaning::Problem | Meaning::Found => plain(BOLD.union(Modifier::UNDERLINED)),
     }
 }
 
@@ -249,7 +253,7 @@ impl Depth {
 mod tests {
     use super::*;
 
-    const MEANINGS: [Meaning; 11] = [
+    const MEANINGS: [Meaning; 12] = [
         Meaning::Text,
         Meaning::Detail,
         Meaning::Faint,
@@ -261,6 +265,7 @@ mod tests {
         Meaning::Problem,
         Meaning::Key,
         Meaning::Strong,
+        Meaning::Found,
     ];
 
     /// How bright a colour is to the eye, from 0 to 1, by WCAG.

@@ -1,7 +1,7 @@
 //! Keys: the bar shows none that does nothing, help and palette find them, and what the config changes is dispatched as shown.
 
 use crate::screen;
-use crate::stage::{Stage, main_file, options};
+use crate::stage::{Stage, file, main_file, options};
 use behaview::app::keymap::Change;
 use behaview::app::{Command, Key, Keymap, Place};
 use behaview::demo::{Demo, Listing, Options};
@@ -32,6 +32,14 @@ const WAYS: &[&str] = &[
     "enter d",
     "enter x",
     "enter Y",
+    "enter 4 /",
+    "enter 4 / s t a g e enter",
+    "F s t a g e",
+    "S s t a g e",
+    "c",
+    "c /",
+    "c enter",
+    "!",
     ": v 3 - r e s c a n enter",
 ];
 
@@ -44,7 +52,9 @@ fn ways() -> Vec<String> {
     let public = &Demo::public_files()[0].sha256;
     let typed = [spelled("v3-file", public), spelled("v3-rescan", public), spelled("v3-analysis", "x")];
     let folded = format!("{} -", typed[0]);
-    WAYS.iter().map(|way| (*way).to_owned()).chain(typed).chain([folded]).collect()
+    let letters = file("Unfriendly").to_string().chars().map(String::from).collect::<Vec<_>>().join(" ");
+    let other = format!("f {letters} enter enter c w");
+    WAYS.iter().map(|way| (*way).to_owned()).chain(typed).chain([folded, other]).collect()
 }
 
 fn at(way: &str) -> Stage {

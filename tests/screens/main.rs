@@ -13,7 +13,9 @@
 
 mod asking;
 mod away;
+mod comparing;
 mod files;
+mod finding;
 mod going_wrong;
 mod held;
 mod keys;
@@ -22,6 +24,7 @@ mod list;
 mod looks;
 mod mouse;
 mod notes;
+mod noticing;
 mod panes;
 mod paying;
 mod picture;

@@ -144,6 +144,12 @@ impl Stage {
         self.keys("enter");
     }
 
+    /// Goes back to the start screen, and opens another file there.
+    pub fn open_other(&mut self, file: &Sha256) {
+        self.keys("esc f");
+        self.open(file);
+    }
+
     /// Ends the program and starts it again on the same store, with the service switched off.
     pub fn restart_without_service(mut self) -> Self {
         self.demo = None;

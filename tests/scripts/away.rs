@@ -32,7 +32,7 @@ type At = (String, usize, String);
 fn leaves_of(name: &str) -> BTreeMap<At, Vec<String>> {
     let body = Body::in_memory(std::fs::read(fixture(name)).unwrap());
     let index = Index::of(&body).unwrap();
-    let report = Report { body, index };
+    let report = Report::new(body, index);
     let mut found: BTreeMap<At, Vec<String>> = BTreeMap::new();
     for (section, rows) in report.index.sections.iter().enumerate() {
         for row in 0..rows.len() {

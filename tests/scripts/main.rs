@@ -9,6 +9,7 @@
 
 mod around;
 mod away;
+mod compare;
 mod config;
 mod cost;
 mod counters;
@@ -19,5 +20,6 @@ mod keys;
 mod ledger;
 mod plain;
 mod reports;
+mod search;
 mod spending;
 mod store;

@@ -152,20 +152,3 @@ fn pasted_megabytes_with_escapes_are_text() {
     assert_eq!(terminal.wait_for_end(), 143);
     terminal.assert_given_back();
 }
-
-#[test]
-fn what_was_typed_or_pasted_ahead_of_a_price_does_not_pay() {
-    let mut terminal = demo();
-    terminal.press("f");
-    terminal.wait_for("Which file?");
-    let hash = "0011223344556677".repeat(4);
-    // The paste ends itself, and brings the keys that open the file and list it.
-    terminal.press(&format!("\u{1b}[200~{hash}\u{1b}[201~\r\r\r"));
-    terminal.wait_for("came before its price");
-    terminal.wait_for("spent this session: 1");
-    // Pressed by somebody who sees the price, the same key pays.
-    terminal.press("\r");
-    terminal.wait_for("perhaps 1 more");
-    terminal.press("q");
-    assert_eq!(terminal.wait_for_end(), 0);
-}

@@ -133,7 +133,7 @@ fn report(bytes: &[u8], noise: &mut Noise) {
     let counts =
         |index: &Index| index.sections.iter().map(|section| (section.name.clone(), section.len())).collect::<Vec<_>>();
     assert_eq!(counts(&index), counts(&pieced));
-    let report = Report { body, index };
+    let report = Report::new(body, index);
     let _ = (report.identifier(), report.kind());
     for section in 0..report.index.sections.len() {
         for row in 0..report.index.sections[section].len().min(50) {

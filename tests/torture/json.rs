@@ -48,7 +48,7 @@ fn report(attributes: &str) -> Report {
     let body = Body::in_memory(text.into_bytes());
     let index = Index::of(&body).unwrap();
     assert!(index.is_json && !index.is_cut);
-    Report { body, index }
+    Report::new(body, index)
 }
 
 /// Reads everything there is of a section; gives how many rows it has. The envelope may have one of the same name.
@@ -119,7 +119,7 @@ fn what_stands_around_a_report_does_not_cost_it() {
     {
         let body = Body::in_memory(text.clone().into_bytes());
         let index = Index::of(&body).unwrap();
-        assert!(read_all(&Report { body, index }, "tags") >= 1, "{text:?}");
+        assert!(read_all(&Report::new(body, index), "tags") >= 1, "{text:?}");
     }
     for text in ["", " ", "\u{feff}", "nul", "<html>", "\0", "]", "oops"] {
         let body = Body::in_memory(text.as_bytes().to_vec());

@@ -111,7 +111,7 @@ impl Stage {
         let here = behaview::app::Here { received: now(), body: Body::in_memory(report.to_vec()), unkept: None };
         let identifier = behaview::report::Report {
             body: here.body.clone(),
-            index: behaview::report::Index::of(&here.body).unwrap(),
+            index: behaview::report::Index::of(&here.body).unwrap().into(),
         }
         .identifier();
         let effects = model.open_document(name.to_owned(), vec![(identifier, here)]);

@@ -103,7 +103,7 @@ pub(super) static COMMANDS: &[Command] = &[
         act: Act::Local(Model::find_indicators),
     },
     Command {
-        name: "go-to-row",
+        name: "go-to-indicator",
         keys: &[ENTER],
         label: "go to its row",
         help: "Go to the first row that names the indicator",

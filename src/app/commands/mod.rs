@@ -5,7 +5,9 @@
 //! shown before the key is pressed.
 
 mod away;
+mod compare;
 mod context;
+mod find;
 mod held;
 mod moving;
 mod over;
@@ -22,8 +24,16 @@ use crate::request::Request;
 pub(in crate::app) use context::has_report;
 
 /// Every command, by what it is about. Where two have the same key, the first that applies is meant.
-pub static COMMANDS: [&[Command]; 6] =
-    [sandboxes::COMMANDS, report::COMMANDS, away::COMMANDS, over::COMMANDS, held::COMMANDS, moving::COMMANDS];
+pub static COMMANDS: [&[Command]; 8] = [
+    find::COMMANDS,
+    sandboxes::COMMANDS,
+    report::COMMANDS,
+    compare::COMMANDS,
+    away::COMMANDS,
+    over::COMMANDS,
+    held::COMMANDS,
+    moving::COMMANDS,
+];
 
 /// One command.
 pub struct Command {

@@ -9,7 +9,7 @@ use crate::app::key::{ENTER, key};
 use crate::app::list::Next;
 use crate::app::message::Effect;
 use crate::app::model::Model;
-use crate::app::place::{FILE, LIST, START};
+use crate::app::place::{FILE, LIST, LISTED, START};
 use crate::request::Request;
 
 pub(super) static COMMANDS: &[Command] = &[
@@ -74,9 +74,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "open all",
         help: "Open every report of the list that is not held, one after another; the total is in the bar, the first failure stops it",
         rank: 4,
-        place: LIST,
-        applies: |m| m.batch.is_none() && m.missing_reports().len() > 1,
-        needs: "two reports of the list that are not held",
+        place: LISTED,
+        applies: |m| m.batch.is_none() && m.missing_reports().len() > usize::from(m.comparing().is_none()),
+        needs: "reports of the list that are not held",
         act: Act::Each(Model::missing_price, Model::open_missing),
     },
     Command {

@@ -1,0 +1,267 @@
+//! What is sought and what comes of it: the filter of a pane, and the hits over all panes or over everything that is held.
+
+use super::panes::{Move, Scroll};
+use crate::report::Place;
+use crate::report::find::{How, Pattern};
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::{Folds, Pane, Row};
+use jiff::Timestamp;
+use std::sync::{Arc, Weak};
+
+/// Most hits that are kept of a group; the others are counted.
+pub const MOST_HITS: usize = 50;
+
+/// Words that are typed, and the search that runs for them.
+#[derive(Debug, Clone, Default)]
+pub struct Quest {
+    /// What has been typed.
+    pub typed: String,
+    /// How it is meant.
+    pub how: How,
+    /// What was typed when it last made sense.
+    pub pattern: Option<Arc<Pattern>>,
+    /// Why what is typed makes no sense.
+    pub problem: Option<String>,
+    /// The search that runs.
+    pub(super) run: Option<Run>,
+}
+
+/// A search that runs. Dropping it stops the search.
+#[derive(Debug, Clone)]
+pub(super) struct Run {
+    number: u64,
+    alive: Arc<()>,
+    /// Whether nothing has come of it yet.
+    pub(super) is_new: bool,
+}
+
+/// Goes with a search to those who perform it.
+#[derive(Debug, Clone)]
+pub struct Ticket {
+    /// The search's number.
+    pub number: u64,
+    alive: Weak<()>,
+}
+
+impl Ticket {
+    /// Whether anybody still waits for the search.
+    #[must_use]
+    pub fn is_wanted(&self) -> bool {
+        self.alive.strong_count() > 0
+    }
+}
+
+impl Quest {
+    /// Makes a pattern of what is typed; one that makes no sense leaves the last one. Says whether there is something new to seek.
+    pub(super) fn read(&mut self) -> bool {
+        match Pattern::new(&self.typed, self.how) {
+            Ok(pattern) => {
+                self.problem = None;
+                self.pattern = Some(Arc::new(pattern));
+                true
+            }
+            Err(_) if self.typed.is_empty() => {
+                (self.problem, self.pattern, self.run) = (None, None, None);
+                false
+            }
+            Err(bad) => {
+                self.problem = Some(bad.to_string());
+                false
+            }
+        }
+    }
+
+    /// Begins a search under a number; one that runs is stopped.
+    pub(super) fn begin(&mut self, number: u64) -> Ticket {
+        let alive = Arc::new(());
+        let ticket = Ticket { number, alive: Arc::downgrade(&alive) };
+        self.run = Some(Run { number, alive, is_new: true });
+        ticket
+    }
+
+    /// The search of this number, if it is the one that runs.
+    pub(super) fn run_mut(&mut self, number: u64) -> Option<&mut Run> {
+        self.run.as_mut().filter(|run| run.number == number && Arc::strong_count(&run.alive) > 0)
+    }
+
+    /// Whether a search runs.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.run.is_some()
+    }
+
+    /// The words as a title says them.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let close = if self.how.is_regex { "/" } else { "" };
+        let case = if self.how.is_case_sensitive { " Aa" } else { "" };
+        format!("/{}{close}{case}", self.typed)
+    }
+}
+
+/// The filter of a pane.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// What is sought.
+    pub quest: Quest,
+    /// Whether keys are typed into it.
+    pub is_typed: bool,
+    /// What was folded, and where the cursor stood, before it.
+    pub(super) before: (Folds, Scroll),
+    /// Offset of the body up to which rows have been searched.
+    pub(super) covered: u64,
+}
+
+/// Hits over all panes of a report, or over everything that is held.
+#[derive(Debug)]
+pub struct Finder {
+    /// What is sought.
+    pub quest: Quest,
+    /// Whether everything that is held is searched.
+    pub is_held: bool,
+    /// Hits by pane or by report.
+    pub groups: Vec<HitGroup>,
+    /// Cursor among groups and hits.
+    pub scroll: Scroll,
+    /// Reports that have been searched, and reports in all; nothing where one report is searched.
+    pub searched: (u64, u64),
+}
+
+/// Hits that belong together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HitGroup {
+    /// What they were found in.
+    pub of: Source,
+    /// How many there are.
+    pub count: u64,
+    /// The first of them.
+    pub hits: Vec<Hit>,
+}
+
+/// What hits were found in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A pane of the report that is open.
+    Pane(Pane),
+    /// A report that is held.
+    Report {
+        /// Its file, if it is known.
+        file: Option<Sha256>,
+        /// Its identifier.
+        identifier: Identifier,
+        /// When it came.
+        received: Timestamp,
+    },
+    /// Notes on a report.
+    Notes {
+        /// Its file, if it is known.
+        file: Option<Sha256>,
+        /// Its identifier.
+        identifier: Identifier,
+    },
+}
+
+/// A row or a note that holds what is sought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hit {
+    /// The row's pane, and its place in the report; none for a note.
+    pub at: Option<(Pane, Place)>,
+    /// The row, or the note as a row.
+    pub row: Row,
+}
+
+impl Hit {
+    /// The row's pane; none for a note.
+    #[must_use]
+    pub fn pane(&self) -> Option<Pane> {
+        self.at.map(|(pane, _)| pane)
+    }
+}
+
+/// A line of the list of hits.
+#[derive(Debug, Clone, Copy)]
+pub enum HitLine<'a> {
+    /// What the hits below it were found in.
+    Group(&'a HitGroup),
+    /// A hit.
+    Hit(&'a HitGroup, &'a Hit),
+    /// How many further hits there are.
+    More(&'a HitGroup),
+}
+
+impl HitGroup {
+    fn has_more(&self) -> bool {
+        self.count > self.hits.len() as u64
+    }
+
+    fn lines(&self) -> impl Iterator<Item = HitLine<'_>> {
+        let hits = self.hits.iter().map(move |hit| HitLine::Hit(self, hit));
+        std::iter::once(HitLine::Group(self)).chain(hits).chain(self.has_more().then_some(HitLine::More(self)))
+    }
+}
+
+impl Finder {
+    /// Nothing is typed yet.
+    #[must_use]
+    pub fn new(is_held: bool) -> Self {
+        Self { quest: Quest::default(), is_held, groups: Vec::new(), scroll: Scroll::default(), searched: (0, 0) }
+    }
+
+    /// Groups and hits, one after another.
+    pub fn lines(&self) -> impl Iterator<Item = HitLine<'_>> {
+        self.groups.iter().flat_map(HitGroup::lines)
+    }
+
+    /// How many hits there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.groups.iter().map(|group| group.count).sum()
+    }
+
+    /// Moves among groups and hits.
+    pub fn go(&mut self, movement: Move, height: usize) {
+        let count = self.lines().count();
+        self.scroll.go(movement, count, height);
+    }
+
+    /// The hit under the cursor, or the first of the group under it.
+    #[must_use]
+    pub fn chosen(&self) -> Option<(&HitGroup, &Hit)> {
+        match self.lines().nth(self.scroll.cursor)? {
+            HitLine::Hit(group, hit) => Some((group, hit)),
+            HitLine::Group(group) => Some((group, group.hits.first()?)),
+            HitLine::More(group) => Some((group, group.hits.last()?)),
+        }
+    }
+
+    /// Goes to the next hit or the one before, round about.
+    pub(super) fn step(&mut self, forward: bool) {
+        let hits: Vec<usize> =
+            (0..).zip(self.lines()).filter(|(_, line)| matches!(line, HitLine::Hit(..))).map(|(at, _)| at).collect();
+        let cursor = self.scroll.cursor;
+        let found = if forward {
+            hits.iter().find(|at| **at > cursor).or(hits.first())
+        } else {
+            hits.iter().rfind(|at| **at < cursor).or(hits.last())
+        };
+        self.scroll.cursor = found.copied().unwrap_or(cursor);
+    }
+
+    /// Adds hits to their groups; panes come in their order, reports as they are found.
+    pub(super) fn add(&mut self, more: Vec<HitGroup>) {
+        for group in more {
+            match self.groups.iter_mut().find(|known| known.of == group.of) {
+                Some(known) => {
+                    known.count += group.count;
+                    let room = MOST_HITS.saturating_sub(known.hits.len());
+                    known.hits.extend(group.hits.into_iter().take(room));
+                }
+                None => self.groups.push(group),
+            }
+        }
+        self.groups.sort_by_key(|group| match group.of {
+            Source::Pane(pane) => Pane::ALL.iter().position(|known| *known == pane),
+            Source::Report { .. } | Source::Notes { .. } => None,
+        });
+    }
+}

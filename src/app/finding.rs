@@ -1,0 +1,379 @@
+//! Finding: the filter of a pane as it is typed, hits over all panes and over everything that is held, and going to them.
+
+use super::finder::{Filter, Finder, HitGroup, Quest, Source};
+use super::key::Key;
+use super::list::List;
+use super::message::{Effect, Opening};
+use super::model::{Focus, Model, Screen};
+use super::overlay::Overlay;
+use super::panes::PaneState;
+use super::typing::type_into;
+use crate::report::Place;
+use crate::report::find::{How, Scope};
+use crate::report::identifier::Identifier;
+use crate::report::{Pane, Report, RowSet};
+
+/// Threads that search.
+const THREADS: usize = 2;
+
+/// A row that is gone to as soon as it is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Jump {
+    /// Its report; none for the one that is open.
+    pub report: Option<Identifier>,
+    /// Its pane, and its place in the report; none where the report itself is gone to.
+    pub at: Option<(Pane, Place)>,
+}
+
+/// Whether the end of a search came, and how.
+pub type Ended = Option<Result<(), String>>;
+
+impl Model {
+    /// The filter of the pane with the focus.
+    #[must_use]
+    pub fn filter(&self) -> Option<&Filter> {
+        self.focused().and_then(|pane| self.pane_state(pane).filter.as_ref())
+    }
+
+    /// Whether keys are typed into the filter of the pane with the focus.
+    #[must_use]
+    pub fn is_filtering(&self) -> bool {
+        self.screen == Screen::File && self.overlay.is_none() && self.filter().is_some_and(|filter| filter.is_typed)
+    }
+
+    /// Whether keys are typed into what is sought.
+    #[must_use]
+    pub fn is_seeking(&self) -> bool {
+        self.is_filtering() || matches!(self.overlay, Some(Overlay::Finder(_)))
+    }
+
+    /// Begins to type a filter, or goes on with the one that is there.
+    pub(super) fn begin_filter(&mut self) -> Vec<Effect> {
+        if let Some((pane, open)) = self.focused().zip(self.open_mut()) {
+            let state = open.panes.entry(pane).or_default();
+            let before = (state.folds.clone(), state.scroll);
+            state.filter.get_or_insert_with(|| Filter { before, ..Filter::default() }).is_typed = true;
+        }
+        Vec::new()
+    }
+
+    /// Keeps the filter and gives the keys back; an empty one is none.
+    pub(super) fn keep_filter(&mut self) -> Vec<Effect> {
+        if self.filter().is_some_and(|filter| filter.quest.typed.is_empty()) {
+            return self.drop_filter();
+        }
+        if let Some(filter) = self.filter_mut() {
+            filter.is_typed = false;
+        }
+        Vec::new()
+    }
+
+    /// Takes the filter away; while it is typed everything is as it was before, later the cursor stays on its row.
+    pub(super) fn drop_filter(&mut self) -> Vec<Effect> {
+        if let Some((pane, open)) = self.focused().zip(self.open_mut())
+            && let Some(state) = open.panes.get_mut(&pane)
+            && let Some(filter) = state.filter.take()
+        {
+            let (folds, scroll) = filter.before;
+            state.folds = folds;
+            state.sift(&open.report, pane, |sieve| sieve.find(None));
+            if filter.is_typed {
+                state.scroll = scroll;
+            }
+        }
+        self.settle();
+        Vec::new()
+    }
+
+    fn filter_mut(&mut self) -> Option<&mut Filter> {
+        let pane = self.focused()?;
+        self.open_mut()?.panes.get_mut(&pane)?.filter.as_mut()
+    }
+
+    /// What is being typed to find something: in the list of hits, or in the pane's filter.
+    fn quest_mut(&mut self) -> Option<&mut Quest> {
+        if self.is_filtering() {
+            return self.filter_mut().map(|filter| &mut filter.quest);
+        }
+        match &mut self.overlay {
+            Some(Overlay::Finder(finder)) => Some(&mut finder.quest),
+            _ => None,
+        }
+    }
+
+    /// Typing into what is sought; none for a key that keeps its meaning.
+    pub(super) fn type_quest(&mut self, key: Key) -> Option<Vec<Effect>> {
+        let quest = self.quest_mut()?;
+        type_into(&mut quest.typed, key).then(|| self.seek())
+    }
+
+    /// Adds pasted text to what is sought; says whether something is sought.
+    pub(super) fn paste_quest(&mut self, text: &str) -> Option<Vec<Effect>> {
+        let quest = self.quest_mut()?;
+        text.chars().filter(|c| !c.is_control()).for_each(|c| {
+            type_into(&mut quest.typed, Key::Char(c));
+        });
+        Some(self.seek())
+    }
+
+    /// Means the words otherwise.
+    pub(super) fn change_how(&mut self, change: fn(&mut How)) -> Vec<Effect> {
+        match self.quest_mut() {
+            Some(quest) => {
+                change(&mut quest.how);
+                self.seek()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// Seeks what is typed.
+    fn seek(&mut self) -> Vec<Effect> {
+        if !self.is_filtering() {
+            return self.seek_hits();
+        }
+        let Some(pane) = self.focused() else { return Vec::new() };
+        let Some(filter) = self.filter_mut() else { return Vec::new() };
+        if filter.quest.read() {
+            filter.covered = 0;
+            return self.seek_rows(pane);
+        }
+        if filter.quest.typed.is_empty() {
+            let before = filter.before.clone();
+            if let Some(open) = self.open_mut() {
+                let state = open.panes.entry(pane).or_default();
+                (state.folds, state.scroll) = before;
+                state.sift(&open.report, pane, |sieve| sieve.find(None));
+            }
+        }
+        self.settle();
+        Vec::new()
+    }
+
+    /// Searches the rows of the chosen report's pane that have not been searched yet.
+    fn seek_rows(&mut self, pane: Pane) -> Vec<Effect> {
+        let number = self.next_search();
+        let Some(open) = self.open_mut() else { return Vec::new() };
+        let report = open.report.clone();
+        let Some(filter) = open.panes.get_mut(&pane).and_then(|state| state.filter.as_mut()) else { return Vec::new() };
+        let Some(pattern) = filter.quest.pattern.clone() else { return Vec::new() };
+        let scope = Scope { pane: Some(pane), from: filter.covered, threads: THREADS };
+        let is_further = filter.covered > 0;
+        filter.covered = report.searchable();
+        let ticket = filter.quest.begin(number);
+        if let Some(run) = filter.quest.run.as_mut().filter(|_| is_further) {
+            run.is_new = false;
+        }
+        vec![Effect::Filter { ticket, report, pattern, scope }]
+    }
+
+    /// Goes on with the filters of a report after more of it has been indexed.
+    pub(super) fn seek_further(&mut self, opening: Opening) -> Vec<Effect> {
+        let Some(open) = self.open().filter(|open| open.opening == opening) else { return Vec::new() };
+        let reaches = open.report.searchable();
+        let is_behind = |state: &PaneState| {
+            let filter = state.filter.as_ref();
+            filter.is_some_and(|filter| {
+                !filter.quest.is_running() && filter.quest.pattern.is_some() && filter.covered < reaches
+            })
+        };
+        let behind: Vec<Pane> =
+            open.panes.iter().filter(|(_, state)| is_behind(state)).map(|(pane, _)| *pane).collect();
+        behind.into_iter().flat_map(|pane| self.seek_rows(pane)).collect()
+    }
+
+    /// Takes in rows that a pane's filter has found.
+    pub(super) fn found(&mut self, search: u64, rows: RowSet, ended: Ended) -> Vec<Effect> {
+        let entries = self.list.iter_mut().flat_map(|list| &mut list.entries);
+        for open in entries.filter_map(|entry| entry.open.as_mut()) {
+            let is_it =
+                |state: &mut PaneState| state.filter.as_mut().is_some_and(|f| f.quest.run_mut(search).is_some());
+            let Some((pane, state)) =
+                open.panes.iter_mut().find_map(|(pane, state)| is_it(state).then_some((pane, state)))
+            else {
+                continue;
+            };
+            take_rows(state, &open.report, *pane, search, rows);
+            if let (Some(end), Some(filter)) = (ended, &mut state.filter) {
+                filter.quest.run = None;
+                filter.quest.problem = end.err().or(filter.quest.problem.take());
+            }
+            let opening = open.opening;
+            self.settle();
+            return self.seek_further(opening);
+        }
+        Vec::new()
+    }
+
+    /// Opens the list of hits, with the words of last time.
+    pub(super) fn begin_finding(&mut self, is_held: bool) -> Vec<Effect> {
+        let earlier = self.finder.take().filter(|finder| finder.is_held == is_held);
+        let finder = earlier.unwrap_or_else(|| Finder::new(is_held));
+        self.put_over(Overlay::Finder(finder));
+        self.seek_hits()
+    }
+
+    /// Searches all panes, or everything that is held.
+    fn seek_hits(&mut self) -> Vec<Effect> {
+        let (number, report) = (self.next_search(), self.open().map(|open| open.report.clone()));
+        let Some(Overlay::Finder(finder)) = &mut self.overlay else { return Vec::new() };
+        if !finder.quest.read() {
+            if finder.quest.typed.is_empty() {
+                finder.groups.clear();
+            }
+            return Vec::new();
+        }
+        let Some(pattern) = finder.quest.pattern.clone() else { return Vec::new() };
+        let ticket = finder.quest.begin(number);
+        match (finder.is_held, report) {
+            (true, _) => vec![Effect::SearchHeld { ticket, pattern }],
+            (false, Some(report)) => vec![Effect::Search { ticket, report, pattern }],
+            (false, None) => Vec::new(),
+        }
+    }
+
+    /// Takes in hits.
+    pub(super) fn hits(
+        &mut self,
+        search: u64,
+        groups: Vec<HitGroup>,
+        searched: (u64, u64),
+        ended: Ended,
+    ) -> Vec<Effect> {
+        let over = match &mut self.overlay {
+            Some(Overlay::Finder(finder)) => Some(finder),
+            _ => None,
+        };
+        let finders = over.into_iter().chain(&mut self.finder);
+        for finder in finders {
+            let Some(run) = finder.quest.run_mut(search) else { continue };
+            if std::mem::take(&mut run.is_new) {
+                finder.groups.clear();
+                finder.scroll = Default::default();
+            }
+            finder.add(groups);
+            finder.searched = searched;
+            if let Some(end) = ended {
+                finder.quest.run = None;
+                finder.quest.problem = end.err();
+            }
+            break;
+        }
+        Vec::new()
+    }
+
+    /// Goes to the chosen hit.
+    pub(super) fn go_to_hit(&mut self) -> Vec<Effect> {
+        match self.overlay.take() {
+            Some(Overlay::Finder(finder)) if finder.chosen().is_some() => {
+                self.behind.clear();
+                self.finder = Some(finder);
+                self.go_to_found()
+            }
+            other => {
+                self.overlay = other;
+                Vec::new()
+            }
+        }
+    }
+
+    fn go_to_found(&mut self) -> Vec<Effect> {
+        let Some((group, hit)) = self.finder.as_ref().and_then(Finder::chosen) else { return Vec::new() };
+        let at = hit.at;
+        match group.of.clone() {
+            Source::Pane(_) => self.jump(Jump { report: None, at }),
+            Source::Report { file: None, .. } | Source::Notes { file: None, .. } => {
+                self.warn("The report does not say which file it is of, so it cannot be opened here.");
+                Vec::new()
+            }
+            Source::Report { file: Some(file), identifier, .. } | Source::Notes { file: Some(file), identifier } => {
+                let mut effects = self.open_file(file);
+                effects.extend(self.jump(Jump { report: Some(identifier), at }));
+                effects
+            }
+        }
+    }
+
+    /// Goes to the next hit or the one before: in a filtered pane, or else of the last search.
+    pub(super) fn step_hit(&mut self, forward: bool) -> Vec<Effect> {
+        if self.filter().is_some() {
+            self.step_wanted(forward);
+            return Vec::new();
+        }
+        if let Some(finder) = &mut self.finder {
+            finder.step(forward);
+        }
+        self.go_to_found()
+    }
+
+    fn step_wanted(&mut self, forward: bool) {
+        let height = self.height();
+        let Some((pane, open)) = self.focused().zip(self.open_mut()) else { return };
+        let Some(state) = open.panes.get_mut(&pane) else { return };
+        let (report, count, cursor) = (&open.report, state.count(&open.report, pane), state.scroll.cursor);
+        let is_wanted = |at: &usize| {
+            let place = state.place(report, pane, *at);
+            place.is_some_and(|place| state.sieve().lets_through(place.section, place.row))
+        };
+        let (after, before) =
+            ((cursor + 1..count).chain(0..cursor), (0..cursor).rev().chain((cursor + 1..count).rev()));
+        let found = if forward { after.into_iter().find(is_wanted) } else { before.into_iter().find(is_wanted) };
+        state.scroll.cursor = found.unwrap_or(cursor);
+        state.scroll.settle(count, height);
+    }
+
+    /// Goes to a row now, or when it is there.
+    fn jump(&mut self, jump: Jump) -> Vec<Effect> {
+        self.jump = Some(jump);
+        self.go_on_jumping()
+    }
+
+    /// Goes on towards the row that is wanted: first its report is chosen, then the row.
+    pub(super) fn go_on_jumping(&mut self) -> Vec<Effect> {
+        let Some(jump) = self.jump.clone() else { return Vec::new() };
+        if let (Some(identifier), Some(list)) = (&jump.report, &mut self.list) {
+            let is_it = |entry: &super::list::Entry| entry.identifier.as_ref() == Some(identifier);
+            let Some(at) = list.entries.iter().position(is_it) else { return Vec::new() };
+            list.scroll.cursor = at;
+        }
+        let effects = self.show_chosen();
+        let Some((pane, place)) = jump.at else {
+            self.jump = None;
+            return effects;
+        };
+        let Some(open) = self.list.as_mut().and_then(List::chosen_mut).and_then(|entry| entry.open.as_mut()) else {
+            return effects;
+        };
+        if open.report.section(place.section).is_some_and(|section| section.len() > place.row) {
+            let state = open.panes.entry(pane).or_default();
+            state.scroll.cursor = state.reveal(&open.report, pane, place);
+            self.jump = None;
+            self.focus_pane(pane);
+            self.settle();
+        }
+        effects
+    }
+
+    fn next_search(&mut self) -> u64 {
+        self.searches += 1;
+        self.searches
+    }
+
+    /// Whether there is a hit to go to with the next key.
+    #[must_use]
+    pub fn has_hits(&self) -> bool {
+        let is_here = |finder: &Finder| !finder.is_held && finder.chosen().is_some();
+        self.focus != Focus::List && (self.filter().is_some() || self.finder.as_ref().is_some_and(is_here))
+    }
+}
+
+/// Shows the rows that a filter found; the first of a search take the place of the last one's.
+fn take_rows(state: &mut PaneState, report: &Report, pane: Pane, search: u64, rows: RowSet) {
+    let run = state.filter.as_mut().and_then(|filter| filter.quest.run_mut(search));
+    let is_first = run.is_some_and(|run| std::mem::take(&mut run.is_new));
+    if is_first && state.sieve().found().is_none() {
+        // Everything that is found is to be seen.
+        state.folds = Default::default();
+    }
+    state.sift(report, pane, |sieve| if is_first { sieve.find(Some(rows)) } else { sieve.find_more(&rows) });
+}

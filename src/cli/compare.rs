@@ -1,0 +1,316 @@
+//! `behaview compare`: which sandbox saw what, of one file or of two, from what is held.
+
+use super::document::{self, is_document};
+use super::scripts::{print_json, print_text};
+use super::{Common, Failed, Setup, parse_sha256, setup};
+use crate::app::compare::sides;
+use crate::app::list::{Entry, List, Next};
+use crate::app::panes::PANES;
+use crate::gate::Gate;
+use crate::quota::{Entitlements, Plan};
+use crate::report::compare::{Item, MOST_COLUMNS, Matrix, Presence};
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::rows::Label;
+use crate::report::{Body, Pane, Piece, Row};
+use crate::request::Request;
+use crate::runtime::recall::held_of;
+use crate::text::Untrusted;
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use std::fmt::Write;
+
+const EXAMPLES: &str = "\
+Examples:
+  file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
+  behaview compare $file                             # what each held sandbox saw
+  behaview compare --only all --pane network $file   # what all of them saw on the network
+  behaview compare --only here --sandbox 2 $file     # what the second sandbox alone saw
+  behaview compare --only all --with $file $file     # what two files have in common
+  behaview compare --json $file                      # the same for programs";
+
+/// `behaview compare`
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Compare {
+    /// SHA-256 of a privately scanned file, or a saved list page (- for standard input)
+    file: String,
+    /// SHA-256 of another file, held against the first as a whole
+    #[arg(long, value_name = "SHA256")]
+    with: Option<String>,
+    /// Only items of this pane, by the start of its name
+    #[arg(long, value_name = "NAME")]
+    pane: Option<String>,
+    /// Only items that were seen so
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Only::Any)]
+    only: Only,
+    /// The sandbox that "here" means, by its number or the start of its name; the first held one unless given
+    #[arg(long, value_name = "NAME")]
+    sandbox: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Only {
+    /// Everything
+    Any,
+    /// Seen in all
+    All,
+    /// Seen in some, not in all
+    Some,
+    /// Seen only here
+    Here,
+    /// Seen elsewhere, not here
+    NotHere,
+}
+
+/// One sandbox.
+struct Column {
+    side: usize,
+    file: Option<Sha256>,
+    identifier: Option<Identifier>,
+    body: Option<Body>,
+}
+
+/// What is compared, and what is not known of it.
+struct Compared {
+    columns: Vec<Column>,
+    /// Whether further sandboxes may be on pages that are not held.
+    has_more_pages: bool,
+    /// Sandboxes beyond those that can be compared at once.
+    left_out: usize,
+    /// What holding the missing reports costs.
+    missing: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Printed {
+    columns: Vec<PrintedColumn>,
+    /// Whether further sandboxes may be on pages that are not held.
+    more: bool,
+    /// Sandboxes beyond the 64 that can be compared at once.
+    left_out: usize,
+    /// What holding the missing reports would cost.
+    missing: Option<String>,
+    items: Vec<PrintedItem>,
+}
+
+#[derive(Serialize)]
+struct PrintedColumn {
+    number: usize,
+    file: Option<String>,
+    id: String,
+    sandbox: String,
+    held: bool,
+    /// Items of those that are printed.
+    items: usize,
+}
+
+#[derive(Serialize)]
+struct PrintedItem {
+    pane: &'static str,
+    /// What happened to it.
+    what: String,
+    item: String,
+    /// Numbers of the columns that saw it.
+    seen: Vec<usize>,
+}
+
+impl Compare {
+    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+        let pane = self.pane.as_deref().map(pane_named).transpose()?;
+        let compared = self.compared(common)?;
+        if compared.columns.iter().all(|column| column.body.is_none()) {
+            let missing = compared.missing.map(|price| format!("; its reports cost {price}")).unwrap_or_default();
+            return Err(Failed::not_found(format!(
+                "nothing is held of this file{missing}. behaview list fetches them"
+            ))
+            .into());
+        }
+        let known: Vec<_> = compared.columns.iter().map(|column| (column.side, column.body.is_some())).collect();
+        let (sides, here) = (sides(&known), self.here(&compared.columns)?);
+        let presence = self.only.presence(sides.iter().copied().find(|bits| bits >> here & 1 == 1).unwrap_or(0));
+        let bodies: Vec<_> = compared.columns.iter().map(|column| column.body.clone()).collect();
+        let matrix = Matrix::of(&bodies)?;
+        let items: Vec<&Item> =
+            matrix.select(pane, presence, &sides).iter().filter_map(|n| matrix.items().get(*n as usize)).collect();
+        if self.json {
+            print_json(&printed(&compared, &matrix, &items))
+        } else {
+            print_text(&text(&compared, &matrix, &items))
+        }
+    }
+
+    fn compared(&self, common: &Common) -> anyhow::Result<Compared> {
+        if is_document(&self.file) {
+            if self.with.is_some() {
+                return Err(Failed::usage("--with takes another file of the service's, not a document").into());
+            }
+            let reports = document::read(&self.file)?.reports.into_iter();
+            let columns =
+                reports.map(|(identifier, here)| Column { side: 0, file: None, identifier, body: Some(here.body) });
+            let mut columns: Vec<_> = columns.collect();
+            let left_out = cut(&mut columns);
+            return Ok(Compared { columns, has_more_pages: false, left_out, missing: None });
+        }
+        let Setup { gate, entitled, .. } = setup(common)?;
+        let files = [Some(&self.file), self.with.as_ref()].into_iter().flatten();
+        let (mut columns, mut has_more_pages) = (Vec::new(), false);
+        for (side, file) in files.enumerate() {
+            let (found, more) = held(&gate, &parse_sha256(file)?, side)?;
+            columns.extend(found);
+            has_more_pages |= more;
+        }
+        let left_out = cut(&mut columns);
+        let missing = price(&columns, &entitled);
+        Ok(Compared { columns, has_more_pages, left_out, missing })
+    }
+
+    /// The column that "here" means.
+    fn here(&self, columns: &[Column]) -> anyhow::Result<usize> {
+        let Some(wanted) = &self.sandbox else {
+            return Ok(columns.iter().position(|column| column.body.is_some()).unwrap_or(0));
+        };
+        let number = wanted.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let is_named = |column: &Column| name(column).to_lowercase().starts_with(&wanted.to_lowercase());
+        let found = number.filter(|number| *number < columns.len()).or_else(|| columns.iter().position(is_named));
+        let known = || columns.iter().map(name).collect::<Vec<_>>().join(", ");
+        Ok(found.ok_or_else(|| Failed::usage(format!("there is no such sandbox; there are {}", known())))?)
+    }
+}
+
+/// Leaves out what cannot be compared at once; says how many.
+fn cut(columns: &mut Vec<Column>) -> usize {
+    columns.split_off(MOST_COLUMNS.min(columns.len())).len()
+}
+
+impl Only {
+    fn presence(self, here: u64) -> Presence {
+        match self {
+            Self::Any => Presence::Any,
+            Self::All => Presence::All,
+            Self::Some => Presence::Some,
+            Self::Here => Presence::Only(here),
+            Self::NotHere => Presence::Without(here),
+        }
+    }
+}
+
+fn pane_named(wanted: &str) -> anyhow::Result<Pane> {
+    let wanted = wanted.to_lowercase();
+    let found = PANES.iter().find(|info| info.title.to_lowercase().starts_with(&wanted) || info.short == wanted);
+    let known = || PANES.iter().map(|info| info.title).collect::<Vec<_>>().join(", ");
+    Ok(found
+        .map(|info| info.pane)
+        .ok_or_else(|| Failed::usage(format!("there is no such pane; there are {}", known())))?)
+}
+
+/// The sandboxes of a file as far as they are held, in the order of the pages, and whether there may be more.
+fn held(gate: &Gate, file: &Sha256, side: usize) -> anyhow::Result<(Vec<Column>, bool)> {
+    let (pages, reports) = held_of(gate, file)?;
+    let mut list = List::unasked(file.clone());
+    list.take_recalled(pages, reports);
+    let column = |entry: Entry| {
+        let body = entry.here().map(|here| here.body.clone());
+        Column { side, file: Some(file.clone()), identifier: entry.identifier, body }
+    };
+    let has_more = matches!(list.next, Next::Page(_));
+    Ok((list.entries.into_iter().map(column).collect(), has_more))
+}
+
+/// What the missing reports cost together; none where none is missing.
+fn price(columns: &[Column], entitled: &Entitlements) -> Option<String> {
+    let mut plan = Plan::new();
+    let missing = columns.iter().filter(|column| column.body.is_none()).filter_map(|column| column.identifier.clone());
+    missing.for_each(|identifier| plan.add(Request::Behaviour { identifier }.operation(), entitled));
+    let words = plan.totals().into_iter().map(|(unit, total)| total.words(unit)).collect::<Vec<_>>().join(", ");
+    Some(words).filter(|words| !words.is_empty())
+}
+
+fn name(column: &Column) -> String {
+    column.identifier.as_ref().map(|identifier| identifier.parts().sandbox.visible().to_string()).unwrap_or_default()
+}
+
+fn plain(text: &Untrusted) -> String {
+    String::from_utf8_lossy(text.as_bytes()).into_owned()
+}
+
+fn printed(compared: &Compared, matrix: &Matrix, items: &[&Item]) -> Printed {
+    let columns = compared.columns.iter().enumerate().map(|(n, column)| PrintedColumn {
+        number: n + 1,
+        file: column.file.as_ref().map(ToString::to_string),
+        id: column.identifier.as_ref().map(|identifier| plain(identifier.text())).unwrap_or_default(),
+        sandbox: column.identifier.as_ref().map(|identifier| plain(&identifier.parts().sandbox)).unwrap_or_default(),
+        held: column.body.is_some(),
+        items: items.iter().filter(|item| item.seen >> n & 1 == 1).count(),
+    });
+    let item = |item: &&Item| {
+        let row = matrix.row(item);
+        PrintedItem {
+            pane: title(item.pane),
+            what: words(&row, plain),
+            item: pieces(&row, plain),
+            seen: (0..compared.columns.len()).filter(|n| item.seen >> n & 1 == 1).map(|n| n + 1).collect(),
+        }
+    };
+    Printed {
+        columns: columns.collect(),
+        more: compared.has_more_pages,
+        left_out: compared.left_out,
+        missing: compared.missing.clone(),
+        items: items.iter().map(item).collect(),
+    }
+}
+
+fn title(pane: Pane) -> &'static str {
+    crate::app::panes::info(pane).map_or("", |info| info.title)
+}
+
+fn words(row: &Row, shown: fn(&Untrusted) -> String) -> String {
+    match &row.label {
+        Label::Known(word) => (*word).to_owned(),
+        Label::Named(name) => shown(name),
+    }
+}
+
+fn pieces(row: &Row, shown: fn(&Untrusted) -> String) -> String {
+    let pieces = row.pieces.iter().map(|piece| match piece {
+        Piece::Value(text) | Piece::Detail(text) => shown(text),
+        Piece::Own(words) => words.to_string(),
+    });
+    pieces.collect()
+}
+
+/// A legend, and an item a line: its marks, its pane, what happened, what it is.
+fn text(compared: &Compared, matrix: &Matrix, items: &[&Item]) -> String {
+    let mut out = String::new();
+    for (n, column) in compared.columns.iter().enumerate() {
+        let state = if column.body.is_some() { "held" } else { "not held" };
+        let file = column.file.as_ref().map(Sha256::short).unwrap_or_default();
+        // Writing to a String does not fail.
+        let _ = writeln!(out, "{:>2}  {:<24}  {file:<13}  {state}", n + 1, name(column));
+    }
+    if let Some(price) = &compared.missing {
+        let _ = writeln!(out, "holding what is not held costs {price}: behaview show <identifier>");
+    }
+    if compared.has_more_pages {
+        let _ = writeln!(out, "further sandboxes may be on pages that are not held: behaview list --all <sha256>");
+    }
+    if compared.left_out > 0 {
+        let _ = writeln!(out, "sandboxes left out: {}; {MOST_COLUMNS} are compared at most", compared.left_out);
+    }
+    out.push('\n');
+    for item in items {
+        let marks = compared.columns.iter().enumerate().map(|(n, column)| match (&column.body, item.seen >> n & 1) {
+            (None, _) => '?',
+            (Some(_), 1) => 'x',
+            (Some(_), _) => '.',
+        });
+        let row = matrix.row(item);
+        let visible = |text: &Untrusted| text.visible().to_string();
+        let (what, thing) = (words(&row, visible), pieces(&row, visible));
+        let _ = writeln!(out, "{}  {:<22}  {what:<14}  {thing}", marks.collect::<String>(), title(item.pane));
+    }
+    out
+}

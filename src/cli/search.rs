@@ -1,0 +1,221 @@
+//! `behaview search`: rows of reports that are held, or of documents, by what stands in them. It asks the service for nothing.
+
+use super::document::{self, is_document};
+use super::scripts::{print_lines, print_text};
+use super::{Common, Failed, setup};
+use crate::app::finder::{Hit, HitGroup, MOST_HITS, Source};
+use crate::app::{PANES, panes};
+use crate::gate::Gate;
+use crate::report::find::{How, Pattern};
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::rows::Label;
+use crate::report::{Index, Note, Pane, Piece, Report, Row};
+use crate::runtime::search::{self, Searched, by_pane, every_report};
+use crate::text::{Untrusted, Visible};
+use clap::Args;
+use serde::Serialize;
+use std::ops::ControlFlow;
+
+const EXAMPLES: &str = "\
+Examples:
+  file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
+  behaview search 'CurrentVersion\\Run'
+  behaview search --regex '\\.(exe|dll)$' --pane files --json $file";
+
+/// `behaview search`
+#[derive(Debug, Args)]
+#[command(
+    after_help = EXAMPLES
+)]
+pub(super) struct Search {
+    /// What is sought, in every field of every row; capital and small letters are alike
+    pattern: String,
+    /// Take it as a regular expression
+    #[arg(long)]
+    regex: bool,
+    /// Tell capital from small letters
+    #[arg(long)]
+    case_sensitive: bool,
+    /// Print a JSON object a line
+    #[arg(long)]
+    json: bool,
+    /// Only rows of this pane, by its title or the word in the strip
+    #[arg(long, value_name = "NAME")]
+    pane: Option<String>,
+    /// Only these: files by SHA-256, reports by identifier, or saved reports (- for standard input)
+    what: Vec<String>,
+}
+
+/// A row that holds what is sought.
+#[derive(Serialize)]
+struct Found {
+    file: Option<String>,
+    id: Option<String>,
+    sandbox: Option<String>,
+    pane: &'static str,
+    label: String,
+    text: String,
+}
+
+impl Search {
+    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+        let how = How { is_regex: self.regex, is_case_sensitive: self.case_sensitive };
+        let pattern = Pattern::new(&self.pattern, how);
+        let pattern = pattern.map_err(|bad| Failed::usage(format!("that cannot be sought: {bad}")))?;
+        let pane = self.pane.as_deref().map(pane).transpose()?;
+        let (documents, names): (Vec<_>, Vec<_>) = self.what.iter().partition(|what| is_document(what));
+        let mut hits = 0_u64;
+        let mut print = |of: &Source, name: Option<&str>, hit: &Hit| {
+            if pane.is_none() || pane == hit.pane() {
+                hits += 1;
+                self.print(of, name, hit)
+            } else {
+                Ok(())
+            }
+        };
+        for document in documents {
+            search_document(document, &pattern, &mut print)?;
+        }
+        if !names.is_empty() || self.what.is_empty() {
+            let setup = setup(common)?;
+            let reports = held(&setup.gate, &names)?;
+            search_notes(&setup.gate, &names, &pattern, &mut print)?;
+            search_held(&reports, &pattern, &mut print)?;
+        }
+        if hits == 0 { Err(Failed::not_found("nothing that is held holds this").into()) } else { Ok(()) }
+    }
+
+    fn print(&self, of: &Source, name: Option<&str>, hit: &Hit) -> anyhow::Result<()> {
+        let title = hit.pane().and_then(panes::info).map_or("Notes", |info| info.title);
+        if self.json {
+            return print_lines(&serde_json::to_vec(&found(of, name, hit, title))?);
+        }
+        let (file, sandbox) = match of {
+            Source::Report { file, identifier, .. } | Source::Notes { file, identifier } => {
+                (file.as_ref().map(Sha256::short), identifier.parts().sandbox.visible().to_string())
+            }
+            Source::Pane(_) => (name.map(|name| Untrusted::from(name).visible().to_string()), String::new()),
+        };
+        let label = visible_label(&hit.row);
+        let cells = [file.unwrap_or_default(), sandbox, title.to_owned(), label, visible_text(&hit.row)];
+        let cells: Vec<_> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
+        print_text(&(cells.join("  ") + "\n"))
+    }
+}
+
+type Print<'a> = dyn FnMut(&Source, Option<&str>, &Hit) -> anyhow::Result<()> + 'a;
+
+fn pane(name: &str) -> anyhow::Result<Pane> {
+    let is_meant = |title: &str| title.eq_ignore_ascii_case(name);
+    let found = PANES.iter().find(|info| is_meant(info.title) || is_meant(info.short));
+    found.map(|info| info.pane).ok_or_else(|| {
+        let known: Vec<_> = PANES.iter().map(|info| info.title).collect();
+        Failed::usage(format!("there is no such pane; there are {}", known.join(", "))).into()
+    })
+}
+
+/// The reports that are held of what is named, or all.
+fn held(gate: &Gate, names: &[&String]) -> anyhow::Result<Vec<Searched>> {
+    let (store, profile) = (gate.store(), gate.profile());
+    if names.is_empty() {
+        return Ok(store.every_report(profile)?.into_iter().map(|(file, held)| Searched { file, held }).collect());
+    }
+    let mut reports = Vec::new();
+    for name in names {
+        let found = match (Sha256::parse(name), Identifier::new(Untrusted::from(name.as_str()))) {
+            (Some(file), _) => store.reports(profile, &file)?,
+            (None, Some(identifier)) => store.report(profile, &identifier)?.into_iter().collect(),
+            (None, None) => Vec::new(),
+        };
+        if found.is_empty() {
+            let words = format!(
+                "nothing is held of {}; behaview show fetches a report",
+                Untrusted::from(name.as_str()).visible()
+            );
+            return Err(Failed::not_found(words).into());
+        }
+        reports.extend(found.into_iter().map(|held| Searched { file: held.file.clone(), held }));
+    }
+    Ok(reports)
+}
+
+/// The notes on what is named, or all.
+fn search_notes(gate: &Gate, names: &[&String], pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
+    let mut notes = gate.store().notes(gate.profile(), None)?;
+    let is_named = |note: &Note| {
+        let file = note.file.clone().or_else(|| note.about.identifier.parts().file);
+        let identifier = note.about.identifier.as_bytes();
+        names
+            .iter()
+            .any(|name| name.as_bytes() == identifier || Sha256::parse(name).is_some_and(|name| Some(name) == file))
+    };
+    notes.retain(|note| names.is_empty() || is_named(note));
+    let groups = search::notes(notes, pattern);
+    let mut hits = groups.iter().flat_map(|group| group.hits.iter().map(move |hit| (&group.of, hit)));
+    hits.try_for_each(|(of, hit)| print(of, None, hit))
+}
+
+fn search_held(reports: &[Searched], pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
+    let mut result = Ok(());
+    every_report(reports, pattern, MOST_HITS, &mut |outcome| {
+        result = outcome.found.map_err(anyhow::Error::from).and_then(|found| {
+            let Some(found) = found else { return Ok(()) };
+            let of = &found.group.of;
+            found.group.hits.iter().try_for_each(|hit| print(of, None, hit))?;
+            found.others().try_for_each(|hit| print(of, None, &hit))
+        });
+        if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    result
+}
+
+fn search_document(path: &str, pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
+    let document = document::read(path)?;
+    for (_, here) in document.reports {
+        let report = Report::new(here.body.clone(), Index::of(&here.body)?);
+        let mut result = Ok(());
+        by_pane(&report, pattern, 1, usize::MAX, &mut |groups: Vec<HitGroup>| {
+            let mut hits = groups.iter().flat_map(|group| group.hits.iter().map(move |hit| (&group.of, hit)));
+            result = hits.try_for_each(|(of, hit)| print(of, Some(&document.name), hit));
+            if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        result?;
+    }
+    Ok(())
+}
+
+fn found(of: &Source, name: Option<&str>, hit: &Hit, pane: &'static str) -> Found {
+    let plain = |text: &Untrusted| String::from_utf8_lossy(text.as_bytes()).into_owned();
+    let (file, id, sandbox) = match of {
+        Source::Report { file, identifier, .. } | Source::Notes { file, identifier } => (
+            file.as_ref().map(ToString::to_string),
+            Some(plain(identifier.text())),
+            Some(plain(&identifier.parts().sandbox)),
+        ),
+        Source::Pane(_) => (name.map(str::to_owned), None, None),
+    };
+    let label = match &hit.row.label {
+        Label::Known(word) => (*word).to_owned(),
+        Label::Named(name) => plain(name),
+    };
+    let text = hit.row.pieces.iter().map(|piece| match piece {
+        Piece::Value(text) | Piece::Detail(text) => plain(text),
+        Piece::Own(text) => text.clone().into_owned(),
+    });
+    Found { file, id, sandbox, pane, label, text: text.collect() }
+}
+
+fn visible_label(row: &Row) -> String {
+    match &row.label {
+        Label::Known(word) => (*word).to_owned(),
+        Label::Named(name) => name.visible_cut(40).to_string(),
+    }
+}
+
+fn visible_text(row: &Row) -> String {
+    let text = row.pieces.iter().map(|piece| match piece {
+        Piece::Value(text) | Piece::Detail(text) => text.visible(),
+        Piece::Own(text) => Untrusted::from(text.as_ref()).visible(),
+    });
+    text.map(|piece: Visible| piece.to_string()).collect()
+}

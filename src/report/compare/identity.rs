@@ -1,0 +1,311 @@
+//! What counts as the same item in two reports: a key of what happened, and of the thing in a form that does not depend on the
+//! sandbox.
+//!
+//! | what | the same when |
+//! |---|---|
+//! | everything | the pane and the word beside the row are the same: a file opened here and written there are two items |
+//! | files, modules, command lines | the text is, capitals and the user's name in `\Users\NAME\` apart; `%APPDATA%` and the like are spelled out |
+//! | registry | the key is, with `HKLM`, `HKEY_LOCAL_MACHINE` and `\REGISTRY\MACHINE` as one; the value that was set may differ |
+//! | processes of the tree | the program's file name is, whatever its folder, identifier and place in the tree |
+//! | hosts, addresses, tags, services, signatures, techniques | the name, address and port, or identifier is, capitals apart |
+//! | everything else | the text is, letter by letter |
+//!
+//! What tells one run from another whatever the file does (identifiers, dates, links) is not compared.
+
+use crate::report::attributes::{Attribute, Pane};
+use crate::report::index::{Form, Section};
+use crate::report::json::{Kind, Raw};
+use crate::report::rows::{compact, split_member};
+use memchr::memmem;
+use std::hash::Hasher;
+
+/// Attributes that differ between any two runs.
+const NOT_COMPARED: &[&str] = &[
+    "sandbox_name",
+    "id",
+    "type",
+    "analysis_date",
+    "last_modification_date",
+    "html_report_link",
+    "pcap_link",
+    "evtx_link",
+    "memdump_link",
+];
+
+/// How two texts are held to be the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sense {
+    /// Letter by letter.
+    Exact,
+    /// Capitals do not matter.
+    Case,
+    /// Capitals and the user's name do not matter.
+    Path,
+    /// Nor does the way in which the hive is written.
+    Registry,
+    /// Only the file name counts.
+    Program,
+}
+
+/// The fields of a record that say which thing it is: every one of the first group that is there, or else of the next.
+struct Record {
+    attribute: &'static str,
+    fields: &'static [&'static [&'static str]],
+}
+
+const RECORDS: &[Record] = &[
+    Record { attribute: "memory_dumps", fields: &[&["process"], &["file_name"]] },
+    Record { attribute: "registry_keys_set", fields: &[&["key"]] },
+    Record { attribute: "files_dropped", fields: &[&["path"], &["sha256"]] },
+    Record { attribute: "files_copied", fields: &[&["source", "destination"]] },
+    Record { attribute: "ids_alerts", fields: &[&["rule_msg"], &["rule_id"]] },
+    Record { attribute: "ids_results", fields: &[&["rule_msg"], &["rule_id"]] },
+    Record { attribute: "dns_lookups", fields: &[&["hostname"]] },
+    Record { attribute: "http_conversations", fields: &[&["request_method", "url"]] },
+    Record { attribute: "ip_traffic", fields: &[&["destination_ip", "destination_port", "transport_layer_protocol"]] },
+    Record { attribute: "tls", fields: &[&["sni", "thumbprint"]] },
+    Record { attribute: "mitre_attack_techniques", fields: &[&["id"]] },
+    Record { attribute: "signature_matches", fields: &[&["id"], &["name"], &["description"]] },
+    Record { attribute: "sigma_analysis_results", fields: &[&["rule_id"], &["rule_title"]] },
+    Record { attribute: "permissions_checked", fields: &[&["permission"]] },
+    Record { attribute: "sms_sent", fields: &[&["destination", "body"]] },
+    Record { attribute: "shared_preferences_sets", fields: &[&["key"]] },
+];
+
+/// How the rows of one section are told apart.
+pub(super) struct Way {
+    pane: Pane,
+    label: Vec<u8>,
+    sense: Sense,
+    fields: &'static [&'static [&'static str]],
+    form: Form,
+}
+
+impl Way {
+    /// The way for a section; none where its rows are not compared.
+    pub(super) fn of(section: &Section) -> Option<Self> {
+        let name = section.attribute.map_or("", |attribute| attribute.name);
+        if NOT_COMPARED.contains(&name) {
+            return None;
+        }
+        let label = section.attribute.map_or(section.name.as_bytes(), |known| known.label.as_bytes()).to_vec();
+        let fields = RECORDS.iter().find(|record| record.attribute == name).map_or(&[][..], |record| record.fields);
+        Some(Self { pane: section.pane(), label, sense: sense(section.attribute), fields, form: section.form })
+    }
+
+    /// Hands a row's key to a hasher. `room` is for the work in between, and is emptied first.
+    pub(super) fn hash(&self, bytes: &[u8], room: &mut Vec<u8>, hasher: &mut impl Hasher) {
+        room.clear();
+        self.key(bytes, room);
+        hasher.write_u8(self.pane as u8);
+        hasher.write_usize(self.label.len());
+        hasher.write(&self.label);
+        hasher.write(room);
+    }
+
+    /// Adds a row's key to `out`.
+    fn key(&self, bytes: &[u8], out: &mut Vec<u8>) {
+        if matches!(self.form, Form::Object | Form::Loose) {
+            let (name, value) = split_member(bytes);
+            out.extend_from_slice(name.text().as_bytes());
+            out.push(0);
+            return normalise(compact(value).as_bytes(), self.sense, out);
+        }
+        let raw = Raw::new(bytes);
+        match raw.kind() {
+            Kind::Object if self.form == Form::Processes => self.process_key(raw, out),
+            Kind::Object if self.record_key(raw, out) => {}
+            Kind::Text => normalise(raw.text().as_bytes(), self.sense, out),
+            _ => normalise(compact(raw).as_bytes(), self.sense, out),
+        }
+    }
+
+    fn process_key(&self, raw: Raw<'_>, out: &mut Vec<u8>) {
+        if let Some(name) = raw.member("name") {
+            normalise(name.text().as_bytes(), self.sense, out);
+        }
+    }
+
+    /// Adds the key of a record that has the fields which say what it is.
+    fn record_key(&self, raw: Raw<'_>, out: &mut Vec<u8>) -> bool {
+        let start = out.len();
+        for group in self.fields {
+            let mut members = group.iter().filter_map(|name| raw.member(name)).peekable();
+            if members.peek().is_some() {
+                for value in members {
+                    normalise(compact(value).as_bytes(), self.sense, out);
+                    out.push(0);
+                }
+                return out.len() > start;
+            }
+        }
+        false
+    }
+}
+
+fn sense(attribute: Option<&Attribute>) -> Sense {
+    let Some(attribute) = attribute else { return Sense::Exact };
+    match (attribute.name, attribute.pane) {
+        ("processes_tree" | "memory_dumps", _) => Sense::Program,
+        ("http_conversations" | "memory_pattern_urls" | "calls_highlighted" | "invokes", _) => Sense::Exact,
+        ("mutexes_created" | "mutexes_opened" | "windows_searched" | "windows_hidden", _) => Sense::Exact,
+        (_, Pane::Files | Pane::Processes | Pane::Commands | Pane::Modules) => Sense::Path,
+        (_, Pane::Registry) => Sense::Registry,
+        (_, Pane::Network | Pane::Services | Pane::Tags | Pane::Techniques | Pane::Overview) => Sense::Case,
+        (_, Pane::Text | Pane::Mobile | Pane::Other) => Sense::Exact,
+    }
+}
+
+/// Adds a text in the form in which it is compared.
+fn normalise(text: &[u8], sense: Sense, out: &mut Vec<u8>) {
+    let text = text.trim_ascii();
+    match sense {
+        Sense::Exact => out.extend_from_slice(text),
+        Sense::Case => lower(text, out),
+        Sense::Path => path(text, out),
+        Sense::Registry => registry(text, out),
+        Sense::Program => {
+            let unquoted = text.strip_prefix(b"\"").map_or(text, |rest| rest.strip_suffix(b"\"").unwrap_or(rest));
+            lower(unquoted.rsplit(|byte| matches!(byte, b'\\' | b'/')).next().unwrap_or(unquoted), out);
+        }
+    }
+}
+
+fn lower(text: &[u8], out: &mut Vec<u8>) {
+    out.extend(text.iter().map(u8::to_ascii_lowercase));
+}
+
+/// What the system's own words for folders stand for, in small letters.
+const FOLDERS: &[(&[u8], &[u8])] = &[
+    (br"%userprofile%", br"c:\users\*"),
+    (br"%appdata%", br"c:\users\*\appdata\roaming"),
+    (br"%localappdata%", br"c:\users\*\appdata\local"),
+    (br"%temp%", br"c:\users\*\appdata\local\temp"),
+    (br"%tmp%", br"c:\users\*\appdata\local\temp"),
+    (br"%programdata%", br"c:\programdata"),
+    (br"%allusersprofile%", br"c:\programdata"),
+    (br"%programfiles%", br"c:\program files"),
+    (br"%windir%", br"c:\windows"),
+    (br"%systemroot%", br"c:\windows"),
+];
+
+/// Users that are the same on every machine.
+const KNOWN_USERS: &[&[u8]] = &[b"public", b"default", b"all users", b"*"];
+
+fn path(text: &[u8], out: &mut Vec<u8>) {
+    let text = text.strip_prefix(br"\??\").or_else(|| text.strip_prefix(br"\\?\")).unwrap_or(text);
+    let start = out.len();
+    let word = text.first().filter(|byte| **byte == b'%').and_then(|_| {
+        let folder =
+            |(word, _): &&(&[u8], &[u8])| text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word));
+        FOLDERS.iter().find(folder)
+    });
+    match word {
+        Some((word, meaning)) => {
+            out.extend_from_slice(meaning);
+            lower(text.get(word.len()..).unwrap_or_default(), out);
+        }
+        None => lower(text, out),
+    }
+    hide_user(out, start);
+}
+
+/// Puts `*` in the place of the name after each `\users\`.
+fn hide_user(out: &mut Vec<u8>, start: usize) {
+    const USERS: &[u8] = br"\users\";
+    let mut from = start;
+    while let Some(found) = out.get(from..).and_then(|rest| memmem::find(rest, USERS)) {
+        let name = from + found + USERS.len();
+        let rest = out.get(name..).unwrap_or_default();
+        let length = rest.iter().position(|byte| matches!(byte, b'\\' | b'"')).unwrap_or(rest.len());
+        let is_known = rest.get(..length).is_none_or(|user| user.is_empty() || KNOWN_USERS.contains(&user));
+        if !is_known {
+            out.splice(name..name + length, *b"*");
+        }
+        from = name;
+    }
+}
+
+/// Ways to write a hive, in small letters, with the short one.
+const HIVES: &[(&[u8], &[u8])] = &[
+    (b"hkey_local_machine", b"hklm"),
+    (br"\registry\machine", b"hklm"),
+    (br"registry\machine", b"hklm"),
+    (b"hkey_current_user", b"hkcu"),
+    (b"hkey_classes_root", b"hkcr"),
+    (b"hkey_current_config", b"hkcc"),
+    (b"hkey_users", b"hku"),
+    (br"\registry\user", b"hku"),
+    (br"registry\user", b"hku"),
+];
+
+fn registry(text: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    lower(text, out);
+    let written = out.get(start..).unwrap_or_default();
+    let hive = HIVES.iter().find(|(long, _)| written.starts_with(long)).copied();
+    if let Some((long, short)) = hive {
+        out.splice(start..start + long.len(), short.iter().copied());
+    }
+    // The hive of a person who is logged in is the current user's.
+    let user = out.get(start..).and_then(|written| written.strip_prefix(br"hku\s-1-5-21-"));
+    let user = user.map(|rest| rest.iter().position(|byte| *byte == b'\\').unwrap_or(rest.len()));
+    if let Some(length) = user.filter(|length| {
+        out.get(start..).is_some_and(|w| !w.get(..13 + length).is_some_and(|s| s.ends_with(b"_classes")))
+    }) {
+        out.splice(start..start + br"hku\s-1-5-21-".len() + length, *b"hkcu");
+    }
+    hide_user(out, start);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn same(sense: Sense, a: &str, b: &str) -> bool {
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        normalise(a.as_bytes(), sense, &mut left);
+        normalise(b.as_bytes(), sense, &mut right);
+        left == right
+    }
+
+    #[test]
+    fn paths_are_the_same_whoever_the_user_is() {
+        assert!(same(Sense::Path, r"C:\Users\<USER>\AppData\Roaming\a.DLL", r"c:\users\admin\appdata\roaming\a.dll"));
+        assert!(same(Sense::Path, r"%APPDATA%\a.dll", r"C:\Users\janusz\AppData\Roaming\a.dll"));
+        assert!(same(Sense::Path, r#"x "C:\Users\a\b.exe" /q"#, r#"X "C:\Users\Bob\B.exe" /Q"#));
+        assert!(same(Sense::Path, r"\??\C:\Windows\x", r"C:\WINDOWS\x"));
+        assert!(!same(Sense::Path, r"C:\Users\Public\a", r"C:\Users\admin\a"));
+        assert!(!same(Sense::Path, r"C:\a", r"D:\a"));
+    }
+
+    #[test]
+    fn hives_have_several_names() {
+        let short = r"HKLM\Software\Run";
+        assert!(same(Sense::Registry, short, r"HKEY_LOCAL_MACHINE\SOFTWARE\Run"));
+        assert!(same(Sense::Registry, short, r"\REGISTRY\MACHINE\Software\run"));
+        assert!(same(Sense::Registry, r"HKCU\x", r"HKEY_USERS\S-1-5-21-1-2-3-1001\x"));
+        assert!(same(Sense::Registry, r"HKCU\x", r"\REGISTRY\USER\S-1-5-21-9\X"));
+        assert!(!same(Sense::Registry, r"HKCU\x", r"HKLM\x"));
+        assert!(!same(Sense::Registry, r"HKCU\x", r"HKU\S-1-5-21-1-2-3-1001_Classes\x"));
+    }
+
+    #[test]
+    fn programs_are_known_by_their_file_name() {
+        assert!(same(Sense::Program, r"C:\Windows\System32\CMD.exe", "cmd.exe"));
+        assert!(!same(Sense::Program, "cmd.exe", "cmd"));
+        assert!(!same(Sense::Exact, "Global\\a", "Global\\A"));
+    }
+
+    #[test]
+    fn no_two_attributes_share_a_word_but_old_and_new_alerts() {
+        use crate::report::ATTRIBUTES;
+        for (n, one) in ATTRIBUTES.iter().enumerate() {
+            let twin = ATTRIBUTES.iter().skip(n + 1).find(|other| (other.pane, other.label) == (one.pane, one.label));
+            assert!(twin.is_none_or(|twin| (one.name, twin.name) == ("ids_alerts", "ids_results")), "{one:?} {twin:?}");
+        }
+        for record in RECORDS {
+            assert!(Attribute::named(record.attribute.as_bytes()).is_some(), "{}", record.attribute);
+        }
+    }
+}

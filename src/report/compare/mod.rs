@@ -1,0 +1,332 @@
+//! Which report saw what: rows are items, columns are reports, and a bit for each.
+//!
+//! ```text
+//! bodies ── a thread each ──> hashes of keys, row by row ── one pass ──> items (a bit a report) ── counting sort ──> Matrix
+//! ```
+//! Only hashes are kept, four bytes a row and some thirty an item; the text of an item is decoded when it is looked at.
+
+mod identity;
+
+use super::attributes::{ATTRIBUTES, Pane};
+use super::body::Body;
+use super::index::{Index, Section};
+use super::rows::{Report, Row};
+use identity::Way;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// The most reports that are compared at once: a bit each.
+pub const MOST_COLUMNS: usize = 64;
+
+/// Items against reports.
+#[derive(Debug, Default)]
+pub struct Matrix {
+    columns: Vec<Option<Column>>,
+    items: Vec<Item>,
+}
+
+/// A report that is compared.
+#[derive(Debug)]
+struct Column {
+    report: Report,
+    /// Sections that are compared, in the order of the panes, with the number of their first row in `items`.
+    sections: Vec<(usize, usize)>,
+    /// The item of each row, section after section.
+    items: Vec<u32>,
+}
+
+/// One thing that at least one report saw.
+#[derive(Debug, Clone, Copy)]
+pub struct Item {
+    /// A bit for each report that saw it, the first report's lowest.
+    pub seen: u64,
+    /// The pane that shows it.
+    pub pane: Pane,
+    /// Place of its attribute among the rows of all panes.
+    order: u16,
+    column: u8,
+    section: u32,
+    row: u32,
+}
+
+/// Which items are wanted by who saw them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Presence {
+    /// Every item.
+    #[default]
+    Any,
+    /// Items that every side saw.
+    All,
+    /// Items that some sides saw and others did not.
+    Some,
+    /// Items that no side but this one saw.
+    Only(u64),
+    /// Items that another side saw, and this one did not.
+    Without(u64),
+}
+
+impl Presence {
+    /// Whether an item with these bits is wanted; `sides` are the bits of what is held to each other.
+    #[must_use]
+    pub fn wants(self, seen: u64, sides: &[u64]) -> bool {
+        let is_everywhere = || sides.iter().all(|side| seen & side != 0);
+        match self {
+            Self::Any => true,
+            Self::All => is_everywhere(),
+            Self::Some => !is_everywhere(),
+            Self::Only(side) => seen & side != 0 && seen & !side == 0,
+            Self::Without(side) => seen & side == 0,
+        }
+    }
+}
+
+/// A hash that is one already.
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {}
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+type ByHash = HashMap<u64, u32, BuildHasherDefault<AsItIs>>;
+
+/// What one thread made of one report.
+struct Hashed {
+    report: Report,
+    sections: Vec<(usize, usize)>,
+    hashes: Vec<u64>,
+}
+
+impl Matrix {
+    /// Compares reports, those past [`MOST_COLUMNS`] left out; a report that is not held has a column without marks.
+    ///
+    /// # Errors
+    /// When a body cannot be read.
+    pub fn of(bodies: &[Option<Body>]) -> io::Result<Self> {
+        let keys = RandomState::new();
+        let hashed = hash_all(bodies.get(..MOST_COLUMNS).unwrap_or(bodies), &keys)?;
+        Ok(joined(hashed))
+    }
+
+    /// How many reports are compared, those that are not held included.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Every item, in the order of the panes.
+    #[must_use]
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// An item's row, as the first report that saw it has it.
+    #[must_use]
+    pub fn row(&self, item: &Item) -> Row {
+        let column = self.column(item.column.into());
+        column.map(|column| column.report.row(item.section as usize, item.row as usize)).unwrap_or_default()
+    }
+
+    /// A row of one of the reports.
+    #[must_use]
+    pub fn row_of(&self, column: usize, section: usize, row: usize) -> Row {
+        self.column(column).map(|column| column.report.row(section, row)).unwrap_or_default()
+    }
+
+    /// Where a report saw an item: section and row of each time, `most` at the most.
+    #[must_use]
+    pub fn places(&self, item: usize, column: usize, most: usize) -> Vec<(usize, usize)> {
+        let Some(column) = self.column(column) else { return Vec::new() };
+        let rows = column.items.iter().enumerate().filter(|(_, found)| **found as usize == item);
+        let place = |(at, _): (usize, &u32)| {
+            let section = column.sections.partition_point(|(_, first)| *first <= at).checked_sub(1)?;
+            column.sections.get(section).map(|(section, first)| (*section, at - first))
+        };
+        rows.take(most).filter_map(place).collect()
+    }
+
+    /// How many items of a pane, or of all, each report saw.
+    #[must_use]
+    pub fn counts(&self, pane: Option<Pane>) -> Vec<usize> {
+        let mut counts = vec![0; self.columns.len()];
+        for item in self.items.iter().filter(|item| pane.is_none_or(|pane| pane == item.pane)) {
+            for (column, count) in counts.iter_mut().enumerate() {
+                *count += usize::from(item.seen >> column & 1 == 1);
+            }
+        }
+        counts
+    }
+
+    /// The items of a pane, or of all, that are wanted by who saw them.
+    #[must_use]
+    pub fn select(&self, pane: Option<Pane>, presence: Presence, sides: &[u64]) -> Vec<u32> {
+        let wanted = |item: &Item| pane.is_none_or(|pane| pane == item.pane) && presence.wants(item.seen, sides);
+        (0..).zip(&self.items).filter(|(_, item)| wanted(item)).map(|(n, _)| n).collect()
+    }
+
+    /// The items whose text holds what is sought, capitals apart; `goes_on` is asked now and then.
+    ///
+    /// # Errors
+    /// When a body cannot be read.
+    pub fn find(&self, sought: &[u8], mut goes_on: impl FnMut() -> bool) -> io::Result<Vec<u32>> {
+        let sought = sought.to_ascii_lowercase();
+        let (mut found, mut text) = (Vec::new(), Vec::new());
+        for (number, column) in (0_u8..).zip(&self.columns) {
+            let Some(column) = column else { continue };
+            for (section, first) in &column.sections {
+                if !goes_on() {
+                    return Ok(Vec::new());
+                }
+                column.report.each_row(*section, |row, bytes| {
+                    let item = column.items.get(first + row).copied().unwrap_or(u32::MAX);
+                    let is_its_own = |item: &Item| {
+                        (item.column, item.section as usize, item.row as usize) == (number, *section, row)
+                    };
+                    if self.items.get(item as usize).is_some_and(is_its_own) {
+                        text.clear();
+                        column.report.row_text(*section, row, bytes, &mut text);
+                        text.make_ascii_lowercase();
+                        if memchr::memmem::find(&text, &sought).is_some() {
+                            found.push(item);
+                        }
+                    }
+                    true
+                })?;
+            }
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    fn column(&self, column: usize) -> Option<&Column> {
+        self.columns.get(column).and_then(Option::as_ref)
+    }
+}
+
+/// Hashes the rows of every report, on as many threads as the machine has.
+fn hash_all(bodies: &[Option<Body>], keys: &RandomState) -> io::Result<Vec<Option<Hashed>>> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(bodies.len()).max(1);
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        loop {
+            let column = next.fetch_add(1, Ordering::Relaxed);
+            let Some(body) = bodies.get(column) else { break };
+            let hashed = body.as_ref().map(|body| hash(body, keys)).transpose();
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((column, hashed));
+        }
+    };
+    std::thread::scope(|scope| {
+        (1..threads).for_each(|_| drop(scope.spawn(work)));
+        work();
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(column, _)| *column);
+    done.into_iter().map(|(_, hashed)| hashed).collect()
+}
+
+fn hash(body: &Body, keys: &RandomState) -> io::Result<Hashed> {
+    let report = Report::new(body.clone(), Index::open(body)?);
+    let (mut sections, mut hashes, mut room) = (Vec::new(), Vec::new(), Vec::new());
+    for section in Pane::ALL.into_iter().flat_map(|pane| report.sections(pane)) {
+        let Some((found, way)) = report.section(section).and_then(|found| Some((found, Way::of(found)?))) else {
+            continue;
+        };
+        sections.push((section, hashes.len()));
+        report.each_row(section, |row, bytes| {
+            let mut hasher = keys.build_hasher();
+            // A process's own members may go on behind its children.
+            let goes_on = found.tail(row).is_some();
+            if goes_on {
+                way.hash(&report.process_without_children(section, row), &mut room, &mut hasher);
+            } else {
+                way.hash(bytes, &mut room, &mut hasher);
+            }
+            hashes.push(hasher.finish());
+            true
+        })?;
+    }
+    Ok(Hashed { report, sections, hashes })
+}
+
+/// Gives every hash an item, in the order of panes and attributes.
+fn joined(hashed: Vec<Option<Hashed>>) -> Matrix {
+    let (mut items, mut by_hash) = (Vec::new(), ByHash::default());
+    let mut columns = Vec::new();
+    for (number, hashed) in (0_u8..).zip(hashed) {
+        columns.push(hashed.map(|hashed| join(number, hashed, &mut items, &mut by_hash)));
+    }
+    drop(by_hash);
+    let places = sort(&mut items);
+    for column in columns.iter_mut().flatten() {
+        for item in &mut column.items {
+            *item = places.get(*item as usize).copied().unwrap_or(u32::MAX);
+        }
+    }
+    Matrix { columns, items }
+}
+
+fn join(number: u8, hashed: Hashed, items: &mut Vec<Item>, by_hash: &mut ByHash) -> Column {
+    let Hashed { report, sections, hashes } = hashed;
+    let mut rows = Vec::with_capacity(hashes.len());
+    let ends = sections.iter().skip(1).map(|(_, first)| *first).chain([hashes.len()]);
+    for ((section, first), end) in sections.iter().zip(ends) {
+        let Some(found) = report.section(*section) else { continue };
+        let (pane, order) = (found.pane(), order(found));
+        for (row, hash) in (0_u32..).zip(hashes.get(*first..end).unwrap_or_default()) {
+            let next = u32::try_from(items.len()).unwrap_or(u32::MAX);
+            let item = *by_hash.entry(*hash).or_insert(next);
+            if item == next {
+                let section = u32::try_from(*section).unwrap_or(u32::MAX);
+                items.push(Item { seen: 0, pane, order, column: number, section, row });
+            }
+            if let Some(item) = items.get_mut(item as usize) {
+                item.seen |= 1 << number;
+            }
+            rows.push(item);
+        }
+    }
+    Column { report, sections, items: rows }
+}
+
+/// Place of a section's attribute among those of all panes.
+fn order(section: &Section) -> u16 {
+    let pane = Pane::ALL.iter().position(|pane| *pane == section.pane()).unwrap_or(Pane::ALL.len());
+    u16::try_from(pane * (ATTRIBUTES.len() + 1) + section.rank).unwrap_or(u16::MAX)
+}
+
+/// Sorts items by their order, those of the same order as they come; gives each item's new place by its old one.
+fn sort(items: &mut Vec<Item>) -> Vec<u32> {
+    let mut starts = vec![0_u32; Pane::ALL.len() * (ATTRIBUTES.len() + 1) + 1];
+    let count =
+        |starts: &mut Vec<u32>, at: usize| starts.get_mut(at).map(|n| std::mem::replace(n, *n + 1)).unwrap_or(0);
+    for item in items.iter() {
+        count(&mut starts, item.order.into());
+    }
+    let mut before = 0;
+    for start in &mut starts {
+        before += std::mem::replace(start, before);
+    }
+    let places: Vec<u32> = items.iter().map(|item| count(&mut starts, item.order.into())).collect();
+    let mut sorted = items.clone();
+    for (item, place) in items.iter().zip(&places) {
+        if let Some(slot) = sorted.get_mut(*place as usize) {
+            *slot = *item;
+        }
+    }
+    *items = sorted;
+    places
+}
+
+#[cfg(test)]
+mod tests;

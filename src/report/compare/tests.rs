@@ -1,0 +1,120 @@
+use super::*;
+use crate::report::Piece;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+fn body(report: &Value) -> Body {
+    Body::in_memory(report.to_string().into_bytes())
+}
+
+fn matrix(reports: &[Value]) -> Matrix {
+    let bodies: Vec<_> = reports.iter().map(|report| Some(body(report))).collect();
+    Matrix::of(&bodies).unwrap()
+}
+
+fn text(row: &Row) -> String {
+    let pieces = row.pieces.iter().map(|piece| match piece {
+        Piece::Value(text) | Piece::Detail(text) => text.visible().to_string(),
+        Piece::Own(words) => words.to_string(),
+    });
+    pieces.collect()
+}
+
+/// Items with the numbers of the reports that saw them.
+fn rows(matrix: &Matrix) -> Vec<(String, Vec<usize>)> {
+    let seen = |item: &Item| (0..matrix.columns()).filter(|n| item.seen >> n & 1 == 1).collect();
+    matrix.items().iter().map(|item| (text(&matrix.row(item)), seen(item))).collect()
+}
+
+fn row(text: &str, seen: &[usize]) -> (String, Vec<usize>) {
+    (text.to_owned(), seen.to_vec())
+}
+
+#[test]
+fn items_stand_in_the_order_of_the_panes_and_what_happened_tells_them_apart() {
+    let one = json!({"tags": ["A"], "files_opened": [r"C:\x"], "files_written": [r"C:\x"], "sandbox_name": "one"});
+    let two = json!({"files_written": [r"c:\X", r"C:\x"], "tags": ["B"], "new": {"k": [1]}, "sandbox_name": "two"});
+    let found = matrix(&[one, two]);
+    let wanted = [row("A", &[0]), row("B", &[1]), row(r"C:\x", &[0, 1]), row(r"C:\x", &[0]), row("k: 1", &[1])];
+    assert_eq!(rows(&found), wanted);
+    assert_eq!(found.counts(None), [3, 3]);
+    assert_eq!(found.places(2, 1, 9), [(0, 0), (0, 1)]);
+    assert_eq!(found.select(None, Presence::All, &[1, 2]), [2]);
+    assert_eq!(found.select(None, Presence::Only(2), &[1, 2]), [1, 4]);
+    assert_eq!(found.select(Some(Pane::Files), Presence::Without(2), &[1, 2]), [3]);
+    assert_eq!(found.find(b"C:\\X", || true).unwrap(), [2, 3]);
+}
+
+#[test]
+fn records_are_the_same_by_what_says_which_they_are() {
+    let one = json!({"registry_keys_set": [{"key": r"HKLM\a", "value": "1"}], "dns_lookups": [{"hostname": "A.example"}],
+        "files_dropped": [{"sha256": "ff", "type": "x"}, {"path": r"C:\p", "sha256": "aa"}],
+        "processes_tree": [{"name": r"C:\w\cmd.exe", "process_id": "1", "children": [{"children": [], "name": "b.exe"}]}]});
+    let two = json!({"registry_keys_set": [{"value": "2", "key": r"HKEY_LOCAL_MACHINE\A"}], "dns_lookups": [{"hostname": "a.example", "resolved_ips": ["1"]}],
+        "files_dropped": [{"sha256": "FF"}, {"path": r"C:\P", "sha256": "bb"}],
+        "processes_tree": [{"name": "B.EXE"}, {"name": "CMD.exe", "process_id": "9"}]});
+    assert!(matrix(&[one, two]).items().iter().all(|item| item.seen == 3));
+}
+
+#[test]
+fn a_report_that_is_not_held_has_a_column_without_marks() {
+    let held = body(&json!({"tags": ["A"]}));
+    let found = Matrix::of(&[None, Some(held), None]).unwrap();
+    assert_eq!((found.columns(), found.counts(None)), (3, vec![0, 1, 0]));
+    assert!(found.places(0, 0, 9).is_empty());
+}
+
+/// What the naive matrix holds a text to be.
+fn naive(text: &str) -> String {
+    let small = text.to_ascii_lowercase();
+    let mut parts: Vec<_> = small.split('\\').map(str::to_owned).collect();
+    for n in 2..parts.len() {
+        if parts[n - 1] == "users" {
+            parts[n] = "*".to_owned();
+        }
+    }
+    parts.join("\\")
+}
+
+fn word() -> impl Strategy<Value = String> {
+    prop::sample::select(&["a", "A", "b", "users", "Users", "語", "\u{1b}", "x y", "50%"][..]).prop_map(str::to_owned)
+}
+
+fn path() -> impl Strategy<Value = String> {
+    prop::collection::vec(word(), 1..5).prop_map(|parts| format!("C:\\{}", parts.join("\\")))
+}
+
+fn report() -> impl Strategy<Value = Value> {
+    let lists = prop::collection::vec(prop::collection::vec(path(), 0..8), 3);
+    lists.prop_map(|lists| json!({"modules_loaded": lists[0], "files_opened": lists[1], "strange": lists[2], "verdict_confidence": 5}))
+}
+
+proptest! {
+    #[test]
+    fn the_matrix_agrees_with_a_naive_one(reports in prop::collection::vec(report(), 1..6)) {
+        let mut wanted: BTreeMap<(&str, String), u64> = BTreeMap::new();
+        for (column, report) in reports.iter().enumerate() {
+            for name in ["modules_loaded", "files_opened", "strange"] {
+                for text in report[name].as_array().unwrap() {
+                    let text = text.as_str().unwrap();
+                    let key = if name == "strange" { text.trim().to_owned() } else { naive(text.trim()) };
+                    *wanted.entry((name, key)).or_default() |= 1 << column;
+                }
+            }
+            *wanted.entry(("verdict_confidence", "5".to_owned())).or_default() |= 1 << column;
+        }
+        let found = matrix(&reports);
+        let mut seen: Vec<u64> = found.items().iter().map(|item| item.seen).collect();
+        let mut naive: Vec<u64> = wanted.values().copied().collect();
+        seen.sort_unstable();
+        naive.sort_unstable();
+        prop_assert_eq!(seen, naive);
+        for (number, item) in found.items().iter().enumerate() {
+            for column in 0..reports.len() {
+                let places = found.places(number, column, usize::MAX);
+                prop_assert_eq!(places.is_empty(), item.seen >> column & 1 == 0);
+            }
+        }
+    }
+}

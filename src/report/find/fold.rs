@@ -1,0 +1,79 @@
+//! Letters without their case: what a search that ignores case compares.
+
+/// Kelvin sign and long s: the only characters beyond ASCII that are an ASCII letter in another case.
+pub(super) const ASCII_IN_DISGUISE: [(char, char); 2] = [('k', '\u{212a}'), ('s', '\u{17f}')];
+
+/// A character without its case, where that is one character; a dotless i stays what it is.
+pub(super) fn fold(c: char) -> char {
+    if c.is_ascii() {
+        return c.to_ascii_lowercase();
+    }
+    if c == 'ı' {
+        return c;
+    }
+    single(single(c, c.to_uppercase()), single(c, c.to_uppercase()).to_lowercase())
+}
+
+fn single(otherwise: char, mut found: impl Iterator<Item = char>) -> char {
+    match (found.next(), found.next()) {
+        (Some(one), None) => one,
+        _ => otherwise,
+    }
+}
+
+/// Appends text without its case; bytes that are no text stay as they are.
+pub(super) fn fold_into(text: &[u8], folded: &mut Vec<u8>) {
+    if text.is_ascii() {
+        folded.extend(text.iter().map(u8::to_ascii_lowercase));
+        return;
+    }
+    for chunk in text.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            folded.extend_from_slice(fold(c).encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        folded.extend_from_slice(chunk.invalid());
+    }
+}
+
+/// Every character that is this one without its case.
+pub(super) fn variants(folded: char) -> Vec<char> {
+    let has_case = folded.to_uppercase().ne([folded]) || folded.to_lowercase().ne([folded]);
+    if !has_case && !folded.is_ascii() {
+        return vec![folded];
+    }
+    if folded.is_ascii() {
+        let disguised = ASCII_IN_DISGUISE.iter().filter(|(plain, _)| *plain == folded).map(|(_, other)| *other);
+        let mut found = vec![folded];
+        found.extend(Some(folded.to_ascii_uppercase()).filter(|upper| *upper != folded));
+        found.extend(disguised);
+        return found;
+    }
+    ('\u{80}'..LAST_WITH_CASE).filter(|c| fold(*c) == folded).collect()
+}
+
+/// No character from here on has a case.
+const LAST_WITH_CASE: char = '\u{1f000}';
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_but_the_disguised_folds_to_ascii_and_nothing_late_has_a_case() {
+        for c in '\u{80}'..=char::MAX {
+            let folded = fold(c);
+            assert_eq!(folded.is_ascii(), ASCII_IN_DISGUISE.contains(&(folded, c)), "{c:?}");
+            assert!(c < LAST_WITH_CASE || folded == c, "{c:?}");
+            let has_case = folded.to_uppercase().ne([folded]) || folded.to_lowercase().ne([folded]);
+            assert!(folded == c || has_case || folded.is_ascii(), "{c:?}");
+        }
+    }
+
+    #[test]
+    fn letters_fold_to_one_of_their_cases() {
+        assert_eq!((fold('Σ'), fold('ς'), fold('É'), fold('Я')), ('σ', 'σ', 'é', 'я'));
+        assert_eq!(variants('σ'), ['Σ', 'ς', 'σ']);
+        assert_eq!(variants('k'), ['k', 'K', '\u{212a}']);
+        assert_eq!(variants('中'), ['中']);
+    }
+}

@@ -1,0 +1,17 @@
+//! Finds rows by what stands in them: over the raw bytes in windows, decoding only what may be a hit.
+//!
+//! ```text
+//! words ──> Pattern ──> Anchor: a rare piece of the words, in every way JSON can write it
+//!                          │ bytes in pieces, two at a time
+//!                          v
+//!           candidate ──> its row (by the index) ──> compared where it stands, or the row's leaves decoded ──> RowSet
+//! ```
+
+mod anchor;
+mod fold;
+mod leaves;
+mod pattern;
+mod search;
+
+pub use pattern::{BadPattern, How, Pattern, Scratch};
+pub use search::{Scope, search};

@@ -1,0 +1,185 @@
+//! What is sought: words or a regular expression, with or without regard to case.
+
+use super::anchor::{Anchor, encode};
+use super::fold::{fold, fold_into};
+use memchr::memmem::Finder;
+use regex::bytes::{Regex, RegexBuilder};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Most bytes that a compiled expression takes.
+const LARGEST: usize = 2 * 1024 * 1024;
+
+/// How words are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct How {
+    /// They are a regular expression.
+    pub is_regex: bool,
+    /// Capital and small letters differ.
+    pub is_case_sensitive: bool,
+}
+
+/// What is sought. It is compared with text as it was before it was written as JSON.
+#[derive(Debug)]
+pub struct Pattern {
+    words: String,
+    how: How,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+pub(super) enum Kind {
+    Words(Box<Words>),
+    Expression(Regex),
+}
+
+/// Words that are sought as they are.
+#[derive(Debug)]
+pub(super) struct Words {
+    finder: Finder<'static>,
+    pub(super) anchor: Anchor,
+    /// As JSON most often writes them.
+    pub(super) encoded: Vec<u8>,
+}
+
+/// Why words are no pattern.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadPattern {
+    /// There are none.
+    #[error("nothing is typed")]
+    Empty,
+    /// They are no regular expression; what is wrong with them.
+    #[error("{0}")]
+    Expression(String),
+}
+
+/// Room to decode and compare in, used again and again.
+#[derive(Debug, Default)]
+pub struct Scratch(Vec<u8>);
+
+impl Pattern {
+    /// Makes a pattern of words.
+    ///
+    /// # Errors
+    /// When there are no words, or they are no regular expression though they should be.
+    pub fn new(words: &str, how: How) -> Result<Self, BadPattern> {
+        if words.is_empty() {
+            return Err(BadPattern::Empty);
+        }
+        let kind = if how.is_regex {
+            let expression = RegexBuilder::new(words)
+                .case_insensitive(!how.is_case_sensitive)
+                .size_limit(LARGEST)
+                .dfa_size_limit(LARGEST)
+                .build();
+            Kind::Expression(expression.map_err(|error| BadPattern::Expression(reason(&error)))?)
+        } else {
+            let sought: String =
+                if how.is_case_sensitive { words.to_owned() } else { words.chars().map(fold).collect() };
+            let anchor = Anchor::of(&sought, how.is_case_sensitive).ok_or(BadPattern::Empty)?;
+            let encoded = encode(&sought);
+            Kind::Words(Box::new(Words { finder: Finder::new(sought.as_bytes()).into_owned(), anchor, encoded }))
+        };
+        Ok(Self { words: words.to_owned(), how, kind })
+    }
+
+    /// The words, as they were given.
+    #[must_use]
+    pub fn words(&self) -> &str {
+        &self.words
+    }
+
+    /// How the words are meant.
+    #[must_use]
+    pub fn how(&self) -> How {
+        self.how
+    }
+
+    pub(super) fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// Whether it stands in a text.
+    pub fn is_match(&self, text: &[u8], scratch: &mut Scratch) -> bool {
+        match &self.kind {
+            Kind::Expression(expression) => expression.is_match(text),
+            Kind::Words(words) if self.how.is_case_sensitive => words.finder.find(text).is_some(),
+            Kind::Words(words) => {
+                scratch.0.clear();
+                fold_into(text, &mut scratch.0);
+                words.finder.find(&scratch.0).is_some()
+            }
+        }
+    }
+
+    /// Where it stands in a text of our own or one that is made visible, in bytes of it.
+    #[must_use]
+    pub fn spans(&self, text: &str) -> Vec<Range<usize>> {
+        match &self.kind {
+            Kind::Expression(expression) => expression
+                .find_iter(text.as_bytes())
+                .map(|found| found.range())
+                .filter(|found| !found.is_empty())
+                .collect(),
+            Kind::Words(words) => {
+                let (folded, starts) =
+                    if self.how.is_case_sensitive { (Cow::Borrowed(text), None) } else { folded(text) };
+                let back = |at: usize| match &starts {
+                    Some(starts) => starts.get(at).copied().unwrap_or(text.len()),
+                    None => at,
+                };
+                let length = words.finder.needle().len();
+                words.finder.find_iter(folded.as_bytes()).map(|at| back(at)..back(at + length)).collect()
+            }
+        }
+    }
+}
+
+/// A text without its case and, where its length has changed, for each byte of it the place in the text.
+fn folded(text: &str) -> (Cow<'_, str>, Option<Vec<usize>>) {
+    if text.is_ascii() {
+        return (Cow::Owned(text.to_ascii_lowercase()), None);
+    }
+    let (mut folded, mut starts) = (String::with_capacity(text.len()), Vec::with_capacity(text.len()));
+    for (at, c) in text.char_indices() {
+        folded.push(fold(c));
+        starts.resize(folded.len(), at);
+    }
+    (Cow::Owned(folded), Some(starts))
+}
+
+/// What is wrong with an expression, in a line and without the expression.
+fn reason(error: &regex::Error) -> String {
+    let words = error.to_string();
+    let last = words.lines().last().unwrap_or_default();
+    match error {
+        regex::Error::CompiledTooBig(_) => "the expression takes too much memory".to_owned(),
+        _ => last.strip_prefix("error: ").unwrap_or(last).to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(words: &str, is_regex: bool) -> Pattern {
+        Pattern::new(words, How { is_regex, is_case_sensitive: false }).unwrap()
+    }
+
+    #[test]
+    fn spans_are_those_of_the_text_whatever_folding_does_to_its_length() {
+        let text = "ẞtraße \u{212a}elvin KELVIN";
+        let found: Vec<_> = pattern("kelvin", false).spans(text).into_iter().map(|at| &text[at]).collect();
+        assert_eq!(found, ["\u{212a}elvin", "KELVIN"]);
+        assert_eq!(&text[pattern("ße", false).spans(text)[0].clone()], "ße");
+        assert_eq!(pattern("a|b*", true).spans("xay"), vec![Range { start: 1, end: 2 }]);
+    }
+
+    #[test]
+    fn a_bad_expression_says_what_is_wrong_in_a_line() {
+        let how = How { is_regex: true, is_case_sensitive: false };
+        assert_eq!(Pattern::new("a(b", how).unwrap_err().to_string(), "unclosed group");
+        assert!(Pattern::new(r"\w{9999}{99}", how).unwrap_err().to_string().contains("memory"));
+        assert_eq!(Pattern::new("", how).unwrap_err(), BadPattern::Empty);
+    }
+}

@@ -1,0 +1,198 @@
+//! Reading rules: those that are shipped, and those of the user.
+
+use super::Severity;
+use crate::report::Attribute;
+use crate::text::Untrusted;
+use aho_corasick::AhoCorasick;
+use regex::bytes::{Regex, RegexBuilder};
+use serde::Deserialize;
+
+/// The rules that are shipped.
+const SHIPPED: &[(&str, &str)] = &[
+    ("notable.toml", include_str!("../../../assets/rules/notable.toml")),
+    ("noise.toml", include_str!("../../../assets/rules/noise.toml")),
+];
+
+/// Rules, ready to judge rows by.
+#[derive(Debug)]
+pub struct Rules {
+    pub(super) rules: Vec<Rule>,
+    /// Every text that a rule names.
+    pub(super) texts: AhoCorasick,
+    /// For each text the rule that names it, and what for.
+    pub(super) uses: Vec<(usize, Use)>,
+}
+
+/// One rule.
+#[derive(Debug)]
+pub struct Rule {
+    /// Name in the file.
+    pub id: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What it sees, in a few words.
+    pub name: String,
+    /// Why that matters.
+    pub why: String,
+    /// Techniques of MITRE ATT&CK.
+    pub attack: Vec<String>,
+    pub(super) attributes: Vec<String>,
+    /// How many texts have to stand in the row at least, by what they are for.
+    pub(super) wants: Wants,
+    pub(super) parent: Vec<String>,
+    pub(super) parent_not: Vec<String>,
+    pub(super) regex: Option<Regex>,
+}
+
+/// What a rule wants of its texts.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Wants {
+    pub(super) any: bool,
+    pub(super) program: bool,
+    pub(super) all: usize,
+}
+
+/// What a text is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    Any,
+    /// One of several that must all be there, by its number.
+    All(usize),
+    None,
+    Program,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    rule: Vec<toml::Spanned<toml::Table>>,
+}
+
+/// A rule as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    id: String,
+    severity: Severity,
+    name: String,
+    why: String,
+    #[serde(default)]
+    attack: Vec<String>,
+    #[serde(default)]
+    attributes: Vec<String>,
+    #[serde(default)]
+    any: Vec<String>,
+    #[serde(default)]
+    all: Vec<String>,
+    #[serde(default)]
+    none: Vec<String>,
+    #[serde(default)]
+    program: Vec<String>,
+    #[serde(default)]
+    parent: Vec<String>,
+    #[serde(default)]
+    parent_not: Vec<String>,
+    regex: Option<String>,
+}
+
+/// Rules that are being read.
+#[derive(Default)]
+struct Reading {
+    rules: Vec<Rule>,
+    texts: Vec<String>,
+    uses: Vec<(usize, Use)>,
+    problems: Vec<String>,
+}
+
+impl Rules {
+    /// The rules that are shipped, and those of the user's file; with what is wrong with it, if anything is.
+    ///
+    /// A rule that cannot be understood is left out, and named with its line; the others work.
+    #[must_use]
+    pub fn read(own: Option<(&str, &str)>) -> (Self, Vec<String>) {
+        let mut reading = Reading::default();
+        SHIPPED.iter().copied().chain(own).for_each(|(name, text)| reading.file(name, text));
+        let texts = AhoCorasick::new(&reading.texts);
+        let texts = texts.unwrap_or_else(|error| {
+            reading.problems.push(format!("the rules are too large to be used: {error}"));
+            reading.uses.clear();
+            AhoCorasick::new([""; 0]).unwrap_or_else(|_| unreachable!("no text is not too large"))
+        });
+        (Self { rules: reading.rules, texts, uses: reading.uses }, reading.problems)
+    }
+
+    /// A rule by its number.
+    #[must_use]
+    pub fn rule(&self, number: u16) -> Option<&Rule> {
+        self.rules.get(usize::from(number))
+    }
+
+    /// How many rules there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+}
+
+impl Reading {
+    fn file(&mut self, name: &str, text: &str) {
+        let file: File = match toml::from_str(text) {
+            Ok(file) => file,
+            Err(error) => {
+                let at = error.span().map_or(0, |span| span.start);
+                return self.problem(name, text, at, error.message(), "none of its rules is used");
+            }
+        };
+        for written in file.rule {
+            let at = written.span().start;
+            let rule = written.into_inner().try_into().map_err(|error: toml::de::Error| error.message().to_owned());
+            if let Err(why) = rule.and_then(|rule| self.rule(rule)) {
+                self.problem(name, text, at, &why, "that rule is not used, the others are");
+            }
+        }
+    }
+
+    fn problem(&mut self, name: &str, text: &str, at: usize, why: &str, so: &str) {
+        let line = text.get(..at).unwrap_or_default().matches('\n').count() + 1;
+        let why = Untrusted::from(why.lines().collect::<Vec<_>>().join(" ")).visible_cut(300);
+        self.problems.push(format!("{name}, line {line}: {why}; {so}."));
+    }
+
+    fn rule(&mut self, written: Written) -> Result<(), String> {
+        if let Some(unknown) = written.attributes.iter().find(|name| Attribute::named(name.as_bytes()).is_none()) {
+            return Err(format!("there is no attribute {unknown}"));
+        }
+        let regex = written.regex.as_deref().map(|regex| RegexBuilder::new(regex).case_insensitive(true).build());
+        let regex = regex.transpose().map_err(|error| format!("the regular expression is wrong: {error}"))?;
+        let is_empty =
+            written.any.is_empty() && written.all.is_empty() && written.program.is_empty() && regex.is_none();
+        if is_empty && written.attributes.is_empty() {
+            return Err("the rule says nothing of what it looks for".to_owned());
+        }
+        let number = self.rules.len();
+        if u16::try_from(number).is_err() {
+            return Err("there are too many rules".to_owned());
+        }
+        // The empty text stands in every row.
+        let is_any = !written.any.is_empty() && !written.any.iter().any(String::is_empty);
+        let wants = Wants { any: is_any, program: !written.program.is_empty(), all: written.all.len() };
+        let any = written.any.into_iter().filter(|_| is_any).map(|text| (text, Use::Any));
+        let all = written.all.into_iter().enumerate().map(|(n, text)| (text, Use::All(n)));
+        let none = written.none.into_iter().map(|text| (text, Use::None));
+        let program = written.program.into_iter().map(|text| (text, Use::Program));
+        for (text, purpose) in any.chain(all).chain(none).chain(program) {
+            self.texts.push(text.to_ascii_lowercase());
+            self.uses.push((number, purpose));
+        }
+        let Written { id, severity, name, why, attack, attributes, parent, parent_not, .. } = written;
+        self.rules.push(Rule { id, severity, name, why, attack, attributes, wants, parent, parent_not, regex });
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+use super::*;
+use crate::report::{Body, Index, Report};
+
+fn report(json: &str) -> Report {
+    let body = Body::in_memory(json.as_bytes().to_vec());
+    let index = Index::of(&body).unwrap();
+    Report::new(body, index)
+}
+
+/// The rules that mark the first row of a report.
+fn marks(json: &str) -> Vec<String> {
+    let (rules, problems) = Rules::read(None);
+    assert_eq!(problems, Vec::<String>::new());
+    let report = report(json);
+    let found: Vec<_> = rules.of_row(&report, 0, 0).into_iter().map(|rule| rule.id.clone()).collect();
+    let whole = rules.judge(&report, || true).unwrap();
+    let best = whole.rule(0, 0).and_then(|rule| rules.rule(rule)).map(|rule| rule.id.clone());
+    let noise = found.first().filter(|_| whole.noise().contains(0, 0)).cloned();
+    assert_eq!(best.or(noise).is_some(), !found.is_empty(), "{json}");
+    found
+}
+
+#[test]
+fn shipped_rules_are_sound_many_and_named_once() {
+    let (rules, problems) = Rules::read(None);
+    assert_eq!(problems, Vec::<String>::new());
+    assert!(rules.len() > 100);
+    let mut ids: Vec<_> = rules.rules.iter().map(|rule| &rule.id).collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), rules.len());
+    for rule in &rules.rules {
+        assert!(rule.wants.all < 64 && !rule.why.is_empty() && rule.name.len() < 60, "{}", rule.id);
+        assert!(rule.attack.iter().all(|id| id.starts_with('T')), "{}", rule.id);
+    }
+}
+
+#[test]
+fn telling_rows_are_marked() {
+    for (json, rule) in [
+        (
+            r#"{"registry_keys_set":[{"key":"HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run\\x","value":"y"}]}"#,
+            "run-key",
+        ),
+        (r#"{"command_executions":["vssadmin.exe delete shadows /all /quiet"]}"#, "shadow-copies"),
+        (
+            r#"{"command_executions":["C:\\W\\powershell.exe -nop -EncodedCommand UwB0AGEAcgB0AC0A"]}"#,
+            "encoded-powershell",
+        ),
+        (r#"{"command_executions":["schtasks /create /tn x"]}"#, "schtasks"),
+        (r#"{"files_written":["C:\\Users\\a\\Desktop\\HOW_TO_DECRYPT.txt"]}"#, "ransom-note"),
+        (
+            r#"{"files_opened":["C:\\Users\\a\\AppData\\Local\\Google\\Chrome\\User Data\\Default\\Login Data"]}"#,
+            "browser-passwords",
+        ),
+        (r#"{"ip_traffic":[{"destination_ip":"192.0.2.1","destination_port":4444}]}"#, "c2-port"),
+        (
+            r#"{"files_written":["C:\\Users\\a\\AppData\\Roaming\\Microsoft\\Windows\\Start Menu\\Programs\\Startup\\a.lnk"]}"#,
+            "startup-folder",
+        ),
+        (r#"{"mitre_attack_techniques":[{"id":"T1","severity":"IMPACT_SEVERITY_HIGH"}]}"#, "severe"),
+        (r#"{"modules_loaded":["C:\\Windows\\System32\\KERNEL32.dll"]}"#, "noise-modules"),
+    ] {
+        assert!(marks(json).iter().any(|found| found == rule), "{rule}: {:?}", marks(json));
+    }
+}
+
+#[test]
+fn ordinary_rows_are_not() {
+    for json in [
+        r#"{"command_executions":["C:\\tools\\mysc.exe create"]}"#,
+        r#"{"files_written":["C:\\Users\\a\\Documents\\notes.docx"]}"#,
+        r#"{"registry_keys_set":[{"key":"HKCU\\Software\\Vendor\\Colour","value":"Run"}]}"#,
+        r#"{"dns_lookups":[{"hostname":"example.com"}]}"#,
+        r#"{"ip_traffic":[{"destination_ip":"192.0.2.1","destination_port":44443}]}"#,
+    ] {
+        assert_eq!(marks(json), Vec::<String>::new(), "{json}");
+    }
+}
+
+#[test]
+fn a_parent_tells_in_the_tree() {
+    let (rules, _) = Rules::read(None);
+    let found = report(
+        r#"{"processes_tree":[{"name":"WINWORD.EXE","children":[{"name":"C:\\W\\cmd.exe"}]},{"name":"services.exe","children":[{"name":"svchost.exe"}]},{"name":"a.exe","children":[{"name":"svchost.exe"}]}]}"#,
+    );
+    let marks = rules.judge(&found, || true).unwrap();
+    let id = |row| marks.rule(0, row).and_then(|rule| rules.rule(rule)).map(|rule| rule.id.as_str());
+    assert_eq!([id(1), id(3), id(5)], [Some("office-child"), None, Some("odd-svchost")]);
+    assert_eq!(rules.of_row(&found, 0, 1)[0].id, "office-child");
+}
+
+#[test]
+fn a_mistake_in_the_users_file_is_named_with_its_line_and_the_rest_works() {
+    let own = "[[rule]]\nid = \"mine\"\nseverity = \"high\"\nname = \"Ours\"\nwhy = \"x\"\nany = [\"OurMarker\"]\n\n[[rule]]\nid = \"bad\"\nseverity = \"high\"\nname = \"n\"\nwhy = \"w\"\nregex = \"(\"\n";
+    let (rules, problems) = Rules::read(Some(("rules.toml", own)));
+    assert_eq!(problems.len(), 1);
+    assert!(problems[0].starts_with("rules.toml, line 8: the regular expression is wrong"), "{problems:?}");
+    let found = report(r#"{"strange":["an ourmarker here"]}"#);
+    assert_eq!(rules.of_row(&found, 0, 0)[0].id, "mine");
+    let (_, problems) = Rules::read(Some(("rules.toml", "x = [\n")));
+    assert!(problems[0].contains("line 2") || problems[0].contains("line 1"), "{problems:?}");
+    let (_, problems) = Rules::read(Some(("r", "[[rule]]\nid='a'\nseverity='loud'\nname='a'\nwhy='a'\nany=['b']\n")));
+    assert!(problems[0].contains("line 1") && problems[0].contains("loud"), "{problems:?}");
+}

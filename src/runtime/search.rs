@@ -1,0 +1,173 @@
+//! Searches beside the loop: one report's panes, or everything that is held, several reports at a time.
+
+use crate::app::finder::{Hit, HitGroup, Source};
+use crate::report::Place;
+use crate::report::find::{Pattern, Scope, Scratch, search};
+use crate::report::identifier::Sha256;
+use crate::report::rows::Label;
+use crate::report::{About, Body, Index, Note, Pane, Piece, Report, Row, RowSet, Section};
+use crate::store::HeldReport;
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+/// Reports up to this many bytes are unpacked once and searched in memory.
+const IN_MEMORY: u64 = 32 * 1024 * 1024;
+
+/// Reports that are searched at a time.
+const TOGETHER: usize = 2;
+
+/// Searches a report, and tells of hits by pane as they are found, at most `most` of each pane decoded.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn by_pane(
+    report: &Report,
+    pattern: &Pattern,
+    threads: usize,
+    most: usize,
+    tell: &mut dyn FnMut(Vec<HitGroup>) -> ControlFlow<()>,
+) -> io::Result<()> {
+    let mut decoded = BTreeMap::<Pane, usize>::new();
+    search(report, pattern, Scope { threads, ..Scope::default() }, &mut |rows| {
+        let mut groups = Vec::<HitGroup>::new();
+        for (section, rows) in rows.sections() {
+            let Some(pane) = report.section(section).map(Section::pane) else { continue };
+            let known = decoded.entry(pane).or_default();
+            let room = most.saturating_sub(*known);
+            let hits: Vec<Hit> = rows.iter().take(room).map(|row| hit(report, pane, section, *row)).collect();
+            *known += hits.len();
+            groups.push(HitGroup { of: Source::Pane(pane), count: rows.len() as u64, hits });
+        }
+        if groups.is_empty() { ControlFlow::Continue(()) } else { tell(groups) }
+    })
+}
+
+fn hit(report: &Report, pane: Pane, section: usize, row: u32) -> Hit {
+    let row = row as usize;
+    Hit { at: Some((pane, Place { section, row })), row: report.row(section, row) }
+}
+
+/// A report that is searched.
+#[derive(Debug)]
+pub struct Searched {
+    /// Its file, if it is known.
+    pub file: Option<Sha256>,
+    /// The report.
+    pub held: HeldReport,
+}
+
+/// What came of one report.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Its hits, if it has any; or why it could not be read.
+    pub found: io::Result<Option<Found>>,
+    /// How many reports have been searched with it.
+    pub searched: u64,
+}
+
+/// The hits in one report.
+#[derive(Debug)]
+pub struct Found {
+    /// All of them counted, the first of them decoded.
+    pub group: HitGroup,
+    report: Report,
+    rows: RowSet,
+}
+
+impl Found {
+    /// The hits that are not decoded yet, each as it is asked for.
+    pub fn others(&self) -> impl Iterator<Item = Hit> {
+        hits(&self.report, &self.rows).skip(self.group.hits.len())
+    }
+}
+
+fn hits(report: &Report, rows: &RowSet) -> impl Iterator<Item = Hit> {
+    let places = rows.sections().flat_map(|(section, rows)| rows.iter().map(move |row| (section, *row)));
+    places.filter_map(|(section, row)| Some(hit(report, report.section(section)?.pane(), section, row)))
+}
+
+/// The notes that hold what is sought, by the report that they are about.
+#[must_use]
+pub fn notes(notes: Vec<Note>, pattern: &Pattern) -> Vec<HitGroup> {
+    let mut scratch = Scratch::default();
+    let mut groups = Vec::<HitGroup>::new();
+    for note in notes {
+        if !pattern.is_match(note.text.as_bytes(), &mut scratch) {
+            continue;
+        }
+        let About { identifier, item } = note.about;
+        let mut pieces = vec![Piece::Value(note.text)];
+        pieces.extend(item.into_iter().flat_map(|item| [Piece::Own("  on ".into()), Piece::Detail(item.text)]));
+        let hit = Hit { at: None, row: Row { label: Label::Known("note"), pieces } };
+        let file = note.file.or_else(|| identifier.parts().file);
+        let of = Source::Notes { file, identifier };
+        match groups.iter_mut().find(|group| group.of == of) {
+            Some(group) => group.hits.push(hit),
+            None => groups.push(HitGroup { of, count: 0, hits: vec![hit] }),
+        }
+    }
+    groups.iter_mut().for_each(|group| group.count = group.hits.len() as u64);
+    groups
+}
+
+/// Searches reports, several at a time, and tells what came of each, in their order; at most `most` hits of each are
+/// decoded beforehand.
+pub fn every_report(
+    reports: &[Searched],
+    pattern: &Pattern,
+    most: usize,
+    tell: &mut dyn FnMut(Outcome) -> ControlFlow<()>,
+) {
+    let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let (outbox, inbox) = mpsc::channel();
+        for _ in 0..TOGETHER {
+            let (outbox, next, is_over) = (outbox.clone(), &next, &is_over);
+            scope.spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(report) = reports.get(number) else { break };
+                    if outbox.send((number, one_report(report, pattern, most, is_over))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(outbox);
+        let mut early = BTreeMap::new();
+        let mut told = 0;
+        for (number, found) in inbox {
+            early.insert(number, found);
+            while let Some(found) = early.remove(&told) {
+                told += 1;
+                if tell(Outcome { found, searched: told as u64 }).is_break() {
+                    return is_over.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+    });
+}
+
+fn one_report(searched: &Searched, pattern: &Pattern, most: usize, is_over: &AtomicBool) -> io::Result<Option<Found>> {
+    let held = &searched.held;
+    let index = Index::kept(&held.body).filter(|kept| kept.verify().is_ok());
+    let body = if held.body.len() <= IN_MEMORY { Body::in_memory(held.body.whole()?) } else { held.body.clone() };
+    let index = index.map_or_else(|| Index::of(&body), Ok)?;
+    let report = Report::new(body, index);
+    let mut rows = RowSet::default();
+    search(&report, pattern, Scope::default(), &mut |more| {
+        rows.extend(&more);
+        if is_over.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let (file, identifier, received) = (searched.file.clone(), held.identifier.clone(), held.received);
+    let (of, count) = (Source::Report { file, identifier, received }, rows.len() as u64);
+    let group = HitGroup { of, count, hits: hits(&report, &rows).take(most).collect() };
+    // What is decoded later comes from the store: unpacked reports would pile up.
+    Ok(Some(Found { group, report: Report { body: held.body.clone(), ..report }, rows }))
+}

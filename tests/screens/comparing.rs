@@ -1,0 +1,69 @@
+//! Sandboxes against each other: marks, filters, finding, going to a row, fetching what is missing, another file.
+
+use crate::screen;
+use crate::stage::{Stage, file, main_file, options};
+
+#[test]
+fn a_matrix_says_which_sandbox_saw_what() {
+    let mut stage = Stage::listed();
+    stage.keys("c");
+    screen!("compare_all", stage);
+    assert_eq!(stage.paid_calls(), 1);
+    stage.keys("tab a");
+    screen!("compare_in_all", stage);
+    stage.keys("shift-tab l u");
+    screen!("compare_only_here", stage);
+    stage.keys("x");
+    screen!("compare_not_here", stage);
+    stage.size(40, 10);
+    screen!("compare_small", stage);
+}
+
+#[test]
+fn items_are_found_by_what_is_typed() {
+    let mut stage = Stage::listed();
+    stage.keys("c / l u m e n enter");
+    screen!("compare_found", stage);
+    stage.keys("/ esc");
+    assert!(stage.screen().contains("everything"), "{}", stage.screen());
+}
+
+#[test]
+fn a_row_leads_to_where_it_was_seen_and_back() {
+    let mut stage = Stage::listed();
+    stage.keys("c / l u m e n enter enter");
+    screen!("compare_where", stage);
+    stage.keys("enter");
+    screen!("compare_arrived", stage);
+    stage.keys("c");
+    assert!(stage.screen().contains("Compare · all panes"), "{}", stage.screen());
+    assert!(stage.screen().contains("/ lumen"), "{}", stage.screen());
+    assert_eq!(stage.paid_calls(), 1);
+}
+
+#[test]
+fn what_is_not_held_is_fetched_at_a_price_that_is_said() {
+    let mut stage = Stage::new(behaview::demo::Options { listing: behaview::demo::Listing::Identifiers, ..options() });
+    stage.open(&main_file());
+    stage.keys("enter enter esc c");
+    screen!("compare_missing", stage);
+    stage.keys("A");
+    for _ in 0..6 {
+        stage.later(70);
+        stage.rest();
+    }
+    screen!("compare_fetched", stage);
+}
+
+#[test]
+fn two_files_are_held_against_each_other() {
+    let mut stage = Stage::listed();
+    stage.keys("f");
+    stage.open(&file("Unfriendly"));
+    stage.keys("enter c w enter");
+    screen!("compare_two_files", stage);
+    stage.keys("a");
+    screen!("compare_two_files_all", stage);
+    stage.keys("a l l l u enter enter");
+    assert!(stage.screen().contains("57874b32"), "{}", stage.screen());
+}

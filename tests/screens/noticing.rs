@@ -1,0 +1,38 @@
+//! What deserves a look: marks in the rows, why in the detail, a list of them all, noise that is hidden.
+
+use crate::screen;
+use crate::stage::{Stage, file, options};
+
+#[test]
+fn what_deserves_a_look_is_listed_and_leads_there() {
+    let mut stage = Stage::listed();
+    stage.keys("enter !");
+    screen!("notable_list", stage);
+    stage.keys("j j enter");
+    screen!("notable_arrived", stage);
+    stage.keys("enter");
+    screen!("notable_why", stage);
+    assert_eq!(stage.paid_calls(), 1);
+}
+
+#[test]
+fn noise_is_hidden_and_counted() {
+    let mut stage = Stage::listed();
+    stage.keys("enter 7 ~");
+    screen!("noise_hidden", stage);
+    stage.keys("~");
+    screen!("noise_shown", stage);
+}
+
+#[test]
+fn other_kinds_of_reports_are_marked_too() {
+    let mut stage = Stage::at(file("Parcel"), options());
+    stage.keys("enter enter !");
+    screen!("notable_android", stage);
+    let mut stage = Stage::at(file("Unfriendly"), options());
+    stage.keys("enter enter !");
+    screen!("notable_hostile", stage);
+    let mut stage = Stage::at(file("Blank"), options());
+    stage.keys("enter enter !");
+    assert!(stage.screen().contains("No rule marks a row"), "{}", stage.screen());
+}

@@ -1,0 +1,55 @@
+//! Which sandbox saw what, for scripts: from held reports only.
+
+use crate::desk::{Desk, behaview, errors, json, main_file, run, text};
+use serde_json::Value;
+
+#[test]
+fn held_reports_are_compared_and_nothing_is_asked() {
+    let desk = Desk::new();
+    let nothing = desk.run(&["compare", &main_file()]);
+    assert_eq!(nothing.status.code(), Some(5), "{nothing:?}");
+    assert!(errors(&nothing).contains("behaview list"), "{nothing:?}");
+    assert!(desk.demo.seen().is_empty());
+    desk.run(&["list", &main_file()]);
+    let asked = desk.demo.seen().len();
+    let all = json(&desk.run(&["compare", &main_file(), "--json", "--pane", "registry"]));
+    let columns = all["columns"].as_array().unwrap();
+    assert_eq!((columns.len(), &all["more"]), (4, &Value::Bool(true)));
+    let items = all["items"].as_array().unwrap();
+    assert!(items.iter().all(|item| item["pane"] == "Registry"));
+    let counted = items.iter().filter(|item| item["seen"].as_array().unwrap().contains(&Value::from(1))).count();
+    assert_eq!(columns[0]["items"], counted);
+    let here = json(&desk.run(&["compare", &main_file(), "--json", "--only", "here", "--sandbox", "cape"]));
+    assert!(here["items"].as_array().unwrap().iter().all(|item| item["seen"] == Value::from(vec![1])));
+    let lines = text(&desk.run(&["compare", &main_file(), "--only", "some"]));
+    assert!(lines.contains("CAPE Sandbox") && lines.contains("further sandboxes"), "{lines}");
+    assert_eq!(desk.demo.seen().len(), asked);
+}
+
+#[test]
+fn what_is_not_held_is_said_with_its_price() {
+    let desk =
+        Desk::with(behaview::demo::Options { listing: behaview::demo::Listing::Identifiers, ..Default::default() });
+    desk.run(&["list", &main_file()]);
+    let nothing = desk.run(&["compare", &main_file()]);
+    assert!(errors(&nothing).contains("4 requests"), "{nothing:?}");
+    let id = json(&desk.run(&["list", &main_file()]))["sandboxes"][0]["id"].as_str().unwrap().to_owned();
+    desk.run(&["show", &id]);
+    let found = json(&desk.run(&["compare", &main_file(), "--json"]));
+    assert_eq!((&found["columns"][0]["held"], &found["columns"][1]["held"]), (&Value::Bool(true), &Value::Bool(false)));
+    assert_eq!(found["missing"], "3 requests");
+}
+
+#[test]
+fn a_saved_page_is_compared_without_any_service() {
+    let page = r#"{"data":[{"id":"a","attributes":{"tags":["X","Y"]}},{"id":"b","attributes":{"tags":["y"]}}]}"#;
+    let found = json(&run(&["compare", "-", "--json", "--only", "all"], page));
+    assert_eq!(found["items"][0]["item"], "Y");
+    assert_eq!(found["items"].as_array().unwrap().len(), 1);
+    let wrong = run(&["compare", "-", "--pane", "nope"], page);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(errors(&wrong).contains("Registry"), "{wrong:?}");
+    let home = tempfile::tempdir().unwrap();
+    let two = behaview(home.path()).args(["compare", &main_file(), "--with", "x"]).output().unwrap();
+    assert_eq!(two.status.code(), Some(2), "{two:?}");
+}

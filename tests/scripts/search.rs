@@ -1,0 +1,66 @@
+//! `behaview search`: over everything that is held, over what is named, over documents; at no cost.
+
+use crate::desk::{Desk, behaview, errors, main_file, text};
+use serde_json::Value;
+
+/// A desk that holds the first page of the main file's reports.
+fn holding() -> Desk {
+    let desk = Desk::new();
+    assert!(desk.run(&["list", &main_file()]).status.success());
+    desk
+}
+
+fn lines(output: &std::process::Output) -> Vec<Value> {
+    assert!(output.status.success(), "{output:?}");
+    text(output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn what_is_held_is_searched_for_nothing() {
+    let desk = holding();
+    let paid = desk.paid();
+    let found = lines(&desk.run(&["search", r"CURRENTVERSION\run", "--json"]));
+    assert!(!found.is_empty());
+    for hit in &found {
+        assert_eq!(hit["file"], main_file().as_str());
+        assert!(hit["id"].as_str().unwrap().starts_with(&main_file()));
+    }
+    let is_there = |hit: &Value| hit["text"].as_str().unwrap().to_lowercase().contains(r"currentversion\run");
+    assert!(found.iter().filter(|hit| hit["pane"] == "Registry").all(is_there), "{found:?}");
+    let plain = text(&desk.run(&["search", r"currentversion\run"]));
+    assert_eq!(plain.lines().count(), found.len());
+    let exact = desk.run(&["search", r"CURRENTVERSION\run", "--case-sensitive"]);
+    assert_eq!(exact.status.code(), Some(5), "{exact:?}");
+    assert!(errors(&exact).contains("nothing"), "{exact:?}");
+    assert_eq!(desk.paid(), paid);
+}
+
+#[test]
+fn panes_files_and_reports_narrow_a_search() {
+    let desk = holding();
+    let all = lines(&desk.run(&["search", "--regex", r"\.(exe|dll)\b", "--json"]));
+    let files = lines(&desk.run(&["search", "--regex", r"\.(exe|dll)\b", "--json", "--pane", "files"]));
+    assert!(files.len() < all.len() && files.iter().all(|hit| hit["pane"] == "Files"), "{files:?}");
+    let id = all[0]["id"].as_str().unwrap();
+    let one = lines(&desk.run(&["search", "--regex", r"\.(exe|dll)\b", "--json", id]));
+    assert!(one.iter().all(|hit| hit["id"] == id) && one.len() < all.len());
+    let file = lines(&desk.run(&["search", "--regex", r"\.(exe|dll)\b", "--json", &main_file()]));
+    assert_eq!(file.len(), all.len());
+    for arguments in [&["search", "x", "--pane", "nowhere"][..], &["search", "--regex", "a(b"], &["search", ""]] {
+        assert_eq!(desk.run(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+    let nowhere = desk.run(&["search", "x", &"ab".repeat(32)]);
+    assert_eq!(nowhere.status.code(), Some(5), "{nowhere:?}");
+    assert!(errors(&nowhere).contains("nothing is held of"), "{nowhere:?}");
+}
+
+#[test]
+fn documents_are_searched_without_a_key_and_nothing_of_them_is_obeyed() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("report.json");
+    std::fs::write(&path, r#"{"tags":["\u001b[2JNEEDLE"],"files_opened":["C:\\needle\\x","other"]}"#).unwrap();
+    let run = |more: &[&str]| behaview(home.path()).args(["search", "Needle"]).args(more).arg(&path).output().unwrap();
+    let plain = text(&run(&[]));
+    assert_eq!(plain, "report.json  Tags  \\x1b[2JNEEDLE\nreport.json  Files  opened  C:\\needle\\x\n");
+    assert_eq!(lines(&run(&["--json"])).len(), 2);
+}
