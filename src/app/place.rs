@@ -182,11 +182,8 @@ impl Place {
     /// Whether there is a line here that takes every letter.
     #[must_use]
     pub fn has_line(self) -> bool {
-        match self {
-            Self::Finder | Self::Question | Self::Planner | Self::Note | Self::Age | Self::Save => true,
-            Self::Filter | Self::Search | Self::MatrixLine => true,
-            _ => false,
-        }
+        let asks = matches!(self, Self::Question | Self::Planner | Self::Note | Self::Age | Self::Save);
+        asks || matches!(self, Self::Finder | Self::Filter | Self::Search | Self::MatrixLine)
     }
 }
 
