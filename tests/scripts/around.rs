@@ -228,7 +228,7 @@ fn a_debian_package_holds_a_program_that_runs() {
     if run("dpkg-deb", &["--version"], folder.path()).is_err() {
         return; // no such system
     }
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/debian.sh");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/debian.sh");
     let made = run(script, &[env!("CARGO_BIN_EXE_behaview")], folder.path()).unwrap();
     assert!(made.status.success(), "{made:?}");
     let root = folder.path().join("root");

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes a Debian package with completions and man pages: packaging/debian.sh [PROGRAM]
+# Makes a Debian package with completions and man pages: assets/debian.sh [PROGRAM]
 # Without PROGRAM the release build is made first. Needs cargo and dpkg-deb; prints the package's path.
 set -eu
 cd "$(dirname "$0")/.."
