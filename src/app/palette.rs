@@ -258,7 +258,7 @@ mod tests {
         let model = Model::new(Service { has_key: true, ..Service::default() }, Timestamp::UNIX_EPOCH);
         let palette = Palette::everything(&model);
         let (first, last) = (palette.matching()[0].clone(), palette.matching().pop().unwrap().clone());
-        assert_eq!((first.name, first.off), ("open-file", None));
+        assert_eq!((first.name, first.off), ("find-held", None));
         assert_eq!(last.off.as_deref(), Some("it works in the list of sandboxes and in panes"));
         let keys = Palette::keys(&model);
         assert!(keys.matching().iter().all(|item| item.off.is_none() && !item.keys.is_empty()));
