@@ -1,17 +1,22 @@
 //! The config: its file, its variables and its flags; and the folders of config, data and state.
 
+mod keys;
 mod layers;
+mod look;
 mod settings;
 
 pub use layers::{Effective, Finding, Origin, Overrides};
+pub use look::Look;
 pub use settings::{SETTINGS, Setting, Shown, commented};
 
+use crate::app::Keymap;
 use crate::files;
 use crate::log::Level;
 use crate::quota::{Budget, Entitlement, Entitlements};
 use crate::service::credential::{Configured, Credential, CredentialError};
 use crate::service::profile::Profile;
 use directories::{BaseDirs, ProjectDirs};
+use keys::Keys;
 use layers::Layers;
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -65,6 +70,13 @@ pub struct Config {
     budget: Limits,
     /// What is kept of the answers.
     store: Kept,
+    /// What is wanted of the screen.
+    look: Look,
+    /// Keys by the names of their commands.
+    keys: Keys,
+    /// The same, understood.
+    #[serde(skip)]
+    keymap: Keymap,
 }
 
 /// What is kept of the answers, and how long; what is left out is kept for ever.
@@ -212,7 +224,15 @@ impl Config {
         }
         let layers = layers.cover(overrides, variable)?;
         let config = layers.read().map_err(|error| invalid(layers::finding(&text, &error)))?;
-        Ok(Self { effective: layers.effective(), ..config })
+        let keymap = config.keys.read().map_err(|mistakes| {
+            let named = mistakes.into_iter().map(|(command, words)| (layers.origin(&format!("keys.{command}")), words));
+            match named.min() {
+                Some((Origin::File(line), words)) => invalid(Finding { line, words }),
+                Some((origin, words)) => ConfigError::Override(origin, words),
+                None => invalid(Finding { line: 1, words: String::new() }),
+            }
+        })?;
+        Ok(Self { effective: layers.effective(), keymap, ..config })
     }
 
     /// Everything that is wrong in a config file, in the order of its lines.
@@ -234,6 +254,9 @@ impl Config {
                 let line = layers.line(&format!("profiles.{name}.{}", error.setting()));
                 found.push(Finding { line: line.unwrap_or(1), words: without_values(&error.to_string()) });
             }
+        }
+        for (command, words) in config.keys.read().err().unwrap_or_default() {
+            found.push(Finding { line: layers.line(&format!("keys.{command}")).unwrap_or(1), words });
         }
         if let Some(line) = layers.line_of_key().filter(|_| files::is_open_to_others(path)) {
             let words = "others may read or change the file, and the key, or how to get it, stands here: chmod 600 it";
@@ -271,6 +294,18 @@ impl Config {
     #[must_use]
     pub fn names_key(&self) -> bool {
         self.api_key.is_some() || self.api_key_command.is_some()
+    }
+
+    /// What is wanted of the screen.
+    #[must_use]
+    pub fn look(&self) -> Look {
+        self.look
+    }
+
+    /// Which keys do which command.
+    #[must_use]
+    pub fn keymap(&self) -> Keymap {
+        self.keymap.clone()
     }
 
     /// The profile of this name, or the one that the file chooses.

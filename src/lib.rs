@@ -45,7 +45,7 @@
 //!  │         └──────> export ──────────────────────> report
 //!  └──> demo   (knows none of the others: it must be able to disagree with them)
 //! ```
-//! `config` stands beside `cli` and knows `service` and `quota`; `clock`, `files`, `state` and `log`, which know next to nobody, stand beside all. Arrows only point down; a test holds them. Money is spent in one place: a row of [`app::COMMANDS`] names a
+//! `config` stands beside `cli` and knows `app`, `view`, `service` and `quota`; `clock`, `files`, `state` and `log`, which know next to nobody, stand beside all. Arrows only point down; a test holds them. Money is spent in one place: a row of [`app::COMMANDS`] names a
 //! [`request::Request`], the bar shows its price by [`quota::RULES`], and [`gate::Gate::ask`] writes the ledger, sends once, keeps
 //! the bytes, and settles.
 //!

@@ -19,7 +19,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("app", &["export", "quota", "report", "request", "text"]),
     ("view", &["app", "export", "quota", "report", "request", "text"]),
     ("export", &["report", "text"]),
-    ("config", &["files", "log", "quota", "service", "state"]),
+    ("config", &["app", "files", "log", "quota", "service", "state", "view"]),
     ("demo", &[]),
     (
         "runtime",
@@ -29,7 +29,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         "cli",
         &[
             "app", "clock", "config", "demo", "export", "files", "gate", "quota", "report", "log", "request",
-            "runtime", "service", "state", "store", "text",
+            "runtime", "service", "state", "store", "text", "view",
         ],
     ),
 ];

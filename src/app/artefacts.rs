@@ -107,9 +107,11 @@ impl Model {
                     list.failure = None;
                 }
                 self.say(format!(
-                    "Held: {}, {}. Enter under d writes it to a file, for nothing.",
+                    "Held: {}, {}. For nothing, {} under {} writes it to a file.",
                     request.words(),
-                    crate::text::bytes(length)
+                    crate::text::bytes(length),
+                    self.way_to("fetch"),
+                    self.way_to("artefacts")
                 ));
             }
             Err(failure) => match &mut self.overlay {

@@ -53,9 +53,11 @@ impl Model {
     /// Copies the value under the cursor as it is; asks once.
     pub(super) fn copy_raw(&mut self) -> Vec<Effect> {
         if !self.copies_raw {
-            let why = "Raw text may hold controls and live addresses: pasted into a shell it may run, pasted into a browser it may open. \
-                       It is asked once; after a yes, this session copies raw whenever Y is pressed."
-                .to_owned();
+            let why = format!(
+                "Raw text may hold controls and live addresses: pasted into a shell it may run, pasted into a browser it may open. \
+                 It is asked once; after a yes, this session copies raw whenever {} is pressed.",
+                self.way_to("copy-raw")
+            );
             self.put_over(Overlay::Confirm(Confirm { what: Confirmed::Raw, why }));
             return Vec::new();
         }
@@ -99,7 +101,7 @@ impl Model {
         match line {
             Some(line) => self.copy(what, line.into_bytes()),
             None => {
-                self.warn(format!("That is more than {}, the most that a terminal's clipboard surely takes: nothing was copied. x writes it to a file.", crate::text::bytes(LONGEST_COPY as u64)));
+                self.warn(format!("That is more than {}, the most that a terminal's clipboard surely takes: nothing was copied. {} writes it to a file.", crate::text::bytes(LONGEST_COPY as u64), self.way_to("export")));
                 Vec::new()
             }
         }
@@ -108,7 +110,7 @@ impl Model {
     fn copy(&mut self, what: String, bytes: Vec<u8>) -> Vec<Effect> {
         if bytes.len() > LONGEST_COPY {
             let (length, most) = (crate::text::bytes(bytes.len() as u64), crate::text::bytes(LONGEST_COPY as u64));
-            self.warn(format!("It is {length} long, and a terminal's clipboard surely takes {most} only: nothing was copied. x writes it to a file."));
+            self.warn(format!("It is {length} long, and a terminal's clipboard surely takes {most} only: nothing was copied. {} writes it to a file.", self.way_to("export")));
             return Vec::new();
         }
         vec![Effect::Copy(Copied { what, bytes })]
@@ -118,7 +120,7 @@ impl Model {
     pub(super) fn copied(&mut self, what: &str, result: Result<String, String>) -> Vec<Effect> {
         match result {
             Ok(how) => self.say(format!("Copied {what} {how}.")),
-            Err(why) => self.warn(format!("Nothing was copied: {why}. x writes to a file.")),
+            Err(why) => self.warn(format!("Nothing was copied: {why}. {} writes to a file.", self.way_to("export"))),
         }
         Vec::new()
     }
@@ -220,7 +222,7 @@ impl Model {
         if let Some(place) = place {
             self.overlay = None;
             self.behind.clear();
-            self.go_to_row(place);
+            self.show_row(place);
         }
         Vec::new()
     }

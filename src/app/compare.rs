@@ -451,15 +451,19 @@ impl Model {
 
     /// Offers the other files of which reports are held.
     pub(super) fn compare_with(&mut self) -> Vec<Effect> {
-        let this = self.file().cloned();
-        let files = self.recent.iter().filter(|recent| recent.reports > 0 && Some(&recent.file) != this.as_ref());
-        let files: Vec<_> = files.cloned().collect();
-        if files.is_empty() {
-            self.say("No report of another file is held.");
-        } else {
-            self.put_over(Overlay::OtherFile(OtherFile { files, scroll: Scroll::default() }));
-        }
+        let files = self.other_files().cloned().collect();
+        self.put_over(Overlay::OtherFile(OtherFile { files, scroll: Scroll::default() }));
         Vec::new()
+    }
+
+    /// The other files of which reports are held.
+    fn other_files(&self) -> impl Iterator<Item = &Recent> {
+        self.recent.iter().filter(|recent| recent.reports > 0 && Some(&recent.file) != self.file())
+    }
+
+    /// Whether there is another file to compare with.
+    pub(super) fn can_compare_files(&self) -> bool {
+        !self.is_document() && self.other_files().next().is_some()
     }
 
     /// Compares with the chosen file.

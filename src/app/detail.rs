@@ -93,6 +93,12 @@ impl Detail {
         self.lines.get(self.chosen)
     }
 
+    /// Whether there is more than one line with a value.
+    #[must_use]
+    pub fn has_values(&self) -> bool {
+        self.lines.iter().filter(|line| line.value.is_some()).nth(1).is_some()
+    }
+
     /// Chooses the next line with a value, or the one before, and brings it into sight.
     pub fn step(&mut self, forward: bool, height: usize) {
         let has_value = |(_, line): &(usize, &Line)| line.value.is_some();

@@ -10,6 +10,10 @@ pub enum Key {
     Char(char),
     /// A character with Ctrl.
     Ctrl(char),
+    /// A character with Alt.
+    Alt(char),
+    /// A function key, by its number.
+    F(u8),
     /// A key that is no character.
     Named(Named),
 }
@@ -24,6 +28,7 @@ pub enum Named {
     BackTab,
     Backspace,
     Delete,
+    Insert,
     Up,
     Down,
     Left,
@@ -42,6 +47,7 @@ const NAMES: &[(Key, &str)] = &[
     (Key::Named(Named::BackTab), "shift-tab"),
     (Key::Named(Named::Backspace), "backspace"),
     (Key::Named(Named::Delete), "delete"),
+    (Key::Named(Named::Insert), "insert"),
     (Key::Named(Named::Up), "up"),
     (Key::Named(Named::Down), "down"),
     (Key::Named(Named::Left), "left"),
@@ -58,6 +64,8 @@ impl fmt::Display for Key {
         match (NAMES.iter().find(|(key, _)| key == self), self) {
             (Some((_, name)), _) => f.write_str(name),
             (None, Self::Ctrl(c)) => write!(f, "ctrl-{c}"),
+            (None, Self::Alt(c)) => write!(f, "alt-{c}"),
+            (None, Self::F(number)) => write!(f, "f{number}"),
             (None, Self::Char(c)) => write!(f, "{c}"),
             (None, Self::Named(_)) => Ok(()),
         }
@@ -67,7 +75,7 @@ impl fmt::Display for Key {
 /// A name that is no key's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no key of this name; keys are single characters, ctrl-c and the like, enter, esc, tab, up, pgdn, space …"
+    "there is no key of this name; keys are single characters, ctrl-c, alt-c, f1 and the like, enter, esc, tab, up, pgdn, space …"
 )]
 pub struct UnknownKey;
 
@@ -78,8 +86,15 @@ impl FromStr for Key {
         if let Some((key, _)) = NAMES.iter().find(|(_, known)| *known == name) {
             return Ok(*key);
         }
-        let (rest, with): (_, fn(char) -> Self) =
-            name.strip_prefix("ctrl-").map_or((name, Self::Char), |rest| (rest, Self::Ctrl));
+        let function = name.strip_prefix('f').and_then(|number| number.parse().ok());
+        if let Some(number @ 1..=24) = function {
+            return Ok(Self::F(number));
+        }
+        let (rest, with): (_, fn(char) -> Self) = match (name.strip_prefix("ctrl-"), name.strip_prefix("alt-")) {
+            (Some(rest), _) => (rest, |c| Self::Ctrl(c.to_ascii_lowercase())),
+            (None, Some(rest)) => (rest, Self::Alt),
+            (None, None) => (name, Self::Char),
+        };
         let mut characters = rest.chars();
         match (characters.next(), characters.next()) {
             (Some(c), None) if !c.is_control() => Ok(with(c)),
@@ -112,7 +127,8 @@ mod tests {
 
     #[test]
     fn every_name_is_read_back() {
-        let plain = [Key::Char('?'), Key::Char('G'), Key::Ctrl('c'), Key::Char('-')];
+        let plain =
+            [Key::Char('?'), Key::Char('G'), Key::Ctrl('c'), Key::Char('-'), Key::Alt('X'), Key::F(12), Key::Char('f')];
         for key in NAMES.iter().map(|(key, _)| *key).chain(plain) {
             assert_eq!(key.to_string().parse(), Ok(key));
         }

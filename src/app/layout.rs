@@ -62,6 +62,74 @@ pub struct View {
     pub group: usize,
     /// Whether the pane that has the focus fills the screen.
     pub is_zoomed: bool,
+    /// Whether one thing is shown at a time, however large the screen.
+    pub is_plain: bool,
+    /// Sizes that the analyst has set.
+    pub sizes: Sizes,
+}
+
+/// Sizes that the analyst has set, where the screen has room for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sizes {
+    /// Columns of the list.
+    pub list: Option<u16>,
+    /// Percent of the columns right of it that the left panes take.
+    pub middle: Option<u16>,
+    /// Percent of the rows that the upper panes take.
+    pub upper: Option<u16>,
+}
+
+/// A border that can be dragged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edge {
+    /// Between the list and the panes.
+    List,
+    /// Between the left panes and the right ones.
+    Middle,
+    /// Between the upper panes and the lower ones.
+    Upper,
+}
+
+/// Fewest columns of the list.
+const NARROWEST: u16 = 18;
+
+/// Fewest columns that the list leaves to the panes.
+const LEFT_OVER: u16 = 40;
+
+/// Percent that a side of a pair of panes has at least, and at most.
+const SHARE: (u16, u16) = (15, 85);
+
+impl Sizes {
+    /// Moves a border to a column or row.
+    pub(super) fn drag(&mut self, edge: Edge, layout: &Layout, x: u16, y: u16) {
+        let percent = |part: u16, whole: u16| {
+            let percent = u32::from(part) * 100 / u32::from(whole.max(1));
+            u16::try_from(percent).unwrap_or(100).clamp(SHARE.0, SHARE.1)
+        };
+        let Some(right) = layout.four_area() else { return };
+        match edge {
+            Edge::List => self.list = Some((x + 1).saturating_sub(layout.content.x).max(NARROWEST)),
+            Edge::Middle => self.middle = Some(percent((x + 1).saturating_sub(right.x), right.width)),
+            Edge::Upper => self.upper = Some(percent((y + 1).saturating_sub(right.y), right.height)),
+        }
+    }
+
+    /// Gives the list so many columns more, or fewer.
+    pub(super) fn widen_list(&mut self, layout: &Layout, by: i16) {
+        if let Some(list) = layout.list {
+            self.list = Some(list.width.saturating_add_signed(by).clamp(NARROWEST, layout.content.width));
+        }
+    }
+
+    /// Gives the upper panes so many percent more, or fewer.
+    pub(super) fn grow_upper(&mut self, by: i16) {
+        self.upper = Some(self.upper.unwrap_or(50).saturating_add_signed(by).clamp(SHARE.0, SHARE.1));
+    }
+
+    fn list_columns(self, usual: u16, width: u16) -> u16 {
+        let most = width.saturating_sub(LEFT_OVER).max(usual);
+        self.list.map_or(usual, |columns| columns.clamp(NARROWEST, most))
+    }
 }
 
 /// Where everything stands.
@@ -91,6 +159,20 @@ impl Area {
             width: self.width.saturating_sub(2),
             height: self.height.saturating_sub(2),
         }
+    }
+
+    /// Whether a cell lies in it.
+    #[must_use]
+    pub fn contains(self, x: u16, y: u16) -> bool {
+        (self.x..self.x.saturating_add(self.width)).contains(&x)
+            && (self.y..self.y.saturating_add(self.height)).contains(&y)
+    }
+
+    /// The row inside of its border that a cell lies in, from 0.
+    #[must_use]
+    pub fn row_at(self, x: u16, y: u16) -> Option<usize> {
+        let inside = self.inside();
+        (self.contains(x, y) && inside.contains(inside.x, y)).then(|| usize::from(y - inside.y))
     }
 
     /// The first rows, and the rest.
@@ -124,11 +206,13 @@ impl Layout {
     pub fn of(size: Size, view: View) -> Self {
         let screen = Area { x: 0, y: 0, width: size.width, height: size.height };
         let (title, rest) = screen.rows(1);
-        let (strip, rest) = rest.rows(u16::from(view.has_report && size.width >= NARROW && size.height >= LOW));
+        let (strip, rest) =
+            rest.rows(u16::from(!view.is_plain && view.has_report && size.width >= NARROW && size.height >= LOW));
         let (content, bar) = rest.rows(rest.height.saturating_sub(BAR));
         let layout = Self { title, strip, content, bar, ..Self::default() };
         match view.pane {
-            Some(pane) if view.is_zoomed => Self { panes: vec![(pane, content)], ..layout },
+            Some(pane) if view.is_zoomed || view.is_plain => Self { panes: vec![(pane, content)], ..layout },
+            None if view.is_plain => Self { list: Some(content), ..layout },
             _ if size.width >= WIDE && size.height >= LOW => layout.wide(view),
             _ if size.width >= NARROW && size.height >= LOW => layout.narrow(view),
             Some(pane) => Self { panes: vec![(pane, content)], ..layout },
@@ -137,11 +221,12 @@ impl Layout {
     }
 
     fn wide(mut self, view: View) -> Self {
-        let (left, right) = self.content.columns((self.content.width / 4).clamp(28, 44));
+        let (left, right) =
+            self.content.columns(view.sizes.list_columns((self.content.width / 4).clamp(28, 44), self.content.width));
         let (list, overview) = left.rows((left.height / 2).max(6));
         self.list = Some(list);
         self.panes.push((Pane::Overview, overview));
-        self.panes.extend(four(right, view.group));
+        self.panes.extend(four(right, view));
         self
     }
 
@@ -149,14 +234,41 @@ impl Layout {
         match view.pane {
             // The overview belongs to no group of four: it has the place to itself.
             Some(Pane::Overview) => self.panes.push((Pane::Overview, self.content)),
-            Some(_) => self.panes.extend(four(self.content, view.group)),
+            Some(_) => self.panes.extend(four(self.content, view)),
             None => {
-                let (list, right) = self.content.columns((self.content.width / 3).clamp(24, 30));
+                let (list, right) = self
+                    .content
+                    .columns(view.sizes.list_columns((self.content.width / 3).clamp(24, 30), self.content.width));
                 self.list = Some(list);
-                self.panes.extend(four(right, view.group));
+                self.panes.extend(four(right, view));
             }
         }
         self
+    }
+
+    /// The border that can be dragged at a cell.
+    #[must_use]
+    pub fn edge_at(&self, x: u16, y: u16) -> Option<Edge> {
+        let right = self.four_area()?;
+        let first = self.panes.iter().map(|(_, area)| *area).find(|area| (area.x, area.y) == (right.x, right.y))?;
+        let is_at = |at: u16, edge: u16| at + 1 == edge || at == edge;
+        match self.content.contains(x, y) {
+            true if right.x > self.content.x && is_at(x, right.x) => Some(Edge::List),
+            true if first.width < right.width && right.contains(x, y) && is_at(x, first.x + first.width) => {
+                Some(Edge::Middle)
+            }
+            true if first.height < right.height && right.contains(x, y) && is_at(y, first.y + first.height) => {
+                Some(Edge::Upper)
+            }
+            _ => None,
+        }
+    }
+
+    /// What the four panes take together, where there are four.
+    fn four_area(&self) -> Option<Area> {
+        let mut areas = self.panes.iter().filter(|(pane, _)| *pane != Pane::Overview).map(|(_, area)| *area);
+        let (first, last) = (areas.next()?, areas.next_back()?);
+        Some(Area { width: last.x + last.width - first.x, height: last.y + last.height - first.y, ..first })
     }
 
     /// The place of a pane, if it is shown.
@@ -166,11 +278,16 @@ impl Layout {
     }
 }
 
-fn four(area: Area, group: usize) -> impl Iterator<Item = (Pane, Area)> {
-    let (top, bottom) = area.rows(area.height.div_ceil(2));
-    let half = area.width.div_ceil(2);
+fn four(area: Area, view: View) -> impl Iterator<Item = (Pane, Area)> {
+    let share = |percent: Option<u16>, whole: u16| match percent {
+        None => whole.div_ceil(2),
+        Some(percent) => u16::try_from(u32::from(whole) * u32::from(percent) / 100).unwrap_or(whole).max(3),
+    };
+    // Each keeps a row of its own inside of its border.
+    let (top, bottom) = area.rows(share(view.sizes.upper, area.height).min(area.height.saturating_sub(3)));
+    let half = share(view.sizes.middle, area.width);
     let ((a, b), (c, d)) = (top.columns(half), bottom.columns(half));
-    panes::group(group).take(GROUP).zip([a, b, c, d])
+    panes::group(view.group).take(GROUP).zip([a, b, c, d])
 }
 
 #[cfg(test)]
@@ -178,13 +295,18 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const LIST: View = View { has_report: true, pane: None, group: 0, is_zoomed: false };
+    const LIST: View =
+        View { has_report: true, pane: None, group: 0, is_zoomed: false, is_plain: false, sizes: NO_SIZES };
+    const NO_SIZES: Sizes = Sizes { list: None, middle: None, upper: None };
 
     fn view() -> impl Strategy<Value = View> {
         let pane = prop::option::of(prop::sample::select(&Pane::ALL[..]));
-        (pane, 0_usize..3, any::<bool>(), any::<bool>()).prop_map(|(pane, group, is_zoomed, has_report)| {
+        let size = |most| prop::option::of(0_u16..most);
+        let sizes = (size(300), size(100), size(100)).prop_map(|(list, middle, upper)| Sizes { list, middle, upper });
+        let rest = (0_usize..3, any::<bool>(), any::<bool>(), any::<bool>());
+        (pane, rest, sizes).prop_map(|(pane, (group, is_zoomed, is_plain, has_report), sizes)| {
             let group = pane.and_then(panes::group_of).unwrap_or(group);
-            View { has_report, pane, group, is_zoomed }
+            View { has_report, pane, group, is_zoomed, is_plain, sizes }
         })
     }
 

@@ -7,6 +7,7 @@ use super::held::{HeldLine, Purging};
 use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerPage;
+use super::pointer::Pointer;
 use super::saving::{NotSaved, Save};
 use crate::quota::{Balances, Entitlements, Spent, Usage};
 use crate::report::body::Body;
@@ -32,6 +33,8 @@ use std::sync::Arc;
 pub enum Message {
     /// A key was pressed by somebody who sees the screen as it is.
     Key(Key),
+    /// The mouse was used.
+    Pointer(Pointer),
     /// A key was read from the keyboard.
     Typed {
         /// The key.

@@ -4,7 +4,8 @@ use super::batch::Batch;
 use super::compare::Compare;
 use super::finder::Finder;
 use super::finding::Jump;
-use super::layout::{Layout, Size, View};
+use super::keymap::Keymap;
+use super::layout::{Layout, Size, Sizes, View};
 use super::list::{Entry, List, OpenReport, Origin};
 use super::message::{Effect, Failure, Here, Opening, Recent};
 use super::notes::Notes;
@@ -12,6 +13,7 @@ use super::offers::Offers;
 use super::overlay::Overlay;
 use super::panes::{self, PaneState, Scroll};
 use super::places::Target;
+use super::pointer::Held;
 use crate::quota::{Balances, Entitlements, Holder, Limit, Spent, Unit, Usage};
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
@@ -53,6 +55,8 @@ pub struct Model {
     pub group: usize,
     /// Whether the pane with the focus fills the screen.
     pub is_zoomed: bool,
+    /// Which keys do which command.
+    pub keys: Keymap,
     /// The price above which a yes is wanted; none where none is.
     pub confirm_above: Option<u64>,
     /// Whether the analyst has said yes to copying raw.
@@ -73,6 +77,10 @@ pub struct Model {
     pub spent: Spent,
     /// How often the counters confirmed and contradicted the price of each operation.
     pub record: BTreeMap<String, (u64, u64)>,
+    /// Sizes that the analyst has set.
+    pub sizes: Sizes,
+    /// Whether one thing is shown at a time, in lines.
+    pub is_plain: bool,
     /// A message to the analyst.
     pub notice: Option<Notice>,
     /// The last call for a list page failed so.
@@ -97,6 +105,8 @@ pub struct Model {
     pub(super) offers: Offers,
     /// Whether the analyst asked for the counters, and is told when they are there.
     pub(super) announces_balances: bool,
+    /// What is remembered of the mouse.
+    pub(super) held: Held,
     /// The same for what was used.
     pub(super) announces_usage: bool,
     /// The last search that was left for one of its hits.
@@ -195,6 +205,7 @@ impl Model {
             focus: Focus::List,
             group: 0,
             is_zoomed: false,
+            keys: Keymap::default(),
             confirm_above: None,
             copies_raw: false,
             batch: None,
@@ -205,6 +216,9 @@ impl Model {
             entitlements: Entitlements::default(),
             spent: Spent::default(),
             record: BTreeMap::new(),
+            sizes: Sizes::default(),
+            is_plain: false,
+            held: Held::default(),
             notice: None,
             list_failure: None,
             is_quitting: false,
@@ -309,7 +323,14 @@ impl Model {
     #[must_use]
     pub fn layout(&self) -> Layout {
         let has_report = self.screen == Screen::File && self.open().is_some();
-        let view = View { has_report, pane: self.focused(), group: self.group, is_zoomed: self.is_zoomed };
+        let view = View {
+            has_report,
+            pane: self.focused(),
+            group: self.group,
+            is_zoomed: self.is_zoomed,
+            is_plain: self.is_plain,
+            sizes: self.sizes,
+        };
         Layout::of(self.size, view)
     }
 
@@ -329,7 +350,7 @@ impl Model {
     #[must_use]
     pub fn list_row_height(&self) -> usize {
         let rows = self.layout().list.unwrap_or_default().inside().height;
-        if rows >= 8 { 2 } else { 1 }
+        if rows >= 8 && !self.is_plain { 2 } else { 1 }
     }
 
     /// How a pane is looked at.

@@ -2,7 +2,7 @@
 
 use super::message::Effect;
 use super::model::{Focus, Model, Screen};
-use super::overlay::Overlay;
+use super::overlay::{Overlay, way};
 use super::panes::{self, Move, PaneState};
 use crate::report::index::Form;
 use crate::report::{Depths, Pane, Place, Report};
@@ -41,6 +41,17 @@ impl Model {
         }
     }
 
+    /// Goes to a row of what has the focus, from 0; the window moves no further than it has to.
+    pub fn go_to_row(&mut self, row: usize) -> Vec<Effect> {
+        let movement = match (&self.overlay, self.screen, self.focus) {
+            (Some(overlay), ..) => overlay.way_to(row),
+            (None, Screen::Start, _) => way(self.recent_scroll.cursor, row),
+            (None, Screen::File, Focus::List) => way(self.list.as_ref().map_or(0, |list| list.scroll.cursor), row),
+            (None, Screen::File, Focus::Pane(pane)) => way(self.pane_state(pane).scroll.cursor, row),
+        };
+        self.go(movement)
+    }
+
     /// Moves by a page less one row, so that the eye finds its place again.
     pub(super) fn go_page(&mut self, direction: fn(usize) -> Move) -> Vec<Effect> {
         let height = match &self.overlay {
@@ -51,7 +62,7 @@ impl Model {
         self.go(direction(height.saturating_sub(1).max(1)))
     }
 
-    fn with_pane(&mut self, pane: Pane, change: impl FnOnce(&mut PaneState, usize)) {
+    pub(super) fn with_pane(&mut self, pane: Pane, change: impl FnOnce(&mut PaneState, usize)) {
         if let Some(open) = self.open_mut() {
             let state = open.panes.entry(pane).or_default();
             let count = state.count(&open.report, pane);
@@ -83,6 +94,26 @@ impl Model {
         if let Some(compare) = self.comparing_mut() {
             compare.go(Move::Up(0), rows);
         }
+    }
+
+    /// Goes to a pane, and brings its group to the screen.
+    pub(super) fn go_to_pane(&mut self, pane: Pane) -> Vec<Effect> {
+        self.focus_pane(pane);
+        self.settle();
+        Vec::new()
+    }
+
+    pub(super) fn widen_list(&mut self, by: i16) -> Vec<Effect> {
+        let layout = self.layout();
+        self.sizes.widen_list(&layout, by);
+        self.settle();
+        Vec::new()
+    }
+
+    pub(super) fn grow_upper(&mut self, by: i16) -> Vec<Effect> {
+        self.sizes.grow_upper(by);
+        self.settle();
+        Vec::new()
     }
 
     pub(super) fn step_pane(&mut self, forward: bool) -> Vec<Effect> {
@@ -130,7 +161,7 @@ impl Model {
     }
 
     /// Brings a row to the screen and puts the cursor on it; what folds or a filter hide is shown again for it.
-    pub(super) fn go_to_row(&mut self, place: Place) {
+    pub(super) fn show_row(&mut self, place: Place) {
         let Some(pane) = self.open().and_then(|open| Some(open.report.section(place.section)?.pane())) else { return };
         self.focus_pane(pane);
         let height = self.height();

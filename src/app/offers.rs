@@ -33,7 +33,7 @@ struct Offer {
 impl Offers {
     /// What the frame of this number offers, now that it has been drawn.
     pub(super) fn of(model: &Model, frame: u64) -> Self {
-        let keys = Command::all().flat_map(|command| command.keys);
+        let keys = Command::all().flat_map(|command| model.keys.of(command));
         let shown = keys.filter_map(|key| {
             let offer = offer(model, *key)?;
             let before = model.offers.0.iter().find(|before| before.key == *key && before.offer == offer);

@@ -7,7 +7,7 @@ use super::detail::Detail;
 use super::finder::Finder;
 use super::held::HeldScreen;
 use super::indicators::IndicatorList;
-use super::layout::Size;
+use super::layout::{Area, Size};
 use super::notes::NoteForm;
 use super::palette::{Confirm, Palette, Prompt};
 use super::panes::Move;
@@ -55,8 +55,22 @@ pub enum Overlay {
     Age(String),
 }
 
+/// The movement from one row to another.
+pub(super) fn way(from: usize, to: usize) -> Move {
+    if to < from { Move::Up(from - to) } else { Move::Down(to - from) }
+}
+
+/// Rows of what asks something.
+const SMALL: usize = 6;
+
 /// Rows that the line which is typed into takes, the empty one below it included.
 const TYPED: usize = 2;
+
+/// Rows that say all of what is chosen in the palette, where it has this many.
+pub const TOLD: u16 = 2;
+
+/// Rows from which on the palette says all of what is chosen.
+pub const TALL: usize = 10;
 
 impl Overlay {
     /// Moves among its rows, in so much room.
@@ -65,7 +79,9 @@ impl Overlay {
         match self {
             Self::Sheet(sheet) => sheet.go(movement, rows),
             Self::Detail(detail) => detail.go(movement, rows),
-            Self::Palette(palette) => palette.go(movement, rows.saturating_sub(TYPED)),
+            Self::Palette(palette) => {
+                palette.go(movement, rows.saturating_sub(TYPED + if rows >= TALL { TOLD.into() } else { 0 }))
+            }
             Self::Answer(answer) => answer.go(movement, rows),
             Self::Indicators(list) => list.go(movement, rows.saturating_sub(TYPED)),
             Self::Artefacts(list) => list.go(movement, rows),
@@ -77,6 +93,62 @@ impl Overlay {
             Self::Compare(_) => {}
             Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) | Self::Save(_) | Self::Note(_) | Self::Age(_) => {}
         }
+    }
+
+    /// Its place: as low as it needs to be, at the bottom, so that what it is about stays in sight.
+    #[must_use]
+    pub fn area(&self, content: Area) -> Area {
+        let rows = match self {
+            Self::Sheet(sheet) => sheet.count(),
+            Self::Detail(detail) => detail.count(),
+            Self::Palette(_) | Self::Answer(_) | Self::Planner(_) => usize::MAX,
+            Self::Indicators(_) | Self::Finder(_) | Self::Compare(_) | Self::Held(_) => usize::MAX,
+            Self::Places(places) => places.spots.len(),
+            Self::OtherFile(other) => other.files.len(),
+            Self::Artefacts(list) => list.rows.len() + usize::from(list.failure.is_some()) * 3,
+            Self::Prompt(_) | Self::Confirm(_) | Self::Save(_) | Self::Note(_) | Self::Age(_) => SMALL,
+        };
+        let height = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2).min(content.height);
+        Area { y: content.y + content.height - height, height, ..content }
+    }
+
+    /// The position of the first of its rows that is shown, the rows above it, and how many rows there are in all; none where
+    /// rows are not chosen.
+    #[must_use]
+    pub fn first_row(&self) -> Option<(usize, usize, usize)> {
+        match self {
+            Self::Palette(palette) => Some((palette.scroll.top, TYPED, palette.matching().len())),
+            Self::Answer(answer) => Some((answer.scroll.top, 0, answer.count())),
+            Self::Indicators(list) => Some((list.scroll.top, TYPED, list.shown().len())),
+            Self::Artefacts(list) => Some((list.scroll.top, 0, list.rows.len())),
+            Self::Finder(finder) => Some((finder.scroll.top, TYPED, finder.lines().count())),
+            Self::OtherFile(other) => Some((other.scroll.top, 0, other.files.len())),
+            Self::Places(places) => Some((places.scroll.top, 0, places.spots.len())),
+            // Below the heading.
+            Self::Held(held) => Some((held.scroll.top, 1, held.lines.len())),
+            _ => None,
+        }
+    }
+
+    /// The position of the row that is chosen.
+    fn cursor(&self) -> usize {
+        match self {
+            Self::Palette(palette) => palette.scroll.cursor,
+            Self::Answer(answer) => answer.scroll.cursor,
+            Self::Indicators(list) => list.scroll.cursor,
+            Self::Artefacts(list) => list.scroll.cursor,
+            Self::Finder(finder) => finder.scroll.cursor,
+            Self::Compare(compare) => compare.scroll.cursor,
+            Self::OtherFile(other) => other.scroll.cursor,
+            Self::Places(places) => places.scroll.cursor,
+            Self::Held(held) => held.scroll.cursor,
+            _ => 0,
+        }
+    }
+
+    /// The movement to a row.
+    pub(super) fn way_to(&self, row: usize) -> Move {
+        way(self.cursor(), row)
     }
 
     /// Lays it out again for another room.

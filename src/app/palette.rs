@@ -1,5 +1,5 @@
-//! The palette: everything that can be done here, found by typing some of its letters; and the line that a question's words
-//! are typed into.
+//! The palette and the help, which are one list: what can be done, with keys, prices and reasons, found by typing some of its
+//! letters; and the line that a question's words are typed into.
 
 use super::asks::{ASKS, Ask};
 use super::commands::Command;
@@ -9,7 +9,7 @@ use super::panes::{Move, Scroll};
 use crate::request::Request;
 use jiff::Timestamp;
 
-/// Everything that can be done here.
+/// A list of keys and commands: everything, or what a key does right here.
 #[derive(Debug)]
 pub struct Palette {
     /// What has been typed.
@@ -17,6 +17,8 @@ pub struct Palette {
     /// Cursor among the items that match.
     pub scroll: Scroll,
     items: Vec<Item>,
+    is_help: bool,
+    shows_off: bool,
 }
 
 /// Something that can be done.
@@ -24,14 +26,16 @@ pub struct Palette {
 pub struct Item {
     /// What it does.
     pub does: Does,
-    /// Its key, where it has one.
-    pub key: String,
+    /// Its keys, where it has some.
+    pub keys: String,
     /// Its name.
     pub name: &'static str,
     /// What it does, in a sentence.
     pub help: &'static str,
-    /// Its price; none for what asks the service for nothing.
+    /// Its price; none for what asks the service for nothing, and for what is off.
     pub price: Option<String>,
+    /// Why it does not apply right now; none if it does.
+    pub off: Option<String>,
 }
 
 /// What an item does.
@@ -44,34 +48,55 @@ pub enum Does {
 }
 
 impl Palette {
-    /// What can be done right now.
+    /// Every command and question; what does not apply right now comes last, with the reason.
     #[must_use]
-    pub fn of(model: &Model) -> Self {
-        let commands = Command::applying(model).map(|command| Item {
-            does: Does::Command(command),
-            key: command.first_key(),
-            name: command.name,
-            help: command.help,
-            price: command.asks().then(|| model.tag(command).words()),
-        });
-        let asks = ASKS.iter().map(|ask| Item {
-            does: Does::Ask(ask),
-            key: String::new(),
-            name: ask.name,
-            help: ask.help,
-            price: Some("priced as you type".to_owned()).filter(|_| !ask.input.is_empty()),
-        });
-        let items = if model.is_document() { commands.collect() } else { commands.chain(asks).collect() };
-        Self { typed: String::new(), scroll: Scroll::default(), items }
+    pub fn everything(model: &Model) -> Self {
+        let items = Command::all().map(|command| item(command, model)).chain(questions(model));
+        Self::new(items.collect(), false)
     }
 
-    /// The items that match what has been typed, the best first.
+    /// The keys that do something right here; the others can be shown as well.
+    #[must_use]
+    pub fn keys(model: &Model) -> Self {
+        let items = Command::all().map(|command| item(command, model)).filter(|item| !item.keys.is_empty());
+        Self::new(items.collect(), true)
+    }
+
+    fn new(items: Vec<Item>, is_help: bool) -> Self {
+        Self { typed: String::new(), scroll: Scroll::default(), items, is_help, shows_off: !is_help }
+    }
+
+    /// What it shows.
+    #[must_use]
+    pub fn title(&self) -> &'static str {
+        match (self.is_help, self.shows_off) {
+            (true, false) => "Keys that apply here",
+            (true, true) => "Keys, and why some are off",
+            (false, true) => "What to do?",
+            (false, false) => "What to do here?",
+        }
+    }
+
+    /// Shows what does not apply right now, or hides it.
+    pub fn toggle_off(&mut self) {
+        self.shows_off = !self.shows_off;
+        self.scroll = Scroll::default();
+    }
+
+    /// How many items do not apply right now, and whether they are shown.
+    #[must_use]
+    pub fn off(&self) -> (usize, bool) {
+        (self.items.iter().filter(|item| item.off.is_some()).count(), self.shows_off)
+    }
+
+    /// The items that match what has been typed, the best first; those that are off after all others.
     #[must_use]
     pub fn matching(&self) -> Vec<&Item> {
-        let rated = self.items.iter().filter_map(|item| Some((rate(&self.typed, item)?, item)));
+        let shown = self.items.iter().filter(|item| self.shows_off || item.off.is_none());
+        let rated = shown.filter_map(|item| Some((item.off.is_some(), rate(&self.typed, item)?, item)));
         let mut found: Vec<_> = rated.collect();
-        found.sort_by_key(|(rating, _)| *rating);
-        found.into_iter().map(|(_, item)| item).collect()
+        found.sort_by_key(|(is_off, rating, _)| (*is_off, *rating));
+        found.into_iter().map(|(.., item)| item).collect()
     }
 
     /// The chosen item.
@@ -87,20 +112,63 @@ impl Palette {
     }
 }
 
-/// How well letters match an item: in its name at once, in its name apart, in its help; none where they do not.
-fn rate(typed: &str, item: &Item) -> Option<usize> {
-    let (typed, help) = (typed.to_lowercase(), item.help.to_lowercase());
-    if typed.is_empty() {
-        return Some(0);
+fn item(command: &'static Command, model: &Model) -> Item {
+    let off = command.off(model);
+    Item {
+        does: Does::Command(command),
+        keys: model.keys.words(command),
+        name: command.name,
+        help: command.help,
+        price: (command.asks() && off.is_none()).then(|| model.tag(command).words()),
+        off,
     }
-    let apart = || is_subsequence(&typed, item.name).then_some(100);
-    let in_help = || help.find(&typed).map(|at| 200 + at);
-    item.name.find(&typed).or_else(apart).or_else(in_help)
 }
 
-fn is_subsequence(letters: &str, text: &str) -> bool {
-    let mut rest = text.chars();
-    letters.chars().all(|letter| rest.any(|found| found == letter))
+fn questions(model: &Model) -> impl Iterator<Item = Item> {
+    let off = model.is_document().then(|| "it needs a service".to_owned());
+    ASKS.iter().map(move |ask| Item {
+        does: Does::Ask(ask),
+        keys: String::new(),
+        name: ask.name,
+        help: ask.help,
+        price: Some("priced as you type".to_owned()).filter(|_| !ask.input.is_empty()),
+        off: off.clone(),
+    })
+}
+
+/// How well letters match an item, best first: as its key, at once in its name, apart in its name, in its help; none where
+/// they do not.
+fn rate(typed: &str, item: &Item) -> Option<usize> {
+    if typed.is_empty() || item.keys.split(' ').any(|key| key == typed) {
+        return Some(0);
+    }
+    let typed = typed.to_lowercase();
+    let help = item.help.to_lowercase();
+    let words = || typed.split_whitespace().all(|word| help.contains(word)).then_some(1_000);
+    let at_once = item.name.find(&typed).map(|at| 1 + at);
+    at_once
+        .or_else(|| gaps(&typed, item.name).map(|gaps| 100 + gaps))
+        .or_else(|| help.contains(&typed).then_some(500))
+        .or_else(words)
+}
+
+/// How far apart letters stand in a text, in their order; the start of a word counts as near. None where one is missing.
+fn gaps(letters: &str, text: &str) -> Option<usize> {
+    let mut rest = text.char_indices().peekable();
+    let (mut sum, mut near, mut before) = (0, 0, '-');
+    for letter in letters.chars().filter(|letter| !letter.is_whitespace()) {
+        let (at, starts) = loop {
+            let (at, found) = rest.next()?;
+            let starts = before == '-';
+            before = found;
+            if found == letter {
+                break (at, starts);
+            }
+        };
+        sum += if starts { 0 } else { at - near };
+        near = at + 1;
+    }
+    Some(sum)
 }
 
 /// The line that the words of a question are typed into.
@@ -173,7 +241,7 @@ mod tests {
     #[test]
     fn letters_find_what_is_meant() {
         let model = Model::new(Service { has_key: true, ..Service::default() }, Timestamp::UNIX_EPOCH);
-        let mut palette = Palette::of(&model);
+        let mut palette = Palette::everything(&model);
         let mut first = |typed: &str| {
             palette.typed = typed.to_owned();
             palette.matching().first().map(|item| item.name)
@@ -181,6 +249,18 @@ mod tests {
         assert_eq!(first("resc"), Some("v3-rescan"));
         assert_eq!(first("v2rep"), Some("v2-file-report"));
         assert_eq!(first("Upload a file"), Some("v2-file-scan"));
+        assert_eq!((first("opf"), first("ctrl-b")), (Some("open-file"), Some("page-up")));
         assert_eq!(first("zzz"), None);
+    }
+
+    #[test]
+    fn what_is_off_comes_last_with_the_reason() {
+        let model = Model::new(Service { has_key: true, ..Service::default() }, Timestamp::UNIX_EPOCH);
+        let palette = Palette::everything(&model);
+        let (first, last) = (palette.matching()[0].clone(), palette.matching().pop().unwrap().clone());
+        assert_eq!((first.name, first.off), ("find-held", None));
+        assert_eq!(last.off.as_deref(), Some("it works in the list of sandboxes and in panes"));
+        let keys = Palette::keys(&model);
+        assert!(keys.matching().iter().all(|item| item.off.is_none() && !item.keys.is_empty()));
     }
 }

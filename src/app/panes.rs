@@ -1,7 +1,9 @@
 //! The table of panes: title, key, place; and how far each is scrolled and folded.
 
+use super::commands::{Act, Command, has_report};
 use super::finder::Filter;
 use super::key::Key;
+use super::place::FILE;
 use super::sieve::Sieve;
 use crate::report::index::Form;
 use crate::report::{Folds, Pane, Place, Report, Row, Section};
@@ -15,32 +17,50 @@ pub struct PaneInfo {
     pub title: &'static str,
     /// Title in a few letters.
     pub short: &'static str,
-    /// The key that goes there.
-    pub key: Key,
+    /// What goes there.
+    pub command: Command,
 }
 
 /// How many panes stand on the screen at once.
 pub const GROUP: usize = 4;
 
-const fn pane(pane: Pane, title: &'static str, short: &'static str, key: char) -> PaneInfo {
-    PaneInfo { pane, title, short, key: Key::Char(key) }
+/// A row of the table: a pane with its titles, the name of its command and its key.
+macro_rules! pane {
+    ($pane:ident, $title:literal, $short:literal, $name:literal, $key:literal) => {
+        PaneInfo {
+            pane: Pane::$pane,
+            title: $title,
+            short: $short,
+            command: Command {
+                name: $name,
+                keys: &[Key::Char($key)],
+                label: $title,
+                help: concat!("Go to the pane ", $title),
+                rank: 0,
+                place: FILE,
+                applies: has_report,
+                needs: "a report that is open",
+                act: Act::Local(|model| model.go_to_pane(Pane::$pane)),
+            },
+        }
+    };
 }
 
 /// Every pane. Four after another stand on the screen together; the overview stands beside them.
 pub static PANES: [PaneInfo; 13] = [
-    pane(Pane::Processes, "Processes", "proc", '1'),
-    pane(Pane::Tags, "Tags", "tags", '2'),
-    pane(Pane::Registry, "Registry", "reg", '3'),
-    pane(Pane::Files, "Files", "file", '4'),
-    pane(Pane::Network, "Network", "net", '5'),
-    pane(Pane::Commands, "Commands", "cmd", '6'),
-    pane(Pane::Modules, "Modules and calls", "mod", '7'),
-    pane(Pane::Services, "Services and mutexes", "svc", '8'),
-    pane(Pane::Techniques, "ATT&CK and signatures", "att", '9'),
-    pane(Pane::Text, "Text and crypto", "text", 't'),
-    pane(Pane::Mobile, "Mobile", "mob", 'm'),
-    pane(Pane::Other, "Other", "oth", 'o'),
-    pane(Pane::Overview, "Overview", "over", '0'),
+    pane!(Processes, "Processes", "proc", "pane-processes", '1'),
+    pane!(Tags, "Tags", "tags", "pane-tags", '2'),
+    pane!(Registry, "Registry", "reg", "pane-registry", '3'),
+    pane!(Files, "Files", "file", "pane-files", '4'),
+    pane!(Network, "Network", "net", "pane-network", '5'),
+    pane!(Commands, "Commands", "cmd", "pane-commands", '6'),
+    pane!(Modules, "Modules and calls", "mod", "pane-modules", '7'),
+    pane!(Services, "Services and mutexes", "svc", "pane-services", '8'),
+    pane!(Techniques, "ATT&CK and signatures", "att", "pane-techniques", '9'),
+    pane!(Text, "Text and crypto", "text", "pane-text", 't'),
+    pane!(Mobile, "Mobile", "mob", "pane-mobile", 'm'),
+    pane!(Other, "Other", "oth", "pane-other", 'o'),
+    pane!(Overview, "Overview", "over", "pane-overview", '0'),
 ];
 
 /// The row of a pane.
@@ -303,7 +323,7 @@ mod tests {
             assert!(info(pane).is_some(), "{pane:?}");
             assert!(group_of(pane).is_some() || pane == Pane::Overview, "{pane:?}");
         }
-        let mut keys: Vec<_> = PANES.iter().map(|info| info.key.to_string()).collect();
+        let mut keys: Vec<_> = PANES.iter().map(|info| info.command.keys[0].to_string()).collect();
         keys.sort();
         keys.dedup();
         assert_eq!(keys.len(), PANES.len());

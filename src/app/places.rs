@@ -153,7 +153,7 @@ impl Model {
             return;
         }
         self.bound_for = None;
-        self.go_to_row(place);
+        self.show_row(place);
     }
 }
 

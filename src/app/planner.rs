@@ -52,13 +52,17 @@ impl Planner {
         Ok(Operation::with(kind, numbers))
     }
 
-    /// Adds what is typed to the plan; a file that is typed in place of a number is to be read first.
-    pub fn add(&mut self) -> Option<PathBuf> {
-        if let Ok(operation) = self.operation() {
-            self.items.push(operation);
-            self.typed.clear();
+    /// Adds what is typed to the plan; gives the file that is typed in place of a number, which is to be read first.
+    ///
+    /// # Errors
+    /// Says what is missing.
+    pub fn add(&mut self) -> Result<Option<PathBuf>, String> {
+        if let Some((_, path)) = self.list() {
+            return Ok(Some(PathBuf::from(path)));
         }
-        self.list().map(|(_, path)| PathBuf::from(path))
+        self.items.push(self.operation()?);
+        self.typed.clear();
+        Ok(None)
     }
 
     /// Puts the number of hashes in the place of the file that lists them.
@@ -99,7 +103,7 @@ impl Planner {
         rows.push(row("", String::new()));
         match &model.balances {
             None => {
-                rows.push(row("", "What it would leave is not known: b asks the counters, for nothing.".to_owned()))
+                rows.push(row("", "What it would leave is not known: the counters have not been asked.".to_owned()))
             }
             Some(balances) => {
                 let forecast = plan.forecast(balances, model.now);
@@ -174,7 +178,7 @@ mod tests {
     fn operations_add_up_and_are_held_against_the_limits() {
         let mut planner = Planner { typed: "v2-file-report 590".to_owned(), ..Planner::default() };
         assert!(text(&planner).contains("typed|590 hashes · 590 requests · rule 8.2.1"), "{}", text(&planner));
-        assert_eq!(planner.add(), None);
+        assert_eq!(planner.add(), Ok(None));
         planner.typed = "v3-file 10".to_owned();
         let shown = text(&planner);
         assert!(shown.contains("too much|") && shown.contains("2 more than today's limit"), "{shown}");
@@ -188,7 +192,7 @@ mod tests {
     fn a_file_of_hashes_stands_for_their_number() {
         let mut planner = Planner { typed: "v2-file-report @my list.txt".to_owned(), ..Planner::default() };
         assert!(text(&planner).contains("enter counts the hashes that my list.txt lists"), "{}", text(&planner));
-        let path = planner.add().unwrap();
+        let path = planner.add().unwrap().unwrap();
         planner.counted(Path::new("another"), 3);
         planner.counted(&path, 590);
         assert!(text(&planner).contains("typed|590 hashes · 590 requests"), "{}", text(&planner));

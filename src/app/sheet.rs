@@ -1,8 +1,9 @@
-//! Words of our own that stand over the screen: the keys that apply, and the prices explained.
+//! Words of our own that stand over the screen: the prices explained, the ledger, the counters.
 
 use super::commands::{Act, Command};
+use super::key::Key;
 use super::model::Model;
-use super::panes::{Move, PANES, Scroll};
+use super::panes::{Move, Scroll};
 use super::price::Tag;
 use crate::quota::{Holder, Limit};
 use crate::text::{thousands, words_in_rows};
@@ -75,23 +76,11 @@ impl Sheet {
         self.top = scrolled(self.top, movement, self.count(), height);
     }
 
-    /// The keys that apply right now, with what they cost.
-    #[must_use]
-    pub fn help(model: &Model, columns: usize) -> Self {
-        let mut paragraphs: Vec<Paragraph> = Command::applying(model).map(|command| help_of(model, command)).collect();
-        if model.open().is_some() {
-            let panes = PANES.iter().map(|info| format!("{} {}", info.key, info.title));
-            paragraphs.push(Paragraph { head: "panes".to_owned(), text: panes.collect::<Vec<_>>().join(" · ") });
-        }
-        paragraphs.push(paragraph("", "Keys without a price cost nothing. $ explains a price. Esc closes this."));
-        Self::new("Keys that apply here", paragraphs, columns)
-    }
-
     /// The prices that apply right now, explained.
     #[must_use]
     pub fn prices(model: &Model, columns: usize) -> Self {
         let mut paragraphs: Vec<Paragraph> =
-            Command::applying(model).flat_map(|command| price_of(model, command)).collect();
+            Command::applying(model).flat_map(|(key, command)| price_of(model, key, command)).collect();
         if paragraphs.is_empty() {
             paragraphs.push(paragraph("0", "No key that applies here asks the service: nothing costs anything."));
         } else {
@@ -113,28 +102,19 @@ pub(super) fn paragraph(head: &str, text: impl Into<String>) -> Paragraph {
     Paragraph { head: head.to_owned(), text: text.into() }
 }
 
-fn help_of(model: &Model, command: &Command) -> Paragraph {
-    let keys: Vec<_> = command.keys.iter().map(ToString::to_string).collect();
-    let price = match (&command.act, model.tag(command)) {
-        (Act::Local(_), _) => String::new(),
-        (_, tag) => format!(" · {}", tag.words()),
-    };
-    paragraph(&keys.join(" "), format!("{}{price}", command.help))
-}
-
-fn price_of(model: &Model, command: &Command) -> Vec<Paragraph> {
+fn price_of(model: &Model, key: Key, command: &Command) -> Vec<Paragraph> {
     let request = match &command.act {
         Act::Local(_) => return Vec::new(),
         Act::Each(price, _) => {
             let text = format!("{}: {}; each by the rule of a single report", command.label, price(model));
-            return vec![paragraph(&command.first_key(), text), paragraph("", "")];
+            return vec![paragraph(&key.to_string(), text), paragraph("", "")];
         }
         Act::Ask { request, .. } => request,
     };
     let Some(request) = request(model) else { return Vec::new() };
     let tag = model.tag(command);
     let mut found =
-        vec![paragraph(&command.first_key(), format!("{}: {} · {}", command.label, request.words(), tag.words()))];
+        vec![paragraph(&key.to_string(), format!("{}: {} · {}", command.label, request.words(), tag.words()))];
     match &tag {
         Tag::Held => found.push(paragraph("", "The answer is held, so the service is not asked.")),
         Tag::UnderWay => found.push(paragraph("", "The same question is under way; its answer serves.")),

@@ -31,7 +31,7 @@ impl Model {
     /// Goes to the process that started the one under the cursor.
     pub(super) fn go_to_parent(&mut self) -> Vec<Effect> {
         if let Some(parent) = self.parent_process() {
-            self.go_to_row(parent);
+            self.show_row(parent);
         }
         Vec::new()
     }

@@ -17,14 +17,19 @@ const LONGEST_LINE: usize = 100_000;
 impl Model {
     /// Does what is chosen in the palette.
     pub(super) fn choose(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Palette(palette)) = self.overlay.take() else { return Vec::new() };
-        match palette.chosen().map(|item| item.does) {
-            Some(Does::Command(command)) => self.run(command),
-            Some(Does::Ask(ask)) => {
-                self.overlay = Some(Overlay::Prompt(Prompt::new(ask)));
+        let Some(Overlay::Palette(palette)) = &self.overlay else { return Vec::new() };
+        let Some(item) = palette.chosen().cloned() else { return Vec::new() };
+        if let Some(why) = item.off {
+            self.warn(format!("{} does not apply here: {why}.", item.name));
+            return Vec::new();
+        }
+        self.overlay = self.behind.pop();
+        match item.does {
+            Does::Command(command) => self.run(command),
+            Does::Ask(ask) => {
+                self.put_over(Overlay::Prompt(Prompt::new(ask)));
                 self.look_up()
             }
-            None => Vec::new(),
         }
     }
 

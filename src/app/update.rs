@@ -9,7 +9,7 @@ use super::notes::Notes;
 use super::offers::Offers;
 use super::overlay::Overlay;
 use super::palette::{Confirm, Confirmed};
-use super::panes::{self, PANES};
+use super::panes;
 use super::sheet::Sheet;
 use crate::quota::Allowed;
 use crate::report::Report;
@@ -33,6 +33,7 @@ impl Model {
         self.now = now;
         match message {
             Message::Key(key) => self.press(key),
+            Message::Pointer(pointer) => self.point(pointer),
             Message::Typed { key, frame } => self.press_unless_unseen(key, frame),
             Message::Drawn(frame) => {
                 self.offers = Offers::of(self, frame);
@@ -152,15 +153,10 @@ impl Model {
         if self.screen == Screen::Start && self.overlay.is_none() && self.type_key(key) {
             return Vec::new();
         }
-        if let Some(command) = Command::of(key, self) {
-            return self.run(command);
+        match Command::of(key, self) {
+            Some(command) => self.run(command),
+            None => Vec::new(),
         }
-        let pane = PANES.iter().find(|info| info.key == key).map(|info| info.pane);
-        if let (Some(pane), Some(_), None) = (pane, self.open(), &self.overlay) {
-            self.focus_pane(pane);
-            self.settle();
-        }
-        Vec::new()
     }
 
     /// Runs a command as its key would.
@@ -169,6 +165,10 @@ impl Model {
             Act::Local(act) | Act::Each(_, act) => act(self),
             Act::Ask { is_held, with_held, .. } if is_held(self) => with_held(self),
             Act::Ask { request, anew, .. } => match request(self) {
+                Some(request) if self.is_under_way(&request) && !self.is_quitting => {
+                    self.say("It is under way already: its answer serves, and is paid for once.");
+                    Vec::new()
+                }
                 Some(request) => {
                     self.announces_balances |= request == Request::Quotas;
                     self.announces_usage |= matches!(request, Request::Usage { .. });
@@ -200,7 +200,8 @@ impl Model {
             return Vec::new();
         }
         if let Allowed::Refused(reason) = price.allowed {
-            self.warn(format!("Nothing was sent: {reason}. $ explains."));
+            let explains = self.way_to("prices");
+            self.warn(format!("Nothing was sent: {reason}. {explains} explains."));
             return Vec::new();
         }
         if let Some(why) = self.wants_yes(&quote, anew) {
@@ -209,8 +210,9 @@ impl Model {
             return Vec::new();
         }
         if let Some(until) = self.spent_until(price) {
+            let asks = self.way_to("balances");
             self.warn(format!(
-                "Nothing was sent: the quota is spent until {until}. b asks the counters again, for nothing."
+                "Nothing was sent: the quota is spent until {until}. {asks} asks the counters again, for nothing."
             ));
             return Vec::new();
         }
@@ -338,9 +340,9 @@ impl Model {
             return vec![Effect::Quit];
         }
         self.is_quitting = true;
+        let (quit, s) = (self.way_to("quit"), if waits == 1 { "" } else { "s" });
         self.warn(format!(
-            "Waiting for {waits} paid answer{} to be kept. q again leaves without; the ledger counts the call.",
-            if waits == 1 { "" } else { "s" }
+            "Waiting for {waits} paid answer{s} to be kept. {quit} again leaves without; the ledger counts the call."
         ));
         Vec::new()
     }

@@ -1,11 +1,13 @@
 //! `behaview demo`: the embedded service, with the app on it or alone.
 
-use super::{Setup, exit, run_app};
+use super::{Common, Setup, exit, run_app};
+use crate::app::Keymap;
+use crate::config::{Config, Folders};
 use crate::demo::{Demo as Service, Fault, Listing, Options};
 use crate::gate::Gate;
 use crate::quota::Entitlements;
 use crate::report::identifier::Sha256;
-use crate::runtime::{self, Signals};
+use crate::runtime::{self, Display, Signals};
 use crate::service::credential::{Credential, Source};
 use crate::service::{Client, Profile};
 use crate::store::Store;
@@ -68,14 +70,16 @@ impl Default for Demo {
 }
 
 impl Demo {
-    pub(super) fn run(self) -> anyhow::Result<()> {
+    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let threads = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        let config = Config::read(&Folders::find()?.config)?;
+        let display = common.screen.display(&config);
         if !self.serve {
-            runtime::attended()?;
+            runtime::attended(display)?;
         }
         let serve = self.serve;
         let service = threads.block_on(Service::start(self.options())).context("the demo service cannot start")?;
-        if serve { threads.block_on(serve_alone(&service)) } else { browse(&service) }
+        if serve { threads.block_on(serve_alone(&service)) } else { browse(&service, config.keymap(), display) }
     }
 
     fn options(self) -> Options {
@@ -97,7 +101,7 @@ impl Demo {
 }
 
 /// The app on the service, with a store of its own that ends with it: a demo leaves nothing behind.
-fn browse(service: &Service) -> anyhow::Result<()> {
+fn browse(service: &Service, keys: Keymap, display: Display) -> anyhow::Result<()> {
     // From here on a signal ends the program in good order: the folder must not stay.
     let signals = Signals::listen()?;
     let folder = tempfile::Builder::new().prefix("behaview-demo-").tempdir()?;
@@ -113,9 +117,8 @@ fn browse(service: &Service) -> anyhow::Result<()> {
         files.push(sha256);
     }
     let gate = Gate::new(store, client, super::session(), crate::clock::now);
-    let notice = "This is the demo: made-up reports, make-believe quota. It lists this file by itself, for 1 of that quota. f shows the other files, ? the keys.";
-    let setup = Setup { gate, entitled: Entitlements::default(), confirm_above: None, remarks: Vec::new() };
-    exit::of_app(run_app(setup, files.into_iter().next(), Some(notice.to_owned()), signals)?)
+    let setup = Setup { gate, entitled: Entitlements::default(), confirm_above: None, keys, remarks: Vec::new() };
+    exit::of_app(run_app(setup, display, files.into_iter().next(), true, signals)?)
 }
 
 fn client(service: &Service) -> anyhow::Result<Client> {

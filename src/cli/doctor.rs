@@ -134,7 +134,9 @@ fn file(folders: &Folders) -> Check {
 /// A variable that looks like one of this program's and is none does nothing: a slip.
 fn variables() -> Check {
     let known = |name: &str| {
-        name == FILE_VARIABLE || VARIABLES.contains(&name) || SETTINGS.iter().any(|setting| setting.variable() == name)
+        name == FILE_VARIABLE
+            || VARIABLES.contains(&name)
+            || SETTINGS.iter().any(|setting| setting.variable().as_deref() == Some(name))
     };
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     let strange: Vec<_> = names.filter(|name| name.starts_with("BEHAVIEW_") && !known(name)).collect();

@@ -7,7 +7,7 @@ use crate::runtime::{Exit, Unattended};
 use crate::service::credential::CredentialError;
 use crate::service::error::{Reason, ServiceError};
 use crate::service::profile::ProfileError;
-use crate::text::Untrusted;
+use crate::text::{self, Untrusted};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -162,7 +162,7 @@ pub(super) fn say(error: &anyhow::Error, log: &Log) {
     };
     let line = line.or_else(|| log.write(Level::Error, "failed", &[("why", &format!("{error:#}"))]));
     let line = line.map(|line| format!(" [log {line}]")).unwrap_or_default();
-    let words = Untrusted::from(format!("{error:#}{advice}{line}")).visible();
+    let words = Untrusted::from(text::own(&format!("{error:#}{advice}{line}")).as_ref()).visible();
     // Standard error that is closed leaves nobody to tell.
     let _ = writeln!(
         std::io::stderr(),

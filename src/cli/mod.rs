@@ -4,6 +4,7 @@ mod compare;
 mod config;
 mod cost;
 mod demo;
+mod display;
 mod doctor;
 mod document;
 mod dry;
@@ -12,6 +13,7 @@ mod export;
 mod fetch;
 mod held;
 mod import;
+mod keys;
 mod ledger;
 mod list;
 mod quota;
@@ -24,14 +26,14 @@ mod subjects;
 mod table;
 mod usage;
 
-use crate::app::Model;
 use crate::app::model::Service;
+use crate::app::{Keymap, Model};
 use crate::config::{Config, Folders, Overrides};
 use crate::gate::Gate;
 use crate::log::{Level, Log};
 use crate::quota::Entitlements;
 use crate::report::identifier::Sha256;
-use crate::runtime::{self, Backing, Exit, Signals};
+use crate::runtime::{self, Backing, Display, Exit, Signals};
 use crate::service::Client;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::io::Write;
@@ -67,6 +69,8 @@ struct Common {
     /// Service profile from the config file
     #[arg(long, global = true, value_name = "NAME")]
     profile: Option<String>,
+    #[command(flatten)]
+    screen: display::Flags,
     /// Set anything that the config file can set, such as budget.daily=20; config show names all
     #[arg(long = "set", global = true, value_name = "NAME=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
@@ -128,6 +132,8 @@ enum Command {
     Call(scripts::Call),
     /// Print what was asked of the service, what it cost, and what the service's counters say of it; costs nothing
     Ledger(ledger::Ledger),
+    /// Print which keys do what, with the config's changes applied
+    Keys(keys::Keys),
     /// Print what is held on this machine, and delete it; costs nothing
     Held(held::Held),
     /// Hold reports that a colleague exported, so that a group pays once for all; costs nothing
@@ -164,10 +170,11 @@ pub fn main() -> ExitCode {
 }
 
 fn run(command: Option<Command>, sha256: Option<&str>, common: &Common) -> anyhow::Result<()> {
+    common.screen.settle_charset();
     match command {
         None => app(sha256, common),
-        Some(Command::Demo(demo)) => demo.run(),
-        Some(Command::Open { file }) => open(&file),
+        Some(Command::Demo(demo)) => demo.run(common),
+        Some(Command::Open { file }) => open(&file, common),
         Some(Command::List(list)) => list.run(common),
         Some(Command::Show(show)) => show.run(common),
         Some(Command::Export(export)) => export.run(common),
@@ -179,6 +186,7 @@ fn run(command: Option<Command>, sha256: Option<&str>, common: &Common) -> anyho
         Some(Command::Quota(quota)) => quota.run(common),
         Some(Command::Usage(usage)) => usage.run(common),
         Some(Command::Ledger(ledger)) => ledger.run(common),
+        Some(Command::Keys(keys)) => keys.run(common),
         Some(Command::Held(held)) => held.run(common),
         Some(Command::Import(import)) => import.run(common),
         Some(Command::Config { what }) => what.run(common),
@@ -231,9 +239,10 @@ fn short(session: &str) -> String {
 
 fn app(sha256: Option<&str>, common: &Common) -> anyhow::Result<()> {
     let file = sha256.map(parse_sha256).transpose()?;
-    runtime::attended()?;
-    match run_app(quiet_setup(common)?, file, None, Signals::listen()?)? {
-        Exit::Demo => demo::Demo::default().run(),
+    let display = common.screen.display(&common.config()?.1);
+    runtime::attended(display)?;
+    match run_app(quiet_setup(common)?, display, file, false, Signals::listen()?)? {
+        Exit::Demo => demo::Demo::default().run(common),
         other => exit::of_app(other),
     }
 }
@@ -245,28 +254,43 @@ fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
     })
 }
 
-/// Runs the app on a service, at a file if there is one. With something to say at first, the file is listed at once.
-fn run_app(setup: Setup, file: Option<Sha256>, notice: Option<String>, signals: Signals) -> anyhow::Result<Exit> {
-    let Setup { gate, entitled, confirm_above, remarks } = setup;
+/// Runs the app on a service, at a file if there is one; the demo says that it is one, and lists the file at once.
+fn run_app(
+    setup: Setup,
+    display: Display,
+    file: Option<Sha256>,
+    is_demo: bool,
+    signals: Signals,
+) -> anyhow::Result<Exit> {
+    let Setup { gate, entitled, confirm_above, keys, remarks } = setup;
     let mut model = Model::new(service(&gate), crate::clock::now());
-    (model.entitlements, model.confirm_above) = (entitled, confirm_above);
+    (model.entitlements, model.confirm_above, model.keys) = (entitled, confirm_above, keys);
     model.rules_file = rules_file();
     let first = file.map(|file| model.open_file(file)).unwrap_or_default();
-    model.lists_at_once = notice.is_some();
-    notice.into_iter().for_each(|words| model.say(words));
+    model.lists_at_once = is_demo;
+    if is_demo {
+        let (files, keys) = (model.way_to("other-file"), model.way_to("help"));
+        model.say(format!(
+            "This is the demo: made-up reports, make-believe quota. It lists this file by itself, for 1 of that quota. \
+             {files} shows the other files, {keys} the keys."
+        ));
+    }
     if !remarks.is_empty() {
         model.warn(remarks.join(" "));
     }
-    runtime::run(model, Backing::Service(Arc::new(gate)), first, signals)
+    runtime::run(model, Backing::Service(Arc::new(gate)), first, display, signals)
 }
 
-fn open(file: &str) -> anyhow::Result<()> {
-    runtime::attended()?;
+fn open(file: &str, common: &Common) -> anyhow::Result<()> {
+    let (_, config) = common.config()?;
+    let display = common.screen.display(&config);
+    runtime::attended(display)?;
     let document = document::read(file)?;
     let mut model = Model::new(Service::default(), crate::clock::now());
+    model.keys = config.keymap();
     model.rules_file = rules_file();
     let first = model.open_document(document.name, document.reports);
-    exit::of_app(runtime::run(model, Backing::Document, first, Signals::listen()?)?)
+    exit::of_app(runtime::run(model, Backing::Document, first, display, Signals::listen()?)?)
 }
 
 /// The user's own rules; where the system has no home folder there are none.
@@ -293,6 +317,8 @@ struct Setup {
     entitled: Entitlements,
     /// The price above which the app wants a yes.
     confirm_above: Option<u64>,
+    /// Which keys do which command.
+    keys: Keymap,
     /// What the user must know of the store.
     remarks: Vec<String>,
 }
@@ -333,7 +359,8 @@ fn setup_to_spend_quietly(common: &Common, spending: Spending) -> anyhow::Result
         .with_budget(config.budget().at_most(spending.max_cost))
         .with_offline(is_offline)
         .with_log(log);
-    Ok(Setup { gate, entitled: config.entitlements(), confirm_above: config.confirm_above(), remarks })
+    let (entitled, confirm_above) = (config.entitlements(), config.confirm_above());
+    Ok(Setup { gate, entitled, confirm_above, keys: config.keymap(), remarks })
 }
 
 /// Keeps the key out of core files, and out of reach of the user's other programs; what the system refuses is left.

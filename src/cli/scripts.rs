@@ -169,7 +169,7 @@ pub(super) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
 
 /// Prints text of this program's own, in which everything from outside is visible already.
 pub(super) fn print_text(text: &str) -> anyhow::Result<()> {
-    Output::new(false).print(text.as_bytes())
+    Output::new(false).print(crate::text::own(text).as_bytes())
 }
 
 /// Prints a report as received, in the envelope of the service (specification §2.1) whether it came in one or not.

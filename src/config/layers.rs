@@ -174,7 +174,7 @@ impl Layers {
     ) -> Result<Self, ConfigError> {
         // Which service is asked comes first: others may be settings of it.
         let variables = SETTINGS.iter().filter_map(|setting| {
-            let (name, is_key) = (setting.variable(), setting.name == "api_key");
+            let (name, is_key) = (setting.variable()?, setting.name == "api_key");
             let value = variable(&name).filter(|value| !value.is_empty() && !is_key)?;
             Some((setting.of_profile().unwrap_or(setting.name).to_owned(), value, Origin::Variable(name)))
         });

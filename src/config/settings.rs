@@ -62,6 +62,21 @@ pub static SETTINGS: &[Setting] = &[
     ),
     row("store.days", "", "30", "What came longer ago is deleted at the start"),
     row("store.megabytes", "", "2000", "What came first is deleted at the start, until no more is left"),
+    row(
+        "look.theme",
+        "\"auto\"",
+        "\"light\"",
+        "\"dark\", \"light\", \"contrast\", \"mono\", or \"auto\": as the terminal's background wants it",
+    ),
+    row("look.ascii", "false", "true", "Show ASCII alone; a locale without UTF-8 says so by itself"),
+    row("look.mouse", "false", "true", "Take the mouse: click, wheel, drag a border; with Shift it still selects text"),
+    row("look.plain", "false", "true", "Say it all in lines, and draw nothing"),
+    row(
+        "keys.*",
+        "",
+        "[\"Z\", \"f11\"]",
+        "The key or keys of a command, by its name in the table of keys; \"none\" for none",
+    ),
     row("entitlements.premium_api", "", "true", "Whether premium API is bought; left out, the service's counters tell"),
     row("entitlements.premium_intelligence", "", "false", "Whether premium intelligence is bought"),
     row("entitlements.private_scanning", "", "true", "Whether there is a private scanning licence"),
@@ -134,10 +149,17 @@ impl Setting {
         self.name.replacen('*', chosen, 1)
     }
 
-    /// The variable that sets it; that of a service's setting sets it for the service that is asked.
+    /// The variable that sets it; that of a service's setting sets it for the service that is asked. A setting with a
+    /// name that the user chooses has none.
     #[must_use]
-    pub fn variable(&self) -> String {
-        format!("BEHAVIEW_{}", self.of_profile().unwrap_or(self.name).to_ascii_uppercase().replace('.', "_"))
+    pub fn variable(&self) -> Option<String> {
+        let name = self.of_profile().unwrap_or(self.name);
+        (!name.contains('*')).then(|| format!("BEHAVIEW_{}", name.to_ascii_uppercase().replace('.', "_")))
+    }
+
+    /// Its full name in the file to start from.
+    fn example_name(&self) -> String {
+        self.full(if self.of_profile().is_some() { "lab" } else { "zoom" })
     }
 }
 
@@ -148,16 +170,18 @@ pub fn commented() -> String {
                     # A flag wins over a variable, a variable over this file. `behaview config show` tells what holds,\n\
                     # `behaview config check` what is wrong.\n"
         .to_owned();
-    let mut section = "";
+    let mut section = String::new();
     for setting in SETTINGS {
-        let (table, name) = setting.name.rsplit_once('.').unwrap_or(("", setting.name));
+        let full = setting.example_name();
+        let (table, name) = full.rsplit_once('.').unwrap_or(("", &full));
         if table != section {
-            text += &format!("\n#[{}]\n", table.replacen('*', "lab", 1));
-            section = table;
+            text += &format!("\n#[{table}]\n");
+            section = table.to_owned();
         } else if table.is_empty() {
             text += "\n";
         }
-        text += &format!("# {} ({})\n", setting.help, setting.variable());
+        let variable = setting.variable().map(|name| format!(" ({name})")).unwrap_or_default();
+        text += &format!("# {}{variable}\n", setting.help);
         text += &format!("#{name} = {}\n", setting.example);
     }
     text

@@ -35,9 +35,11 @@ fn every_setting_is_in_the_table_and_every_row_is_a_setting() {
         let error = toml::from_str::<Config>(&text).unwrap_err().message().to_owned();
         error.split("expected").nth(1).unwrap().split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()
     };
-    let tables = ["profiles", "budget", "entitlements", "store"];
+    let tables = ["profiles", "budget", "entitlements", "store", "look", "keys"];
     let mut names: Vec<_> = taken("").into_iter().filter(|name| !tables.contains(&name.as_str())).collect();
-    for table in ["profiles.*", "budget", "entitlements", "store"] {
+    // Which commands there are, the table of commands says.
+    names.push("keys.*".to_owned());
+    for table in ["profiles.*", "budget", "entitlements", "store", "look"] {
         names.extend(taken(&format!("[{}]", table.replace('*', "x"))).iter().map(|name| format!("{table}.{name}")));
     }
     let mut rows: Vec<_> = SETTINGS.iter().map(|setting| setting.name.to_owned()).collect();
@@ -166,4 +168,39 @@ fn the_store_keeps_everything_unless_told_otherwise() {
     assert_eq!(kept("[store]\nkeep = \"nothing\"\n").unwrap(), (true, None, None));
     assert_eq!(kept("[store]\ndays = 30\nmegabytes = 2\n").unwrap(), (false, Some(30), Some(2_000_000)));
     assert!(kept("[store]\nkeep = \"some\"\n").unwrap_err().to_string().contains("line 2"));
+}
+
+#[test]
+fn a_key_that_cannot_be_given_is_named_by_its_line() {
+    let keymap = read("[keys]\nzoom = [\"f11\", \"Z\"]\nplanner = \"none\"\n").unwrap().keymap();
+    let words = |name| keymap.words(crate::app::Command::named(name).unwrap());
+    assert_eq!((words("zoom"), words("planner")), ("f11 Z".to_owned(), String::new()));
+    for (text, line, wanted) in [
+        ("[keys]\nhelp = \"f1\"\nzooom = \"Z\"\n", 3, "perhaps zoom"),
+        ("[keys]\nhelp = \"hyper-h\"\n", 2, "there is no key of this name"),
+        ("profile = \"virustotal\"\n[keys]\n\nhelp = \"f1\"\nrefresh = \"R\"\n", 5, "does refresh-list already"),
+        ("[keys]\nhelp = 5\n", 2, "a key such as"),
+        ("[keys]\n\"5ecretK3y\" = \"5ecretK3y\"\n", 2, "no command"),
+    ] {
+        let error = read(text).unwrap_err().to_string();
+        assert!(error.contains(&format!("line {line}:")) && error.contains(wanted), "{error}");
+        assert!(!error.contains("5ecretK3y"), "{error}");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE);
+        files::replace(&path, text.as_bytes()).unwrap();
+        let found = Config::check(&path).unwrap();
+        assert!(found.len() == 1 && found[0].line == line && found[0].words.contains(wanted), "{found:?}");
+    }
+    let set = Overrides { profile: None, set: vec![("keys.refresh".to_owned(), "R".to_owned())] };
+    let error = Config::load(Path::new("/nonexistent/config.toml"), &set, |_| None).unwrap_err().to_string();
+    assert!(error.starts_with("flag: ") && error.contains("does refresh-list already"), "{error}");
+}
+
+#[test]
+fn a_look_has_a_theme_of_a_known_name() {
+    let look = read("[look]\ntheme = \"light\"\nascii = true\n").unwrap().look();
+    assert_eq!((look.theme, look.ascii, look.plain), (Some(crate::view::Theme::Light), true, false));
+    assert_eq!(read("[look]\ntheme = \"auto\"\n").unwrap().look().theme, None);
+    let error = read("[look]\n\ntheme = \"pink\"\n").unwrap_err().to_string();
+    assert!(error.contains("line 3") && error.contains("contrast") && !error.contains("pink"), "{error}");
 }

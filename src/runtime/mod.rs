@@ -9,10 +9,12 @@
 //! ```
 //! The loop itself waits for nothing but messages: the network, the store and the indexing of reports run beside it.
 
+mod background;
 pub mod clipboard;
 mod held;
 mod painter;
 mod performer;
+mod plain;
 pub mod recall;
 mod saver;
 pub mod search;
@@ -21,12 +23,12 @@ mod terminal;
 
 pub use performer::{Backing, Performer};
 pub use signals::Signals;
-pub use terminal::{Unattended, attended, run, tame_panics, terminal_size};
+pub use terminal::{Display, Unattended, attended, run, tame_panics, terminal_size};
 
 use crate::app::away::Copied;
-use crate::app::{Effect, Key, Message, Model, Size};
+use crate::app::{Command, Effect, Key, Message, Model, Size};
 use crate::gate::Clock;
-use crate::view;
+use crate::view::{self, Look};
 use clipboard::Way;
 use ratatui::Terminal;
 use ratatui::backend::Backend;
@@ -68,6 +70,7 @@ pub enum Turn {
 /// A run of the app on a terminal of any kind.
 pub struct Session<B: Backend> {
     terminal: Terminal<B>,
+    look: Look,
     model: Model,
     performer: Performer,
     outbox: Sender<Message>,
@@ -93,10 +96,10 @@ where
     pub fn new(terminal: Terminal<B>, model: Model, backing: Backing, clock: Clock) -> std::io::Result<Self> {
         let (outbox, inbox) = std::sync::mpsc::channel();
         let performer = Performer::new(backing, outbox.clone())?;
-        let later = Vec::new();
-        let frames = Arc::default();
+        let (look, later, frames) = (Look::default(), Vec::new(), Arc::default());
         let clipboard = (Way::default(), Box::new(std::io::sink()) as Box<dyn Write + Send>);
-        Ok(Self { terminal, model, performer, outbox, inbox, clock, exit: None, turn: None, frames, clipboard, later })
+        let (exit, turn) = (None, None);
+        Ok(Self { terminal, look, model, performer, outbox, inbox, clock, exit, turn, frames, clipboard, later })
     }
 
     /// The same session, which copies by way of the terminal behind `out`.
@@ -120,6 +123,11 @@ where
     /// The state, to be set up.
     pub fn model_mut(&mut self) -> &mut Model {
         &mut self.model
+    }
+
+    /// Draws in this look from now on.
+    pub fn set_look(&mut self, look: Look) {
+        self.look = look;
     }
 
     /// The terminal.
@@ -236,6 +244,18 @@ where
         self.take(Message::Key(key));
     }
 
+    /// Runs a command as its key would.
+    pub fn run_command(&mut self, command: &'static Command) {
+        let effects = self.model.run(command);
+        self.perform(effects);
+    }
+
+    /// Goes to a row of what has the focus, from 0.
+    pub fn go_to_row(&mut self, row: usize) {
+        let effects = self.model.go_to_row(row);
+        self.perform(effects);
+    }
+
     /// Draws the state as it is.
     ///
     /// # Errors
@@ -246,10 +266,10 @@ where
         if (Size { width: size.width, height: size.height }) != self.model.size {
             self.resize(size.width, size.height);
         }
-        let (model, frames) = (&self.model, &self.frames);
+        let (look, model, frames) = (self.look, &self.model, &self.frames);
         let frame = frames.load(Ordering::SeqCst) + 1;
         self.terminal.draw(|canvas| {
-            view::draw(canvas, model);
+            view::draw(canvas, look, model);
             // From here on it is on its way to the screen; whoever reads it there may answer at once.
             frames.store(frame, Ordering::SeqCst);
         })?;

@@ -33,6 +33,15 @@ struct Last {
     scratch: OnceLock<PathBuf>,
 }
 
+/// What becomes of a wish that the program stop for a while.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stops {
+    /// The loop has a terminal to give back before.
+    Aside,
+    /// There is nothing to give back.
+    AtOnce,
+}
+
 /// The way to the end, for everybody who may have to ask for it.
 #[derive(Clone)]
 pub(super) struct Ending {
@@ -63,21 +72,25 @@ impl Signals {
     }
 
     /// Tells the loop what is asked for, on a thread of its own.
-    pub(super) fn tell(self, outbox: Sender<Message>) -> io::Result<Ending> {
+    pub(super) fn tell(self, outbox: Sender<Message>, stops: Stops) -> io::Result<Ending> {
         let ending = Ending { outbox, last: self.ending };
         #[cfg(unix)]
-        tell_of(self.heard, ending.clone())?;
+        tell_of(self.heard, ending.clone(), stops)?;
+        #[cfg(not(unix))]
+        let _ = stops;
         Ok(ending)
     }
 }
 
 #[cfg(unix)]
-fn tell_of(mut heard: signal_hook::iterator::Signals, ending: Ending) -> io::Result<()> {
+fn tell_of(mut heard: signal_hook::iterator::Signals, ending: Ending, stops: Stops) -> io::Result<()> {
     use signal_hook::consts::{SIGCONT, SIGTSTP};
     let listen = move || {
         for signal in heard.forever() {
             match signal {
-                SIGTSTP => ending.send(Message::Aside),
+                SIGTSTP if stops == Stops::Aside => ending.send(Message::Aside),
+                SIGTSTP if has_shell() => stop(),
+                SIGTSTP => {}
                 SIGCONT => ending.send(Message::Resumed),
                 number => ending.of_signal(u8::try_from(number).unwrap_or(HANG_UP)),
             }

@@ -1,13 +1,19 @@
 //! The real terminal: taken over, listened to, and given back however the program ends.
 
+use super::background::{self, Late};
 use super::clipboard::Way;
 use super::painter::Painter;
-use super::signals::{self, Ending, Signals};
+use super::signals::{self, Ending, Signals, Stops};
 use super::{Backing, Exit, Session, Turn};
 use crate::app::key::Named;
+use crate::app::pointer::{Does, Pointer};
 use crate::app::{Effect, Key, Message, Model, Size};
 use crate::text::Untrusted;
-use crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste, Event, KeyCode, KeyEventKind, KeyModifiers};
+use crate::view::{Depth, Look, Theme};
+use crossterm::event::{
+    self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event, KeyCode,
+    KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use crossterm::{cursor, execute};
 use ratatui::Terminal;
@@ -26,30 +32,62 @@ use std::time::Duration;
 )]
 pub struct Unattended;
 
-/// Whether there is a terminal to draw on.
+/// Whether there is a terminal to draw on, where one is needed.
 ///
 /// # Errors
 /// When there is none.
-pub fn attended() -> Result<(), Unattended> {
-    if io::stdout().is_terminal() { Ok(()) } else { Err(Unattended) }
+pub fn attended(display: Display) -> Result<(), Unattended> {
+    if display.is_plain || io::stdout().is_terminal() { Ok(()) } else { Err(Unattended) }
+}
+
+/// What the user wants of the screen.
+#[derive(Debug, Clone, Copy)]
+pub struct Display {
+    /// The theme; the one that fits the terminal's background unless set.
+    pub theme: Option<Theme>,
+    /// How many colours there are.
+    pub depth: Depth,
+    /// Whether it is all said in lines.
+    pub is_plain: bool,
+    /// Whether the mouse is the program's; otherwise it selects text, as the terminal does by itself.
+    pub takes_mouse: bool,
+}
+
+impl Display {
+    /// The look that fits the terminal, which is asked if nothing else says; and what takes out an answer that comes late.
+    fn look(self) -> (Look, Late) {
+        let look = |theme| Look { theme, depth: self.depth };
+        let variable = std::env::var("COLORFGBG").ok().and_then(|value| background::of_variable(&value));
+        let (is_light, is_late) = match (self.theme, variable) {
+            (Some(theme), _) => return (look(theme), Late::default()),
+            _ if self.depth == Depth::None => return (look(Theme::Mono), Late::default()),
+            (None, Some(is_light)) => (Some(is_light), false),
+            // A terminal that cannot be asked has the usual background.
+            (None, None) => background::ask().unwrap_or_default(),
+        };
+        let theme = if is_light == Some(true) { Theme::Light } else { Theme::Dark };
+        (look(theme), Late::new(is_late))
+    }
 }
 
 /// Columns and rows of the terminal; none where there is none.
 #[must_use]
 pub fn terminal_size() -> Option<(u16, u16)> {
-    attended().ok().and_then(|()| crossterm::terminal::size().ok())
+    if io::stdout().is_terminal() { crossterm::terminal::size().ok() } else { None }
 }
 
 /// Whether the terminal's modes are this program's.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// The terminal's own modes, taken over; given back when this is dropped.
-struct TakenOver;
+struct TakenOver {
+    takes_mouse: bool,
+}
 
 impl TakenOver {
-    fn now() -> io::Result<Self> {
+    fn now(takes_mouse: bool) -> io::Result<Self> {
         TAKEN.store(true, Ordering::SeqCst);
-        let taken = Self;
+        let taken = Self { takes_mouse };
         execute!(io::stdout(), EnterAlternateScreen)?;
         taken.renew()?;
         Ok(taken)
@@ -59,7 +97,11 @@ impl TakenOver {
     fn renew(&self) -> io::Result<()> {
         disable_raw_mode()?;
         enable_raw_mode()?;
-        execute!(io::stdout(), EnableBracketedPaste, cursor::Hide)
+        execute!(io::stdout(), EnableBracketedPaste, cursor::Hide)?;
+        if self.takes_mouse {
+            execute!(io::stdout(), EnableMouseCapture)?;
+        }
+        Ok(())
     }
 }
 
@@ -72,7 +114,7 @@ impl Drop for TakenOver {
 /// A terminal that is gone cannot be given back: there is nobody to tell.
 fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
-        let _ = execute!(io::stdout(), DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
+        let _ = execute!(io::stdout(), DisableMouseCapture, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
         let _ = disable_raw_mode();
     }
 }
@@ -81,16 +123,28 @@ fn give_back() {
 ///
 /// # Errors
 /// When the terminal cannot be taken over.
-pub fn run(mut model: Model, backing: Backing, first: Vec<Effect>, signals: Signals) -> anyhow::Result<Exit> {
+pub fn run(
+    mut model: Model,
+    backing: Backing,
+    first: Vec<Effect>,
+    display: Display,
+    signals: Signals,
+) -> anyhow::Result<Exit> {
+    if display.is_plain {
+        return super::plain::run(model, backing, first, signals);
+    }
     let (width, height) = crossterm::terminal::size()?;
     (model.size, model.has_shell) = (Size { width, height }, signals::has_shell());
     let terminal = Terminal::new(Painter::new(io::stdout()))?;
     let session = Session::new(terminal, model, backing, crate::clock::now)?;
     let mut session = session.with_clipboard(Way::from_here(), Box::new(io::stdout()));
-    let ending = signals.tell(session.outbox())?;
-    let mut taken = TakenOver::now()?;
-    read_ahead(&session)?;
-    listen(session.outbox(), session.frames(), ending.clone())?;
+    let ending = signals.tell(session.outbox(), Stops::Aside)?;
+    let takes_mouse = display.takes_mouse;
+    let mut taken = TakenOver::now(takes_mouse)?;
+    let (look, mut late) = display.look();
+    session.set_look(look);
+    read_ahead(&session, &mut late)?;
+    listen(session.outbox(), session.frames(), late, ending.clone())?;
     watch(ending.clone())?;
     session.draw()?;
     session.begin(first);
@@ -102,7 +156,7 @@ pub fn run(mut model: Model, backing: Backing, first: Vec<Effect>, signals: Sign
             Turn::Aside => {
                 drop(taken);
                 signals::stop();
-                taken = TakenOver::now().unwrap_or_else(|_| TakenOver);
+                taken = TakenOver::now(takes_mouse).unwrap_or_else(|_| TakenOver { takes_mouse });
             }
             Turn::Resumed => taken.renew().unwrap_or(()),
         }
@@ -115,12 +169,12 @@ pub fn run(mut model: Model, backing: Backing, first: Vec<Effect>, signals: Sign
 }
 
 /// Takes in what was typed before there was a screen: it moves and quits, but it was no answer to a price.
-fn read_ahead<B: Backend>(session: &Session<B>) -> io::Result<()>
+fn read_ahead<B: Backend>(session: &Session<B>, late: &mut Late) -> io::Result<()>
 where
     B::Error: Send + Sync + 'static,
 {
     while event::poll(Duration::ZERO)? {
-        if let Some(message) = message(event::read()?, 0) {
+        if let Some(message) = message(event::read()?, 0).and_then(|message| late.pass(message)) {
             // A loop that has ended needs no keys.
             let _ = session.outbox().send(message);
         }
@@ -129,10 +183,11 @@ where
 }
 
 /// Reads the keyboard on a thread of its own; it ends with the terminal.
-fn listen(outbox: Sender<Message>, frames: Arc<AtomicU64>, ending: Ending) -> io::Result<()> {
+fn listen(outbox: Sender<Message>, frames: Arc<AtomicU64>, mut late: Late, ending: Ending) -> io::Result<()> {
     let read = move || {
         while let Ok(event) = event::read() {
-            if let Some(message) = message(event, frames.load(Ordering::SeqCst))
+            let message = message(event, frames.load(Ordering::SeqCst));
+            if let Some(message) = message.and_then(|message| late.pass(message))
                 && outbox.send(message).is_err()
             {
                 return;
@@ -167,10 +222,23 @@ fn message(event: Event, frame: u64) -> Option<Message> {
         Event::Key(event) if event.kind != KeyEventKind::Release => {
             key(event.code, event.modifiers).map(|key| Message::Typed { key, frame })
         }
+        Event::Mouse(event) => pointer(event).map(Message::Pointer),
         Event::Paste(text) => Some(Message::Paste(text)),
         Event::Resize(width, height) => Some(Message::Resize(Size { width, height })),
         _ => None,
     }
+}
+
+fn pointer(event: MouseEvent) -> Option<Pointer> {
+    let does = match event.kind {
+        MouseEventKind::Down(MouseButton::Left) => Does::Press,
+        MouseEventKind::Drag(MouseButton::Left) => Does::Drag,
+        MouseEventKind::Up(MouseButton::Left) => Does::Release,
+        MouseEventKind::ScrollUp => Does::Up,
+        MouseEventKind::ScrollDown => Does::Down,
+        _ => return None,
+    };
+    Some(Pointer { x: event.column, y: event.row, does })
 }
 
 fn key(code: KeyCode, modifiers: KeyModifiers) -> Option<Key> {
@@ -178,14 +246,17 @@ fn key(code: KeyCode, modifiers: KeyModifiers) -> Option<Key> {
         KeyCode::Char(c) if modifiers.contains(KeyModifiers::CONTROL) => {
             return Some(Key::Ctrl(c.to_ascii_lowercase()));
         }
-        KeyCode::Char(_) if modifiers.intersects(KeyModifiers::ALT | KeyModifiers::META) => return None,
+        KeyCode::Char(c) if modifiers.contains(KeyModifiers::ALT) => return Some(Key::Alt(c)),
+        KeyCode::Char(_) if modifiers.contains(KeyModifiers::META) => return None,
         KeyCode::Char(c) => return Some(Key::Char(c)),
+        KeyCode::F(number) => return Some(Key::F(number)),
         KeyCode::Enter => Named::Enter,
         KeyCode::Esc => Named::Esc,
         KeyCode::Tab => Named::Tab,
         KeyCode::BackTab => Named::BackTab,
         KeyCode::Backspace => Named::Backspace,
         KeyCode::Delete => Named::Delete,
+        KeyCode::Insert => Named::Insert,
         KeyCode::Up => Named::Up,
         KeyCode::Down => Named::Down,
         KeyCode::Left => Named::Left,

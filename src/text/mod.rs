@@ -28,6 +28,7 @@
 //! less (it joins an Arabic lam and alef into one column, which a grid of cells does not), so
 //! layouts ask [`Visible::width`].
 
+mod charset;
 mod class;
 mod defang;
 mod escape;
@@ -37,6 +38,7 @@ mod rows;
 mod untrusted;
 mod visible;
 
+pub use charset::{is_ascii, own, show_ascii_alone};
 pub use class::is_shown;
 pub use number::{bytes, count, thousands};
 pub use rows::words_in_rows;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::charset;
 use super::escape::{Charset, Unit, Units};
 use super::json;
 use super::visible::Visible;
@@ -125,9 +126,9 @@ pub struct UntrustedStr<'a> {
 }
 
 impl<'a> UntrustedStr<'a> {
-    /// Takes any bytes.
+    /// Takes any bytes; they are shown in the characters that the terminal has.
     pub fn new(bytes: &'a [u8]) -> Self {
-        UntrustedStr { bytes, charset: Charset::Unicode }
+        UntrustedStr { bytes, charset: charset::current() }
     }
 
     /// The same string, shown in ASCII alone: every other character is escaped.

@@ -1,5 +1,6 @@
 //! What is taken away, over the screen: indicators, downloads, the line that says where a file is written.
 
+use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::list::{progress, since};
 use super::overlay::{draw_line, inside};
@@ -10,7 +11,6 @@ use crate::app::saving::{SaveForm, formats};
 use crate::app::{Area, Model};
 use crate::report::Indicator;
 use crate::text::{thousands, words_in_rows};
-use ratatui::buffer::Buffer;
 
 /// Columns of a kind's name, the gap included.
 const KIND: usize = 9;
@@ -19,21 +19,20 @@ const KIND: usize = 9;
 const SEEN: u16 = 34;
 
 /// Kinds with their counts, then an indicator a row with where it was seen.
-pub(super) fn draw_indicators(buffer: &mut Buffer, area: Area, list: &IndicatorList, model: &Model) {
+pub(super) fn draw_indicators(buffer: &mut Canvas<'_>, area: Area, list: &IndicatorList, model: &Model) {
     let shown = list.shown();
     let below = area.height.saturating_sub(4);
     let title = format!("Indicators {}", thousands(shown.len() as u64));
-    let inside = inside(buffer, area, &title, list.scroll.top, shown.len().max(usize::from(below)));
+    let inside = inside(buffer, area, model, &title, list.scroll.top, shown.len().max(usize::from(below)));
     draw_kinds(LineWriter::new(buffer, inside, 0), list);
     for row in 2..inside.height {
         let position = list.scroll.top + usize::from(row) - 2;
         let Some(indicator) = shown.get(position) else { break };
-        let base = if position == list.scroll.cursor { Some(Meaning::Cursor) } else { None };
-        draw_indicator(buffer, inside, (row, base), indicator, model);
+        draw_indicator(buffer, inside, (row, position == list.scroll.cursor), indicator, model);
     }
 }
 
-fn draw_kinds(mut line: LineWriter<'_>, list: &IndicatorList) {
+fn draw_kinds(mut line: LineWriter<'_, '_>, list: &IndicatorList) {
     let meaning = |is_shown: bool| if is_shown { Meaning::Focus } else { Meaning::Text };
     line.own("all", meaning(list.kind.is_none()));
     for (kind, count) in list.kinds() {
@@ -43,46 +42,41 @@ fn draw_kinds(mut line: LineWriter<'_>, list: &IndicatorList) {
 }
 
 fn draw_indicator(
-    buffer: &mut Buffer,
+    buffer: &mut Canvas<'_>,
     inside: Area,
-    (row, base): (u16, Option<Meaning>),
+    (row, is_chosen): (u16, bool),
     indicator: &Indicator,
     model: &Model,
 ) {
     let for_seen = if inside.width >= 80 { SEEN } else { 0 };
-    let left = Area { width: inside.width.saturating_sub(for_seen), ..inside };
-    let right = Area { x: inside.x + left.width, width: for_seen, ..inside };
-    let mut first = based(buffer, left, row, base);
-    first.own(indicator.kind.name(), Meaning::Faint);
-    first.tab(left.x, KIND);
+    let end = usize::from(inside.width.saturating_sub(for_seen));
+    let line = LineWriter::new(buffer, inside, row);
+    let mut line = if is_chosen { line.base(Meaning::Cursor) } else { line };
+    line.own(indicator.kind.name(), Meaning::Faint);
+    line.tab(inside.x, KIND);
     let value = indicator.defanged();
-    let is_cut = value.width() > first.room();
-    first.visible(&value, Meaning::Text);
+    let is_cut = value.width() > end.saturating_sub(KIND);
+    line.within(inside.x, end - usize::from(is_cut && end > 0), |line| line.visible(&value, Meaning::Text));
     if is_cut {
-        let end = Area { x: left.x + left.width.saturating_sub(1), width: left.width.min(1), ..left };
-        based(buffer, end, row, base).own("…", Meaning::Faint);
+        line.tab(inside.x, end.saturating_sub(1));
+        line.own("…", Meaning::Faint);
     }
-    let mut second = based(buffer, right, row, base);
+    line.tab(inside.x, end);
     let place = indicator.places.first();
     let section = place.and_then(|place| model.open()?.report.section(place.section));
     if let (Some(place), Some(section)) = (place, section) {
-        second.own(" ", Meaning::Text);
-        second.visible(&section.name.visible_cut(20), Meaning::Detail);
-        second.own(&format!(" {}", thousands(place.row as u64 + 1)), Meaning::Detail);
+        line.own(" ", Meaning::Text);
+        line.visible(&section.name.visible_cut(20), Meaning::Detail);
+        line.own(&format!(" {}", thousands(place.row as u64 + 1)), Meaning::Detail);
         if indicator.seen > 1 {
-            second.own(&format!(" +{}", thousands(indicator.seen - 1)), Meaning::Faint);
+            line.own(&format!(" +{}", thousands(indicator.seen - 1)), Meaning::Faint);
         }
     }
 }
 
-fn based(buffer: &mut Buffer, area: Area, row: u16, base: Option<Meaning>) -> LineWriter<'_> {
-    let line = LineWriter::new(buffer, area, row);
-    if let Some(meaning) = base { line.base(meaning) } else { line }
-}
-
 /// An artefact a row, with what it costs or since when it is held.
-pub(super) fn draw_artefacts(buffer: &mut Buffer, area: Area, list: &ArtefactList, model: &Model) {
-    let inside = inside(buffer, area, "Downloads", 0, 0);
+pub(super) fn draw_artefacts(buffer: &mut Canvas<'_>, area: Area, list: &ArtefactList, model: &Model) {
+    let inside = inside(buffer, area, model, "Downloads", 0, 0);
     for (row, (artefact, held)) in (0..inside.height).zip(&list.rows) {
         let request = list.request(*artefact);
         let line = LineWriter::new(buffer, inside, row);
@@ -93,7 +87,8 @@ pub(super) fn draw_artefacts(buffer: &mut Buffer, area: Area, list: &ArtefactLis
         match (held, call) {
             (_, Some(call)) => line.own(&format!("◌ {}", progress(call, model.now)), Meaning::Strong),
             (Some(when), None) => {
-                line.own(&format!("held {}, 0: enter writes it to a file", since(*when, model.now)), Meaning::Free);
+                let (since, key) = (since(*when, model.now), model.way_to("fetch"));
+                line.own(&format!("held {since}, 0: {key} writes it to a file"), Meaning::Free);
             }
             (None, None) => line.own(&format!("not held · {}", model.price(&request).short()), Meaning::Price),
         }
@@ -108,8 +103,8 @@ pub(super) fn draw_artefacts(buffer: &mut Buffer, area: Area, list: &ArtefactLis
 }
 
 /// The path that is typed, and what will be written there.
-pub(super) fn draw_save(buffer: &mut Buffer, area: Area, form: &SaveForm) {
-    let inside = inside(buffer, area, &format!("Write {} to a file", form.words()), 0, 0);
+pub(super) fn draw_save(buffer: &mut Canvas<'_>, area: Area, form: &SaveForm, model: &Model) {
+    let inside = inside(buffer, area, model, &format!("Write {} to a file", form.words()), 0, 0);
     draw_line(buffer, inside, 0, ">", &form.typed);
     let (words, meaning) = match (&form.failure, form.is_under_way, form.has_parts()) {
         (_, true, _) => ("◌ writing …".to_owned(), Meaning::Strong),

@@ -1,15 +1,30 @@
 //! The status bar: what each key costs before it is pressed, and what is left. Narrow, it keeps prices and drops words.
 
+use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::theme::Meaning;
 use crate::app::commands::Command;
 use crate::app::price::Tag;
 use crate::app::sheet::limit_words;
-use crate::app::{Area, Model};
+use crate::app::{Area, Key, Model};
 use crate::quota::{Holder, Limit, Period};
 use crate::text::thousands;
-use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthStr;
+
+/// The keys that apply, with their prices, as one line.
+pub(super) fn words(model: &Model) -> String {
+    text(&keys(model, usize::MAX))
+}
+
+/// What is left, and what was spent, as one line.
+pub(super) fn left_words(model: &Model) -> String {
+    text(&left(model, usize::MAX))
+}
+
+fn text(pieces: &[Piece]) -> String {
+    let text: String = pieces.iter().map(|(text, _)| text.as_str()).collect();
+    text.trim().replace('│', ";")
+}
 
 /// A stretch of the bar.
 type Piece = (String, Meaning);
@@ -25,12 +40,12 @@ enum Wordy {
     Prices,
 }
 
-pub(super) fn draw(buffer: &mut Buffer, area: Area, model: &Model) {
+pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     write(LineWriter::new(buffer, area, 0), &keys(model, area.width.into()));
     write(LineWriter::new(buffer, area, 1), &left(model, area.width.into()));
 }
 
-fn write(mut line: LineWriter<'_>, pieces: &[Piece]) {
+fn write(mut line: LineWriter<'_, '_>, pieces: &[Piece]) {
     for (text, meaning) in pieces {
         line.own(text, *meaning);
     }
@@ -42,18 +57,18 @@ fn width(pieces: &[Piece]) -> usize {
 
 /// The keys that apply: first those that ask the service, with their prices, then as many free ones as fit.
 fn keys(model: &Model, room: usize) -> Vec<Piece> {
-    let mut commands: Vec<_> = Command::applying(model).filter(|command| command.rank > 0).collect();
-    commands.sort_by_key(|command| command.rank);
-    let (priced, free): (Vec<_>, Vec<_>) = commands.into_iter().partition(|command| command.asks());
-    let spelled = |wordy| priced.iter().flat_map(|command| priced_key(model, command, wordy)).collect::<Vec<_>>();
+    let mut commands: Vec<_> = Command::applying(model).filter(|(_, command)| command.rank > 0).collect();
+    commands.sort_by_key(|(_, command)| command.rank);
+    let (priced, free): (Vec<_>, Vec<_>) = commands.into_iter().partition(|(_, command)| command.asks());
+    let spelled = |wordy| priced.iter().flat_map(|known| priced_key(model, *known, wordy)).collect::<Vec<_>>();
     let mut pieces = [Wordy::Full, Wordy::Short].into_iter().map(spelled).find(|pieces| width(pieces) + FREE <= room);
     let mut pieces = pieces.take().unwrap_or_else(|| spelled(Wordy::Prices));
     let mut lead = if priced.is_empty() { " " } else { "│ free: " };
     if priced.is_empty() && room >= 60 {
         lead = " free: ";
     }
-    for command in free {
-        let key = free_key(command, lead);
+    for (key, command) in free {
+        let key = free_key(key, command, lead);
         if width(&pieces) + width(&key) <= room {
             pieces.extend(key);
             lead = "";
@@ -62,7 +77,7 @@ fn keys(model: &Model, room: usize) -> Vec<Piece> {
     pieces
 }
 
-fn priced_key(model: &Model, command: &Command, wordy: Wordy) -> Vec<Piece> {
+fn priced_key(model: &Model, (key, command): (Key, &Command), wordy: Wordy) -> Vec<Piece> {
     let tag = model.tag(command);
     let meaning = match &tag {
         Tag::Costs(price) if !price.is_free() || !price.is_allowed() => Meaning::Price,
@@ -71,7 +86,7 @@ fn priced_key(model: &Model, command: &Command, wordy: Wordy) -> Vec<Piece> {
         _ => Meaning::Free,
     };
     let price = if wordy == Wordy::Full { tag.words() } else { tag.short() };
-    let mut pieces = vec![(format!(" {}", command.first_key()), Meaning::Key)];
+    let mut pieces = vec![(format!(" {key}"), Meaning::Key)];
     if wordy != Wordy::Prices {
         pieces.push((format!(" {} ·", command.label), Meaning::Text));
     }
@@ -79,10 +94,10 @@ fn priced_key(model: &Model, command: &Command, wordy: Wordy) -> Vec<Piece> {
     pieces
 }
 
-fn free_key(command: &Command, lead: &str) -> Vec<Piece> {
+fn free_key(key: Key, command: &Command, lead: &str) -> Vec<Piece> {
     vec![
         (lead.to_owned(), Meaning::Faint),
-        (command.first_key(), Meaning::Key),
+        (key.to_string(), Meaning::Key),
         (format!(" {}  ", command.label), Meaning::Text),
     ]
 }
@@ -137,8 +152,8 @@ fn unknown(model: &Model, wordy: Wordy) -> String {
     match (&model.balances_failure, wordy) {
         _ if model.service.is_offline => " offline: nothing is sent".to_owned(),
         _ if !model.service.has_key => " left: not known without a key".to_owned(),
-        (Some(why), Wordy::Full) => format!(" left: not known ({why}); b asks again, 0"),
-        (Some(_), _) => " left: ? (b asks, 0)".to_owned(),
+        (Some(why), Wordy::Full) => format!(" left: not known ({why}); {} asks again, 0", model.way_to("balances")),
+        (Some(_), _) => format!(" left: ? ({} asks, 0)", model.way_to("balances")),
         (None, Wordy::Full) if model.balances.is_some() => {
             " left: the service counts no requests for this key".to_owned()
         }

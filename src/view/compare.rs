@@ -1,5 +1,6 @@
 //! A comparison: a legend of its columns, a mark for each, and the items beside them.
 
+use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::list::since;
 use super::overlay::{draw_line, inside};
@@ -9,7 +10,6 @@ use crate::app::compare::{Compare, OtherFile};
 use crate::app::{Area, Model, panes};
 use crate::report::compare::{Item, Matrix};
 use crate::text::thousands;
-use ratatui::buffer::Buffer;
 
 /// Columns of a pane's short name, the gap included.
 const PANE: usize = 6;
@@ -17,8 +17,8 @@ const PANE: usize = 6;
 /// Columns of the word beside an item, the gap included.
 const LABEL: usize = 16;
 
-pub(super) fn draw(buffer: &mut Buffer, area: Area, compare: &Compare, model: &Model) {
-    let inside = inside(buffer, area, &title(compare), compare.scroll.top, compare.shown.len());
+pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, compare: &Compare, model: &Model) {
+    let inside = inside(buffer, area, model, &title(compare), compare.scroll.top, compare.shown.len());
     let head = model.compare_head(compare);
     let rows = u16::try_from(head.len()).unwrap_or(u16::MAX);
     for (row, text) in (0..inside.height).zip(&head) {
@@ -67,14 +67,14 @@ fn marks(compare: &Compare) -> usize {
     compare.columns.len() * cell(compare) + 1
 }
 
-fn draw_numbers(mut line: LineWriter<'_>, start: u16, compare: &Compare) {
+fn draw_numbers(mut line: LineWriter<'_, '_>, start: u16, compare: &Compare) {
     for n in 0..compare.columns.len() {
         line.tab(start, n * cell(compare));
         line.own(&(n + 1).to_string(), if n == compare.here { Meaning::Cursor } else { Meaning::Strong });
     }
 }
 
-fn draw_item(mut line: LineWriter<'_>, start: u16, compare: &Compare, matrix: &Matrix, item: &Item) {
+fn draw_item(mut line: LineWriter<'_, '_>, start: u16, compare: &Compare, matrix: &Matrix, item: &Item) {
     for (n, column) in compare.columns.iter().enumerate() {
         line.tab(start, n * cell(compare));
         let (mark, meaning) = match (column.body.is_some(), item.seen >> n & 1 == 1) {
@@ -98,8 +98,8 @@ fn draw_item(mut line: LineWriter<'_>, start: u16, compare: &Compare, matrix: &M
 }
 
 /// Draws the files to choose from.
-pub(super) fn draw_files(buffer: &mut Buffer, area: Area, other: &OtherFile, model: &Model) {
-    let inside = inside(buffer, area, "Compare with which file?", other.scroll.top, other.files.len());
+pub(super) fn draw_files(buffer: &mut Canvas<'_>, area: Area, other: &OtherFile, model: &Model) {
+    let inside = inside(buffer, area, model, "Compare with which file?", other.scroll.top, other.files.len());
     for row in 0..inside.height {
         let position = other.scroll.top + usize::from(row);
         let Some(recent) = other.files.get(position) else { break };

@@ -1,22 +1,22 @@
 //! The list of hits: by pane of the report, or by report of everything that is held.
 
+use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::overlay::{draw_line, inside};
-use super::pane::draw_pieces;
+use super::pane::{draw_pieces, key};
 use super::theme::Meaning;
 use crate::app::finder::{Finder, HitGroup, HitLine, Quest, Source};
 use crate::app::notes::MARK;
-use crate::app::{Area, panes};
+use crate::app::{Area, Model, panes};
 use crate::report::rows::Label;
 use crate::text::thousands;
-use ratatui::buffer::Buffer;
 
 /// Columns of a hit's pane and label.
 const LABELS: usize = 24;
 
-pub(super) fn draw(buffer: &mut Buffer, area: Area, finder: &Finder) {
+pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, finder: &Finder, model: &Model) {
     let title = if finder.is_held { "Search everything that is held, 0" } else { "Find in all panes" };
-    let inside = inside(buffer, area, &format!("{title}{}", state(finder)), 0, 0);
+    let inside = inside(buffer, area, model, &format!("{title}{}", state(finder)), 0, 0);
     draw_line(buffer, inside, 0, prompt(&finder.quest), &finder.quest.typed);
     if let Some(problem) = &finder.quest.problem {
         return LineWriter::new(buffer, inside, 1).own(problem, Meaning::Problem);
@@ -24,7 +24,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, finder: &Finder) {
     for (row, (position, found)) in (2..inside.height).zip(finder.lines().enumerate().skip(finder.scroll.top)) {
         let line = LineWriter::new(buffer, inside, row);
         let line = if position == finder.scroll.cursor { line.base(Meaning::Cursor) } else { line };
-        draw_hit(line, inside.x, found, finder);
+        draw_hit(line, inside.x, found, finder, model);
     }
     if finder.groups.is_empty() && !finder.quest.is_running() {
         let words = if finder.quest.pattern.is_some() { "nothing holds this" } else { "type what is sought" };
@@ -55,9 +55,9 @@ fn state(finder: &Finder) -> String {
     format!("{count}{reports}{more}")
 }
 
-fn draw_hit<'a>(mut line: LineWriter<'a>, start: u16, found: HitLine<'_>, finder: &'a Finder) {
+fn draw_hit<'a>(mut line: LineWriter<'a, '_>, start: u16, found: HitLine<'_>, finder: &'a Finder, model: &Model) {
     match found {
-        HitLine::Group(group) => draw_group(&mut line, group),
+        HitLine::Group(group) => draw_group(&mut line, group, model),
         HitLine::More(group) => {
             line.own(
                 &format!("  and {} more", thousands(group.count.saturating_sub(group.hits.len() as u64))),
@@ -79,11 +79,11 @@ fn draw_hit<'a>(mut line: LineWriter<'a>, start: u16, found: HitLine<'_>, finder
     }
 }
 
-fn draw_group(line: &mut LineWriter<'_>, group: &HitGroup) {
+fn draw_group(line: &mut LineWriter<'_, '_>, group: &HitGroup, model: &Model) {
     match &group.of {
         Source::Pane(pane) => {
             let info = panes::info(*pane);
-            line.own(&info.map_or(String::new(), |info| format!("{} ", info.key)), Meaning::Key);
+            line.own(&info.map_or(String::new(), |info| key(info, model)), Meaning::Key);
             line.own(info.map_or("", |info| info.title), Meaning::Strong);
         }
         Source::Report { file, identifier, .. } | Source::Notes { file, identifier } => {

@@ -1,5 +1,6 @@
 //! Everything that is held, a row a thing, with what is known of the chosen one below.
 
+use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::list::since;
 use super::theme::Meaning;
@@ -8,7 +9,6 @@ use crate::app::notes::MARK;
 use crate::app::{Area, Model};
 use crate::report::Retention;
 use crate::text::{bytes, thousands, words_in_rows};
-use ratatui::buffer::Buffer;
 
 /// Where the columns begin, by how wide the screen is: file, what, received, raw, on disk, at the service, from.
 struct Columns {
@@ -37,7 +37,7 @@ pub(super) fn title(held: &HeldScreen) -> String {
     format!("Held: {count} · {} · {} on disk · {}", sum(|l| l.bytes), sum(|l| l.on_disk), held.order.name())
 }
 
-pub(super) fn draw(buffer: &mut Buffer, area: Area, held: &HeldScreen, model: &Model) {
+pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, held: &HeldScreen, model: &Model) {
     if held.lines.is_empty() {
         return LineWriter::new(buffer, area, 0).own("Nothing is held.", Meaning::Faint);
     }
@@ -60,7 +60,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, held: &HeldScreen, model: &M
     }
 }
 
-fn draw_heading(mut line: LineWriter<'_>, area: Area, columns: &Columns) {
+fn draw_heading(mut line: LineWriter<'_, '_>, area: Area, columns: &Columns) {
     let mut head = |column: Option<usize>, text: &str| {
         if let Some(column) = column {
             line.tab(area.x, column);
@@ -76,7 +76,7 @@ fn draw_heading(mut line: LineWriter<'_>, area: Area, columns: &Columns) {
     head(columns.from, "from");
 }
 
-fn draw_line(mut line: LineWriter<'_>, area: Area, thing: &HeldLine, columns: &Columns, model: &Model) {
+fn draw_line(mut line: LineWriter<'_, '_>, area: Area, thing: &HeldLine, columns: &Columns, model: &Model) {
     if columns.what > 0 {
         let file = thing.file.as_ref().map_or_else(|| "-".to_owned(), |file| file.short());
         line.own(&file, Meaning::Text);

@@ -1,12 +1,12 @@
 //! One row of cells, filled from the left and never past its end.
 
-use super::theme::{Meaning, style};
+use super::canvas::Canvas;
+use super::theme::Meaning;
 use crate::app::Area;
 use crate::report::find::Pattern;
 use crate::text::{Untrusted, UntrustedStr, Visible, is_shown};
-use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -23,13 +23,22 @@ fn tail(text: &str, columns: usize) -> usize {
     const SEPARATORS: [char; 2] = ['\\', '/'];
     let root = text.find(SEPARATORS).and_then(|end| text.get(..end)).map_or(0, UnicodeWidthStr::width);
     let root = if root > ROOT { 0 } else { root };
-    let ends = text.match_indices(SEPARATORS).filter_map(|(at, _)| text.get(at..)).map(UnicodeWidthStr::width);
-    ends.into_iter().find(|end| end + root <= columns).unwrap_or(columns - columns / 3)
+    let (mut kept, mut width, mut end) = (None, root, text.len());
+    // From the end, and no further than there is room: a text may be nothing but separators.
+    for (at, _) in text.rmatch_indices(SEPARATORS) {
+        width += text.get(at..end).map_or(0, UnicodeWidthStr::width);
+        end = at;
+        if width > columns {
+            break;
+        }
+        kept = Some(width - root);
+    }
+    kept.unwrap_or(columns - columns / 3)
 }
 
 /// A writer over one row.
-pub(super) struct LineWriter<'a> {
-    buffer: &'a mut Buffer,
+pub(super) struct LineWriter<'a, 'c> {
+    buffer: &'a mut Canvas<'c>,
     x: u16,
     y: u16,
     end: u16,
@@ -40,11 +49,11 @@ pub(super) struct LineWriter<'a> {
     sought: Option<&'a Pattern>,
 }
 
-impl<'a> LineWriter<'a> {
+impl<'a, 'c> LineWriter<'a, 'c> {
     /// Writes into a row of an area, counted from its top.
     ///
     /// A row outside of the area or of the screen has no room.
-    pub(super) fn new(buffer: &'a mut Buffer, area: Area, row: u16) -> Self {
+    pub(super) fn new(buffer: &'a mut Canvas<'c>, area: Area, row: u16) -> Self {
         let row = Area { y: area.y.saturating_add(row), height: u16::from(row < area.height), ..area };
         let cells = rect(row).intersection(buffer.area);
         let end = if cells.height == 0 { cells.x } else { cells.x + cells.width };
@@ -53,9 +62,14 @@ impl<'a> LineWriter<'a> {
 
     /// Gives the whole row a style, under those of its pieces.
     pub(super) fn base(mut self, meaning: Meaning) -> Self {
-        self.base = style(meaning);
+        self.base = self.buffer.style(meaning);
         let row = Rect { x: self.x, y: self.y, width: self.end - self.x, height: 1 };
-        self.buffer.set_style(row.intersection(self.buffer.area), self.base);
+        self.buffer.set_style(row, self.base);
+        if meaning == Meaning::Cursor && self.x > 0 && !row.is_empty() {
+            // Beside the row, so that it is known without its colour.
+            let mark = self.buffer.style(Meaning::Focus);
+            self.buffer.put(self.x - 1, self.y, "›", 1, mark);
+        }
         self
     }
 
@@ -136,6 +150,14 @@ impl<'a> LineWriter<'a> {
         }
     }
 
+    /// Writes into the columns before this one alone.
+    pub(super) fn within(&mut self, start: u16, column: usize, write: impl FnOnce(&mut Self)) {
+        let end = self.end;
+        self.end = start.saturating_add(u16::try_from(column).unwrap_or(u16::MAX)).clamp(self.x, end);
+        write(self);
+        self.end = end;
+    }
+
     /// Goes on at this column of the row, if it is not past it already.
     pub(super) fn tab(&mut self, start: u16, column: usize) {
         let target = start.saturating_add(u16::try_from(column).unwrap_or(u16::MAX));
@@ -146,9 +168,10 @@ impl<'a> LineWriter<'a> {
         if width == 0 || width > self.room() {
             return;
         }
-        // A row that is marked is marked as one: what its pieces mean is told by the rows around it.
-        let style = if self.base == Style::new() { style(meaning) } else { self.base };
-        self.buffer.set_stringn(self.x, self.y, grapheme, width, style);
+        // A row that is reversed is marked as one: what its pieces mean is told by the rows around it.
+        let is_whole = self.base.add_modifier.contains(Modifier::REVERSED);
+        let style = if is_whole { self.base } else { self.base.patch(self.buffer.style(meaning)) };
+        self.buffer.put(self.x, self.y, grapheme, width, style);
         self.x += u16::try_from(width).unwrap_or(0);
     }
 }

@@ -1,5 +1,6 @@
 //! The list of sandboxes, and what stands in the place of a report that is not here.
 
+use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::pane::frame;
 use super::theme::Meaning;
@@ -7,16 +8,15 @@ use crate::app::commands::Command;
 use crate::app::list::{Entry, List, Next, Remote};
 use crate::app::model::UnderWay;
 use crate::app::notes::MARK;
-use crate::app::{Area, Failure, Focus, Model};
+use crate::app::{Area, Failure, Focus, Key, Model};
 use crate::report::identifier::Parts;
 use crate::request::Request;
 use crate::text::{bytes, thousands, words_in_rows};
 use jiff::Timestamp;
-use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthStr;
 
 /// Draws the list.
-pub(super) fn draw(buffer: &mut Buffer, area: Area, list: &List, model: &Model) {
+pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model) {
     let has_focus = model.focus == Focus::List;
     let count = thousands(list.entries.len() as u64);
     let title = match (list.total, &list.next) {
@@ -42,7 +42,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, list: &List, model: &Model) 
     }
 }
 
-fn draw_entry(buffer: &mut Buffer, area: Area, entry: &Entry, model: &Model, meaning: Meaning) {
+fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model, meaning: Meaning) {
     let state = state(entry, model);
     let mut line = LineWriter::new(buffer, area, 0).base(meaning);
     line.own(mark(entry, model), Meaning::Text);
@@ -106,11 +106,11 @@ fn under_way<'a>(entry: &Entry, model: &'a Model) -> Option<&'a UnderWay> {
 }
 
 /// The row after the last entry: what can be asked for, or why nothing can.
-fn draw_next(buffer: &mut Buffer, area: Area, list: &List, model: &Model, meaning: Meaning) {
+fn draw_next(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model, meaning: Meaning) {
     let call = model.listing();
     let (words, detail) = match (call, &model.list_failure, &list.next) {
         (Some(call), _, _) => ("◌ listing …".to_owned(), progress(call, model.now)),
-        (None, Some(_), _) => ("! listing failed".to_owned(), "enter asks again".to_owned()),
+        (None, Some(_), _) => ("! listing failed".to_owned(), format!("{} asks again", model.way_to("list"))),
         (None, None, Next::Page(None)) => ("+ list the sandboxes".to_owned(), next_price(list, model)),
         (None, None, Next::Page(Some(_))) => ("+ next page".to_owned(), next_price(list, model)),
         (None, None, Next::Circle) => ("the service goes in circles".to_owned(), String::new()),
@@ -167,7 +167,7 @@ pub(super) fn since(then: Timestamp, now: Timestamp) -> String {
 }
 
 /// Draws what stands in the place of a report that is not here: why, and which key to press next.
-pub(super) fn draw_absent(buffer: &mut Buffer, area: Area, model: &Model) {
+pub(super) fn draw_absent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let inside = frame(buffer, area, " Report ", "", false);
     let mut rows = absent(model);
     let room = usize::from(inside.width.saturating_sub(4)).max(10);
@@ -211,7 +211,10 @@ fn absent(model: &Model) -> Vec<(String, Meaning)> {
             (Next::Nothing, true) => vec![
                 ("The service lists no sandbox for this file.".to_owned(), Meaning::Strong),
                 (
-                    "The analysis may still be running, or the reports have expired. R lists again.".to_owned(),
+                    format!(
+                        "The analysis may still be running, or the reports have expired. {} lists again.",
+                        model.way_to("refresh-list")
+                    ),
                     Meaning::Text,
                 ),
             ],
@@ -245,10 +248,10 @@ fn failed(what: &str, failure: &Failure, model: &Model) -> Vec<(String, Meaning)
 
 /// The key that asks, with its price.
 fn next_key(model: &Model) -> Vec<(String, Meaning)> {
-    let enter = Command::applying(model).find(|command| command.rank == 1);
-    let words = |command: &Command| {
+    let first = Command::applying(model).find(|(_, command)| command.rank == 1);
+    let words = |(key, command): (Key, &Command)| {
         let price = model.tag(command).words();
-        vec![(format!("{}  {} · {price}", command.first_key(), command.label), Meaning::Price)]
+        vec![(format!("{key}  {} · {price}", command.label), Meaning::Price)]
     };
-    enter.map(words).unwrap_or_default()
+    first.map(words).unwrap_or_default()
 }

@@ -5,6 +5,7 @@
 
 mod away;
 mod bar;
+mod canvas;
 mod compare;
 mod finder;
 mod held;
@@ -13,7 +14,9 @@ mod list;
 mod overlay;
 mod pane;
 mod places;
+pub mod plain;
 mod screen;
 pub mod theme;
 
 pub use screen::draw;
+pub use theme::{Depth, Look, Theme};

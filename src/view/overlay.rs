@@ -1,6 +1,7 @@
 //! What stands over the screen: a row whole, the keys, the prices.
 
-use super::line::{LineWriter, rect};
+use super::canvas::Canvas;
+use super::line::LineWriter;
 use super::list::progress;
 use super::pane::frame;
 use super::theme::Meaning;
@@ -8,88 +9,108 @@ use super::{away, held};
 use crate::app::answer::AnswerTree;
 use crate::app::detail::Detail;
 use crate::app::notes::NoteForm;
-use crate::app::palette::{Confirm, Confirmed, Palette, Prompt};
+use crate::app::overlay::{TALL, TOLD};
+use crate::app::palette::{Confirm, Confirmed, Item, Palette, Prompt};
 use crate::app::planner::Planner;
 use crate::app::sheet::{HEAD, Sheet};
 use crate::app::{Area, Model, Overlay};
 use crate::request::Request;
 use crate::text::{Untrusted, thousands, words_in_rows};
-use ratatui::buffer::Buffer;
-use ratatui::widgets::{Clear, Widget};
 use unicode_width::UnicodeWidthStr;
 
-/// Rows of an overlay that asks something.
-const SMALL: usize = 6;
-
-/// Empties an area.
-pub(super) fn clear(buffer: &mut Buffer, area: Area) {
-    Clear.render(rect(area).intersection(buffer.area), buffer);
-}
-
-pub(super) fn draw(buffer: &mut Buffer, area: Area, overlay: &Overlay, model: &Model) {
-    let rows = match overlay {
-        Overlay::Sheet(sheet) => sheet.count(),
-        Overlay::Detail(detail) => detail.count(),
-        Overlay::Palette(_) | Overlay::Answer(_) | Overlay::Planner(_) => usize::MAX,
-        Overlay::Indicators(_) | Overlay::Finder(_) | Overlay::Compare(_) | Overlay::Held(_) => usize::MAX,
-        Overlay::Artefacts(list) => list.rows.len() + usize::from(list.failure.is_some()) * 3,
-        Overlay::Prompt(_) | Overlay::Confirm(_) | Overlay::Save(_) | Overlay::Note(_) | Overlay::Age(_) => SMALL,
-        Overlay::Places(places) => places.spots.len(),
-        Overlay::OtherFile(other) => other.files.len(),
-    };
-    // As low as it needs to be, at the bottom: what it is about stays in sight.
-    let height = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2).min(area.height);
-    let area = Area { y: area.y + area.height - height, height, ..area };
-    clear(buffer, area);
+pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model: &Model) {
+    let area = overlay.area(area);
+    buffer.clear(area);
     match overlay {
-        Overlay::Sheet(sheet) => draw_sheet(buffer, area, sheet),
-        Overlay::Detail(detail) => draw_detail(buffer, area, detail),
-        Overlay::Palette(palette) => draw_palette(buffer, area, palette),
-        Overlay::Finder(finder) => super::finder::draw(buffer, area, finder),
+        Overlay::Sheet(sheet) => draw_sheet(buffer, area, sheet, model),
+        Overlay::Detail(detail) => draw_detail(buffer, area, detail, model),
+        Overlay::Palette(palette) => draw_palette(buffer, area, palette, model),
+        Overlay::Finder(finder) => super::finder::draw(buffer, area, finder, model),
         Overlay::Prompt(form) => draw_form(buffer, area, form, model),
-        Overlay::Confirm(confirm) => draw_confirm(buffer, area, confirm),
+        Overlay::Confirm(confirm) => draw_confirm(buffer, area, confirm, model),
         Overlay::Answer(answer) => draw_answer(buffer, area, answer, model),
         Overlay::Planner(planner) => draw_planner(buffer, area, planner, model),
         Overlay::Indicators(list) => away::draw_indicators(buffer, area, list, model),
         Overlay::Artefacts(list) => away::draw_artefacts(buffer, area, list, model),
-        Overlay::Save(form) => away::draw_save(buffer, area, form),
+        Overlay::Save(form) => away::draw_save(buffer, area, form, model),
         Overlay::Compare(compare) => super::compare::draw(buffer, area, compare, model),
         Overlay::OtherFile(other) => super::compare::draw_files(buffer, area, other, model),
         Overlay::Places(places) => super::places::draw(buffer, area, places, model),
-        Overlay::Note(form) => draw_note(buffer, area, form),
-        Overlay::Age(typed) => draw_age(buffer, area, typed),
+        Overlay::Note(form) => draw_note(buffer, area, form, model),
+        Overlay::Age(typed) => draw_age(buffer, area, typed, model),
         Overlay::Held(screen) => {
-            let inside = inside(buffer, area, &held::title(screen), 0, 0);
+            let inside = inside(buffer, area, model, &held::title(screen), 0, 0);
             held::draw(buffer, inside, screen, model);
         }
     }
 }
 
-fn draw_palette(buffer: &mut Buffer, area: Area, palette: &Palette) {
+fn draw_palette(buffer: &mut Canvas<'_>, area: Area, palette: &Palette, model: &Model) {
     let found = palette.matching();
-    let inside = inside(buffer, area, "What to do?", 0, 0);
+    let inside = inside(buffer, area, model, palette.title(), 0, 0);
     draw_line(buffer, inside, 0, ":", &palette.typed);
-    for row in 2..inside.height {
-        let position = palette.scroll.top + usize::from(row) - 2;
-        let Some(item) = found.get(position) else { break };
+    let told = if usize::from(inside.height) >= TALL { TOLD } else { 0 };
+    let columns = columns(&found, inside.width.into());
+    let rows = inside.height.saturating_sub(told);
+    for (row, (position, item)) in (2..rows).zip(found.iter().enumerate().skip(palette.scroll.top)) {
         let line = LineWriter::new(buffer, inside, row);
-        let mut line = if position == palette.scroll.cursor { line.base(Meaning::Cursor) } else { line };
-        line.own(&item.key, Meaning::Key);
-        line.tab(inside.x, 8);
-        line.own(item.name, Meaning::Strong);
-        line.tab(inside.x, 30);
-        if let Some(price) = &item.price {
-            line.own(&format!("{price} · "), Meaning::Price);
-        }
-        line.own(item.help, Meaning::Text);
+        let line = if position == palette.scroll.cursor { line.base(Meaning::Cursor) } else { line };
+        draw_item(line, inside.x, columns, item);
     }
-    if found.is_empty() {
-        LineWriter::new(buffer, inside, 2).own("nothing is called so", Meaning::Faint);
+    match found.get(palette.scroll.cursor) {
+        Some(item) if told > 0 => draw_told(buffer, Area { y: inside.y + rows, height: told, ..inside }, item),
+        Some(_) => {}
+        None => draw_unfound(buffer, inside, palette, model),
     }
 }
 
-fn draw_planner(buffer: &mut Buffer, area: Area, planner: &Planner, model: &Model) {
-    let inside = inside(buffer, area, "What would it cost?", 0, 0);
+/// Where names and what is said of them begin.
+fn columns(found: &[&Item], room: usize) -> (usize, usize) {
+    let widest = |cell: fn(&Item) -> &str| found.iter().map(|item| cell(item).width()).max().unwrap_or(0);
+    let keys = widest(|item| &item.keys).clamp(4, (room / 5).max(4)) + 2;
+    (keys, keys + widest(|item| item.name).min(room / 3) + 2)
+}
+
+fn draw_item(mut line: LineWriter<'_, '_>, start: u16, (names, words): (usize, usize), item: &Item) {
+    let (key, name) =
+        if item.off.is_some() { (Meaning::Faint, Meaning::Faint) } else { (Meaning::Key, Meaning::Strong) };
+    line.within(start, names - 1, |line| line.own(&item.keys, key));
+    line.tab(start, names);
+    line.own(item.name, name);
+    line.tab(start, words);
+    match (&item.off, &item.price) {
+        (Some(why), _) => line.own(&format!("off: {why}"), Meaning::Faint),
+        (None, Some(price)) => {
+            line.own(price, Meaning::Price);
+            line.own(&format!(" · {}", item.help), Meaning::Text);
+        }
+        (None, None) => line.own(item.help, Meaning::Text),
+    }
+}
+
+fn draw_told(buffer: &mut Canvas<'_>, area: Area, item: &Item) {
+    let off = item.off.as_ref().map(|why| format!(" Off now: {why}.")).unwrap_or_default();
+    let rows = words_in_rows(&format!("{}.{off}", item.help), usize::from(area.width).max(10));
+    for (row, text) in (0..area.height).zip(rows) {
+        LineWriter::new(buffer, area, row).own(&text, Meaning::Detail);
+    }
+}
+
+fn draw_unfound(buffer: &mut Canvas<'_>, inside: Area, palette: &Palette, model: &Model) {
+    let words = match palette.off() {
+        (count @ 1.., false) => {
+            format!(
+                "nothing that applies here is called so; {} looks among {count} that do not",
+                model.way_to("show-off")
+            )
+        }
+        _ => "nothing is called so".to_owned(),
+    };
+    LineWriter::new(buffer, inside, 2).own(&words, Meaning::Faint);
+}
+
+fn draw_planner(buffer: &mut Canvas<'_>, area: Area, planner: &Planner, model: &Model) {
+    let inside = inside(buffer, area, model, "What would it cost?", 0, 0);
     draw_line(buffer, inside, 0, "+", &planner.typed);
     let room = usize::from(inside.width).saturating_sub(HEAD).max(10);
     let rows = planner.rows(model).into_iter().flat_map(|row| {
@@ -105,7 +126,7 @@ fn draw_planner(buffer: &mut Buffer, area: Area, planner: &Planner, model: &Mode
 }
 
 /// A line that is typed into: its end is what is seen.
-pub(super) fn draw_line(buffer: &mut Buffer, area: Area, row: u16, prompt: &str, typed: &str) {
+pub(super) fn draw_line(buffer: &mut Canvas<'_>, area: Area, row: u16, prompt: &str, typed: &str) {
     let visible = Untrusted::from(typed).visible();
     let room = usize::from(area.width).saturating_sub(prompt.width() + 3);
     let shown = Untrusted::from(typed).visible_window(visible.width().saturating_sub(room), room);
@@ -115,8 +136,8 @@ pub(super) fn draw_line(buffer: &mut Buffer, area: Area, row: u16, prompt: &str,
     line.own("▏", Meaning::Focus);
 }
 
-fn draw_form(buffer: &mut Buffer, area: Area, form: &Prompt, model: &Model) {
-    let inside = inside(buffer, area, form.ask.help, 0, 0);
+fn draw_form(buffer: &mut Canvas<'_>, area: Area, form: &Prompt, model: &Model) {
+    let inside = inside(buffer, area, model, form.ask.help, 0, 0);
     if form.ask.input.is_empty() {
         LineWriter::new(buffer, inside, 0).own("nothing has to be typed", Meaning::Faint);
     } else {
@@ -145,18 +166,19 @@ fn draw_form(buffer: &mut Buffer, area: Area, form: &Prompt, model: &Model) {
     }
 }
 
-fn draw_age(buffer: &mut Buffer, area: Area, typed: &str) {
-    let inside = inside(buffer, area, "Delete what is older than how many days?", 0, 0);
+fn draw_age(buffer: &mut Canvas<'_>, area: Area, typed: &str, model: &Model) {
+    let inside = inside(buffer, area, model, "Delete what is older than how many days?", 0, 0);
     draw_line(buffer, inside, 0, ">", typed);
-    LineWriter::new(buffer, inside, 2).own("Enter says what that would be, and asks.", Meaning::Faint);
+    let words = format!("{} says what that would be, and asks.", model.way_to("take-age"));
+    LineWriter::new(buffer, inside, 2).own(&words, Meaning::Faint);
 }
 
-fn draw_note(buffer: &mut Buffer, area: Area, form: &NoteForm) {
+fn draw_note(buffer: &mut Canvas<'_>, area: Area, form: &NoteForm, model: &Model) {
     let title = match &form.about.item {
         Some(item) => format!("Note on {}", item.text.visible_cut(60)),
         None => format!("Note on the report of {}", form.about.identifier.parts().sandbox.visible_cut(40)),
     };
-    let inside = inside(buffer, area, &title, 0, 0);
+    let inside = inside(buffer, area, model, &title, 0, 0);
     draw_line(buffer, inside, 0, ">", &form.typed);
     let words = if form.is_there {
         "An empty line deletes the note. It is kept on this machine only, and costs nothing."
@@ -176,16 +198,19 @@ fn priced(form: &Prompt, request: &Request, model: &Model) -> String {
     }
 }
 
-fn draw_confirm(buffer: &mut Buffer, area: Area, confirm: &Confirm) {
-    let inside = inside(buffer, area, "Are you sure?", 0, 0);
+fn draw_confirm(buffer: &mut Canvas<'_>, area: Area, confirm: &Confirm, model: &Model) {
+    let inside = inside(buffer, area, model, "Are you sure?", 0, 0);
     let room = usize::from(inside.width).max(10);
-    let does = match &confirm.what {
-        Confirmed::One(_) | Confirmed::All => "y sends it, esc does not.",
-        Confirmed::Raw => "y copies it, esc does not.",
-        Confirmed::Replace(_) => "y writes over it, esc does not.",
-        Confirmed::NoNote | Confirmed::Purge(_) => "y deletes it, esc does not.",
+    let (does, command) = match &confirm.what {
+        Confirmed::One(_) => ("sends it", "confirm"),
+        Confirmed::All => ("sends it", "confirm-all"),
+        Confirmed::Raw => ("copies it", "confirm-copy"),
+        Confirmed::Replace(_) => ("writes over it", "save-over"),
+        Confirmed::NoNote => ("deletes it", "confirm-no-note"),
+        Confirmed::Purge(_) => ("deletes it", "confirm-purge"),
     };
-    let words = [(confirm.why.as_str(), Meaning::Problem), (does, Meaning::Text)];
+    let keys = format!("{} {does}, {} does not.", model.way_to(command), model.way_to("back"));
+    let words = [(confirm.why.as_str(), Meaning::Problem), (keys.as_str(), Meaning::Text)];
     let rows = words
         .into_iter()
         .flat_map(|(text, meaning)| words_in_rows(text, room).into_iter().map(move |row| (row, meaning)));
@@ -194,10 +219,10 @@ fn draw_confirm(buffer: &mut Buffer, area: Area, confirm: &Confirm) {
     }
 }
 
-fn draw_answer(buffer: &mut Buffer, area: Area, answer: &AnswerTree, model: &Model) {
+fn draw_answer(buffer: &mut Canvas<'_>, area: Area, answer: &AnswerTree, model: &Model) {
     let since = super::list::since(answer.received, model.now);
     let title = format!("{} · held since {since}", answer.title);
-    let inside = inside(buffer, area, &title, answer.scroll.top, answer.count());
+    let inside = inside(buffer, area, model, &title, answer.scroll.top, answer.count());
     for row in 0..inside.height {
         let position = answer.scroll.top + usize::from(row);
         let Some((found, children)) = answer.line(position) else { break };
@@ -222,24 +247,32 @@ fn draw_answer(buffer: &mut Buffer, area: Area, answer: &AnswerTree, model: &Mod
     }
 }
 
-pub(super) fn inside(buffer: &mut Buffer, area: Area, title: &str, top: usize, count: usize) -> Area {
+pub(super) fn inside(
+    buffer: &mut Canvas<'_>,
+    area: Area,
+    model: &Model,
+    title: &str,
+    top: usize,
+    count: usize,
+) -> Area {
     let height = usize::from(area.inside().height);
+    let closes = format!(" {} closes ", model.way_to("back"));
     let right = if count > height {
         format!(
-            " {}–{} of {} · esc closes ",
+            " {}–{} of {} ·{closes}",
             thousands(top as u64 + 1),
             thousands((top + height).min(count) as u64),
             thousands(count as u64)
         )
     } else {
-        " esc closes ".to_owned()
+        closes
     };
     let inside = frame(buffer, area, &format!(" {title} "), &right, true);
     Area { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside }
 }
 
-fn draw_sheet(buffer: &mut Buffer, area: Area, sheet: &Sheet) {
-    let inside = inside(buffer, area, &sheet.title, sheet.top, sheet.count());
+fn draw_sheet(buffer: &mut Canvas<'_>, area: Area, sheet: &Sheet, model: &Model) {
+    let inside = inside(buffer, area, model, &sheet.title, sheet.top, sheet.count());
     for (row, shown) in (0..inside.height).zip(sheet.rows()) {
         let mut line = LineWriter::new(buffer, inside, row);
         line.own(&shown.head, Meaning::Key);
@@ -248,8 +281,8 @@ fn draw_sheet(buffer: &mut Buffer, area: Area, sheet: &Sheet) {
     }
 }
 
-fn draw_detail(buffer: &mut Buffer, area: Area, detail: &Detail) {
-    let inside = inside(buffer, area, &detail.title, detail.top, detail.count());
+fn draw_detail(buffer: &mut Canvas<'_>, area: Area, detail: &Detail, model: &Model) {
+    let inside = inside(buffer, area, model, &detail.title, detail.top, detail.count());
     for (row, shown) in (0..inside.height).zip(detail.rows(inside.height.into())) {
         let line = LineWriter::new(buffer, inside, row);
         let mut line = if shown.is_chosen { line.base(Meaning::Cursor) } else { line };

@@ -1,10 +1,11 @@
 //! A pane of a report: its frame with title and count, and the rows that fit.
 
-use super::line::{LineWriter, rect};
-use super::theme::{Meaning, style};
+use super::canvas::Canvas;
+use super::line::LineWriter;
+use super::theme::Meaning;
 use crate::app::list::OpenReport;
 use crate::app::notes::MARK;
-use crate::app::panes::{self, Branch, PaneState, Shown};
+use crate::app::panes::{self, Branch, PaneInfo, PaneState, Shown};
 use crate::app::{Area, Model};
 use crate::report::find::Pattern;
 use crate::report::identifier::Identifier;
@@ -12,8 +13,6 @@ use crate::report::rows::Label;
 use crate::report::rules::Severity;
 use crate::report::{Pane, Piece};
 use crate::text::{Untrusted, thousands};
-use ratatui::buffer::Buffer;
-use ratatui::widgets::{Block, BorderType, Widget};
 use unicode_width::UnicodeWidthStr;
 
 /// Columns that labels have at most.
@@ -23,11 +22,9 @@ const LABELS: usize = 15;
 const GUIDES: usize = 24;
 
 /// Draws a frame and gives back its inside.
-pub(super) fn frame(buffer: &mut Buffer, area: Area, title: &str, right: &str, has_focus: bool) -> Area {
+pub(super) fn frame(buffer: &mut Canvas<'_>, area: Area, title: &str, right: &str, has_focus: bool) -> Area {
     let meaning = if has_focus { Meaning::Focus } else { Meaning::Faint };
-    let kind = if has_focus { BorderType::Thick } else { BorderType::Plain };
-    let place = rect(area).intersection(buffer.area);
-    Block::bordered().border_type(kind).border_style(style(meaning)).render(place, buffer);
+    buffer.border(area, has_focus);
     let top = Area { x: area.x.saturating_add(2), width: area.width.saturating_sub(4), ..area };
     let title_meaning = if has_focus { Meaning::Focus } else { Meaning::Strong };
     let left = usize::from(top.width).saturating_sub(right.width());
@@ -40,11 +37,11 @@ pub(super) fn frame(buffer: &mut Buffer, area: Area, title: &str, right: &str, h
 }
 
 /// Draws a pane of the report that is open.
-pub(super) fn draw(buffer: &mut Buffer, area: Area, pane: Pane, open: &OpenReport, model: &Model) {
+pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenReport, model: &Model) {
     let has_focus = model.focused() == Some(pane);
     let state = model.pane_state(pane);
     let count = state.count(&open.report, pane);
-    let inside = frame(buffer, area, &title(pane, open, state), &position(state, count, has_focus), has_focus);
+    let inside = frame(buffer, area, &title(pane, open, state, model), &position(state, count, has_focus), has_focus);
     if count == 0 {
         LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Meaning::Faint);
         return draw_problem(buffer, inside, state);
@@ -78,19 +75,19 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, pane: Pane, open: &OpenRepor
 }
 
 /// Says in the last row why what is typed is no filter; the rows of the last one that was stay.
-fn draw_problem(buffer: &mut Buffer, inside: Area, state: &PaneState) {
+fn draw_problem(buffer: &mut Canvas<'_>, inside: Area, state: &PaneState) {
     if let Some(problem) = state.filter.as_ref().and_then(|filter| filter.quest.problem.as_ref()) {
         let last = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
-        super::overlay::clear(buffer, last);
+        buffer.clear(last);
         LineWriter::new(buffer, last, 0).own(problem, Meaning::Problem);
     }
 }
 
 /// The note on the report stands in the last row of its overview.
-fn draw_note(buffer: &mut Buffer, inside: Area, identifier: Option<&Identifier>, model: &Model) {
+fn draw_note(buffer: &mut Canvas<'_>, inside: Area, identifier: Option<&Identifier>, model: &Model) {
     let Some(note) = identifier.and_then(|identifier| model.notes.on_report(identifier)) else { return };
     let last = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
-    super::overlay::clear(buffer, last);
+    buffer.clear(last);
     let mut line = LineWriter::new(buffer, last, 0);
     line.own(&format!("{MARK} "), Meaning::Key);
     line.outside(note, Meaning::Strong);
@@ -106,23 +103,28 @@ fn absent(open: &OpenReport, pane: Pane) -> String {
     }
 }
 
-fn title(pane: Pane, open: &OpenReport, state: &PaneState) -> String {
-    let (key, title) = panes::info(pane).map_or((String::new(), ""), |info| (info.key.to_string(), info.title));
+/// The key that goes to a pane, with a blank behind it; empty where it has none.
+pub(super) fn key(info: &PaneInfo, model: &Model) -> String {
+    model.keys.of(&info.command).first().map(|key| format!("{key} ")).unwrap_or_default()
+}
+
+fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> String {
+    let (key, title) = panes::info(pane).map_or((String::new(), ""), |info| (key(info, model), info.title));
     let more = if open.report.index.is_complete { "" } else { "+" };
     let all = thousands(open.report.count(pane) as u64);
     if state.sieve().is_open() {
-        return format!(" {key} {title} {all}{more}{}{} ", filter_words(state), kinds(pane, open));
+        return format!(" {key}{title} {all}{more}{}{} ", filter_words(state), kinds(pane, open));
     }
     let hidden = match state.sieve().hidden().len() as u64 {
         0 => String::new(),
         hidden => format!(" · {} noise hidden", thousands(hidden)),
     };
     let wanted = thousands(state.wanted(&open.report, pane) as u64);
-    format!(" {key} {title} {wanted} of {all}{more}{}{hidden} ", filter_words(state))
+    format!(" {key}{title} {wanted} of {all}{more}{}{hidden} ", filter_words(state))
 }
 
 /// The sign of a row's mark in a column of its own.
-fn draw_mark(mut line: LineWriter<'_>, start: u16, mark: Option<Severity>) -> (LineWriter<'_>, u16) {
+fn draw_mark<'a, 'c>(mut line: LineWriter<'a, 'c>, start: u16, mark: Option<Severity>) -> (LineWriter<'a, 'c>, u16) {
     let meaning = match mark {
         Some(Severity::High) => Meaning::Problem,
         Some(Severity::Medium) => Meaning::Price,
@@ -173,7 +175,7 @@ fn label_columns(open: &OpenReport, pane: Pane) -> usize {
 }
 
 fn draw_row<'a>(
-    mut line: LineWriter<'a>,
+    mut line: LineWriter<'a, '_>,
     start: u16,
     shown: &Shown,
     labels: usize,
@@ -198,7 +200,7 @@ fn draw_row<'a>(
 }
 
 /// The word beside a row.
-pub(super) fn draw_label(line: &mut LineWriter<'_>, label: &Label) {
+pub(super) fn draw_label(line: &mut LineWriter<'_, '_>, label: &Label) {
     match label {
         Label::Known(word) => line.own(word, Meaning::Faint),
         Label::Named(name) => line.visible(&name.visible_cut(LABELS), Meaning::Faint),
@@ -208,7 +210,7 @@ pub(super) fn draw_label(line: &mut LineWriter<'_>, label: &Label) {
 /// A row's text in what is left of a line, what is sought marked; elided, its first value gives way to what is said
 /// about it.
 pub(super) fn draw_pieces<'a>(
-    line: &mut LineWriter<'a>,
+    line: &mut LineWriter<'a, '_>,
     pieces: &[Piece],
     value: Meaning,
     is_elided: bool,
@@ -240,7 +242,7 @@ fn value_room(pieces: &[Piece], room: usize) -> Option<usize> {
     (total > room).then(|| room.saturating_sub(total - first).max(room * 3 / 5))
 }
 
-fn draw_branch(line: &mut LineWriter<'_>, branch: &Branch) {
+fn draw_branch(line: &mut LineWriter<'_, '_>, branch: &Branch) {
     let depth = branch.guides.len();
     if depth > GUIDES {
         line.own(&format!("… level {} ", thousands(depth as u64 + 1)), Meaning::Faint);

@@ -1,5 +1,6 @@
 //! A list of rows to go to.
 
+use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::overlay::inside;
 use super::pane::{draw_label, draw_pieces};
@@ -7,7 +8,6 @@ use super::theme::Meaning;
 use crate::app::places::{Places, Shows, Spot};
 use crate::app::{Area, Model};
 use crate::report::Row;
-use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthStr;
 
 /// The most columns that our own words before a row take.
@@ -16,10 +16,10 @@ const HEAD: usize = 32;
 /// Columns of the word beside a row, the gap included.
 const LABEL: usize = 16;
 
-pub(super) fn draw(buffer: &mut Buffer, area: Area, places: &Places, model: &Model) {
+pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, places: &Places, model: &Model) {
     let more = if places.is_complete { "" } else { " · looking …" };
     let title = format!("{}{more}", places.title);
-    let inside = inside(buffer, area, &title, places.scroll.top, places.spots.len());
+    let inside = inside(buffer, area, model, &title, places.scroll.top, places.spots.len());
     let shown = || places.spots.iter().skip(places.scroll.top).take(inside.height.into());
     let head =
         shown().map(|spot| spot.head.width()).max().unwrap_or(0).min(HEAD).min(usize::from(inside.width) / 2) + 1;
@@ -30,7 +30,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Area, places: &Places, model: &Mod
     }
 }
 
-fn draw_spot(mut line: LineWriter<'_>, start: u16, head: usize, spot: &Spot, model: &Model) {
+fn draw_spot(mut line: LineWriter<'_, '_>, start: u16, head: usize, spot: &Spot, model: &Model) {
     line.own_cut(
         &spot.head,
         head.saturating_sub(1),
@@ -47,7 +47,7 @@ fn draw_spot(mut line: LineWriter<'_>, start: u16, head: usize, spot: &Spot, mod
     }
 }
 
-fn draw_row(line: &mut LineWriter<'_>, start: u16, head: usize, row: &Row) {
+fn draw_row(line: &mut LineWriter<'_, '_>, start: u16, head: usize, row: &Row) {
     draw_label(line, &row.label);
     line.tab(start, head + LABEL);
     draw_pieces(line, &row.pieces, Meaning::Text, true, None);

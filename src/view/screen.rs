@@ -1,7 +1,8 @@
 //! The whole screen: title, content, bar.
 
+use super::canvas::Canvas;
 use super::line::LineWriter;
-use super::theme::Meaning;
+use super::theme::{Look, Meaning};
 use super::{bar, list, overlay, pane};
 use crate::app::layout::SMALLEST;
 use crate::app::list::Origin;
@@ -12,19 +13,28 @@ use crate::app::{Area, Layout, Model, PANES, Screen};
 use crate::report::Pane;
 use crate::text::{Untrusted, thousands, words_in_rows};
 use ratatui::Frame;
-use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthStr;
 
 /// Rows of the start screen that its words leave free: the line that is typed in, and some earlier files.
 const START_ROWS: u16 = 6;
 
-/// Draws the model.
-pub fn draw(frame: &mut Frame<'_>, model: &Model) {
-    let buffer = frame.buffer_mut();
+/// Draws the model in a look.
+pub fn draw(frame: &mut Frame<'_>, look: Look, model: &Model) {
+    let buffer = &mut Canvas::new(frame.buffer_mut(), look);
     let whole = Area { x: 0, y: 0, width: buffer.area.width, height: buffer.area.height };
     if !model.size.is_enough() {
-        return too_small(buffer, whole);
+        return too_small(buffer, whole, model);
     }
+    draw_content(buffer, model);
+    let layout = model.layout();
+    bar::draw(buffer, layout.bar, model);
+    if let Some(notice) = &model.notice {
+        draw_notice(buffer, layout.content, notice);
+    }
+}
+
+/// Draws the title, and what stands below it.
+pub(super) fn draw_content(buffer: &mut Canvas<'_>, model: &Model) {
     let layout = model.layout();
     draw_title(buffer, layout.title, model);
     match (model.screen, &model.list) {
@@ -34,20 +44,17 @@ pub fn draw(frame: &mut Frame<'_>, model: &Model) {
     if let Some(over) = &model.overlay {
         overlay::draw(buffer, layout.content, over, model);
     }
-    bar::draw(buffer, layout.bar, model);
-    if let Some(notice) = &model.notice {
-        draw_notice(buffer, layout.content, notice);
-    }
 }
 
-fn too_small(buffer: &mut Buffer, area: Area) {
-    let words = format!("behaview needs {} columns and {} rows. q quits.", SMALLEST.width, SMALLEST.height);
+fn too_small(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
+    let (columns, rows, quit) = (SMALLEST.width, SMALLEST.height, model.way_to("quit"));
+    let words = format!("behaview needs {columns} columns and {rows} rows. {quit} quits.");
     for (row, text) in (0..area.height).zip(words_in_rows(&words, usize::from(area.width).max(1))) {
         LineWriter::new(buffer, area, row).own(&text, Meaning::Text);
     }
 }
 
-fn draw_title(buffer: &mut Buffer, area: Area, model: &Model) {
+fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let right = right_of_title(model);
     let mut line = LineWriter::new(buffer, area, 0);
     line.own(" behaview ", Meaning::Focus);
@@ -96,7 +103,7 @@ fn right_of_title(model: &Model) -> String {
     }
 }
 
-fn draw_file(buffer: &mut Buffer, layout: &Layout, model: &Model) {
+fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     if let (Some(area), Some(file)) = (layout.list, &model.list) {
         list::draw(buffer, area, file, model);
     }
@@ -108,11 +115,12 @@ fn draw_file(buffer: &mut Buffer, layout: &Layout, model: &Model) {
 }
 
 /// Every pane with its key and count: what is worth a look is seen without looking.
-fn draw_strip(buffer: &mut Buffer, area: Area, model: &Model) {
+fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let Some(open) = model.open() else { return };
     let words = |info: &PaneInfo, is_full: bool| {
         let count = thousands(open.report.count(info.pane) as u64);
-        if is_full { format!("{} {} {count}", info.key, info.short) } else { format!("{}·{count}", info.key) }
+        let key = model.keys.of(&info.command).first().map(ToString::to_string).unwrap_or_default();
+        if is_full { format!("{key} {} {count}", info.short) } else { format!("{key}·{count}") }
     };
     let all = |is_full| PANES.iter().map(|info| words(info, is_full).width() + 1).sum::<usize>();
     let is_full = all(true) < usize::from(area.width);
@@ -129,7 +137,7 @@ fn draw_strip(buffer: &mut Buffer, area: Area, model: &Model) {
     }
 }
 
-fn draw_without_report(buffer: &mut Buffer, layout: &Layout, model: &Model) {
+fn draw_without_report(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     let places: Vec<Area> =
         layout.panes.iter().filter(|(name, _)| *name != Pane::Overview).map(|(_, area)| *area).collect();
     if let Some(area) = layout.pane(Pane::Overview) {
@@ -143,7 +151,7 @@ fn draw_without_report(buffer: &mut Buffer, layout: &Layout, model: &Model) {
         // Without room beside the list, a failure leaves it two rows.
         let kept = area.height.min(3);
         let lower = Area { y: area.y + kept, height: area.height - kept, ..area };
-        super::overlay::clear(buffer, lower);
+        buffer.clear(lower);
         list::draw_absent(buffer, lower, model);
     }
 }
@@ -157,11 +165,11 @@ fn around(areas: &[Area]) -> Option<Area> {
     Some(Area { x, y, width: right - x, height: bottom - y })
 }
 
-fn draw_notice(buffer: &mut Buffer, content: Area, notice: &Notice) {
+fn draw_notice(buffer: &mut Canvas<'_>, content: Area, notice: &Notice) {
     let rows = words_in_rows(&notice.text, usize::from(content.width.saturating_sub(2)).max(10));
     let height = u16::try_from(rows.len()).unwrap_or(1).min(content.height);
     let area = Area { y: content.y + content.height - height, height, ..content };
-    super::overlay::clear(buffer, area);
+    buffer.clear(area);
     let meaning = if notice.is_problem { Meaning::Problem } else { Meaning::Strong };
     for (row, text) in (0..height).zip(rows) {
         let mut line = LineWriter::new(buffer, area, row);
@@ -170,7 +178,7 @@ fn draw_notice(buffer: &mut Buffer, content: Area, notice: &Notice) {
     }
 }
 
-fn draw_start(buffer: &mut Buffer, area: Area, model: &Model) {
+fn draw_start(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let inside = pane::frame(buffer, area, " Which file? ", "", true);
     let room = usize::from(inside.width.saturating_sub(4)).max(10);
     let rows = start_words(model).into_iter();
@@ -193,6 +201,17 @@ fn draw_start(buffer: &mut Buffer, area: Area, model: &Model) {
 }
 
 fn start_words(model: &Model) -> Vec<(String, Meaning)> {
+    let demo = format!(
+        "{} tries the demo now: made-up reports, no key, no network, no cost. Held reports open without a key, too.",
+        model.way_to("demo")
+    );
+    let keys = format!(
+        "{} shows the keys that apply here, {} finds any command; {} always goes back, {} leaves.",
+        model.way_to("help"),
+        model.way_to("palette"),
+        model.way_to("back"),
+        model.way_to("quit")
+    );
     let mut words = Vec::new();
     if model.service.is_offline {
         words.extend([
@@ -203,10 +222,17 @@ fn start_words(model: &Model) -> Vec<(String, Meaning)> {
         words.extend([
             ("There is no API key yet, so the service cannot be asked.", Meaning::Problem),
             ("Set BEHAVIEW_API_KEY, or api_key in the config file (`behaview config path` says where), and start again.", Meaning::Text),
-            ("t tries the demo now: made-up reports, no key, no network, no cost. Held reports open without a key, too.", Meaning::Free),
-            ("", Meaning::Text),
+            (demo.as_str(), Meaning::Free),
+        ]);
+    } else if model.recent.is_empty() {
+        words.extend([
+            ("This shows what sandboxes saw of your privately scanned files, and the bar below prices every key before you press it.", Meaning::Text),
+            ("What was paid for once is kept on this machine, and is free from then on.", Meaning::Free),
+            (keys.as_str(), Meaning::Text),
         ]);
     }
+    let gap = if words.is_empty() { None } else { Some(("", Meaning::Text)) };
+    words.extend(gap);
     words.extend([
         ("Type or paste the SHA-256 of a privately scanned file. Opening it costs nothing; listing its sandboxes does, and says so.", Meaning::Text),
         ("", Meaning::Text),
@@ -214,7 +240,7 @@ fn start_words(model: &Model) -> Vec<(String, Meaning)> {
     words.into_iter().map(|(text, meaning)| (text.to_owned(), meaning)).collect()
 }
 
-fn draw_typed(buffer: &mut Buffer, inside: Area, row: u16, model: &Model) {
+fn draw_typed(buffer: &mut Canvas<'_>, inside: Area, row: u16, model: &Model) {
     let mut line = LineWriter::new(buffer, inside, row);
     line.own("  SHA-256 ", Meaning::Key);
     line.own(&model.typed, Meaning::Strong);
@@ -222,13 +248,17 @@ fn draw_typed(buffer: &mut Buffer, inside: Area, row: u16, model: &Model) {
     let missing = crate::report::identifier::Sha256::LENGTH.saturating_sub(model.typed.len());
     if !model.typed.is_empty() {
         line.own(
-            &if missing == 0 { " enter opens it".to_owned() } else { format!(" {missing} to go") },
+            &if missing == 0 {
+                format!(" {} opens it", model.way_to("open-file"))
+            } else {
+                format!(" {missing} to go")
+            },
             Meaning::Faint,
         );
     }
 }
 
-fn draw_recent(buffer: &mut Buffer, area: Area, model: &Model) {
+fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     if model.recent.is_empty() {
         return LineWriter::new(buffer, area, 0).own("  No file has been opened yet.", Meaning::Faint);
     }

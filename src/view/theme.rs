@@ -1,6 +1,7 @@
-//! Styles by meaning, never by colour.
+//! Looks by meaning: each theme says how a meaning looks, each terminal how much of that it can show.
 
 use ratatui::style::{Color, Modifier, Style};
+use serde::Deserialize;
 
 /// What a piece of the screen means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +12,8 @@ pub enum Meaning {
     Detail,
     /// Less important text: labels, guides, hints.
     Faint,
+    /// Frames of what has no focus.
+    Frame,
     /// What has the focus: borders and titles.
     Focus,
     /// The chosen row of what has the focus.
@@ -29,21 +32,322 @@ pub enum Meaning {
     Found,
 }
 
-/// The style of a meaning. No meaning rests on its colour alone: keys, prices and problems are words as well.
-#[must_use]
-pub fn style(meaning: Meaning) -> Style {
-    let plain = Style::new();
+/// A theme. No meaning rests on its colour alone: keys, prices and problems are words, the chosen row has a mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Theme {
+    /// For a dark background.
+    #[default]
+    Dark,
+    /// For a light background.
+    Light,
+    /// Few and strong colours on the terminal's own background.
+    Contrast,
+    /// No colours: bold, faint, underlined and reversed.
+    Mono,
+}
+
+/// How many colours the terminal shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Depth {
+    /// None.
+    None,
+    /// The sixteen that the user's own palette names.
+    Sixteen,
+    /// Those and a cube of 216, and greys.
+    Indexed,
+    /// Any.
+    True,
+}
+
+/// How the screen looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// The theme.
+    pub theme: Theme,
+    /// The colours that it may use.
+    pub depth: Depth,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self { theme: Theme::Dark, depth: Depth::Sixteen }
+    }
+}
+
+/// How one meaning looks: colours for terminals with many and with sixteen, and how the letters are set.
+#[derive(Debug, Clone, Copy)]
+struct Ink {
+    front: Option<(u32, Color)>,
+    back: Option<u32>,
+    letters: Modifier,
+}
+
+const fn plain(letters: Modifier) -> Ink {
+    Ink { front: None, back: None, letters }
+}
+
+const fn ink(rgb: u32, sixteen: Color, letters: Modifier) -> Ink {
+    Ink { front: Some((rgb, sixteen)), back: None, letters }
+}
+
+const NONE: Modifier = Modifier::empty();
+const BOLD: Modifier = Modifier::BOLD;
+const DIM: Modifier = Modifier::DIM;
+
+impl Theme {
+    /// Every theme.
+    pub const ALL: [Self; 4] = [Self::Dark, Self::Light, Self::Contrast, Self::Mono];
+
+    /// Its name in the config.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dark => "dark",
+            Self::Light => "light",
+            Self::Contrast => "contrast",
+            Self::Mono => "mono",
+        }
+    }
+
+    /// The theme of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|theme| theme.name() == name)
+    }
+
+    fn ink(self, meaning: Meaning) -> Ink {
+        match self {
+            Self::Dark => dark(meaning),
+            Self::Light => light(meaning),
+            Self::Contrast => contrast(meaning),
+            Self::Mono => mono(meaning),
+        }
+    }
+}
+
+fn dark(meaning: Meaning) -> Ink {
     match meaning {
-        Meaning::Text => plain,
-        Meaning::Detail => plain.fg(Color::Cyan),
-        Meaning::Faint => plain.add_modifier(Modifier::DIM),
-        Meaning::Focus => plain.fg(Color::Cyan).add_modifier(Modifier::BOLD),
-        Meaning::Cursor => plain.add_modifier(Modifier::REVERSED),
-        Meaning::Price => plain.fg(Color::Yellow).add_modifier(Modifier::BOLD),
-        Meaning::Free => plain.fg(Color::Green),
-        Meaning::Problem => plain.fg(Color::Red).add_modifier(Modifier::BOLD),
-        Meaning::Key => plain.fg(Color::Cyan),
-        Meaning::Strong => plain.add_modifier(Modifier::BOLD),
-        Meaning::Found => plain.fg(Color::Yellow).add_modifier(Modifier::BOLD.union(Modifier::UNDERLINED)),
+        Meaning::Text => plain(NONE),
+        Meaning::Detail => ink(0x8f_bcbb, Color::Cyan, NONE),
+        Meaning::Faint => ink(0x8b_93a7, Color::DarkGray, NONE),
+        Meaning::Frame => ink(0x4c_5670, Color::DarkGray, NONE),
+        Meaning::Focus => ink(0x7a_a8f0, Color::Cyan, BOLD),
+        Meaning::Cursor => Ink { back: Some(0x2c_3a55), ..plain(BOLD) },
+        Meaning::Price => ink(0xeb_bc5c, Color::Yellow, BOLD),
+        Meaning::Free => ink(0x94_c97a, Color::Green, NONE),
+        Meaning::Problem => ink(0xf0_7178, Color::LightRed, BOLD),
+        Meaning::Key => ink(0x7f_c8ff, Color::Cyan, NONE),
+        Meaning::Strong => plain(BOLD),
+        Meaning::Found => ink(0xeb_bc5c, Color::Yellow, BOLD.union(Modifier::UNDERLINED)),
+    }
+}
+
+fn light(meaning: Meaning) -> Ink {
+    match meaning {
+        Meaning::Text => plain(NONE),
+        Meaning::Detail => ink(0x1f_6f78, Color::Blue, NONE),
+        Meaning::Faint => ink(0x5c_6370, Color::DarkGray, NONE),
+        Meaning::Frame => ink(0xa4_abb8, Color::DarkGray, NONE),
+        Meaning::Focus => ink(0x1a_56b0, Color::Blue, BOLD),
+        Meaning::Cursor => Ink { back: Some(0xd5_e3f7), ..plain(BOLD) },
+        Meaning::Price => ink(0x8f_5a00, Color::Magenta, BOLD),
+        Meaning::Free => ink(0x2c_6e1f, Color::Green, NONE),
+        Meaning::Problem => ink(0xb3_1d28, Color::Red, BOLD),
+        Meaning::Key => ink(0x1a_56b0, Color::Blue, NONE),
+        Meaning::Strong => plain(BOLD),
+        Meaning::Found => ink(0x8f_5a00, Color::Magenta, BOLD.union(Modifier::UNDERLINED)),
+    }
+}
+
+fn contrast(meaning: Meaning) -> Ink {
+    match meaning {
+        Meaning::Text | Meaning::Detail | Meaning::Faint | Meaning::Frame => plain(NONE),
+        Meaning::Focus | Meaning::Strong | Meaning::Free => plain(BOLD),
+        Meaning::Cursor => plain(Modifier::REVERSED),
+        Meaning::Price | Meaning::Key | Meaning::Found => plain(BOLD.union(Modifier::UNDERLINED)),
+        Meaning::Problem => plain(BOLD.union(Modifier::REVERSED)),
+    }
+}
+
+fn mono(meaning: Meaning) -> Ink {
+    match meaning {
+        Meaning::Text | Meaning::Detail | Meaning::Free => plain(NONE),
+        Meaning::Faint | Meaning::Frame => plain(DIM),
+        Meaning::Focus | Meaning::Strong | Meaning::Key => plain(BOLD),
+        Meaning::Cursor => plain(Modifier::REVERSED),
+        Meaning::Price | Meaning::Problem | Meaning::Found => plain(BOLD.union(Modifier::UNDERLINED)),
+    }
+}
+
+impl Look {
+    /// The style of a meaning.
+    #[must_use]
+    pub fn style(self, meaning: Meaning) -> Style {
+        let ink = if self.depth == Depth::None { mono(meaning) } else { self.theme.ink(meaning) };
+        let mut style = Style::new().add_modifier(ink.letters);
+        if let Some((rgb, sixteen)) = ink.front {
+            style = style.fg(self.colour(rgb).unwrap_or(sixteen));
+        }
+        match ink.back.map(|rgb| self.colour(rgb)) {
+            None => style,
+            Some(Some(colour)) => style.bg(colour),
+            // Sixteen colours have none that is quiet behind every other.
+            Some(None) => style.add_modifier(Modifier::REVERSED),
+        }
+    }
+
+    fn colour(self, rgb: u32) -> Option<Color> {
+        let [_, red, green, blue] = rgb.to_be_bytes();
+        match self.depth {
+            Depth::True => Some(Color::Rgb(red, green, blue)),
+            Depth::Indexed => Some(Color::Indexed(nearest(red, green, blue))),
+            Depth::Sixteen | Depth::None => None,
+        }
+    }
+}
+
+/// The nearest of the 216 colours and 24 greys that terminals with 256 colours agree on.
+fn nearest(red: u8, green: u8, blue: u8) -> u8 {
+    let far = |a: [u8; 3]| -> u32 {
+        a.iter().zip([red, green, blue]).map(|(one, other)| u32::from(one.abs_diff(other)).pow(2)).sum()
+    };
+    let step = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
+    let cube = (0..216_u8).map(|n| (16 + n, [step(n / 36), step(n / 6 % 6), step(n % 6)]));
+    let greys = (0..24_u8).map(|n| (232 + n, [8 + 10 * n; 3]));
+    cube.chain(greys).min_by_key(|(_, colour)| far(*colour)).map_or(7, |(number, _)| number)
+}
+
+impl Depth {
+    /// How many colours the variables around the program promise.
+    #[must_use]
+    pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let (term, more) = (set("TERM").unwrap_or_default(), set("COLORTERM").unwrap_or_default());
+        let forced = set("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+        let refused = set("NO_COLOR").is_some() || set("CLICOLOR").is_some_and(|value| value == "0");
+        let promised = if more == "truecolor" || more == "24bit" || term.ends_with("-direct") {
+            Self::True
+        } else if term.contains("256color") {
+            Self::Indexed
+        } else if term.is_empty()
+            || term == "dumb"
+            || term.starts_with("vt1")
+            || term.starts_with("vt2")
+            || term.ends_with("-mono")
+            || term.ends_with("-m")
+        {
+            Self::None
+        } else {
+            Self::Sixteen
+        };
+        match (forced, refused) {
+            (true, _) => promised.max(Self::Sixteen),
+            (false, true) => Self::None,
+            (false, false) => promised,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEANINGS: [Meaning; 12] = [
+        Meaning::Text,
+        Meaning::Detail,
+        Meaning::Faint,
+        Meaning::Frame,
+        Meaning::Focus,
+        Meaning::Cursor,
+        Meaning::Price,
+        Meaning::Free,
+        Meaning::Problem,
+        Meaning::Key,
+        Meaning::Strong,
+        Meaning::Found,
+    ];
+
+    /// How bright a colour is to the eye, from 0 to 1, by WCAG.
+    fn luminance(rgb: u32) -> f64 {
+        let [_, red, green, blue] = rgb.to_be_bytes().map(|part| {
+            let part = f64::from(part) / 255.0;
+            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        });
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
+    }
+
+    fn contrast_of(one: u32, other: u32) -> f64 {
+        let (one, other) = (luminance(one) + 0.05, luminance(other) + 0.05);
+        one.max(other) / one.min(other)
+    }
+
+    #[test]
+    fn words_can_be_read_on_the_background_and_on_the_chosen_row() {
+        for (theme, background) in [(Theme::Dark, 0x1e_2230), (Theme::Light, 0xff_ffff)] {
+            let row = theme.ink(Meaning::Cursor).back.unwrap();
+            for meaning in MEANINGS.into_iter().filter(|meaning| *meaning != Meaning::Frame) {
+                let Some((rgb, _)) = theme.ink(meaning).front else { continue };
+                for behind in [background, row] {
+                    let contrast = contrast_of(rgb, behind);
+                    assert!(contrast >= 3.5, "{theme:?} {meaning:?} on {behind:06x}: {contrast:.1}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_colours_no_style_has_one() {
+        let looks = Theme::ALL.map(|theme| Look { theme, depth: Depth::None });
+        let looks =
+            looks.into_iter().chain([Theme::Mono, Theme::Contrast].map(|theme| Look { theme, depth: Depth::True }));
+        for look in looks {
+            assert!(
+                MEANINGS.iter().all(|meaning| look.style(*meaning).fg.is_none() && look.style(*meaning).bg.is_none())
+            );
+        }
+    }
+
+    #[test]
+    fn what_costs_and_what_went_wrong_stand_out_in_every_theme_without_colour() {
+        for look in
+            Theme::ALL.into_iter().flat_map(|theme| [Depth::None, Depth::Sixteen].map(|depth| Look { theme, depth }))
+        {
+            for meaning in [Meaning::Price, Meaning::Problem, Meaning::Cursor] {
+                assert_ne!(
+                    look.style(meaning).add_modifier,
+                    look.style(Meaning::Text).add_modifier,
+                    "{look:?} {meaning:?}"
+                );
+            }
+        }
+        // Nothing blinks.
+        for look in Theme::ALL.map(|theme| Look { theme, depth: Depth::True }) {
+            let blink = Modifier::SLOW_BLINK | Modifier::RAPID_BLINK;
+            assert!(MEANINGS.iter().all(|meaning| !look.style(*meaning).add_modifier.intersects(blink)));
+        }
+    }
+
+    #[test]
+    fn the_variables_say_how_many_colours_there_are() {
+        let depth = |pairs: &[(&str, &str)]| {
+            Depth::of(|name| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+        };
+        assert_eq!(depth(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")]), Depth::True);
+        assert_eq!(depth(&[("TERM", "xterm-256color")]), Depth::Indexed);
+        assert_eq!(depth(&[("TERM", "linux")]), Depth::Sixteen);
+        assert_eq!(depth(&[("TERM", "dumb")]), Depth::None);
+        assert_eq!(depth(&[("TERM", "xterm"), ("NO_COLOR", "1")]), Depth::None);
+        assert_eq!(depth(&[("TERM", "xterm"), ("NO_COLOR", "")]), Depth::Sixteen);
+        assert_eq!(depth(&[("TERM", "xterm"), ("CLICOLOR", "0")]), Depth::None);
+        assert_eq!(depth(&[("TERM", "dumb"), ("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")]), Depth::Sixteen);
+    }
+
+    #[test]
+    fn colours_are_brought_to_the_nearest_of_256() {
+        assert_eq!(
+            (nearest(255, 0, 0), nearest(0, 0, 0), nearest(8, 8, 8), nearest(255, 255, 255)),
+            (196, 16, 232, 231)
+        );
     }
 }

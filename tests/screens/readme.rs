@@ -2,9 +2,10 @@
 //!
 //! `BEHAVIEW_UPDATE=1 cargo test --test screens readme` writes them anew.
 
+use crate::picture::picture;
 use crate::stage::Stage;
-use behaview::app::{Command, PANES};
 use behaview::quota::RULES;
+use behaview::view::{Depth, Look, Theme};
 use std::path::Path;
 
 /// Compares the part of the README that begins with `<!-- name:` with what it should be, or writes it.
@@ -24,30 +25,37 @@ fn keep_current(name: &str, wanted: &str) {
 #[test]
 fn readme_parts_are_current() {
     // One after another: each writes the same file.
-    keep_current("screen", &format!("```text\n{}```\n", picture()));
     keep_current("keys", &keys());
     keep_current("prices", &prices());
     keep_current("config", &format!("```toml\n{}```\n", behaview::config::commented()));
     keep_current("exit codes", &exit_codes());
 }
 
-fn picture() -> String {
+/// The picture that the README shows.
+const PICTURE: &str = "assets/screen.svg";
+
+#[test]
+fn the_picture_is_current() {
     let mut stage = Stage::listed();
-    stage.size(112, 32);
-    stage.screen()
+    stage.session.set_look(Look { theme: Theme::Dark, depth: Depth::True });
+    stage.size(132, 36).keys("enter j j");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PICTURE);
+    let wanted = picture(&stage);
+    if std::env::var_os("BEHAVIEW_UPDATE").is_some() {
+        std::fs::write(&path, &wanted).unwrap();
+    }
+    assert!(std::fs::read_to_string(&path).unwrap() == wanted, "{PICTURE} is out of date");
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    assert!(readme.contains(&format!("]({PICTURE})")), "the README shows {PICTURE}");
 }
 
+/// What the program itself prints.
 fn keys() -> String {
-    let mut table = "| key | command | what it does | asks the service |\n|---|---|---|---|\n".to_owned();
-    for command in Command::all() {
-        let keys: Vec<_> = command.keys.iter().map(|key| format!("`{key}`")).collect();
-        let asks = if command.asks() { "yes, at the price in the bar" } else { "" };
-        table += &format!("| {} | {} | {} | {asks} |\n", keys.join(" "), command.name, command.help);
-    }
-    for info in &PANES {
-        table += &format!("| `{}` | | Go to the pane {} | |\n", info.key, info.title);
-    }
-    table
+    let home = tempfile::tempdir().unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_behaview"));
+    let output = command.args(["keys", "--markdown"]).env_clear().env("HOME", home.path()).output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
 }
 
 fn prices() -> String {

@@ -110,3 +110,61 @@ fn the_config_file_tells_the_app_of_entitlements() {
     terminal.press("q");
     assert_eq!(terminal.wait_for_end(), 0);
 }
+
+#[test]
+fn the_mouse_chooses_scrolls_and_drags_a_border() {
+    let mut terminal = Terminal::start(&["demo", "--mouse"]);
+    terminal.wait_for("Sandboxes 4 of 6");
+    terminal.wait_for("CREATES_SCHEDULED_TASK");
+    // Buttons as SGR tells them: columns and rows from 1.
+    terminal.press("\u{1b}[<0;5;7M\u{1b}[<0;5;7m");
+    terminal.wait_for("· Zenbox ·");
+    terminal.press("\u{1b}[<0;5;5M\u{1b}[<0;5;5m");
+    terminal.wait_for("· CAPE Sandbox ·");
+    terminal.press("\u{1b}[<0;50;8M\u{1b}[<0;50;8m");
+    terminal.wait_for("5/37");
+    terminal.press("\u{1b}[<65;50;8M");
+    terminal.wait_for("8/37");
+    terminal.press("\u{1b}[<0;30;10M\u{1b}[<32;50;10M\u{1b}[<0;50;10m");
+    terminal.wait_for(&format!("╭─ Sandboxes 4 of 6 {}╮", "─".repeat(29)));
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+    terminal.assert_given_back();
+}
+
+#[test]
+fn in_ascii_nothing_else_reaches_the_terminal() {
+    let mut terminal = Terminal::start(&["demo", "--ascii"]);
+    terminal.wait_for("Sandboxes 4 of 6");
+    terminal.press("\r?");
+    terminal.wait_for("Keys that apply here");
+    terminal.press("\u{1b}");
+    terminal.wait_for("+= 1 Processes");
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+    assert!(terminal.screen.lock().unwrap().1.is_ascii());
+}
+
+#[test]
+fn an_answer_about_the_background_that_comes_late_is_not_typed() {
+    let mut terminal = Terminal::start(&["demo"]);
+    terminal.wait_for("Sandboxes 4 of 6");
+    terminal.press("f");
+    terminal.wait_for("Which file?");
+    terminal.press("\u{1b}]11;rgb:ffff/ffff/ffff\u{1b}\\\u{1b}[?62;4c");
+    terminal.press("ab");
+    terminal.wait_for("62 to go");
+    terminal.press("\u{3}");
+    assert_eq!(terminal.wait_for_end(), 0);
+    let seen = terminal.screen.lock().unwrap();
+    assert!(String::from_utf8_lossy(&seen.1).contains("\u{1b}]11;?"), "the background was asked for");
+}
+
+#[test]
+fn a_simple_terminal_gets_lines() {
+    let mut terminal = Terminal::start_in(&["demo"], "", "dumb");
+    terminal.wait_for("== Sandboxes 4 of 6 ==");
+    terminal.press("quit\n");
+    assert_eq!(terminal.wait_for_end(), 0);
+    assert!(!terminal.screen.lock().unwrap().1.contains(&0x1b));
+}

@@ -6,7 +6,8 @@ use super::stage::Terminal;
 use behaview::app::{Here, Model};
 use behaview::report::Body;
 use behaview::report::body::Bytes;
-use behaview::runtime::{self, Backing, Signals};
+use behaview::runtime::{self, Backing, Display, Signals};
+use behaview::view::{Depth, Theme};
 use portable_pty::CommandBuilder;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,7 +53,8 @@ fn plays_the_program() {
     let mut model = Model::new(Default::default(), now);
     let here = Here { received: now, body: Body::new(trap), unkept: None };
     let first = model.open_document("trap".to_owned(), vec![(None, here)]);
-    runtime::run(model, Backing::Document, first, Signals::listen().unwrap()).unwrap();
+    let display = Display { theme: Some(Theme::Dark), depth: Depth::True, is_plain: false, takes_mouse: false };
+    runtime::run(model, Backing::Document, first, display, Signals::listen().unwrap()).unwrap();
 }
 
 fn play(part: &str) -> Terminal {

@@ -42,8 +42,14 @@ impl Terminal {
 
     /// Starts the program with this text in its config file.
     pub fn start_with(arguments: &[&str], config: &str) -> Self {
+        Self::start_in(arguments, config, "xterm-256color")
+    }
+
+    /// The same in a terminal of this kind.
+    pub fn start_in(arguments: &[&str], config: &str, kind: &str) -> Self {
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_behaview"));
         command.env_clear();
+        command.env("TERM", kind);
         Self::run(command, arguments, config)
     }
 
@@ -61,7 +67,9 @@ impl Terminal {
         }
         command.args(arguments);
         command.env("HOME", home.path());
-        command.env("TERM", "xterm-256color");
+        if command.get_env("TERM").is_none() {
+            command.env("TERM", "xterm-256color");
+        }
         command.env("TMPDIR", home.path());
         command.env("PATH", "/usr/bin:/bin");
         command.cwd(home.path());
@@ -183,6 +191,8 @@ impl Terminal {
 /// Every control sequence that is none of those the program itself needs to draw.
 pub fn foreign_controls(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8(bytes.to_vec()).expect("the program writes UTF-8");
+    // It asks for the background's colour, once.
+    let text = text.replacen("\u{1b}]11;?\u{1b}\\\u{1b}[c", "", 1);
     let mut foreign = Vec::new();
     let mut rest = text.as_str();
     while let Some(at) = rest.find(char::is_control) {
@@ -197,7 +207,7 @@ pub fn foreign_controls(bytes: &[u8]) -> Vec<String> {
             let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == ';');
             match last {
                 "m" | "H" | "J" | "A" | "B" | "C" | "D" | "K" | "X" => digits(body),
-                "h" | "l" => ["?1049", "?2004", "?25"].contains(&body),
+                "h" | "l" => ["?1049", "?2004", "?25", "?1000", "?1002", "?1003", "?1006", "?1015"].contains(&body),
                 _ => false,
             }
         });

@@ -48,7 +48,7 @@ fn assert_whole_boxes(bytes: &[u8], width: u16, height: u16, about: &str) {
     for row in 0..height {
         for column in 0..width {
             let [right, across, below] = match at(row, column).as_str() {
-                "┌" => ["┐", "│", "└"],
+                "╭" => ["╮", "│", "╰"],
                 "┏" => ["┓", "┃", "┗"],
                 _ => continue,
             };
@@ -56,7 +56,8 @@ fn assert_whole_boxes(bytes: &[u8], width: u16, height: u16, about: &str) {
             let end = end.unwrap_or_else(|| {
                 panic!("{about}: the box at {row},{column} has no right corner\n{}", screen.contents())
             });
-            let bottom = (row + 1..height).find(|row| at(*row, column) != across);
+            // The chosen row's mark stands on the edge.
+            let bottom = (row + 1..height).find(|row| ![across, "›"].contains(&at(*row, column).as_str()));
             let bottom = bottom.unwrap_or_else(|| panic!("{about}: the box at {row},{column} has no bottom"));
             assert_eq!(at(bottom, column), below, "{about}: left edge at {bottom},{column}\n{}", screen.contents());
             for row in row + 1..bottom {

@@ -1,27 +1,16 @@
 //! What is taken away: copies, indicators, files.
 
-use super::context::{has_report, in_pane, nothing, on_file};
+use super::context::{always, confirms, has_report, has_service, nothing};
 use super::{Act, Command};
 use crate::app::artefacts;
 use crate::app::key::{BACK_TAB, ENTER, Key, TAB, key};
 use crate::app::model::{Focus, Model};
 use crate::app::overlay::Overlay;
-use crate::app::palette::{Confirm, Confirmed};
+use crate::app::palette::Confirmed;
+use crate::app::place::{ARTEFACTS, CONFIRM, FILE, INDICATORS, PAGE, ROWS, SAVE, VALUED, WRITTEN};
 
-fn in_indicators(model: &Model) -> bool {
-    matches!(model.overlay, Some(Overlay::Indicators(_)))
-}
-
-fn in_detail(model: &Model) -> bool {
-    matches!(model.overlay, Some(Overlay::Detail(_)))
-}
-
-fn in_save(model: &Model) -> bool {
-    matches!(model.overlay, Some(Overlay::Save(_)))
-}
-
-fn in_artefacts(model: &Model) -> bool {
-    matches!(model.overlay, Some(Overlay::Artefacts(_)))
+fn has_values(model: &Model) -> bool {
+    matches!(&model.overlay, Some(Overlay::Detail(detail)) if detail.has_values())
 }
 
 pub(super) static COMMANDS: &[Command] = &[
@@ -31,7 +20,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "copy",
         help: "Copy the value, defanged and in one line; of a sandbox its identifier",
         rank: 7,
+        place: VALUED,
         applies: Model::can_copy,
+        needs: "a value",
         act: Act::Local(Model::copy_value),
     },
     Command {
@@ -40,7 +31,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "copy raw",
         help: "Copy the value as it is, controls and all; asks once",
         rank: 0,
+        place: VALUED,
         applies: Model::can_copy,
+        needs: "a value",
         act: Act::Local(Model::copy_raw),
     },
     Command {
@@ -49,7 +42,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "copy row",
         help: "Copy the whole row, defanged and in one line; of a sandbox the file's SHA-256",
         rank: 0,
-        applies: |m| in_pane(m) || on_file(m) && m.focus == Focus::List && m.file().is_some(),
+        place: FILE,
+        applies: |m| m.focus != Focus::List || m.file().is_some(),
+        needs: "a file",
         act: Act::Local(Model::copy_row),
     },
     Command {
@@ -58,7 +53,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "copy all rows",
         help: "Copy every row of the pane, or every indicator that is shown, defanged and in one line",
         rank: 0,
-        applies: |m| in_pane(m) || in_indicators(m),
+        place: ROWS,
+        applies: always,
+        needs: "",
         act: Act::Local(Model::copy_all),
     },
     Command {
@@ -67,7 +64,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "yes, copy it raw",
         help: "Copy raw, now and for the rest of this session",
         rank: 1,
-        applies: |m| matches!(m.overlay, Some(Overlay::Confirm(Confirm { what: Confirmed::Raw, .. }))),
+        place: CONFIRM,
+        applies: |m| confirms(m, |what| matches!(what, Confirmed::Raw)),
+        needs: "a raw copy to confirm",
         act: Act::Local(Model::confirm_raw),
     },
     Command {
@@ -76,7 +75,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "next value",
         help: "Choose the row's next value, to be copied",
         rank: 2,
-        applies: in_detail,
+        place: PAGE,
+        applies: has_values,
+        needs: "a row with several values",
         act: Act::Local(|m| m.step_value(true)),
     },
     Command {
@@ -85,7 +86,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "value before",
         help: "Choose the row's value before",
         rank: 0,
-        applies: in_detail,
+        place: PAGE,
+        applies: has_values,
+        needs: "a row with several values",
         act: Act::Local(|m| m.step_value(false)),
     },
     Command {
@@ -94,7 +97,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "indicators",
         help: "Show what others can look for: hashes, hosts, addresses, URLs, paths, keys, mutexes, and where each was seen",
         rank: 7,
+        place: FILE,
         applies: has_report,
+        needs: "an open report",
         act: Act::Local(Model::find_indicators),
     },
     Command {
@@ -103,7 +108,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "go to its row",
         help: "Go to the first row that names the indicator",
         rank: 2,
-        applies: in_indicators,
+        place: INDICATORS,
+        applies: always,
+        needs: "",
         act: Act::Local(Model::go_to_indicator),
     },
     Command {
@@ -112,7 +119,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "next kind",
         help: "Show the next kind of indicators only",
         rank: 3,
-        applies: in_indicators,
+        place: INDICATORS,
+        applies: always,
+        needs: "",
         act: Act::Local(|m| m.step_indicators(true)),
     },
     Command {
@@ -121,7 +130,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "kind before",
         help: "Show the kind of indicators before",
         rank: 0,
-        applies: in_indicators,
+        place: INDICATORS,
+        applies: always,
+        needs: "",
         act: Act::Local(|m| m.step_indicators(false)),
     },
     Command {
@@ -130,7 +141,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "export",
         help: "Write the report, the pane or the indicators to a file: JSON, JSON lines, CSV, Markdown, STIX, MISP",
         rank: 8,
-        applies: |m| has_report(m) || in_indicators(m),
+        place: WRITTEN,
+        applies: has_report,
+        needs: "an open report",
         act: Act::Local(Model::ask_where),
     },
     Command {
@@ -139,7 +152,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "another part",
         help: "Write another part: the whole report, the pane, the indicators",
         rank: 2,
+        place: SAVE,
         applies: |m| matches!(&m.overlay, Some(Overlay::Save(form)) if form.has_parts()),
+        needs: "a report to write a part of",
         act: Act::Local(|m| {
             if let Some(Overlay::Save(form)) = &mut m.overlay {
                 form.step();
@@ -153,7 +168,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "write it",
         help: "Write the file; one that is there is written over only after a yes",
         rank: 1,
-        applies: in_save,
+        place: SAVE,
+        applies: always,
+        needs: "",
         act: Act::Local(Model::save),
     },
     Command {
@@ -162,7 +179,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "yes, write over it",
         help: "Write over the file that is there",
         rank: 1,
-        applies: |m| matches!(m.overlay, Some(Overlay::Confirm(Confirm { what: Confirmed::Replace(_), .. }))),
+        place: CONFIRM,
+        applies: |m| confirms(m, |what| matches!(what, Confirmed::Replace(_))),
+        needs: "a file to write over",
         act: Act::Local(Model::save_over),
     },
     Command {
@@ -171,7 +190,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "downloads",
         help: "Show what the sandbox kept beside the report: HTML report, network capture, event log, memory dump",
         rank: 8,
-        applies: |m| has_report(m) && !m.is_document() && artefacts::any(m),
+        place: FILE,
+        applies: |m| has_report(m) && has_service(m) && artefacts::any(m),
+        needs: "a report that tells of something to download",
         act: Act::Local(Model::show_artefacts),
     },
     Command {
@@ -180,7 +201,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "fetch",
         help: "Fetch the artefact; one that is held costs nothing and can be written to a file",
         rank: 1,
-        applies: |m| in_artefacts(m),
+        place: ARTEFACTS,
+        applies: always,
+        needs: "",
         act: Act::Ask {
             request: artefacts::chosen,
             is_held: artefacts::is_chosen_held,

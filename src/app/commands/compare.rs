@@ -1,15 +1,12 @@
 //! What is done with a comparison, and with lists of rows to go to.
 
-use super::context::on_file;
+use super::context::always;
 use super::{Act, Command};
 use crate::app::compare::Only;
 use crate::app::key::{BACK_TAB, ENTER, LEFT, RIGHT, TAB, key};
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
-
-fn in_matrix(model: &Model) -> bool {
-    model.comparing().is_some_and(|compare| !compare.is_typing)
-}
+use crate::app::place::{FILE, MATRIX, MATRIX_LINE, OTHER_FILE, SPOTS};
 
 pub(super) static COMMANDS: &[Command] = &[
     Command {
@@ -18,7 +15,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "compare",
         help: "Compare the sandboxes: which of them saw what; held reports only, so it costs nothing",
         rank: 6,
-        applies: |m| on_file(m) && m.can_compare(),
+        place: FILE,
+        applies: Model::can_compare,
+        needs: "a report that is held",
         act: Act::Local(Model::compare),
     },
     Command {
@@ -27,7 +26,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "where",
         help: "Show where the item was seen, to go there",
         rank: 2,
-        applies: in_matrix,
+        place: MATRIX,
+        applies: always,
+        needs: "",
         act: Act::Local(Model::compare_where),
     },
     Command {
@@ -36,7 +37,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "in all",
         help: "Show only what every held sandbox saw, or everything again",
         rank: 3,
-        applies: in_matrix,
+        place: MATRIX,
+        applies: always,
+        needs: "",
         act: Act::Local(|m| m.compare_only(Only::All)),
     },
     Command {
@@ -45,7 +48,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "differs",
         help: "Show only what some saw and others did not, or everything again",
         rank: 3,
-        applies: in_matrix,
+        place: MATRIX,
+        applies: always,
+        needs: "",
         act: Act::Local(|m| m.compare_only(Only::Some)),
     },
     Command {
@@ -54,7 +59,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "only here",
         help: "Show only what the chosen column alone saw, or everything again",
         rank: 3,
-        applies: in_matrix,
+        place: MATRIX,
+        applies: always,
+        needs: "",
         act: Act::Local(|m| m.compare_only(Only::Here)),
     },
     Command {
@@ -63,7 +70,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "not here",
         help: "Show only what others saw and the chosen column did not, or everything again",
         rank: 3,
-        applies: in_matrix,
+        place: MATRIX,
+        applies: always,
+        needs: "",
         act: Act::Local(|m| m.compare_only(Only::NotHere)),
     },
     Command {
@@ -72,7 +81,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "column",
         help: "Choose the next held column",
         rank: 4,
-        applies: in_matrix,
+        place: MATRIX,
+        applies: always,
+        needs: "",
         act: Act::Local(|m| m.compare_column(true)),
     },
     Command {
@@ -81,7 +92,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "column before",
         help: "Choose the held column before",
         rank: 0,
-        applies: in_matrix,
+        place: MATRIX,
+        applies: always,
+        needs: "",
         act: Act::Local(|m| m.compare_column(false)),
     },
     Command {
@@ -90,7 +103,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "next pane",
         help: "Compare the items of the next pane; after the last one, of all",
         rank: 4,
-        applies: in_matrix,
+        place: MATRIX,
+        applies: always,
+        needs: "",
         act: Act::Local(|m| m.compare_pane(true)),
     },
     Command {
@@ -99,7 +114,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "pane before",
         help: "Compare the items of the pane before",
         rank: 0,
-        applies: in_matrix,
+        place: MATRIX,
+        applies: always,
+        needs: "",
         act: Act::Local(|m| m.compare_pane(false)),
     },
     Command {
@@ -108,7 +125,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "find",
         help: "Show only items that hold what is typed, capitals apart",
         rank: 4,
-        applies: in_matrix,
+        place: MATRIX,
+        applies: always,
+        needs: "",
         act: Act::Local(Model::compare_find),
     },
     Command {
@@ -117,7 +136,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "done",
         help: "End typing; what was found stays until the line is emptied",
         rank: 1,
-        applies: |m| m.comparing().is_some_and(|compare| compare.is_typing),
+        place: MATRIX_LINE,
+        applies: always,
+        needs: "",
         act: Act::Local(Model::compare_found),
     },
     Command {
@@ -126,7 +147,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "other file",
         help: "Compare with another file of which reports are held; costs nothing",
         rank: 5,
-        applies: |m| in_matrix(m) && !m.is_document(),
+        place: MATRIX,
+        applies: Model::can_compare_files,
+        needs: "another file of which reports are held",
         act: Act::Local(Model::compare_with),
     },
     Command {
@@ -135,7 +158,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "compare with it",
         help: "Compare with the chosen file",
         rank: 1,
-        applies: |m| matches!(m.overlay, Some(Overlay::OtherFile(_))),
+        place: OTHER_FILE,
+        applies: always,
+        needs: "",
         act: Act::Local(Model::compare_with_chosen),
     },
     Command {
@@ -144,7 +169,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "go there",
         help: "Go to the row, in its sandbox and pane",
         rank: 1,
+        place: SPOTS,
         applies: |m| matches!(&m.overlay, Some(Overlay::Places(places)) if places.chosen().is_some()),
+        needs: "a row that is there",
         act: Act::Local(Model::go_to_place),
     },
 ];

@@ -21,32 +21,55 @@ pub(super) fn nothing(_: &mut Model) -> Vec<Effect> {
     Vec::new()
 }
 
-pub(super) fn on_start(model: &Model) -> bool {
-    model.screen == Screen::Start && model.overlay.is_none()
+pub(super) fn has_service(model: &Model) -> bool {
+    !model.is_document()
 }
 
-pub(super) fn on_file(model: &Model) -> bool {
-    model.screen == Screen::File && model.overlay.is_none() && !model.is_filtering()
-}
-
-pub(super) fn in_list(model: &Model) -> bool {
-    on_file(model) && model.focus == Focus::List
-}
-
-pub(super) fn has_report(model: &Model) -> bool {
-    on_file(model) && model.open().is_some()
-}
-
-pub(super) fn in_pane(model: &Model) -> bool {
-    has_report(model) && model.focus != Focus::List
+pub(in crate::app) fn has_report(model: &Model) -> bool {
+    model.screen == Screen::File && model.open().is_some()
 }
 
 pub(super) fn in_tree(model: &Model) -> bool {
-    in_answer(model) || in_pane(model) && model.focus == Focus::Pane(Pane::Processes)
+    in_answer(model) || has_report(model) && model.focus == Focus::Pane(Pane::Processes)
 }
 
 pub(super) fn in_answer(model: &Model) -> bool {
     matches!(model.overlay, Some(Overlay::Answer(_)))
+}
+
+/// Whether the chosen row of a tree has rows below it.
+pub(super) fn has_rows_below(model: &Model) -> bool {
+    if let Some(Overlay::Answer(answer)) = &model.overlay {
+        return answer.line(answer.scroll.cursor).is_some_and(|(_, children)| children.is_some());
+    }
+    let Some(open) = model.open().filter(|_| in_tree(model)) else { return false };
+    let state = model.pane_state(Pane::Processes);
+    let place = state.place(&open.report, Pane::Processes, state.scroll.cursor);
+    place.is_some_and(|place| {
+        let section = open.report.section(place.section);
+        section.is_some_and(|found| found.depths().has_children(place.row))
+    })
+}
+
+/// Whether something of the tree is folded.
+pub(super) fn is_folded(model: &Model) -> bool {
+    match &model.overlay {
+        Some(Overlay::Answer(answer)) => answer.folds.any(),
+        _ => in_tree(model) && model.pane_state(Pane::Processes).folds.any(),
+    }
+}
+
+/// How many rows of a tree are visible.
+pub(super) fn rows_of_tree(model: &Model) -> usize {
+    match (&model.overlay, model.open()) {
+        (Some(Overlay::Answer(answer)), _) => answer.count(),
+        (_, Some(open)) => model.pane_state(Pane::Processes).count(&open.report, Pane::Processes),
+        _ => 0,
+    }
+}
+
+pub(super) fn has_value(model: &Model) -> bool {
+    matches!(&model.overlay, Some(Overlay::Answer(answer)) if answer.chosen().is_some_and(|line| line.value.is_some()))
 }
 
 pub(super) fn form_request(model: &Model) -> Option<Request> {
@@ -76,15 +99,25 @@ pub(super) fn confirms(model: &Model, fits: fn(&Confirmed) -> bool) -> bool {
     matches!(&model.overlay, Some(Overlay::Confirm(confirm)) if fits(&confirm.what))
 }
 
-pub(super) fn has_kinds(model: &Model) -> bool {
+/// Whether the pane's rows go on with another kind below the cursor.
+pub(super) fn has_next_kind(model: &Model) -> bool {
     let Some((pane, open)) = model.focused().zip(model.open()) else { return false };
-    in_pane(model) && !model.pane_state(pane).borders(&open.report, pane).is_empty()
+    let state = model.pane_state(pane);
+    state.borders(&open.report, pane).last().is_some_and(|border| *border > state.scroll.cursor)
+}
+
+pub(super) fn has_kind_before(model: &Model) -> bool {
+    let Some((pane, open)) = model.focused().zip(model.open()) else { return false };
+    let state = model.pane_state(pane);
+    state.scroll.cursor > 0 && !state.borders(&open.report, pane).is_empty()
 }
 
 pub(super) fn can_go_back(model: &Model) -> bool {
-    model.overlay.is_some()
-        || model.screen == Screen::File && !(in_list(model) && model.is_document())
-        || !model.typed.is_empty()
+    match (&model.overlay, model.screen) {
+        (Some(_), _) => true,
+        (None, Screen::Start) => !model.typed.is_empty(),
+        (None, Screen::File) => !(model.focus == Focus::List && model.is_document()),
+    }
 }
 
 pub(super) fn is_next(model: &Model, fits: fn(&Next) -> bool) -> bool {

@@ -1,14 +1,10 @@
 //! Finding: the filter of a pane, hits over all panes and over everything that is held.
 
-use super::context::{has_report, in_pane};
+use super::context::{always, has_report, has_service};
 use super::{Act, Command};
 use crate::app::key::{ENTER, ESC, Key, key};
 use crate::app::model::Model;
-use crate::app::overlay::Overlay;
-
-fn in_finder(model: &Model) -> bool {
-    matches!(model.overlay, Some(Overlay::Finder(_)))
-}
+use crate::app::place::{FILE, FILTER, FILTERED, OPEN, PANE, SEARCH, SOUGHT};
 
 pub(super) static COMMANDS: &[Command] = &[
     Command {
@@ -17,7 +13,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "keep",
         help: "Keep the filter and give the keys back",
         rank: 1,
-        applies: Model::is_filtering,
+        place: FILTER,
+        applies: always,
+        needs: "",
         act: Act::Local(Model::keep_filter),
     },
     Command {
@@ -26,7 +24,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "no filter",
         help: "Take the filter away",
         rank: 2,
-        applies: |m| m.is_filtering() || in_pane(m) && m.filter().is_some(),
+        place: FILTERED,
+        applies: |m| m.filter().is_some(),
+        needs: "a filter",
         act: Act::Local(Model::drop_filter),
     },
     Command {
@@ -35,7 +35,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "go there",
         help: "Go to the chosen hit, in its report and pane",
         rank: 1,
-        applies: in_finder,
+        place: SEARCH,
+        applies: always,
+        needs: "",
         act: Act::Local(Model::go_to_hit),
     },
     Command {
@@ -44,7 +46,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "regex",
         help: "Take what is typed as a regular expression, or as plain words again",
         rank: 2,
-        applies: Model::is_seeking,
+        place: SOUGHT,
+        applies: always,
+        needs: "",
         act: Act::Local(|m| m.change_how(|how| how.is_regex = !how.is_regex)),
     },
     Command {
@@ -53,7 +57,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "case",
         help: "Tell capital from small letters, or not",
         rank: 3,
-        applies: Model::is_seeking,
+        place: SOUGHT,
+        applies: always,
+        needs: "",
         act: Act::Local(|m| m.change_how(|how| how.is_case_sensitive = !how.is_case_sensitive)),
     },
     Command {
@@ -62,7 +68,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "filter",
         help: "Show only the pane's rows that hold what is typed, in any of their fields",
         rank: 5,
-        applies: in_pane,
+        place: PANE,
+        applies: always,
+        needs: "",
         act: Act::Local(Model::begin_filter),
     },
     Command {
@@ -71,7 +79,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "find",
         help: "Find in all panes of the report",
         rank: 6,
+        place: FILE,
         applies: has_report,
+        needs: "an open report",
         act: Act::Local(|m| m.begin_finding(false)),
     },
     Command {
@@ -80,7 +90,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "search held",
         help: "Search every report that is held, of all files; nothing is asked of the service",
         rank: 8,
-        applies: |m| m.overlay.is_none() && !m.is_document(),
+        place: OPEN,
+        applies: has_service,
+        needs: "a service",
         act: Act::Local(|m| m.begin_finding(true)),
     },
     Command {
@@ -89,7 +101,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "next hit",
         help: "Go to the next hit: of the pane's filter, or of the last search",
         rank: 6,
-        applies: |m| in_pane(m) && m.has_hits(),
+        place: PANE,
+        applies: Model::has_hits,
+        needs: "a filter or a search",
         act: Act::Local(|m| m.step_hit(true)),
     },
     Command {
@@ -98,7 +112,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "hit before",
         help: "Go to the hit before",
         rank: 0,
-        applies: |m| in_pane(m) && m.has_hits(),
+        place: PANE,
+        applies: Model::has_hits,
+        needs: "a filter or a search",
         act: Act::Local(|m| m.step_hit(false)),
     },
 ];

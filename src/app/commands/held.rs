@@ -1,16 +1,13 @@
 //! What is done with everything that is held: looked at, sorted, deleted.
 
-use super::context::{confirms, nothing};
+use super::context::{always, confirms, has_service, nothing};
 use super::{Act, Command};
 use crate::app::key::{ENTER, key};
 use crate::app::message::Effect;
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
 use crate::app::palette::Confirmed;
-
-fn in_held(model: &Model) -> bool {
-    matches!(model.overlay, Some(Overlay::Held(_)))
-}
+use crate::app::place::{AGE, CONFIRM, HELD, OPEN};
 
 fn has_held(model: &Model) -> bool {
     model.chosen_held().is_some()
@@ -23,7 +20,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "held reports",
         help: "Show everything that is held: size, age, expiry at the service, notes, where it came from; and delete it",
         rank: 8,
-        applies: |m| m.overlay.is_none() && !m.is_document(),
+        place: OPEN,
+        applies: has_service,
+        needs: "a service",
         act: Act::Local(|_| vec![Effect::ReadHeld]),
     },
     Command {
@@ -32,7 +31,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "open file",
         help: "Open the file of the chosen report",
         rank: 1,
+        place: HELD,
         applies: |m| m.chosen_held().is_some_and(|line| line.file.is_some() && line.profile == m.service.name),
+        needs: "a report of a known file, held for the service that is asked now",
         act: Act::Local(Model::open_held),
     },
     Command {
@@ -41,7 +42,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "sort",
         help: "Sort by age, size, file or expiry",
         rank: 2,
-        applies: in_held,
+        place: HELD,
+        applies: has_held,
+        needs: "something that is held",
         act: Act::Local(Model::sort_held),
     },
     Command {
@@ -50,7 +53,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "delete",
         help: "Delete the chosen report from this machine, after a yes",
         rank: 2,
+        place: HELD,
         applies: has_held,
+        needs: "something that is held",
         act: Act::Local(Model::delete_chosen),
     },
     Command {
@@ -59,7 +64,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "delete file",
         help: "Delete everything that is held of the chosen report's file, after a yes",
         rank: 3,
+        place: HELD,
         applies: |m| m.chosen_held().is_some_and(|line| line.file.is_some()),
+        needs: "a report of a known file",
         act: Act::Local(Model::delete_file),
     },
     Command {
@@ -68,7 +75,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "purge by age",
         help: "Delete what is older than so many days, after a yes",
         rank: 3,
+        place: HELD,
         applies: has_held,
+        needs: "something that is held",
         act: Act::Local(|m| {
             m.put_over(Overlay::Age(String::new()));
             nothing(m)
@@ -80,7 +89,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "delete all",
         help: "Delete everything that is held, after a yes; the ledger stays",
         rank: 4,
+        place: HELD,
         applies: has_held,
+        needs: "something that is held",
         act: Act::Local(|m| m.confirm_purge(crate::app::held::Purging::Everything)),
     },
     Command {
@@ -89,7 +100,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "how many go",
         help: "Say what is older than the days that are typed, and ask",
         rank: 1,
-        applies: |m| matches!(m.overlay, Some(Overlay::Age(_))),
+        place: AGE,
+        applies: always,
+        needs: "",
         act: Act::Local(Model::delete_old),
     },
     Command {
@@ -98,7 +111,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "yes, delete",
         help: "Delete what waits for a yes; its bytes are overwritten",
         rank: 1,
+        place: CONFIRM,
         applies: |m| confirms(m, |what| matches!(what, Confirmed::Purge(_))),
+        needs: "a deletion that waits for a yes",
         act: Act::Local(Model::purge),
     },
 ];

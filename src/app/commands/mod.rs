@@ -17,7 +17,11 @@ mod sandboxes;
 use super::key::Key;
 use super::message::Effect;
 use super::model::Model;
+use super::panes::PANES;
+use super::place::Places;
 use crate::request::Request;
+
+pub(in crate::app) use context::has_report;
 
 /// Every command, by what it is about. Where two have the same key, the first that applies is meant.
 pub static COMMANDS: [&[Command]; 8] = [
@@ -33,9 +37,9 @@ pub static COMMANDS: [&[Command]; 8] = [
 
 /// One command.
 pub struct Command {
-    /// Name in the palette and the README; unique.
+    /// Name in the palette, the README and the config's table of keys; unique.
     pub name: &'static str,
-    /// The keys that do it.
+    /// The keys that do it, unless the config gives it others.
     pub keys: &'static [Key],
     /// What the bar calls it.
     pub label: &'static str,
@@ -43,8 +47,12 @@ pub struct Command {
     pub help: &'static str,
     /// How early it comes in the bar, 1 first; 0 for those that everybody knows, or that are looked up.
     pub rank: u8,
-    /// Whether it applies right now.
+    /// Where it can be done at all.
+    pub place: Places,
+    /// Whether it applies right now, where it can be done at all.
     pub applies: fn(&Model) -> bool,
+    /// What it needs to apply, in words that follow "it needs"; empty where it always applies.
+    pub needs: &'static str,
     /// What it does.
     pub act: Act,
 }
@@ -75,15 +83,40 @@ impl std::fmt::Debug for Command {
 }
 
 impl Command {
-    /// Every command, in the order of the table.
+    /// Every command, in the order of the table; those that go to a pane stand in the table of panes.
     pub fn all() -> impl Iterator<Item = &'static Self> {
-        COMMANDS.iter().copied().flatten()
+        COMMANDS.iter().copied().flatten().chain(PANES.iter().map(|info| &info.command))
+    }
+
+    /// The command of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        Self::all().find(|command| command.name == name)
+    }
+
+    /// Whether it applies right now.
+    #[must_use]
+    pub fn is_on(&self, model: &Model) -> bool {
+        self.place.contains(model.place()) && (self.applies)(model)
+    }
+
+    /// Why it does not apply right now; none if it does.
+    #[must_use]
+    pub fn off(&self, model: &Model) -> Option<String> {
+        match (self.place.contains(model.place()), (self.applies)(model)) {
+            (true, true) => None,
+            (true, false) => Some(format!("it needs {}", self.needs)),
+            (false, _) => Some(format!("it works {}", self.place.words())),
+        }
     }
 
     /// The command that a key means right now.
     #[must_use]
     pub fn of(key: Key, model: &Model) -> Option<&'static Self> {
-        Self::all().find(|command| command.keys.contains(&key) && (command.applies)(model))
+        if model.place().types(key) {
+            return None;
+        }
+        Self::all().find(|command| model.keys.of(command).contains(&key) && command.is_on(model))
     }
 
     /// Whether it asks the service.
@@ -101,21 +134,9 @@ impl Command {
         }
     }
 
-    /// The key that bar and messages name.
-    #[must_use]
-    pub fn first_key(&self) -> String {
-        self.keys.first().map(ToString::to_string).unwrap_or_default()
-    }
-
-    /// The commands that apply right now, those behind a key that an earlier one takes left out.
-    pub fn applying(model: &Model) -> impl Iterator<Item = &'static Self> + '_ {
-        // Where words are typed, letters are no commands.
-        let is_typed = |command: &Self| model.is_seeking() && matches!(command.keys.first(), Some(Key::Char(_)));
-        Self::all().filter(move |command| {
-            (command.applies)(model)
-                && !is_typed(command)
-                && command.keys.iter().any(|key| Self::of(*key, model).is_some_and(|c| c.name == command.name))
-        })
+    /// The commands that a key does right now, each with the first such key.
+    pub fn applying(model: &Model) -> impl Iterator<Item = (Key, &'static Self)> + '_ {
+        Self::all().filter_map(|command| Some((model.key_of(command)?, command)))
     }
 }
 
@@ -125,12 +146,19 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn names_stand_once_and_pane_keys_are_free() {
+    fn names_stand_once() {
         let names: HashSet<_> = Command::all().map(|command| command.name).collect();
         assert_eq!(names.len(), Command::all().count());
-        let keys: HashSet<_> = Command::all().flat_map(|command| command.keys).collect();
-        for info in &crate::app::PANES {
-            assert!(!keys.contains(&info.key) || info.key == Key::Char('t'), "{}", info.key);
+    }
+
+    #[test]
+    fn what_can_fail_to_apply_says_what_it_needs_and_every_key_reaches_its_command() {
+        for command in Command::all() {
+            let always = std::ptr::fn_addr_eq(command.applies, context::always as fn(&Model) -> bool);
+            assert_eq!(always, command.needs.is_empty(), "{}", command.name);
+            for key in command.keys {
+                assert!(command.place.each().any(|place| !place.types(*key)), "{} by {key}", command.name);
+            }
         }
     }
 }

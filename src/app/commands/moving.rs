@@ -5,6 +5,7 @@ use super::{Act, Command};
 use crate::app::key::{DOWN, END, ESC, HOME, Key, PAGE_DOWN, PAGE_UP, UP, key};
 use crate::app::model::Model;
 use crate::app::panes::Move;
+use crate::app::place::EVERYWHERE;
 
 pub(super) static COMMANDS: &[Command] = &[
     Command {
@@ -13,7 +14,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "down",
         help: "One row down",
         rank: 0,
+        place: EVERYWHERE,
         applies: always,
+        needs: "",
         act: Act::Local(|m| m.go(Move::Down(1))),
     },
     Command {
@@ -22,7 +25,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "up",
         help: "One row up",
         rank: 0,
+        place: EVERYWHERE,
         applies: always,
+        needs: "",
         act: Act::Local(|m| m.go(Move::Up(1))),
     },
     Command {
@@ -31,7 +36,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "page down",
         help: "One page down",
         rank: 0,
+        place: EVERYWHERE,
         applies: always,
+        needs: "",
         act: Act::Local(|m| m.go_page(Move::Down)),
     },
     Command {
@@ -40,7 +47,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "page up",
         help: "One page up",
         rank: 0,
+        place: EVERYWHERE,
         applies: always,
+        needs: "",
         act: Act::Local(|m| m.go_page(Move::Up)),
     },
     Command {
@@ -49,7 +58,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "first",
         help: "To the first row",
         rank: 0,
+        place: EVERYWHERE,
         applies: always,
+        needs: "",
         act: Act::Local(|m| m.go(Move::First)),
     },
     Command {
@@ -58,7 +69,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "last",
         help: "To the last row",
         rank: 0,
+        place: EVERYWHERE,
         applies: always,
+        needs: "",
         act: Act::Local(|m| m.go(Move::Last)),
     },
     Command {
@@ -67,7 +80,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "back",
         help: "Go back one step: close, shrink, to the list, to the start",
         rank: 5,
+        place: EVERYWHERE,
         applies: can_go_back,
+        needs: "something to go back from",
         act: Act::Local(Model::go_back),
     },
     Command {
@@ -76,7 +91,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "give up",
         help: "Wait no longer for what is under way; what was sent may be charged, and the ledger counts it",
         rank: 2,
+        place: EVERYWHERE,
         applies: |m| !m.under_way.is_empty(),
+        needs: "something under way",
         act: Act::Local(|m| m.under_way.iter().map(|call| crate::app::Effect::GiveUp(call.request.clone())).collect()),
     },
     Command {
@@ -85,7 +102,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "shell",
         help: "Give the terminal to the shell; `fg` brings the app back",
         rank: 0,
+        place: EVERYWHERE,
         applies: |m| m.has_shell,
+        needs: "a terminal that can stop a program",
         act: Act::Local(Model::make_way),
     },
     Command {
@@ -94,7 +113,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "quit",
         help: "Quit; a paid answer that is under way is waited for, pressing it again leaves at once",
         rank: 6,
+        place: EVERYWHERE,
         applies: always,
+        needs: "",
         act: Act::Local(Model::quit),
     },
 ];

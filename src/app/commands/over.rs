@@ -1,12 +1,15 @@
 //! What opens over the screen, and what is done there: palette, questions, planner, ledger, explanations.
 
-use super::context::{can_note, confirmed_request, confirms, form_request, is_form_held, never, nothing, on_file};
+use super::context::{
+    always, can_note, confirmed_request, confirms, form_request, has_service, is_form_held, never, nothing,
+};
 use super::{Act, Command};
-use crate::app::key::{ENTER, Key, key};
+use crate::app::key::{ENTER, Key, TAB, key};
 use crate::app::message::Effect;
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
 use crate::app::palette::{Confirmed, Palette};
+use crate::app::place::{CONFIRM, FILE, FINDER, NOTE, NOTED, OPEN, PLANNER, QUESTION, READING};
 use crate::app::planner::Planner;
 use crate::app::sheet::Sheet;
 
@@ -17,9 +20,11 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "all commands",
         help: "Find any command or question by typing some of its letters",
         rank: 5,
-        applies: |m| m.overlay.is_none(),
+        place: OPEN,
+        applies: always,
+        needs: "",
         act: Act::Local(|m| {
-            m.overlay = Some(Overlay::Palette(Palette::of(m)));
+            m.overlay = Some(Overlay::Palette(Palette::everything(m)));
             nothing(m)
         }),
     },
@@ -29,8 +34,26 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "choose",
         help: "Do what is chosen",
         rank: 1,
-        applies: |m| matches!(m.overlay, Some(Overlay::Palette(_))),
+        place: FINDER,
+        applies: |m| matches!(&m.overlay, Some(Overlay::Palette(palette)) if palette.chosen().is_some()),
+        needs: "something to choose",
         act: Act::Local(Model::choose),
+    },
+    Command {
+        name: "show-off",
+        keys: &[TAB],
+        label: "also what is off",
+        help: "Show also what does not apply right now, with the reason; or hide it again",
+        rank: 2,
+        place: FINDER,
+        applies: always,
+        needs: "",
+        act: Act::Local(|m| {
+            if let Some(Overlay::Palette(palette)) = &mut m.overlay {
+                palette.toggle_off();
+            }
+            nothing(m)
+        }),
     },
     Command {
         name: "ask",
@@ -38,7 +61,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "ask",
         help: "Ask the question that is typed; an answer that is held costs nothing",
         rank: 1,
+        place: QUESTION,
         applies: |m| form_request(m).is_some(),
+        needs: "the words of the question",
         act: Act::Ask { request: form_request, is_held: never, with_held: nothing, anew: false },
     },
     Command {
@@ -47,7 +72,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "ask anew",
         help: "Ask the question that is typed though its answer is held",
         rank: 2,
+        place: QUESTION,
         applies: |m| is_form_held(m),
+        needs: "an answer that is held",
         act: Act::Ask { request: form_request, is_held: never, with_held: nothing, anew: true },
     },
     Command {
@@ -56,7 +83,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "yes, send it",
         help: "Send what waits for a yes",
         rank: 1,
+        place: CONFIRM,
         applies: |m| confirmed_request(m).is_some(),
+        needs: "one question",
         act: Act::Ask { request: confirmed_request, is_held: never, with_held: nothing, anew: true },
     },
     Command {
@@ -65,7 +94,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "yes, open all",
         help: "Open every report of the list that is not held",
         rank: 1,
+        place: CONFIRM,
         applies: |m| confirms(m, |what| matches!(what, Confirmed::All)),
+        needs: "several questions",
         act: Act::Each(Model::missing_price, Model::open_missing),
     },
     Command {
@@ -74,7 +105,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "note",
         help: "Write a note on the sandbox's report or on the row; it stays with what the row says when the report is fetched again",
         rank: 8,
+        place: NOTED,
         applies: can_note,
+        needs: "a report, or a row of one, of a file that a service was asked about",
         act: Act::Local(Model::write_note),
     },
     Command {
@@ -83,7 +116,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "keep the note",
         help: "Keep the note that is typed; an empty line deletes it, after a yes",
         rank: 1,
-        applies: |m| matches!(m.overlay, Some(Overlay::Note(_))),
+        place: NOTE,
+        applies: always,
+        needs: "",
         act: Act::Local(Model::keep_note),
     },
     Command {
@@ -92,7 +127,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "yes, delete it",
         help: "Delete the note whose line was emptied",
         rank: 1,
+        place: CONFIRM,
         applies: |m| confirms(m, |what| matches!(what, Confirmed::NoNote)),
+        needs: "a note whose line was emptied",
         act: Act::Local(Model::delete_note),
     },
     Command {
@@ -101,7 +138,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "ledger",
         help: "Show the ledger: what was asked, predicted, settled, and what the service's counters said of it",
         rank: 9,
-        applies: |m| m.overlay.is_none() && !m.is_document(),
+        place: OPEN,
+        applies: has_service,
+        needs: "a service",
         act: Act::Local(|_| vec![Effect::ReadLedger]),
     },
     Command {
@@ -110,7 +149,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "planner",
         help: "Add operations up before asking any: what they cost, and what they leave to the user and the group",
         rank: 8,
-        applies: |m| m.overlay.is_none() && !m.is_document(),
+        place: OPEN,
+        applies: has_service,
+        needs: "a service",
         act: Act::Local(|m| {
             m.overlay = Some(Overlay::Planner(Planner::default()));
             nothing(m)
@@ -122,10 +163,18 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "add to the plan",
         help: "Add what is typed to the plan; @ and a file stand for the number of hashes in it; backspace on an empty line takes the last one back",
         rank: 1,
-        applies: |m| matches!(m.overlay, Some(Overlay::Planner(_))),
+        place: PLANNER,
+        applies: always,
+        needs: "",
         act: Act::Local(|m| {
             let Some(Overlay::Planner(planner)) = &mut m.overlay else { return Vec::new() };
-            planner.add().map(Effect::CountHashes).into_iter().collect()
+            match planner.add() {
+                Ok(to_count) => to_count.map(Effect::CountHashes).into_iter().collect(),
+                Err(missing) => {
+                    m.warn(format!("Nothing was added: {missing}."));
+                    nothing(m)
+                }
+            }
         }),
     },
     Command {
@@ -134,7 +183,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "why this price",
         help: "Explain the prices that apply here: rule, place in the specification, who is charged",
         rank: 4,
-        applies: |m| on_file(m) && !m.is_document(),
+        place: FILE,
+        applies: has_service,
+        needs: "a service",
         act: Act::Local(|m| {
             m.overlay = Some(Overlay::Sheet(Sheet::prices(m, m.overlay_room().width.into())));
             nothing(m)
@@ -144,11 +195,14 @@ pub(super) static COMMANDS: &[Command] = &[
         name: "help",
         keys: &[key('?')],
         label: "help",
-        help: "Show the keys that apply here",
+        help: "Show the keys that apply here with their prices; typing finds one, enter does it",
         rank: 3,
-        applies: |m| m.overlay.is_none(),
+        place: READING,
+        applies: always,
+        needs: "",
         act: Act::Local(|m| {
-            m.overlay = Some(Overlay::Sheet(Sheet::help(m, m.overlay_room().width.into())));
+            let keys = Palette::keys(m);
+            m.put_over(Overlay::Palette(keys));
             nothing(m)
         }),
     },

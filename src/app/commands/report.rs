@@ -1,10 +1,21 @@
 //! What is done with a report: through its panes, rows and trees.
 
-use super::context::{has_kinds, has_report, in_answer, in_pane, in_tree, nothing};
+use super::context::{
+    has_kind_before, has_next_kind, has_report, has_rows_below, has_value, in_answer, in_tree, is_folded, nothing,
+    rows_of_tree,
+};
 use super::{Act, Command};
 use crate::app::key::{BACK_TAB, ENTER, LEFT, RIGHT, TAB, key};
 use crate::app::model::Model;
-use crate::report::Pane;
+use crate::app::overlay::Overlay;
+use crate::app::place::{ANSWER, FILE, PANE, Place, Places, TREE};
+use crate::app::sheet::Sheet;
+
+/// Columns that one press gives the list, or takes from it.
+const WIDER: i16 = 2;
+
+/// Percent of the rows that one press gives the upper panes, or takes from them.
+const TALLER: i16 = 5;
 
 /// Columns that one sideways step moves.
 const SIDEWAYS: usize = 8;
@@ -16,7 +27,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "whole row",
         help: "Show the row whole, with every field",
         rank: 4,
-        applies: in_pane,
+        place: PANE,
+        applies: has_report,
+        needs: "a report",
         act: Act::Local(Model::open_detail),
     },
     Command {
@@ -25,7 +38,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "deserves a look",
         help: "List the rows that rules mark, the most severe first, to go there: ! high, * medium, + low, ~ noise",
         rank: 5,
+        place: FILE,
         applies: has_report,
+        needs: "an open report",
         act: Act::Local(Model::list_notable),
     },
     Command {
@@ -34,7 +49,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "hide noise",
         help: "Hide what any machine does by itself, or show it again",
         rank: 7,
+        place: FILE,
         applies: has_report,
+        needs: "an open report",
         act: Act::Local(Model::toggle_noise),
     },
     Command {
@@ -43,7 +60,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "next pane",
         help: "Go to the next pane; from the list, into the report",
         rank: 5,
+        place: FILE,
         applies: has_report,
+        needs: "a report that is open",
         act: Act::Local(|m| m.step_pane(true)),
     },
     Command {
@@ -52,7 +71,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "previous pane",
         help: "Go to the pane before",
         rank: 0,
+        place: FILE,
         applies: has_report,
+        needs: "a report that is open",
         act: Act::Local(|m| m.step_pane(false)),
     },
     Command {
@@ -61,7 +82,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "more panes",
         help: "Show the next four panes",
         rank: 6,
+        place: FILE,
         applies: has_report,
+        needs: "a report that is open",
         act: Act::Local(|m| m.step_group(true)),
     },
     Command {
@@ -70,7 +93,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "panes before",
         help: "Show the four panes before",
         rank: 0,
+        place: FILE,
         applies: has_report,
+        needs: "a report that is open",
         act: Act::Local(|m| m.step_group(false)),
     },
     Command {
@@ -79,11 +104,72 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "zoom",
         help: "Give the pane the whole screen, or its place back",
         rank: 6,
-        applies: in_pane,
+        place: PANE,
+        applies: has_report,
+        needs: "a report that is open",
         act: Act::Local(|m| {
             m.is_zoomed = !m.is_zoomed;
             nothing(m)
         }),
+    },
+    Command {
+        name: "timeline",
+        keys: &[key('T')],
+        label: "timeline",
+        help: "Show when each process started, along a line of time",
+        rank: 8,
+        place: FILE,
+        applies: has_report,
+        needs: "a report that is open",
+        act: Act::Local(|m| {
+            let sheet = Sheet::timeline(m, m.overlay_room().width.into());
+            m.put_over(Overlay::Sheet(sheet));
+            nothing(m)
+        }),
+    },
+    Command {
+        name: "list-wider",
+        keys: &[key('>')],
+        label: "wider list",
+        help: "Give the list of sandboxes more columns",
+        rank: 0,
+        place: FILE,
+        applies: has_report,
+        needs: "a report that is open",
+        act: Act::Local(|m| m.widen_list(WIDER)),
+    },
+    Command {
+        name: "list-narrower",
+        keys: &[key('<')],
+        label: "narrower list",
+        help: "Give the list of sandboxes fewer columns",
+        rank: 0,
+        place: FILE,
+        applies: has_report,
+        needs: "a report that is open",
+        act: Act::Local(|m| m.widen_list(-WIDER)),
+    },
+    Command {
+        name: "upper-taller",
+        keys: &[key(')')],
+        label: "taller upper panes",
+        help: "Give the upper two panes more rows",
+        rank: 0,
+        place: FILE,
+        applies: has_report,
+        needs: "a report that is open",
+        act: Act::Local(|m| m.grow_upper(TALLER)),
+    },
+    Command {
+        name: "upper-shorter",
+        keys: &[key('(')],
+        label: "shorter upper panes",
+        help: "Give the upper two panes fewer rows",
+        rank: 0,
+        place: FILE,
+        applies: has_report,
+        needs: "a report that is open",
+        act: Act::Local(|m| m.grow_upper(-TALLER)),
     },
     Command {
         name: "left",
@@ -91,7 +177,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "fold",
         help: "Fold the process, or go to its parent; elsewhere move the text sideways",
         rank: 0,
-        applies: |m| in_pane(m) || in_answer(m),
+        place: TREE,
+        applies: |m| has_report(m) || in_answer(m),
+        needs: "a report that is open",
         act: Act::Local(|m| m.go_left(SIDEWAYS)),
     },
     Command {
@@ -100,7 +188,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "unfold",
         help: "Unfold the process; elsewhere move the text sideways; from the list, into the report",
         rank: 0,
+        place: Places::of(&[Place::List, Place::Pane, Place::Answer]),
         applies: |m| has_report(m) || in_answer(m),
+        needs: "a report that is open",
         act: Act::Local(|m| m.go_right(SIDEWAYS)),
     },
     Command {
@@ -109,7 +199,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "fold",
         help: "Fold or unfold the process",
         rank: 7,
-        applies: in_tree,
+        place: TREE,
+        applies: has_rows_below,
+        needs: "a row of a tree that has rows below it",
         act: Act::Local(Model::toggle_fold),
     },
     Command {
@@ -118,7 +210,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "whole tree",
         help: "Unfold the whole process tree",
         rank: 8,
-        applies: in_tree,
+        place: TREE,
+        applies: is_folded,
+        needs: "a tree of which something is folded",
         act: Act::Local(|m| m.fold_all(false)),
     },
     Command {
@@ -127,8 +221,17 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "roots only",
         help: "Fold the process tree down to its roots",
         rank: 8,
+        place: TREE,
         applies: in_tree,
-        act: Act::Local(|m| m.fold_all(true)),
+        needs: "a tree",
+        act: Act::Local(|m| {
+            let before = rows_of_tree(m);
+            let effects = m.fold_all(true);
+            if rows_of_tree(m) == before {
+                m.say("Everything is folded already.");
+            }
+            effects
+        }),
     },
     Command {
         name: "isolate",
@@ -136,7 +239,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "only this subtree",
         help: "Show only the process and those below it, or the whole tree again",
         rank: 8,
-        applies: |m| in_pane(m) && m.focused() == Some(Pane::Processes),
+        place: PANE,
+        applies: |m| m.open().is_some() && m.focused() == Some(crate::report::Pane::Processes),
+        needs: "the process tree",
         act: Act::Local(Model::isolate),
     },
     Command {
@@ -145,7 +250,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "parent",
         help: "Go to the process that started this one",
         rank: 8,
-        applies: |m| in_pane(m) && m.parent_process().is_some(),
+        place: PANE,
+        applies: |m| m.parent_process().is_some(),
+        needs: "a process that another one started",
         act: Act::Local(Model::go_to_parent),
     },
     Command {
@@ -154,7 +261,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "where else",
         help: "Find in all panes what the row is about: which files, dropped files, memory dumps and alerts name the process",
         rank: 7,
-        applies: in_pane,
+        place: PANE,
+        applies: has_report,
+        needs: "a report that is open",
         act: Act::Local(Model::find_named),
     },
     Command {
@@ -163,7 +272,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "next kind",
         help: "Go to the pane's next kind of rows, such as from written to deleted files",
         rank: 7,
-        applies: has_kinds,
+        place: PANE,
+        applies: has_next_kind,
+        needs: "a further kind of rows",
         act: Act::Local(|m| m.step_kind(true)),
     },
     Command {
@@ -172,7 +283,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "kind before",
         help: "Go to the pane's kind of rows before",
         rank: 0,
-        applies: has_kinds,
+        place: PANE,
+        applies: has_kind_before,
+        needs: "an earlier kind of rows",
         act: Act::Local(|m| m.step_kind(false)),
     },
     Command {
@@ -181,7 +294,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "whole value",
         help: "Show the value whole",
         rank: 2,
-        applies: in_answer,
+        place: ANSWER,
+        applies: has_value,
+        needs: "a row with a value",
         act: Act::Local(Model::open_value),
     },
 ];

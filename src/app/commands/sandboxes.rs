@@ -1,8 +1,7 @@
 //! What is done with a file and its sandboxes: listing, opening, asking once more.
 
 use super::context::{
-    chosen_report, enter_report, first_page, in_list, is_chosen_held, is_next, never, next_page, nothing, on_file,
-    on_start,
+    always, chosen_report, enter_report, first_page, has_service, is_chosen_held, is_next, never, next_page, nothing,
 };
 use super::{Act, Command};
 use crate::app::asks::last_days;
@@ -10,6 +9,7 @@ use crate::app::key::{ENTER, key};
 use crate::app::list::Next;
 use crate::app::message::Effect;
 use crate::app::model::Model;
+use crate::app::place::{FILE, LIST, LISTED, START};
 use crate::request::Request;
 
 pub(super) static COMMANDS: &[Command] = &[
@@ -19,7 +19,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "list sandboxes",
         help: "List the sandboxes of the file, with their reports where the service sends them along",
         rank: 1,
-        applies: |m| in_list(m) && is_next(m, |next| matches!(next, Next::Page(None))),
+        place: LIST,
+        applies: |m| is_next(m, |next| matches!(next, Next::Page(None))),
+        needs: "a list that has not been asked for",
         act: Act::Ask { request: next_page, is_held: never, with_held: nothing, anew: false },
     },
     Command {
@@ -28,7 +30,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "next page",
         help: "List the next page of sandboxes",
         rank: 1,
-        applies: |m| in_list(m) && is_next(m, |next| matches!(next, Next::Page(Some(_)))),
+        place: LIST,
+        applies: |m| is_next(m, |next| matches!(next, Next::Page(Some(_)))),
+        needs: "the row after the last sandbox",
         act: Act::Ask { request: next_page, is_held: never, with_held: nothing, anew: false },
     },
     Command {
@@ -37,7 +41,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "open",
         help: "Open the sandbox's report; held reports cost nothing",
         rank: 1,
-        applies: |m| in_list(m) && m.chosen().is_some(),
+        place: LIST,
+        applies: |m| m.chosen().is_some(),
+        needs: "a sandbox",
         act: Act::Ask { request: chosen_report, is_held: is_chosen_held, with_held: enter_report, anew: false },
     },
     Command {
@@ -46,7 +52,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "refetch",
         help: "Fetch a report once more that is held already; the held one stays until the new one is there",
         rank: 2,
-        applies: |m| on_file(m) && is_chosen_held(m) && chosen_report(m).is_some(),
+        place: FILE,
+        applies: |m| is_chosen_held(m) && chosen_report(m).is_some(),
+        needs: "a report that is held",
         act: Act::Ask { request: chosen_report, is_held: never, with_held: nothing, anew: true },
     },
     Command {
@@ -55,7 +63,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "list again",
         help: "List the sandboxes once more, from the first page; held reports stay",
         rank: 3,
-        applies: |m| in_list(m) && first_page(m).is_some(),
+        place: LIST,
+        applies: |m| first_page(m).is_some(),
+        needs: "a list that has been asked for",
         act: Act::Ask { request: first_page, is_held: never, with_held: nothing, anew: true },
     },
     Command {
@@ -64,11 +74,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "open all",
         help: "Open every report of the list that is not held, one after another; the total is in the bar, the first failure stops it",
         rank: 4,
-        applies: |m| {
-            let is_here = in_list(m) && m.missing_reports().len() > 1
-                || m.comparing().is_some_and(|compare| !compare.is_typing) && !m.missing_reports().is_empty();
-            is_here && m.batch.is_none()
-        },
+        place: LISTED,
+        applies: |m| m.batch.is_none() && m.missing_reports().len() > usize::from(m.comparing().is_none()),
+        needs: "reports of the list that are not held",
         act: Act::Each(Model::missing_price, Model::open_missing),
     },
     Command {
@@ -77,7 +85,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "stop",
         help: "Stop opening all: nothing further is sent",
         rank: 1,
-        applies: |m| on_file(m) && m.batch.is_some(),
+        place: FILE,
+        applies: |m| m.batch.is_some(),
+        needs: "reports that are being opened",
         act: Act::Local(|m| {
             m.stop_batch("Stopped.");
             nothing(m)
@@ -89,7 +99,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "counters",
         help: "Show the service's own counters, asked for anew: what is left to the user and the group; takes no quota",
         rank: 9,
-        applies: |m| in_list(m) && !m.is_document(),
+        place: LIST,
+        applies: has_service,
+        needs: "a service",
         act: Act::Ask { request: |_| Some(Request::Quotas), is_held: never, with_held: nothing, anew: true },
     },
     Command {
@@ -98,7 +110,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "usage",
         help: "Show what was used in the last 30 days, by day and endpoint; takes no quota",
         rank: 0,
-        applies: |m| in_list(m) && !m.is_document(),
+        place: LIST,
+        applies: has_service,
+        needs: "a service",
         act: Act::Ask { request: |m| Some(last_days(m.now)), is_held: never, with_held: nothing, anew: true },
     },
     Command {
@@ -107,7 +121,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "open file",
         help: "Open the file whose SHA-256 is typed, or the chosen earlier one; what is held of it costs nothing",
         rank: 1,
-        applies: on_start,
+        place: START,
+        applies: always,
+        needs: "",
         act: Act::Local(Model::open_typed),
     },
     Command {
@@ -116,7 +132,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "try the demo",
         help: "Run the embedded service with made-up reports: no key, no network, no cost",
         rank: 2,
-        applies: |m| on_start(m) && !m.service.has_key,
+        place: START,
+        applies: |m| !m.service.has_key,
+        needs: "that there is no key yet",
         act: Act::Local(|_| vec![Effect::Demo]),
     },
     Command {
@@ -125,7 +143,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "other file",
         help: "Type or paste another file's SHA-256, or choose an earlier one",
         rank: 9,
-        applies: |m| on_file(m) && !m.is_document(),
+        place: FILE,
+        applies: has_service,
+        needs: "a service",
         act: Act::Local(Model::leave_file),
     },
 ];

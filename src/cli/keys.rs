@@ -1,0 +1,80 @@
+//! `behaview keys`: which keys do what, with the config's changes applied.
+
+use super::Common;
+use super::scripts::{print_json, print_text};
+use super::table::Table;
+use crate::app::{Command, Keymap};
+use clap::Args;
+use serde::Serialize;
+use std::fmt::Write;
+
+/// `behaview keys`
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  behaview keys --markdown")]
+pub(super) struct Keys {
+    /// Print JSON
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+    /// Print a table in Markdown
+    #[arg(long)]
+    markdown: bool,
+}
+
+/// One command, as `keys --json` prints it.
+#[derive(Serialize)]
+struct Row {
+    command: &'static str,
+    keys: Vec<String>,
+    /// The keys that it has unless the config changes them.
+    usual_keys: Vec<String>,
+    /// Where it works.
+    place: String,
+    does: &'static str,
+    /// Whether it asks the service, and so may cost something.
+    asks: bool,
+}
+
+impl Keys {
+    pub(super) fn run(&self, common: &Common) -> anyhow::Result<()> {
+        let map = common.config()?.1.keymap();
+        if self.json {
+            return print_json(&rows(&map));
+        }
+        print_text(&if self.markdown { markdown(&map) } else { text(&map) })
+    }
+}
+
+fn rows(map: &Keymap) -> Vec<Row> {
+    let names = |keys: &[crate::app::Key]| keys.iter().map(ToString::to_string).collect();
+    let row = |command: &'static Command| Row {
+        command: command.name,
+        keys: names(map.of(command)),
+        usual_keys: names(command.keys),
+        place: command.place.words(),
+        does: command.help,
+        asks: command.asks(),
+    };
+    Command::all().map(row).collect()
+}
+
+fn text(map: &Keymap) -> String {
+    let mut table = Table::new(&["keys", "command", "where it works", "what it does"], &[]);
+    for row in rows(map) {
+        let price = if row.asks { "; asks the service, at the price in the bar" } else { "" };
+        let keys = if row.keys.is_empty() { "none".to_owned() } else { row.keys.join(" ") };
+        table.row([keys, row.command.to_owned(), row.place, format!("{}{price}", row.does)]);
+    }
+    table.to_string()
+}
+
+fn markdown(map: &Keymap) -> String {
+    let mut table =
+        "| keys | command | where it works | what it does | asks the service |\n|---|---|---|---|---|\n".to_owned();
+    for row in rows(map) {
+        let keys: Vec<_> = row.keys.iter().map(|key| format!("`{}`", key.replace('|', "\\|"))).collect();
+        let asks = if row.asks { "at the price in the bar" } else { "" };
+        // Writing to a String does not fail.
+        let _ = writeln!(table, "| {} | {} | {} | {} | {asks} |", keys.join(" "), row.command, row.place, row.does);
+    }
+    table
+}

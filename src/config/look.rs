@@ -1,0 +1,29 @@
+//! `[look]`: what the analyst wants of the screen.
+
+use crate::view::Theme;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+
+/// The table as it is written.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Look {
+    /// The theme; the one that fits the terminal's background unless set.
+    #[serde(deserialize_with = "theme")]
+    pub theme: Option<Theme>,
+    /// Whether ASCII alone is shown.
+    pub ascii: bool,
+    /// Whether the mouse is the program's.
+    pub mouse: bool,
+    /// Whether it is all said in lines.
+    pub plain: bool,
+}
+
+fn theme<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Theme>, D::Error> {
+    let name = String::deserialize(from)?;
+    match (name.as_str(), Theme::named(&name)) {
+        ("auto", _) => Ok(None),
+        (_, Some(theme)) => Ok(Some(theme)),
+        (_, None) => Err(D::Error::custom("themes are `auto`, `dark`, `light`, `contrast` and `mono`")),
+    }
+}

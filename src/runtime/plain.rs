@@ -1,0 +1,215 @@
+//! The app line by line: a question, an answer, and no cell is ever drawn over. For screen readers and terminals without a cursor.
+//!
+//! What is typed is the name of a command, a key, or the number of a row. The same table and the same gate as the screen's;
+//! what costs something is asked about with its price before it is sent.
+
+use super::clipboard::Way;
+use super::signals::{Signals, Stops};
+use super::{Backing, Exit, Session};
+use crate::app::commands::{Act, Command};
+use crate::app::key::Named;
+use crate::app::price::Tag;
+use crate::app::{Effect, Key, Message, Model, Place, Size};
+use crate::text::{self, Untrusted};
+use crate::view::plain;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::time::Duration;
+
+/// A page: as many rows as are read at once.
+const PAGE: Size = Size { width: 140, height: 26 };
+
+/// How long nothing is said while something is under way.
+const SILENCE: Duration = Duration::from_secs(3);
+
+/// What is asked and answered in lines.
+struct Dialogue<I, O> {
+    session: Session<TestBackend>,
+    input: I,
+    output: O,
+    /// The balances that were said last.
+    balances: String,
+}
+
+/// Runs the app in lines on standard input and output until it ends.
+///
+/// # Errors
+/// When standard input or output cannot be used.
+pub(super) fn run(mut model: Model, backing: Backing, first: Vec<Effect>, signals: Signals) -> anyhow::Result<Exit> {
+    (model.is_plain, model.size) = (true, PAGE);
+    let terminal = Terminal::new(TestBackend::new(PAGE.width, PAGE.height))?;
+    let mut session =
+        Session::new(terminal, model, backing, crate::clock::now)?.with_clipboard(Way::from_here(), clipboard());
+    let ending = signals.tell(session.outbox(), Stops::AtOnce)?;
+    session.begin(first);
+    let (input, output) = (io::stdin().lock(), io::stdout().lock());
+    let exit = Dialogue { session, input, output, balances: String::new() }.run()?;
+    Ok(ending.signal().map_or(exit, Exit::Signal))
+}
+
+/// Where copies go: to a terminal that knows control sequences.
+fn clipboard() -> Box<dyn Write + Send> {
+    let is_simple = std::env::var_os("TERM").is_none_or(|kind| kind == "dumb");
+    if is_simple || !io::stdout().is_terminal() { Box::new(NoClipboard) } else { Box::new(io::stdout()) }
+}
+
+/// What takes no copies, and says so.
+struct NoClipboard;
+
+impl Write for NoClipboard {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::Error::other("this terminal has no clipboard"))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<I: BufRead, O: Write> Dialogue<I, O> {
+    fn run(mut self) -> io::Result<Exit> {
+        self.say(
+            "behaview in lines. Type a command's name, a key, or a row's number; help lists what applies; quit ends.",
+        )?;
+        loop {
+            self.wait()?;
+            if let Some(exit) = self.session.exit() {
+                return Ok(exit);
+            }
+            self.tell()?;
+            match self.ask("> ")? {
+                Some(line) => self.take(line.trim())?,
+                None => {
+                    self.session.take(Message::Quit);
+                    self.wait()?;
+                    return Ok(self.session.exit().unwrap_or(Exit::Done));
+                }
+            }
+        }
+    }
+
+    /// Waits until nothing is under way, saying now and then that it does.
+    fn wait(&mut self) -> io::Result<()> {
+        while !self.session.run_until_idle(SILENCE).unwrap_or(true) {
+            let calls = self.session.model().under_way.len();
+            self.say(&format!("still waiting for {calls} answer{}", if calls == 1 { "" } else { "s" }))?;
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self) -> io::Result<()> {
+        let model = self.session.model();
+        let mut lines = plain::lines(model);
+        lines.extend(model.notice.as_ref().map(|notice| {
+            let kind = if notice.is_problem { "problem" } else { "note" };
+            format!("{kind}: {}", notice.text)
+        }));
+        lines.push(format!("keys: {}", plain::keys(model)));
+        let balances = plain::balances(model);
+        if balances != self.balances {
+            lines.push(format!("quota: {balances}"));
+            self.balances = balances;
+        }
+        // What was said once is not said again.
+        self.session.model_mut().notice = None;
+        lines.iter().try_for_each(|line| self.say(line))
+    }
+
+    fn say(&mut self, line: &str) -> io::Result<()> {
+        writeln!(self.output, "{}", text::own(line.trim_end()))
+    }
+
+    /// Asks for a line; none when there is no further one.
+    fn ask(&mut self, prompt: &str) -> io::Result<Option<String>> {
+        write!(self.output, "{prompt}")?;
+        self.output.flush()?;
+        let mut line = String::new();
+        Ok((self.input.read_line(&mut line)? > 0).then_some(line))
+    }
+
+    fn take(&mut self, line: &str) -> io::Result<()> {
+        match self.session.model().place() {
+            Place::Finder | Place::Search
+                if line.parse::<usize>().is_err() && named(line).is_none() && !line.is_empty() =>
+            {
+                self.type_line(line);
+                Ok(())
+            }
+            Place::Finder | Place::Search if !line.is_empty() => self.command(line),
+            place if place.has_line() && !line.is_empty() && named(line.trim_start_matches(':')).is_none() => {
+                self.type_line(line);
+                Ok(())
+            }
+            _ if line.is_empty() => match enter(self.session.model()) {
+                Some(command) => self.run_command(command),
+                None => Ok(()),
+            },
+            _ => self.command(line),
+        }
+    }
+
+    /// Types a line in place of what is typed.
+    fn type_line(&mut self, line: &str) {
+        self.session.press(Key::Ctrl('u'));
+        line.chars().filter(|c| !c.is_control()).for_each(|c| self.session.press(Key::Char(c)));
+    }
+
+    fn command(&mut self, line: &str) -> io::Result<()> {
+        let word = line.trim_start_matches(':');
+        if let Ok(number @ 1..) = line.parse::<usize>() {
+            self.session.go_to_row(number - 1);
+            return Ok(());
+        }
+        let model = self.session.model();
+        let by_key = word.parse().ok().and_then(|key| Command::of(key, model));
+        match by_key.or_else(|| named(word)) {
+            Some(command) => self.run_command(command),
+            None if model.place() == Place::Start => {
+                self.session.take(Message::Paste(line.to_owned()));
+                let is_found = self.session.model().notice.as_ref().is_some_and(|notice| !notice.is_problem);
+                match enter(self.session.model()).filter(|_| is_found) {
+                    Some(command) => self.run_command(command),
+                    None => Ok(()),
+                }
+            }
+            None => {
+                let word = Untrusted::from(word).visible_cut(40);
+                self.say(&format!("no command, key or row here is called {word}; help lists what applies"))
+            }
+        }
+    }
+
+    /// Runs a command, after a yes to its price if it has one.
+    fn run_command(&mut self, command: &'static Command) -> io::Result<()> {
+        let model = self.session.model();
+        if let Some(why) = command.off(model) {
+            return self.say(&format!("{} does not apply here: {why}", command.name));
+        }
+        let price = match model.tag(command) {
+            Tag::Costs(price) if !price.is_free() && price.is_allowed() => Some(price.short()),
+            Tag::Together(price) => Some(price),
+            _ => None,
+        };
+        let wants_yes = price.filter(|_| model.place() != Place::Confirm && !matches!(command.act, Act::Local(_)));
+        if let Some(price) = wants_yes {
+            let answer = self.ask(&format!("{}: {price}. Send it? y or n: ", command.label))?;
+            if !answer.is_some_and(|answer| answer.trim().eq_ignore_ascii_case("y")) {
+                return self.say("Nothing was sent.");
+            }
+        }
+        self.session.run_command(command);
+        Ok(())
+    }
+}
+
+/// The command of a name; panes also without what all their names begin with.
+fn named(word: &str) -> Option<&'static Command> {
+    Command::named(word).or_else(|| Command::named(&format!("pane-{word}")))
+}
+
+/// What the empty line does: the same as the enter key's first meaning here.
+fn enter(model: &Model) -> Option<&'static Command> {
+    let is_enter = |command: &&Command| command.keys.contains(&Key::Named(Named::Enter));
+    Command::all().find(|command| is_enter(command) && command.is_on(model))
+}

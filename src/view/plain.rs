@@ -1,0 +1,89 @@
+//! The screen as lines, for those who hear it and for terminals that cannot place a cursor: one thing at a time, rows by number.
+
+use super::canvas::Canvas;
+use super::theme::{Depth, Look, Theme};
+use super::{bar, screen};
+use crate::app::{Area, Model, Place};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// Signs of frames, which lines do without.
+const FRAME: &[char] = &['─', '━', '│', '┃', '╭', '╮', '╰', '╯', '┏', '┓', '┗', '┛', '+', '-', '=', '|', '#', ' '];
+
+/// What is to be read of the model, line by line: where one is, what is there, and which keys apply at which price.
+#[must_use]
+pub fn lines(model: &Model) -> Vec<String> {
+    let size = Rect { x: 0, y: 0, width: model.size.width, height: model.size.height };
+    let mut cells = Buffer::empty(size);
+    screen::draw_content(&mut Canvas::new(&mut cells, Look { theme: Theme::Mono, depth: Depth::None }), model);
+    let layout = model.layout();
+    let area = model.overlay.as_ref().map_or(layout.content, |overlay| overlay.area(layout.content));
+    let mut lines = vec![row(&cells, layout.title, 0).trim().to_owned()];
+    let title = row(&cells, area, 0);
+    lines.push(format!("== {} ==", title.trim_matches(FRAME).replace(['─', '━'], "").trim()));
+    let mut rows: Vec<String> = (1..area.height.saturating_sub(1)).map(|y| numbered(&cells, area, y, model)).collect();
+    while rows.last().is_some_and(|row| row.trim().is_empty()) {
+        rows.pop();
+    }
+    lines.extend(rows);
+    lines
+}
+
+/// The keys that apply, those that ask the service with their prices.
+#[must_use]
+pub fn keys(model: &Model) -> String {
+    bar::words(model)
+}
+
+/// What is left to the user and the group, and what this session has spent.
+#[must_use]
+pub fn balances(model: &Model) -> String {
+    bar::left_words(model)
+}
+
+/// A row inside of a frame: whether it is chosen, its number where rows have one, its text.
+fn numbered(cells: &Buffer, area: Area, y: u16, model: &Model) -> String {
+    let inside = Area { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
+    let text = row(cells, inside, y).trim_end().to_owned();
+    let is_chosen = row(cells, Area { width: 2, ..area }, y).contains(['›', '>']);
+    let text = text.strip_prefix(['›', '>']).map(str::to_owned).unwrap_or(text);
+    let text = text.trim_end_matches('▏').to_owned();
+    let number = first(model).and_then(|(top, before, count)| {
+        Some(top + usize::from(y - 1).checked_sub(before)? + 1).filter(|number| *number <= count)
+    });
+    let mark = if is_chosen { "> " } else { "  " };
+    match number.filter(|_| !text.trim().is_empty()) {
+        Some(number) => format!("{mark}{number}: {}", text.trim_start_matches(' ')),
+        None => format!("{mark}{text}"),
+    }
+}
+
+/// The position of the first row that is shown, the rows that stand before it, and how many there are; none where rows are not
+/// chosen.
+fn first(model: &Model) -> Option<(usize, usize, usize)> {
+    match model.place() {
+        Place::List => model.list.as_ref().map(|list| (list.scroll.top, 0, list.count())),
+        Place::Pane => {
+            let (pane, open) = model.focused().zip(model.open())?;
+            let state = model.pane_state(pane);
+            Some((state.scroll.top, 0, state.count(&open.report, pane)))
+        }
+        Place::Answer | Place::Finder => model.overlay.as_ref()?.first_row(),
+        _ => None,
+    }
+}
+
+fn row(cells: &Buffer, area: Area, y: u16) -> String {
+    let mut text = String::new();
+    let mut hidden = 0;
+    for x in area.x..area.x.saturating_add(area.width) {
+        let Some(cell) = cells.cell((x, area.y + y)) else { break };
+        if hidden == 0 {
+            text += cell.symbol();
+            hidden = unicode_width::UnicodeWidthStr::width(cell.symbol()).saturating_sub(1);
+        } else {
+            hidden -= 1;
+        }
+    }
+    text
+}

@@ -1,0 +1,94 @@
+//! The mouse chooses, scrolls and drags borders; it never spends.
+
+use crate::screen;
+use crate::stage::{Stage, main_file, options};
+use behaview::app::pointer::{Does, Pointer};
+use behaview::app::{Area, Focus, Message};
+use behaview::demo::{Listing, Options};
+use behaview::report::Pane;
+
+fn point(stage: &mut Stage, does: Does, x: u16, y: u16) {
+    stage.session.take(Message::Pointer(Pointer { x, y, does }));
+    stage.rest();
+}
+
+fn opened() -> Stage {
+    let mut stage = Stage::listed();
+    stage.keys("enter");
+    stage
+}
+
+#[test]
+fn a_press_gives_the_focus_and_chooses_the_row() {
+    let mut stage = opened();
+    point(&mut stage, Does::Press, 80, 5);
+    assert_eq!(stage.session.model().focus, Focus::Pane(Pane::Tags));
+    assert_eq!(stage.session.model().pane_state(Pane::Tags).scroll.cursor, 2);
+    point(&mut stage, Does::Press, 3, 6);
+    assert!(stage.screen().contains("· Zenbox ·"), "{}", stage.screen());
+    stage.keys("?");
+    point(&mut stage, Does::Press, 10, 8);
+    point(&mut stage, Does::Press, 10, 0);
+    assert!(stage.session.model().overlay.is_none());
+}
+
+#[test]
+fn the_wheel_moves_what_is_under_it_and_leaves_the_focus() {
+    let mut stage = opened();
+    point(&mut stage, Does::Down, 80, 25);
+    let model = stage.session.model();
+    assert_eq!((model.focus, model.pane_state(Pane::Files).scroll.cursor), (Focus::Pane(Pane::Processes), 3));
+    point(&mut stage, Does::Up, 80, 25);
+    assert_eq!(stage.session.model().pane_state(Pane::Files).scroll.cursor, 0);
+}
+
+#[test]
+fn a_double_press_opens_what_is_held_and_only_names_a_price() {
+    let mut stage = Stage::at(main_file(), Options { listing: Listing::Identifiers, ..options() });
+    stage.keys("enter");
+    let paid = stage.paid_calls();
+    point(&mut stage, Does::Press, 3, 5);
+    point(&mut stage, Does::Press, 3, 5);
+    assert_eq!(stage.paid_calls(), paid);
+    assert!(stage.screen().contains("open: 1 request. The mouse never spends: enter does it."), "{}", stage.screen());
+    stage.keys("enter esc");
+    point(&mut stage, Does::Press, 3, 5);
+    point(&mut stage, Does::Press, 3, 5);
+    assert_eq!(stage.session.model().focus, Focus::Pane(Pane::Processes));
+}
+
+/// Where a border is, by the places of the list and of the first pane.
+type Border = fn(Area, Area) -> (u16, u16);
+
+#[test]
+fn borders_are_dragged_and_keys_do_the_same() {
+    let mut stage = opened();
+    let borders: [Border; 3] = [
+        |list, _| (list.width - 1, 10),
+        |_, first| (first.x + first.width - 1, 8),
+        |_, first| (100, first.y + first.height),
+    ];
+    for (border, to) in borders.into_iter().zip([(39, 12), (95, 8), (100, 28)]) {
+        // Each moves the others.
+        let layout = stage.session.model().layout();
+        let from = border(layout.list.unwrap(), layout.pane(Pane::Processes).unwrap());
+        point(&mut stage, Does::Press, from.0, from.1);
+        point(&mut stage, Does::Drag, to.0, to.1);
+        point(&mut stage, Does::Release, to.0, to.1);
+    }
+    let model = stage.session.model();
+    assert_eq!((model.focus, model.pane_state(Pane::Processes).scroll.cursor), (Focus::Pane(Pane::Processes), 0));
+    screen!("borders_dragged", stage);
+    let before = stage.session.model().layout();
+    stage.keys("> )");
+    let after = stage.session.model().layout();
+    assert_eq!(after.list.unwrap().width, before.list.unwrap().width + 2);
+    assert!(after.pane(Pane::Tags).unwrap().height > before.pane(Pane::Tags).unwrap().height);
+}
+
+#[test]
+fn a_timeline_shows_when_processes_started() {
+    let mut stage = opened();
+    stage.keys("T");
+    screen!("timeline", stage);
+}

@@ -1,0 +1,56 @@
+//! The app in lines: nothing is drawn, prices are asked about first, and the same things can be done.
+
+use crate::desk::behaview;
+use std::io::Write;
+use std::process::Stdio;
+
+/// What the demo says to these lines.
+fn says(arguments: &[&str], lines: &str) -> String {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = behaview(home.path());
+    command.args(arguments).env("TMPDIR", home.path());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text}");
+    text
+}
+
+#[test]
+fn a_report_is_read_by_number_and_name() {
+    let text = says(&["demo", "--plain"], "2\n1\nopen\nfiles\n3\nwhole-row\nback\nback\nhelp\nback\nquit\n");
+    for words in [
+        "> 1: ● CAPE Sandbox",
+        "> 2: ● Zenbox",
+        "== 4 Files 22",
+        "> 3: *dropped",
+        "== files_dropped",
+        "== Keys that apply here",
+    ] {
+        assert!(text.contains(words), "{words} is missing:\n{text}");
+    }
+    assert_eq!(text.matches("This is the demo").count(), 1);
+}
+
+#[test]
+fn what_costs_is_asked_about_with_its_price() {
+    let text = says(&["demo", "--plain"], "5\n\nn\n\ny\nquit\n");
+    assert_eq!(text.matches("next page: 1 request. Send it? y or n: ").count(), 2, "{text}");
+    assert!(text.contains("Nothing was sent.") && text.contains("spent this session: 2"), "{text}");
+    assert!(text.contains("== Sandboxes 6 =="), "{text}");
+}
+
+#[test]
+fn what_is_off_or_unknown_is_said() {
+    let text = says(&["demo", "--plain"], "whole-row\nnonsense\nzoom\n");
+    assert!(text.contains("whole-row does not apply here: it works in a pane"), "{text}");
+    assert!(text.contains("no command, key or row here is called nonsense"), "{text}");
+}
+
+#[test]
+fn in_ascii_every_letter_is_ascii() {
+    let text = says(&["demo", "--plain", "--ascii"], "open\nback\nother-file\nquit\n");
+    assert!(text.is_ascii() && text.contains("> 1: * CAPE Sandbox"), "{text}");
+}
