@@ -3,7 +3,7 @@
 use crate::screen;
 use crate::stage::{Stage, file, main_file, options};
 use behaview::app::keymap::Change;
-use behaview::app::{Command, Key, Keymap, Place};
+use behaview::app::{Command, Key, Keymap, Message, Place};
 use behaview::demo::{Demo, Listing, Options};
 use proptest::prelude::*;
 use std::cell::{Cell, RefCell};
@@ -60,6 +60,12 @@ fn ways() -> Vec<String> {
 fn at(way: &str) -> Stage {
     let mut stage = Stage::listed();
     stage.keys(way);
+    if stage.session.model().place() == Place::Save {
+        // What is offered there is a file in the folder the tests run in.
+        stage.keys("ctrl-u");
+        stage.session.take(Message::Paste("/no/such/folder/report.jsonl".to_owned()));
+        stage.rest();
+    }
     stage
 }
 
