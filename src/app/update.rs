@@ -45,6 +45,7 @@ impl Model {
                 self.settle();
                 Vec::new()
             }
+            Message::Background { is_light } => vec![Effect::Suit { is_light }],
             Message::Tick => self.next_in_batch(),
             Message::Recent(recent) => {
                 self.recent = recent;
@@ -62,6 +63,7 @@ impl Model {
             Message::Sifted { number, sought, found } => self.sifted(number, &sought, found),
             Message::Notes { file, notes } => self.take_notes(&file, notes),
             Message::Received { request, bytes, total } => self.received(&request, bytes, total),
+            Message::Arriving { request, body, read, batch } => self.arriving(&request, body, read, batch),
             Message::Answered { request, result } => self.answered(&request, result),
             Message::Told { request, result } => self.told(&request, result),
             Message::Used { request, result } => self.used(&request, result),
@@ -261,7 +263,7 @@ impl Model {
         let Some(entry) = list.chosen_mut().filter(|entry| entry.open.is_none()) else { return effects };
         if let Remote::Here(here) = &entry.report {
             let body = here.body.clone();
-            entry.open = Some(OpenReport::new(opening, here));
+            entry.open = Some(OpenReport::new(opening, body.clone()));
             effects.push(Effect::Index { opening, body });
         }
         effects
@@ -281,7 +283,7 @@ impl Model {
         self.compared = None;
         self.list = Some(List::unasked(file.clone()));
         self.notes = Notes::default();
-        vec![Effect::Recall(file)]
+        vec![Effect::Recall(file.clone()), Effect::NoteOpened(file)]
     }
 
     /// Back to the start screen.

@@ -239,9 +239,11 @@ fn short(session: &str) -> String {
 
 fn app(sha256: Option<&str>, common: &Common) -> anyhow::Result<()> {
     let file = sha256.map(parse_sha256).transpose()?;
-    let display = common.screen.display(&common.config()?.1);
+    let (folders, config) = common.config()?;
+    let display = common.screen.display(&config);
     runtime::attended(display)?;
-    match run_app(quiet_setup(common)?, display, file, false, Signals::listen()?)? {
+    let setup = setup_of(common, &folders, &config, Spending::default())?;
+    match run_app(setup, display, file, false, Signals::listen()?)? {
         Exit::Demo => demo::Demo::default().run(common),
         other => exit::of_app(other),
     }
@@ -328,23 +330,18 @@ fn setup(common: &Common) -> anyhow::Result<Setup> {
     setup_to_spend(common, Spending::default())
 }
 
-/// The gate to the service that config and arguments name.
-fn quiet_setup(common: &Common) -> anyhow::Result<Setup> {
-    setup_to_spend_quietly(common, Spending::default())
-}
-
 /// The gate for scripts, with what the command line says of spending.
 fn setup_to_spend(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
-    let setup = setup_to_spend_quietly(common, spending)?;
+    let (folders, config) = common.config()?;
+    let setup = setup_of(common, &folders, &config, spending)?;
     store::say(&setup.remarks);
     Ok(setup)
 }
 
-/// The same, which says nothing. A dry run sends nothing, whatever happens.
-fn setup_to_spend_quietly(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
-    let (folders, config) = common.config()?;
+/// The gate to the service that config and arguments name. A dry run sends nothing, whatever happens.
+fn setup_of(common: &Common, folders: &Folders, config: &Config, spending: Spending) -> anyhow::Result<Setup> {
     let (profile, session) = (config.profile(None)?, session());
-    let log = common.open_log(&folders, &config, &session);
+    let log = common.open_log(folders, config, &session);
     log.write(
         Level::Info,
         "run",
@@ -354,7 +351,7 @@ fn setup_to_spend_quietly(common: &Common, spending: Spending) -> anyhow::Result
     let is_offline = config.is_offline() || spending.dry_run;
     let credential = if is_offline { None } else { config.credential()? };
     let client = Client::new(profile, credential)?;
-    let (store, remarks) = store::open(&folders, &config)?;
+    let (store, remarks) = store::open(folders, config)?;
     let gate = Gate::new(Arc::new(store), client, session, crate::clock::now)
         .with_budget(config.budget().at_most(spending.max_cost))
         .with_offline(is_offline)

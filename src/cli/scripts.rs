@@ -2,11 +2,10 @@
 
 use super::{Common, Failed, Setup, Spending, dry, setup_to_spend};
 use crate::app::{ASKS, Ask};
-use crate::gate::{Answer, Gate, GateError};
+use crate::gate::{Answer, Gate, GateError, Received};
 use crate::quota::Entitlements;
 use crate::report::{Body, Index, Indexer};
 use crate::request::Request;
-use crate::service::Received;
 use crate::text::Untrusted;
 use clap::Args;
 use serde::Serialize;
@@ -102,7 +101,7 @@ pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Resu
     let Setup { gate, entitled, .. } = setup;
     let quote = request.clone().quote(entitled);
     let meter = Meter::default();
-    let progress = |received| meter.tell(received);
+    let progress = |received| meter.tell(&received);
     let answer = if refresh { gate.ask(&quote, &progress).await } else { gate.get(&quote, &progress).await };
     drop(meter);
     if let Some(why) = answer.as_ref().ok().and_then(|answer| answer.unkept.as_ref()) {
@@ -122,15 +121,16 @@ impl Meter {
     /// How often it tells.
     const PACE: Duration = Duration::from_millis(200);
 
-    fn tell(&self, received: Received) {
+    fn tell(&self, received: &Received) {
+        let Received::Bytes { bytes, total } = received else { return };
         let mut to = std::io::stderr();
         let Ok(mut told) = self.0.lock() else { return };
         if !to.is_terminal() || told.is_some_and(|told| told.elapsed() < Self::PACE) {
             return;
         }
         *told = Some(Instant::now());
-        let total = received.total.map(|total| format!(" of {}", crate::text::bytes(total))).unwrap_or_default();
-        let _ = write!(to, "\r{}{total}\x1b[K\r", crate::text::bytes(received.bytes));
+        let total = total.map(|total| format!(" of {}", crate::text::bytes(total))).unwrap_or_default();
+        let _ = write!(to, "\r{}{total}\x1b[K\r", crate::text::bytes(*bytes));
     }
 }
 

@@ -6,7 +6,7 @@ use crate::app::finder::{HitGroup, MOST_HITS, Ticket};
 use crate::app::ledger::{LedgerLine, LedgerPage, SHOWN};
 use crate::app::message::{Failure, HeldPage, Here, Opening, Recent};
 use crate::app::{Effect, Message};
-use crate::gate::{Answer, Cost, Gate, GateError};
+use crate::gate::{Answer, Cost, Gate, GateError, Received, Rows};
 use crate::quota::{Balances, Entitlements, Period, Usage};
 use crate::report::compare::Matrix;
 use crate::report::find::{Pattern, Scope};
@@ -18,7 +18,6 @@ use crate::report::rows::{Line, lines};
 use crate::report::rules::Rules;
 use crate::report::{Body, Index, Indexer, Indicators, Report, RowSet};
 use crate::request::{Quote, Request};
-use crate::service::Received;
 use crate::store::{LedgerEntry, StoreError};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -124,6 +123,8 @@ impl Performer {
             ),
             (Effect::Judge { opening, body, rules, own }, _) => {
                 let opened = Arc::clone(&self.opened);
+                // One that was read while it came has not been opened by anybody else.
+                opened.fetch_max(opening.0, Ordering::SeqCst);
                 self.reading(move |work| {
                     let is_wanted = || opened.load(Ordering::SeqCst) == opening.0;
                     judge(&work, opening, &body, rules, own.as_deref(), is_wanted);
@@ -201,11 +202,15 @@ impl Performer {
                 let gate = Arc::clone(gate);
                 self.reading(move |work| {
                     work.send(recall(&gate, &file).unwrap_or_else(|error| Message::Notice(words(&error))));
-                    // After what is shown: a write waits for the disk.
+                    work.send(notes(&gate, file));
+                });
+            }
+            (Effect::NoteOpened(file), Backing::Service(gate)) => {
+                let gate = Arc::clone(gate);
+                self.reading(move |work| {
                     if let Err(error) = gate.store().note_file(gate.profile(), &file, None, gate.now()) {
                         work.send(Message::Notice(words(&error)));
                     }
-                    work.send(notes(&gate, file));
                 });
             }
             (Effect::WriteNote(note), Backing::Service(gate)) => {
@@ -275,6 +280,7 @@ impl Performer {
                 Effect::Ask { .. }
                 | Effect::GiveUp(_)
                 | Effect::Recall(_)
+                | Effect::NoteOpened(_)
                 | Effect::RecallBeside(_)
                 | Effect::FindRecent
                 | Effect::WriteNote(_)
@@ -287,7 +293,7 @@ impl Performer {
                 | Effect::LookUp(_),
                 Backing::Document,
             )
-            | (Effect::Quit | Effect::Demo | Effect::Aside | Effect::TakeBack, _) => {}
+            | (Effect::Quit | Effect::Demo | Effect::Aside | Effect::TakeBack | Effect::Suit { .. }, _) => {}
         }
     }
 
@@ -366,11 +372,18 @@ impl Drop for Performer {
 async fn ask(work: &Work, gate: &Gate, quote: &Quote, anew: bool) {
     let request = quote.request().clone();
     let told = Mutex::new(Instant::now());
-    let progress = |Received { bytes, total }| {
+    let progress = |received| {
+        let request = || request.clone();
         let Ok(mut told) = told.lock() else { return };
-        if told.elapsed() >= PACE {
-            *told = Instant::now();
-            work.send(Message::Received { request: request.clone(), bytes, total });
+        match received {
+            Received::Rows(Rows { body, read, batch }) => {
+                work.send(Message::Arriving { request: request(), body, read, batch });
+            }
+            Received::Bytes { bytes, total } if told.elapsed() >= PACE => {
+                *told = Instant::now();
+                work.send(Message::Received { request: request(), bytes, total });
+            }
+            Received::Bytes { .. } => {}
         }
     };
     let result = if anew { gate.ask(quote, &progress).await } else { gate.get(quote, &progress).await };

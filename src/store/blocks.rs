@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::CParameter;
 
@@ -49,14 +49,24 @@ impl Shelf {
 }
 
 /// Writes bytes in blocks, each with a checksum, from a block on; an answer's blocks that stand there are written over.
-pub(super) fn write(transaction: &Transaction<'_>, shelf: Shelf, first: u64, bytes: &[u8]) -> rusqlite::Result<()> {
+///
+/// Every piece but the last fills its blocks.
+pub(super) fn write<P: AsRef<[u8]>>(
+    transaction: &Transaction<'_>,
+    shelf: Shelf,
+    first: u64,
+    pieces: impl IntoIterator<Item = io::Result<P>>,
+) -> rusqlite::Result<()> {
     let failed = |error: io::Error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
     let mut compressor = Compressor::new(LEVEL).map_err(failed)?;
     compressor.set_parameter(CParameter::ChecksumFlag(true)).map_err(failed)?;
     let (insert, _, id) = shelf.statements();
-    let mut insert = transaction.prepare(insert)?;
-    for (number, block) in (i64::try_from(first).unwrap_or(i64::MAX)..).zip(bytes.chunks(BLOCK)) {
-        insert.execute(params![id, number, compressor.compress(block).map_err(failed)?])?;
+    let (mut insert, mut number) = (transaction.prepare(insert)?, i64::try_from(first).unwrap_or(i64::MAX));
+    for piece in pieces {
+        for block in piece.map_err(failed)?.as_ref().chunks(BLOCK) {
+            insert.execute(params![id, number, compressor.compress(block).map_err(failed)?])?;
+            number = number.saturating_add(1);
+        }
     }
     Ok(())
 }
@@ -149,15 +159,11 @@ impl Blocks {
     }
 
     fn packed(&self, number: u64) -> io::Result<Option<Vec<u8>>> {
-        let connection = self.reader()?;
+        let connection = self.reach.reader();
         let (_, select, id) = self.shelf.statements();
         let mut select = connection.prepare_cached(select).map_err(io::Error::other)?;
         let number = i64::try_from(number).map_err(io::Error::other)?;
         select.query_row(params![id, number], |row| row.get(0)).optional().map_err(io::Error::other)
-    }
-
-    fn reader(&self) -> io::Result<MutexGuard<'_, Connection>> {
-        self.reach.reader().map_err(io::Error::other)
     }
 
     /// The answer that a part is of, and the part's offsets as the database has them.
@@ -193,7 +199,7 @@ impl Bytes for Blocks {
 
     fn kept_index(&self, part: &Range<u64>) -> io::Result<Option<KeptIndex>> {
         let Some((answer, first, after)) = self.place(part)? else { return Ok(None) };
-        let connection = self.reader()?;
+        let connection = self.reach.reader();
         let mut select = connection
             .prepare_cached("SELECT id, head, length FROM row_index WHERE answer = ?1 AND first = ?2 AND after = ?3")
             .map_err(io::Error::other)?;
@@ -216,7 +222,7 @@ impl Bytes for Blocks {
                 params![answer, first, after, head, i64::try_from(numbers.len()).unwrap_or(i64::MAX)],
             )?;
             let id = transaction.last_insert_rowid();
-            self::write(&transaction, Shelf::Index(id), 0, numbers)?;
+            self::write(&transaction, Shelf::Index(id), 0, [Ok(numbers)])?;
             transaction.commit()
         };
         self.reach.with(write).map_err(io::Error::other)
@@ -238,7 +244,7 @@ mod tests {
         let store = Store::open(&folder.path().join("behaview.db")).unwrap();
         let rows: Vec<String> = (0..40_000).map(|row| format!(r#""C:\\file {row}""#)).collect();
         let json = format!(r#"{{"data":{{"attributes":{{"files_opened":[{}]}}}}}}"#, rows.join(","));
-        store.keep("p", KEY, Timestamp::UNIX_EPOCH, json.as_bytes()).unwrap();
+        store.keep("p", KEY, Timestamp::UNIX_EPOCH, &Body::in_memory(json.into_bytes())).unwrap();
         (folder, store)
     }
 

@@ -6,14 +6,15 @@ use crate::report::{FIRST, Made};
 use crate::terminal::Program;
 use crate::{Stage, behaview, peers};
 use behaview::gate::Gate;
-use behaview::report::Identifier;
 use behaview::report::identifier::Sha256;
+use behaview::report::{Body, Identifier};
 use behaview::request::Request;
 use behaview::service::{Client, Profile};
 use behaview::store::Store;
 use behaview::text::Untrusted;
 use jiff::Timestamp;
 use std::ffi::OsStr;
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ fn hold(home: &Path, report: &Made) -> u64 {
     let store = Arc::new(Store::open(&path).unwrap());
     let identifier = Identifier::new(Untrusted::from(format!("{}_Bench Box-1794474845", file()))).unwrap();
     let request = Request::Behaviour { identifier };
-    let bytes = std::fs::read(&report.path).unwrap();
+    let bytes = Body::on_disk(File::open(&report.path).unwrap()).unwrap();
     store.keep("lab", &request.holding_key().unwrap(), Timestamp::now(), &bytes).unwrap();
     store.note_file("lab", &file(), None, Timestamp::now()).unwrap();
     let gate = Gate::new(store, Client::new(profile, None).unwrap(), "bench".to_owned(), Timestamp::now);
