@@ -31,6 +31,12 @@ impl Model {
     /// Takes a message in at a moment.
     pub fn update(&mut self, message: Message, now: Timestamp) -> Vec<Effect> {
         self.now = now;
+        let effects = self.take_in(message);
+        self.refresh_palette();
+        effects
+    }
+
+    fn take_in(&mut self, message: Message) -> Vec<Effect> {
         match message {
             Message::Key(key) => self.press(key),
             Message::Pointer(pointer) => self.point(pointer),
@@ -163,6 +169,7 @@ impl Model {
     pub fn run(&mut self, command: &Command) -> Vec<Effect> {
         match &command.act {
             Act::Local(act) | Act::Each(_, act) => act(self),
+            Act::Chosen => self.choose(),
             Act::Ask { is_held, with_held, .. } if is_held(self) => with_held(self),
             Act::Ask { request, anew, .. } => match request(self) {
                 Some(request) if self.is_under_way(&request) && !self.is_quitting => {
