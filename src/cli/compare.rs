@@ -1,7 +1,7 @@
 //! `behaview compare`: which sandbox saw what, of one file or of two, from what is held.
 
 use super::document::{self, is_document};
-use super::scripts::{print_json, print_text};
+use super::output::{print_json, print_text};
 use super::{Common, Failed, Setup, parse_sha256, setup};
 use crate::app::compare::sides;
 use crate::app::list::{Entry, List, Next};

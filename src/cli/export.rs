@@ -1,7 +1,8 @@
 //! `behaview export`: a report, or what others can look for in it, in one of the formats; to standard output or a new file.
 
+use super::asking::{get, runtime, say_cost};
 use super::document::{self, is_document};
-use super::scripts::{self, get, runtime, say_cost};
+use super::output::Output;
 use super::show::identifier;
 use super::{Common, Failed, Spending, dry, setup_to_spend};
 use crate::app::Here;
@@ -138,7 +139,7 @@ pub(super) fn write_file<T>(
 }
 
 fn print(format: &Format, job: &Job<'_>) -> anyhow::Result<Summary> {
-    let mut out = BufWriter::with_capacity(64 * 1024, scripts::Output::new(format.name == "raw"));
+    let mut out = BufWriter::with_capacity(64 * 1024, Output::new(format.name == "raw"));
     let written = format.write(job, &mut out).and_then(|summary| out.flush().map(|()| summary));
     match written {
         // A reader that has seen enough is no failure.

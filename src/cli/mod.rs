@@ -1,5 +1,7 @@
 //! The command line: the app, the demo, and the commands for scripts. All come through the same gate and store.
 
+mod asking;
+mod call;
 mod compare;
 mod config;
 mod cost;
@@ -16,8 +18,8 @@ mod import;
 mod keys;
 mod ledger;
 mod list;
+mod output;
 mod quota;
-mod scripts;
 mod search;
 mod shell;
 mod show;
@@ -129,7 +131,7 @@ enum Command {
     /// Search every report that is held, or those named, for words or a regular expression; costs nothing
     Search(search::Search),
     /// Ask any other question that the specification names, and print the answer as JSON
-    Call(scripts::Call),
+    Call(call::Call),
     /// Print what was asked of the service, what it cost, and what the service's counters say of it; costs nothing
     Ledger(ledger::Ledger),
     /// Print which keys do what, with the config's changes applied

@@ -1,7 +1,7 @@
 //! `behaview search`: rows of reports that are held, or of documents, by what stands in them. It asks the service for nothing.
 
 use super::document::{self, is_document};
-use super::scripts::{print_lines, print_text};
+use super::output::{print_lines, print_text};
 use super::{Common, Failed, setup};
 use crate::app::finder::{Hit, HitGroup, MOST_HITS, Source};
 use crate::app::{PANES, panes};
