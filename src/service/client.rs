@@ -146,11 +146,11 @@ impl Client {
     async fn refused(&self, mut response: Response, patience: &Patience) -> ServiceError {
         let status = response.status();
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let mut words = Words::default();
+        let mut words = Vec::new();
         if take_in(&mut response, 0, LONGEST_ERROR, patience, &mut words).await.is_err() {
-            words.0.clear();
+            words.clear();
         }
-        let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words.0, crate::clock::now());
+        let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, crate::clock::now());
         let key = self.credential.as_ref().map(Credential::expose).unwrap_or_default();
         refusal.message = refusal.message.and_then(|message| without(key, message));
         ServiceError::Refused(refusal)
@@ -317,17 +317,14 @@ async fn take_in(
     Ok(come)
 }
 
-/// The words of a "no".
-#[derive(Default)]
-struct Words(Vec<u8>);
-
-impl Sink for Words {
+/// Bytes that are gathered in one piece.
+impl Sink for Vec<u8> {
     fn begin(&mut self, _: u64, _: Option<u64>) -> Taken<'_> {
         Box::pin(std::future::ready(Ok(())))
     }
 
     fn take<'a>(&'a mut self, piece: &'a [u8]) -> Taken<'a> {
-        self.0.extend_from_slice(piece);
+        self.extend_from_slice(piece);
         Box::pin(std::future::ready(Ok(())))
     }
 }

@@ -4,7 +4,7 @@ use super::database::Reach;
 use super::held::AnswerId;
 use crate::report::Body;
 use crate::report::body::{Bytes, KeptIndex};
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Statement, Transaction, params};
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
@@ -48,27 +48,50 @@ impl Shelf {
     }
 }
 
-/// Writes bytes in blocks, each with a checksum, from a block on; an answer's blocks that stand there are written over.
-///
-/// Every piece but the last fills its blocks.
-pub(super) fn write<P: AsRef<[u8]>>(
-    transaction: &Transaction<'_>,
-    shelf: Shelf,
-    first: u64,
-    pieces: impl IntoIterator<Item = io::Result<P>>,
-) -> rusqlite::Result<()> {
-    let failed = |error: io::Error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
-    let mut compressor = Compressor::new(LEVEL).map_err(failed)?;
-    compressor.set_parameter(CParameter::ChecksumFlag(true)).map_err(failed)?;
-    let (insert, _, id) = shelf.statements();
-    let (mut insert, mut number) = (transaction.prepare(insert)?, i64::try_from(first).unwrap_or(i64::MAX));
-    for piece in pieces {
-        for block in piece.map_err(failed)?.as_ref().chunks(BLOCK) {
-            insert.execute(params![id, number, compressor.compress(block).map_err(failed)?])?;
-            number = number.saturating_add(1);
-        }
+/// Writes bytes in blocks, from a block on; an answer's blocks that stand there are written over.
+pub(super) fn write(transaction: &Transaction<'_>, shelf: Shelf, first: u64, bytes: &[u8]) -> rusqlite::Result<()> {
+    Writer::new(transaction, shelf, first)?.write(bytes)
+}
+
+/// Writes a whole body in blocks.
+pub(super) fn write_body(transaction: &Transaction<'_>, shelf: Shelf, body: &Body) -> rusqlite::Result<()> {
+    let (mut writer, mut windows) = (Writer::new(transaction, shelf, 0)?, body.windows());
+    while let Some(window) = windows.read().map_err(failed)? {
+        writer.write(window)?;
     }
     Ok(())
+}
+
+/// Writes blocks one after another, each with a checksum.
+struct Writer<'a> {
+    insert: Statement<'a>,
+    compressor: Compressor<'static>,
+    id: i64,
+    number: i64,
+}
+
+impl<'a> Writer<'a> {
+    fn new(transaction: &'a Transaction<'_>, shelf: Shelf, first: u64) -> rusqlite::Result<Self> {
+        let mut compressor = Compressor::new(LEVEL).map_err(failed)?;
+        compressor.set_parameter(CParameter::ChecksumFlag(true)).map_err(failed)?;
+        let (insert, _, id) = shelf.statements();
+        let (insert, number) = (transaction.prepare(insert)?, i64::try_from(first).unwrap_or(i64::MAX));
+        Ok(Self { insert, compressor, id, number })
+    }
+
+    /// Writes what comes next; only the last of it may leave a block unfilled.
+    fn write(&mut self, bytes: &[u8]) -> rusqlite::Result<()> {
+        for block in bytes.chunks(BLOCK) {
+            let packed = self.compressor.compress(block).map_err(failed)?;
+            self.insert.execute(params![self.id, self.number, packed])?;
+            self.number = self.number.saturating_add(1);
+        }
+        Ok(())
+    }
+}
+
+fn failed(error: io::Error) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }
 
 /// An answer's bytes in one piece; none if a block is damaged.
@@ -222,7 +245,7 @@ impl Bytes for Blocks {
                 params![answer, first, after, head, i64::try_from(numbers.len()).unwrap_or(i64::MAX)],
             )?;
             let id = transaction.last_insert_rowid();
-            self::write(&transaction, Shelf::Index(id), 0, [Ok(numbers)])?;
+            self::write(&transaction, Shelf::Index(id), 0, numbers)?;
             transaction.commit()
         };
         self.reach.with(write).map_err(io::Error::other)

@@ -60,7 +60,7 @@ impl Store {
             if transaction.execute(update, params![length, id.0])? == 0 {
                 return Err(rusqlite::Error::QueryReturnedNoRows);
             }
-            blocks::write(&transaction, Shelf::Answer(id), from / BLOCK as u64, [Ok(bytes)])?;
+            blocks::write(&transaction, Shelf::Answer(id), from / BLOCK as u64, bytes)?;
             transaction.commit()
         })
     }

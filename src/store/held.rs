@@ -96,7 +96,7 @@ impl Store {
                 params![profile, key, received.as_millisecond(), length, BLOCK as i64],
             )?;
             let answer = AnswerId(transaction.last_insert_rowid());
-            blocks::write(&transaction, Shelf::Answer(answer), 0, bytes.windows())?;
+            blocks::write_body(&transaction, Shelf::Answer(answer), bytes)?;
             transaction.commit()?;
             Ok(answer)
         })
@@ -133,7 +133,7 @@ impl Store {
                 ],
             )?;
             let answer = AnswerId(transaction.last_insert_rowid());
-            blocks::write(&transaction, Shelf::Answer(answer), 0, [Ok(bytes)])?;
+            blocks::write(&transaction, Shelf::Answer(answer), 0, bytes)?;
             insert_report(&transaction, profile, answer, report)?;
             transaction.commit()?;
             Ok(answer)

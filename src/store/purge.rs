@@ -182,7 +182,7 @@ fn shorten(
     transaction.execute("DELETE FROM row_index WHERE answer = ?1", [answer.0])?;
     let blocks = "UPDATE answer SET length = length - ?1, block = ?2 WHERE id = ?3";
     transaction.execute(blocks, params![shift, BLOCK as i64, answer.0])?;
-    blocks::write(transaction, Shelf::Answer(answer), 0, [Ok(whole)])?;
+    blocks::write(transaction, Shelf::Answer(answer), 0, &whole)?;
     transaction.execute("DELETE FROM report WHERE rowid = ?1", [report])?;
     let first = i64::try_from(first).unwrap_or(i64::MAX);
     transaction.execute(
