@@ -69,7 +69,7 @@ impl Model {
             return Vec::new();
         }
         if is_first {
-            entry.open = Some(OpenReport { coming: Some(0), ..OpenReport::new(opening, body.clone()) });
+            entry.open = Some(OpenReport { coming: Some(0), ..OpenReport::new(opening, body.clone(), &[]) });
         }
         let Some(open) = &mut entry.open else { return Vec::new() };
         open.add(body, read, batch);
