@@ -4,8 +4,9 @@
 //! held? ── yes ──> the answer, for nothing
 //!   └─ no ─> in the budget? ─> reserve in the ledger ─> send, once ─> keep the raw bytes ─> settle ─> read them ─> hand over
 //! ```
-//! The ledger is written before the request leaves, and the bytes are kept before anything reads them: a killed program
-//! cannot hide a cost, and a mistake in reading cannot cost a second call. What the free quota details say is written down too,
+//! The ledger is written before the request leaves, and the bytes are kept before anything relies on them: a killed program
+//! cannot hide a cost, and a mistake in reading cannot cost a second call. The rows of a report are found while it comes, to be
+//! looked at, on a thread whose end ends nothing else. What the free quota details say is written down too,
 //! and settles what the answers could not.
 
 mod arriving;
