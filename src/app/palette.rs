@@ -3,9 +3,9 @@
 
 use super::asks::{ASKS, Ask};
 use super::commands::Command;
-use super::held::Purging;
 use super::model::Model;
 use super::panes::{Move, Scroll};
+use crate::report::Purge;
 use crate::request::Request;
 use jiff::Timestamp;
 
@@ -230,7 +230,7 @@ pub enum Confirmed {
     /// Nothing is sent: the note whose line was emptied is deleted.
     NoNote,
     /// Nothing is sent: what is held is deleted.
-    Purge(Purging),
+    Purge(Purge),
 }
 
 #[cfg(test)]

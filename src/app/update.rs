@@ -5,7 +5,7 @@ use super::key::Key;
 use super::list::{List, OpenReport, Remote};
 use super::message::{Effect, Message};
 use super::model::{Focus, Model, Screen, UnderWay};
-use super::notes::Notes;
+use super::notes::FileNotes;
 use super::offers::Offers;
 use super::overlay::Overlay;
 use super::palette::{Confirm, Confirmed};
@@ -50,11 +50,7 @@ impl Model {
                 self.recent = recent;
                 Vec::new()
             }
-            Message::Recalled { file, pages, reports } => {
-                let mut effects = self.recalled(&file, pages, reports);
-                effects.extend(self.go_on_jumping());
-                effects
-            }
+            Message::Recalled { file, pages, reports } => self.recalled(&file, pages, reports),
             Message::RecalledBeside { file, pages, reports } => self.recalled_beside(&file, pages, reports),
             Message::Compared { number, result } => self.compared(number, result),
             Message::Ruled { rules, problems } => self.ruled(rules, &problems),
@@ -99,7 +95,6 @@ impl Model {
                 let mut effects = self.indexed(opening, batch);
                 effects.extend(self.seek_further(opening));
                 self.arrive();
-                effects.extend(self.go_on_jumping());
                 effects
             }
             Message::Found { search, rows, ended } => self.found(search, rows, ended),
@@ -143,7 +138,8 @@ impl Model {
         if !self.is_quitting {
             self.notice = None;
         }
-        self.jump = None;
+        // Whoever presses a key has somewhere else to go.
+        self.bound_for = None;
         if let Some(effects) = self.type_quest(key) {
             return effects;
         }
@@ -280,7 +276,7 @@ impl Model {
         }
         self.compared = None;
         self.list = Some(List::unasked(file.clone()));
-        self.notes = Notes::default();
+        self.notes = FileNotes::default();
         vec![Effect::Recall(file)]
     }
 

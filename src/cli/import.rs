@@ -3,7 +3,7 @@
 use super::document;
 use super::scripts::print_text;
 use super::{Common, Failed, parse_sha256};
-use crate::gate::import::{Import as One, ImportError, Outcome, import};
+use crate::gate::import::{Import as One, ImportError, ImportedPage, Outcome, import, import_page};
 use crate::report::Imported;
 use crate::report::identifier::Identifier;
 use crate::store::Store;
@@ -19,7 +19,8 @@ Examples:
   behaview list --format ids $file | behaview show - | behaview import -
 
 A file holds a report, an envelope, a list page, or any of these one a line. What a report is of is read from its
-identifier; one that is held already stays unless --replace is given. A report shows where it was imported from.";
+identifier; one that is held already stays unless --replace is given. A report shows where it was imported from. A list
+page of which nothing is held yet is held as a whole, so that the list costs nothing either.";
 
 /// `behaview import`
 #[derive(Debug, Args)]
@@ -60,19 +61,26 @@ impl Import {
         let (mut text, mut sums) = (String::new(), Sums::default());
         for path in &self.files {
             let from = Imported { from: Untrusted::from(document::name(path)), by: Untrusted::from(user()) };
-            let found = document::bodies(path).unwrap_or_else(|error| vec![Err(error)]);
-            for body in found {
-                let came = body.map(|body| {
-                    let wanted = One {
-                        body: &body,
-                        file: file.as_ref(),
-                        from: &from,
-                        now: crate::clock::now(),
-                        replaces: self.replace,
-                    };
-                    import(&store, &profile, &wanted)
-                });
-                text += &sums.line(path, came);
+            let one = |body| {
+                let (file, now, replaces) = (file.as_ref(), crate::clock::now(), self.replace);
+                One { body, file, from: &from, now, replaces }
+            };
+            let found = document::all_values(path).unwrap_or_else(|error| vec![Err(error)]);
+            for value in found {
+                let page = value.as_ref().ok().filter(|value| value.is_page);
+                let page = page.map(|value| import_page(&store, &profile, &one(&value.body)));
+                if let Some(Ok(Some(page))) = page {
+                    text += &sums.page(path, &page);
+                    continue;
+                }
+                // What is held already stays, and a page that does not say which it is answers no question: report by report.
+                let bodies = value.and_then(|value| document::bodies(&value));
+                match bodies {
+                    Ok(bodies) => bodies.iter().for_each(|body| {
+                        text += &sums.line(path, Ok(import(&store, &profile, &one(body))));
+                    }),
+                    Err(error) => text += &sums.line(path, Err(error)),
+                }
             }
         }
         text += &format!("imported {}, held already {}, refused {}\n", sums.held, sums.same, sums.refused);
@@ -85,6 +93,15 @@ impl Import {
 }
 
 impl Sums {
+    /// Counts the reports of a page that was imported whole, and says each in a line.
+    fn page(&mut self, path: &str, page: &ImportedPage) -> String {
+        self.held += page.reports.len() as u64;
+        let path = Untrusted::from(path).visible();
+        let list = format!("{path}: imported the {}\n", page.request.words());
+        let reports = page.reports.iter().map(|id| format!("{path}: imported {}\n", id.text().visible()));
+        std::iter::once(list).chain(reports).collect()
+    }
+
     /// Counts what came of one report, and says it in a line.
     fn line(&mut self, path: &str, came: anyhow::Result<Result<Outcome, ImportError>>) -> String {
         let (count, words) = match came {

@@ -5,6 +5,7 @@ use super::{clipboard, held, saver, search};
 use crate::app::finder::{HitGroup, MOST_HITS, Ticket};
 use crate::app::ledger::{LedgerLine, LedgerPage, SHOWN};
 use crate::app::message::{Failure, HeldPage, Here, Opening, Recent};
+use crate::app::saving::NotSaved;
 use crate::app::{Effect, Message};
 use crate::gate::{Answer, Cost, Gate, GateError};
 use crate::quota::{Balances, Entitlements, Period, Usage};
@@ -91,6 +92,22 @@ impl Work {
 impl Drop for Work {
     fn drop(&mut self) {
         self.pending.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// A file that is being written, until it is dropped.
+struct Writing(Arc<AtomicUsize>);
+
+impl Writing {
+    fn begin(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -181,17 +198,18 @@ impl Performer {
             }
             (Effect::Save(save), backing) => {
                 let (backing, is_stopped) = (backing.clone(), self.is_stopped());
-                self.writing.fetch_add(1, Ordering::SeqCst);
-                let writing = Arc::clone(&self.writing);
-                self.reading(move |work| {
+                let writing = Writing::begin(&self.writing);
+                let bug = |why| Message::Saved(Err(NotSaved::Failed(why)));
+                let write = move |work: Work| {
                     let gate = match &backing {
                         Backing::Service(gate) => Some(gate.as_ref()),
                         Backing::Document => None,
                     };
                     let result = saver::save(save, gate, &is_stopped);
-                    writing.fetch_sub(1, Ordering::SeqCst);
+                    drop(writing);
                     work.send(Message::Saved(result));
-                });
+                };
+                self.blocking(write, bug);
             }
             (Effect::CountHashes(path), _) => self.reading(move |work| {
                 let result = count_hashes(&path);
@@ -249,7 +267,7 @@ impl Performer {
             (Effect::Purge(what), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);
                 self.reading(move |work| {
-                    let purged = held::purge(&gate, what);
+                    let purged = held::purge(&gate, &what);
                     let failed = |error| Message::Notice(format!("Nothing was deleted: {}", words(&error)));
                     work.send(purged.unwrap_or_else(failed));
                 });
@@ -699,17 +717,15 @@ fn search_held(work: &Work, ticket: &Ticket, gate: &Gate, pattern: &Pattern) {
     let mut teller = Teller::<Vec<HitGroup>>::new(work, ticket);
     let (store, profile) = (gate.store(), gate.profile());
     let read = store.notes(profile, None).and_then(|notes| Ok((notes, store.every_report(profile)?)));
-    let reports = match read {
-        Ok((notes, reports)) => {
-            teller.found = search::notes(notes, pattern);
-            reports
-        }
+    let (notes, reports) = match read {
+        Ok(found) => found,
         Err(error) => {
             let ended = Some(Err(error.to_string()));
             return work.send(Message::Hits { search: ticket.number, groups: Vec::new(), searched: (0, 0), ended });
         }
     };
     let reports: Vec<_> = reports.into_iter().map(|(file, held)| search::Searched { file, held }).collect();
+    teller.found = search::notes(notes, pattern, &reports);
     let (all, mut done, mut unreadable) = (reports.len() as u64, 0, None);
     search::every_report(&reports, pattern, MOST_HITS, &mut |outcome| {
         done = outcome.searched;

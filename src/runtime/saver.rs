@@ -33,6 +33,8 @@ fn write(
             let job = Job { sources: std::slice::from_ref(source), what: *what, is_stopped };
             format.write(&job, &mut fresh).map(Some)
         }
+        Saved::Value { text, is_raw: true } => fresh.write_all(text.as_bytes()).map(|()| None),
+        Saved::Value { text, is_raw: false } => writeln!(fresh, "{}", text.visible().disarmed()).map(|()| None),
         Saved::Held(request) => {
             let held = gate.map(|gate| gate.held(request)).transpose().map_err(io::Error::other);
             held.and_then(|held| held.flatten().ok_or_else(|| io::Error::other("it is not held any more")))
