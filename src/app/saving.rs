@@ -21,7 +21,7 @@ pub enum Saved {
     /// A report, or a part of it.
     Report {
         /// The report.
-        source: Source,
+        source: Box<Source>,
         /// Which part.
         what: What,
         /// In which format.
@@ -65,7 +65,7 @@ pub struct SaveForm {
 enum Subject {
     /// Parts of a report; without one there are only values.
     Report {
-        source: Option<Source>,
+        source: Option<Box<Source>>,
         parts: Vec<Part>,
         chosen: usize,
     },
@@ -107,7 +107,7 @@ impl Part {
                 Ok(Saved::Value { text: text.clone(), is_raw: format.name == "raw" })
             }
             (Self::Of(what), Some(source)) if format.can_write(*what) => {
-                Ok(Saved::Report { source: source.clone(), what: *what, format })
+                Ok(Saved::Report { source: Box::new(source.clone()), what: *what, format })
             }
             (Self::Value(_), _) => Err(
                 "a value is written as .txt, in one line without teeth; raw before the name writes its bytes as they are"
@@ -122,7 +122,7 @@ impl SaveForm {
     /// A part of a report is to be written, the chosen one unless another is wanted; without a report, a value.
     #[must_use]
     pub fn export(source: Option<Source>, parts: Vec<Part>, chosen: usize) -> Self {
-        let subject = Subject::Report { source, parts, chosen };
+        let subject = Subject::Report { source: source.map(Box::new), parts, chosen };
         let mut form = Self { typed: String::new(), is_suggested: true, failure: None, is_under_way: false, subject };
         form.suggest();
         form
@@ -203,7 +203,7 @@ impl SaveForm {
             Subject::Report { source, parts, chosen } => {
                 let format = named.or_else(|| Format::of_file(path)).ok_or_else(formats)?;
                 let part = parts.get(*chosen).ok_or_else(|| "nothing to write".to_owned())?;
-                part.saved(source.as_ref(), format)?
+                part.saved(source.as_deref(), format)?
             }
         };
         Ok(Save { what, path: path.to_owned(), may_replace: false })

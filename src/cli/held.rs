@@ -4,7 +4,7 @@ use super::scripts::{print_json, print_text};
 use super::table::Table;
 use super::{Common, Failed};
 use crate::config::Folders;
-use crate::report::identifier::{Identifier, Sha256};
+use crate::report::identifier::Sha256;
 use crate::report::{Held as Thing, Holding, Purge, Retention};
 use crate::store::{Purged, Store, StoreError};
 use crate::text::{Untrusted, bytes, count, thousands};

@@ -1,11 +1,11 @@
 //! `behaview import`: reports that a colleague exported are held, and cost nothing from then on. Nothing is sent.
 
-use super::document;
+use super::document::{self, Value};
 use super::scripts::print_text;
 use super::{Common, Failed, parse_sha256};
 use crate::gate::import::{Import as One, ImportError, ImportedPage, Outcome, import, import_page};
-use crate::report::Imported;
-use crate::report::identifier::Identifier;
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::{Body, Imported};
 use crate::store::Store;
 use crate::text::Untrusted;
 use clap::Args;
@@ -61,26 +61,10 @@ impl Import {
         let (mut text, mut sums) = (String::new(), Sums::default());
         for path in &self.files {
             let from = Imported { from: Untrusted::from(document::name(path)), by: Untrusted::from(user()) };
-            let one = |body| {
-                let (file, now, replaces) = (file.as_ref(), crate::clock::now(), self.replace);
-                One { body, file, from: &from, now, replaces }
-            };
-            let found = document::all_values(path).unwrap_or_else(|error| vec![Err(error)]);
-            for value in found {
-                let page = value.as_ref().ok().filter(|value| value.is_page);
-                let page = page.map(|value| import_page(&store, &profile, &one(&value.body)));
-                if let Some(Ok(Some(page))) = page {
-                    text += &sums.page(path, &page);
-                    continue;
-                }
-                // What is held already stays, and a page that does not say which it is answers no question: report by report.
-                let bodies = value.and_then(|value| document::bodies(&value));
-                match bodies {
-                    Ok(bodies) => bodies.iter().for_each(|body| {
-                        text += &sums.line(path, Ok(import(&store, &profile, &one(body))));
-                    }),
-                    Err(error) => text += &sums.line(path, Err(error)),
-                }
+            let batch =
+                Batch { store: &store, profile: &profile, file: file.as_ref(), from: &from, replaces: self.replace };
+            for value in document::all_values(path).unwrap_or_else(|error| vec![Err(error)]) {
+                text += &batch.take(path, value, &mut sums);
             }
         }
         text += &format!("imported {}, held already {}, refused {}\n", sums.held, sums.same, sums.refused);
@@ -89,6 +73,38 @@ impl Import {
             return Err(Failed::bad_answer(format!("{} could not be imported", sums.refused)).into());
         }
         Ok(())
+    }
+}
+
+/// What is imported from one file, and where to.
+struct Batch<'a> {
+    store: &'a Store,
+    profile: &'a str,
+    file: Option<&'a Sha256>,
+    from: &'a Imported,
+    replaces: bool,
+}
+
+impl Batch<'_> {
+    /// Imports one value of the file, and says what came of it.
+    fn take(&self, path: &str, value: anyhow::Result<Value>, sums: &mut Sums) -> String {
+        if let Some(page) = value.as_ref().ok().filter(|value| value.is_page)
+            && let Ok(Some(page)) = import_page(self.store, self.profile, &self.one(&page.body))
+        {
+            return sums.page(path, &page);
+        }
+        // What is held already stays, and a page that does not say which it is answers no question: report by report.
+        match value.and_then(|value| document::bodies(&value)) {
+            Ok(bodies) => bodies
+                .iter()
+                .map(|body| sums.line(path, Ok(import(self.store, self.profile, &self.one(body)))))
+                .collect(),
+            Err(error) => sums.line(path, Err(error)),
+        }
+    }
+
+    fn one<'b>(&'b self, body: &'b Body) -> One<'b> {
+        One { body, file: self.file, from: self.from, now: crate::clock::now(), replaces: self.replaces }
     }
 }
 

@@ -21,8 +21,8 @@ pub(super) fn word(text: Untrusted) -> Untrusted {
 
 fn rank(text: Untrusted) -> usize {
     let word = word(text);
-    let is_it = |known: &&str| word.as_bytes().eq_ignore_ascii_case(known.as_bytes());
-    WORDS.iter().position(|words| words.iter().any(|known| is_it(&known))).unwrap_or(WORDS.len())
+    let is_one = |words: &&[&str]| words.iter().any(|known| word.as_bytes().eq_ignore_ascii_case(known.as_bytes()));
+    WORDS.iter().position(is_one).unwrap_or(WORDS.len())
 }
 
 /// The rows of some sections in an order of their own: the most severe first, those of one severity as they stand in the report.

@@ -5,9 +5,8 @@ use super::database::{Store, StoreError};
 use super::held::AnswerId;
 use super::inventory::{ON_DISK, beside, file_of_key};
 use crate::report::Purge;
-use crate::report::identifier::{Identifier, Sha256};
+use crate::report::identifier::Identifier;
 use crate::report::json::Raw;
-use jiff::Timestamp;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use std::collections::BTreeSet;
 
@@ -219,7 +218,9 @@ fn let_go(connection: &Connection) -> rusqlite::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::identifier::Sha256;
     use crate::text::Untrusted;
+    use jiff::Timestamp;
 
     #[test]
     fn a_store_of_the_time_before_lets_go_of_its_pages_too() {

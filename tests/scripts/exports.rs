@@ -152,9 +152,8 @@ fn identifiers_come_by_standard_input_and_one_that_is_not_there_is_told() {
     assert_eq!(dry["calls"].as_array().unwrap().iter().filter(|call| call["held"] == true).count(), 1);
     let path = desk.home.path().join("ids");
     std::fs::write(&path, format!("# ours\n{}\n{}\n", ids[0], ids[1])).unwrap();
-    let piped =
-        desk.command(&["export", "--offline", "--format", "json", "-"]).stdin(std::fs::File::open(&path).unwrap());
-    let piped = json(&piped.output().unwrap());
+    let mut piped = desk.command(&["export", "--offline", "--format", "json", "-"]);
+    let piped = json(&piped.stdin(std::fs::File::open(&path).unwrap()).output().unwrap());
     assert_eq!(piped["data"].as_array().unwrap().len(), 2);
 }
 
