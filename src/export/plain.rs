@@ -41,6 +41,10 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
         if let Some(note) = noted.whole {
             writeln!(out, "{}", words(note))?;
         }
+        for (item, note) in &noted.lost {
+            let item = format!("{} {}", item.attribute.visible(), item.text.visible().disarmed());
+            writeln!(out, "{}  (on {item}, which is not in this report any more)", words(note))?;
+        }
         for (_, place) in job.places(&report) {
             job.go_on()?;
             let note = noted.at(place).map(|note| format!("  ({})", words(note))).unwrap_or_default();

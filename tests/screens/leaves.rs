@@ -2,7 +2,7 @@
 
 use crate::stage::{Stage, file, options};
 use behaview::app::model::Service;
-use behaview::app::{Here, Model, PANES, Size};
+use behaview::app::{Here, Model, Overlay, PANES, Size};
 use behaview::export::{Format, Job, Source, What};
 use behaview::report::Body;
 use behaview::runtime::{Backing, Session};
@@ -93,17 +93,19 @@ fn all_details(bytes: &[u8]) -> String {
         session.press("g".parse().unwrap());
         for _ in 0..session.model().open().unwrap().count(info.pane) {
             session.press("enter".parse().unwrap());
-            let mut is_first = true;
+            let mut rows = overlay(&mut session);
+            text += &title(&session);
             loop {
-                let before = overlay(&mut session);
-                if std::mem::take(&mut is_first) {
-                    text += &title(&session);
-                }
-                text += &before;
+                text += &squeezed(&rows.concat());
+                let before = top(&session);
                 session.press("pgdn".parse().unwrap());
-                if overlay(&mut session) == before {
+                rows = overlay(&mut session);
+                // The last page begins with rows that have been seen.
+                let new = top(&session) - before;
+                if new == 0 {
                     break;
                 }
+                rows.drain(..rows.len() - new);
             }
             session.press("esc".parse().unwrap());
             session.press("j".parse().unwrap());
@@ -127,16 +129,23 @@ fn title(session: &Session<TestBackend>) -> String {
     squeezed(words.split("━").next().unwrap_or_default())
 }
 
-/// What stands in the frame that is over the screen, its rows joined, without blanks.
-fn overlay(session: &mut Session<TestBackend>) -> String {
+/// The first row of the detail that is shown.
+fn top(session: &Session<TestBackend>) -> usize {
+    match &session.model().overlay {
+        Some(Overlay::Detail(detail)) => detail.top,
+        other => panic!("no detail: {other:?}"),
+    }
+}
+
+/// The rows in the frame that is over the screen.
+fn overlay(session: &mut Session<TestBackend>) -> Vec<String> {
     // Drawn anew: unlike a terminal, the backend keeps what stood under the second half of a wide letter.
     session.terminal_mut().clear().unwrap();
     session.draw().unwrap();
     let rows = rows(session);
     let top = rows.iter().rposition(|row| row.starts_with('┏')).expect("something stands over the screen");
     let inside = rows[top + 1..].iter().take_while(|row| row.starts_with('┃'));
-    let inside = inside.map(|row| row.trim_start_matches('┃').trim_end_matches('┃').to_owned());
-    squeezed(&inside.collect::<String>())
+    inside.map(|row| row.trim_start_matches('┃').trim_end_matches('┃').to_owned()).collect()
 }
 
 fn squeezed(text: &str) -> String {
