@@ -9,7 +9,7 @@ use super::saving::{Part, Save, SaveForm};
 use crate::export::{self, Source, What};
 use crate::report::json::{Kind, Raw};
 use crate::report::{Pane, Piece, Place};
-use crate::text::{Untrusted, thousands};
+use crate::text::{Untrusted, count};
 
 /// The longest text that is handed to a terminal's clipboard, in bytes: many take no more.
 pub const LONGEST_COPY: usize = 64 * 1024;
@@ -87,14 +87,14 @@ impl Model {
         let (what, line) = match &self.overlay {
             Some(Overlay::Indicators(list)) => {
                 let values = list.shown().iter().map(|indicator| indicator.defanged().to_string());
-                (format!("{} indicators", thousands(list.shown().len() as u64)), joined(values))
+                (count(list.shown().len() as u64, "indicator"), joined(values))
             }
             _ => {
                 let Some((pane, open)) = self.focused().zip(self.open()) else { return Vec::new() };
                 let state = self.pane_state(pane);
-                let count = state.count(&open.report, pane);
-                let lines = (0..count).filter_map(|at| self.line(state.place(&open.report, pane, at)?));
-                (format!("{} rows of {}", thousands(count as u64), pane.name()), joined(lines))
+                let rows = state.count(&open.report, pane);
+                let lines = (0..rows).filter_map(|at| self.line(state.place(&open.report, pane, at)?));
+                (format!("{} of {}", count(rows as u64, "row"), pane.name()), joined(lines))
             }
         };
         match line {

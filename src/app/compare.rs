@@ -441,6 +441,14 @@ impl Model {
         self.with_comparison(|compare| compare.step_pane(forward))
     }
 
+    /// Shows the items of one pane only; where that is done already, those of all.
+    pub(super) fn compare_in(&mut self, pane: Pane) -> Vec<Effect> {
+        self.with_comparison(|compare| {
+            compare.pane = Some(pane).filter(|pane| compare.pane != Some(*pane));
+            compare.refresh();
+        })
+    }
+
     pub(super) fn compare_find(&mut self) -> Vec<Effect> {
         self.with_comparison(|compare| compare.is_typing = true)
     }

@@ -305,7 +305,7 @@ mod tests {
         let palette = Palette::everything(&model);
         let (first, last) = (palette.matching()[0].clone(), palette.matching().pop().unwrap().clone());
         assert_eq!((first.name, first.off), ("find-held", None));
-        assert_eq!(last.off.as_deref(), Some("it works in the list of sandboxes and in panes"));
+        assert_eq!(last.off.as_deref(), Some("it works in the list of sandboxes, in panes and in a comparison"));
         let keys = Palette::keys(&model);
         assert!(keys.matching().iter().all(|item| item.off.is_none() && !item.keys.is_empty()));
     }

@@ -89,6 +89,8 @@ pub(super) const VALUED: Places =
 pub(super) const ROWS: Places = Places::of(&[Place::Pane, Place::Indicators]);
 /// Where there is a report or a row to write a note on.
 pub(super) const NOTED: Places = Places::of(&[Place::List, Place::Pane, Place::Page]);
+/// Where a pane is gone to, or its items are compared.
+pub(super) const PANED: Places = Places::of(&[Place::List, Place::Pane, Place::Matrix]);
 /// List and panes.
 pub(super) const FILE: Places = Places::of(&[Place::List, Place::Pane]);
 /// Wherever nothing stands over the screen.
@@ -215,6 +217,7 @@ impl Places {
             EVERYWHERE => "everywhere".to_owned(),
             READING => "where nothing is typed".to_owned(),
             OPEN => "where nothing stands over the screen".to_owned(),
+            PANED => "in the list of sandboxes, in panes and in a comparison".to_owned(),
             FILE => "in the list of sandboxes and in panes".to_owned(),
             NOTED => "in the list of sandboxes, in panes and where a row is shown whole".to_owned(),
             VALUED => {

@@ -213,12 +213,9 @@ impl SaveForm {
 /// How a format is said.
 #[must_use]
 pub fn formats() -> String {
-    let rows = FORMATS
-        .iter()
-        .filter(|format| format.name != "raw")
-        .map(|format| format!(".{} {}", format.extension, format.about));
+    let named = FORMATS.iter().filter(|format| format.name != "raw").map(|format| format!(".{}", format.extension));
     format!(
         "the end of the name says the format: {}; raw before the name writes the bytes as received",
-        rows.collect::<Vec<_>>().join(", ")
+        named.collect::<Vec<_>>().join(", ")
     )
 }

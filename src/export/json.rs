@@ -128,8 +128,10 @@ fn write_section(report: &Report, section: &Section, out: &mut dyn Write) -> io:
     let mut rewriter = Rewriter::new(out, Strings::Plain);
     rewriter.feed(opening)?;
     if !section.is_empty() {
-        for window in report.body.slice(start..end).windows() {
-            rewriter.feed(&window?)?;
+        let body = report.body.slice(start..end);
+        let mut windows = body.windows();
+        while let Some(window) = windows.read()? {
+            rewriter.feed(window)?;
         }
     }
     rewriter.finish()

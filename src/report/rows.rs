@@ -6,7 +6,6 @@ use super::identifier::Identifier;
 use super::index::{Batch, Form, Index, Section};
 use super::json::{Event, Kind, Raw, Scanner};
 use super::note::Item;
-use super::records::{Step, leaves};
 use super::severity;
 use crate::text::Untrusted;
 use std::borrow::Cow;
@@ -339,7 +338,7 @@ fn record_pieces(raw: Raw<'_>, fields: &'static [Field]) -> Vec<Piece> {
         }
         pieces.push(match field.role {
             Role::Severity => Piece::Detail(severity::word(compact(*value))),
-            Role::Evidence => Piece::Detail(evidence(*value)),
+            Role::Evidence => Piece::Detail(severity::evidence(*value)),
             // What the row is about is the first that is said.
             Role::Said if has_value => Piece::Detail(compact(*value)),
             Role::Said => Piece::Value(compact(*value)),
@@ -355,32 +354,6 @@ fn record_pieces(raw: Raw<'_>, fields: &'static [Field]) -> Vec<Piece> {
         more => pieces.push(Piece::Own(format!(" · {more} more").into())),
     }
     pieces
-}
-
-/// What something was seen by, in one line: each value with its name, but for a reference, whose value is all that tells.
-fn evidence(raw: Raw<'_>) -> Untrusted {
-    let (mut joined, mut count) = (Vec::new(), 0_usize);
-    leaves(raw.bytes(), &mut |way, value| {
-        let name = match way.last() {
-            Some(Step::Member(name)) => name.as_bytes(),
-            Some(Step::Element(_)) | None => b"",
-        };
-        if name == b"ref" {
-            return;
-        }
-        count += 1;
-        if count > JOINED {
-            return;
-        }
-        let before: &[u8] = if joined.is_empty() { b"" } else { b", " };
-        let is_told = !matches!(name, b"" | b"value");
-        joined.extend([before, if is_told { name } else { b"" }, if is_told { b"=" } else { b"" }].concat());
-        joined.extend_from_slice(value.text().as_bytes());
-    });
-    if count > JOINED {
-        joined.extend_from_slice(format!(", +{}", count - JOINED).as_bytes());
-    }
-    Untrusted::from(joined)
 }
 
 /// `name: value` of an object that is no record.

@@ -1,7 +1,8 @@
-//! How severe a row is, by the word that its sandbox gives it; and the order in which rows are shown by it.
+//! How severe a row is, by the word that its sandbox gives it, and what that was seen by; and the order in which rows are shown.
 
 use super::index::Section;
 use super::json::Raw;
+use super::records::{Step, leaves};
 use super::rows::Report;
 use crate::text::Untrusted;
 use std::collections::BTreeMap;
@@ -19,10 +20,39 @@ pub(super) fn word(text: Untrusted) -> Untrusted {
     text.as_bytes().strip_prefix(PREFIX).map(Untrusted::from).unwrap_or(text)
 }
 
+/// The most values of evidence that are told before the rest is counted.
+const MOST: usize = 8;
+
 fn rank(text: Untrusted) -> usize {
     let word = word(text);
     let is_one = |words: &&[&str]| words.iter().any(|known| word.as_bytes().eq_ignore_ascii_case(known.as_bytes()));
     WORDS.iter().position(is_one).unwrap_or(WORDS.len())
+}
+
+/// What something was seen by, in one line: each value with its name, but for a reference, whose value is all that tells.
+pub(super) fn evidence(raw: Raw<'_>) -> Untrusted {
+    let (mut joined, mut count) = (Vec::new(), 0_usize);
+    leaves(raw.bytes(), &mut |way, value| {
+        let name = match way.last() {
+            Some(Step::Member(name)) => name.as_bytes(),
+            Some(Step::Element(_)) | None => b"",
+        };
+        if name == b"ref" {
+            return;
+        }
+        count += 1;
+        if count > MOST {
+            return;
+        }
+        let before: &[u8] = if joined.is_empty() { b"" } else { b", " };
+        let is_told = !matches!(name, b"" | b"value");
+        joined.extend([before, if is_told { name } else { b"" }, if is_told { b"=" } else { b"" }].concat());
+        joined.extend_from_slice(value.text().as_bytes());
+    });
+    if count > MOST {
+        joined.extend_from_slice(format!(", +{}", count - MOST).as_bytes());
+    }
+    Untrusted::from(joined)
 }
 
 /// The rows of some sections in an order of their own: the most severe first, those of one severity as they stand in the report.

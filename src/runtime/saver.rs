@@ -38,7 +38,7 @@ fn write(
         Saved::Held(request) => {
             let held = gate.map(|gate| gate.held(request)).transpose().map_err(io::Error::other);
             held.and_then(|held| held.flatten().ok_or_else(|| io::Error::other("it is not held any more")))
-                .and_then(|held| held.body.windows().try_for_each(|window| fresh.write_all(&window?)))
+                .and_then(|held| held.body.copy_to(&mut fresh))
                 .map(|()| None)
         }
     };

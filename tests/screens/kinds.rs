@@ -31,7 +31,9 @@ fn stage(word: &str, entry: usize) -> Stage {
     let found: Sha256 = file(word);
     let mut stage = Stage::at(found, Options { rows, ..options() });
     stage.keys("enter");
-    (0..entry).for_each(|_| drop(stage.keys("j")));
+    for _ in 0..entry {
+        stage.keys("j");
+    }
     stage.keys("enter");
     stage
 }

@@ -28,7 +28,9 @@ fn fixtures() -> Vec<(String, Vec<u8>)> {
 fn made(word: &str, entry: usize) -> Vec<u8> {
     let mut stage = Stage::at(file(word), options());
     stage.keys("enter");
-    (0..entry).for_each(|_| drop(stage.keys("j")));
+    for _ in 0..entry {
+        stage.keys("j");
+    }
     stage.keys("enter");
     stage.session.model().open().expect("it is open").report.body.whole().unwrap()
 }
