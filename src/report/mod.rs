@@ -33,6 +33,7 @@ pub mod rows;
 pub mod rules;
 mod stream;
 pub mod tree;
+mod values;
 
 pub use attributes::{ATTRIBUTES, Attribute, Pane};
 pub use body::Body;
