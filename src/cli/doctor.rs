@@ -3,8 +3,8 @@
 
 mod terminal;
 
+use super::output::{print_json, print_text};
 use super::quota::ask_balances;
-use super::scripts::{print_json, print_text};
 use super::table::Table;
 use super::{Common, setup};
 use crate::config::{Config, FILE_VARIABLE, Folders, SETTINGS};
@@ -90,18 +90,19 @@ impl Doctor {
 
     fn look(&self, common: &Common) -> Vec<Check> {
         let mut checks = vec![Check::good("behaview", env!("CARGO_PKG_VERSION"))];
-        let (folders, config) = match (Folders::find(), common.config()) {
-            (Ok(folders), Ok((_, config))) => (folders, config),
-            (_, Err(error)) => {
-                checks.push(Check::wrong(
-                    "config",
-                    format!("{error:#}"),
-                    "correct it; behaview config check names every mistake",
-                ));
+        let folders = match Folders::find() {
+            Ok(folders) => folders,
+            Err(error) => {
+                checks.push(Check::wrong("config", error.to_string(), "set HOME"));
                 return checks;
             }
-            (Err(error), _) => {
-                checks.push(Check::wrong("config", error.to_string(), "set HOME"));
+        };
+        let (_, config) = match common.config() {
+            Ok(read) => read,
+            Err(error) => {
+                checks.push(Check::wrong("config", format!("{error:#}"), "correct it; until then nothing else runs"));
+                checks.extend(terminal::checks());
+                checks.extend([store(&folders), state(&folders)]);
                 return checks;
             }
         };

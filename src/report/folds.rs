@@ -206,7 +206,8 @@ impl Folds {
 
     /// Counts the visible rows before each stretch, from one on.
     fn count_visible(&mut self, first: usize) {
-        let mut hidden = first.checked_sub(1).and_then(|last| self.hidden.get(last)).map_or(0, |last| last.end - last.before);
+        let mut hidden =
+            first.checked_sub(1).and_then(|last| self.hidden.get(last)).map_or(0, |last| last.end - last.before);
         for stretch in self.hidden.iter_mut().skip(first) {
             stretch.before = stretch.start - hidden;
             hidden += stretch.end - stretch.start;

@@ -98,7 +98,8 @@ pub fn measure(stage: &Stage, table: &mut Table) {
     let mut figures: Vec<Vec<Measured>> =
         reports.iter().map(|_| OURS.iter().map(|_| Measured::default()).collect()).collect();
     let mut idle = [Idle::default(), Idle::default()];
-    let mut peers: Vec<_> = peers::on(stage.largest()).into_iter().map(|peer| (peer, <[Measured; 2]>::default())).collect();
+    let mut peers: Vec<_> =
+        peers::on(stage.largest()).into_iter().map(|peer| (peer, <[Measured; 2]>::default())).collect();
     for _ in 0..stage.wanted.reps {
         for ((report, figures), idle) in reports.iter().zip(&mut figures).zip(&mut idle) {
             run(stage, report, figures, idle);
@@ -135,7 +136,9 @@ fn ratios(table: &mut Table, figures: &[Vec<Measured>], peers: &[(peers::Peer, [
         for (peer, [_, page]) in peers {
             let (name, ours) = (peer.program.name.as_str(), &large.times);
             match name {
-                "jless" => table.ratio(&format!("{what}: against a page in jless"), ours.median(), page.times.median(), 1.0),
+                "jless" => {
+                    table.ratio(&format!("{what}: against a page in jless"), ours.median(), page.times.median(), 1.0)
+                }
                 "less" => {
                     let (ours, theirs) = (ours.quantile(0.99), page.times.quantile(0.99));
                     table.ratio(&format!("{what}: p99 against a page in less"), ours, theirs, 1.2);

@@ -118,9 +118,7 @@ impl Pattern {
     #[must_use]
     pub fn narrows(&self, other: &Self) -> bool {
         match (&self.kind, &other.kind) {
-            (Kind::Words(mine), Kind::Words(theirs)) => {
-                self.how == other.how && theirs.stand_in(mine.finder.needle())
-            }
+            (Kind::Words(mine), Kind::Words(theirs)) => self.how == other.how && theirs.stand_in(mine.finder.needle()),
             _ => self.how == other.how && self.words == other.words,
         }
     }

@@ -57,8 +57,7 @@ fn naive_by(report: &Report, has: impl Fn(&Untrusted) -> bool) -> Vec<(usize, u3
         };
         let lines = report.lines(section, row).unwrap();
         lines.iter().any(|line| {
-            line.value.as_ref().is_some_and(&has)
-                || line.name.as_ref().is_some_and(|name| is_data(line) && has(name))
+            line.value.as_ref().is_some_and(&has) || line.name.as_ref().is_some_and(|name| is_data(line) && has(name))
         })
     };
     let all = (0..report.index.sections.len())
@@ -107,8 +106,7 @@ fn the_inside_of_an_escape_is_no_text() {
 fn pieces_and_rows_of_any_size_are_searched_whole() {
     let long = "x".repeat(3_000_000);
     let many: Vec<String> = (0..60_000).map(|n| format!("C:\\folder\\{n:06}\\Some.dll")).collect();
-    let json =
-        json!({"files_opened": many, "tags": [long.clone() + "Needle", "short needle"], "modules_loaded": many});
+    let json = json!({"files_opened": many, "tags": [long.clone() + "Needle", "short needle"], "modules_loaded": many});
     let report = report(&json.to_string());
     let pattern = Pattern::new("needle", How::default()).unwrap();
     assert_eq!(found(&report, &pattern, 2).len(), 2);
@@ -141,12 +139,12 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 fn value() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![3 => text().prop_map(Value::from), 1 => any::<u16>().prop_map(Value::from), 1 => Just(Value::Null)];
+    let leaf =
+        prop_oneof![3 => text().prop_map(Value::from), 1 => any::<u16>().prop_map(Value::from), 1 => Just(Value::Null)];
     leaf.prop_recursive(3, 12, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::btree_map(text(), inner, 0..4)
-                .prop_map(|map| Value::Object(map.into_iter().collect())),
+            prop::collection::btree_map(text(), inner, 0..4).prop_map(|map| Value::Object(map.into_iter().collect())),
         ]
     })
 }
