@@ -89,6 +89,14 @@ impl Report {
         Self { body, index: Arc::new(index) }
     }
 
+    /// The same report in memory, its bytes and its index: for who looks at all of it again and again.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn unpacked(&self) -> io::Result<Self> {
+        Ok(Self::new(self.body.unpacked()?, self.index.unpacked()?))
+    }
+
     /// Adds what was found next. An index that somebody else still looks at is left to them as it was.
     pub fn absorb(&mut self, batch: Batch) {
         Arc::make_mut(&mut self.index).absorb(batch);

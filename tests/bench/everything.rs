@@ -61,7 +61,8 @@ pub fn measure(stage: &Stage, table: &mut Table) {
             running.settle();
             let pressed = running.press(&[b"\x1b[200~", NEEDLE.as_bytes(), b"\x1b[201~"].concat());
             Figure::time(&mut first, running.until_that(pressed, "the first hit", |screen| screen.contains(" hit")));
-            let is_done = |screen: &str| screen.contains(&format!("{count} of {count} reports")) && !screen.contains("searching");
+            let is_done =
+                |screen: &str| screen.contains(&format!("{count} of {count} reports")) && !screen.contains("searching");
             Figure::time(&mut all, running.until_that(pressed, "the last report", is_done));
             Figure::add(&mut memory, running.peak().unwrap_or(f64::NAN) / 1e6);
         }

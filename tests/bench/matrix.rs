@@ -1,8 +1,8 @@
 //! The comparison of six sandboxes, beside one pass over their strings.
 
+use crate::Stage;
 use crate::figures::{Figure, Table};
 use crate::report;
-use crate::Stage;
 use behaview::report::compare::Matrix;
 use behaview::report::{Body, Index};
 use std::time::Instant;
@@ -31,7 +31,8 @@ pub fn measure(stage: &Stage, table: &mut Table) {
             items = Matrix::of(&bodies).unwrap().items().len();
             matrix.time(started.elapsed());
         }
-        let size_words = if size < 1_000_000 { format!("{} KB", size / 1_000) } else { format!("{} MB", size / 1_000_000) };
+        let size_words =
+            if size < 1_000_000 { format!("{} KB", size / 1_000) } else { format!("{} MB", size / 1_000_000) };
         table.row(&format!("six of {size_words}: one pass over their strings, ms"), "one thread", pass.words());
         table.row(&format!("six of {size_words}: {items} items, ms"), "behaview", matrix.words());
         if size == MEASURED {

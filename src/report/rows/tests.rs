@@ -79,14 +79,7 @@ fn lines_take_a_value_apart_without_losing_a_leaf() {
     let shape: Vec<_> = found.iter().map(|l| (l.depth, l.name.is_some(), l.value.is_some())).collect();
     assert_eq!(
         shape,
-        [
-            (0, false, false),
-            (1, true, false),
-            (2, false, true),
-            (2, false, false),
-            (3, true, true),
-            (1, true, true)
-        ]
+        [(0, false, false), (1, true, false), (2, false, true), (2, false, false), (3, true, true), (1, true, true)]
     );
 }
 
