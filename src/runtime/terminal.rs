@@ -1,28 +1,23 @@
 //! The real terminal: taken over, listened to, and given back however the program ends.
 
-use super::background::{self, Late};
+use super::background;
 use super::clipboard::Way;
+use super::keyboard::{Input, Keyboard};
 use super::painter::Painter;
 use super::signals::{self, Ending, Signals, Stops};
 use super::{Backing, Exit, Session, Turn};
-use crate::app::key::Named;
-use crate::app::pointer::{Does, Pointer};
-use crate::app::{Effect, Key, Message, Model, Size};
+use crate::app::{Effect, Message, Model, Size};
 use crate::text::Untrusted;
 use crate::view::{Depth, Look, Theme};
-use crossterm::event::{
-    self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event, KeyCode,
-    KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
-};
+use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use crossterm::{cursor, execute};
 use ratatui::Terminal;
-use ratatui::backend::Backend;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
-use std::time::Duration;
+use std::time::Instant;
 
 /// There is no terminal to draw on.
 #[derive(Debug, thiserror::Error)]
@@ -54,19 +49,18 @@ pub struct Display {
 }
 
 impl Display {
-    /// The look that fits the terminal, which is asked if nothing else says; and what takes out an answer that comes late.
-    fn look(self) -> (Look, Late) {
+    /// The look that fits the terminal, which is asked if nothing else says; and what was typed while it was asked.
+    fn look(self, keyboard: &mut Keyboard) -> (Look, Vec<Input>) {
         let look = |theme| Look { theme, depth: self.depth };
         let variable = std::env::var("COLORFGBG").ok().and_then(|value| background::of_variable(&value));
-        let (is_light, is_late) = match (self.theme, variable) {
-            (Some(theme), _) => return (look(theme), Late::default()),
-            _ if self.depth == Depth::None => return (look(Theme::Mono), Late::default()),
-            (None, Some(is_light)) => (Some(is_light), false),
+        let (is_light, typed) = match (self.theme, variable) {
+            (Some(theme), _) => return (look(theme), Vec::new()),
+            _ if self.depth == Depth::None => return (look(Theme::Mono), Vec::new()),
+            (None, Some(is_light)) => (Some(is_light), Vec::new()),
             // A terminal that cannot be asked has the usual background.
-            (None, None) => background::ask().unwrap_or_default(),
+            (None, None) => background::ask(keyboard).unwrap_or_default(),
         };
-        let theme = if is_light == Some(true) { Theme::Light } else { Theme::Dark };
-        (look(theme), Late::new(is_late))
+        (look(if is_light == Some(true) { Theme::Light } else { Theme::Dark }), typed)
     }
 }
 
@@ -141,10 +135,11 @@ pub fn run(
     let ending = signals.tell(session.outbox(), Stops::Aside)?;
     let takes_mouse = display.takes_mouse;
     let mut taken = TakenOver::now(takes_mouse)?;
-    let (look, mut late) = display.look();
+    let mut keyboard = Keyboard::open()?;
+    let (look, typed) = display.look(&mut keyboard);
     session.set_look(look);
-    read_ahead(&session, &mut late)?;
-    listen(session.outbox(), session.frames(), late, ending.clone())?;
+    read_ahead(&session.outbox(), &mut keyboard, typed)?;
+    listen(session.outbox(), session.frames(), keyboard, ending.clone())?;
     watch(ending.clone())?;
     session.draw()?;
     session.begin(first);
@@ -169,27 +164,21 @@ pub fn run(
 }
 
 /// Takes in what was typed before there was a screen: it moves and quits, but it was no answer to a price.
-fn read_ahead<B: Backend>(session: &Session<B>, late: &mut Late) -> io::Result<()>
-where
-    B::Error: Send + Sync + 'static,
-{
-    while event::poll(Duration::ZERO)? {
-        if let Some(message) = message(event::read()?, 0).and_then(|message| late.pass(message)) {
-            // A loop that has ended needs no keys.
-            let _ = session.outbox().send(message);
-        }
+fn read_ahead(outbox: &Sender<Message>, keyboard: &mut Keyboard, mut typed: Vec<Input>) -> io::Result<()> {
+    while let Some(input) = keyboard.next(Some(Instant::now()))? {
+        typed.push(input);
     }
+    // A loop that has ended needs no keys.
+    typed.into_iter().filter_map(|input| input.message(0)).for_each(|message| drop(outbox.send(message)));
     Ok(())
 }
 
 /// Reads the keyboard on a thread of its own; it ends with the terminal.
-fn listen(outbox: Sender<Message>, frames: Arc<AtomicU64>, mut late: Late, ending: Ending) -> io::Result<()> {
+fn listen(outbox: Sender<Message>, frames: Arc<AtomicU64>, mut keyboard: Keyboard, ending: Ending) -> io::Result<()> {
     let read = move || {
-        while let Ok(event) = event::read() {
-            let message = message(event, frames.load(Ordering::SeqCst));
-            if let Some(message) = message.and_then(|message| late.pass(message))
-                && outbox.send(message).is_err()
-            {
+        while let Ok(input) = keyboard.next(None) {
+            let message = input.and_then(|input| input.message(frames.load(Ordering::SeqCst)));
+            if message.is_some_and(|message| outbox.send(message).is_err()) {
                 return;
             }
         }
@@ -214,60 +203,6 @@ fn watch(ending: Ending) -> io::Result<()> {
 #[cfg(not(unix))]
 fn watch(_: Ending) -> io::Result<()> {
     Ok(())
-}
-
-/// What an event says; keys with the number of the last frame that was drawn when they were read.
-fn message(event: Event, frame: u64) -> Option<Message> {
-    match event {
-        Event::Key(event) if event.kind != KeyEventKind::Release => {
-            key(event.code, event.modifiers).map(|key| Message::Typed { key, frame })
-        }
-        Event::Mouse(event) => pointer(event).map(Message::Pointer),
-        Event::Paste(text) => Some(Message::Paste(text)),
-        Event::Resize(width, height) => Some(Message::Resize(Size { width, height })),
-        _ => None,
-    }
-}
-
-fn pointer(event: MouseEvent) -> Option<Pointer> {
-    let does = match event.kind {
-        MouseEventKind::Down(MouseButton::Left) => Does::Press,
-        MouseEventKind::Drag(MouseButton::Left) => Does::Drag,
-        MouseEventKind::Up(MouseButton::Left) => Does::Release,
-        MouseEventKind::ScrollUp => Does::Up,
-        MouseEventKind::ScrollDown => Does::Down,
-        _ => return None,
-    };
-    Some(Pointer { x: event.column, y: event.row, does })
-}
-
-fn key(code: KeyCode, modifiers: KeyModifiers) -> Option<Key> {
-    let named = match code {
-        KeyCode::Char(c) if modifiers.contains(KeyModifiers::CONTROL) => {
-            return Some(Key::Ctrl(c.to_ascii_lowercase()));
-        }
-        KeyCode::Char(c) if modifiers.contains(KeyModifiers::ALT) => return Some(Key::Alt(c)),
-        KeyCode::Char(_) if modifiers.contains(KeyModifiers::META) => return None,
-        KeyCode::Char(c) => return Some(Key::Char(c)),
-        KeyCode::F(number) => return Some(Key::F(number)),
-        KeyCode::Enter => Named::Enter,
-        KeyCode::Esc => Named::Esc,
-        KeyCode::Tab => Named::Tab,
-        KeyCode::BackTab => Named::BackTab,
-        KeyCode::Backspace => Named::Backspace,
-        KeyCode::Delete => Named::Delete,
-        KeyCode::Insert => Named::Insert,
-        KeyCode::Up => Named::Up,
-        KeyCode::Down => Named::Down,
-        KeyCode::Left => Named::Left,
-        KeyCode::Right => Named::Right,
-        KeyCode::Home => Named::Home,
-        KeyCode::End => Named::End,
-        KeyCode::PageUp => Named::PageUp,
-        KeyCode::PageDown => Named::PageDown,
-        _ => return None,
-    };
-    Some(Key::Named(named))
 }
 
 /// From now on a panic gives the terminal back first, and its words pass the escaper: they may quote a report.

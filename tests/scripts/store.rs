@@ -234,3 +234,27 @@ fn what_the_store_is_made_of_is_the_owners_alone_under_any_umask() {
     assert_eq!(mode(&folder), 0o700);
     assert!(files(&folder).iter().all(|file| mode(file) == 0o600));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_grow_loses_no_answer_that_was_paid_for() {
+    let desk = Desk::new();
+    // Blocks of 512 bytes: the store takes a few answers, but none of this length.
+    let id = identifiers().into_iter().find(|id| id.contains("CAPE")).unwrap();
+    let limited = |blocks: u32, arguments: &[&str]| {
+        let mut shell = Command::new("sh");
+        let program = desk.command(arguments);
+        shell.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        shell.arg("-c").arg(format!("ulimit -f {blocks}; exec \"$0\" \"$@\"")).arg(program.get_program());
+        shell.args(program.get_args()).stdin(Stdio::null()).output().unwrap()
+    };
+    drop(desk.run(&["held"]));
+    let output = limited(0, &["show", &id]);
+    assert!(is_civil(&output) && !errors(&output).is_empty(), "{output:?}");
+    for blocks in [8, 64, 120, 200] {
+        let output = limited(blocks, &["show", "--refresh", &id]);
+        assert!(is_civil(&output), "{output:?}");
+        assert!(output.status.success() || !errors(&output).is_empty(), "{output:?}");
+    }
+    assert!(counted(&desk) >= desk.paid() as u64);
+}
