@@ -126,7 +126,19 @@ impl Scroll {
             Move::First => 0,
             Move::Last => last,
         };
+        if matches!(movement, Move::Up(1) | Move::Down(1)) {
+            self.turn(count, height);
+        }
         self.settle(count, height);
+    }
+
+    /// A step past an end of the window turns half a page: between two turns the rows stand still while they are read, and a step
+    /// changes two of them.
+    fn turn(&mut self, count: usize, height: usize) {
+        let shown = self.top..self.top.saturating_add(height.max(1));
+        if !shown.contains(&self.cursor) {
+            self.top = self.cursor.saturating_sub(height / 2).min(count.saturating_sub(height));
+        }
     }
 
     /// Brings cursor and window back among the rows, after rows or height have changed.
