@@ -46,7 +46,7 @@ impl Model {
             Some(Overlay::Indicators(list)) => list.chosen().map(|chosen| chosen.defanged().to_string()),
             _ => None,
         };
-        let line = line.unwrap_or_else(|| text.visible().disarmed().to_string());
+        let line = line.unwrap_or_else(|| self.harmless(&text));
         self.copy(what, line.into_bytes())
     }
 
@@ -173,6 +173,14 @@ impl Model {
         report.row(place.section, place.row).pieces.into_iter().find_map(value)
     }
 
+    /// A text of the pane that is looked at, without teeth.
+    fn harmless(&self, text: &Untrusted) -> String {
+        let visible = text.visible();
+        let safe =
+            if self.focused() == Some(Pane::Network) { visible.disarmed_among_hosts() } else { visible.disarmed() };
+        safe.to_string()
+    }
+
     /// A row as the pane shows it, in one line without teeth.
     fn line(&self, place: Place) -> Option<String> {
         let row = self.open()?.report.row(place.section, place.row);
@@ -181,7 +189,7 @@ impl Model {
             Label::Named(name) => name.visible().to_string(),
         };
         let pieces = row.pieces.iter().map(|piece| match piece {
-            Piece::Value(text) | Piece::Detail(text) => text.visible().disarmed().to_string(),
+            Piece::Value(text) | Piece::Detail(text) => self.harmless(text),
             Piece::Own(words) => words.to_string(),
         });
         let gap = if label.is_empty() { "" } else { " " };

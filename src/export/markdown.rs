@@ -59,7 +59,7 @@ fn write_rows(job: &Job<'_>, report: &Report, out: &mut dyn Write) -> io::Result
             writeln!(out, "\n## {} {}\n", title(pane), report.count(pane))?;
             last = Some(pane);
         }
-        write_row(report, place, out)?;
+        write_row(report, pane, place, out)?;
         rows += 1;
     }
     Ok(rows)
@@ -71,7 +71,7 @@ fn title(pane: Pane) -> String {
 }
 
 /// A row as an item of a list; of an object each leaf as an item below it.
-fn write_row(report: &Report, place: Place, out: &mut dyn Write) -> io::Result<()> {
+fn write_row(report: &Report, pane: Pane, place: Place, out: &mut dyn Write) -> io::Result<()> {
     let record = report.record(place)?;
     let (name, member) = attribute(report, place, &record);
     let label = match report.section(place.section).and_then(|section| section.attribute) {
@@ -88,31 +88,33 @@ fn write_row(report: &Report, place: Place, out: &mut dyn Write) -> io::Result<(
     let member = member.map(|member| code(member.visible().as_str()) + " ").unwrap_or_default();
     let raw = Raw::new(&record.value);
     if matches!(raw.kind(), Kind::Text | Kind::Word) {
-        return writeln!(out, "{indent}- {level}{label}{member}{}", value(&raw.text()));
+        return writeln!(out, "{indent}- {level}{label}{member}{}", value(pane, &raw.text()));
     }
-    let lead = lead(raw);
+    let lead = lead(pane, raw);
     writeln!(out, "{indent}- {level}{label}{member}{lead}")?;
     let mut written = Ok(());
     leaves(&record.value, &mut |way, raw| {
         let way = pointer(way).visible();
         let name = if way.is_empty() { String::new() } else { code(way.as_str()) + " " };
         if written.is_ok() {
-            written = writeln!(out, "{indent}  - {name}{}", value(&raw.text()));
+            written = writeln!(out, "{indent}  - {name}{}", value(pane, &raw.text()));
         }
     });
     written
 }
 
 /// What tells an object best in its first line: its name.
-fn lead(raw: Raw<'_>) -> String {
+fn lead(pane: Pane, raw: Raw<'_>) -> String {
     let named = ["name", "rule_title", "rule_msg", "path", "key", "hostname", "url"];
     let found = named.iter().find_map(|name| raw.member(name)).filter(|found| found.kind() == Kind::Text);
-    found.map_or_else(|| "record".to_owned(), |found| value(&found.text()))
+    found.map_or_else(|| "record".to_owned(), |found| value(pane, &found.text()))
 }
 
 /// A value, its addresses without their teeth: what reads Markdown is not all that a text is pasted into.
-fn value(text: &Untrusted) -> String {
-    code(text.visible().disarmed().as_str())
+fn value(pane: Pane, text: &Untrusted) -> String {
+    let visible = text.visible();
+    let safe = if pane == Pane::Network { visible.disarmed_among_hosts() } else { visible.disarmed() };
+    code(safe.as_str())
 }
 
 /// A code span: its fence is longer than any run of backticks inside.
