@@ -193,6 +193,12 @@ impl PaneState {
     pub const UNTOUCHED: Self =
         Self { scroll: Scroll { cursor: 0, top: 0 }, shift: 0, folds: Folds::NONE, sieve: Sieve::OPEN, filter: None };
 
+    /// A pane whose tree is folded at these rows.
+    #[must_use]
+    pub fn folded(rows: &[u32]) -> Self {
+        Self { folds: Folds::of(rows), ..Self::default() }
+    }
+
     /// How many rows the pane shows of this report: those that are let through, with those above them in the tree, without what
     /// is folded away.
     #[must_use]
