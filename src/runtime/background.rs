@@ -1,9 +1,5 @@
-//! Asks the terminal whether its background is light, without waiting long.
-//!
-//! The question for the colour (OSC 11) is followed by one that every terminal answers (primary device attributes): when that
-//! answer is there, no other will come. What comes later, or was asked by another program, the keyboard takes for no typing.
-
-use super::keyboard::{Input, Keyboard};
+//! Asks the terminal whether its background is light, without waiting for the answer: what it says is put on the screen when it
+//! is there. An answer is never typing, whoever asked for it: see the keyboard.
 
 /// What `COLORFGBG` says of the background: the last of its numbers is one of the sixteen colours.
 pub(super) fn of_variable(value: &str) -> Option<bool> {
@@ -12,7 +8,7 @@ pub(super) fn of_variable(value: &str) -> Option<bool> {
 }
 
 /// Whether the colour in an answer to OSC 11 is a light one; none where there is no such answer.
-fn of_answer(answer: &[u8]) -> Option<bool> {
+pub(super) fn of_answer(answer: &[u8]) -> Option<bool> {
     let text = String::from_utf8_lossy(answer);
     let colours = text.strip_prefix("11;rgb")?.trim_start_matches('a').strip_prefix(':')?;
     let mut parts = colours.split('/').map(|part| {
@@ -23,35 +19,18 @@ fn of_answer(answer: &[u8]) -> Option<bool> {
     Some(0.299 * red + 0.587 * green + 0.114 * blue > 0.5)
 }
 
-/// Asks the terminal. Says whether the background is light, if it answered, and what was typed meanwhile.
+/// Asks the terminal.
 #[cfg(unix)]
-pub(super) fn ask(keyboard: &mut Keyboard) -> std::io::Result<(Option<bool>, Vec<Input>)> {
+pub(super) fn ask() -> std::io::Result<()> {
     use std::io::Write;
-    use std::time::{Duration, Instant};
-
-    const PATIENCE: Duration = Duration::from_millis(150);
-    let mut typed = Vec::new();
-    // What stands there already answers another program's question.
-    while let Some(input) = keyboard.next(Some(Instant::now()))? {
-        typed.push(input);
-    }
     let mut out = std::io::stdout();
-    out.write_all(b"\x1b]11;?\x1b\\\x1b[c")?;
-    out.flush()?;
-    let (deadline, mut is_light) = (Instant::now() + PATIENCE, None);
-    while let Some(input) = keyboard.next(Some(deadline))? {
-        match input {
-            Input::Answer(answer) if answer.starts_with(b"?") && answer.ends_with(b"c") => break,
-            Input::Answer(answer) => is_light = is_light.or(of_answer(&answer)),
-            input => typed.push(input),
-        }
-    }
-    Ok((is_light, typed))
+    out.write_all(b"\x1b]11;?\x1b\\")?;
+    out.flush()
 }
 
 #[cfg(not(unix))]
-pub(super) fn ask(_: &mut Keyboard) -> std::io::Result<(Option<bool>, Vec<Input>)> {
-    Ok((None, Vec::new()))
+pub(super) fn ask() -> std::io::Result<()> {
+    Ok(())
 }
 
 #[cfg(test)]

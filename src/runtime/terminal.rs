@@ -13,6 +13,7 @@ use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracket
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use crossterm::{cursor, execute};
 use ratatui::Terminal;
+use ratatui::backend::Backend;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -49,18 +50,17 @@ pub struct Display {
 }
 
 impl Display {
-    /// The look that fits the terminal, which is asked if nothing else says; and what was typed while it was asked.
-    fn look(self, keyboard: &mut Keyboard) -> (Look, Vec<Input>) {
+    /// The look that fits the terminal as far as that is known; and whether the terminal has been asked for more.
+    fn look(self) -> (Look, bool) {
         let look = |theme| Look { theme, depth: self.depth };
         let variable = std::env::var("COLORFGBG").ok().and_then(|value| background::of_variable(&value));
-        let (is_light, typed) = match (self.theme, variable) {
-            (Some(theme), _) => return (look(theme), Vec::new()),
-            _ if self.depth == Depth::None => return (look(Theme::Mono), Vec::new()),
-            (None, Some(is_light)) => (Some(is_light), Vec::new()),
-            // A terminal that cannot be asked has the usual background.
-            (None, None) => background::ask(keyboard).unwrap_or_default(),
-        };
-        (look(if is_light == Some(true) { Theme::Light } else { Theme::Dark }), typed)
+        match (self.theme, variable) {
+            (Some(theme), _) => (look(theme), false),
+            _ if self.depth == Depth::None => (look(Theme::Mono), false),
+            (None, Some(is_light)) => (look(Theme::Dark).on(is_light), false),
+            // Most are dark; one that cannot be asked is taken for that.
+            (None, None) => (look(Theme::Dark), background::ask().is_ok()),
+        }
     }
 }
 
@@ -136,13 +136,16 @@ pub fn run(
     let takes_mouse = display.takes_mouse;
     let mut taken = TakenOver::now(takes_mouse)?;
     let mut keyboard = Keyboard::open()?;
-    let (look, typed) = display.look(&mut keyboard);
+    let (look, is_asked) = display.look();
     session.set_look(look);
-    read_ahead(&session.outbox(), &mut keyboard, typed)?;
-    listen(session.outbox(), session.frames(), keyboard, ending.clone())?;
-    watch(ending.clone())?;
-    session.draw()?;
     session.begin(first);
+    session.gather();
+    read_ahead(&mut session, &mut keyboard, is_asked)?;
+    session.draw()?;
+    // What was typed until now was no answer to what this frame shows.
+    read_ahead(&mut session, &mut keyboard, is_asked)?;
+    listen(session.outbox(), session.frames(), keyboard, is_asked, ending.clone())?;
+    watch(ending.clone())?;
     let exit = loop {
         match session.run() {
             Turn::Ended(exit) => break exit,
@@ -164,21 +167,47 @@ pub fn run(
     Ok(Ended { exit: ending.signal().map_or(exit, Exit::Signal), remembered })
 }
 
-/// Takes in what was typed before there was a screen: it moves and quits, but it was no answer to a price.
-fn read_ahead(outbox: &Sender<Message>, keyboard: &mut Keyboard, mut typed: Vec<Input>) -> io::Result<()> {
-    while let Some(input) = keyboard.next(Some(Instant::now()))? {
-        typed.push(input);
+/// What came from the terminal, to the app, with the number of the last frame that was drawn by then. An answer says
+/// something only where there was a question.
+fn message(input: Input, frame: u64, is_asked: bool) -> Option<Message> {
+    match input {
+        Input::Answer(answer) => {
+            background::of_answer(&answer).filter(|_| is_asked).map(|is_light| Message::Background { is_light })
+        }
+        Input::Key(key) => Some(Message::Typed { key, frame }),
+        Input::Pointer(pointer) => Some(Message::Pointer(pointer)),
+        Input::Paste(text) => Some(Message::Paste(text)),
+        Input::Resize(size) => Some(Message::Resize(size)),
     }
-    // A loop that has ended needs no keys.
-    typed.into_iter().filter_map(|input| input.message(0)).for_each(|message| drop(outbox.send(message)));
+}
+
+/// Takes in what has come before the keyboard is listened to: keys move and quit, but they are no answer to a price.
+fn read_ahead<B: Backend>(session: &mut Session<B>, keyboard: &mut Keyboard, is_asked: bool) -> io::Result<()>
+where
+    B::Error: Send + Sync + 'static,
+{
+    while let Some(input) = keyboard.next(Some(Instant::now()))? {
+        match message(input, 0, is_asked) {
+            Some(message @ Message::Background { .. }) => session.take(message),
+            // A loop that has ended needs no keys.
+            Some(message) => drop(session.outbox().send(message)),
+            None => {}
+        }
+    }
     Ok(())
 }
 
 /// Reads the keyboard on a thread of its own; it ends with the terminal.
-fn listen(outbox: Sender<Message>, frames: Arc<AtomicU64>, mut keyboard: Keyboard, ending: Ending) -> io::Result<()> {
+fn listen(
+    outbox: Sender<Message>,
+    frames: Arc<AtomicU64>,
+    mut keyboard: Keyboard,
+    is_asked: bool,
+    ending: Ending,
+) -> io::Result<()> {
     let read = move || {
         while let Ok(input) = keyboard.next(None) {
-            let message = input.and_then(|input| input.message(frames.load(Ordering::SeqCst)));
+            let message = input.and_then(|input| message(input, frames.load(Ordering::SeqCst), is_asked));
             if message.is_some_and(|message| outbox.send(message).is_err()) {
                 return;
             }

@@ -244,7 +244,9 @@ fn an_identifier_that_would_be_read_as_something_else_is_left_out_of_the_lines()
         "",
     ];
     let clear = ["plain", "with blank", "a[b", "x#y", "\u{e9}"];
-    let entry = |id: &&str| format!("{{\"id\":\"{id}\",\"type\":\"private_file_behaviour\",\"attributes\":{{\"tags\":[\"A\"]}}}}");
+    let entry = |id: &&str| {
+        format!("{{\"id\":\"{id}\",\"type\":\"private_file_behaviour\",\"attributes\":{{\"tags\":[\"A\"]}}}}")
+    };
     let entries: Vec<_> = odd.iter().chain(&clear).map(entry).collect();
     let page = format!("{{\"data\":[{}]}}", entries.join(","));
     let listed = run(&["list", "-", "--format", "ids"], &page);

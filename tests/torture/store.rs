@@ -1,6 +1,7 @@
 //! A store in which a bit has changed: never is another report shown than the one that was asked for, nor a part of it.
 
 use super::is_long;
+use behaview::report::Body;
 use behaview::report::identifier::{Identifier, Sha256};
 use behaview::store::{Brought, Store};
 use behaview::text::Untrusted;
@@ -36,12 +37,14 @@ fn sound(path: &Path) -> Held {
                 Brought { identifier: identifier.clone(), file: Sha256::parse(&file), range }
             })
             .collect();
-        let list = store.keep(PROFILE, format!("behaviours {file} ").as_bytes(), now, page.as_bytes()).unwrap();
+        let list = store
+            .keep(PROFILE, format!("behaviours {file} ").as_bytes(), now, &Body::in_memory(page.clone().into_bytes()))
+            .unwrap();
         store.accept(PROFILE, list, &brought).unwrap();
         let (id, json) = report(&file, "LONE");
         let body = format!(r#"{{"data":{json}}}"#);
         let key = [b"behaviour ", id.as_bytes()].concat();
-        let alone = store.keep(PROFILE, &key, now, body.as_bytes()).unwrap();
+        let alone = store.keep(PROFILE, &key, now, &Body::in_memory(body.clone().into_bytes())).unwrap();
         let whole = Brought { identifier: id.clone(), file: Sha256::parse(&file), range: 0..body.len() as u64 };
         store.accept(PROFILE, alone, &[whole]).unwrap();
         held.extend([(one.0, one.1.into_bytes()), (other.0, other.1.into_bytes()), (id, body.into_bytes())]);

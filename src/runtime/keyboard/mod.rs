@@ -15,7 +15,7 @@ pub(super) use events::Keyboard;
 pub(super) use tty::Keyboard;
 
 use crate::app::pointer::Pointer;
-use crate::app::{Key, Message, Size};
+use crate::app::{Key, Size};
 
 /// One thing that came from the terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,17 +32,4 @@ pub(super) enum Input {
     /// The terminal answered a question, this program's or another's: what stands between its introducer and its end.
     #[cfg_attr(not(unix), allow(dead_code, reason = "nothing is asked"))]
     Answer(Vec<u8>),
-}
-
-impl Input {
-    /// What it says to the app, with the number of the last frame that was drawn when it was read; an answer says nothing.
-    pub(super) fn message(self, frame: u64) -> Option<Message> {
-        match self {
-            Self::Key(key) => Some(Message::Typed { key, frame }),
-            Self::Pointer(pointer) => Some(Message::Pointer(pointer)),
-            Self::Paste(text) => Some(Message::Paste(text)),
-            Self::Resize(size) => Some(Message::Resize(size)),
-            Self::Answer(_) => None,
-        }
-    }
 }
