@@ -44,14 +44,14 @@ fn set_aside(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::Sizes;
 
     #[test]
     fn what_is_written_is_read_and_what_is_damaged_is_set_aside() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state").join(FILE);
         assert_eq!(read(&path), (Remembered::default(), None));
-        let remembered = Remembered { sizes: Sizes { list: Some(30), ..Sizes::default() }, ..Remembered::default() };
+        let mut remembered = Remembered::default();
+        remembered.sizes.list = Some(30);
         write(&remembered, &path).unwrap();
         assert_eq!(read(&path), (remembered, None));
         std::fs::write(&path, "{\"sizes\": 7}").unwrap();

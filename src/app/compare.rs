@@ -5,7 +5,7 @@ use super::message::{Effect, HeldPage, HeldReport, Recent};
 use super::model::Model;
 use super::overlay::Overlay;
 use super::panes::{Move, PANES, Scroll};
-use super::places::{Places, Spot, Target};
+use super::spots::{Spot, Spots, Target};
 use crate::report::Place;
 use crate::report::compare::{MOST_COLUMNS, Matrix, Presence};
 use crate::report::identifier::{Identifier, Sha256};
@@ -240,7 +240,7 @@ impl Compare {
     }
 
     /// Where the chosen item was seen.
-    fn spots(&self) -> Option<Places> {
+    fn spots(&self) -> Option<Spots> {
         let matrix = self.matrix.as_ref()?;
         let number = *self.shown.get(self.scroll.cursor)? as usize;
         let item = matrix.items().get(number)?;
@@ -255,11 +255,12 @@ impl Compare {
             for (section, row) in matrix.places(number, n, MOST_TIMES) {
                 let file = self.other.clone().filter(|_| column.side == 1);
                 let place = Place { section, row };
-                let target = Target { file, identifier: column.identifier.clone(), entry: column.entry, place };
+                let target =
+                    Target { file, identifier: column.identifier.clone(), entry: column.entry, place: Some(place) };
                 spots.push(Spot::row(format!("● {head}"), matrix.row_of(n, section, row), target));
             }
         }
-        Some(Places::new("Where it was seen", spots))
+        Some(Spots::new("Where it was seen", spots))
     }
 }
 
@@ -410,8 +411,8 @@ impl Model {
 
     /// Shows where the chosen item was seen.
     pub(super) fn compare_where(&mut self) -> Vec<Effect> {
-        if let Some(places) = self.comparing().and_then(Compare::spots) {
-            self.put_over(Overlay::Places(places));
+        if let Some(spots) = self.comparing().and_then(Compare::spots) {
+            self.put_over(Overlay::Spots(spots));
         }
         Vec::new()
     }
@@ -438,6 +439,14 @@ impl Model {
 
     pub(super) fn compare_pane(&mut self, forward: bool) -> Vec<Effect> {
         self.with_comparison(|compare| compare.step_pane(forward))
+    }
+
+    /// Shows the items of one pane only; where that is done already, those of all.
+    pub(super) fn compare_in(&mut self, pane: Pane) -> Vec<Effect> {
+        self.with_comparison(|compare| {
+            compare.pane = Some(pane).filter(|pane| compare.pane != Some(*pane));
+            compare.refresh();
+        })
     }
 
     pub(super) fn compare_find(&mut self) -> Vec<Effect> {

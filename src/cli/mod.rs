@@ -396,7 +396,7 @@ impl Setup {
             .with_offline(is_offline)
             .with_log(log);
         let (entitled, confirm_above) = (config.entitlements(), config.confirm_above());
-        let state = state_file(&folders, &config);
+        let state = state_file(folders, config);
         Ok(Self { gate, entitled, confirm_above, keys: config.keymap(), state, remarks })
     }
 }

@@ -105,7 +105,7 @@ impl Store {
         .inspect(|_| self.reach().shorten_log(bytes.len()))
     }
 
-    /// Holds a report that somebody exported.
+    /// Holds a report that somebody exported, or a page of them.
     ///
     /// # Errors
     /// When it cannot be written whole; then nothing of it is.
@@ -116,7 +116,7 @@ impl Store {
         now: Timestamp,
         bytes: &[u8],
         from: &Imported,
-        report: &Brought,
+        reports: &[Brought],
     ) -> Result<AnswerId, StoreError> {
         self.with(|connection| {
             let transaction = connection.transaction()?;
@@ -136,7 +136,9 @@ impl Store {
             )?;
             let answer = AnswerId(transaction.last_insert_rowid());
             blocks::write(&transaction, Shelf::Answer(answer), 0, bytes)?;
-            insert_report(&transaction, profile, answer, report)?;
+            for report in reports {
+                insert_report(&transaction, profile, answer, report)?;
+            }
             seal::renew(&transaction, answer)?;
             transaction.commit()?;
             Ok(answer)
@@ -189,7 +191,7 @@ impl Store {
         if !is_whole {
             return Err(self.reach().damaged(&format!("answer {}", id.0)));
         }
-        // Only reports are imported.
+        // Where it came from is asked of reports only.
         Ok(Some(HeldAnswer { id, received, body: self.body(id, lengths), is_read, imported: None }))
     }
 

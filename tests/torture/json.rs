@@ -135,7 +135,7 @@ fn a_million_attributes_cost_a_row_each_and_none_is_lost() {
     for value in ["[0]", "{\"b\":1}", "7"] {
         // A name that the table knows, and one that it does not.
         for name in ["behash", "a"] {
-            let whole = report(&format!("\"{name}\":{value},").repeat(count).trim_end_matches(','));
+            let whole = report(format!("\"{name}\":{value},").repeat(count).trim_end_matches(','));
             assert!(whole.index.sections.len() < 1_100, "{} sections of {name}", whole.index.sections.len());
             let rows: usize = whole.index.sections.iter().map(behaview::report::index::Section::len).sum();
             assert!(rows > count, "{rows} rows of {name}: {value}");
