@@ -42,6 +42,7 @@ impl Model {
             let state = open.panes.entry(pane).or_default();
             let before = (state.folds.clone(), state.scroll);
             state.filter.get_or_insert_with(|| Filter { before, ..Filter::default() }).is_typed = true;
+            return vec![Effect::Prepare(open.report.clone())];
         }
         Vec::new()
     }
@@ -206,7 +207,8 @@ impl Model {
         let earlier = self.finder.take().filter(|finder| finder.is_held == is_held);
         let finder = earlier.unwrap_or_else(|| Finder::new(is_held));
         self.put_over(Overlay::Finder(finder));
-        self.seek_hits()
+        let report = self.open().filter(|_| !is_held).map(|open| Effect::Prepare(open.report.clone()));
+        report.into_iter().chain(self.seek_hits()).collect()
     }
 
     /// Searches all panes, or everything that is held.

@@ -15,6 +15,7 @@ pub mod away;
 pub mod batch;
 pub mod commands;
 pub mod compare;
+mod comparing;
 mod counters;
 pub mod detail;
 pub mod finder;

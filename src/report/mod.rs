@@ -36,6 +36,7 @@ pub mod rules;
 mod severity;
 mod stream;
 pub mod tree;
+mod values;
 
 pub use arriving::Arriving;
 pub use attributes::{ATTRIBUTES, Attribute, Pane};

@@ -226,6 +226,7 @@ pub enum StoreError {
 pub struct Store {
     reach: Reach,
     salvaged: Option<Salvaged>,
+    is_read_only: bool,
 }
 
 /// The way to the database. Clones share its connections.
@@ -316,7 +317,14 @@ impl Store {
     /// # Errors
     /// As [`Store::open`]; and when reports are on disk though none are to be.
     pub fn open_keeping(path: &Path, keep: Keep) -> Result<Self, StoreError> {
-        place::prepare(path)?;
+        match place::prepare(path) {
+            Err(StoreError::File { path, why }) if keep == Keep::Everything && is_refusal(&why) => {
+                // What was paid for can be read all the same; nothing can be asked.
+                let connection = to_read(&path).ok_or(StoreError::File { path: path.clone(), why })?;
+                return Self::on(path, keep, connection, None).map(|store| Self { is_read_only: true, ..store });
+            }
+            prepared => prepared?,
+        }
         let database = |why| StoreError::Database { path: path.to_owned(), why };
         let up = || prepared(path);
         let (connection, salvaged) = match up() {
@@ -324,16 +332,29 @@ impl Store {
             Ok(_) if salvage::is_marked(path) => salvage::anew(path, up)?,
             other => (other.map_err(database)?, None),
         };
+        Self::on(path.to_owned(), keep, connection, salvaged)
+    }
+
+    /// The store on a connection that is open.
+    fn on(path: PathBuf, keep: Keep, connection: Connection, salvaged: Option<Salvaged>) -> Result<Self, StoreError> {
+        let database = |why| StoreError::Database { path: path.clone(), why };
         let found = version(&connection).map_err(database)?;
         if found > STEPS.len() {
-            return Err(StoreError::Newer { path: path.to_owned(), found, known: STEPS.len() });
+            return Err(StoreError::Newer { path, found, known: STEPS.len() });
         }
         if keep == Keep::Nothing {
-            keep::check(&connection, path)?;
+            keep::check(&connection, &path)?;
             keep::in_memory(&connection).map_err(database)?;
         }
-        let (path, reader, writer) = (path.to_owned(), Mutex::new(connection), OnceLock::new());
-        Ok(Self { reach: Reach(Arc::new(Connections { path, reader, writer, keep })), salvaged })
+        let (reader, writer) = (Mutex::new(connection), OnceLock::new());
+        let reach = Reach(Arc::new(Connections { path, reader, writer, keep }));
+        Ok(Self { reach, salvaged, is_read_only: false })
+    }
+
+    /// Whether it may only be read: what is held is served, and nothing is written, so nothing is asked.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.is_read_only
     }
 
     /// What of the answers is kept on disk.
@@ -420,6 +441,24 @@ fn connect(path: &Path, more: OpenFlags) -> rusqlite::Result<Connection> {
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = TRUE; PRAGMA secure_delete = TRUE; PRAGMA temp_store = MEMORY",
     )?;
     Ok(connection)
+}
+
+/// Whether the system refuses to have something written, rather than fails to.
+fn is_refusal(why: &std::io::Error) -> bool {
+    matches!(why.kind(), std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem)
+}
+
+/// A connection to a database of the newest schema that may only be read; none where there is none, or it cannot be.
+fn to_read(path: &Path) -> Option<Connection> {
+    let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let is_ready = |connection: &Connection| version(connection).is_ok_and(|found| found >= STEPS.len());
+    let quoted = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    // Where nothing may be written beside it nobody else writes either, and it is read as it stands.
+    ["mode=ro", "immutable=1"].iter().find_map(|how| {
+        let connection = Connection::open_with_flags(format!("file:{quoted}?{how}"), access).ok()?;
+        connection.busy_timeout(PATIENCE).ok()?;
+        Some(connection).filter(is_ready)
+    })
 }
 
 /// The version of the schema.

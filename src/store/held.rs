@@ -266,7 +266,7 @@ impl Store {
         Body::new(Blocks::new(self.reach(), Shelf::Answer(answer), lengths.whole, lengths.block))
     }
 
-    /// Notes that a file was opened at a moment; a name that was noted before stays.
+    /// Notes that a file was opened at a moment, where anything can be noted; a name that was noted before stays.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -277,6 +277,9 @@ impl Store {
         name: Option<&str>,
         opened: Timestamp,
     ) -> Result<(), StoreError> {
+        if self.is_read_only() {
+            return Ok(());
+        }
         self.with(|connection| {
             connection.execute(
                 "INSERT INTO file (profile, sha256, name, opened) VALUES (?1, ?2, ?3, ?4)
