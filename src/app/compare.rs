@@ -3,7 +3,7 @@
 use super::list::List;
 use super::message::Recent;
 use super::panes::{Move, PANES, Scroll};
-use super::places::{Places, Spot, Target};
+use super::spots::{Spot, Spots, Target};
 use crate::report::Place;
 use crate::report::compare::{MOST_COLUMNS, Matrix, Presence};
 use crate::report::identifier::{Identifier, Sha256};
@@ -238,7 +238,7 @@ impl Compare {
     }
 
     /// Where the chosen item was seen.
-    pub(super) fn spots(&self) -> Option<Places> {
+    pub(super) fn spots(&self) -> Option<Spots> {
         let matrix = self.matrix.as_ref()?;
         let number = *self.shown.get(self.scroll.cursor)? as usize;
         let item = matrix.items().get(number)?;
@@ -253,11 +253,12 @@ impl Compare {
             for (section, row) in matrix.places(number, n, MOST_TIMES) {
                 let file = self.other.clone().filter(|_| column.side == 1);
                 let place = Place { section, row };
-                let target = Target { file, identifier: column.identifier.clone(), entry: column.entry, place };
+                let target =
+                    Target { file, identifier: column.identifier.clone(), entry: column.entry, place: Some(place) };
                 spots.push(Spot::row(format!("● {head}"), matrix.row_of(n, section, row), target));
             }
         }
-        Some(Places::new("Where it was seen", spots))
+        Some(Spots::new("Where it was seen", spots))
     }
 }
 

@@ -6,6 +6,7 @@ use super::message::{Effect, HeldPage, HeldReport, Recent};
 use super::model::Model;
 use super::overlay::Overlay;
 use super::panes::{Move, Scroll};
+use crate::report::Pane;
 use crate::report::compare::{MOST_COLUMNS, Matrix};
 use crate::report::identifier::Sha256;
 use crate::text::thousands;
@@ -158,8 +159,8 @@ impl Model {
 
     /// Shows where the chosen item was seen.
     pub(super) fn compare_where(&mut self) -> Vec<Effect> {
-        if let Some(places) = self.comparing().and_then(Compare::spots) {
-            self.put_over(Overlay::Places(places));
+        if let Some(spots) = self.comparing().and_then(Compare::spots) {
+            self.put_over(Overlay::Spots(spots));
         }
         Vec::new()
     }
@@ -186,6 +187,14 @@ impl Model {
 
     pub(super) fn compare_pane(&mut self, forward: bool) -> Vec<Effect> {
         self.with_comparison(|compare| compare.step_pane(forward))
+    }
+
+    /// Shows the items of one pane only; where that is done already, those of all.
+    pub(super) fn compare_in(&mut self, pane: Pane) -> Vec<Effect> {
+        self.with_comparison(|compare| {
+            compare.pane = Some(pane).filter(|pane| compare.pane != Some(*pane));
+            compare.refresh();
+        })
     }
 
     pub(super) fn compare_find(&mut self) -> Vec<Effect> {

@@ -3,7 +3,6 @@
 use super::away::Copied;
 use super::finder::{HitGroup, Ticket};
 use super::finding::Ended;
-use super::held::{HeldLine, Purging};
 use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerPage;
@@ -20,11 +19,12 @@ use crate::report::note::{About, Note};
 use crate::report::page::Page;
 use crate::report::rows::Line;
 use crate::report::rules::{Marks, Rules};
-use crate::report::{Imported, Indicators, Report, RowSet};
+use crate::report::{Holding, Imported, Indicators, Purge, Report, RowSet};
 use crate::request::{Quote, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -48,6 +48,11 @@ pub enum Message {
     Paste(String),
     /// The terminal has this size.
     Resize(Size),
+    /// The terminal has said what stands behind the text.
+    Background {
+        /// Whether it is light.
+        is_light: bool,
+    },
     /// Time has passed while something is under way.
     Tick,
     /// Files that were opened before.
@@ -115,6 +120,17 @@ pub enum Message {
         bytes: u64,
         /// Bytes in all, where they were announced.
         total: Option<u64>,
+    },
+    /// Rows of a report have come, the rest of which is still to come.
+    Arriving {
+        /// The question.
+        request: Request,
+        /// What has come of the report.
+        body: Body,
+        /// The part of it in which these rows were found.
+        read: Range<u64>,
+        /// The rows.
+        batch: Batch,
     },
     /// A call has ended.
     Answered {
@@ -195,13 +211,13 @@ pub enum Message {
     /// The ledger.
     Ledger(LedgerPage),
     /// Everything that is held.
-    Held(Vec<HeldLine>),
+    Held(Vec<Holding>),
     /// Something was deleted.
     Purged {
         /// What, in words.
         words: String,
         /// What is still held.
-        lines: Vec<HeldLine>,
+        lines: Vec<Holding>,
     },
     /// How often the counters confirmed and contradicted the price of each operation.
     Record(BTreeMap<String, (u64, u64)>),
@@ -326,8 +342,10 @@ pub enum Effect {
     CountHashes(PathBuf),
     /// Find the files that were opened before.
     FindRecent,
-    /// Find what is held of a file, and note that it was opened.
+    /// Find what is held of a file.
     Recall(Sha256),
+    /// Note that a file was opened.
+    NoteOpened(Sha256),
     /// Find what is held of a file that is compared with.
     RecallBeside(Sha256),
     /// Compare reports; none where one is not held.
@@ -398,7 +416,7 @@ pub enum Effect {
     /// Find everything that is held.
     ReadHeld,
     /// Delete what is held.
-    Purge(Purging),
+    Purge(Purge),
     /// Index nothing: the report is not looked at any more.
     StopIndexing,
     /// Have a report at hand that is going to be searched.
@@ -440,6 +458,11 @@ pub enum Effect {
     Aside,
     /// Take the terminal over once more, and draw all of it.
     TakeBack,
+    /// Draw in colours that suit the terminal's background.
+    Suit {
+        /// Whether it is light.
+        is_light: bool,
+    },
     /// End the program.
     Quit,
 }

@@ -3,17 +3,17 @@
 use super::batch::Batch;
 use super::compare::Compare;
 use super::finder::Finder;
-use super::finding::Jump;
 use super::keymap::Keymap;
 use super::layout::{Layout, Size, Sizes, View};
 use super::list::{Entry, List, OpenReport, Origin};
 use super::message::{Effect, Failure, Here, Opening, Recent};
-use super::notes::Notes;
+use super::notes::FileNotes;
 use super::offers::Offers;
 use super::overlay::Overlay;
 use super::panes::{self, PaneState, Scroll};
-use super::places::Target;
 use super::pointer::Held;
+use super::remembered::Remembered;
+use super::spots::Target;
 use crate::quota::{Balances, Entitlements, Holder, Limit, Spent, Unit, Usage};
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
@@ -48,7 +48,7 @@ pub struct Model {
     /// The sandboxes of the file that is open.
     pub list: Option<List>,
     /// What was written of its reports.
-    pub notes: Notes,
+    pub notes: FileNotes,
     /// Where the focus is among list and panes.
     pub focus: Focus,
     /// The group of four panes that is shown.
@@ -79,6 +79,8 @@ pub struct Model {
     pub record: BTreeMap<String, (u64, u64)>,
     /// Sizes that the analyst has set.
     pub sizes: Sizes,
+    /// What is remembered of runs before this one, and of reports that were left.
+    pub remembered: Remembered,
     /// Whether one thing is shown at a time, in lines.
     pub is_plain: bool,
     /// A message to the analyst.
@@ -111,8 +113,6 @@ pub struct Model {
     pub(super) announces_usage: bool,
     /// The last search that was left for one of its hits.
     pub finder: Option<Finder>,
-    /// A row that is gone to as soon as it is there.
-    pub jump: Option<Jump>,
     /// Number of the last search.
     pub(super) searches: u64,
     /// Number of the last opening of a report.
@@ -201,7 +201,7 @@ impl Model {
             recent: Vec::new(),
             recent_scroll: Scroll::default(),
             list: None,
-            notes: Notes::default(),
+            notes: FileNotes::default(),
             focus: Focus::List,
             group: 0,
             is_zoomed: false,
@@ -217,6 +217,7 @@ impl Model {
             spent: Spent::default(),
             record: BTreeMap::new(),
             sizes: Sizes::default(),
+            remembered: Remembered::default(),
             is_plain: false,
             held: Held::default(),
             notice: None,
@@ -233,7 +234,6 @@ impl Model {
             announces_balances: false,
             announces_usage: false,
             finder: None,
-            jump: None,
             searches: 0,
             openings: 0,
         }

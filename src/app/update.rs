@@ -5,9 +5,9 @@ use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerPage;
 use super::list::{List, OpenReport, Remote};
-use super::message::{Effect, HeldPage, HeldReport, Message, Opening};
+use super::message::{Effect, Message, Opening};
 use super::model::{Focus, Model, Screen, UnderWay};
-use super::notes::Notes;
+use super::notes::FileNotes;
 use super::offers::Offers;
 use super::overlay::Overlay;
 use super::palette::{Confirm, Confirmed};
@@ -47,9 +47,10 @@ impl Model {
             Message::Drawn(frame) => self.drawn(frame),
             Message::Paste(text) => self.paste(&text),
             Message::Resize(size) => self.resized(size),
+            Message::Background { is_light } => vec![Effect::Suit { is_light }],
             Message::Tick => self.next_in_batch(),
             Message::Recent(recent) => self.only(|model| model.recent = recent),
-            Message::Recalled { file, pages, reports } => self.recalled_and_jump(&file, pages, reports),
+            Message::Recalled { file, pages, reports } => self.recalled(&file, pages, reports),
             Message::RecalledBeside { file, pages, reports } => self.recalled_beside(&file, pages, reports),
             Message::Compared { number, result } => self.compared(number, result),
             Message::Ruled { rules, problems } => self.ruled(rules, &problems),
@@ -57,6 +58,7 @@ impl Model {
             Message::Sifted { number, sought, found } => self.sifted(number, &sought, found),
             Message::Notes { file, notes } => self.take_notes(&file, notes),
             Message::Received { request, bytes, total } => self.received(&request, bytes, total),
+            Message::Arriving { request, body, read, batch } => self.arriving(&request, body, read, batch),
             Message::Answered { request, result } => self.answered(&request, result),
             Message::Told { request, result } => self.told(&request, result),
             Message::Used { request, result } => self.used(&request, result),
@@ -108,12 +110,6 @@ impl Model {
         Vec::new()
     }
 
-    fn recalled_and_jump(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) -> Vec<Effect> {
-        let mut effects = self.recalled(file, pages, reports);
-        effects.extend(self.go_on_jumping());
-        effects
-    }
-
     fn looked_up(&mut self, request: Request, since: Option<Timestamp>) -> Vec<Effect> {
         self.artefact_held(&request, since);
         if let Some(Overlay::Prompt(form)) = &mut self.overlay {
@@ -133,7 +129,6 @@ impl Model {
         let mut effects = self.indexed(opening, batch);
         effects.extend(self.seek_further(opening));
         self.arrive();
-        effects.extend(self.go_on_jumping());
         effects
     }
 
@@ -159,7 +154,8 @@ impl Model {
         if !self.is_quitting {
             self.notice = None;
         }
-        self.jump = None;
+        // Whoever presses a key has somewhere else to go.
+        self.bound_for = None;
         if let Some(effects) = self.type_quest(key) {
             return effects;
         }
@@ -278,7 +274,8 @@ impl Model {
         let Some(entry) = list.chosen_mut().filter(|entry| entry.open.is_none()) else { return effects };
         if let Remote::Here(here) = &entry.report {
             let body = here.body.clone();
-            entry.open = Some(OpenReport::new(opening, here));
+            let folded = entry.identifier.as_ref().map_or(&[][..], |report| self.remembered.rows(report));
+            entry.open = Some(OpenReport::new(opening, body.clone(), folded));
             effects.push(Effect::Index { opening, body });
         }
         effects
@@ -296,9 +293,10 @@ impl Model {
             return Vec::new();
         }
         self.compared = None;
+        self.note_folds();
         self.list = Some(List::unasked(file.clone()));
-        self.notes = Notes::default();
-        vec![Effect::Recall(file)]
+        self.notes = FileNotes::default();
+        vec![Effect::Recall(file.clone()), Effect::NoteOpened(file)]
     }
 
     /// Back to the start screen.

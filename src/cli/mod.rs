@@ -36,10 +36,12 @@ use crate::gate::Gate;
 use crate::log::{Level, Log};
 use crate::quota::Entitlements;
 use crate::report::identifier::Sha256;
-use crate::runtime::{self, Backing, Display, Exit, Signals};
+use crate::runtime::{self, Backing, Display, Ended, Exit, Signals};
 use crate::service::Client;
+use crate::state;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
@@ -243,9 +245,11 @@ fn short(session: &str) -> String {
 
 fn app(sha256: Option<&str>, common: &Common) -> anyhow::Result<()> {
     let file = sha256.map(parse_sha256).transpose()?;
-    let display = display::display(&common.config()?.1);
+    let (folders, config) = common.config()?;
+    let display = display::display(&config);
     runtime::attended(display)?;
-    match run_app(Setup::of(common, Spending::default())?, display, file, false, Signals::listen()?)? {
+    let setup = Setup::of(common, &folders, &config, Spending::default())?;
+    match run_app(setup, display, file, false, Signals::listen()?)? {
         Exit::Demo => demo::Demo::default().run(common),
         other => exit::of_app(other),
     }
@@ -266,10 +270,11 @@ fn run_app(
     is_demo: bool,
     signals: Signals,
 ) -> anyhow::Result<Exit> {
-    let Setup { gate, entitled, confirm_above, keys, remarks } = setup;
+    let Setup { gate, entitled, confirm_above, keys, state, mut remarks } = setup;
     let mut model = Model::new(service(&gate), crate::clock::now());
     (model.entitlements, model.confirm_above, model.keys) = (entitled, confirm_above, keys);
     model.rules_file = rules_file();
+    remarks.extend(resume(&mut model, state.as_deref()));
     let first = file.map(|file| model.open_file(file)).unwrap_or_default();
     model.lists_at_once = is_demo;
     if is_demo {
@@ -282,19 +287,47 @@ fn run_app(
     if !remarks.is_empty() {
         model.warn(remarks.join(" "));
     }
-    runtime::run(model, Backing::Service(Arc::new(gate)), first, display, signals)
+    let ended = runtime::run(model, Backing::Service(Arc::new(gate)), first, display, signals)?;
+    leave(&ended, state.as_deref());
+    Ok(ended.exit)
 }
 
 fn open(file: &str, common: &Common) -> anyhow::Result<()> {
-    let (_, config) = common.config()?;
+    let (folders, config) = common.config()?;
     let display = display::display(&config);
     runtime::attended(display)?;
     let document = document::read(file)?;
     let mut model = Model::new(Service::default(), crate::clock::now());
     model.keys = config.keymap();
     model.rules_file = rules_file();
+    let state = state_file(&folders, &config);
+    if let Some(remark) = resume(&mut model, state.as_deref()) {
+        model.warn(remark);
+    }
     let first = model.open_document(document.name, document.reports);
-    exit::of_app(runtime::run(model, Backing::Document, first, display, Signals::listen()?)?)
+    let ended = runtime::run(model, Backing::Document, first, display, Signals::listen()?)?;
+    leave(&ended, state.as_deref());
+    exit::of_app(ended.exit)
+}
+
+/// Where it is remembered how the screen is left; none where nothing is to be kept.
+fn state_file(folders: &Folders, config: &Config) -> Option<PathBuf> {
+    (!config.keeps_nothing()).then(|| folders.state_file())
+}
+
+/// Brings the screen back as it was left, and says what went wrong with that.
+fn resume(model: &mut Model, state: Option<&Path>) -> Option<String> {
+    let (remembered, remark) = state::read(state?);
+    model.resume(remembered);
+    remark
+}
+
+/// Remembers how the screen was left.
+fn leave(ended: &Ended, state: Option<&Path>) {
+    let Some(path) = state.filter(|path| state::read(path).0 != ended.remembered) else { return };
+    if let Err(error) = state::write(&ended.remembered, path) {
+        let _ = writeln!(std::io::stderr(), "behaview: how the screen was left cannot be remembered: {error}");
+    }
 }
 
 /// The user's own rules; where the system has no home folder there are none.
@@ -323,6 +356,8 @@ struct Setup {
     confirm_above: Option<u64>,
     /// Which keys do which command.
     keys: Keymap,
+    /// Where it is remembered how the screen is left; none where nothing is to be kept.
+    state: Option<PathBuf>,
     /// What the user must know of the store.
     remarks: Vec<String>,
 }
@@ -334,17 +369,17 @@ fn setup(common: &Common) -> anyhow::Result<Setup> {
 
 /// The same, with what the command line says of spending.
 fn setup_to_spend(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
-    let setup = Setup::of(common, spending)?;
+    let (folders, config) = common.config()?;
+    let setup = Setup::of(common, &folders, &config, spending)?;
     store::say(&setup.remarks);
     Ok(setup)
 }
 
 impl Setup {
     /// What config and command line name. A dry run sends nothing, whatever happens.
-    fn of(common: &Common, spending: Spending) -> anyhow::Result<Self> {
-        let (folders, config) = common.config()?;
+    fn of(common: &Common, folders: &Folders, config: &Config, spending: Spending) -> anyhow::Result<Self> {
         let (profile, session) = (config.profile(None)?, session());
-        let log = common.open_log(&folders, &config, &session);
+        let log = common.open_log(folders, config, &session);
         log.write(
             Level::Info,
             "run",
@@ -354,13 +389,14 @@ impl Setup {
         let is_offline = config.is_offline() || spending.dry_run;
         let credential = if is_offline { None } else { config.credential()? };
         let client = Client::new(profile, credential)?;
-        let (store, remarks) = store::open(&folders, &config)?;
+        let (store, remarks) = store::open(folders, config)?;
         let gate = Gate::new(Arc::new(store), client, session, crate::clock::now)
             .with_budget(config.budget().at_most(spending.max_cost))
             .with_offline(is_offline)
             .with_log(log);
         let (entitled, confirm_above) = (config.entitlements(), config.confirm_above());
-        Ok(Self { gate, entitled, confirm_above, keys: config.keymap(), remarks })
+        let state = state_file(folders, config);
+        Ok(Self { gate, entitled, confirm_above, keys: config.keymap(), state, remarks })
     }
 }
 

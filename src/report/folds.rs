@@ -1,6 +1,7 @@
 //! Folding a flat tree: which rows are visible while some are folded or left out.
 
 use super::tree::{Depths, Guides};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Which rows of a tree are folded and which are kept, and so which rows are visible.
@@ -36,6 +37,19 @@ impl Stretch {
 impl Folds {
     /// Nothing is folded, everything is kept.
     pub const NONE: Self = Self { folded: Vec::new(), kept: None, hidden: Vec::new() };
+
+    /// These rows are folded; what that hides is found by [`Folds::refresh`], once there are rows.
+    #[must_use]
+    pub fn of(rows: &[u32]) -> Self {
+        let folded: BTreeSet<_> = rows.iter().copied().collect();
+        Self { folded: folded.into_iter().collect(), ..Self::NONE }
+    }
+
+    /// The rows that are folded, in order.
+    #[must_use]
+    pub fn folded(&self) -> &[u32] {
+        &self.folded
+    }
 
     /// How many rows of a tree with these depths are visible.
     #[must_use]

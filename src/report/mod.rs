@@ -10,6 +10,7 @@
 //! Nothing here holds the report as values: a row is decoded when it is looked at, so a report of a million rows costs
 //! a few bytes a row.
 
+pub mod arriving;
 pub mod attributes;
 pub mod body;
 mod column;
@@ -17,6 +18,7 @@ pub mod compare;
 pub mod find;
 mod folds;
 pub mod hashes;
+mod holding;
 pub mod identifier;
 pub mod index;
 mod indexer;
@@ -31,13 +33,16 @@ pub mod retention;
 mod row_set;
 pub mod rows;
 pub mod rules;
+mod severity;
 mod stream;
 pub mod tree;
 mod values;
 
+pub use arriving::Arriving;
 pub use attributes::{ATTRIBUTES, Attribute, Pane};
 pub use body::Body;
 pub use folds::Folds;
+pub use holding::{Held, Holding, Purge};
 pub use identifier::Identifier;
 pub use index::{Index, Section};
 pub use indexer::Indexer;
@@ -48,4 +53,5 @@ pub use records::Place;
 pub use retention::Retention;
 pub use row_set::RowSet;
 pub use rows::{Piece, Report, Row};
+pub use severity::Order;
 pub use tree::Depths;

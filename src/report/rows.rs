@@ -1,11 +1,12 @@
 //! A report's rows, decoded one at a time when they are looked at.
 
-use super::attributes::{Field, Pane, Shape};
+use super::attributes::{Field, Pane, Role, Shape};
 use super::body::Body;
 use super::identifier::Identifier;
 use super::index::{Batch, Form, Index, Section};
 use super::json::{Kind, Raw};
 use super::note::Item;
+use super::severity;
 use super::values::{compact, member_length, named_lines, split_member};
 use crate::text::Untrusted;
 use std::borrow::Cow;
@@ -170,7 +171,7 @@ impl Report {
     }
 
     /// Decodes a row from its bytes.
-    pub(super) fn row_from(&self, section: usize, row: usize, bytes: &[u8]) -> Row {
+    pub fn row_from(&self, section: usize, row: usize, bytes: &[u8]) -> Row {
         let Some(found) = self.section(section) else { return Row::default() };
         let pieces = match found.form {
             Form::Processes => self.process(found, row, bytes, PREVIEW),
@@ -306,15 +307,27 @@ fn moment(seconds: i64) -> Option<Piece> {
 /// The fields that the table names, in its order; the others are counted.
 fn record_pieces(raw: Raw<'_>, fields: &'static [Field]) -> Vec<Piece> {
     let members: Vec<_> = raw.members().collect();
-    let mut pieces = Vec::new();
+    let (mut pieces, mut has_value) = (Vec::new(), false);
     for field in fields {
         let Some((_, value)) = members.iter().find(|(name, _)| name.as_bytes() == field.name.as_bytes()) else {
             continue;
         };
+        let is_said = |piece: &Piece| matches!(piece, Piece::Value(said) if *said == compact(*value));
+        // A signature is often called by its identifier: once is enough.
+        if field.name == "id" && pieces.iter().any(is_said) {
+            continue;
+        }
         if !pieces.is_empty() {
             pieces.push(Piece::Own(field.before.into()));
         }
-        pieces.push(if pieces.is_empty() { Piece::Value(compact(*value)) } else { Piece::Detail(compact(*value)) });
+        pieces.push(match field.role {
+            Role::Severity => Piece::Detail(severity::word(compact(*value))),
+            Role::Evidence => Piece::Detail(severity::evidence(*value)),
+            // What the row is about is the first that is said.
+            Role::Said if has_value => Piece::Detail(compact(*value)),
+            Role::Said => Piece::Value(compact(*value)),
+        });
+        has_value |= field.role == Role::Said;
     }
     let named = |name: &Untrusted| fields.iter().any(|field| field.name.as_bytes() == name.as_bytes());
     if pieces.is_empty() {

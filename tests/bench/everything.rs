@@ -5,7 +5,7 @@ use crate::report::{self, FIRST, NEEDLE};
 use crate::terminal::Program;
 use crate::{Stage, behaview};
 use behaview::gate::Gate;
-use behaview::report::Identifier;
+use behaview::report::{Body, Identifier};
 use behaview::request::Request;
 use behaview::service::{Client, Profile};
 use behaview::store::Store;
@@ -43,7 +43,7 @@ fn hold(home: &Path, folder: &Path, count: usize, bytes: u64) {
         let identifier = Identifier::new(Untrusted::from(format!("{file}_Bench Box-1794474845"))).unwrap();
         let request = Request::Behaviour { identifier };
         let text = if n % EVERY == 0 { &with } else { &without };
-        let bytes = text.replace(&"5".repeat(64), &file).into_bytes();
+        let bytes = Body::in_memory(text.replace(&"5".repeat(64), &file).into_bytes());
         store.keep("lab", &request.holding_key().unwrap(), Timestamp::now(), &bytes).unwrap();
         assert!(gate.held(&request).unwrap().is_some());
     }

@@ -11,6 +11,7 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod arriving;
 mod asking;
 mod away;
 mod comparing;
@@ -19,6 +20,7 @@ mod finding;
 mod going_wrong;
 mod held;
 mod keys;
+mod kinds;
 mod leaves;
 mod list;
 mod looks;

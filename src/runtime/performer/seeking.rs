@@ -120,17 +120,15 @@ fn search_held(work: &Work, ticket: &Ticket, gate: &Gate, pattern: &Pattern) {
     let mut teller = Teller::<Vec<HitGroup>>::new(work, ticket);
     let (store, profile) = (gate.store(), gate.profile());
     let read = store.notes(profile, None).and_then(|notes| Ok((notes, store.every_report(profile)?)));
-    let reports = match read {
-        Ok((notes, reports)) => {
-            teller.found = search::notes(notes, pattern);
-            reports
-        }
+    let (notes, reports) = match read {
+        Ok(found) => found,
         Err(error) => {
             let ended = Some(Err(error.to_string()));
             return work.send(Message::Hits { search: ticket.number, groups: Vec::new(), searched: (0, 0), ended });
         }
     };
     let reports: Vec<_> = reports.into_iter().map(|(file, held)| search::Searched { file, held }).collect();
+    teller.found = search::notes(notes, pattern, &reports);
     let (all, mut done, mut unreadable) = (reports.len() as u64, 0, None);
     search::every_report(reports, pattern, MOST_HITS, &mut |outcome| {
         done = outcome.searched;

@@ -2,11 +2,11 @@
 
 use super::{Performer, Work, words};
 use crate::app::Message;
-use crate::app::held::Purging;
 use crate::app::ledger::{LedgerLine, LedgerPage, SHOWN};
 use crate::app::message::Recent;
 use crate::gate::Gate;
 use crate::quota::Period;
+use crate::report::Purge;
 use crate::report::identifier::Sha256;
 use crate::report::note::{About, Note};
 use crate::runtime::held;
@@ -18,15 +18,20 @@ use crate::text::Untrusted;
 const RECENT: u32 = 50;
 
 impl Performer {
-    /// Finds what is held of a file, and notes that it was opened.
+    /// Finds what is held of a file.
     pub(super) fn recall(&self, file: Sha256) {
         self.with_gate(move |gate, work| {
             send_or_say(work, recall(gate, &file));
-            // After what is shown: a write waits for the disk.
+            work.send(notes(gate, file));
+        });
+    }
+
+    /// Notes that a file was opened.
+    pub(super) fn note_opened(&self, file: Sha256) {
+        self.with_gate(move |gate, work| {
             if let Err(error) = gate.store().note_file(gate.profile(), &file, None, gate.now()) {
                 work.send(Message::Notice(words(&error)));
             }
-            work.send(notes(gate, file));
         });
     }
 
@@ -87,10 +92,10 @@ impl Performer {
     }
 
     /// Deletes what is held.
-    pub(super) fn purge(&self, what: Purging) {
+    pub(super) fn purge(&self, what: Purge) {
         self.with_gate(move |gate, work| {
             let failed = |error| Message::Notice(format!("Nothing was deleted: {}", words(&error)));
-            work.send(held::purge(gate, what).unwrap_or_else(failed));
+            work.send(held::purge(gate, &what).unwrap_or_else(failed));
         });
     }
 }
