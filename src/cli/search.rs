@@ -114,7 +114,7 @@ fn held(gate: &Gate, names: &[&String]) -> anyhow::Result<Vec<Searched>> {
     }
     let mut reports = Vec::new();
     for name in names {
-        let found = match (Sha256::parse(name), Identifier::new(Untrusted::from(name.as_str()))) {
+        let found = match (Sha256::parse(name), Identifier::typed(name)) {
             (Some(file), _) => store.reports(profile, &file)?,
             (None, Some(identifier)) => store.report(profile, &identifier)?.into_iter().collect(),
             (None, None) => Vec::new(),

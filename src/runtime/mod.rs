@@ -12,6 +12,7 @@
 mod background;
 pub mod clipboard;
 mod held;
+mod keyboard;
 mod painter;
 mod performer;
 mod plain;
@@ -22,7 +23,7 @@ mod signals;
 mod terminal;
 
 pub use performer::{Backing, Performer};
-pub use signals::Signals;
+pub use signals::{Signals, survive_file_limit};
 pub use terminal::{Display, Unattended, attended, run, tame_panics, terminal_size};
 
 use crate::app::away::Copied;
