@@ -6,6 +6,7 @@ use super::commands::Command;
 use super::held::Purging;
 use super::model::Model;
 use super::panes::{Move, Scroll};
+use crate::report::identifier::Sha256;
 use crate::request::Request;
 use jiff::Timestamp;
 
@@ -231,6 +232,10 @@ pub enum Confirmed {
     NoNote,
     /// Nothing is sent: what is held is deleted.
     Purge(Purging),
+    /// The large file of the form behind it is sent.
+    Large,
+    /// A file is deleted at the service, in one way or another.
+    AtService(Sha256),
 }
 
 #[cfg(test)]

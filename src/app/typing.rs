@@ -49,6 +49,9 @@ impl Model {
 
     /// Typing in the palette and in the line of a question; none for a key that keeps its meaning there.
     pub(super) fn type_into_overlay(&mut self, key: Key) -> Option<Vec<Effect>> {
+        if let Some(Overlay::Submit(form)) = &mut self.overlay {
+            return form.press(key).then(Vec::new);
+        }
         let typed = match &mut self.overlay {
             Some(Overlay::Palette(palette)) => {
                 palette.scroll = panes::Scroll::default();
@@ -117,6 +120,10 @@ impl Model {
             let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
             typed.extend(plain.take(LONGEST_LINE.saturating_sub(typed.len())));
             return self.after_typing();
+        }
+        if let Some(Overlay::Submit(form)) = &mut self.overlay {
+            form.paste(text);
+            return Vec::new();
         }
         if let Some(Overlay::Save(form)) = &mut self.overlay {
             form.typed

@@ -419,7 +419,10 @@ impl Gate {
     ) -> Result<Result<Answer, ServiceError>, GateError> {
         let (profile, request) = (self.profile().to_owned(), request.clone());
         self.work(move |store| match request.holding_key() {
-            None => Ok(Answer { received, body: Body::in_memory(bytes), unkept: None }),
+            None => {
+                let body = Body::in_memory(bytes);
+                reading::check(&request, &body).map(|()| Answer { received, body, unkept: None })
+            }
             Some(key) => match store.keep(&profile, &key, received, &bytes) {
                 Ok(id) => reading::read_kept(store, &profile, &request, id, received, bytes),
                 Err(error) => {

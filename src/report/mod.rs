@@ -10,6 +10,7 @@
 //! Nothing here holds the report as values: a row is decoded when it is looked at, so a report of a million rows costs
 //! a few bytes a row.
 
+pub mod analysis;
 pub mod attributes;
 pub mod body;
 mod column;
@@ -33,6 +34,7 @@ pub mod rules;
 mod stream;
 pub mod tree;
 
+pub use analysis::Analysis;
 pub use attributes::{ATTRIBUTES, Attribute, Pane};
 pub use body::Body;
 pub use identifier::Identifier;

@@ -4,15 +4,14 @@ use super::credential::Credential;
 use super::error::{Refusal, ServiceError};
 use super::patience::Patience;
 use super::profile::{PROXY_OF_SYSTEM, Profile, ProfileError};
-use crate::request::{Address, Asker, Method, Request, Version};
+use crate::request::{Address, Asker, Method, Request, ScanOption, Version};
 use crate::text::Untrusted;
 use reqwest::header::{
     ACCEPT_ENCODING, CONTENT_RANGE, DATE, HeaderName, HeaderValue, RANGE, RETRY_AFTER, TRANSFER_ENCODING,
 };
-use reqwest::multipart::{Form, Part};
 use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, RequestBuilder, Response, Url, Version as Http};
 use sha2::{Digest, Sha256};
-use std::path::Path;
+use std::borrow::Cow;
 use std::pin::Pin;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -26,16 +25,13 @@ const LARGEST_ARTEFACT: u64 = 64 << 30;
 /// Longest quota details that are taken, in bytes.
 const LONGEST_QUOTAS: u64 = 1 << 20;
 
-/// Largest file that is uploaded in one call, in bytes.
-const LARGEST_UPLOAD: u64 = 32 * 1024 * 1024;
-
 /// Longest error answer that is read: its words fit in much less.
 const LONGEST_ERROR: u64 = 64 * 1024;
 
 /// One service, spoken to as one user.
 pub struct Client {
-    profile: Profile,
-    root: Url,
+    pub(super) profile: Profile,
+    pub(super) root: Url,
     header: HeaderName,
     credential: Option<Credential>,
     /// Made at the first call: certificates take longer to load than a first screen to draw.
@@ -44,12 +40,12 @@ pub struct Client {
     behind: OnceLock<i64>,
 }
 
-/// How much of an answer has come.
+/// How much of an answer has come; or, where a file is uploaded, how much of that has gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Received {
-    /// Bytes so far, decompressed.
+    /// Bytes so far, of an answer decompressed.
     pub bytes: u64,
-    /// Bytes in all, where the service announced them.
+    /// Bytes in all, where they are known.
     pub total: Option<u64>,
 }
 
@@ -71,6 +67,10 @@ impl Asker for User<'_> {
     fn user(&self) -> &str {
         let key = self.0.credential.as_ref().map(Credential::expose);
         self.0.profile.user.as_deref().or(key).unwrap_or_default()
+    }
+
+    fn field(&self, option: ScanOption) -> String {
+        self.0.profile.field(option).to_owned()
     }
 }
 
@@ -107,14 +107,21 @@ impl Client {
         request: &Request,
         progress: &(dyn Fn(Received) + Send + Sync),
     ) -> Result<Vec<u8>, ServiceError> {
-        let call = self.call(request)?;
-        let patience = Patience::new(&self.profile, sent_bytes(request));
-        let response = patience.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?;
+        let address = request.address(&User(self));
+        let (response, patience) = match &address.upload {
+            Some(upload) => self.upload(&address, upload, progress).await?,
+            None => {
+                let (call, patience) = (self.call(&address)?, Patience::new(&self.profile, 0));
+                (patience.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?, patience)
+            }
+        };
         self.note_time(&response);
         let status = response.status();
         if status.is_success() {
             let limit = if *request == Request::Quotas { LONGEST_QUOTAS } else { LONGEST_ANSWER };
-            return body(response, limit, &patience, progress).await;
+            // How much of a file has gone says more than how much of a few words has come.
+            let told: &(dyn Fn(Received) + Send + Sync) = if address.upload.is_some() { &|_| {} } else { progress };
+            return body(response, limit, &patience, told).await;
         }
         Err(self.refused(response, &patience).await)
     }
@@ -128,7 +135,8 @@ impl Client {
     /// # Errors
     /// As [`Client::send`]; what was handed over before stays good.
     pub async fn fetch(&self, request: &Request, from: u64, sink: &mut dyn Sink) -> Result<bool, ServiceError> {
-        let call = self.call(request)?.header(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        let call =
+            self.call(&request.address(&User(self)))?.header(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         let call = if from > 0 { call.header(RANGE, format!("bytes={from}-")) } else { call };
         let patience = Patience::new(&self.profile, 0);
         let mut response = patience.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?;
@@ -188,23 +196,33 @@ impl Client {
     }
 
     /// The call as it goes over the wire: where the key goes depends on the version (specification §5, §9).
-    fn call(&self, request: &Request) -> Result<RequestBuilder, ServiceError> {
-        let key = self.credential.as_ref().ok_or(ServiceError::NoKey)?.expose();
-        let address = request.address(&User(self));
-        let (url, http) = (self.url(&address), self.http()?);
-        let mut parameters = address.parameters;
-        if address.version == Version::V2 {
-            parameters.push(("apikey", key.to_owned()));
-        }
-        let call = match (address.method, &address.upload) {
-            (Method::Get, _) => http.get(url).query(&parameters),
-            (Method::Post, None) if parameters.is_empty() => http.post(url),
-            (Method::Post, None) => http.post(url).form(&parameters),
-            (Method::Post, Some(path)) => http.post(url).multipart(form(parameters, path)?),
+    fn call(&self, address: &Address) -> Result<RequestBuilder, ServiceError> {
+        let (url, http, parameters) = (self.url(address), self.http()?, self.parameters(address)?);
+        let call = match address.method {
+            Method::Get => http.get(url).query(&parameters),
+            Method::Delete => http.delete(url).query(&parameters),
+            Method::Post if parameters.is_empty() => http.post(url),
+            Method::Post => http.post(url).form(&parameters),
         };
+        self.with_key(address, call)
+    }
+
+    /// The parameters, with the key where it is one of them.
+    pub(super) fn parameters(&self, address: &Address) -> Result<Vec<(Cow<'static, str>, String)>, ServiceError> {
+        let key = self.credential.as_ref().ok_or(ServiceError::NoKey)?.expose();
+        let mut parameters = address.parameters.clone();
+        if address.version == Version::V2 {
+            parameters.push(("apikey".into(), key.to_owned()));
+        }
+        Ok(parameters)
+    }
+
+    /// The call with the key in its header, where it goes there.
+    pub(super) fn with_key(&self, address: &Address, call: RequestBuilder) -> Result<RequestBuilder, ServiceError> {
         if address.version == Version::V2 {
             return Ok(call);
         }
+        let key = self.credential.as_ref().ok_or(ServiceError::NoKey)?.expose();
         let mut header = HeaderValue::from_str(key).map_err(|_| ServiceError::NoKey)?;
         header.set_sensitive(true);
         Ok(call.header(&self.header, header))
@@ -223,7 +241,7 @@ impl Client {
         Some(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
     }
 
-    fn url(&self, address: &Address) -> Url {
+    pub(super) fn url(&self, address: &Address) -> Url {
         let prefix = match address.version {
             Version::V2 => &self.profile.v2_prefix,
             Version::V3 => &self.profile.v3_prefix,
@@ -233,7 +251,7 @@ impl Client {
         url
     }
 
-    fn http(&self) -> Result<&reqwest::Client, ServiceError> {
+    pub(super) fn http(&self) -> Result<&reqwest::Client, ServiceError> {
         if let Some(ready) = self.http.get() {
             return Ok(ready);
         }
@@ -293,27 +311,6 @@ fn with_certificates(builder: ClientBuilder, profile: &Profile) -> Result<Client
     Ok(builder.tls_certs_merge(certificates))
 }
 
-/// How many bytes of a file a request takes along.
-fn sent_bytes(request: &Request) -> u64 {
-    match request {
-        Request::V2Scan { path } => std::fs::metadata(path).map_or(0, |file| file.len()),
-        _ => 0,
-    }
-}
-
-/// Parameters and a file in one body.
-fn form(parameters: Vec<(&'static str, String)>, path: &Path) -> Result<Form, ServiceError> {
-    let unsendable = |why: String| ServiceError::Unsendable(why);
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let size = std::fs::metadata(path).map_err(|error| unsendable(error.to_string()))?.len();
-    if size > LARGEST_UPLOAD {
-        return Err(unsendable(format!("it is larger than {}", crate::text::bytes(LARGEST_UPLOAD))));
-    }
-    let bytes = std::fs::read(path).map_err(|error| unsendable(error.to_string()))?;
-    let form = parameters.into_iter().fold(Form::new(), |form, (name, value)| form.text(name, value));
-    Ok(form.part("file", Part::bytes(bytes).file_name(name)))
-}
-
 async fn body(
     mut response: Response,
     limit: u64,
@@ -352,7 +349,7 @@ fn without(key: &str, message: Untrusted) -> Option<Untrusted> {
 }
 
 /// A connection that was never made has sent nothing; after that anything may have been counted.
-fn not_sent_or_lost(error: &reqwest::Error) -> ServiceError {
+pub(super) fn not_sent_or_lost(error: &reqwest::Error) -> ServiceError {
     if error.is_connect() || error.is_builder() {
         ServiceError::Unreachable(reason(error))
     } else {

@@ -16,7 +16,8 @@ mod pane;
 mod places;
 pub mod plain;
 mod screen;
-pub mod theme;
+pub mod submit;
+mod theme;
 
 pub use screen::draw;
 pub use theme::{Depth, Look, Theme};

@@ -23,3 +23,4 @@ mod reports;
 mod search;
 mod spending;
 mod store;
+mod submit;

@@ -1,11 +1,11 @@
 //! Reads and writes files of the analyst's, and hands text to the clipboard.
 
-use super::Performer;
+use super::{Performer, words};
 use crate::app::Message;
 use crate::app::away::Copied;
 use crate::app::saving::Save;
 use crate::report::hashes::Hashes;
-use crate::runtime::{clipboard, saver};
+use crate::runtime::{clipboard, saver, submission};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -25,6 +25,15 @@ impl Performer {
             let result = saver::save(save, gate.as_deref(), &is_stopped);
             writing.fetch_sub(1, Ordering::SeqCst);
             work.send(Message::Saved(result));
+        });
+    }
+
+    /// Looks at a file that is to be submitted.
+    pub(super) fn look_at_file(&self, path: PathBuf) {
+        let is_stopped = self.is_stopped();
+        self.reading(move |work| {
+            let result = submission::look_at(&path, &is_stopped).map_err(|error| words(&error));
+            work.send(Message::LookedAtFile { path, result });
         });
     }
 
