@@ -235,10 +235,11 @@ impl Config {
     ) -> Result<Self, ConfigError> {
         let text = text(path)?;
         let invalid = |Finding { line, words }| ConfigError::Invalid { path: path.to_owned(), line, message: words };
-        if let Some(first) = layers::mistakes(&text).into_iter().next() {
+        let (mistakes, table) = layers::sort_out(&text);
+        if let Some(first) = mistakes.into_iter().next() {
             return Err(invalid(first));
         }
-        let layers = Layers::of_file(&text);
+        let layers = Layers::of_file(&text, table);
         // A key that others can read is no secret; a command that others can write is theirs.
         if layers.line_of_key().is_some() && files::is_open_to_others(path) {
             return Err(ConfigError::Exposed(path.to_owned()));
@@ -262,10 +263,9 @@ impl Config {
     /// When it cannot be read.
     pub fn check(path: &Path) -> Result<Vec<Finding>, ConfigError> {
         let text = text(path)?;
-        let found = layers::mistakes(&text);
-        let layers = Layers::of_file(&text);
-        let Some(config) = layers.read().ok().filter(|_| found.is_empty()) else { return Ok(found) };
-        let mut found = Vec::new();
+        let (mut found, table) = layers::sort_out(&text);
+        let layers = Layers::of_file(&text, table);
+        let Ok(config) = layers.read() else { return Ok(found) };
         if let Err(error) = config.profile(None) {
             found.push(Finding { line: layers.line("profile").unwrap_or(1), words: error.to_string() });
         }

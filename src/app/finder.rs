@@ -4,7 +4,7 @@ use super::panes::{Move, Scroll};
 use crate::report::Place;
 use crate::report::find::{How, Pattern};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Folds, Pane, Row};
+use crate::report::{Folds, Pane, Row, RowSet};
 use jiff::Timestamp;
 use std::sync::{Arc, Weak};
 
@@ -110,6 +110,16 @@ pub struct Filter {
     pub(super) before: (Folds, Scroll),
     /// Offset of the body up to which rows have been searched.
     pub(super) covered: u64,
+    /// The last search that looked at the whole report, and the rows it found: one more letter needs no others.
+    pub(super) earlier: Option<(Arc<Pattern>, Arc<RowSet>)>,
+}
+
+impl Filter {
+    /// The only rows that what is typed now can be in, where that is known.
+    pub(super) fn within(&self) -> Option<Arc<RowSet>> {
+        let (pattern, (earlier, rows)) = (self.quest.pattern.as_ref()?, self.earlier.as_ref()?);
+        pattern.narrows(earlier).then(|| Arc::clone(rows))
+    }
 }
 
 /// Hits over all panes of a report, or over everything that is held.

@@ -16,6 +16,7 @@ use super::overlay::Overlay;
 use super::panes::{self, PaneState, Scroll};
 use super::places::Target;
 use super::pointer::Held;
+use super::remembered::Remembered;
 use crate::quota::{Balances, Entitlements, Holder, Limit, Spent, Unit, Usage};
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
@@ -89,6 +90,8 @@ pub struct Model {
     pub record: BTreeMap<String, (u64, u64)>,
     /// Sizes that the analyst has set.
     pub sizes: Sizes,
+    /// What is remembered of runs before this one, and of reports that were left.
+    pub remembered: Remembered,
     /// Whether one thing is shown at a time, in lines.
     pub is_plain: bool,
     /// A message to the analyst.
@@ -235,6 +238,7 @@ impl Model {
             spent: Spent::default(),
             record: BTreeMap::new(),
             sizes: Sizes::default(),
+            remembered: Remembered::default(),
             is_plain: false,
             held: Held::default(),
             notice: None,

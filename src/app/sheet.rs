@@ -110,7 +110,7 @@ pub(super) fn paragraph(head: &str, text: impl Into<String>) -> Paragraph {
 
 fn price_of(model: &Model, key: Key, command: &Command) -> Vec<Paragraph> {
     let request = match &command.act {
-        Act::Local(_) => return Vec::new(),
+        Act::Local(_) | Act::Chosen => return Vec::new(),
         Act::Each(price, _) => {
             let text = format!("{}: {}; each by the rule of a single report", command.label, price(model));
             return vec![paragraph(&key.to_string(), text), paragraph("", "")];

@@ -34,6 +34,12 @@ impl Model {
     /// Takes a message in at a moment.
     pub fn update(&mut self, message: Message, now: Timestamp) -> Vec<Effect> {
         self.now = now;
+        let effects = self.take_in(message);
+        self.refresh_palette();
+        effects
+    }
+
+    fn take_in(&mut self, message: Message) -> Vec<Effect> {
         match message {
             Message::Key(key) => self.press(key),
             Message::Pointer(pointer) => self.point(pointer),
@@ -185,6 +191,7 @@ impl Model {
     pub fn run(&mut self, command: &Command) -> Vec<Effect> {
         match &command.act {
             Act::Local(act) | Act::Each(_, act) => act(self),
+            Act::Chosen => self.choose(),
             Act::Ask { is_held, with_held, .. } if is_held(self) => with_held(self),
             Act::Ask { request, anew, .. } => match request(self) {
                 Some(request) if self.is_under_way(&request) && !self.is_quitting => {
@@ -311,7 +318,8 @@ impl Model {
         let Some(entry) = list.chosen_mut().filter(|entry| entry.open.is_none()) else { return effects };
         if let Remote::Here(here) = &entry.report {
             let body = here.body.clone();
-            entry.open = Some(OpenReport::new(opening, here));
+            let folded = entry.identifier.as_ref().map_or(&[][..], |report| self.remembered.rows(report));
+            entry.open = Some(OpenReport::new(opening, here, folded));
             effects.push(Effect::Index { opening, body });
         }
         effects
@@ -329,6 +337,7 @@ impl Model {
             return self.show_chosen();
         }
         self.compared = None;
+        self.note_folds();
         self.list = Some(List::unasked(file.clone()));
         self.notes = Notes::default();
         vec![Effect::Recall(file)]

@@ -1,6 +1,7 @@
 //! `behaview delete`: the end of a private file at the service.
 
-use super::scripts::{get, print_json, runtime, say_cost};
+use super::asking::{get, runtime, say_cost};
+use super::output::print_json;
 use super::{Common, Failed, Spending, dry, parse_sha256, setup_to_spend};
 use crate::request::Request;
 use clap::Args;

@@ -1,7 +1,7 @@
 //! `behaview demo`: the embedded service, with the app on it or alone.
 
-use super::{Common, Setup, exit, run_app};
-use crate::config::{Config, Folders};
+use super::{Common, Setup, display, exit, run_app};
+use crate::config::Config;
 use crate::demo::{Demo as Service, Fault, Listing, Options};
 use crate::gate::Gate;
 use crate::quota::Entitlements;
@@ -71,8 +71,8 @@ impl Default for Demo {
 impl Demo {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let threads = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-        let config = Config::read(&Folders::find()?.config)?;
-        let display = common.screen.display(&config);
+        let (_, config) = common.config()?;
+        let display = display::display(&config);
         if !self.serve {
             runtime::attended(display)?;
         }
@@ -116,8 +116,15 @@ fn browse(service: &Service, config: &Config, display: Display) -> anyhow::Resul
         files.push(sha256);
     }
     let gate = Gate::new(store, client, super::session(), crate::clock::now);
-    let (keys, pace) = (config.keymap(), config.pace());
-    let setup = Setup { gate, entitled: Entitlements::default(), confirm_above: None, keys, pace, remarks: Vec::new() };
+    let setup = Setup {
+        gate,
+        entitled: Entitlements::default(),
+        confirm_above: None,
+        keys: config.keymap(),
+        pace: config.pace(),
+        state: None,
+        remarks: Vec::new(),
+    };
     exit::of_app(run_app(setup, display, files.into_iter().take(1).collect(), true, signals)?)
 }
 

@@ -3,8 +3,8 @@
 
 mod terminal;
 
+use super::output::{print_json, print_text};
 use super::quota::ask_balances;
-use super::scripts::{print_json, print_text};
 use super::table::Table;
 use super::{Common, setup};
 use crate::config::{Config, FILE_VARIABLE, Folders, SETTINGS};
@@ -12,7 +12,6 @@ use crate::files;
 use crate::log::Log;
 use crate::quota::Entitlements;
 use crate::service::credential::{Configured, Credential, VARIABLES};
-use crate::state::State;
 use crate::store::Store;
 use crate::text::{Untrusted, bytes};
 use clap::Args;
@@ -90,18 +89,19 @@ impl Doctor {
 
     fn look(&self, common: &Common) -> Vec<Check> {
         let mut checks = vec![Check::good("behaview", env!("CARGO_PKG_VERSION"))];
-        let (folders, config) = match (Folders::find(), common.config()) {
-            (Ok(folders), Ok((_, config))) => (folders, config),
-            (_, Err(error)) => {
-                checks.push(Check::wrong(
-                    "config",
-                    format!("{error:#}"),
-                    "correct it; behaview config check names every mistake",
-                ));
+        let folders = match Folders::find() {
+            Ok(folders) => folders,
+            Err(error) => {
+                checks.push(Check::wrong("config", error.to_string(), "set HOME"));
                 return checks;
             }
-            (Err(error), _) => {
-                checks.push(Check::wrong("config", error.to_string(), "set HOME"));
+        };
+        let (_, config) = match common.config() {
+            Ok(read) => read,
+            Err(error) => {
+                checks.push(Check::wrong("config", format!("{error:#}"), "correct it; until then nothing else runs"));
+                checks.extend(terminal::checks());
+                checks.extend([store(&folders), state(&folders)]);
                 return checks;
             }
         };
@@ -249,7 +249,7 @@ fn log(folders: &Folders, config: &Config) -> Check {
 
 fn state(folders: &Folders) -> Check {
     let path = folders.state_file();
-    match State::read(&path) {
+    match crate::state::read(&path) {
         (_, Some(words)) => Check::odd("state", words, "how the screen was left is forgotten; nothing else is lost"),
         _ => Check::good("state", path.display().to_string()),
     }

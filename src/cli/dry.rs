@@ -1,12 +1,12 @@
 //! What a command would cost: every question that it would ask, priced, and none sent.
 
-use super::scripts::{print_json, print_text};
+use super::output::{print_json, print_text};
 use super::table::Table;
 use super::{Failed, Setup};
 use crate::quota::{Allowed, Price, Spent, Unit};
 use crate::request::Request;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a dry run prints.
 #[derive(Serialize)]
@@ -44,8 +44,15 @@ pub(super) fn print(
     remark: Option<String>,
     as_json: bool,
 ) -> anyhow::Result<()> {
-    let calls =
-        requests.into_iter().map(|request| call(setup, request, refresh)).collect::<anyhow::Result<Vec<_>>>()?;
+    let mut kept = BTreeSet::new();
+    let calls = requests
+        .into_iter()
+        .map(|request| {
+            // What was asked a line before is held by then.
+            let is_repeated = request.holding_key().is_some_and(|key| !kept.insert(key));
+            call(setup, request, refresh, is_repeated)
+        })
+        .collect::<anyhow::Result<Vec<_>>>()?;
     let prices = || calls.iter().filter_map(|call| call.price.as_ref());
     let verdict = verdict(setup, prices());
     let shown = Shown { total: total(prices()), calls, remark };
@@ -57,8 +64,8 @@ pub(super) fn print(
     verdict
 }
 
-fn call(setup: &Setup, request: Request, refresh: bool) -> anyhow::Result<Call> {
-    let held = !refresh && setup.gate.held(&request)?.is_some();
+fn call(setup: &Setup, request: Request, refresh: bool, is_repeated: bool) -> anyhow::Result<Call> {
+    let held = !refresh && (is_repeated || setup.gate.held(&request)?.is_some());
     let quote = request.quote(&setup.entitled);
     Ok(Call { what: quote.request().words(), held, price: (!held).then(|| quote.price().clone()) })
 }
@@ -73,18 +80,20 @@ fn total<'a>(prices: impl Iterator<Item = &'a Price>) -> BTreeMap<Unit, Total> {
     total
 }
 
-/// Whether all of it would be sent, one after another.
+/// Whether all of it would be sent, one after another, after what was spent today.
 fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> anyhow::Result<()> {
-    let mut spent = Spent::default();
+    let (mut run, mut today) = (Spent::default(), setup.gate.spent_today()?);
     for price in prices {
         if let Allowed::Refused(reason) = price.allowed {
             return Err(Failed::refused(format!("it would be refused: {reason}")).into());
         }
-        if let Some(over) = setup.gate.budget().exceeded(price, spent, spent) {
+        if let Some(over) = setup.gate.budget().exceeded(price, run, today) {
             return Err(Failed::over_budget(over.to_string()).into());
         }
-        spent.charged = spent.charged.saturating_add(price.units.max().unwrap_or(0));
-        spent.is_open |= price.units.max().is_none();
+        for sum in [&mut run, &mut today] {
+            sum.charged = sum.charged.saturating_add(price.units.max().unwrap_or(0));
+            sum.is_open |= price.units.max().is_none();
+        }
     }
     Ok(())
 }

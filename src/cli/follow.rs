@@ -1,6 +1,7 @@
 //! `behaview follow`: looks at a file's scan, now and then, until its reports are there.
 
-use super::scripts::{ask, print_json, runtime, say_cost};
+use super::asking::{ask, runtime, say_cost};
+use super::output::print_json;
 use super::{Common, Failed, Setup, Spending, dry, parse_sha256, setup_to_spend};
 use crate::app::follow::{Follow as Following, Pace, Turn};
 use crate::report::analysis::SandboxRun;

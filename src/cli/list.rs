@@ -1,7 +1,8 @@
 //! `behaview list`: a file's sandboxes.
 
+use super::asking::{ask, runtime, say_cost};
 use super::document::Document;
-use super::scripts::{ask, print_json, print_lines, print_text, runtime, say_cost};
+use super::output::{print_json, print_lines, print_text};
 use super::subjects::{self, Subject, each};
 use super::table::Table;
 use super::{Common, Setup, Spending, dry, parse_sha256, setup_to_spend};

@@ -1,5 +1,7 @@
 //! The command line: the app, the demo, and the commands for scripts. All come through the same gate and store.
 
+mod asking;
+mod call;
 mod compare;
 mod config;
 mod cost;
@@ -18,8 +20,9 @@ mod import;
 mod keys;
 mod ledger;
 mod list;
+mod output;
+mod pane;
 mod quota;
-mod scripts;
 mod search;
 mod shell;
 mod show;
@@ -38,10 +41,12 @@ use crate::log::{Level, Log};
 use crate::quota::Entitlements;
 use crate::report::identifier::Sha256;
 use crate::request::UploadLimit;
-use crate::runtime::{self, Backing, Display, Exit, Signals};
+use crate::runtime::{self, Backing, Display, Ended, Exit, Signals};
 use crate::service::Client;
+use crate::state;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
@@ -140,7 +145,7 @@ enum Command {
     /// Search every report that is held, or those named, for words or a regular expression; costs nothing
     Search(search::Search),
     /// Ask any other question that the specification names, and print the answer as JSON
-    Call(scripts::Call),
+    Call(call::Call),
     /// Print what was asked of the service, what it cost, and what the service's counters say of it; costs nothing
     Ledger(ledger::Ledger),
     /// Print which keys do what, with the config's changes applied
@@ -220,6 +225,7 @@ impl Common {
     fn config(&self) -> anyhow::Result<(Folders, Config)> {
         let folders = Folders::find()?;
         let mut set = self.set.clone();
+        set.extend(self.screen.settings());
         set.extend(self.log_level.iter().map(|level| ("log_level".to_owned(), level.clone())));
         if self.offline {
             set.push(("offline".to_owned(), "true".to_owned()));
@@ -253,9 +259,9 @@ fn short(session: &str) -> String {
 
 fn app(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     let files = sha256.iter().map(|text| parse_sha256(text)).collect::<anyhow::Result<Vec<_>>>()?;
-    let display = common.screen.display(&common.config()?.1);
+    let display = display::display(&common.config()?.1);
     runtime::attended(display)?;
-    match run_app(quiet_setup(common)?, display, files, false, Signals::listen()?)? {
+    match run_app(Setup::of(common, Spending::default())?, display, files, false, Signals::listen()?)? {
         Exit::Demo => demo::Demo::default().run(common),
         other => exit::of_app(other),
     }
@@ -276,10 +282,11 @@ fn run_app(
     is_demo: bool,
     signals: Signals,
 ) -> anyhow::Result<Exit> {
-    let Setup { gate, entitled, confirm_above, keys, pace, remarks } = setup;
+    let Setup { gate, entitled, confirm_above, keys, pace, state, mut remarks } = setup;
     let mut model = Model::new(service(&gate), crate::clock::now());
     (model.entitlements, model.confirm_above, model.keys) = (entitled, confirm_above, keys);
     model.rules_file = rules_file();
+    remarks.extend(resume(&mut model, state.as_deref()));
     model.pace = pace;
     let first = model.open_files(files);
     model.lists_at_once = is_demo;
@@ -293,19 +300,47 @@ fn run_app(
     if !remarks.is_empty() {
         model.warn(remarks.join(" "));
     }
-    runtime::run(model, Backing::Service(Arc::new(gate)), first, display, signals)
+    let ended = runtime::run(model, Backing::Service(Arc::new(gate)), first, display, signals)?;
+    leave(&ended, state.as_deref());
+    Ok(ended.exit)
 }
 
 fn open(file: &str, common: &Common) -> anyhow::Result<()> {
-    let (_, config) = common.config()?;
-    let display = common.screen.display(&config);
+    let (folders, config) = common.config()?;
+    let display = display::display(&config);
     runtime::attended(display)?;
     let document = document::read(file)?;
     let mut model = Model::new(Service::default(), crate::clock::now());
     model.keys = config.keymap();
     model.rules_file = rules_file();
+    let state = state_file(&folders, &config);
+    if let Some(remark) = resume(&mut model, state.as_deref()) {
+        model.warn(remark);
+    }
     let first = model.open_document(document.name, document.reports);
-    exit::of_app(runtime::run(model, Backing::Document, first, display, Signals::listen()?)?)
+    let ended = runtime::run(model, Backing::Document, first, display, Signals::listen()?)?;
+    leave(&ended, state.as_deref());
+    exit::of_app(ended.exit)
+}
+
+/// Where it is remembered how the screen is left; none where nothing is to be kept.
+fn state_file(folders: &Folders, config: &Config) -> Option<PathBuf> {
+    (!config.keeps_nothing()).then(|| folders.state_file())
+}
+
+/// Brings the screen back as it was left, and says what went wrong with that.
+fn resume(model: &mut Model, state: Option<&Path>) -> Option<String> {
+    let (remembered, remark) = state::read(state?);
+    model.resume(remembered);
+    remark
+}
+
+/// Remembers how the screen was left.
+fn leave(ended: &Ended, state: Option<&Path>) {
+    let Some(path) = state.filter(|path| state::read(path).0 != ended.remembered) else { return };
+    if let Err(error) = state::write(&ended.remembered, path) {
+        let _ = writeln!(std::io::stderr(), "behaview: how the screen was left cannot be remembered: {error}");
+    }
 }
 
 /// The user's own rules; where the system has no home folder there are none.
@@ -338,48 +373,48 @@ struct Setup {
     keys: Keymap,
     /// How a scan is followed.
     pace: Pace,
+    /// Where it is remembered how the screen is left; none where nothing is to be kept.
+    state: Option<PathBuf>,
     /// What the user must know of the store.
     remarks: Vec<String>,
 }
 
-/// The same for scripts, which hear of the store on standard error.
+/// The service for a script, which hears of the store on standard error.
 fn setup(common: &Common) -> anyhow::Result<Setup> {
     setup_to_spend(common, Spending::default())
 }
 
-/// The gate to the service that config and arguments name.
-fn quiet_setup(common: &Common) -> anyhow::Result<Setup> {
-    setup_to_spend_quietly(common, Spending::default())
-}
-
-/// The gate for scripts, with what the command line says of spending.
+/// The same, with what the command line says of spending.
 fn setup_to_spend(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
-    let setup = setup_to_spend_quietly(common, spending)?;
+    let setup = Setup::of(common, spending)?;
     store::say(&setup.remarks);
     Ok(setup)
 }
 
-/// The same, which says nothing. A dry run sends nothing, whatever happens.
-fn setup_to_spend_quietly(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
-    let (folders, config) = common.config()?;
-    let (profile, session) = (config.profile(None)?, session());
-    let log = common.open_log(&folders, &config, &session);
-    log.write(
-        Level::Info,
-        "run",
-        &[("version", &env!("CARGO_PKG_VERSION")), ("profile", &profile.name), ("session", &session)],
-    );
-    // What is sent nowhere needs no key, and a command that prints it may ask for a password.
-    let is_offline = config.is_offline() || spending.dry_run;
-    let credential = if is_offline { None } else { config.credential()? };
-    let client = Client::new(profile, credential)?;
-    let (store, remarks) = store::open(&folders, &config)?;
-    let gate = Gate::new(Arc::new(store), client, session, crate::clock::now)
-        .with_budget(config.budget().at_most(spending.max_cost))
-        .with_offline(is_offline)
-        .with_log(log);
-    let (entitled, confirm_above) = (config.entitlements(), config.confirm_above());
-    Ok(Setup { gate, entitled, confirm_above, keys: config.keymap(), pace: config.pace(), remarks })
+impl Setup {
+    /// What config and command line name. A dry run sends nothing, whatever happens.
+    fn of(common: &Common, spending: Spending) -> anyhow::Result<Self> {
+        let (folders, config) = common.config()?;
+        let (profile, session) = (config.profile(None)?, session());
+        let log = common.open_log(&folders, &config, &session);
+        log.write(
+            Level::Info,
+            "run",
+            &[("version", &env!("CARGO_PKG_VERSION")), ("profile", &profile.name), ("session", &session)],
+        );
+        // What is sent nowhere needs no key, and a command that prints it may ask for a password.
+        let is_offline = config.is_offline() || spending.dry_run;
+        let credential = if is_offline { None } else { config.credential()? };
+        let client = Client::new(profile, credential)?;
+        let (store, remarks) = store::open(&folders, &config)?;
+        let gate = Gate::new(Arc::new(store), client, session, crate::clock::now)
+            .with_budget(config.budget().at_most(spending.max_cost))
+            .with_offline(is_offline)
+            .with_log(log);
+        let (entitled, confirm_above) = (config.entitlements(), config.confirm_above());
+        let state = state_file(&folders, &config);
+        Ok(Self { gate, entitled, confirm_above, keys: config.keymap(), pace: config.pace(), state, remarks })
+    }
 }
 
 /// Keeps the key out of core files, and out of reach of the user's other programs; what the system refuses is left.

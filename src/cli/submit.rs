@@ -1,7 +1,8 @@
 //! `behaview submit`: a file of this machine, uploaded for a private scan.
 
+use super::asking::{get, runtime, say_cost};
 use super::follow::{Looks, follow, most};
-use super::scripts::{get, print_json, runtime, say_cost};
+use super::output::print_json;
 use super::{Common, Failed, Setup, Spending, dry, setup_to_spend};
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::Identifier;

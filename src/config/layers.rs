@@ -84,28 +84,32 @@ pub(super) fn finding(text: &str, error: &toml::de::Error) -> Finding {
     Finding { line: line(text, at), words: without_values(error.message()) }
 }
 
-/// Everything in a file that is no setting, or no value that its setting takes.
-pub(super) fn mistakes(text: &str) -> Vec<Finding> {
+/// Everything in a file that is no setting, or no value that its setting takes; and the rest, which can be used.
+pub(super) fn sort_out(text: &str) -> (Vec<Finding>, Table) {
     let (table, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
-        return errors.iter().map(|error| finding(text, error)).collect();
+        return (errors.iter().map(|error| finding(text, error)).collect(), Table::new());
     }
-    let Ok(values) = text.parse::<Table>() else { return Vec::new() };
+    let Ok(mut values) = text.parse::<Table>() else { return (Vec::new(), Table::new()) };
     let mut found = Vec::new();
-    look(text, table.get_ref(), &values, &mut Vec::new(), &mut found);
+    look(text, table.get_ref(), &mut values, &mut Vec::new(), &mut found);
     found.sort_by_key(|finding| finding.line);
-    found
+    (found, values)
 }
 
-/// Tries each member of a table by itself, and then what is inside of it.
-fn look(text: &str, spans: &DeTable<'_>, values: &Table, path: &mut Vec<String>, found: &mut Vec<Finding>) {
+/// Tries each member of a table by itself, and then what is inside of it; what is wrong is taken out.
+fn look(text: &str, spans: &DeTable<'_>, values: &mut Table, path: &mut Vec<String>, found: &mut Vec<Finding>) {
     for (key, span) in spans {
-        let Some(value) = values.get(key.get_ref().as_ref()) else { continue };
-        path.push(key.get_ref().to_string());
-        let inside = value.as_table().filter(|table| !table.is_empty());
-        let alone = if inside.is_some() { Value::Table(Table::new()) } else { value.clone() };
-        match (accepts(path, alone), inside, span.get_ref()) {
-            (Err(words), _, _) => found.push(Finding { line: line(text, key.span().start), words }),
+        let name = key.get_ref().as_ref();
+        let Some(value) = values.get_mut(name) else { continue };
+        path.push(name.to_owned());
+        let is_filled = value.as_table().is_some_and(|table| !table.is_empty());
+        let alone = if is_filled { Value::Table(Table::new()) } else { value.clone() };
+        match (accepts(path, alone), value.as_table_mut().filter(|_| is_filled), span.get_ref()) {
+            (Err(words), _, _) => {
+                found.push(Finding { line: line(text, key.span().start), words });
+                values.remove(name);
+            }
             (Ok(()), Some(values), DeValue::Table(spans)) => look(text, spans, values, path, found),
             _ => {}
         }
@@ -119,9 +123,17 @@ fn accepts(path: &[String], value: Value) -> Result<(), String> {
     put(&mut table, path, value);
     Config::deserialize(table).map(|_| ()).map_err(|error| {
         let name = path.iter().map(|part| without_values(&format!("`{part}`"))).collect::<Vec<_>>().join(".");
-        let why = without_values(error.message());
+        let why = without_values(&in_plain_words(error.message()));
         if why.contains("unknown field") { why } else { format!("{}: {why}", name.replace('`', "")) }
     })
+}
+
+/// A parser's words, without the names that numbers have in a program.
+fn in_plain_words(message: &str) -> String {
+    match message.rsplit_once("expected ") {
+        Some((before, "u16" | "u32" | "u64")) => format!("{before}expected a whole number, and none below zero"),
+        _ => message.to_owned(),
+    }
 }
 
 fn put(table: &mut Table, path: &[String], value: Value) {
@@ -146,9 +158,9 @@ fn get<'a>(table: &'a Table, name: &str) -> Option<&'a Value> {
 }
 
 impl Layers {
-    /// The file by itself. Its mistakes are known already.
-    pub(super) fn of_file(text: &str) -> Self {
-        let mut layers = Self { table: text.parse().unwrap_or_default(), origins: BTreeMap::new() };
+    /// What can be used of the file by itself.
+    pub(super) fn of_file(text: &str, table: Table) -> Self {
+        let mut layers = Self { table, origins: BTreeMap::new() };
         let (spans, _) = DeTable::parse_recoverable(text);
         layers.note(text, spans.get_ref(), String::new());
         layers

@@ -83,10 +83,12 @@ fn every_mistake_is_named_by_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(FILE);
     let text = "profile = \"lab\"\nprofiel = \"x\"\napi_key = 5\n[budget]\ndaily = -1\nweekly = 3\n[budgte]\ndaily = 2\n\
-                [profiles.lab]\nroot = \"https://x\"\nlisting = \"all\"\n";
-    std::fs::write(&path, text).unwrap();
-    let lines: Vec<_> = Config::check(&path).unwrap().into_iter().map(|finding| finding.line).collect();
-    assert_eq!(lines, [2, 3, 5, 6, 7, 11]);
+                [profiles.lab]\nroot = \"https://x\"\nlisting = \"all\"\nproxy = \"x\"\n[keys]\nhelpp = \"x\"\nzoom = \"c\"\n";
+    files::replace(&path, text.as_bytes()).unwrap();
+    let found = Config::check(&path).unwrap();
+    let lines: Vec<_> = found.iter().map(|finding| finding.line).collect();
+    assert_eq!(lines, [2, 3, 5, 6, 7, 11, 12, 14, 15], "{found:?}");
+    assert!(found[2].words.ends_with("expected a whole number, and none below zero"), "{found:?}");
     let text = "profile = \"lba\"\n[profiles.lab]\nroot = \"http://example.com\"\nproxy = \"x\"\nheader = \"a b\"\ntimeout = 0\n";
     std::fs::write(&path, text).unwrap();
     let found = Config::check(&path).unwrap();

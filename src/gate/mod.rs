@@ -227,6 +227,14 @@ impl Gate {
         self.store.spent(&self.session)
     }
 
+    /// What all runs with this profile have spent today (UTC), by the sum that the daily budget is compared with.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn spent_today(&self) -> Result<Spent, StoreError> {
+        self.store.spent_today(self.profile(), (self.clock)())
+    }
+
     /// The answer that is held, for nothing.
     ///
     /// # Errors

@@ -135,6 +135,14 @@ impl Store {
         self.with(|connection| sum(connection, "profile = ?1 AND at >= ?2", values))
     }
 
+    /// What was spent with a profile in the day (UTC) of a moment, by the careful sum that budgets are compared with.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn spent_today(&self, profile: &str, now: Timestamp) -> Result<Spent, StoreError> {
+        self.with(|connection| sum_of_day(connection, profile, now))
+    }
+
     /// What a session has spent.
     ///
     /// # Errors
@@ -175,11 +183,14 @@ fn over_budget(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Re
         return Ok(None);
     }
     let session = sum(transaction, "session = ?1", [entry.session])?;
-    // A call that began yesterday and was answered today may be on today's bill.
-    let today = Period::Daily.began(entry.at).as_millisecond();
-    let since = "profile = ?1 AND MAX(at, COALESCE(settled_at, at)) >= ?2";
-    let today = sum(transaction, since, params![entry.profile, today])?;
+    let today = sum_of_day(transaction, entry.profile, entry.at)?;
     Ok(entry.budget.exceeded(entry.price, session, today))
+}
+
+/// A call that began yesterday and was answered today may be on today's bill.
+fn sum_of_day(connection: &Connection, profile: &str, now: Timestamp) -> rusqlite::Result<Spent> {
+    let since = "profile = ?1 AND MAX(at, COALESCE(settled_at, at)) >= ?2";
+    sum(connection, since, params![profile, Period::Daily.began(now).as_millisecond()])
 }
 
 fn insert(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Result<usize> {

@@ -3,7 +3,7 @@
 use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::theme::Meaning;
-use crate::app::commands::Command;
+use crate::app::commands::{Act, Command};
 use crate::app::price::Tag;
 use crate::app::sheet::limit_words;
 use crate::app::{Area, Key, Model};
@@ -59,7 +59,11 @@ fn width(pieces: &[Piece]) -> usize {
 fn keys(model: &Model, room: usize) -> Vec<Piece> {
     let mut commands: Vec<_> = Command::applying(model).filter(|(_, command)| command.rank > 0).collect();
     commands.sort_by_key(|(_, command)| command.rank);
-    let (priced, free): (Vec<_>, Vec<_>) = commands.into_iter().partition(|(_, command)| command.asks());
+    let is_priced = |command: &Command| match &command.act {
+        Act::Chosen => model.tag(command) != Tag::Free,
+        _ => command.asks(),
+    };
+    let (priced, free): (Vec<_>, Vec<_>) = commands.into_iter().partition(|(_, command)| is_priced(command));
     let spelled = |wordy| priced.iter().flat_map(|known| priced_key(model, *known, wordy)).collect::<Vec<_>>();
     let mut pieces = [Wordy::Full, Wordy::Short].into_iter().map(spelled).find(|pieces| width(pieces) + FREE <= room);
     let mut pieces = pieces.take().unwrap_or_else(|| spelled(Wordy::Prices));

@@ -79,10 +79,10 @@ fn draw_item(mut line: LineWriter<'_, '_>, start: u16, (names, words): (usize, u
     line.tab(start, names);
     line.own(item.name, name);
     line.tab(start, words);
-    match (&item.off, &item.price) {
+    match (&item.off, item.price()) {
         (Some(why), _) => line.own(&format!("off: {why}"), Meaning::Faint),
         (None, Some(price)) => {
-            line.own(price, Meaning::Price);
+            line.own(&price, Meaning::Price);
             line.own(&format!(" · {}", item.help), Meaning::Text);
         }
         (None, None) => line.own(item.help, Meaning::Text),

@@ -54,7 +54,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
         let Some(shown) = state.shown(&open.report, pane, position) else { break };
         let line = LineWriter::new(buffer, inside, row);
         let line = match (position == state.scroll.cursor, has_focus) {
-            (true, true) => line.base(Meaning::Cursor),
+            (true, true) => line.begin_bar(),
             _ => line,
         };
         let place = state.place(&open.report, pane, position);
@@ -222,13 +222,18 @@ pub(super) fn draw_pieces<'a>(
         match (piece, room) {
             (Piece::Value(text), Some(columns)) => {
                 line.elided(text, columns, value);
+                line.end_bar();
                 room = None;
             }
-            (Piece::Value(text), None) => line.outside(text, value),
+            (Piece::Value(text), None) => {
+                line.outside(text, value);
+                line.end_bar();
+            }
             (Piece::Detail(text), _) => line.outside(text, Meaning::Detail),
             (Piece::Own(text), _) => line.own(text, Meaning::Faint),
         }
     }
+    line.end_bar();
 }
 
 /// Columns for the first value of a row that does not fit whole: what is said about it keeps its place, up to half the row.

@@ -169,7 +169,10 @@ async fn an_upload_that_may_have_been_counted_is_sent_once_and_counts() {
     let faults = ["lost", "503", "reset", "empty", "portal", "cut=10", "redirect=/x", "409", "not-json"];
     for fault in faults {
         let visit = Visit::begin().await;
-        visit.demo.arm(Fault { on: Some(Endpoint::Scan), ..Fault::from(format!("{fault}*9").parse::<Fault>().unwrap().kind) });
+        visit.demo.arm(Fault {
+            on: Some(Endpoint::Scan),
+            ..Fault::from(format!("{fault}*9").parse::<Fault>().unwrap().kind)
+        });
         let error = visit.ask(&scan(&small(&visit), None)).await.unwrap_err();
         assert_eq!(visit.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Scan)).count(), 1, "{fault}");
         assert!(matches!(error, GateError::Service { cost: Cost::Perhaps(Some(1)), .. }), "{fault}: {error:?}");

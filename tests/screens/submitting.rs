@@ -184,7 +184,11 @@ fn files_stand_beside_each_other_and_keep_their_place() {
     assert_eq!(body(&stage.screen()), body(&second));
     assert_eq!(stage.paid_calls(), paid, "what is held costs nothing");
     stage.keys("Q");
-    assert!(stage.screen().contains(&main_file().short()) && !stage.screen().contains("file 1 of"), "{}", stage.screen());
+    assert!(
+        stage.screen().contains(&main_file().short()) && !stage.screen().contains("file 1 of"),
+        "{}",
+        stage.screen()
+    );
 }
 
 #[test]

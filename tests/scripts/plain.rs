@@ -43,6 +43,13 @@ fn what_costs_is_asked_about_with_its_price() {
 }
 
 #[test]
+fn what_is_chosen_by_name_from_the_help_is_asked_about_as_well() {
+    let text = says(&["demo", "--plain"], "5\nhelp\nnext p\n\nn\nback\nquit\n");
+    assert!(text.contains("next page: 1 request. Send it? y or n: ") && text.contains("Nothing was sent."), "{text}");
+    assert!(!text.contains("spent this session: 2"), "{text}");
+}
+
+#[test]
 fn what_is_off_or_unknown_is_said() {
     let text = says(&["demo", "--plain"], "whole-row\nnonsense\nzoom\n");
     assert!(text.contains("whole-row does not apply here: it works in a pane"), "{text}");

@@ -29,13 +29,15 @@ fn a_dry_run_prints_prices_and_sends_nothing() {
     assert!(list.status.success() && text(&list).contains("In all: 1 request. Nothing was sent."), "{list:?}");
     assert!(text(&list).contains("Each further page costs the same"));
     let report = format!("{file}_Box_1795168800");
-    let show = json(&run(&["show", "--dry-run", "--json", &report, &report]));
-    assert_eq!((show["calls"].as_array().unwrap().len(), &show["total"]["request"]["max"]), (2, &Value::from(2)));
+    let other = format!("{report}1");
+    let show = json(&run(&["show", "--dry-run", "--json", &report, &other, &report]));
+    assert_eq!((show["calls"].as_array().unwrap().len(), &show["total"]["request"]["max"]), (3, &Value::from(2)));
+    assert_eq!(show["calls"][2]["held"], true, "by then it is held: {show}");
     let call = run(&["call", "--dry-run", "v2-file-report", &file, &"ab".repeat(16)]);
     assert!(text(&call).contains("2 requests"), "{call:?}");
     let public = run(&["call", "--dry-run", "v3-rescan", &file]);
     assert!(public.status.success(), "a dry run makes nothing public: {public:?}");
-    let over = run(&["show", "--dry-run", "--max-cost", "1", &report, &format!("{report}1")]);
+    let over = run(&["show", "--dry-run", "--max-cost", "1", &report, &other]);
     assert_eq!((over.status.code(), over.stdout.is_empty()), (Some(11), false), "{over:?}");
     desk.configure("[entitlements]\nprivate_scanning = false\n");
     assert_eq!(run(&["list", "--dry-run", &file]).status.code(), Some(4));
@@ -51,6 +53,18 @@ fn a_dry_run_knows_what_is_held() {
     assert_eq!((&dry["calls"][0]["held"], &dry["calls"][0]["price"]), (&Value::Bool(true), &Value::Null));
     let anew = json(&desk.run(&["show", "--dry-run", "--json", "--refresh", id]));
     assert_eq!(anew["total"]["request"]["max"], 1);
+    assert_eq!(desk.demo.seen().len(), 1);
+}
+
+#[test]
+fn a_dry_run_knows_what_the_day_has_cost_before() {
+    let desk = Desk::new();
+    desk.configure("[budget]\ndaily = 2\n");
+    let [one, two] = ["a", "b"].map(|name| format!("{}_{name}_1795168800", main_file()));
+    let dry = || desk.run(&["show", "--dry-run", &one, &two]).status.code();
+    assert_eq!(dry(), Some(0));
+    assert!(desk.run(&["list", &main_file()]).status.success());
+    assert_eq!(dry(), Some(11), "the list has cost one of the two");
     assert_eq!(desk.demo.seen().len(), 1);
 }
 
