@@ -62,6 +62,7 @@ impl Model {
     /// Shows the file at this place among all that are open, as it was left.
     fn show_file(&mut self, place: usize) -> Vec<Effect> {
         if place != self.files.shown {
+            self.note_folds();
             let Some(list) = self.list.take() else { return Vec::new() };
             let left = self.leave(list);
             let at = self.files.shown.min(self.files.aside.len());
@@ -111,6 +112,7 @@ impl Model {
             self.show_file(place);
             return false;
         }
+        self.note_folds();
         if let Some(list) = self.list.take_if(|list| list.file().is_some()) {
             let left = self.leave(list);
             let at = self.files.shown.min(self.files.aside.len());
@@ -125,10 +127,9 @@ impl Model {
 
     /// Opens files beside each other, and shows the first of them.
     pub fn open_files(&mut self, files: Vec<Sha256>) -> Vec<Effect> {
+        let first = files.first().cloned();
         let mut effects: Vec<Effect> = files.into_iter().flat_map(|file| self.open_file(file)).collect();
-        if self.list.is_some() {
-            effects.extend(self.show_file(0));
-        }
+        effects.extend(first.map(|file| self.open_file(file)).unwrap_or_default());
         effects
     }
 
@@ -136,6 +137,7 @@ impl Model {
     pub(super) fn close_file(&mut self) -> Vec<Effect> {
         let file = self.file().cloned();
         self.follows.retain(|follow| Some(&follow.file) != file.as_ref());
+        self.note_folds();
         let Some(list) = self.list.take() else { return Vec::new() };
         drop(self.leave(list));
         if self.files.aside.is_empty() {

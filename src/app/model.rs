@@ -44,6 +44,8 @@ pub struct Model {
     pub behind: Vec<Overlay>,
     /// What has been typed of a hash.
     pub typed: String,
+    /// Files whose hashes were pasted together; the first of them is what is typed.
+    pub(super) pasted: Vec<Sha256>,
     /// Files that were opened before.
     pub recent: Vec<Recent>,
     /// Cursor among them.
@@ -215,6 +217,7 @@ impl Model {
             overlay: None,
             behind: Vec::new(),
             typed: String::new(),
+            pasted: Vec::new(),
             recent: Vec::new(),
             recent_scroll: Scroll::default(),
             list: None,

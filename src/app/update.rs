@@ -48,6 +48,7 @@ impl Model {
             Message::Paste(text) => self.paste(&text),
             Message::Resize(size) => self.resized(size),
             Message::Tick => self.ticked(),
+            Message::Background { is_light } => vec![Effect::Suit { is_light }],
             Message::Recent(recent) => self.only(|model| model.recent = recent),
             Message::Recalled { file, pages, reports } => self.recalled_and_jump(&file, pages, reports),
             Message::RecalledBeside { file, pages, reports } => self.recalled_beside(&file, pages, reports),
@@ -57,6 +58,7 @@ impl Model {
             Message::Sifted { number, sought, found } => self.sifted(number, &sought, found),
             Message::Notes { file, notes } => self.take_notes(&file, notes),
             Message::Received { request, bytes, total } => self.received(&request, bytes, total),
+            Message::Arriving { request, body, read, batch } => self.arriving(&request, body, read, batch),
             Message::Answered { request, result } => self.answered(&request, result),
             Message::Told { request, result } => self.told(&request, result),
             Message::Used { request, result } => self.used(&request, result),
@@ -319,28 +321,26 @@ impl Model {
         if let Remote::Here(here) = &entry.report {
             let body = here.body.clone();
             let folded = entry.identifier.as_ref().map_or(&[][..], |report| self.remembered.rows(report));
-            entry.open = Some(OpenReport::new(opening, here, folded));
+            entry.open = Some(OpenReport::new(opening, body.clone(), folded));
             effects.push(Effect::Index { opening, body });
         }
         effects
     }
 
-    /// Opens a file: what is held of it is shown, nothing is asked.
+    /// Opens a file beside those that are open: what is held of it is shown, nothing is asked. One that is open already is shown as
+    /// it was left.
     pub fn open_file(&mut self, file: Sha256) -> Vec<Effect> {
         self.screen = Screen::File;
-        self.focus = Focus::List;
-        self.is_zoomed = false;
         self.typed.clear();
-        self.list_failure = None;
         self.bound_for = None;
         if !self.open_beside(&file) {
             return self.show_chosen();
         }
+        (self.focus, self.is_zoomed, self.list_failure) = (Focus::List, false, None);
         self.compared = None;
-        self.note_folds();
         self.list = Some(List::unasked(file.clone()));
         self.notes = Notes::default();
-        vec![Effect::Recall(file)]
+        vec![Effect::Recall(file.clone()), Effect::NoteOpened(file)]
     }
 
     /// Back to the start screen.

@@ -20,10 +20,9 @@ const LONGEST_PASSWORD: u64 = 4096;
 
 const EXAMPLES: &str = "\
 Examples:
-  echo harmless > sample.txt
-  behaview submit --dry-run sample.txt
-  behaview submit --keep-days 1 --max-cost 1 sample.txt
-  behaview submit --follow --interval 1 sample.txt
+  file=/etc/hosts
+  behaview submit --dry-run --follow $file
+  behaview submit --keep-days 1 --max-cost 1 $file
 
 An upload is never tried twice by itself: where its answer was lost, behaview follow tells whether it arrived.";
 

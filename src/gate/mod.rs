@@ -8,6 +8,8 @@
 //! cannot hide a cost, and a mistake in reading cannot cost a second call. What the free quota details say is written down too,
 //! and settles what the answers could not.
 
+mod arriving;
+mod cost;
 mod growing;
 pub mod import;
 mod looks;
@@ -18,14 +20,18 @@ use crate::quota::audit::Look;
 use crate::quota::{Allowed, Budget, OverBudget, Settled, Spent};
 use crate::report::Body;
 use crate::request::{Quote, Request};
+use crate::service::Client;
 use crate::service::error::ServiceError;
-use crate::service::{Client, Received};
 use crate::store::{Entry, HeldAnswer, Keep, LedgerId, Reserved, Settlement, Store, StoreError};
 use jiff::Timestamp;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::sync::Notify;
+
+use arriving::Gathered;
+pub use arriving::{Received, Rows};
+pub use cost::Cost;
 
 /// Asks the service, and remembers what was asked, what it cost and what came.
 pub struct Gate {
@@ -42,7 +48,7 @@ pub struct Gate {
 /// Where the time comes from, so that a test can stop it.
 pub type Clock = fn() -> Timestamp;
 
-/// Told of each piece of an answer that comes.
+/// Told of what has come of an answer.
 pub type Progress<'a> = &'a (dyn Fn(Received) + Send + Sync);
 
 /// An answer that was paid for, or was free.
@@ -100,27 +106,6 @@ impl GateError {
     #[must_use]
     pub fn bug(words: &impl std::fmt::Display) -> Self {
         Self::Internal(crate::text::Untrusted::from(words.to_string()).visible_cut(300).to_string())
-    }
-}
-
-/// What a call that failed counts as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cost {
-    /// Nothing was charged.
-    Nothing,
-    /// It may have been charged, at most this many units; none where no limit is known.
-    Perhaps(Option<u64>),
-}
-
-impl std::fmt::Display for Cost {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Nothing => f.write_str("It cost nothing."),
-            Self::Perhaps(Some(units)) => {
-                write!(f, "It may have cost {units}; the ledger counts it until the service's counters say otherwise.")
-            }
-            Self::Perhaps(None) => f.write_str("It may have been charged."),
-        }
     }
 }
 
@@ -248,7 +233,8 @@ impl Gate {
         let Some(key) = request.holding_key() else { return Ok(None) };
         while let Some(held) = self.store.answer(self.profile(), &key)? {
             // A run that ended between keeping and reading leaves bytes that nobody has looked at.
-            if held.is_read || reading::accept(&self.store, self.profile(), request, held.id, &held.body).is_ok() {
+            if held.is_read || reading::accept(&self.store, self.profile(), request, held.id, &held.body, None).is_ok()
+            {
                 return Ok(Some(held));
             }
             // Once more, and heard this time: an answer that cannot be set aside would be found again for ever.
@@ -340,7 +326,7 @@ impl Gate {
         if let Some(entry) = entry {
             self.settle(entry, settled, &taken).await;
         }
-        taken.map_err(|error| GateError::Service { error, cost: cost(settled), line: None })
+        taken.map_err(|error| GateError::Service { error, cost: Cost::of(settled), line: None })
     }
 
     /// Ends the wait for an answer that is under way; what was sent may have been charged, and counts so.
@@ -363,17 +349,13 @@ impl Gate {
         progress: Progress<'_>,
         given_up: &Notify,
     ) -> Result<Result<Answer, ServiceError>, GateError> {
-        let sent = tokio::select! {
-            biased;
-            () = given_up.notified() => Err(ServiceError::GivenUp),
-            sent = self.client.send(request, progress) => sent,
-        };
+        let gathered = self.gather(request, progress, given_up).await;
         let received = (self.clock)();
-        if let (Some(look), Ok(reply)) = (look, &sent) {
-            self.note_look(look, received, reply).await;
+        if let (Some(look), Ok(gathered)) = (look, &gathered) {
+            self.note_look(look, received, &gathered.body).await;
         }
-        match sent {
-            Ok(reply) => self.take(request, received, reply).await,
+        match gathered {
+            Ok(gathered) => self.take(request, received, gathered).await,
             Err(error) => Ok(Err(error)),
         }
     }
@@ -423,19 +405,16 @@ impl Gate {
         &self,
         request: &Request,
         received: Timestamp,
-        bytes: Vec<u8>,
+        Gathered { body, index }: Gathered,
     ) -> Result<Result<Answer, ServiceError>, GateError> {
         let (profile, request) = (self.profile().to_owned(), request.clone());
         self.work(move |store| match request.holding_key() {
-            None => {
-                let body = Body::in_memory(bytes);
-                reading::check(&request, &body).map(|()| Answer { received, body, unkept: None })
-            }
-            Some(key) => match store.keep(&profile, &key, received, &bytes) {
-                Ok(id) => reading::read_kept(store, &profile, &request, id, received, bytes),
+            None => reading::check(&request, &body).map(|()| Answer { received, body, unkept: None }),
+            Some(key) => match store.keep(&profile, &key, received, &body) {
+                Ok(id) => reading::read_kept(store, &profile, &request, id, received, Gathered { body, index }),
                 Err(error) => {
-                    let body = Body::in_memory(bytes);
-                    reading::read(&request, &body).map(|_| Answer { received, body, unkept: Some(error.to_string()) })
+                    let read = reading::read(&request, &body, index);
+                    read.map(|_| Answer { received, body, unkept: Some(error.to_string()) })
                 }
             },
         })
@@ -446,13 +425,5 @@ impl Gate {
     async fn work<T: Send + 'static>(&self, work: impl FnOnce(&Store) -> T + Send + 'static) -> Result<T, GateError> {
         let store = Arc::clone(&self.store);
         tokio::task::spawn_blocking(move || work(&store)).await.map_err(|error| GateError::bug(&error))
-    }
-}
-
-fn cost(settled: Settled) -> Cost {
-    match settled {
-        Settled::Exactly(0) => Cost::Nothing,
-        Settled::Exactly(units) | Settled::AtMost(units) => Cost::Perhaps(Some(units)),
-        Settled::Open => Cost::Perhaps(None),
     }
 }

@@ -11,6 +11,7 @@
 //! a few bytes a row.
 
 pub mod analysis;
+pub mod arriving;
 pub mod attributes;
 pub mod body;
 mod column;
@@ -36,6 +37,7 @@ mod stream;
 pub mod tree;
 
 pub use analysis::Analysis;
+pub use arriving::Arriving;
 pub use attributes::{ATTRIBUTES, Attribute, Pane};
 pub use body::Body;
 pub use folds::Folds;

@@ -9,7 +9,7 @@ mod patience;
 pub mod profile;
 mod upload;
 
-pub use client::{Client, Received};
+pub use client::Client;
 pub use credential::Credential;
 pub use error::ServiceError;
 pub use profile::Profile;

@@ -1,6 +1,6 @@
 //! Sends a file from the disk, piece by piece and once, to an address that may be trusted with it.
 
-use super::client::{Client, Received, not_sent_or_lost};
+use super::client::{Client, Sink, not_sent_or_lost};
 use super::error::ServiceError;
 use super::patience::Patience;
 use crate::report::identifier::Sha256;
@@ -25,9 +25,6 @@ const WAITING: usize = 2;
 
 /// Bytes that the system may still hold back when the last one was handed to it.
 const HELD_BACK: u64 = 4 * 1024 * 1024;
-
-/// What is told of how much has gone.
-type Progress<'a> = &'a (dyn Fn(Received) + Send + Sync);
 
 /// A file on its way into a call.
 struct Feeder {
@@ -55,8 +52,8 @@ impl Client {
         &self,
         address: &Address,
         upload: &Upload,
-        progress: Progress<'_>,
-    ) -> Result<(Response, Patience), ServiceError> {
+        sink: &mut dyn Sink,
+    ) -> Result<Response, ServiceError> {
         let parameters = self.parameters(address)?;
         let (pieces, body) = Channel::new(WAITING);
         let mut feeder = Feeder::open(upload, self.profile.largest(upload.limit), pieces)?;
@@ -65,7 +62,7 @@ impl Client {
         let patience = Patience::new(&self.profile, 0);
         let answered = loop {
             let (gone, size) = (feeder.gone, feeder.size);
-            progress(Received { bytes: gone, total: Some(size) });
+            sink.sent(gone, size);
             if feeder.is_done() {
                 let patience = Patience::new(&self.profile, size.min(HELD_BACK));
                 break patience.wait(0, sending).await?;
@@ -84,8 +81,7 @@ impl Client {
         };
         let broken = feeder.broken.take();
         let failed = |error| broken.map_or_else(|| not_sent_or_lost(&error), ServiceError::Unfinished);
-        let response = answered.map_err(failed)?;
-        Ok((response, Patience::new(&self.profile, 0)))
+        answered.map_err(failed)
     }
 
     /// The call without its body. The key goes to the service's own host alone, and a file nowhere that the profile does not name.

@@ -88,7 +88,7 @@ fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
     vec![
         (format!("{} · {}{way}", found.file.short(), bytes(found.size)), Meaning::Strong),
         (
-            format!("{} submits it: {price} ({}, {})", model.way_to("submit"), basis.rule.number, basis.basis.name()),
+            format!("{price}, {} {}; {} submits it", basis.rule.number, basis.basis.name(), model.way_to("submit")),
             Meaning::Price,
         ),
     ]

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use behaview::demo::{Endpoint, Fault};
+use behaview::gate::Received;
 use behaview::quota::Entitlements;
 use behaview::report::Analysis;
 use behaview::report::analysis::{submitted, upload_address};
 use behaview::request::{Password, ScanOptions, Submission, UploadAddress};
 use behaview::runtime::submission;
-use behaview::service::Received;
 
 use super::*;
 
@@ -60,7 +60,10 @@ async fn a_file_arrives_as_it_is_with_what_the_sandboxes_are_told() {
     };
     let submission = submission(file(&visit, "a sample.bin", 700_000), options);
     let told = Mutex::new(Vec::new());
-    let progress = |Received { bytes, total }| told.lock().unwrap().push((bytes, total));
+    let progress = |received| match received {
+        Received::Bytes { bytes, total } => told.lock().unwrap().push((bytes, total)),
+        Received::Rows(rows) => panic!("{rows:?} are no part of an upload"),
+    };
     let quote = scan(&submission, None).quote(&Entitlements::default());
     assert_eq!((quote.price().short().as_str(), quote.price().basis.name()), ("1 scan", "assumed"));
     let answer = visit.gate.ask(&quote, &progress).await.unwrap();

@@ -147,7 +147,7 @@ fn a_large_file_is_sent_by_way_of_an_address() {
     let mut stage = Stage::listed();
     stage.session.model_mut().service.upload_direct = 1000;
     let path = sample(&stage, 2000);
-    fill(&mut stage, &[&path]);
+    fill(&mut stage, &[&path, ""]);
     stage.keys("enter");
     insta::assert_snapshot!("submit_large", screen_of(&stage));
     stage.keys("enter");
@@ -159,7 +159,7 @@ fn a_large_file_is_sent_by_way_of_an_address() {
 fn a_lost_upload_stays_in_the_form_and_is_not_sent_again_by_itself() {
     let mut stage = looked_at(&[]);
     stage.demo.as_ref().unwrap().arm("scan:lost*1".parse().unwrap());
-    stage.keys("enter");
+    stage.keys("enter tab");
     insta::assert_snapshot!("submit_lost", screen_of(&stage));
     stage.later(100);
     stage.rest();
@@ -171,16 +171,17 @@ fn files_stand_beside_each_other_and_keep_their_place() {
     let mut stage = Stage::listed();
     stage.keys("j enter 3 j j");
     let left = stage.screen();
-    stage.open_other(&file("Parcel"));
+    stage.keys("f");
+    stage.open(&file("Parcel"));
     stage.keys("enter j");
     screen!("files_second", stage);
     let second = stage.screen();
     let paid = stage.paid_calls();
-    stage.keys("o");
+    stage.keys("J");
     let back = stage.screen();
     let body = |screen: &str| screen.lines().skip(1).take(36).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(body(&back), body(&left).into_iter().collect::<Vec<_>>(), "{back}");
-    stage.keys("O");
+    stage.keys("K");
     assert_eq!(body(&stage.screen()), body(&second));
     assert_eq!(stage.paid_calls(), paid, "what is held costs nothing");
     stage.keys("Q");
@@ -189,6 +190,18 @@ fn files_stand_beside_each_other_and_keep_their_place() {
         "{}",
         stage.screen()
     );
+}
+
+#[test]
+fn hashes_that_are_pasted_together_are_opened_together() {
+    let mut stage = Stage::new(options());
+    stage.session.take(Message::Paste(format!("{}\n{}, {}", main_file(), file("Parcel"), file("Busy"))));
+    assert!(stage.screen().contains("3 files are pasted"), "{}", stage.screen());
+    stage.keys("enter");
+    assert!(stage.screen().contains(&format!("{} · file 1 of 3", main_file().short())), "{}", stage.screen());
+    stage.keys("J J");
+    assert!(stage.screen().contains(&format!("{} · file 3 of 3", file("Busy").short())), "{}", stage.screen());
+    assert_eq!(stage.paid_calls(), 0);
 }
 
 #[test]
@@ -202,7 +215,7 @@ fn an_answer_for_a_file_that_is_not_shown_finds_its_place() {
     stage.press("enter");
     stage.rest();
     assert!(stage.screen().contains("Nothing is held of this file"), "{}", stage.screen());
-    stage.keys("o");
+    stage.keys("J");
     assert!(stage.screen().contains("Sandboxes 4 of 6"), "{}", stage.screen());
     assert_eq!(stage.calls(Endpoint::List), 1);
 }

@@ -13,7 +13,7 @@ use crate::request::Request;
 pub(super) static COMMANDS: &[Command] = &[
     Command {
         name: "next-file",
-        keys: &[key('o')],
+        keys: &[key('J')],
         label: "next file",
         help: "Show the next of the files that are open, as it was left",
         rank: 8,
@@ -24,7 +24,7 @@ pub(super) static COMMANDS: &[Command] = &[
     },
     Command {
         name: "file-before",
-        keys: &[key('O')],
+        keys: &[key('K')],
         label: "file before",
         help: "Show the file before this one, among those that are open",
         rank: 0,
@@ -51,8 +51,19 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Follow the file's scan until its reports are there: a look now and then, each at a price, up to a limit",
         rank: 5,
         place: LIST,
-        applies: |m| m.file().is_some() && m.following().is_none(),
-        needs: "a file that is not followed yet",
+        applies: |m| can_follow(m) && !has_sandboxes(m),
+        needs: "a file of which no sandbox is listed, and which is not followed",
+        act: Act::Each(Model::follow_price, Model::follow),
+    },
+    Command {
+        name: "follow-on",
+        keys: &[key('W')],
+        label: "follow",
+        help: "Follow the file's scan though some of its reports are listed: a look now and then, each at a price, up to a limit",
+        rank: 0,
+        place: LIST,
+        applies: |m| can_follow(m) && has_sandboxes(m),
+        needs: "a file with sandboxes that is not followed",
         act: Act::Each(Model::follow_price, Model::follow),
     },
     Command {
@@ -212,6 +223,14 @@ fn waiting_price(model: &Model) -> String {
     submission.map_or_else(String::new, |submission| {
         crate::app::submit::price_words(&submission, crate::request::UploadLimit::Large, &model.entitlements)
     })
+}
+
+fn can_follow(model: &Model) -> bool {
+    model.file().is_some() && model.following().is_none()
+}
+
+fn has_sandboxes(model: &Model) -> bool {
+    model.list.as_ref().is_some_and(|list| !list.entries.is_empty())
 }
 
 fn is_sending(model: &Model) -> bool {
