@@ -26,6 +26,9 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
+/// The longest config file that is read, in bytes.
+const LONGEST: u64 = 1 << 20;
+
 /// Name of the config file in its folder.
 pub const FILE: &str = "config.toml";
 
@@ -407,7 +410,7 @@ impl Config {
 }
 
 fn text(path: &Path) -> Result<String, ConfigError> {
-    match std::fs::read_to_string(path) {
+    match files::read_text(path, LONGEST) {
         Ok(text) => Ok(text),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
         Err(source) => Err(ConfigError::Unreadable { path: path.to_owned(), source }),

@@ -4,7 +4,7 @@ use super::compare::Compare;
 use super::list::{Entry, List, OpenReport};
 use super::message::{Effect, Failure, Opening};
 use super::model::{Focus, Model, Screen};
-use super::notes::Notes;
+use super::notes::FileNotes;
 use crate::report::identifier::{Identifier, Sha256};
 
 /// The most files that are open at once; the one that was opened first is closed for another.
@@ -14,7 +14,7 @@ const MOST: usize = 20;
 #[derive(Debug)]
 pub struct Aside {
     list: List,
-    notes: Notes,
+    notes: FileNotes,
     focus: Focus,
     group: usize,
     is_zoomed: bool,
@@ -170,7 +170,7 @@ impl Model {
     }
 
     /// The notes of a file that is open and not shown.
-    pub(super) fn notes_aside(&mut self, file: &Sha256) -> Option<&mut Notes> {
+    pub(super) fn notes_aside(&mut self, file: &Sha256) -> Option<&mut FileNotes> {
         let aside = self.files.aside.iter_mut().find(|aside| aside.list.file() == Some(file));
         aside.map(|aside| &mut aside.notes)
     }

@@ -5,12 +5,13 @@ use super::message::{Effect, Opening};
 use super::model::Model;
 use super::overlay::Overlay;
 use super::panes::PANES;
-use super::places::{Places, Shows, Spot, Target};
+use super::spots::{Shows, Spot, Spots, Target};
 use crate::report::Place;
 use crate::report::rows::Line;
 use crate::report::rules::{Marks, Rules, Severity};
-use crate::report::{Pane, RowSet};
+use crate::report::{Order, Pane, RowSet, Section};
 use crate::text::{Untrusted, thousands};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl OpenReport {
@@ -20,6 +21,20 @@ impl OpenReport {
         let marks = self.marks.as_ref()?;
         let rule = marks.rule(place.section, place.row).and_then(|rule| rules.rule(rule)).map(|rule| rule.severity);
         rule.or_else(|| marks.noise().contains(place.section, place.row).then_some(Severity::Noise))
+    }
+
+    /// Shows rows by how severe they say that they are; where nobody has moved yet, the first of them are seen.
+    fn arrange(&mut self, order: &Arc<Order>, focused: Option<Pane>) {
+        let pane_of = |section: usize| self.report.section(section).map(Section::pane);
+        let panes: BTreeSet<Pane> = order.sections().filter_map(pane_of).collect();
+        for pane in panes {
+            let state = self.panes.entry(pane).or_default();
+            let is_untouched = state.scroll.cursor == 0 && focused != Some(pane);
+            state.sift(&self.report, pane, |sieve| sieve.arrange(Arc::clone(order)));
+            if is_untouched {
+                state.scroll.cursor = 0;
+            }
+        }
     }
 
     /// Hides the rows that are noise in every pane, or shows them again.
@@ -60,7 +75,9 @@ impl Model {
 
     pub(super) fn judged(&mut self, opening: Opening, marks: Marks) -> Vec<Effect> {
         let hide = self.hides_noise;
+        let focused = self.focused();
         if let Some(open) = self.opened_mut(opening) {
+            open.arrange(marks.order(), focused);
             open.marks = Some(Arc::new(marks));
             if hide {
                 open.hide_noise(true);
@@ -106,7 +123,7 @@ impl Model {
         found.sort_by_key(|(rule, section, row)| (rule.severity, order(*section), *row));
         let spots = found.into_iter().map(|(rule, section, row)| {
             let place = Place { section, row };
-            let target = Target { file: None, identifier: identifier.clone(), entry, place };
+            let target = Target { file: None, identifier: identifier.clone(), entry, place: Some(place) };
             let head = format!("{} {}", rule.severity.sign(), rule.name);
             Spot { head: head.into(), shows: Shows::Open(place), target: Some(target) }
         });
@@ -117,7 +134,7 @@ impl Model {
         }
         let count = thousands(spots.len() as u64);
         let signs = "! high · * medium · + low";
-        self.put_over(Overlay::Places(Places::new(format!("What deserves a look · {count} rows · {signs}"), spots)));
+        self.put_over(Overlay::Spots(Spots::new(format!("What deserves a look · {count} rows · {signs}"), spots)));
         Vec::new()
     }
 

@@ -4,19 +4,18 @@ use super::batch::Batch;
 use super::compare::Compare;
 use super::files::Files;
 use super::finder::Finder;
-use super::finding::Jump;
 use super::follow::{Follow, Pace};
 use super::keymap::Keymap;
 use super::layout::{Layout, Size, Sizes, View};
 use super::list::{Entry, List, OpenReport, Origin};
 use super::message::{Effect, Failure, Here, Opening, Recent};
-use super::notes::Notes;
+use super::notes::FileNotes;
 use super::offers::Offers;
 use super::overlay::Overlay;
 use super::panes::{self, PaneState, Scroll};
-use super::places::Target;
 use super::pointer::Held;
 use super::remembered::Remembered;
+use super::spots::Target;
 use crate::quota::{Balances, Entitlements, Holder, Limit, Spent, Unit, Usage};
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
@@ -61,7 +60,7 @@ pub struct Model {
     /// Scans that are known, by their file.
     pub(super) scans: BTreeMap<Sha256, Identifier>,
     /// What was written of its reports.
-    pub notes: Notes,
+    pub notes: FileNotes,
     /// Where the focus is among list and panes.
     pub focus: Focus,
     /// The group of four panes that is shown.
@@ -126,8 +125,6 @@ pub struct Model {
     pub(super) announces_usage: bool,
     /// The last search that was left for one of its hits.
     pub finder: Option<Finder>,
-    /// A row that is gone to as soon as it is there.
-    pub jump: Option<Jump>,
     /// Number of the last search.
     pub(super) searches: u64,
     /// Number of the last opening of a report.
@@ -225,7 +222,7 @@ impl Model {
             follows: Vec::new(),
             pace: Pace::default(),
             scans: BTreeMap::new(),
-            notes: Notes::default(),
+            notes: FileNotes::default(),
             focus: Focus::List,
             group: 0,
             is_zoomed: false,
@@ -258,7 +255,6 @@ impl Model {
             announces_balances: false,
             announces_usage: false,
             finder: None,
-            jump: None,
             searches: 0,
             openings: 0,
         }

@@ -11,10 +11,10 @@ use super::layout::{Area, Size};
 use super::notes::NoteForm;
 use super::palette::{Confirm, Palette, Prompt};
 use super::panes::Move;
-use super::places::Places;
 use super::planner::Planner;
 use super::saving::SaveForm;
 use super::sheet::Sheet;
+use super::spots::Spots;
 use super::submit::{FIELDS, SubmitForm};
 
 /// What stands over the screen.
@@ -47,7 +47,7 @@ pub enum Overlay {
     /// Another file to compare with is chosen.
     OtherFile(OtherFile),
     /// Rows to go to.
-    Places(Places),
+    Spots(Spots),
     /// A note is typed.
     Note(NoteForm),
     /// Everything that is held.
@@ -88,7 +88,7 @@ impl Overlay {
             Self::Answer(answer) => answer.go(movement, rows),
             Self::Indicators(list) => list.go(movement, rows.saturating_sub(TYPED)),
             Self::Artefacts(list) => list.go(movement, rows),
-            Self::Places(places) => places.go(movement, rows),
+            Self::Spots(spots) => spots.go(movement, rows),
             Self::OtherFile(other) => other.scroll.go(movement, other.files.len(), rows),
             Self::Finder(finder) => finder.go(movement, rows.saturating_sub(TYPED)),
             Self::Held(held) => held.go(movement, rows),
@@ -107,7 +107,7 @@ impl Overlay {
             Self::Detail(detail) => detail.count(),
             Self::Palette(_) | Self::Answer(_) | Self::Planner(_) => usize::MAX,
             Self::Indicators(_) | Self::Finder(_) | Self::Compare(_) | Self::Held(_) => usize::MAX,
-            Self::Places(places) => places.spots.len(),
+            Self::Spots(spots) => spots.spots.len(),
             Self::OtherFile(other) => other.files.len(),
             Self::Artefacts(list) => list.rows.len() + usize::from(list.failure.is_some()) * 3,
             Self::Prompt(_) | Self::Confirm(_) | Self::Save(_) | Self::Note(_) | Self::Age(_) => SMALL,
@@ -128,7 +128,7 @@ impl Overlay {
             Self::Artefacts(list) => Some((list.scroll.top, 0, list.rows.len())),
             Self::Finder(finder) => Some((finder.scroll.top, TYPED, finder.lines().count())),
             Self::OtherFile(other) => Some((other.scroll.top, 0, other.files.len())),
-            Self::Places(places) => Some((places.scroll.top, 0, places.spots.len())),
+            Self::Spots(spots) => Some((spots.scroll.top, 0, spots.spots.len())),
             // Below the heading.
             Self::Held(held) => Some((held.scroll.top, 1, held.lines.len())),
             _ => None,
@@ -145,7 +145,7 @@ impl Overlay {
             Self::Finder(finder) => finder.scroll.cursor,
             Self::Compare(compare) => compare.scroll.cursor,
             Self::OtherFile(other) => other.scroll.cursor,
-            Self::Places(places) => places.scroll.cursor,
+            Self::Spots(spots) => spots.scroll.cursor,
             Self::Held(held) => held.scroll.cursor,
             _ => 0,
         }
@@ -161,7 +161,7 @@ impl Overlay {
         match self {
             Self::Detail(detail) => detail.fit(room.width.into()),
             Self::Sheet(sheet) => sheet.fit(room.width.into()),
-            Self::Places(_) | Self::OtherFile(_) | Self::Compare(_) | Self::Palette(_) | Self::Finder(_) => {}
+            Self::Spots(_) | Self::OtherFile(_) | Self::Compare(_) | Self::Palette(_) | Self::Finder(_) => {}
             Self::Answer(_) | Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
             Self::Indicators(_) | Self::Artefacts(_) | Self::Save(_) => {}
             Self::Held(_) | Self::Age(_) | Self::Note(_) | Self::Submit(_) => {}

@@ -64,10 +64,7 @@ impl Model {
                 form.failure = None;
                 &mut form.typed
             }
-            Some(Overlay::Save(form)) => {
-                form.failure = None;
-                &mut form.typed
-            }
+            Some(Overlay::Save(form)) if is_typed(key) => form.line(matches!(key, Key::Char(_))),
             Some(Overlay::Note(form)) => &mut form.typed,
             Some(Overlay::Age(typed)) => typed,
             Some(Overlay::Planner(planner)) => {
@@ -129,8 +126,8 @@ impl Model {
             return Vec::new();
         }
         if let Some(Overlay::Save(form)) = &mut self.overlay {
-            form.typed
-                .extend(text.chars().filter(|c| !c.is_control()).take(LONGEST_LINE.saturating_sub(form.typed.len())));
+            let typed = form.line(true);
+            typed.extend(text.chars().filter(|c| !c.is_control()).take(LONGEST_LINE.saturating_sub(typed.len())));
             return Vec::new();
         }
         if self.screen != Screen::Start {
@@ -195,6 +192,11 @@ impl Model {
         }
         Vec::new()
     }
+}
+
+/// Whether a key is typed into a line, be it full or not.
+fn is_typed(key: Key) -> bool {
+    matches!(key, Key::Char(_) | Key::Named(Named::Backspace) | Key::Ctrl('u'))
 }
 
 /// Types a key into a line; says whether it is a key that is typed.

@@ -5,9 +5,9 @@ use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerPage;
 use super::list::{List, OpenReport, Remote};
-use super::message::{Effect, HeldPage, HeldReport, Message, Opening};
+use super::message::{Effect, Message, Opening};
 use super::model::{Focus, Model, Screen, UnderWay};
-use super::notes::Notes;
+use super::notes::FileNotes;
 use super::offers::Offers;
 use super::overlay::Overlay;
 use super::palette::{Confirm, Confirmed};
@@ -50,7 +50,7 @@ impl Model {
             Message::Tick => self.ticked(),
             Message::Background { is_light } => vec![Effect::Suit { is_light }],
             Message::Recent(recent) => self.only(|model| model.recent = recent),
-            Message::Recalled { file, pages, reports } => self.recalled_and_jump(&file, pages, reports),
+            Message::Recalled { file, pages, reports } => self.recalled(&file, pages, reports),
             Message::RecalledBeside { file, pages, reports } => self.recalled_beside(&file, pages, reports),
             Message::Compared { number, result } => self.compared(number, result),
             Message::Ruled { rules, problems } => self.ruled(rules, &problems),
@@ -122,12 +122,6 @@ impl Model {
         Vec::new()
     }
 
-    fn recalled_and_jump(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) -> Vec<Effect> {
-        let mut effects = self.recalled(file, pages, reports);
-        effects.extend(self.go_on_jumping());
-        effects
-    }
-
     fn looked_up(&mut self, request: Request, since: Option<Timestamp>) -> Vec<Effect> {
         self.artefact_held(&request, since);
         if let Some(Overlay::Prompt(form)) = &mut self.overlay {
@@ -147,7 +141,6 @@ impl Model {
         let mut effects = self.indexed(opening, batch);
         effects.extend(self.seek_further(opening));
         self.arrive();
-        effects.extend(self.go_on_jumping());
         effects
     }
 
@@ -173,7 +166,8 @@ impl Model {
         if !self.is_quitting {
             self.notice = None;
         }
-        self.jump = None;
+        // Whoever presses a key has somewhere else to go.
+        self.bound_for = None;
         if let Some(effects) = self.type_quest(key) {
             return effects;
         }
@@ -339,7 +333,7 @@ impl Model {
         (self.focus, self.is_zoomed, self.list_failure) = (Focus::List, false, None);
         self.compared = None;
         self.list = Some(List::unasked(file.clone()));
-        self.notes = Notes::default();
+        self.notes = FileNotes::default();
         vec![Effect::Recall(file.clone()), Effect::NoteOpened(file)]
     }
 

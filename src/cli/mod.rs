@@ -187,6 +187,7 @@ pub fn main() -> ExitCode {
 }
 
 fn run(command: Option<Command>, sha256: &[String], common: &Common) -> anyhow::Result<()> {
+    runtime::survive_file_limit()?;
     common.screen.settle_charset();
     match command {
         None => app(sha256, common),

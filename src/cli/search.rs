@@ -114,7 +114,7 @@ fn held(gate: &Gate, names: &[&String]) -> anyhow::Result<Vec<Searched>> {
     }
     let mut reports = Vec::new();
     for name in names {
-        let found = match (Sha256::parse(name), Identifier::new(Untrusted::from(name.as_str()))) {
+        let found = match (Sha256::parse(name), Identifier::typed(name)) {
             (Some(file), _) => store.reports(profile, &file)?,
             (None, Some(identifier)) => store.report(profile, &identifier)?.into_iter().collect(),
             (None, None) => Vec::new(),
@@ -142,7 +142,7 @@ fn search_notes(gate: &Gate, names: &[&String], pattern: &Pattern, print: &mut P
             .any(|name| name.as_bytes() == identifier || Sha256::parse(name).is_some_and(|name| Some(name) == file))
     };
     notes.retain(|note| names.is_empty() || is_named(note));
-    let groups = search::notes(notes, pattern);
+    let groups = search::notes(notes, pattern, &[]);
     let mut hits = groups.iter().flat_map(|group| group.hits.iter().map(move |hit| (&group.of, hit)));
     hits.try_for_each(|(of, hit)| print(of, None, hit))
 }

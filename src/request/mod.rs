@@ -6,6 +6,7 @@
 
 mod address;
 mod artefact;
+mod held;
 mod submission;
 
 pub use address::{Address, Asker, Method, Upload, UploadAddress, UploadLimit, Version};

@@ -13,6 +13,7 @@ mod background;
 pub mod clipboard;
 mod held;
 pub mod hidden;
+mod keyboard;
 mod painter;
 mod performer;
 mod plain;
@@ -24,7 +25,7 @@ pub mod submission;
 mod terminal;
 
 pub use performer::{Backing, Performer};
-pub use signals::Signals;
+pub use signals::{Signals, survive_file_limit};
 pub use terminal::{Display, Unattended, attended, run, tame_panics, terminal_size};
 
 use crate::app::away::Copied;

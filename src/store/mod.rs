@@ -21,14 +21,14 @@ mod notes;
 mod place;
 mod purge;
 mod salvage;
+mod seal;
 
 pub use blocks::BLOCK;
 pub use database::{Store, StoreError};
 pub use growing::Growing;
 pub use held::{AnswerId, Brought, HeldAnswer, HeldReport, RecentFile};
 pub use history::{LedgerEntry, State};
-pub use inventory::{Kept, KeptWhat};
 pub use keep::Keep;
-pub use ledger::{Entry, LedgerId, Reserved, Settlement};
-pub use purge::{Purge, Purged};
+pub use ledger::{BEAT, Entry, LedgerId, Reserved, Settlement};
+pub use purge::Purged;
 pub use salvage::Salvaged;

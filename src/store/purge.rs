@@ -4,41 +4,15 @@ use super::blocks::{self, BLOCK, Shelf};
 use super::database::{Store, StoreError};
 use super::held::AnswerId;
 use super::inventory::{ON_DISK, beside, file_of_key};
-use crate::report::identifier::{Identifier, Sha256};
+use super::seal;
+use crate::report::Purge;
+use crate::report::identifier::Identifier;
 use crate::report::json::Raw;
-use jiff::Timestamp;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use std::collections::BTreeSet;
 
 /// Bytes of a store of the time before it could shrink, up to which it is written anew to let go of its empty pages.
 const SMALL: i64 = 64 * 1024 * 1024;
-
-/// What is to be deleted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Purge {
-    /// Every version of a report, and its artefacts. A list that it came with stays, without it.
-    Report {
-        /// The profile that it is held for.
-        profile: String,
-        /// Its sandbox identifier.
-        identifier: Identifier,
-    },
-    /// One answer, with the reports that came with it.
-    Answer(AnswerId),
-    /// Everything that is held of a file.
-    File {
-        /// The profile that it is held for.
-        profile: String,
-        /// The file.
-        file: Sha256,
-    },
-    /// What came before a moment.
-    Before(Timestamp),
-    /// What came first, until no more than so many bytes are left in the store.
-    DownTo(u64),
-    /// Everything.
-    Everything,
-}
 
 /// What was deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -112,7 +86,7 @@ fn doomed(connection: &Connection, what: &Purge, profile: Option<&str>) -> rusql
             Purge::Report { profile, identifier } => {
                 beside(&row.get::<_, Vec<u8>>(2)?).as_ref() == Some(identifier) && row.get::<_, String>(1)? == *profile
             }
-            Purge::Answer(answer) => id == *answer,
+            Purge::Answer(number) => id.0 == *number,
             Purge::File { profile, file } => {
                 let is_of_file = row.get(5)? || file_of_key(&row.get::<_, Vec<u8>>(2)?).as_ref() == Some(file);
                 is_of_file && row.get::<_, String>(1)? == *profile
@@ -189,6 +163,7 @@ fn shorten(
         "UPDATE report SET first = first - ?1, after = after - ?1 WHERE answer = ?2 AND first > ?3",
         params![shift, answer.0, first],
     )?;
+    seal::renew(transaction, answer)?;
     Ok(true)
 }
 
@@ -246,7 +221,9 @@ fn let_go(connection: &Connection) -> rusqlite::Result<bool> {
 mod tests {
     use super::*;
     use crate::report::Body;
+    use crate::report::identifier::Sha256;
     use crate::text::Untrusted;
+    use jiff::Timestamp;
 
     #[test]
     fn a_store_of_the_time_before_lets_go_of_its_pages_too() {
@@ -276,14 +253,14 @@ mod tests {
             store.begin_growing("p", key.as_bytes(), Timestamp::UNIX_EPOCH).unwrap()
         };
         let (whole, part, other) = (begin("html", "one"), begin("pcap", "one"), begin("pcap", "two"));
-        [whole, part, other].iter().for_each(|id| store.grow(*id, 0, &[7; 5000]).unwrap());
-        store.grown(whole, Timestamp::UNIX_EPOCH).unwrap();
+        [whole, part, other].iter().for_each(|id| store.grow(*id, 0, 0, &[7; 5000]).unwrap());
+        store.grown(whole, 5000, Timestamp::UNIX_EPOCH).unwrap();
         let left = || store.inventory().unwrap().into_iter().map(|kept| kept.bytes).collect::<Vec<_>>();
         assert_eq!(left(), [5000; 3]);
         let profile = "p".to_owned();
         let report = Purge::Report { profile: profile.clone(), identifier: identifier("one") };
         assert_eq!(store.purge(&report, None).unwrap().bytes, 10_000);
-        assert!(store.grow(part, 5000, &[7; 10]).is_err(), "what was deleted is here again");
+        assert!(store.grow(part, 5000, 5000, &[7; 10]).is_err(), "what was deleted is here again");
         store.purge(&Purge::File { profile, file: Sha256::parse(&"ab".repeat(32)).unwrap() }, None).unwrap();
         assert_eq!(left(), [0; 0]);
     }

@@ -13,11 +13,11 @@ mod line;
 mod list;
 mod overlay;
 mod pane;
-mod places;
 pub mod plain;
 mod screen;
-pub mod submit;
-mod theme;
+mod spots;
+mod submit;
+pub mod theme;
 
 pub use screen::draw;
 pub use theme::{Depth, Look, Theme};

@@ -81,7 +81,7 @@ fn csv_is_read_back_to_the_same_leaves() {
         let mut found: BTreeMap<At, Vec<String>> = BTreeMap::new();
         let plain = |cell: &str| cell.strip_prefix('\'').unwrap_or(cell).to_owned();
         for row in &rows[1..] {
-            assert_eq!(row.len(), 8, "{row:?}");
+            assert_eq!(row.len(), 9, "{row:?}");
             assert!(row.iter().all(|cell| !cell.starts_with(['=', '+', '-', '@', '\t', '\r'])), "{row:?}");
             let at = (plain(&row[4]), row[5].parse().unwrap(), plain(&row[6]));
             found.entry(at).or_default().push(plain(&row[7]));
@@ -272,7 +272,7 @@ fn files_are_new_and_the_owners_and_checked_before_anything_is_paid() {
 #[test]
 fn a_cut_report_is_written_as_far_as_it_came_and_said_so() {
     let report = r#"{"data":{"id":"x","type":"t","attributes":{"tags":["A","B"#;
-    for format in ["raw", "json", "jsonl", "csv", "md", "stix", "misp"] {
+    for format in ["raw", "json", "jsonl", "csv", "md", "txt", "stix", "misp"] {
         let output = run(&["export", "-", "--format", format], report);
         assert_eq!(output.status.code(), Some(9), "{format}: {output:?}");
         assert!(errors(&output).contains("stops in the middle") && !output.stdout.is_empty(), "{format}");
@@ -297,4 +297,20 @@ fn an_artefact_is_fetched_into_a_file_and_paid_once() {
     assert!(!Path::new(&desk.home.path().join("57874b32-CAPE-Sandbox.pcap")).exists());
     let fetched = desk.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Artefact)).count();
     assert_eq!(fetched, 2);
+}
+
+#[test]
+fn what_stands_where_hosts_do_is_harmless_whatever_it_ends_in() {
+    let report = r#"{"data":{"id":"x-1","attributes":{"memory_pattern_domains":["evil.xn--p1ai","EVIL.XN--P1AI.","payload.zip","evil.so","evil.doc"],
+        "memory_pattern_urls":["//evil.com/x"],"memory_pattern_ips":["[2001:db8::1]:80"],"dns_lookups":[{"hostname":"live.py","resolved_ips":["192.0.2.1"]}],
+        "modules_loaded":["kernel32.dll","libc.so"],"files_opened":["C:\\setup.exe","/tmp/payload.zip"]}}}"#;
+    let written = text(&run(&["export", "-", "--format", "md"], report));
+    for live in
+        ["evil.xn", "EVIL.XN", "`payload.zip", "evil.so", "evil.doc", "evil.com", "db8::1", "live.py", "192.0.2"]
+    {
+        assert!(!written.contains(live), "{live} is live:\n{written}");
+    }
+    for readable in ["kernel32.dll", "libc.so", r"C:\setup.exe", "/tmp/payload.zip"] {
+        assert!(written.contains(readable), "{readable} is not readable:\n{written}");
+    }
 }

@@ -5,7 +5,7 @@ use super::line::LineWriter;
 use super::overlay::inside;
 use super::pane::{draw_label, draw_pieces};
 use super::theme::Meaning;
-use crate::app::places::{Places, Shows, Spot};
+use crate::app::spots::{Shows, Spot, Spots};
 use crate::app::{Area, Model};
 use crate::report::Row;
 use unicode_width::UnicodeWidthStr;
@@ -16,16 +16,16 @@ const HEAD: usize = 32;
 /// Columns of the word beside a row, the gap included.
 const LABEL: usize = 16;
 
-pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, places: &Places, model: &Model) {
-    let more = if places.is_complete { "" } else { " · looking …" };
-    let title = format!("{}{more}", places.title);
-    let inside = inside(buffer, area, model, &title, places.scroll.top, places.spots.len());
-    let shown = || places.spots.iter().skip(places.scroll.top).take(inside.height.into());
+pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, spots: &Spots, model: &Model) {
+    let more = if spots.is_complete { "" } else { " · looking …" };
+    let title = format!("{}{more}", spots.title);
+    let inside = inside(buffer, area, model, &title, spots.scroll.top, spots.spots.len());
+    let shown = || spots.spots.iter().skip(spots.scroll.top).take(inside.height.into());
     let head =
         shown().map(|spot| spot.head.width()).max().unwrap_or(0).min(HEAD).min(usize::from(inside.width) / 2) + 1;
-    for (row, (position, spot)) in (0..inside.height).zip((places.scroll.top..).zip(shown())) {
+    for (row, (position, spot)) in (0..inside.height).zip((spots.scroll.top..).zip(shown())) {
         let line = LineWriter::new(buffer, inside, row);
-        let line = if position == places.scroll.cursor { line.base(Meaning::Cursor) } else { line };
+        let line = if position == spots.scroll.cursor { line.base(Meaning::Cursor) } else { line };
         draw_spot(line, inside.x, head, spot, model);
     }
 }
