@@ -49,6 +49,8 @@ pub enum Place {
     OtherFile,
     /// Rows to go to.
     Spots,
+    /// The form of a file that is submitted.
+    Submit,
 }
 
 /// A set of places.
@@ -76,6 +78,7 @@ pub(super) const MATRIX: Places = Places::of(&[Place::Matrix]);
 pub(super) const MATRIX_LINE: Places = Places::of(&[Place::MatrixLine]);
 pub(super) const OTHER_FILE: Places = Places::of(&[Place::OtherFile]);
 pub(super) const SPOTS: Places = Places::of(&[Place::Spots]);
+pub(super) const SUBMIT: Places = Places::of(&[Place::Submit]);
 /// Where a filter can be taken away.
 pub(super) const FILTERED: Places = Places::of(&[Place::Pane, Place::Filter]);
 /// Where words are typed that are sought.
@@ -117,7 +120,7 @@ pub(super) const EVERYWHERE: Places = Places::of(&Place::ALL);
 
 impl Place {
     /// Every place.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Start,
         Self::List,
         Self::Pane,
@@ -139,6 +142,7 @@ impl Place {
         Self::MatrixLine,
         Self::OtherFile,
         Self::Spots,
+        Self::Submit,
     ];
 
     /// Where that is, in words that follow "it works".
@@ -166,6 +170,7 @@ impl Place {
             Self::MatrixLine => "while it is typed what to find in a comparison",
             Self::OtherFile => "where another file is chosen",
             Self::Spots => "in a list of rows",
+            Self::Submit => "while a file is submitted",
         }
     }
 
@@ -183,7 +188,7 @@ impl Place {
     #[must_use]
     pub fn has_line(self) -> bool {
         let asks = matches!(self, Self::Question | Self::Planner | Self::Note | Self::Age | Self::Save);
-        asks || matches!(self, Self::Finder | Self::Filter | Self::Search | Self::MatrixLine)
+        asks || matches!(self, Self::Finder | Self::Filter | Self::Search | Self::MatrixLine | Self::Submit)
     }
 }
 
@@ -251,6 +256,7 @@ impl Model {
             (Some(Overlay::Compare(_)), ..) => Place::Matrix,
             (Some(Overlay::OtherFile(_)), ..) => Place::OtherFile,
             (Some(Overlay::Spots(_)), ..) => Place::Spots,
+            (Some(Overlay::Submit(_)), ..) => Place::Submit,
             (None, Screen::Start, _) => Place::Start,
             (None, Screen::File, Focus::List) => Place::List,
             (None, Screen::File, Focus::Pane(_)) if self.is_filtering() => Place::Filter,

@@ -167,7 +167,7 @@ impl List {
             }
         }
         let remark = "Each further page costs the same; how many there are is known when the one before it is there.";
-        dry::print(setup, requests, self.refresh, is_open.then_some(remark), self.json)
+        dry::print(setup, requests, self.refresh, is_open.then(|| remark.to_owned()), self.json)
     }
 
     fn print(&self, listed: &Listed) -> anyhow::Result<()> {

@@ -10,6 +10,7 @@
 //! and settles what the answers could not.
 
 mod arriving;
+mod cost;
 mod growing;
 pub mod import;
 mod looks;
@@ -32,6 +33,7 @@ use tokio::sync::Notify;
 
 use arriving::Gathered;
 pub use arriving::{Received, Rows};
+pub use cost::Cost;
 
 /// Asks the service, and remembers what was asked, what it cost and what came.
 pub struct Gate {
@@ -107,27 +109,6 @@ impl GateError {
     #[must_use]
     pub fn bug(words: &impl std::fmt::Display) -> Self {
         Self::Internal(crate::text::Untrusted::from(words.to_string()).visible_cut(300).to_string())
-    }
-}
-
-/// What a call that failed counts as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cost {
-    /// Nothing was charged.
-    Nothing,
-    /// It may have been charged, at most this many units; none where no limit is known.
-    Perhaps(Option<u64>),
-}
-
-impl std::fmt::Display for Cost {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Nothing => f.write_str("It cost nothing."),
-            Self::Perhaps(Some(units)) => {
-                write!(f, "It may have cost {units}; the ledger counts it until the service's counters say otherwise.")
-            }
-            Self::Perhaps(None) => f.write_str("It may have been charged."),
-        }
     }
 }
 
@@ -362,7 +343,7 @@ impl Gate {
         if let Some(entry) = entry {
             self.settle(entry, settled, &taken).await;
         }
-        taken.map_err(|error| GateError::Service { error, cost: cost(settled), line: None })
+        taken.map_err(|error| GateError::Service { error, cost: Cost::of(settled), line: None })
     }
 
     /// Says again and again that a call is under way, as long as somebody waits for it: an answer may take its time, and no
@@ -457,7 +438,7 @@ impl Gate {
     ) -> Result<Result<Answer, ServiceError>, GateError> {
         let (profile, request) = (self.profile().to_owned(), request.clone());
         self.work(move |store| match request.holding_key() {
-            None => Ok(Answer { received, body, unkept: None }),
+            None => reading::check(&request, &body).map(|()| Answer { received, body, unkept: None }),
             Some(key) => match store.keep(&profile, &key, received, &body) {
                 Ok(id) => reading::read_kept(store, &profile, &request, id, received, Gathered { body, index }),
                 Err(error) => {
@@ -473,13 +454,5 @@ impl Gate {
     async fn work<T: Send + 'static>(&self, work: impl FnOnce(&Store) -> T + Send + 'static) -> Result<T, GateError> {
         let store = Arc::clone(&self.store);
         tokio::task::spawn_blocking(move || work(&store)).await.map_err(|error| GateError::bug(&error))
-    }
-}
-
-fn cost(settled: Settled) -> Cost {
-    match settled {
-        Settled::Exactly(0) => Cost::Nothing,
-        Settled::Exactly(units) | Settled::AtMost(units) => Cost::Perhaps(Some(units)),
-        Settled::Open => Cost::Perhaps(None),
     }
 }

@@ -12,6 +12,7 @@
 mod background;
 pub mod clipboard;
 mod held;
+pub mod hidden;
 mod keyboard;
 mod painter;
 mod performer;
@@ -20,6 +21,7 @@ pub mod recall;
 mod saver;
 pub mod search;
 mod signals;
+pub mod submission;
 mod terminal;
 
 pub use performer::{Backing, Performer};

@@ -83,6 +83,8 @@ impl<I: BufRead, O: Write> Dialogue<I, O> {
             "behaview in lines. Type a command's name, a key, or a row's number; help lists what applies; quit ends.",
         )?;
         loop {
+            // What waits for its time is done between two lines: nothing else passes the time here.
+            self.session.take(Message::Tick);
             self.wait()?;
             if let Some(exit) = self.session.exit() {
                 return Ok(exit);

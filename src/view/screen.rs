@@ -65,6 +65,9 @@ fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
             line.own(&format!("· {} · ", own_name(&model.service.name)), Meaning::Faint);
             let hash = if usize::from(area.width) >= 130 { file.to_string() } else { file.short() };
             line.own(&hash, Meaning::Strong);
+            if let Some((shown, all)) = model.file_number() {
+                line.own(&format!(" · file {shown} of {all}"), Meaning::Key);
+            }
         }
     }
     if let Some(entry) = model.chosen().filter(|_| model.screen == Screen::File) {
@@ -99,8 +102,14 @@ fn right_of_title(model: &Model) -> String {
     let all = model.batch.as_ref().map(|batch| format!("{} of {} · ", batch.total - batch.waiting.len(), batch.total));
     match model.under_way.iter().find(|call| call.is_paid) {
         Some(call) => format!("◌ {}{} ", all.unwrap_or_default(), list::progress(call, model.now)),
-        None => all.unwrap_or_default(),
+        None => all.unwrap_or_else(|| followed(model)),
     }
+}
+
+/// When the next look at a scan that is followed comes, and what it may still cost.
+fn followed(model: &Model) -> String {
+    let Some(follow) = model.following().filter(|_| model.screen == Screen::File) else { return String::new() };
+    format!("◷ look in {} s, {} left ", follow.seconds(model.now), follow.left())
 }
 
 fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {

@@ -40,6 +40,9 @@ const WAYS: &[&str] = &[
     "c /",
     "c enter",
     "!",
+    "U",
+    "E",
+    "W",
     ": v 3 - r e s c a n enter",
 ];
 

@@ -35,6 +35,7 @@ mod reopening;
 mod sizes;
 mod stage;
 mod start;
+mod submitting;
 
 /// Compares the screen with the accepted one.
 macro_rules! screen {
