@@ -2,19 +2,18 @@
 
 use super::answer::AnswerTree;
 use super::asks::last_days;
-use super::list::Next;
+use super::list::{Entry, Next};
 use super::message::{Effect, Failure, HeldPage, HeldReport, Here, Opening};
 use super::model::{Focus, Model};
 use super::overlay::Overlay;
 use super::palette::Prompt;
-use super::panes;
 use super::sheet::Sheet;
 use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::hashes::Hashes;
 use crate::report::identifier::Sha256;
 use crate::report::index::{Batch, Section};
 use crate::report::rows::Line;
-use crate::report::{Indicators, Pane};
+use crate::report::{Indicators, Pane, verdict};
 use crate::request::Request;
 use crate::text::{Untrusted, thousands};
 use jiff::Timestamp;
@@ -33,6 +32,7 @@ impl Model {
     pub(super) fn ended(&mut self, request: &Request) -> Vec<Effect> {
         let was_paid = self.under_way.iter().any(|call| call.request == *request && call.is_paid);
         self.under_way.retain(|call| call.request != *request);
+        self.notice.take_if(|notice| notice.is_passing);
         if self.is_quitting && !self.awaits_paid_answer() {
             return vec![Effect::Quit];
         }
@@ -64,7 +64,7 @@ impl Model {
                 effects.extend(self.compare_anew());
                 let is_chosen = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
                 if focus_on_it && is_chosen && self.overlay.is_none() {
-                    panes::group(self.group).next().into_iter().for_each(|pane| self.focus_pane(pane));
+                    self.enter_group();
                 }
             }
             Err(failure) => {
@@ -245,7 +245,29 @@ impl Model {
             self.say("This document is no behaviour report. All that it holds stands in the pane Other.");
             self.focus_pane(Pane::Other);
         }
+        if is_complete {
+            self.tell_verdict(opening);
+            self.leave_empty_pane(opening);
+        }
         if is_complete { self.to_be_judged(opening) } else { Vec::new() }
+    }
+
+    /// Notes the verdict of a report that is known whole now.
+    fn tell_verdict(&mut self, opening: Opening) {
+        let entries = self.list.iter_mut().flat_map(|list| &mut list.entries);
+        let is_it = |entry: &&mut Entry| entry.open.as_ref().is_some_and(|open| open.opening == opening);
+        for entry in entries.filter(|entry| is_it(&entry)) {
+            entry.verdict = entry.open.as_ref().and_then(|open| verdict::of(&open.report));
+        }
+    }
+
+    /// Goes on to a pane with rows, where the one that a report was opened into turns out to have none.
+    fn leave_empty_pane(&mut self, opening: Opening) {
+        let open = self.open().filter(|open| open.opening == opening);
+        let is_empty = |pane| open.is_some_and(|open| open.report.count(pane) == 0);
+        if self.focused().is_some_and(is_empty) && self.jump.is_none() {
+            self.order().first(0).into_iter().for_each(|pane| self.focus_pane(pane));
+        }
     }
 
     /// The indicators of a report are there, and are shown unless the analyst has gone elsewhere.

@@ -220,8 +220,7 @@ impl Model {
             _ => None,
         };
         if let Some(place) = place {
-            self.overlay = None;
-            self.behind.clear();
+            self.left = self.leave_list();
             self.show_row(place);
         }
         Vec::new()

@@ -85,7 +85,7 @@ impl Overlay {
             Self::Answer(answer) => answer.go(movement, rows),
             Self::Indicators(list) => list.go(movement, rows.saturating_sub(TYPED)),
             Self::Artefacts(list) => list.go(movement, rows),
-            Self::Places(places) => places.go(movement, rows),
+            Self::Places(places) => places.go(movement, room),
             Self::OtherFile(other) => other.scroll.go(movement, other.files.len(), rows),
             Self::Finder(finder) => finder.go(movement, rows.saturating_sub(TYPED)),
             Self::Held(held) => held.go(movement, rows),
@@ -103,9 +103,10 @@ impl Overlay {
             Self::Detail(detail) => detail.count(),
             Self::Palette(_) | Self::Answer(_) | Self::Planner(_) => usize::MAX,
             Self::Indicators(_) | Self::Finder(_) | Self::Compare(_) | Self::Held(_) => usize::MAX,
-            Self::Places(places) => places.spots.len(),
+            Self::Places(places) => places.counts().1.saturating_add(places.head_rows() + 1),
             Self::OtherFile(other) => other.files.len(),
             Self::Artefacts(list) => list.rows.len() + usize::from(list.failure.is_some()) * 3,
+            Self::Save(form) if form.has_parts() => SMALL + 4,
             Self::Prompt(_) | Self::Confirm(_) | Self::Save(_) | Self::Note(_) | Self::Age(_) => SMALL,
         };
         let height = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2).min(content.height);
@@ -123,7 +124,7 @@ impl Overlay {
             Self::Artefacts(list) => Some((list.scroll.top, 0, list.rows.len())),
             Self::Finder(finder) => Some((finder.scroll.top, TYPED, finder.lines().count())),
             Self::OtherFile(other) => Some((other.scroll.top, 0, other.files.len())),
-            Self::Places(places) => Some((places.scroll.top, 0, places.spots.len())),
+            Self::Places(places) => Some((places.scroll.top, places.head_rows(), places.counts().0)),
             // Below the heading.
             Self::Held(held) => Some((held.scroll.top, 1, held.lines.len())),
             _ => None,

@@ -3,6 +3,7 @@
 use crate::export::{FORMATS, Format, Source, What, file};
 use crate::report::Pane;
 use crate::request::Request;
+use crate::text::Untrusted;
 
 /// Something that is to be written to a file.
 #[derive(Debug, Clone)]
@@ -64,9 +65,11 @@ impl SaveForm {
     pub fn export(source: Source, pane: Option<Pane>, is_indicators: bool) -> Self {
         let parts: Vec<_> =
             [Some(What::All), pane.map(What::Pane), Some(What::Indicators)].into_iter().flatten().collect();
-        let chosen = if is_indicators { parts.len() - 1 } else { 0 };
-        let typed = file::name(source.identifier.as_ref(), if is_indicators { "csv" } else { "jsonl" });
-        Self { typed, failure: None, is_under_way: false, subject: Subject::Report { source, parts, chosen } }
+        // What is looked at comes first.
+        let chosen = if is_indicators { parts.len() - 1 } else { usize::from(pane.is_some()) };
+        let subject = Subject::Report { source, parts, chosen };
+        let typed = subject.name();
+        Self { typed, failure: None, is_under_way: false, subject }
     }
 
     /// An answer that is held is to be written, under this name unless another is typed.
@@ -75,11 +78,16 @@ impl SaveForm {
         Self { typed: name, failure: None, is_under_way: false, subject: Subject::Held(request) }
     }
 
-    /// Chooses the next part.
+    /// Chooses the next part; a name that nobody has changed goes with it.
     pub fn step(&mut self) {
+        let is_offered = self.typed == self.subject.name();
         if let Subject::Report { parts, chosen, .. } = &mut self.subject {
             *chosen = (*chosen + 1) % parts.len().max(1);
         }
+        if is_offered {
+            self.typed = self.subject.name();
+        }
+        self.failure = None;
     }
 
     /// Whether there is more than one part to choose from.
@@ -117,7 +125,7 @@ impl SaveForm {
             Subject::Held(request) => Saved::Held(request.clone()),
             Subject::Report { source, parts, chosen } => {
                 let what = parts.get(*chosen).copied().unwrap_or_default();
-                let format = named.or_else(|| Format::of_file(path)).ok_or_else(formats)?;
+                let format = named.or_else(|| Format::of_file(path)).ok_or_else(|| unknown(path))?;
                 if !format.can_write(what) {
                     return Err(format!("{} holds whole reports only", format.name));
                 }
@@ -128,15 +136,42 @@ impl SaveForm {
     }
 }
 
-/// How a format is said.
-#[must_use]
-pub fn formats() -> String {
-    let rows = FORMATS
-        .iter()
-        .filter(|format| format.name != "raw")
-        .map(|format| format!(".{} {}", format.extension, format.about));
-    format!(
-        "the end of the name says the format: {}; raw before the name writes the bytes as received",
-        rows.collect::<Vec<_>>().join(", ")
-    )
+impl Subject {
+    /// The name that is offered: another for each part, so that one is not written over the other.
+    fn name(&self) -> String {
+        match self {
+            Self::Held(_) => String::new(),
+            Self::Report { source, parts, chosen } => match parts.get(*chosen) {
+                Some(What::Pane(pane)) => file::name(source.identifier.as_ref(), Some(pane.name()), "csv"),
+                Some(What::Indicators) => file::name(source.identifier.as_ref(), Some("indicators"), "csv"),
+                Some(What::All) | None => file::name(source.identifier.as_ref(), None, "jsonl"),
+            },
+        }
+    }
+}
+
+/// The formats that the end of a name says.
+fn by_ending() -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().filter(|format| format.name != "raw")
+}
+
+/// Why a name says no format.
+fn unknown(path: &str) -> String {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let endings: Vec<_> = by_ending().map(|format| format!(".{}", format.extension)).collect();
+    let endings = endings.join(" ");
+    match name.rsplit_once('.') {
+        Some((_, ending)) => {
+            let ending = Untrusted::from(ending).visible_cut(20);
+            format!("Nothing was written: .{ending} is no format. The name ends in one of {endings}")
+        }
+        None => format!("Nothing was written: the end of the name says the format. It is one of {endings}"),
+    }
+}
+
+/// How each format is asked for, and what it is.
+pub fn formats() -> impl Iterator<Item = (String, &'static str)> {
+    by_ending()
+        .map(|format| (format!(".{}", format.extension), format.about))
+        .chain([("raw NAME".to_owned(), "the bytes as received")])
 }

@@ -5,7 +5,7 @@ use crate::report::index::Form;
 use crate::report::{Pane, Place, Report};
 use std::io::{self, Write};
 
-/// Writes a line a row: `origin`, `report`, `received`, `pane`, `attribute`, `row` counted from 0, `value`; of an object's row
+/// Writes a line a row: `origin`, `report`, `received`, `pane`, `attribute`, `row` counted from 1 as on the screen, `value`; of an object's row
 /// its `member`, of a process its `depth`. Where a string of a row is no Unicode, `escaped` is true, and all strings of the
 /// value stand in their visible form.
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
@@ -50,7 +50,7 @@ fn write_row(
     let own = [
         ("pane", Some(own_literal(pane.name()))),
         ("attribute", Some(literal(&name))),
-        ("row", Some(place.row.to_string())),
+        ("row", Some((place.row + 1).to_string())),
         ("member", member.as_ref().map(literal)),
         ("depth", is_process.then(|| record.depth.to_string())),
         ("escaped", is_visible.then(|| "true".to_owned())),

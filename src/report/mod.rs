@@ -32,6 +32,7 @@ pub mod rows;
 pub mod rules;
 mod stream;
 pub mod tree;
+pub mod verdict;
 
 pub use attributes::{ATTRIBUTES, Attribute, Pane};
 pub use body::Body;

@@ -12,6 +12,7 @@
 mod background;
 pub mod clipboard;
 mod held;
+mod notable;
 mod painter;
 mod performer;
 mod plain;

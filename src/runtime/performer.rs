@@ -129,6 +129,9 @@ impl Performer {
                     judge(&work, opening, &body, rules, own.as_deref(), is_wanted);
                 });
             }
+            (Effect::JudgeHeld { number, reports, rules }, _) => self.reading(move |work| {
+                work.send(Message::JudgedHeld { number, found: super::notable::of(&reports, &rules) });
+            }),
             (Effect::Sift { number, matrix, sought }, _) => self.sift(number, matrix, sought),
             (Effect::RecallBeside(file), Backing::Service(gate)) => {
                 let gate = Arc::clone(gate);

@@ -28,7 +28,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, compare: &Compare, model
     if compare.is_typing || !compare.typed.is_empty() {
         let x = inside.x.saturating_add(u16::try_from(marks(compare)).unwrap_or(0)).min(inside.x + inside.width);
         let place = Area { x, width: inside.x + inside.width - x, ..inside };
-        draw_line(buffer, place, rows, "/", &compare.typed);
+        draw_line(buffer, place, rows, "/", &compare.typed, compare.is_typing);
     }
     let body = inside.y.saturating_add(rows).saturating_add(1);
     let body = Area { y: body, height: (inside.y + inside.height).saturating_sub(body), ..inside };

@@ -109,7 +109,7 @@ fn json_lines_are_read_back_to_the_same_leaves_by_a_strict_reader() {
                 let way = shown(&pointer(way));
                 let way = [member.as_deref().unwrap_or_default(), &way].into_iter().filter(|s| !s.is_empty());
                 let attribute = Untrusted::from(row["attribute"].as_str().unwrap()).visible().to_string();
-                let at = (attribute, row["row"].as_u64().unwrap() as usize, way.collect::<Vec<_>>().join("/"));
+                let at = (attribute, row["row"].as_u64().unwrap() as usize - 1, way.collect::<Vec<_>>().join("/"));
                 found.entry(at).or_default().push(shown(&value.text()));
             });
         }
