@@ -249,7 +249,8 @@ impl Model {
 
     /// Shows the rows of the list that hold every word that is typed, in what they show or in why they are there.
     pub(super) fn sift_places(&mut self) {
-        let Some(Overlay::Places(mut places)) = self.overlay.take() else { return };
+        let over = self.overlay.take_if(|over| matches!(over, Overlay::Places(_)));
+        let Some(Overlay::Places(mut places)) = over else { return };
         let words: Vec<String> = places.typed.split_whitespace().map(str::to_lowercase).collect();
         let open = self.open().map(|open| &open.report);
         let holds = |(_, spot): &(usize, &Spot)| words.is_empty() || spot.holds(&words, open);
