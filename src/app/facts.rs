@@ -112,7 +112,17 @@ impl Model {
         let is_one = commands.len() == 1;
         let word = if is_one { "command line" } else { "a command line of this program" };
         let commands = commands.into_iter().map(|place| fact(word, text(report, place)));
-        let kinds = [parent.into_iter().collect(), children.collect(), commands.collect(), dropped.collect()];
+        let time = report.record(place).ok().and_then(|record| {
+            let after = Raw::new(&record.value).member("time_offset").map(Raw::text)?;
+            Some(fact("begins", Untrusted::from([b"+".as_slice(), after.as_bytes(), b" s"].concat())))
+        });
+        let kinds = [
+            time.into_iter().collect(),
+            parent.into_iter().collect(),
+            children.collect(),
+            commands.collect(),
+            dropped.collect(),
+        ];
         kinds.into_iter().flat_map(few).collect()
     }
 }

@@ -259,6 +259,15 @@ impl Finder {
         before
     }
 
+    /// Puts the cursor on the hit that is gone to, from the line of its group.
+    pub(super) fn choose_hit(&mut self) {
+        match self.lines().nth(self.scroll.cursor) {
+            Some(HitLine::Group(group)) if !group.hits.is_empty() => self.scroll.cursor += 1,
+            Some(HitLine::More(_)) => self.scroll.cursor -= 1,
+            _ => {}
+        }
+    }
+
     /// Goes to the next hit or the one before, round about.
     pub(super) fn step(&mut self, forward: bool) {
         let hits: Vec<usize> =

@@ -45,6 +45,9 @@ const WIDE: u16 = 100;
 /// From this width on four panes stand beside each other.
 const NARROW: u16 = 60;
 
+/// Fewest columns in which four panes say anything.
+const TOO_NARROW: u16 = 46;
+
 /// From this height on four panes stand above each other.
 const LOW: u16 = 16;
 
@@ -250,7 +253,10 @@ impl Layout {
                     .content
                     .columns(view.sizes.list_columns((self.content.width / 3).clamp(24, 30), self.content.width));
                 self.list = Some(list);
-                self.panes.extend(four(right, view));
+                // Beside the list one pane says more than four of which each has a few columns.
+                let alone = [view.group.first().copied().flatten(), None, None, None];
+                let group = if right.width < TOO_NARROW { alone } else { view.group };
+                self.panes.extend(four(right, View { group, ..view }));
             }
         }
         self
@@ -294,10 +300,19 @@ fn four(area: Area, view: View) -> impl Iterator<Item = (Pane, Area)> {
         Some(percent) => u16::try_from(u32::from(whole) * u32::from(percent) / 100).unwrap_or(whole).max(3),
     };
     // Each keeps a row of its own inside of its border.
-    let (top, bottom) = area.rows(share(view.sizes.upper, area.height).min(area.height.saturating_sub(3)));
+    let panes: Vec<Pane> = view.group.into_iter().flatten().collect();
+    let (top, bottom) = match panes.len() {
+        0..=2 => (area, Area::default()),
+        _ => area.rows(share(view.sizes.upper, area.height).min(area.height.saturating_sub(3))),
+    };
     let half = share(view.sizes.middle, area.width);
-    let ((a, b), (c, d)) = (top.columns(half), bottom.columns(half));
-    view.group.into_iter().flatten().zip([a, b, c, d])
+    // A pane that stands alone in its row has all of it.
+    let places = match panes.len() {
+        1 => vec![top],
+        3 => vec![top.columns(half).0, top.columns(half).1, bottom],
+        _ => [top, bottom].into_iter().flat_map(|row| <[Area; 2]>::from(row.columns(half))).collect(),
+    };
+    panes.into_iter().zip(places)
 }
 
 #[cfg(test)]

@@ -1,12 +1,8 @@
 //! What the screen offered for a price when a key was read: quota is spent only on what the analyst can have seen.
 
-use super::commands::Command;
+use super::commands::{Act, Command};
 use super::key::Key;
 use super::model::Model;
-use super::overlay::Overlay;
-use super::palette::Does;
-use super::price::Tag;
-use crate::quota::Allowed;
 use crate::request::Request;
 
 /// What the last frame offered for a price, by key.
@@ -52,22 +48,11 @@ impl Offers {
 
 /// What pressing a key would spend; none where it spends nothing.
 fn offer(model: &Model, key: Key) -> Option<Offer> {
-    let command = chosen(model, Command::of(key, model)?);
-    let price = match model.tag(command) {
-        Tag::Costs(price) if !price.is_free() && price.allowed == Allowed::Allowed => price.short(),
-        Tag::Together(words) => words,
-        _ => return None,
+    let command = Command::of(key, model)?;
+    let price = model.tag(command).spends()?;
+    let request = match &command.act {
+        Act::Chosen => model.chosen_item().and_then(|item| item.request.clone()),
+        _ => command.request(model),
     };
-    Some(Offer { command: command.name, request: command.request(model), price })
-}
-
-/// The command that a command stands for: in the palette, the chosen one.
-fn chosen(model: &Model, command: &'static Command) -> &'static Command {
-    match &model.overlay {
-        Some(Overlay::Palette(palette)) if command.name == "choose" => match palette.chosen().map(|item| item.does) {
-            Some(Does::Command(chosen)) => chosen,
-            _ => command,
-        },
-        _ => command,
-    }
+    Some(Offer { command: command.meant(model).name, request, price })
 }

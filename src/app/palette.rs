@@ -5,7 +5,9 @@ use super::asks::{ASKS, Ask};
 use super::commands::Command;
 use super::held::Purging;
 use super::model::Model;
+use super::overlay::Overlay;
 use super::panes::{Move, Scroll};
+use super::price::Tag;
 use crate::request::Request;
 use jiff::Timestamp;
 
@@ -32,8 +34,10 @@ pub struct Item {
     pub name: &'static str,
     /// What it does, in a sentence.
     pub help: &'static str,
-    /// Its price; none for what asks the service for nothing, and for what is off.
-    pub price: Option<String>,
+    /// What it costs to choose it.
+    pub tag: Tag,
+    /// What it asks the service, if it is one question.
+    pub request: Option<Request>,
     /// Why it does not apply right now; none if it does.
     pub off: Option<String>,
 }
@@ -60,6 +64,12 @@ impl Palette {
     pub fn keys(model: &Model) -> Self {
         let items = Command::all().map(|command| item(command, model)).filter(|item| !item.keys.is_empty());
         Self::new(items.collect(), true)
+    }
+
+    /// The same list, as things stand now.
+    fn again(&self, model: &Model) -> Self {
+        let fresh = if self.is_help { Self::keys(model) } else { Self::everything(model) };
+        Self { typed: self.typed.clone(), scroll: self.scroll, shows_off: self.shows_off, ..fresh }
     }
 
     fn new(items: Vec<Item>, is_help: bool) -> Self {
@@ -132,8 +142,43 @@ fn item(command: &'static Command, model: &Model) -> Item {
         keys: model.keys.words(command),
         name: command.name,
         help: command.help,
-        price: (command.asks() && off.is_none()).then(|| model.tag(command).words()),
+        tag: if off.is_none() { model.tag(command) } else { Tag::Free },
+        request: command.request(model).filter(|_| off.is_none()),
         off,
+    }
+}
+
+impl Item {
+    /// Its price in words; none for what asks the service for nothing, and for what is off.
+    #[must_use]
+    pub fn price(&self) -> Option<String> {
+        match self.does {
+            Does::Ask(ask) => Some("priced as you type".to_owned()).filter(|_| !ask.input.is_empty()),
+            Does::Command(command) => (command.asks() && self.off.is_none()).then(|| self.tag.words()),
+        }
+    }
+}
+
+impl Model {
+    /// What is chosen in the palette, if it is there.
+    #[must_use]
+    pub fn chosen_item(&self) -> Option<&Item> {
+        match &self.overlay {
+            Some(Overlay::Palette(palette)) => palette.chosen(),
+            _ => None,
+        }
+    }
+
+    /// Brings prices and reasons in the palette up to date: while it is looked at, answers come in.
+    pub(super) fn refresh_palette(&mut self) {
+        let Some(Overlay::Palette(palette)) = self.overlay.take_if(|overlay| matches!(overlay, Overlay::Palette(_)))
+        else {
+            return;
+        };
+        // They are what they are to whoever stands before the palette is put over it.
+        self.overlay = self.behind.pop();
+        let palette = palette.again(self);
+        self.put_over(Overlay::Palette(palette));
     }
 }
 
@@ -144,7 +189,8 @@ fn questions(model: &Model) -> impl Iterator<Item = Item> {
         keys: String::new(),
         name: ask.name,
         help: ask.help,
-        price: Some("priced as you type".to_owned()).filter(|_| !ask.input.is_empty()),
+        tag: Tag::Free,
+        request: None,
         off: off.clone(),
     })
 }

@@ -95,11 +95,12 @@ impl Order {
         Self { filled: if filled == 0 { panes.len() } else { filled }, panes }
     }
 
-    /// The panes of a group of four; none past the last group.
+    /// The panes of a group of at most four, those without rows among themselves; none past the last group.
     #[must_use]
     pub fn group(&self, number: usize) -> Group {
+        let (filled, empty) = self.panes.split_at(self.filled.min(self.panes.len()));
         let mut group = [None; GROUP];
-        let panes = self.panes.iter().skip(number.saturating_mul(GROUP));
+        let panes = filled.chunks(GROUP).chain(empty.chunks(GROUP)).nth(number).unwrap_or_default();
         group.iter_mut().zip(panes).for_each(|(place, pane)| *place = Some(*pane));
         group
     }
@@ -119,7 +120,8 @@ impl Order {
     /// The group that shows a pane; none for the overview, which belongs to no group.
     #[must_use]
     pub fn group_of(&self, pane: Pane) -> Option<usize> {
-        self.panes.iter().position(|found| *found == pane).map(|at| at / GROUP)
+        let at = self.panes.iter().position(|found| *found == pane)?;
+        Some(at.checked_sub(self.filled).map_or(at / GROUP, |beyond| self.groups() + beyond / GROUP))
     }
 
     /// The pane with rows before or after, round about, the overview after the last.
@@ -403,7 +405,8 @@ mod tests {
     #[test]
     fn panes_with_rows_come_before_those_without() {
         let order = Order::of(Some(&report()));
-        let first = [Some(Pane::Processes), Some(Pane::Registry), Some(Pane::Tags), Some(Pane::Files)];
+        let first = [Some(Pane::Processes), Some(Pane::Registry), None, None];
+        assert_eq!((order.group(1)[0], order.group_of(Pane::Tags)), (Some(Pane::Tags), Some(1)));
         assert_eq!((order.group(0), order.groups()), (first, 1));
         assert_eq!(order.neighbour(Pane::Processes, true), Pane::Registry);
         assert_eq!(order.neighbour(Pane::Registry, true), Pane::Overview);

@@ -1,7 +1,7 @@
 //! The mouse: a press chooses, the wheel moves what is under it, a border can be dragged. It never spends.
 
 use super::commands::Command;
-use super::key::{ENTER, Key};
+use super::key::ENTER;
 use super::layout::Edge;
 use super::message::Effect;
 use super::model::{Focus, Model, Screen};
@@ -142,18 +142,13 @@ impl Model {
 
     /// What the enter key would do, if that costs nothing: the price of a press cannot be read between two.
     fn enter_by_mouse(&mut self) -> Vec<Effect> {
-        let Some(command) = Command::of(ENTER, self).or_else(|| self.usual_enter()) else { return Vec::new() };
-        match self.tag(command) {
-            Tag::Free | Tag::Held => self.run(command),
-            tag => {
-                let key = self.key_of(command).map_or_else(|| command.name.to_owned(), |key: Key| key.to_string());
-                self.say(format!("{}: {}. The mouse never spends: {key} does it.", command.label, tag.words()));
-                Vec::new()
-            }
+        let Some(command) = Command::of(ENTER, self).or_else(|| Command::of_enter(self)) else { return Vec::new() };
+        let tag = self.tag(command);
+        if matches!(tag, Tag::Free | Tag::Held) {
+            return self.run(command);
         }
-    }
-
-    fn usual_enter(&self) -> Option<&'static Command> {
-        Command::all().find(|command| command.keys.contains(&ENTER) && command.is_on(self))
+        let key = self.key_of(command).map_or_else(|| command.name.to_owned(), |key| key.to_string());
+        self.say(format!("{}: {}. The mouse never spends: {key} does it.", command.meant(self).label, tag.words()));
+        Vec::new()
     }
 }

@@ -28,6 +28,16 @@ pub enum Tag {
 }
 
 impl Tag {
+    /// What would be spent, in words; none where it is nothing.
+    #[must_use]
+    pub fn spends(&self) -> Option<String> {
+        match self {
+            Self::Costs(price) if !price.is_free() && price.is_allowed() => Some(price.short()),
+            Self::Together(words) => Some(words.clone()),
+            _ => None,
+        }
+    }
+
     /// The price in the words of a wide bar.
     #[must_use]
     pub fn words(&self) -> String {
@@ -71,6 +81,7 @@ impl Model {
     pub fn tag(&self, command: &Command) -> Tag {
         let (request, is_held) = match &command.act {
             Act::Local(_) => return Tag::Free,
+            Act::Chosen => return self.chosen_item().map_or(Tag::Free, |item| item.tag.clone()),
             Act::Each(..) if self.service.is_offline => return Tag::Offline,
             Act::Each(..) if !self.service.has_key => return Tag::NoKey,
             Act::Each(price, _) => return Tag::Together(price(self)),

@@ -43,7 +43,8 @@ impl Model {
                 self.compared = Some(compare);
                 Some(Left::Comparison(places))
             }
-            (Overlay::Finder(finder), _) => {
+            (Overlay::Finder(mut finder), _) => {
+                finder.choose_hit();
                 self.finder = Some(finder);
                 Some(Left::Search)
             }

@@ -28,6 +28,12 @@ impl Model {
         Vec::new()
     }
 
+    /// Whether the cursor is on a process of the tree.
+    pub(super) fn is_on_process(&self) -> bool {
+        let tree = self.open().and_then(|open| open.report.tree()).map(|(section, _)| section);
+        self.place_here().is_some_and(|here| Some(here.section) == tree)
+    }
+
     /// Goes to the process that started the one under the cursor.
     pub(super) fn go_to_parent(&mut self) -> Vec<Effect> {
         if let Some(parent) = self.parent_process() {

@@ -2,8 +2,10 @@
 
 use super::commands::{Act, Command};
 use super::key::Key;
+use super::layout::Size;
+use super::ledger::LedgerPage;
 use super::list::{List, OpenReport, Remote};
-use super::message::{Effect, Message};
+use super::message::{Effect, HeldPage, HeldReport, Message, Opening};
 use super::model::{Focus, Model, Screen, UnderWay};
 use super::notes::Notes;
 use super::offers::Offers;
@@ -14,6 +16,7 @@ use super::sheet::Sheet;
 use crate::quota::Allowed;
 use crate::report::Report;
 use crate::report::identifier::Sha256;
+use crate::report::index::Batch;
 use crate::request::{Quote, Request};
 use jiff::Timestamp;
 
@@ -33,6 +36,7 @@ impl Model {
         self.now = now;
         let before = self.message().len();
         let effects = self.take_in(message);
+        self.refresh_palette();
         if self.message().len() != before {
             self.settle();
         }
@@ -44,26 +48,12 @@ impl Model {
             Message::Key(key) => self.press(key),
             Message::Pointer(pointer) => self.point(pointer),
             Message::Typed { key, frame } => self.press_unless_unseen(key, frame),
-            Message::Drawn(frame) => {
-                self.offers = Offers::of(self, frame);
-                Vec::new()
-            }
+            Message::Drawn(frame) => self.drawn(frame),
             Message::Paste(text) => self.paste(&text),
-            Message::Resize(size) => {
-                self.size = size;
-                self.settle();
-                Vec::new()
-            }
+            Message::Resize(size) => self.resized(size),
             Message::Tick => self.next_in_batch(),
-            Message::Recent(recent) => {
-                self.recent = recent;
-                Vec::new()
-            }
-            Message::Recalled { file, pages, reports } => {
-                let mut effects = self.recalled(&file, pages, reports);
-                effects.extend(self.go_on_jumping());
-                effects
-            }
+            Message::Recent(recent) => self.only(|model| model.recent = recent),
+            Message::Recalled { file, pages, reports } => self.recalled_and_jump(&file, pages, reports),
             Message::RecalledBeside { file, pages, reports } => self.recalled_beside(&file, pages, reports),
             Message::Compared { number, result } => self.compared(number, result),
             Message::Ruled { rules, problems } => self.ruled(rules, &problems),
@@ -76,13 +66,7 @@ impl Model {
             Message::Told { request, result } => self.told(&request, result),
             Message::Used { request, result } => self.used(&request, result),
             Message::Entitled { request, result } => self.entitled(&request, result),
-            Message::LookedUp { request, since } => {
-                self.artefact_held(&request, since);
-                if let Some(Overlay::Prompt(form)) = &mut self.overlay {
-                    form.held = since.map(|since| (request, since));
-                }
-                Vec::new()
-            }
+            Message::LookedUp { request, since } => self.looked_up(request, since),
             Message::Listed { request, result } => self.listed(&request, result),
             Message::Counted { path, result } => self.counted(&path, result),
             Message::Balances(result) => self.balanced(result),
@@ -90,46 +74,19 @@ impl Model {
             Message::Saved(result) => self.saved(result),
             Message::Fetched { request, result } => self.fetched(&request, result),
             Message::Indicators { opening, result } => self.indicated(opening, result),
-            Message::Spent(spent) => {
-                self.spent = spent;
-                Vec::new()
-            }
-            Message::Ledger(page) => {
-                let columns = usize::from(self.overlay_room().width);
-                self.put_over(Overlay::Sheet(Sheet::ledger(&page, self.now, columns)));
-                Vec::new()
-            }
+            Message::Spent(spent) => self.only(|model| model.spent = spent),
+            Message::Ledger(page) => self.show_ledger(&page),
             Message::Held(lines) => self.show_held(lines),
             Message::Purged { words, lines } => self.purged(words, lines),
-            Message::Record(record) => {
-                self.record = record;
-                Vec::new()
-            }
-            Message::Indexed { opening, batch } => {
-                let mut effects = self.indexed(opening, batch);
-                effects.extend(self.seek_further(opening));
-                self.arrive();
-                effects.extend(self.go_on_jumping());
-                effects
-            }
+            Message::Record(record) => self.only(|model| model.record = record),
+            Message::Indexed { opening, batch } => self.indexed_further(opening, batch),
             Message::Found { search, rows, ended } => self.found(search, rows, ended),
             Message::Hits { search, groups, searched, ended } => self.hits(search, groups, searched, ended),
-            Message::IndexLost { opening } => {
-                if let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) {
-                    open.report = Report::unread(open.report.body.clone());
-                }
-                Vec::new()
-            }
-            Message::Unreadable { opening, why } => {
-                if let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) {
-                    open.unreadable = Some(why);
-                }
-                Vec::new()
-            }
-            Message::Notice(text) => {
-                self.warn(text);
-                Vec::new()
-            }
+            Message::IndexLost { opening } => self.change_open(opening, |open| {
+                open.report = Report::unread(open.report.body.clone());
+            }),
+            Message::Unreadable { opening, why } => self.change_open(opening, |open| open.unreadable = Some(why)),
+            Message::Notice(text) => self.only(|model| model.warn(text)),
             Message::Aside => vec![Effect::Aside],
             Message::Resumed => vec![Effect::TakeBack],
             // Several signs of the same end are one.
@@ -137,6 +94,60 @@ impl Model {
             Message::Quit => self.quit(),
             Message::QuitNow => vec![Effect::Quit],
         }
+    }
+
+    /// A change that asks for nothing further.
+    fn only(&mut self, change: impl FnOnce(&mut Self)) -> Vec<Effect> {
+        change(self);
+        Vec::new()
+    }
+
+    fn drawn(&mut self, frame: u64) -> Vec<Effect> {
+        self.offers = Offers::of(self, frame);
+        Vec::new()
+    }
+
+    fn resized(&mut self, size: Size) -> Vec<Effect> {
+        self.size = size;
+        self.settle();
+        Vec::new()
+    }
+
+    fn recalled_and_jump(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) -> Vec<Effect> {
+        let mut effects = self.recalled(file, pages, reports);
+        effects.extend(self.go_on_jumping());
+        effects
+    }
+
+    fn looked_up(&mut self, request: Request, since: Option<Timestamp>) -> Vec<Effect> {
+        self.artefact_held(&request, since);
+        if let Some(Overlay::Prompt(form)) = &mut self.overlay {
+            form.held = since.map(|since| (request, since));
+        }
+        Vec::new()
+    }
+
+    fn show_ledger(&mut self, page: &LedgerPage) -> Vec<Effect> {
+        let columns = usize::from(self.overlay_room().width);
+        self.put_over(Overlay::Sheet(Sheet::ledger(page, self.now, columns)));
+        Vec::new()
+    }
+
+    /// Takes further rows of a report in, and goes on with what waited for them.
+    fn indexed_further(&mut self, opening: Opening, batch: Batch) -> Vec<Effect> {
+        let mut effects = self.indexed(opening, batch);
+        effects.extend(self.seek_further(opening));
+        self.arrive();
+        effects.extend(self.go_on_jumping());
+        effects
+    }
+
+    /// Changes a report that is open, if it still is.
+    fn change_open(&mut self, opening: Opening, change: impl FnOnce(&mut OpenReport)) -> Vec<Effect> {
+        if let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) {
+            change(open);
+        }
+        Vec::new()
     }
 
     /// Presses a key, unless it would spend what no frame had offered when it was read: a key that was pressed ahead, or came
@@ -176,6 +187,7 @@ impl Model {
     pub fn run(&mut self, command: &Command) -> Vec<Effect> {
         match &command.act {
             Act::Local(act) | Act::Each(_, act) => act(self),
+            Act::Chosen => self.choose(),
             Act::Ask { is_held, with_held, .. } if is_held(self) => with_held(self),
             Act::Ask { request, anew, .. } => match request(self) {
                 Some(request) if self.is_under_way(&request) && !self.is_quitting => {

@@ -1,11 +1,10 @@
 //! `behaview compare`: which sandbox saw what, of one file or of two, from what is held.
 
 use super::document::{self, is_document};
-use super::scripts::{print_json, print_text};
-use super::{Common, Failed, Setup, parse_sha256, setup};
+use super::output::{print_json, print_text};
+use super::{Common, Failed, Setup, pane, parse_sha256, setup};
 use crate::app::compare::sides;
 use crate::app::list::{Entry, List, Next};
-use crate::app::panes::PANES;
 use crate::gate::Gate;
 use crate::quota::{Entitlements, Plan};
 use crate::report::compare::{Item, MOST_COLUMNS, Matrix, Presence};
@@ -37,9 +36,9 @@ pub(super) struct Compare {
     /// SHA-256 of another file, held against the first as a whole
     #[arg(long, value_name = "SHA256")]
     with: Option<String>,
-    /// Only items of this pane, by the start of its name
-    #[arg(long, value_name = "NAME")]
-    pane: Option<String>,
+    /// Only items of this pane
+    #[arg(long, value_name = "NAME", value_parser = pane::named)]
+    pane: Option<Pane>,
     /// Only items that were seen so
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = Only::Any)]
     only: Only,
@@ -119,7 +118,7 @@ struct PrintedItem {
 
 impl Compare {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        let pane = self.pane.as_deref().map(pane_named).transpose()?;
+        let pane = self.pane;
         let compared = self.compared(common)?;
         if compared.columns.iter().all(|column| column.body.is_none()) {
             let missing = compared.missing.map(|price| format!("; its reports cost {price}")).unwrap_or_default();
@@ -197,15 +196,6 @@ impl Only {
     }
 }
 
-fn pane_named(wanted: &str) -> anyhow::Result<Pane> {
-    let wanted = wanted.to_lowercase();
-    let found = PANES.iter().find(|info| info.title.to_lowercase().starts_with(&wanted) || info.short == wanted);
-    let known = || PANES.iter().map(|info| info.title).collect::<Vec<_>>().join(", ");
-    Ok(found
-        .map(|info| info.pane)
-        .ok_or_else(|| Failed::usage(format!("there is no such pane; there are {}", known())))?)
-}
-
 /// The sandboxes of a file as far as they are held, in the order of the pages, and whether there may be more.
 fn held(gate: &Gate, file: &Sha256, side: usize) -> anyhow::Result<(Vec<Column>, bool)> {
     let (pages, reports) = held_of(gate, file)?;
@@ -248,7 +238,7 @@ fn printed(compared: &Compared, matrix: &Matrix, items: &[&Item]) -> Printed {
     let item = |item: &&Item| {
         let row = matrix.row(item);
         PrintedItem {
-            pane: title(item.pane),
+            pane: item.pane.name(),
             what: words(&row, plain),
             item: pieces(&row, plain),
             seen: (0..compared.columns.len()).filter(|n| item.seen >> n & 1 == 1).map(|n| n + 1).collect(),

@@ -1,6 +1,6 @@
 //! `behaview config`: what is set, by whom, where the files are, and what is wrong.
 
-use super::scripts::{print_json, print_text};
+use super::output::{print_json, print_text};
 use super::table::Table;
 use super::{Common, Failed};
 use crate::config::{self, Effective, Finding, Folders, commented};

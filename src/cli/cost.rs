@@ -5,8 +5,8 @@ mod files;
 mod options;
 mod words;
 
+use super::output::{print_json, print_text};
 use super::quota::{ask_balances, read_balances};
-use super::scripts::{print_json, print_text};
 use super::{Common, Failed, setup};
 use crate::quota::{Balances, Entitlements, Fit, Forecast, Plan, RULES};
 use clap::Args;

@@ -1,8 +1,7 @@
 //! `behaview demo`: the embedded service, with the app on it or alone.
 
-use super::{Common, Setup, exit, run_app};
+use super::{Common, Setup, display, exit, run_app};
 use crate::app::Keymap;
-use crate::config::{Config, Folders};
 use crate::demo::{Demo as Service, Fault, Listing, Options};
 use crate::gate::Gate;
 use crate::quota::Entitlements;
@@ -72,8 +71,8 @@ impl Default for Demo {
 impl Demo {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let threads = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-        let config = Config::read(&Folders::find()?.config)?;
-        let display = common.screen.display(&config);
+        let (_, config) = common.config()?;
+        let display = display::display(&config);
         if !self.serve {
             runtime::attended(display)?;
         }

@@ -5,13 +5,14 @@ use crate::runtime::Display;
 use crate::text;
 use crate::view::{Depth, Theme};
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 
 /// Flags about the screen.
 #[derive(Debug, Default, Args)]
 pub(super) struct Flags {
     /// Theme: auto, dark, light, contrast or mono
-    #[arg(long, global = true, value_name = "THEME", value_parser = theme)]
-    theme: Option<Choice>,
+    #[arg(long, global = true, value_name = "THEME", value_parser = PossibleValuesParser::new(Theme::names()))]
+    theme: Option<String>,
     /// Show ASCII alone; a locale without UTF-8 says so, too
     #[arg(long, global = true)]
     ascii: bool,
@@ -23,43 +24,35 @@ pub(super) struct Flags {
     plain: bool,
 }
 
-/// A theme, or the one that fits the terminal.
-#[derive(Debug, Clone, Copy)]
-struct Choice(Option<Theme>);
-
-fn theme(name: &str) -> Result<Choice, String> {
-    match (name, Theme::named(name)) {
-        ("auto", _) => Ok(Choice(None)),
-        (_, Some(theme)) => Ok(Choice(Some(theme))),
-        (_, None) => Err("themes are auto, dark, light, contrast and mono".to_owned()),
-    }
-}
-
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 impl Flags {
+    /// What they set, by the names of the settings.
+    pub(super) fn settings(&self) -> impl Iterator<Item = (String, String)> + '_ {
+        let theme = self.theme.iter().map(|name| ("theme", name.as_str()));
+        let others = [("ascii", self.ascii), ("mouse", self.mouse), ("plain", self.plain)];
+        let others = others.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| (name, "true"));
+        theme.chain(others).map(|(name, value)| (format!("look.{name}"), value.to_owned()))
+    }
+
     /// Settles which characters are shown, before anything is.
     pub(super) fn settle_charset(&self) {
         if self.ascii || is_without_utf8(variable) {
             text::show_ascii_alone();
         }
     }
+}
 
-    /// What the screen is to be like.
-    pub(super) fn display(&self, config: &Config) -> Display {
-        if config.look().ascii {
-            text::show_ascii_alone();
-        }
-        let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
-        Display {
-            theme: self.theme.map_or(config.look().theme, |choice| choice.0),
-            depth: Depth::of(variable),
-            takes_mouse: self.mouse || config.look().mouse,
-            is_plain: self.plain || config.look().plain || is_dumb,
-        }
+/// What the screen is to be like.
+pub(super) fn display(config: &Config) -> Display {
+    let look = config.look();
+    if look.ascii {
+        text::show_ascii_alone();
     }
+    let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
+    Display { theme: look.theme, depth: Depth::of(variable), takes_mouse: look.mouse, is_plain: look.plain || is_dumb }
 }
 
 /// Whether the locale has another encoding than UTF-8. One that says nothing is taken to have it.

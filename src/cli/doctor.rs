@@ -3,8 +3,8 @@
 
 mod terminal;
 
+use super::output::{print_json, print_text};
 use super::quota::ask_balances;
-use super::scripts::{print_json, print_text};
 use super::table::Table;
 use super::{Common, setup};
 use crate::config::{Config, FILE_VARIABLE, Folders, SETTINGS};

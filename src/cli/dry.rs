@@ -1,6 +1,6 @@
 //! What a command would cost: every question that it would ask, priced, and none sent.
 
-use super::scripts::{print_json, print_text};
+use super::output::{print_json, print_text};
 use super::table::Table;
 use super::{Failed, Setup};
 use crate::quota::{Allowed, Price, Spent, Unit};

@@ -1,9 +1,10 @@
 //! `behaview export`: a report, or what others can look for in it, in one of the formats; to standard output or a new file.
 
+use super::asking::{get, runtime, say_cost};
 use super::document::{self, is_document};
-use super::scripts::{self, get, runtime, say_cost};
+use super::output::Output;
 use super::show::identifier;
-use super::{Common, Failed, Spending, dry, setup_to_spend};
+use super::{Common, Failed, Spending, dry, pane, setup_to_spend};
 use crate::app::Here;
 use crate::export::file::{self, Fresh};
 use crate::export::{FORMATS, Format, Job, Source, Summary, What};
@@ -30,8 +31,8 @@ pub(super) struct Export {
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS.iter().map(|format| format.name)))]
     format: Option<String>,
     /// Write the rows of one pane only
-    #[arg(long, value_name = "NAME", conflicts_with = "indicators", value_parser = PossibleValuesParser::new(Pane::ALL.map(Pane::name)))]
-    pane: Option<String>,
+    #[arg(long, value_name = "NAME", conflicts_with = "indicators", value_parser = pane::named)]
+    pane: Option<Pane>,
     /// Write what others can look for: hashes, hosts, addresses, URLs, paths, keys, mutexes, with where each was seen
     #[arg(long)]
     indicators: bool,
@@ -90,7 +91,7 @@ impl Export {
     }
 
     fn what(&self) -> What {
-        match self.pane.as_deref().and_then(Pane::named) {
+        match self.pane {
             Some(pane) => What::Pane(pane),
             None if self.indicators => What::Indicators,
             None => What::All,
@@ -138,7 +139,7 @@ pub(super) fn write_file<T>(
 }
 
 fn print(format: &Format, job: &Job<'_>) -> anyhow::Result<Summary> {
-    let mut out = BufWriter::with_capacity(64 * 1024, scripts::Output::new(format.name == "raw"));
+    let mut out = BufWriter::with_capacity(64 * 1024, Output::new(format.name == "raw"));
     let written = format.write(job, &mut out).and_then(|summary| out.flush().map(|()| summary));
     match written {
         // A reader that has seen enough is no failure.

@@ -1,7 +1,7 @@
 //! `behaview fetch`: what a sandbox kept beside its report, to a new file.
 
+use super::asking::{get, runtime, say_cost};
 use super::export::write_file;
-use super::scripts::{get, runtime, say_cost};
 use super::show::identifier;
 use super::{Common, Failed, Spending, dry, setup_to_spend};
 use crate::export::file;

@@ -1,6 +1,6 @@
 //! `behaview held`: what is held on this machine, and how it is deleted. Nothing is sent.
 
-use super::scripts::{print_json, print_text};
+use super::output::{print_json, print_text};
 use super::table::Table;
 use super::{Common, Failed};
 use crate::config::Folders;

@@ -1,7 +1,7 @@
 //! `behaview import`: reports that a colleague exported are held, and cost nothing from then on. Nothing is sent.
 
 use super::document;
-use super::scripts::print_text;
+use super::output::print_text;
 use super::{Common, Failed, parse_sha256};
 use crate::gate::import::{Import as One, ImportError, Outcome, import};
 use crate::report::Imported;

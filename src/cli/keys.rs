@@ -1,7 +1,7 @@
 //! `behaview keys`: which keys do what, with the config's changes applied.
 
 use super::Common;
-use super::scripts::{print_json, print_text};
+use super::output::{print_json, print_text};
 use super::table::Table;
 use crate::app::{Command, Keymap};
 use clap::Args;

@@ -4,7 +4,7 @@ mod compared;
 mod forms;
 
 use super::Common;
-use super::scripts::{print_json, print_text};
+use super::output::{print_json, print_text};
 use crate::quota::Period;
 use crate::store::{LedgerEntry, Store};
 use clap::{Args, ValueEnum};

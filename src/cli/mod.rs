@@ -1,5 +1,7 @@
 //! The command line: the app, the demo, and the commands for scripts. All come through the same gate and store.
 
+mod asking;
+mod call;
 mod compare;
 mod config;
 mod cost;
@@ -16,8 +18,9 @@ mod import;
 mod keys;
 mod ledger;
 mod list;
+mod output;
+mod pane;
 mod quota;
-mod scripts;
 mod search;
 mod shell;
 mod show;
@@ -129,7 +132,7 @@ enum Command {
     /// Search every report that is held, or those named, for words or a regular expression; costs nothing
     Search(search::Search),
     /// Ask any other question that the specification names, and print the answer as JSON
-    Call(scripts::Call),
+    Call(call::Call),
     /// Print what was asked of the service, what it cost, and what the service's counters say of it; costs nothing
     Ledger(ledger::Ledger),
     /// Print which keys do what, with the config's changes applied
@@ -206,6 +209,7 @@ impl Common {
     fn config(&self) -> anyhow::Result<(Folders, Config)> {
         let folders = Folders::find()?;
         let mut set = self.set.clone();
+        set.extend(self.screen.settings());
         set.extend(self.log_level.iter().map(|level| ("log_level".to_owned(), level.clone())));
         if self.offline {
             set.push(("offline".to_owned(), "true".to_owned()));
@@ -239,9 +243,9 @@ fn short(session: &str) -> String {
 
 fn app(sha256: Option<&str>, common: &Common) -> anyhow::Result<()> {
     let file = sha256.map(parse_sha256).transpose()?;
-    let display = common.screen.display(&common.config()?.1);
+    let display = display::display(&common.config()?.1);
     runtime::attended(display)?;
-    match run_app(quiet_setup(common)?, display, file, false, Signals::listen()?)? {
+    match run_app(Setup::of(common, Spending::default())?, display, file, false, Signals::listen()?)? {
         Exit::Demo => demo::Demo::default().run(common),
         other => exit::of_app(other),
     }
@@ -283,7 +287,7 @@ fn run_app(
 
 fn open(file: &str, common: &Common) -> anyhow::Result<()> {
     let (_, config) = common.config()?;
-    let display = common.screen.display(&config);
+    let display = display::display(&config);
     runtime::attended(display)?;
     let document = document::read(file)?;
     let mut model = Model::new(Service::default(), crate::clock::now());
@@ -323,44 +327,41 @@ struct Setup {
     remarks: Vec<String>,
 }
 
-/// The same for scripts, which hear of the store on standard error.
+/// The service for a script, which hears of the store on standard error.
 fn setup(common: &Common) -> anyhow::Result<Setup> {
     setup_to_spend(common, Spending::default())
 }
 
-/// The gate to the service that config and arguments name.
-fn quiet_setup(common: &Common) -> anyhow::Result<Setup> {
-    setup_to_spend_quietly(common, Spending::default())
-}
-
-/// The gate for scripts, with what the command line says of spending.
+/// The same, with what the command line says of spending.
 fn setup_to_spend(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
-    let setup = setup_to_spend_quietly(common, spending)?;
+    let setup = Setup::of(common, spending)?;
     store::say(&setup.remarks);
     Ok(setup)
 }
 
-/// The same, which says nothing. A dry run sends nothing, whatever happens.
-fn setup_to_spend_quietly(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
-    let (folders, config) = common.config()?;
-    let (profile, session) = (config.profile(None)?, session());
-    let log = common.open_log(&folders, &config, &session);
-    log.write(
-        Level::Info,
-        "run",
-        &[("version", &env!("CARGO_PKG_VERSION")), ("profile", &profile.name), ("session", &session)],
-    );
-    // What is sent nowhere needs no key, and a command that prints it may ask for a password.
-    let is_offline = config.is_offline() || spending.dry_run;
-    let credential = if is_offline { None } else { config.credential()? };
-    let client = Client::new(profile, credential)?;
-    let (store, remarks) = store::open(&folders, &config)?;
-    let gate = Gate::new(Arc::new(store), client, session, crate::clock::now)
-        .with_budget(config.budget().at_most(spending.max_cost))
-        .with_offline(is_offline)
-        .with_log(log);
-    let (entitled, confirm_above) = (config.entitlements(), config.confirm_above());
-    Ok(Setup { gate, entitled, confirm_above, keys: config.keymap(), remarks })
+impl Setup {
+    /// What config and command line name. A dry run sends nothing, whatever happens.
+    fn of(common: &Common, spending: Spending) -> anyhow::Result<Self> {
+        let (folders, config) = common.config()?;
+        let (profile, session) = (config.profile(None)?, session());
+        let log = common.open_log(&folders, &config, &session);
+        log.write(
+            Level::Info,
+            "run",
+            &[("version", &env!("CARGO_PKG_VERSION")), ("profile", &profile.name), ("session", &session)],
+        );
+        // What is sent nowhere needs no key, and a command that prints it may ask for a password.
+        let is_offline = config.is_offline() || spending.dry_run;
+        let credential = if is_offline { None } else { config.credential()? };
+        let client = Client::new(profile, credential)?;
+        let (store, remarks) = store::open(&folders, &config)?;
+        let gate = Gate::new(Arc::new(store), client, session, crate::clock::now)
+            .with_budget(config.budget().at_most(spending.max_cost))
+            .with_offline(is_offline)
+            .with_log(log);
+        let (entitled, confirm_above) = (config.entitlements(), config.confirm_above());
+        Ok(Self { gate, entitled, confirm_above, keys: config.keymap(), remarks })
+    }
 }
 
 /// Keeps the key out of core files, and out of reach of the user's other programs; what the system refuses is left.

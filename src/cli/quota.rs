@@ -1,6 +1,7 @@
 //! `behaview quota`: the service's own counters, which cost nothing to ask for.
 
-use super::scripts::{get, print_json, print_text, runtime, say_cost};
+use super::asking::{get, runtime, say_cost};
+use super::output::{print_json, print_text};
 use super::table::Table;
 use super::{Common, Failed, Setup, setup};
 use crate::quota::{Balance, Balances, Counter, Holder, Period, Pool, SetAside, Unit};

@@ -1,10 +1,10 @@
 //! `behaview search`: rows of reports that are held, or of documents, by what stands in them. It asks the service for nothing.
 
 use super::document::{self, is_document};
-use super::scripts::{print_lines, print_text};
-use super::{Common, Failed, setup};
+use super::output::{print_lines, print_text};
+use super::{Common, Failed, pane, setup};
 use crate::app::finder::{Hit, HitGroup, MOST_HITS, Source};
-use crate::app::{PANES, panes};
+use crate::app::panes;
 use crate::gate::Gate;
 use crate::report::find::{How, Pattern};
 use crate::report::identifier::{Identifier, Sha256};
@@ -39,9 +39,9 @@ pub(super) struct Search {
     /// Print a JSON object a line
     #[arg(long)]
     json: bool,
-    /// Only rows of this pane, by its title or the word in the strip
-    #[arg(long, value_name = "NAME")]
-    pane: Option<String>,
+    /// Only rows of this pane
+    #[arg(long, value_name = "NAME", value_parser = pane::named)]
+    pane: Option<Pane>,
     /// Only these: files by SHA-256, reports by identifier, or saved reports (- for standard input)
     what: Vec<String>,
 }
@@ -62,7 +62,7 @@ impl Search {
         let how = How { is_regex: self.regex, is_case_sensitive: self.case_sensitive };
         let pattern = Pattern::new(&self.pattern, how);
         let pattern = pattern.map_err(|bad| Failed::usage(format!("that cannot be sought: {bad}")))?;
-        let pane = self.pane.as_deref().map(pane).transpose()?;
+        let pane = self.pane;
         let (documents, names): (Vec<_>, Vec<_>) = self.what.iter().partition(|what| is_document(what));
         let mut hits = 0_u64;
         let mut print = |of: &Source, name: Option<&str>, hit: &Hit| {
@@ -73,23 +73,33 @@ impl Search {
                 Ok(())
             }
         };
+        let mut searched = 0;
         for document in documents {
-            search_document(document, &pattern, &mut print)?;
+            searched += search_document(document, &pattern, &mut print)?;
         }
         if !names.is_empty() || self.what.is_empty() {
             let setup = setup(common)?;
             let reports = held(&setup.gate, &names)?;
             search_notes(&setup.gate, &names, &pattern, &mut print)?;
             search_held(&reports, &pattern, &mut print)?;
+            searched += reports.len();
         }
-        if hits == 0 { Err(Failed::not_found("nothing that is held holds this").into()) } else { Ok(()) }
+        match (hits, searched) {
+            (1.., _) => Ok(()),
+            (0, 0) => Err(Failed::not_found("nothing is held yet, so there is nothing to search").into()),
+            (0, _) => {
+                let reports = crate::text::count(searched as u64, "report");
+                Err(Failed::not_found(format!("no hit in {reports}")).into())
+            }
+        }
     }
 
     fn print(&self, of: &Source, name: Option<&str>, hit: &Hit) -> anyhow::Result<()> {
-        let title = hit.pane().and_then(panes::info).map_or("Notes", |info| info.title);
         if self.json {
-            return print_lines(&serde_json::to_vec(&found(of, name, hit, title))?);
+            let pane = hit.pane().map_or("notes", Pane::name);
+            return print_lines(&serde_json::to_vec(&found(of, name, hit, pane))?);
         }
+        let title = hit.pane().and_then(panes::info).map_or("Notes", |info| info.title);
         let (file, sandbox) = match of {
             Source::Report { file, identifier, .. } | Source::Notes { file, identifier } => {
                 (file.as_ref().map(Sha256::short), identifier.parts().sandbox.visible().to_string())
@@ -104,15 +114,6 @@ impl Search {
 }
 
 type Print<'a> = dyn FnMut(&Source, Option<&str>, &Hit) -> anyhow::Result<()> + 'a;
-
-fn pane(name: &str) -> anyhow::Result<Pane> {
-    let is_meant = |title: &str| title.eq_ignore_ascii_case(name);
-    let found = PANES.iter().find(|info| is_meant(info.title) || is_meant(info.short));
-    found.map(|info| info.pane).ok_or_else(|| {
-        let known: Vec<_> = PANES.iter().map(|info| info.title).collect();
-        Failed::usage(format!("there is no such pane; there are {}", known.join(", "))).into()
-    })
-}
 
 /// The reports that are held of what is named, or all.
 fn held(gate: &Gate, names: &[&String]) -> anyhow::Result<Vec<Searched>> {
@@ -169,8 +170,10 @@ fn search_held(reports: &[Searched], pattern: &Pattern, print: &mut Print<'_>) -
     result
 }
 
-fn search_document(path: &str, pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
+/// Searches a document; says how many reports it holds.
+fn search_document(path: &str, pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<usize> {
     let document = document::read(path)?;
+    let count = document.reports.len();
     for (_, here) in document.reports {
         let report = Report::new(here.body.clone(), Index::of(&here.body)?);
         let mut result = Ok(());
@@ -181,7 +184,7 @@ fn search_document(path: &str, pattern: &Pattern, print: &mut Print<'_>) -> anyh
         })?;
         result?;
     }
-    Ok(())
+    Ok(count)
 }
 
 fn found(of: &Source, name: Option<&str>, hit: &Hit, pane: &'static str) -> Found {

@@ -1,7 +1,7 @@
 //! `behaview completions` and `behaview man`: made from the command line's own grammar, so that they are never out of date.
 
+use super::output::print_text;
 use super::{Failed, grammar};
-use crate::cli::scripts::print_text;
 use anyhow::Context;
 use clap::Args;
 use clap_complete::Shell;

@@ -1,7 +1,8 @@
 //! `behaview show`: reports as they were received, or flat.
 
+use super::asking::{ask, runtime, say_cost};
 use super::document::Document;
-use super::scripts::{Output, ask, print_report, runtime, say_cost, without_mark};
+use super::output::{Output, print_report, without_mark};
 use super::subjects::{self, Subject, each};
 use super::{Common, Failed, Spending, dry, setup_to_spend};
 use crate::gate::Gate;

@@ -1,6 +1,7 @@
 //! `behaview usage`: what was used per day and endpoint, which costs nothing to ask for.
 
-use super::scripts::{get, print_json, print_text, runtime, say_cost};
+use super::asking::{get, runtime, say_cost};
+use super::output::{print_json, print_text};
 use super::table::Table;
 use super::{Common, Failed, Setup, setup};
 use crate::quota;

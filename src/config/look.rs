@@ -24,6 +24,6 @@ fn theme<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Theme>, D::Error> 
     match (name.as_str(), Theme::named(&name)) {
         ("auto", _) => Ok(None),
         (_, Some(theme)) => Ok(Some(theme)),
-        (_, None) => Err(D::Error::custom("themes are `auto`, `dark`, `light`, `contrast` and `mono`")),
+        (_, None) => Err(D::Error::custom(format!("themes are `{}`", Theme::names().collect::<Vec<_>>().join("`, `")))),
     }
 }

@@ -6,9 +6,7 @@
 use super::clipboard::Way;
 use super::signals::{Signals, Stops};
 use super::{Backing, Exit, Session};
-use crate::app::commands::{Act, Command};
-use crate::app::key::Named;
-use crate::app::price::Tag;
+use crate::app::commands::Command;
 use crate::app::{Effect, Key, Message, Model, Place, Size};
 use crate::text::{self, Untrusted};
 use crate::view::plain;
@@ -18,7 +16,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::time::Duration;
 
 /// A page: as many rows as are read at once.
-const PAGE: Size = Size { width: 140, height: 26 };
+const PAGE: Size = Size { width: 400, height: 26 };
 
 /// How long nothing is said while something is under way.
 const SILENCE: Duration = Duration::from_secs(3);
@@ -141,7 +139,7 @@ impl<I: BufRead, O: Write> Dialogue<I, O> {
                 self.type_line(line);
                 Ok(())
             }
-            _ if line.is_empty() => match enter(self.session.model()) {
+            _ if line.is_empty() => match Command::of_enter(self.session.model()) {
                 Some(command) => self.run_command(command),
                 None => Ok(()),
             },
@@ -168,7 +166,7 @@ impl<I: BufRead, O: Write> Dialogue<I, O> {
             None if model.place() == Place::Start => {
                 self.session.take(Message::Paste(line.to_owned()));
                 let is_found = self.session.model().notice.as_ref().is_some_and(|notice| !notice.is_problem);
-                match enter(self.session.model()).filter(|_| is_found) {
+                match Command::of_enter(self.session.model()).filter(|_| is_found) {
                     Some(command) => self.run_command(command),
                     None => Ok(()),
                 }
@@ -186,14 +184,10 @@ impl<I: BufRead, O: Write> Dialogue<I, O> {
         if let Some(why) = command.off(model) {
             return self.say(&format!("{} does not apply here: {why}", command.name));
         }
-        let price = match model.tag(command) {
-            Tag::Costs(price) if !price.is_free() && price.is_allowed() => Some(price.short()),
-            Tag::Together(price) => Some(price),
-            _ => None,
-        };
-        let wants_yes = price.filter(|_| model.place() != Place::Confirm && !matches!(command.act, Act::Local(_)));
+        let wants_yes = model.tag(command).spends().filter(|_| model.place() != Place::Confirm);
+        let label = command.meant(model).label;
         if let Some(price) = wants_yes {
-            let answer = self.ask(&format!("{}: {price}. Send it? y or n: ", command.label))?;
+            let answer = self.ask(&format!("{label}: {price}. Send it? y or n: "))?;
             if !answer.is_some_and(|answer| answer.trim().eq_ignore_ascii_case("y")) {
                 return self.say("Nothing was sent.");
             }
@@ -206,10 +200,4 @@ impl<I: BufRead, O: Write> Dialogue<I, O> {
 /// The command of a name; panes also without what all their names begin with.
 fn named(word: &str) -> Option<&'static Command> {
     Command::named(word).or_else(|| Command::named(&format!("pane-{word}")))
-}
-
-/// What the empty line does: the same as the enter key's first meaning here.
-fn enter(model: &Model) -> Option<&'static Command> {
-    let is_enter = |command: &&Command| command.keys.contains(&Key::Named(Named::Enter));
-    Command::all().find(|command| is_enter(command) && command.is_on(model))
 }

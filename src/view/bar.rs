@@ -3,7 +3,7 @@
 use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::theme::Meaning;
-use crate::app::commands::Command;
+use crate::app::commands::{Act, Command};
 use crate::app::price::Tag;
 use crate::app::sheet::limit_words;
 use crate::app::{Area, Key, Model};
@@ -59,8 +59,14 @@ fn width(pieces: &[Piece]) -> usize {
 /// The keys that apply: first those that ask the service, with their prices, then as many free ones as fit.
 fn keys(model: &Model, room: usize) -> Vec<Piece> {
     let mut commands: Vec<_> = Command::applying(model).filter(|(_, command)| command.rank > 0).collect();
-    commands.sort_by_key(|(_, command)| command.rank);
-    let (priced, free): (Vec<_>, Vec<_>) = commands.into_iter().partition(|(_, command)| command.asks());
+    // After a jump the way back comes first.
+    let rank = |command: &Command| if way_back(model, command).is_some() { 0 } else { command.rank };
+    commands.sort_by_key(|(_, command)| rank(command));
+    let is_priced = |command: &Command| match &command.act {
+        Act::Chosen => model.tag(command) != Tag::Free,
+        _ => command.asks(),
+    };
+    let (priced, free): (Vec<_>, Vec<_>) = commands.into_iter().partition(|(_, command)| is_priced(command));
     let mut pieces = hit(model);
     pieces.extend(priced_keys(model, &priced, room.saturating_sub(width(&pieces))));
     let mut lead = if priced.is_empty() { " " } else { "│ free: " };
@@ -86,8 +92,12 @@ fn hit(model: &Model) -> Vec<Piece> {
 
 /// What a command is called right now.
 fn label(model: &Model, command: &Command) -> &'static str {
-    let way_back = if command.name == "back" { model.way_back() } else { None };
-    way_back.unwrap_or(command.label)
+    way_back(model, command).unwrap_or(command.label)
+}
+
+/// Where a command leads back to, if it is the one that does and a list was left.
+fn way_back(model: &Model, command: &Command) -> Option<&'static str> {
+    if command.name == "back" { model.way_back() } else { None }
 }
 
 /// The keys with prices, in as many words as there is room for; the first keep theirs longest.

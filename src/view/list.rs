@@ -61,9 +61,10 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model,
         line.visible(verdict, Meaning::Strong);
     }
     if area.height < 2 {
-        line.own("  ", Meaning::Text);
-        let room = line.room();
-        return line.own_cut(&state, room, Meaning::Faint);
+        if state.width() + 2 <= line.room() {
+            line.own(&format!("  {state}"), Meaning::Faint);
+        }
+        return;
     }
     let mut second = LineWriter::new(buffer, area, 1);
     second.own("  ", Meaning::Text);

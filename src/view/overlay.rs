@@ -78,10 +78,10 @@ fn draw_item(mut line: LineWriter<'_, '_>, start: u16, (names, words): (usize, u
     line.tab(start, names);
     line.own(item.name, name);
     line.tab(start, words);
-    match (&item.off, &item.price) {
+    match (&item.off, item.price()) {
         (Some(why), _) => line.own_cut(&format!("off: {why}"), usize::MAX, Meaning::Faint),
         (None, Some(price)) => {
-            line.own(price, Meaning::Price);
+            line.own(&price, Meaning::Price);
             line.own_cut(&format!(" · {}", item.help), usize::MAX, Meaning::Text);
         }
         (None, None) => line.own_cut(item.help, usize::MAX, Meaning::Text),

@@ -10,7 +10,7 @@ use crate::app::notes::MARK;
 use crate::app::panes::{self, PaneInfo};
 use crate::app::{Area, Layout, Model, PANES, Screen};
 use crate::report::Pane;
-use crate::text::{Untrusted, thousands, words_in_rows};
+use crate::text::{Untrusted, count, thousands, words_in_rows};
 use ratatui::Frame;
 use unicode_width::UnicodeWidthStr;
 
@@ -329,7 +329,8 @@ fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     if model.recent.is_empty() {
         return LineWriter::new(buffer, area, 0).own("  No file has been opened yet.", Meaning::Faint);
     }
-    LineWriter::new(buffer, area, 0).own("  Earlier files", Meaning::Strong);
+    let heading = if model.recent.iter().all(|recent| recent.reports == 0) { "  Files" } else { "  Earlier files" };
+    LineWriter::new(buffer, area, 0).own(heading, Meaning::Strong);
     let fit = usize::from(area.height.saturating_sub(1));
     let scroll = model.recent_scroll;
     let top = scroll.top.max(scroll.cursor.saturating_sub(fit.saturating_sub(1)));
@@ -337,15 +338,18 @@ fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         let line = LineWriter::new(buffer, area, row);
         let is_chosen = position == scroll.cursor && model.typed.is_empty();
         let mut line = if is_chosen { line.base(Meaning::Cursor) } else { line };
-        let held =
-            if recent.reports == 1 { "1 report held".to_owned() } else { format!("{} reports held", recent.reports) };
+        let held = match recent.reports {
+            0 => "nothing held".to_owned(),
+            reports => format!("{} held, opened {}", count(reports, "report"), list::since(recent.opened, model.now)),
+        };
         let hash = if area.width >= 140 { recent.file.to_string() } else { recent.file.short() };
         line.own(&format!("  {hash}  "), Meaning::Text);
         if let Some(name) = &recent.name {
-            line.visible(&name.visible_cut(40), Meaning::Strong);
+            let room = line.room();
+            line.visible(&name.visible_cut(room.min(40)), Meaning::Strong);
             line.own("  ", Meaning::Text);
         }
-        line.own(&format!("{held}, opened {}", list::since(recent.opened, model.now)), Meaning::Faint);
+        line.own_cut(&held, usize::MAX, Meaning::Faint);
         if recent.notes > 0 {
             line.own(&format!("  {MARK}{}", recent.notes), Meaning::Key);
         }

@@ -110,6 +110,11 @@ impl Theme {
         }
     }
 
+    /// What a theme can be called where one is chosen: `auto` is the one that fits the terminal.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        std::iter::once("auto").chain(Self::ALL.map(Self::name))
+    }
+
     /// The theme of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {

@@ -40,6 +40,11 @@ const WAYS: &[&str] = &[
     "c /",
     "c enter",
     "!",
+    "! /",
+    "! / t a s k enter",
+    "! tab",
+    "! j j enter",
+    "S s t a g e enter",
     ": v 3 - r e s c a n enter",
 ];
 

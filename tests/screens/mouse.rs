@@ -57,6 +57,23 @@ fn a_double_press_opens_what_is_held_and_only_names_a_price() {
     assert_eq!(stage.session.model().focus, Focus::Pane(Pane::Processes));
 }
 
+#[test]
+fn a_double_press_in_the_palette_spends_no_more_than_one_on_the_row_itself() {
+    let mut stage = Stage::listed();
+    stage.keys("G ? n e x t - p");
+    let paid = stage.paid_calls();
+    point(&mut stage, Does::Press, 6, 5);
+    point(&mut stage, Does::Press, 6, 5);
+    assert_eq!(stage.paid_calls(), paid);
+    assert!(
+        stage.screen().contains("next page: 1 request. The mouse never spends: enter does it."),
+        "{}",
+        stage.screen()
+    );
+    stage.keys("enter");
+    assert_eq!(stage.paid_calls(), paid + 1);
+}
+
 /// Where a border is, by the places of the list and of the first pane.
 type Border = fn(Area, Area) -> (u16, u16);
 

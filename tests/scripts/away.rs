@@ -83,7 +83,7 @@ fn csv_is_read_back_to_the_same_leaves() {
         for row in &rows[1..] {
             assert_eq!(row.len(), 8, "{row:?}");
             assert!(row.iter().all(|cell| !cell.starts_with(['=', '+', '-', '@', '\t', '\r'])), "{row:?}");
-            let at = (plain(&row[4]), row[5].parse().unwrap(), plain(&row[6]));
+            let at = (plain(&row[4]), row[5].parse::<usize>().unwrap() - 1, plain(&row[6]));
             found.entry(at).or_default().push(plain(&row[7]));
         }
         assert_eq!(found, leaves_of(name), "{name}");

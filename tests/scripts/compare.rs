@@ -16,7 +16,7 @@ fn held_reports_are_compared_and_nothing_is_asked() {
     let columns = all["columns"].as_array().unwrap();
     assert_eq!((columns.len(), &all["more"]), (4, &Value::Bool(true)));
     let items = all["items"].as_array().unwrap();
-    assert!(items.iter().all(|item| item["pane"] == "Registry"));
+    assert!(items.iter().all(|item| item["pane"] == "registry"));
     let counted = items.iter().filter(|item| item["seen"].as_array().unwrap().contains(&Value::from(1))).count();
     assert_eq!(columns[0]["items"], counted);
     let here = json(&desk.run(&["compare", &main_file(), "--json", "--only", "here", "--sandbox", "cape"]));
@@ -48,7 +48,7 @@ fn a_saved_page_is_compared_without_any_service() {
     assert_eq!(found["items"].as_array().unwrap().len(), 1);
     let wrong = run(&["compare", "-", "--pane", "nope"], page);
     assert_eq!(wrong.status.code(), Some(2));
-    assert!(errors(&wrong).contains("Registry"), "{wrong:?}");
+    assert!(errors(&wrong).contains("registry"), "{wrong:?}");
     let home = tempfile::tempdir().unwrap();
     let two = behaview(home.path()).args(["compare", &main_file(), "--with", "x"]).output().unwrap();
     assert_eq!(two.status.code(), Some(2), "{two:?}");

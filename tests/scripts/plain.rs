@@ -25,7 +25,7 @@ fn a_report_is_read_by_number_and_name() {
         "> 1: ● CAPE Sandbox",
         "> 2: ● Zenbox",
         "== 4 Files 22",
-        "> 3: *dropped",
+        "> 3: dropped",
         "== files_dropped",
         "== Keys that apply here",
     ] {
@@ -40,6 +40,13 @@ fn what_costs_is_asked_about_with_its_price() {
     assert_eq!(text.matches("next page: 1 request. Send it? y or n: ").count(), 2, "{text}");
     assert!(text.contains("Nothing was sent.") && text.contains("spent this session: 2"), "{text}");
     assert!(text.contains("== Sandboxes 6 =="), "{text}");
+}
+
+#[test]
+fn what_is_chosen_by_name_from_the_help_is_asked_about_as_well() {
+    let text = says(&["demo", "--plain"], "5\nhelp\nnext p\n\nn\nback\nquit\n");
+    assert!(text.contains("next page: 1 request. Send it? y or n: ") && text.contains("Nothing was sent."), "{text}");
+    assert!(!text.contains("spent this session: 2"), "{text}");
 }
 
 #[test]

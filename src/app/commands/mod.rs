@@ -14,9 +14,10 @@ mod over;
 mod report;
 mod sandboxes;
 
-use super::key::Key;
+use super::key::{ENTER, Key};
 use super::message::Effect;
 use super::model::Model;
+use super::palette::Does;
 use super::panes::PANES;
 use super::place::Places;
 use crate::request::Request;
@@ -61,6 +62,8 @@ pub struct Command {
 pub enum Act {
     /// Something that costs nothing.
     Local(fn(&mut Model) -> Vec<Effect>),
+    /// Does what is chosen in the palette, at its price.
+    Chosen,
     /// Asks the service several questions, one after another: what they cost together, and how they begin.
     Each(fn(&Model) -> String, fn(&mut Model) -> Vec<Effect>),
     /// Asks the service, unless the answer is held.
@@ -119,10 +122,25 @@ impl Command {
         Self::all().find(|command| model.keys.of(command).contains(&key) && command.is_on(model))
     }
 
-    /// Whether it asks the service.
+    /// What Enter means right now where the config gives it to nobody else: a double press, an empty line.
+    #[must_use]
+    pub fn of_enter(model: &Model) -> Option<&'static Self> {
+        Self::all().find(|command| command.keys.contains(&ENTER) && command.is_on(model))
+    }
+
+    /// Whether there are moments in which it asks the service.
     #[must_use]
     pub fn asks(&self) -> bool {
-        !matches!(self.act, Act::Local(_))
+        !matches!(self.act, Act::Local(_) | Act::Chosen)
+    }
+
+    /// The command that is meant by this one right now: by the palette's, the chosen one.
+    #[must_use]
+    pub fn meant(&'static self, model: &Model) -> &'static Self {
+        match (&self.act, model.chosen_item().map(|item| item.does)) {
+            (Act::Chosen, Some(Does::Command(command))) => command,
+            _ => self,
+        }
     }
 
     /// The question that it asks right now, if it is one.
@@ -130,7 +148,7 @@ impl Command {
     pub fn request(&self, model: &Model) -> Option<Request> {
         match &self.act {
             Act::Ask { request, .. } => request(model),
-            Act::Local(_) | Act::Each(..) => None,
+            Act::Local(_) | Act::Each(..) | Act::Chosen => None,
         }
     }
 

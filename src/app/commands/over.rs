@@ -35,9 +35,9 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Do what is chosen",
         rank: 1,
         place: FINDER,
-        applies: |m| matches!(&m.overlay, Some(Overlay::Palette(palette)) if palette.chosen().is_some()),
+        applies: |m| m.chosen_item().is_some(),
         needs: "something to choose",
-        act: Act::Local(Model::choose),
+        act: Act::Chosen,
     },
     Command {
         name: "show-off",

@@ -240,8 +240,8 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show only the process and those below it, or the whole tree again",
         rank: 8,
         place: PANE,
-        applies: |m| m.open().is_some() && m.focused() == Some(crate::report::Pane::Processes),
-        needs: "the process tree",
+        applies: Model::is_on_process,
+        needs: "a process of the tree",
         act: Act::Local(Model::isolate),
     },
     Command {

@@ -1,0 +1,85 @@
+//! How commands for scripts ask: by the one gate, with progress for people, and a word on what it has cost.
+
+use super::Setup;
+use crate::gate::{Answer, Gate, GateError};
+use crate::request::Request;
+use crate::service::Received;
+use crate::text::Untrusted;
+use std::io::{IsTerminal, Write};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// The answer that is held, or the service's; where there is none, what it cost is said.
+pub(super) async fn get(setup: &Setup, request: &Request, refresh: bool) -> anyhow::Result<Answer> {
+    let answer = ask(setup, request, refresh).await;
+    if answer.is_err() {
+        say_cost(&setup.gate)?;
+    }
+    Ok(answer?)
+}
+
+/// The answer that is held, or the service's.
+pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Result<Answer, GateError> {
+    let Setup { gate, entitled, .. } = setup;
+    let quote = request.clone().quote(entitled);
+    let meter = Meter::default();
+    let progress = |received| meter.tell(received);
+    let answer = if refresh { gate.ask(&quote, &progress).await } else { gate.get(&quote, &progress).await };
+    drop(meter);
+    if let Some(why) = answer.as_ref().ok().and_then(|answer| answer.unkept.as_ref()) {
+        let why = Untrusted::from(why.as_str()).visible();
+        // An answer that was paid for is worth more than the remark about it.
+        let _ =
+            writeln!(std::io::stderr(), "behaview: the answer could not be kept, so asking again costs again: {why}");
+    }
+    answer
+}
+
+/// Tells people at a terminal how much of an answer has come; a file or pipe hears nothing.
+#[derive(Default)]
+struct Meter(Mutex<Option<Instant>>);
+
+impl Meter {
+    /// How often it tells.
+    const PACE: Duration = Duration::from_millis(200);
+
+    fn tell(&self, received: Received) {
+        let mut to = std::io::stderr();
+        let Ok(mut told) = self.0.lock() else { return };
+        if !to.is_terminal() || told.is_some_and(|told| told.elapsed() < Self::PACE) {
+            return;
+        }
+        *told = Some(Instant::now());
+        let total = received.total.map(|total| format!(" of {}", crate::text::bytes(total))).unwrap_or_default();
+        let _ = write!(to, "\r{}{total}\x1b[K\r", crate::text::bytes(received.bytes));
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        if self.0.lock().is_ok_and(|told| told.is_some()) {
+            let _ = write!(std::io::stderr(), "\x1b[K");
+        }
+    }
+}
+
+/// What this run has cost, for people; standard output stays clean.
+pub(super) fn say_cost(gate: &Gate) -> anyhow::Result<()> {
+    let spent = gate.spent()?;
+    let words = match (spent.charged, spent.unsure) {
+        (0, 0) => "nothing was charged".to_owned(),
+        (charged, 0) => format!("charged: {charged}"),
+        (charged, unsure) => {
+            let or = if spent.is_open { " or" } else { "" };
+            format!("charged: {charged}, perhaps {unsure}{or} more")
+        }
+    };
+    // What was paid for is worth more than the remark about it.
+    let _ = writeln!(std::io::stderr(), "behaview: {words}");
+    Ok(())
+}
+
+/// What questions are sent on.
+pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
+}

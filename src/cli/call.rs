@@ -1,0 +1,82 @@
+//! `behaview call`: any question of the service that is typed in full.
+
+use super::asking::{get, runtime, say_cost};
+use super::output::{print_body, print_json};
+use super::{Common, Failed, Spending, dry, setup_to_spend};
+use crate::app::{ASKS, Ask};
+use crate::quota::Entitlements;
+use crate::request::Request;
+use clap::Args;
+use std::io::Read;
+
+/// `behaview call`
+#[derive(Debug, Args)]
+#[command(after_help = names())]
+pub(super) struct Call {
+    /// Name of the question
+    name: String,
+    /// What it asks about: hashes, an identifier, a path; - for standard input
+    input: Vec<String>,
+    /// Ask the service even if the answer is held
+    #[arg(long)]
+    refresh: bool,
+    /// Send what makes something public without asking back
+    #[arg(long)]
+    yes: bool,
+    /// Print JSON, as it is always done; a dry run prints it too
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    spending: Spending,
+}
+
+/// The questions by name, for the help.
+fn names() -> String {
+    let rows = ASKS.iter().map(|ask| {
+        format!("  {:<20} {}: {}\n", ask.name, ask.help, if ask.input.is_empty() { "nothing" } else { ask.input })
+    });
+    format!(
+        "Questions, with what each is asked about:\n{}\nExamples:\n  behaview call v3-quotas\n  behaview call v2-file-report --dry-run d41d8cd98f00b204e9800998ecf8427e",
+        rows.collect::<String>()
+    )
+}
+
+impl Call {
+    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+        let known = || ASKS.iter().map(|ask| ask.name).collect::<Vec<_>>().join(", ");
+        let ask = Ask::named(&self.name)
+            .ok_or_else(|| Failed::usage(format!("there is no such question; there are {}", known())))?;
+        let setup = setup_to_spend(common, self.spending)?;
+        let request = (ask.make)(&self.typed()?, setup.gate.now());
+        let request = request.map_err(|why| Failed::usage(format!("{}: {why}", ask.name)))?;
+        if self.spending.dry_run {
+            return dry::print(&setup, vec![request], self.refresh, None, self.json);
+        }
+        if let (Some(publishes), false) = (request.publishes(), self.yes) {
+            return Err(Failed::usage(format!("nothing was sent. {publishes} --yes sends it")).into());
+        }
+        let answer = runtime()?.block_on(get(&setup, &request, self.refresh))?;
+        say_cost(&setup.gate)?;
+        if request == Request::User {
+            // The user object holds the key: nothing but the privileges is printed.
+            let user = serde_json::from_slice(&answer.body.whole()?);
+            let user = user.map_err(|_| Failed::bad_answer("the answer is no user object"))?;
+            let found = Entitlements::from_user(&user);
+            return print_json(&serde_json::json!({
+                "premium_api": found.premium_api.held(),
+                "premium_intelligence": found.premium_intelligence.held(),
+            }));
+        }
+        print_body(&answer.body)
+    }
+
+    /// What was typed behind the name.
+    fn typed(&self) -> anyhow::Result<String> {
+        if self.input != ["-"] {
+            return Ok(self.input.join(" "));
+        }
+        let mut text = String::new();
+        std::io::stdin().lock().read_to_string(&mut text)?;
+        Ok(text.trim().to_owned())
+    }
+}

@@ -1,0 +1,118 @@
+//! Standard output of the commands for scripts: bytes as they are into a file or pipe, escaped onto a terminal.
+
+use super::Failed;
+use crate::report::{Body, Index, Indexer};
+use crate::text::Untrusted;
+use serde::Serialize;
+use std::io::{IsTerminal, Write};
+
+/// Prints a value of this program's own as JSON.
+pub(super) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
+    let text = serde_json::to_string_pretty(value)?;
+    print_lines(text.as_bytes())
+}
+
+/// Prints text of this program's own, in which everything from outside is visible already.
+pub(super) fn print_text(text: &str) -> anyhow::Result<()> {
+    Output::new(false).print(crate::text::own(text).as_bytes())
+}
+
+/// Prints a report as received, in the envelope of the service (specification §2.1) whether it came in one or not.
+pub(super) fn print_report(body: &Body) -> anyhow::Result<()> {
+    let is_bare = !is_enveloped(body)?;
+    let (mut out, mut indexer) = (Output::new(true), Indexer::default());
+    if is_bare {
+        out.print(b"{\"data\":")?;
+    }
+    for window in without_mark(body)?.windows() {
+        let window = window?;
+        indexer.feed(&window);
+        out.print(&window)?;
+    }
+    out.print(if is_bare { b"}\n" } else { b"\n" })?;
+    let mut index = Index::default();
+    index.absorb(indexer.finish());
+    if index.is_cut {
+        return Err(Failed::bad_answer("the report stops in the middle: what came of it was printed").into());
+    }
+    Ok(())
+}
+
+/// A document without the byte order mark that some tools put before it.
+pub(super) fn without_mark(body: &Body) -> anyhow::Result<Body> {
+    let is_marked = body.window(0..3)? == b"\xef\xbb\xbf";
+    Ok(if is_marked { body.slice(3..body.len()) } else { body.clone() })
+}
+
+/// Prints an answer as received.
+pub(super) fn print_body(body: &Body) -> anyhow::Result<()> {
+    let mut out = Output::new(true);
+    for window in body.windows() {
+        out.print(&window?)?;
+    }
+    out.print(b"\n")
+}
+
+/// Whether the bytes are an envelope, be `data` its first member or not.
+fn is_enveloped(body: &Body) -> anyhow::Result<bool> {
+    let (mut indexer, mut index) = (Indexer::default(), Index::default());
+    for window in body.windows() {
+        indexer.feed(&window?);
+        index.absorb(indexer.take());
+        if index.is_enveloped || index.is_attributed {
+            break;
+        }
+    }
+    Ok(index.is_enveloped)
+}
+
+/// Prints lines that hold text from outside.
+pub(super) fn print_lines(bytes: &[u8]) -> anyhow::Result<()> {
+    let mut out = Output::new(true);
+    out.print(bytes)?;
+    out.print(b"\n")
+}
+
+/// Standard output: bytes as they are into a file or pipe, escaped onto a terminal.
+pub(super) struct Output {
+    is_escaped: bool,
+}
+
+impl Output {
+    /// Standard output; text that is safe by itself need not be escaped.
+    pub(super) fn new(needs_escaping: bool) -> Self {
+        Self { is_escaped: needs_escaping && std::io::stdout().is_terminal() }
+    }
+
+    pub(super) fn print(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        match self.write_all(bytes).and_then(|()| self.flush()) {
+            // A reader that has seen enough is no failure.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
+            other => Ok(other?),
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let mut out = std::io::stdout().lock();
+        if self.is_escaped {
+            let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+            lines.map(escaped).try_for_each(|line| out.write_all(line.as_bytes()))?;
+        } else {
+            out.write_all(bytes)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        std::io::stdout().lock().flush()
+    }
+}
+
+fn escaped(line: &[u8]) -> String {
+    match line.strip_suffix(b"\n") {
+        Some(line) => format!("{}\n", Untrusted::from(line).visible()),
+        None => Untrusted::from(line).visible().to_string(),
+    }
+}

@@ -1,0 +1,60 @@
+//! Reads and writes files of the analyst's, and hands text to the clipboard.
+
+use super::Performer;
+use crate::app::Message;
+use crate::app::away::Copied;
+use crate::app::saving::Save;
+use crate::report::hashes::Hashes;
+use crate::runtime::{clipboard, saver};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// The largest list of hashes that is read, in bytes: about a million of them.
+const LARGEST_LIST: u64 = 64 * 1024 * 1024;
+
+impl Performer {
+    /// Writes a file.
+    pub(super) fn save(&self, save: Save) {
+        let (gate, is_stopped) = (self.gate().cloned(), self.is_stopped());
+        self.writing.fetch_add(1, Ordering::SeqCst);
+        let writing = Arc::clone(&self.writing);
+        self.reading(move |work| {
+            let result = saver::save(save, gate.as_deref(), &is_stopped);
+            writing.fetch_sub(1, Ordering::SeqCst);
+            work.send(Message::Saved(result));
+        });
+    }
+
+    /// Counts the hashes that a file lists.
+    pub(super) fn count_hashes(&self, path: PathBuf) {
+        self.reading(move |work| {
+            let result = count_hashes(&path);
+            work.send(Message::Counted { path, result });
+        });
+    }
+
+    /// Hands text to the clipboard of the terminal multiplexer.
+    pub(super) fn copy(&self, copied: Copied) {
+        self.reading(move |work| {
+            let result = clipboard::by_tmux(&copied);
+            work.send(Message::Copied { what: copied.what, result });
+        });
+    }
+}
+
+/// The hashes that a file lists; one that is larger than any list is not read.
+fn count_hashes(path: &Path) -> Result<Hashes, String> {
+    let mut list = Vec::new();
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    if !file.metadata().is_ok_and(|found| found.is_file()) {
+        return Err("it is no ordinary file".to_owned());
+    }
+    file.take(LARGEST_LIST + 1).read_to_end(&mut list).map_err(|error| error.to_string())?;
+    if list.len() as u64 > LARGEST_LIST {
+        return Err(format!("it is larger than {}", crate::text::bytes(LARGEST_LIST)));
+    }
+    Hashes::of(&list)
+}

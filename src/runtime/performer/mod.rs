@@ -1,0 +1,186 @@
+//! Performs effects beside the loop, and answers with messages; each kind of effect has a file.
+
+mod disk;
+mod report;
+mod seeking;
+mod service;
+mod store;
+
+use crate::app::{Effect, Message};
+use crate::gate::{Gate, GateError};
+use crate::text::Untrusted;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+
+/// Threads that wait for the network.
+const WORKERS: usize = 1;
+
+/// How often the loop hears of bytes that come, or of rows that are found.
+const PACE: Duration = Duration::from_millis(60);
+
+/// How long a file that is half written has to take itself away.
+const LAST_MOMENT: Duration = Duration::from_millis(500);
+
+/// What the app can reach.
+#[derive(Clone)]
+pub enum Backing {
+    /// A service, by way of the gate.
+    Service(Arc<Gate>),
+    /// Nothing: a document is open.
+    Document,
+}
+
+/// Performs effects on threads of its own.
+pub struct Performer {
+    backing: Backing,
+    pub(super) outbox: Sender<Message>,
+    pub(super) runtime: Option<Runtime>,
+    pending: Arc<AtomicUsize>,
+    /// Files that are being written.
+    writing: Arc<AtomicUsize>,
+    /// Whether what is beside the loop is to end.
+    stopped: Arc<AtomicBool>,
+    /// Searches through a comparison so far.
+    searches: Arc<AtomicUsize>,
+    /// The opening of a report that is wanted; an earlier one need not be gone on with.
+    opened: Arc<AtomicU64>,
+}
+
+/// One piece of work; it counts as pending until it is dropped.
+struct Work {
+    outbox: Sender<Message>,
+    pending: Arc<AtomicUsize>,
+}
+
+impl Work {
+    /// Sends a message; a loop that has ended needs none.
+    fn send(&self, message: Message) {
+        let _ = self.outbox.send(message);
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.pending.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Performer {
+    /// A performer that answers to `outbox`.
+    ///
+    /// # Errors
+    /// When the system cannot start the threads.
+    pub fn new(backing: Backing, outbox: Sender<Message>) -> std::io::Result<Self> {
+        let runtime = Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build()?;
+        let (pending, searches, opened) = (Arc::default(), Arc::default(), Arc::default());
+        let (writing, stopped) = (Arc::default(), Arc::default());
+        Ok(Self { backing, outbox, runtime: Some(runtime), pending, searches, opened, writing, stopped })
+    }
+
+    /// Whether nothing is being performed.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.pending.load(Ordering::SeqCst) == 0
+    }
+
+    /// Performs an effect, without waiting for it; a document asks nothing and keeps nothing.
+    pub fn perform(&self, effect: Effect) {
+        match effect {
+            Effect::Ask { quote, anew } => self.ask(quote, anew),
+            Effect::GiveUp(request) => self.give_up(&request),
+            Effect::LookUp(request) => self.look_up(request),
+            Effect::Recall(file) => self.recall(file),
+            Effect::RecallBeside(file) => self.recall_beside(file),
+            Effect::FindRecent => self.find_recent(),
+            Effect::WriteNote(note) => self.write_note(note),
+            Effect::DeleteNote { file, about } => self.delete_note(file, about),
+            Effect::ReadHeld => self.read_held(),
+            Effect::Purge(what) => self.purge(what),
+            Effect::ReadLedger => self.read_ledger(),
+            Effect::ReadRecord => self.read_record(),
+            Effect::Index { opening, body } => self.index(opening, body),
+            Effect::StopIndexing => self.stop_indexing(),
+            Effect::Judge { opening, body, rules, own } => self.judge(opening, body, rules, own),
+            Effect::JudgeHeld { number, reports, rules } => self.judge_held(number, reports, rules),
+            Effect::FindIndicators { opening, body } => self.find_indicators(opening, body),
+            Effect::Compare { number, bodies } => self.compare(number, bodies),
+            Effect::Sift { number, matrix, sought } => self.sift(number, matrix, sought),
+            Effect::Filter { ticket, report, pattern, scope } => self.filter(ticket, report, pattern, scope),
+            Effect::Search { ticket, report, pattern } => self.search(ticket, report, pattern),
+            Effect::SearchHeld { ticket, pattern } => self.search_held(ticket, pattern),
+            Effect::Save(save) => self.save(save),
+            Effect::CountHashes(path) => self.count_hashes(path),
+            Effect::Copy(copied) => self.copy(copied),
+            // The session's own.
+            Effect::Quit | Effect::Demo | Effect::Aside | Effect::TakeBack => {}
+        }
+    }
+
+    /// The way to the service, where there is one.
+    fn gate(&self) -> Option<&Arc<Gate>> {
+        match &self.backing {
+            Backing::Service(gate) => Some(gate),
+            Backing::Document => None,
+        }
+    }
+
+    /// Whether the program ends, as something long asks now and then.
+    fn is_stopped(&self) -> impl Fn() -> bool + Send + 'static {
+        let stopped = Arc::clone(&self.stopped);
+        move || stopped.load(Ordering::Relaxed)
+    }
+
+    fn work(&self) -> Work {
+        self.pending.fetch_add(1, Ordering::SeqCst);
+        Work { outbox: self.outbox.clone(), pending: Arc::clone(&self.pending) }
+    }
+
+    /// Performs something that waits for the disk; a bug in it is told, in `bug`'s words, rather than waited for for ever.
+    fn blocking(
+        &self,
+        perform: impl FnOnce(Work) + Send + 'static,
+        bug: impl FnOnce(String) -> Message + Send + 'static,
+    ) {
+        let (work, outbox) = (self.work(), self.outbox.clone());
+        let Some(runtime) = &self.runtime else { return };
+        let done = runtime.spawn_blocking(move || perform(work));
+        runtime.spawn(async move {
+            if let Err(error) = done.await {
+                let _ = outbox.send(bug(GateError::bug(&error).to_string()));
+            }
+        });
+    }
+
+    /// Reads or writes something of the store's.
+    fn reading(&self, perform: impl FnOnce(Work) + Send + 'static) {
+        self.blocking(perform, Message::Notice);
+    }
+
+    /// The same with what is behind the gate; nothing where there is none.
+    fn with_gate(&self, perform: impl FnOnce(&Gate, &Work) + Send + 'static) {
+        let Some(gate) = self.gate().cloned() else { return };
+        self.reading(move |work| perform(&gate, &work));
+    }
+}
+
+impl Drop for Performer {
+    /// Paid answers are in, or were given up by the analyst: nothing else is worth waiting for.
+    fn drop(&mut self) {
+        self.stopped.store(true, Ordering::Relaxed);
+        let Some(runtime) = self.runtime.take() else { return };
+        if self.writing.load(Ordering::SeqCst) > 0 {
+            // A file that is half written takes itself away.
+            runtime.shutdown_timeout(LAST_MOMENT);
+        } else {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// An error's words, made visible: a path may stand in them.
+fn words(error: &dyn std::fmt::Display) -> String {
+    Untrusted::from(error.to_string()).visible_cut(400).to_string()
+}

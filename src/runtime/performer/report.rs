@@ -1,0 +1,175 @@
+//! Reads reports: their rows, their indicators, what the rules make of them, and how they differ.
+
+use super::{PACE, Performer, Work, words};
+use crate::app::Message;
+use crate::app::marks::Judged;
+use crate::app::message::Opening;
+use crate::report::compare::Matrix;
+use crate::report::index::Batch;
+use crate::report::rules::Rules;
+use crate::report::{Body, Index, Indexer, Indicators, Report};
+use crate::runtime::notable;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+impl Performer {
+    /// Indexes a report's bytes; an earlier one need not be gone on with.
+    pub(super) fn index(&self, opening: Opening, body: Body) {
+        self.opened.store(opening.0, Ordering::SeqCst);
+        let is_wanted = self.is_wanted(opening);
+        self.blocking(
+            move |work| open(&work, opening, &body, is_wanted),
+            move |why| Message::Unreadable { opening, why },
+        );
+    }
+
+    /// Indexes nothing.
+    pub(super) fn stop_indexing(&self) {
+        self.opened.store(0, Ordering::SeqCst);
+    }
+
+    /// Applies the rules to a report.
+    pub(super) fn judge(&self, opening: Opening, body: Body, rules: Option<Arc<Rules>>, own: Option<PathBuf>) {
+        let is_wanted = self.is_wanted(opening);
+        self.reading(move |work| judge(&work, opening, &body, rules, own.as_deref(), is_wanted));
+    }
+
+    /// Applies the rules to several reports.
+    pub(super) fn judge_held(&self, number: u64, reports: Vec<Judged>, rules: Arc<Rules>) {
+        self.reading(move |work| {
+            work.send(Message::JudgedHeld { number, found: notable::of(&reports, &rules) });
+        });
+    }
+
+    /// Finds the indicators of a report.
+    pub(super) fn find_indicators(&self, opening: Opening, body: Body) {
+        let is_stopped = self.is_stopped();
+        self.blocking(
+            move |work| {
+                let result = indicators(&body, &is_stopped).map_err(|error| error.to_string());
+                work.send(Message::Indicators { opening, result });
+            },
+            move |why| Message::Indicators { opening, result: Err(why) },
+        );
+    }
+
+    /// Compares reports.
+    pub(super) fn compare(&self, number: u64, bodies: Vec<Option<Body>>) {
+        self.blocking(
+            move |work| {
+                let result = Matrix::of(&bodies).map(Arc::new).map_err(|error| error.to_string());
+                work.send(Message::Compared { number, result });
+            },
+            move |why| Message::Compared { number, result: Err(why) },
+        );
+    }
+
+    /// Looks through a comparison; a later search makes an earlier one stop.
+    pub(super) fn sift(&self, number: u64, matrix: Arc<Matrix>, sought: String) {
+        let (searches, this) = (Arc::clone(&self.searches), self.searches.fetch_add(1, Ordering::SeqCst) + 1);
+        self.reading(move |work| {
+            let is_latest = || searches.load(Ordering::SeqCst) == this;
+            match matrix.find(sought.as_bytes(), is_latest) {
+                Ok(found) if is_latest() => work.send(Message::Sifted { number, sought, found }),
+                Ok(_) => {}
+                Err(error) => work.send(Message::Notice(format!("What was compared cannot be read: {error}"))),
+            }
+        });
+    }
+
+    /// Whether this opening is the one that is looked at.
+    fn is_wanted(&self, opening: Opening) -> impl Fn() -> bool + Send + 'static {
+        let opened = Arc::clone(&self.opened);
+        move || opened.load(Ordering::SeqCst) == opening.0
+    }
+}
+
+/// Finds a report's rows: by the index that is kept of it, or by reading it.
+fn open(work: &Work, opening: Opening, body: &Body, is_wanted: impl Fn() -> bool) {
+    if body.len() > crate::report::body::LARGEST {
+        let why = format!("it is larger than {}", crate::text::bytes(crate::report::body::LARGEST));
+        return work.send(Message::Unreadable { opening, why });
+    }
+    if let Some(index) = Index::kept(body) {
+        work.send(Message::Indexed { opening, batch: index.clone().into() });
+        // The screen comes first: what it shows is checked as it is read, and the rest can wait.
+        std::thread::sleep(PACE);
+        if index.verify().is_ok() {
+            return;
+        }
+        work.send(Message::IndexLost { opening });
+    }
+    match index(work, opening, body, is_wanted) {
+        // One that cannot be kept is made again when it is wanted.
+        Ok(found) => found.into_iter().for_each(|index| drop(index.keep(body))),
+        Err(error) => work.send(Message::Unreadable { opening, why: words(&error) }),
+    }
+}
+
+/// Reads a report, and tells of its rows as they are found; gives back its index, if that can be kept.
+fn index(work: &Work, opening: Opening, body: &Body, is_wanted: impl Fn() -> bool) -> std::io::Result<Option<Index>> {
+    let (mut indexer, mut told) = (Indexer::default(), None::<Instant>);
+    let mut whole = body.keeps_index().then(Index::default);
+    let mut tell = |batch: Batch| {
+        whole.iter_mut().for_each(|index| index.absorb(batch.clone()));
+        work.send(Message::Indexed { opening, batch });
+    };
+    for window in body.windows() {
+        indexer.feed(&window?);
+        if !is_wanted() {
+            return Ok(None);
+        }
+        // The first rows at once, the others at a pace that leaves the loop free.
+        if told.is_none_or(|told| told.elapsed() >= PACE) {
+            told = Some(Instant::now());
+            tell(indexer.take());
+        }
+    }
+    tell(indexer.finish());
+    Ok(whole)
+}
+
+/// Applies the rules to a report, after reading them where that has not been done.
+fn judge(
+    work: &Work,
+    opening: Opening,
+    body: &Body,
+    rules: Option<Arc<Rules>>,
+    own: Option<&Path>,
+    is_wanted: impl Fn() -> bool,
+) {
+    let rules = rules.unwrap_or_else(|| {
+        let (rules, problems) = read_rules(own);
+        let rules = Arc::new(rules);
+        work.send(Message::Ruled { rules: Arc::clone(&rules), problems });
+        rules
+    });
+    let report = Index::open(body).map(|index| Report::new(body.clone(), index));
+    match report.and_then(|report| rules.judge(&report, &is_wanted)) {
+        Ok(marks) if is_wanted() => work.send(Message::Judged { opening, marks }),
+        // A report that cannot be read has been said to be so.
+        Ok(_) | Err(_) => {}
+    }
+}
+
+/// The rules that are shipped and the user's own; a file that is not there says nothing.
+fn read_rules(own: Option<&Path>) -> (Rules, Vec<String>) {
+    let text = own.map(std::fs::read_to_string);
+    match text {
+        Some(Ok(text)) => Rules::read(Some(("rules.toml", &text))),
+        Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
+            let (rules, mut problems) = Rules::read(None);
+            problems.push(format!("rules.toml cannot be read: {error}; the rules that are shipped work."));
+            (rules, problems)
+        }
+        _ => Rules::read(None),
+    }
+}
+
+/// Finds a report's indicators in its bytes.
+fn indicators(body: &Body, is_stopped: &dyn Fn() -> bool) -> std::io::Result<Indicators> {
+    let index = Index::open(body)?;
+    Indicators::of(&Report::new(body.clone(), index), is_stopped)
+}

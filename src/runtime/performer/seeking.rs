@@ -1,0 +1,117 @@
+//! Searches reports, and tells of what is found as it is found.
+
+use super::{PACE, Performer, Work};
+use crate::app::Message;
+use crate::app::finder::{HitGroup, MOST_HITS, Ticket};
+use crate::gate::Gate;
+use crate::report::find::{Pattern, Scope};
+use crate::report::{Report, RowSet};
+use crate::runtime::search;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Instant;
+
+impl Performer {
+    /// Finds the rows of a report that a filter lets through.
+    pub(super) fn filter(&self, ticket: Ticket, report: Report, pattern: Arc<Pattern>, scope: Scope) {
+        let search = ticket.number;
+        let bug = move |why| Message::Found { search, rows: RowSet::EMPTY, ended: Some(Err(why)) };
+        self.blocking(move |work| filter(&work, &ticket, &report, &pattern, scope), bug);
+    }
+
+    /// Searches all panes of a report.
+    pub(super) fn search(&self, ticket: Ticket, report: Report, pattern: Arc<Pattern>) {
+        let bug = search_bug(&ticket);
+        self.blocking(move |work| find(&work, &ticket, &report, &pattern), bug);
+    }
+
+    /// Searches everything that is held.
+    pub(super) fn search_held(&self, ticket: Ticket, pattern: Arc<Pattern>) {
+        let Some(gate) = self.gate().cloned() else { return };
+        let bug = search_bug(&ticket);
+        self.blocking(move |work| search_held(&work, &ticket, &gate, &pattern), bug);
+    }
+}
+
+/// Tells the loop of what is found, the first at once and the rest at a pace that leaves it free.
+struct Teller<'a, T> {
+    work: &'a Work,
+    ticket: &'a Ticket,
+    found: T,
+    told: Option<Instant>,
+}
+
+impl<'a, T: Default> Teller<'a, T> {
+    fn new(work: &'a Work, ticket: &'a Ticket) -> Self {
+        Self { work, ticket, found: T::default(), told: None }
+    }
+
+    /// Tells what has been found when it is time; says whether to go on.
+    fn tell(&mut self, is_first: bool, message: impl FnOnce(u64, T) -> Message) -> ControlFlow<()> {
+        if !self.ticket.is_wanted() {
+            return ControlFlow::Break(());
+        }
+        let is_time = self.told.map_or(is_first, |told| told.elapsed() >= PACE);
+        if is_time {
+            self.told = Some(Instant::now());
+            self.work.send(message(self.ticket.number, std::mem::take(&mut self.found)));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// How a search ends that a bug has stopped.
+fn search_bug(ticket: &Ticket) -> impl FnOnce(String) -> Message + Send + 'static {
+    let search = ticket.number;
+    move |why| Message::Hits { search, groups: Vec::new(), searched: (0, 0), ended: Some(Err(why)) }
+}
+
+fn filter(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, scope: Scope) {
+    let mut teller = Teller::<RowSet>::new(work, ticket);
+    let result = crate::report::find::search(report, pattern, scope, &mut |rows| {
+        teller.found.extend(&rows);
+        let is_first = !teller.found.is_empty();
+        teller.tell(is_first, |search, rows| Message::Found { search, rows, ended: None })
+    });
+    let ended = Some(result.map_err(|error| format!("cannot be read: {error}")));
+    work.send(Message::Found { search: ticket.number, rows: teller.found, ended });
+}
+
+fn find(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern) {
+    let mut teller = Teller::<Vec<HitGroup>>::new(work, ticket);
+    let result = search::by_pane(report, pattern, 2, MOST_HITS, &mut |groups| {
+        teller.found.extend(groups);
+        teller.tell(true, |search, groups| Message::Hits { search, groups, searched: (0, 0), ended: None })
+    });
+    let ended = Some(result.map_err(|error| format!("cannot be read: {error}")));
+    work.send(Message::Hits { search: ticket.number, groups: teller.found, searched: (0, 0), ended });
+}
+
+fn search_held(work: &Work, ticket: &Ticket, gate: &Gate, pattern: &Pattern) {
+    let mut teller = Teller::<Vec<HitGroup>>::new(work, ticket);
+    let (store, profile) = (gate.store(), gate.profile());
+    let read = store.notes(profile, None).and_then(|notes| Ok((notes, store.every_report(profile)?)));
+    let reports = match read {
+        Ok((notes, reports)) => {
+            teller.found = search::notes(notes, pattern);
+            reports
+        }
+        Err(error) => {
+            let ended = Some(Err(error.to_string()));
+            return work.send(Message::Hits { search: ticket.number, groups: Vec::new(), searched: (0, 0), ended });
+        }
+    };
+    let reports: Vec<_> = reports.into_iter().map(|(file, held)| search::Searched { file, held }).collect();
+    let (all, mut done, mut unreadable) = (reports.len() as u64, 0, None);
+    search::every_report(&reports, pattern, MOST_HITS, &mut |outcome| {
+        done = outcome.searched;
+        match outcome.found {
+            Ok(found) => teller.found.extend(found.map(|found| found.group)),
+            Err(error) => unreadable = Some(format!("a report cannot be read: {error}")),
+        }
+        let is_first = !teller.found.is_empty();
+        teller.tell(is_first, |search, groups| Message::Hits { search, groups, searched: (done, all), ended: None })
+    });
+    let ended = Some(unreadable.map_or(Ok(()), Err));
+    work.send(Message::Hits { search: ticket.number, groups: teller.found, searched: (done, all), ended });
+}

@@ -1,0 +1,167 @@
+//! Asks the service by way of the gate, and takes its answers apart.
+
+use super::{PACE, Performer, Work};
+use crate::app::Message;
+use crate::app::message::{Failure, HeldPage, Here};
+use crate::gate::{Answer, Cost, Gate, GateError};
+use crate::quota::{Balances, Entitlements, Usage};
+use crate::report::page::Page;
+use crate::report::rows::{Line, lines};
+use crate::request::{Quote, Request};
+use crate::service::Received;
+use jiff::Timestamp;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// The largest answer that is looked at as a tree, in bytes: a line of it takes tens.
+const LARGEST_TREE: u64 = 32 * 1024 * 1024;
+
+impl Performer {
+    /// Gets an answer, at the price that was on the screen.
+    pub(super) fn ask(&self, quote: Quote, anew: bool) {
+        let (Some(gate), Some(runtime)) = (self.gate(), &self.runtime) else { return };
+        let (work, gate, request) = (self.work(), Arc::clone(gate), quote.request().clone());
+        let (outbox, call) = (self.outbox.clone(), runtime.spawn(async move { ask(&work, &gate, &quote, anew).await }));
+        // A bug in the call must not leave it under way for ever.
+        runtime.spawn(async move {
+            if let Err(error) = call.await {
+                let _ = outbox.send(message(request, Err(GateError::bug(&error))));
+            }
+        });
+    }
+
+    /// Waits no longer for an answer.
+    pub(super) fn give_up(&self, request: &Request) {
+        self.gate().into_iter().for_each(|gate| gate.give_up(request));
+    }
+
+    /// Finds out whether an answer is held.
+    pub(super) fn look_up(&self, request: Request) {
+        self.with_gate(move |gate, work| {
+            let since = gate.held(&request).ok().flatten().map(|held| held.received);
+            work.send(Message::LookedUp { request, since });
+        });
+    }
+}
+
+async fn ask(work: &Work, gate: &Gate, quote: &Quote, anew: bool) {
+    let request = quote.request().clone();
+    let told = Mutex::new(Instant::now());
+    let progress = |Received { bytes, total }| {
+        let Ok(mut told) = told.lock() else { return };
+        if told.elapsed() >= PACE {
+            *told = Instant::now();
+            work.send(Message::Received { request: request.clone(), bytes, total });
+        }
+    };
+    let result = if anew { gate.ask(quote, &progress).await } else { gate.get(quote, &progress).await };
+    // Before the answer, so that the screen never shows one without the other.
+    if let Ok(spent) = gate.spent() {
+        work.send(Message::Spent(spent));
+    }
+    work.send(message(request, result));
+}
+
+fn message(request: Request, result: Result<Answer, GateError>) -> Message {
+    match request {
+        Request::Quotas => Message::Balances(balances(result)),
+        Request::Behaviours { .. } => {
+            Message::Listed { request, result: result.map_err(|error| failure(&error)).and_then(page) }
+        }
+        Request::User => Message::Entitled {
+            request,
+            result: result.map_err(|error| failure(&error)).and_then(|answer| entitled(&answer)),
+        },
+        Request::Usage { .. } => {
+            Message::Used { request, result: result.map_err(|error| failure(&error)).and_then(|answer| used(&answer)) }
+        }
+        Request::Artefact { .. } => {
+            let result = result.map(|answer| (answer.received, answer.body.len())).map_err(|error| failure(&error));
+            Message::Fetched { request, result }
+        }
+        Request::Behaviour { .. } => {
+            Message::Answered { request, result: result.map(here).map_err(|error| failure(&error)) }
+        }
+        _ => Message::Told { request, result: result.map_err(|error| failure(&error)).and_then(told) },
+    }
+}
+
+fn balances(result: Result<Answer, GateError>) -> Result<Balances, String> {
+    let body = result.map_err(|error| error.to_string())?.body;
+    let bytes = body.whole().map_err(|error| error.to_string())?;
+    let balances = Balances::parse(&bytes).ok().filter(|balances| !balances.counters().is_empty());
+    balances.ok_or_else(|| "the answer is no quota details".to_owned())
+}
+
+fn here(answer: Answer) -> Here {
+    Here { received: answer.received, body: answer.body, unkept: answer.unkept }
+}
+
+/// Nothing but the privileges: the user object holds the key.
+fn entitled(answer: &Answer) -> Result<Entitlements, Failure> {
+    let user = answer.body.whole().ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    user.map(|user| Entitlements::from_user(&user)).ok_or_else(|| Failure {
+        what: "The answer is no user object.".to_owned(),
+        cost: "Its price was paid.".to_owned(),
+        advice: String::new(),
+    })
+}
+
+fn used(answer: &Answer) -> Result<Usage, Failure> {
+    let usage = answer.body.whole().ok().and_then(|bytes| Usage::parse(&bytes).ok());
+    usage.ok_or_else(|| Failure {
+        what: "The answer is no usage details.".to_owned(),
+        cost: Cost::Nothing.to_string(),
+        advice: String::new(),
+    })
+}
+
+/// An answer taken apart, a line a leaf.
+fn told(answer: Answer) -> Result<(Timestamp, Vec<Line>), Failure> {
+    let unreadable = |why: String| Failure {
+        what: sentence(&why),
+        cost: "Its price was paid, and it is held.".to_owned(),
+        advice: String::new(),
+    };
+    if answer.body.len() > LARGEST_TREE {
+        return Err(unreadable(format!("the answer is larger than {}", crate::text::bytes(LARGEST_TREE))));
+    }
+    let bytes = answer.body.whole().map_err(|error| unreadable(error.to_string()))?;
+    Ok((answer.received, lines(&bytes)))
+}
+
+fn page(answer: Answer) -> Result<HeldPage, Failure> {
+    let page = Page::of(&answer.body).map_err(|error| Failure {
+        what: sentence(&error.to_string()),
+        cost: "Its price was paid.".to_owned(),
+        advice: String::new(),
+    })?;
+    Ok(HeldPage { received: answer.received, page, unkept: answer.unkept })
+}
+
+fn failure(error: &GateError) -> Failure {
+    let (cost, advice) = match error {
+        GateError::Service { error, cost, line } => {
+            let logged = line.as_ref().map(|line| format!("Log line {line}."));
+            let advice = [Some(error.advice()).filter(|advice| !advice.is_empty()), logged];
+            (*cost, advice.into_iter().flatten().collect::<Vec<_>>().join(" "))
+        }
+        GateError::Offline => (Cost::Nothing, "Leave --offline out, and `offline` in the config file.".to_owned()),
+        GateError::Ledger(_) | GateError::Store(_) => {
+            (Cost::Nothing, "Check the disk's free space and the data folder's permissions.".to_owned())
+        }
+        GateError::NotEntitled(_) | GateError::UnderWay | GateError::UnderWayElsewhere(_) => {
+            (Cost::Nothing, String::new())
+        }
+        GateError::OverBudget(_) => (Cost::Nothing, "The config file's [budget] sets the limits.".to_owned()),
+        GateError::Internal(_) => (Cost::Perhaps(None), String::new()),
+    };
+    Failure { what: sentence(&error.to_string()), cost: cost.to_string(), advice }
+}
+
+/// An error's words as a sentence.
+fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str().trim_end_matches('.'))
+}

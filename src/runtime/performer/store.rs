@@ -1,0 +1,150 @@
+//! Reads and writes what is held: reports, notes, the ledger.
+
+use super::{Performer, Work, words};
+use crate::app::Message;
+use crate::app::held::Purging;
+use crate::app::ledger::{LedgerLine, LedgerPage, SHOWN};
+use crate::app::message::Recent;
+use crate::gate::Gate;
+use crate::quota::Period;
+use crate::report::identifier::Sha256;
+use crate::report::note::{About, Note};
+use crate::runtime::held;
+use crate::runtime::recall::held_of;
+use crate::store::{LedgerEntry, StoreError};
+use crate::text::Untrusted;
+
+/// Most earlier files that are offered.
+const RECENT: u32 = 50;
+
+impl Performer {
+    /// Finds what is held of a file, and notes that it was opened.
+    pub(super) fn recall(&self, file: Sha256) {
+        self.with_gate(move |gate, work| {
+            send_or_say(work, recall(gate, &file));
+            // After what is shown: a write waits for the disk.
+            if let Err(error) = gate.store().note_file(gate.profile(), &file, None, gate.now()) {
+                work.send(Message::Notice(words(&error)));
+            }
+            work.send(notes(gate, file));
+        });
+    }
+
+    /// Finds what is held of a file that is compared with.
+    pub(super) fn recall_beside(&self, file: Sha256) {
+        self.with_gate(move |gate, work| {
+            let held = held_of(gate, &file);
+            work.send(match held {
+                Ok((pages, reports)) => Message::RecalledBeside { file, pages, reports },
+                Err(error) => Message::Notice(error.to_string()),
+            });
+        });
+    }
+
+    /// Finds the files that were opened before.
+    pub(super) fn find_recent(&self) {
+        self.with_gate(|gate, work| send_or_say(work, recent(gate)));
+    }
+
+    /// Keeps a note.
+    pub(super) fn write_note(&self, note: Note) {
+        self.with_gate(move |gate, work| match (gate.store().write_note(gate.profile(), &note), note.file) {
+            (Ok(()), file) => file.into_iter().for_each(|file| work.send(notes(gate, file))),
+            (Err(error), _) => {
+                work.send(Message::Notice(format!("The note could not be kept: {}", words(&error))));
+            }
+        });
+    }
+
+    /// Deletes a note.
+    pub(super) fn delete_note(&self, file: Sha256, about: About) {
+        self.with_gate(move |gate, work| match gate.store().delete_note(gate.profile(), &about) {
+            Ok(()) => work.send(notes(gate, file)),
+            Err(error) => {
+                work.send(Message::Notice(format!("The note could not be deleted: {}", words(&error))));
+            }
+        });
+    }
+
+    /// Reads the ledger.
+    pub(super) fn read_ledger(&self) {
+        self.with_gate(|gate, work| send_or_say(work, ledger(gate)));
+    }
+
+    /// Reads how often prices were confirmed; without it a price is explained with less.
+    pub(super) fn read_record(&self) {
+        self.with_gate(|gate, work| {
+            let record = gate.store().price_record(gate.profile()).unwrap_or_default().into_iter();
+            work.send(Message::Record(
+                record.map(|(name, seen)| (name, (seen.confirmed, seen.contradicted))).collect(),
+            ));
+        });
+    }
+
+    /// Finds everything that is held.
+    pub(super) fn read_held(&self) {
+        self.with_gate(|gate, work| send_or_say(work, held::lines(gate).map(Message::Held)));
+    }
+
+    /// Deletes what is held.
+    pub(super) fn purge(&self, what: Purging) {
+        self.with_gate(move |gate, work| {
+            let failed = |error| Message::Notice(format!("Nothing was deleted: {}", words(&error)));
+            work.send(held::purge(gate, what).unwrap_or_else(failed));
+        });
+    }
+}
+
+/// Sends what was read, or says why it could not be.
+fn send_or_say(work: &Work, read: Result<Message, StoreError>) {
+    work.send(read.unwrap_or_else(|error| Message::Notice(words(&error))));
+}
+
+fn ledger(gate: &Gate) -> Result<Message, StoreError> {
+    let line = |entry: LedgerEntry| LedgerLine {
+        at: entry.at,
+        counts_as: entry.careful(),
+        is_open: entry.is_open(),
+        what: Untrusted::from(entry.what).visible().to_string(),
+        predicted_min: entry.predicted_min,
+        predicted_max: entry.predicted_max,
+        state: entry.state.name(),
+        counted: entry.counted,
+    };
+    let (store, profile) = (gate.store(), gate.profile());
+    let lines: Vec<_> = store.latest_entries(profile, SHOWN)?.into_iter().map(line).collect();
+    let since = |period: Period| store.spent_since(profile, period.began(gate.now()));
+    Ok(Message::Ledger(LedgerPage {
+        session: gate.spent()?,
+        today: since(Period::Daily)?,
+        month: since(Period::Monthly)?,
+        older: store.count_entries(profile)?.saturating_sub(lines.len() as u64),
+        lines,
+    }))
+}
+
+fn recent(gate: &Gate) -> Result<Message, StoreError> {
+    let files = gate.store().recent_files(gate.profile(), RECENT)?;
+    let recent = files.into_iter().map(|f| Recent {
+        file: f.sha256,
+        name: f.name,
+        opened: f.opened,
+        reports: f.reports,
+        notes: f.notes,
+    });
+    Ok(Message::Recent(recent.collect()))
+}
+
+/// What was written of a file's reports.
+fn notes(gate: &Gate, file: Sha256) -> Message {
+    match gate.store().notes(gate.profile(), Some(&file)) {
+        Ok(notes) => Message::Notes { file, notes },
+        Err(error) => Message::Notice(error.to_string()),
+    }
+}
+
+/// Everything that is held of a file: its list pages, one after another, and its reports.
+fn recall(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
+    let (pages, reports) = held_of(gate, file)?;
+    Ok(Message::Recalled { file: file.clone(), pages, reports })
+}
