@@ -20,6 +20,7 @@
 //! # Words
 //! | word | meaning |
 //! |---|---|
+//! | specification | the service's document "Private File Behaviour Retrieval and Quota Consumption Rules"; § is a section of it, and [`quota::RULES`] quotes each of its sentences about prices |
 //! | report | what one sandbox saw of one file (specification §2.1) |
 //! | identifier | what a report is asked for by: file, sandbox and time, but never trusted to have that shape |
 //! | attribute | one member of a report; [`report::ATTRIBUTES`] says what is known of each |
@@ -53,28 +54,32 @@
 //! [`app::Effect`]s that come out.
 //!
 //! # To add something
-//! - an attribute: a row of [`report::ATTRIBUTES`]
-//! - a pane: a variant of [`report::Pane`] and a row of [`app::PANES`]
+//! - an attribute: a row of [`report::ATTRIBUTES`]; what makes two of its values the same in a comparison stands in
+//!   `report::compare::identity`, and what others can look for in them in [`report::indicators`]
+//! - a pane: a variant of [`report::Pane`] with its name, and a row of [`app::PANES`]
 //! - a command: a row of [`app::COMMANDS`]
 //! - a question that is typed in full: a row of [`app::ASKS`], for the palette and for `behaview call`
 //! - an export format: a row of [`export::FORMATS`]
-//! - something to ask of the service: a variant of [`request::Request`], and its operation's rule in [`quota::RULES`]
+//! - something to ask of the service: a variant of [`request::Request`], and its operation's rule in [`quota::RULES`]; the demo
+//!   answers it by a row of its own, from the specification and not from these rules
+//! - a setting: a row of `config::settings`, and the field that it is read into
+//! - a screen over the others: a variant of `app::overlay::Overlay` and its place, commands for it, and how `view::overlay` draws it
 
 pub mod app;
 pub mod cli;
-pub mod clock;
+mod clock;
 pub mod config;
 pub mod demo;
 pub mod export;
-pub mod files;
+mod files;
 pub mod gate;
-pub mod log;
+mod log;
 pub mod quota;
 pub mod report;
 pub mod request;
 pub mod runtime;
 pub mod service;
-pub mod state;
+mod state;
 pub mod store;
 pub mod text;
 pub mod view;

@@ -256,7 +256,7 @@ impl Model {
     fn tell_verdict(&mut self, opening: Opening) {
         let entries = self.list.iter_mut().flat_map(|list| &mut list.entries);
         let is_it = |entry: &&mut Entry| entry.open.as_ref().is_some_and(|open| open.opening == opening);
-        for entry in entries.filter(|entry| is_it(&entry)) {
+        for entry in entries.filter(is_it) {
             entry.verdict = entry.open.as_ref().and_then(|open| verdict::of(&open.report));
         }
     }

@@ -5,7 +5,7 @@ use super::panes::{Move, Scroll};
 use crate::report::Place;
 use crate::report::find::{How, Pattern};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Folds, Pane, Row};
+use crate::report::{Folds, Pane, Row, RowSet};
 use jiff::Timestamp;
 use std::sync::{Arc, Weak};
 
@@ -111,6 +111,16 @@ pub struct Filter {
     pub(super) before: (Folds, Scroll),
     /// Offset of the body up to which rows have been searched.
     pub(super) covered: u64,
+    /// The last search that looked at the whole report, and the rows it found: one more letter needs no others.
+    pub(super) earlier: Option<(Arc<Pattern>, Arc<RowSet>)>,
+}
+
+impl Filter {
+    /// The only rows that what is typed now can be in, where that is known.
+    pub(super) fn within(&self) -> Option<Arc<RowSet>> {
+        let (pattern, (earlier, rows)) = (self.quest.pattern.as_ref()?, self.earlier.as_ref()?);
+        pattern.narrows(earlier).then(|| Arc::clone(rows))
+    }
 }
 
 /// Hits over all panes of a report, or over everything that is held.
@@ -261,11 +271,13 @@ impl Finder {
 
     /// Puts the cursor on the hit that is gone to, from the line of its group.
     pub(super) fn choose_hit(&mut self) {
-        match self.lines().nth(self.scroll.cursor) {
-            Some(HitLine::Group(group)) if !group.hits.is_empty() => self.scroll.cursor += 1,
-            Some(HitLine::More(_)) => self.scroll.cursor -= 1,
-            _ => {}
-        }
+        let cursor = self.scroll.cursor;
+        let chosen = match self.lines().nth(cursor) {
+            Some(HitLine::Group(group)) if !group.hits.is_empty() => cursor + 1,
+            Some(HitLine::More(_)) => cursor.saturating_sub(1),
+            _ => cursor,
+        };
+        self.scroll.cursor = chosen;
     }
 
     /// Goes to the next hit or the one before, round about.

@@ -157,8 +157,12 @@ impl Model {
         let report = open.report.clone();
         let Some(filter) = open.panes.get_mut(&pane).and_then(|state| state.filter.as_mut()) else { return Vec::new() };
         let Some(pattern) = filter.quest.pattern.clone() else { return Vec::new() };
-        let scope = Scope { pane: Some(pane), from: filter.covered, threads: THREADS };
         let is_further = filter.covered > 0;
+        if is_further {
+            // It will not be all that is found.
+            filter.earlier = None;
+        }
+        let scope = Scope { pane: Some(pane), from: filter.covered, threads: THREADS, within: filter.within() };
         filter.covered = report.searchable();
         let ticket = filter.quest.begin(number);
         if let Some(run) = filter.quest.run.as_mut().filter(|_| is_further) {
@@ -194,8 +198,11 @@ impl Model {
                 continue;
             };
             take_rows(state, &open.report, *pane, search, rows);
+            let found = state.sieve().found().cloned();
             if let (Some(end), Some(filter)) = (ended, &mut state.filter) {
                 filter.quest.run = None;
+                let is_all = end.is_ok() && open.report.index.is_complete && filter.covered == open.report.searchable();
+                filter.earlier = filter.quest.pattern.clone().zip(found).filter(|_| is_all);
                 filter.quest.problem = end.err().or(filter.quest.problem.take());
             }
             let opening = open.opening;

@@ -13,6 +13,7 @@
 
 use super::panes::Group;
 use crate::report::Pane;
+use serde::{Deserialize, Serialize};
 
 /// Columns and rows of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,7 +80,8 @@ pub struct View {
 }
 
 /// Sizes that the analyst has set, where the screen has room for them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Sizes {
     /// Columns of the list.
     pub list: Option<u16>,

@@ -99,14 +99,16 @@ pub struct OpenReport {
 }
 
 impl OpenReport {
-    /// A report of which nothing is indexed yet.
+    /// A report of which nothing is indexed yet; these rows of its process tree are folded.
     #[must_use]
-    pub fn new(opening: Opening, here: &Here) -> Self {
+    pub fn new(opening: Opening, here: &Here, folded: &[u32]) -> Self {
+        let tree = PaneState::folded(folded);
+        let panes = if folded.is_empty() { HashMap::new() } else { HashMap::from([(Pane::Processes, tree)]) };
         Self {
             opening,
             report: Report::unread(here.body.clone()),
             unreadable: None,
-            panes: HashMap::new(),
+            panes,
             indicators: None,
             marks: None,
         }

@@ -14,6 +14,7 @@ use super::overlay::Overlay;
 use super::panes::{Order, PaneState, Scroll};
 use super::places::Target;
 use super::pointer::Held;
+use super::remembered::Remembered;
 use super::returning::Left;
 use crate::quota::{Balances, Entitlements, Holder, Limit, Spent, Unit, Usage};
 use crate::report::Pane;
@@ -80,6 +81,8 @@ pub struct Model {
     pub record: BTreeMap<String, (u64, u64)>,
     /// Sizes that the analyst has set.
     pub sizes: Sizes,
+    /// What is remembered of runs before this one, and of reports that were left.
+    pub remembered: Remembered,
     /// Whether one thing is shown at a time, in lines.
     pub is_plain: bool,
     /// A message to the analyst.
@@ -222,6 +225,7 @@ impl Model {
             spent: Spent::default(),
             record: BTreeMap::new(),
             sizes: Sizes::default(),
+            remembered: Remembered::default(),
             is_plain: false,
             held: Held::default(),
             notice: None,

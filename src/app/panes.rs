@@ -178,7 +178,19 @@ impl Scroll {
             Move::First => 0,
             Move::Last => last,
         };
+        if matches!(movement, Move::Up(1) | Move::Down(1)) {
+            self.turn(count, height);
+        }
         self.settle(count, height);
+    }
+
+    /// A step past an end of the window turns half a page: between two turns the rows stand still while they are read, and a step
+    /// changes two of them.
+    fn turn(&mut self, count: usize, height: usize) {
+        let shown = self.top..self.top.saturating_add(height.max(1));
+        if !shown.contains(&self.cursor) {
+            self.top = self.cursor.saturating_sub(height / 2).min(count.saturating_sub(height));
+        }
     }
 
     /// Brings cursor and window back among the rows, after rows or height have changed.
@@ -232,6 +244,12 @@ impl PaneState {
     /// A pane that nobody has moved in.
     pub const UNTOUCHED: Self =
         Self { scroll: Scroll { cursor: 0, top: 0 }, shift: 0, folds: Folds::NONE, sieve: Sieve::OPEN, filter: None };
+
+    /// A pane whose tree is folded at these rows.
+    #[must_use]
+    pub fn folded(rows: &[u32]) -> Self {
+        Self { folds: Folds::of(rows), ..Self::default() }
+    }
 
     /// How many rows the pane shows of this report: those that are let through, with those above them in the tree, without what
     /// is folded away.

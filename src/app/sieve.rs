@@ -46,8 +46,8 @@ impl Sieve {
 
     /// The rows that a filter found; none while nothing is filtered.
     #[must_use]
-    pub fn found(&self) -> Option<&RowSet> {
-        self.found.as_deref()
+    pub fn found(&self) -> Option<&Arc<RowSet>> {
+        self.found.as_ref()
     }
 
     /// The rows that are hidden, be they found or not.

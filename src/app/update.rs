@@ -286,7 +286,8 @@ impl Model {
         let Some(entry) = list.chosen_mut().filter(|entry| entry.open.is_none()) else { return effects };
         if let Remote::Here(here) = &entry.report {
             let body = here.body.clone();
-            entry.open = Some(OpenReport::new(opening, here));
+            let folded = entry.identifier.as_ref().map_or(&[][..], |report| self.remembered.rows(report));
+            entry.open = Some(OpenReport::new(opening, here, folded));
             effects.push(Effect::Index { opening, body });
         }
         effects
@@ -305,6 +306,7 @@ impl Model {
             return Vec::new();
         }
         self.compared = None;
+        self.note_folds();
         self.list = Some(List::unasked(file.clone()));
         self.notes = Notes::default();
         vec![Effect::Recall(file)]

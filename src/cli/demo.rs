@@ -116,7 +116,8 @@ fn browse(service: &Service, keys: Keymap, display: Display) -> anyhow::Result<(
         files.push(sha256);
     }
     let gate = Gate::new(store, client, super::session(), crate::clock::now);
-    let setup = Setup { gate, entitled: Entitlements::default(), confirm_above: None, keys, remarks: Vec::new() };
+    let setup =
+        Setup { gate, entitled: Entitlements::default(), confirm_above: None, keys, state: None, remarks: Vec::new() };
     exit::of_app(run_app(setup, display, files.into_iter().next(), true, signals)?)
 }
 

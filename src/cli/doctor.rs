@@ -12,7 +12,6 @@ use crate::files;
 use crate::log::Log;
 use crate::quota::Entitlements;
 use crate::service::credential::{Configured, Credential, VARIABLES};
-use crate::state::State;
 use crate::store::Store;
 use crate::text::{Untrusted, bytes};
 use clap::Args;
@@ -250,7 +249,7 @@ fn log(folders: &Folders, config: &Config) -> Check {
 
 fn state(folders: &Folders) -> Check {
     let path = folders.state_file();
-    match State::read(&path) {
+    match crate::state::read(&path) {
         (_, Some(words)) => Check::odd("state", words, "how the screen was left is forgotten; nothing else is lost"),
         _ => Check::good("state", path.display().to_string()),
     }

@@ -81,8 +81,9 @@ pub(super) fn bodies(path: &str) -> anyhow::Result<Vec<anyhow::Result<Body>>> {
 fn values(body: &Body) -> anyhow::Result<Vec<Range<u64>>> {
     let (mut scanner, mut depth) = (Scanner::default(), 0_u64);
     let (mut found, mut start) = (Vec::new(), None);
-    for window in body.windows() {
-        scanner.feed(&window.context("it cannot be read")?, &mut |at, event| match event {
+    let mut windows = body.windows();
+    while let Some(window) = windows.read().context("it cannot be read")? {
+        scanner.feed(window, &mut |at, event| match event {
             Event::Open { .. } => {
                 start.get_or_insert(at);
                 depth += 1;
@@ -163,9 +164,9 @@ fn reports(body: &Body) -> anyhow::Result<Vec<(Option<Identifier>, Here)>> {
 fn is_page(body: &Body) -> anyhow::Result<bool> {
     let mut indexer = Indexer::default();
     let mut index = crate::report::Index::default();
-    for window in body.windows() {
-        let window = window.context("it cannot be read")?;
-        indexer.feed(&window);
+    let mut windows = body.windows();
+    while let Some(window) = windows.read().context("it cannot be read")? {
+        indexer.feed(window);
         index.absorb(indexer.take());
         if !index.is_json && !window.iter().all(u8::is_ascii_whitespace) {
             break;
@@ -180,7 +181,7 @@ fn is_page(body: &Body) -> anyhow::Result<bool> {
 /// What the report calls itself, if it says so early.
 fn identifier(body: &Body) -> Option<Identifier> {
     let mut indexer = Indexer::default();
-    indexer.feed(&body.windows().next()?.ok()?);
+    indexer.feed(body.windows().read().ok()??);
     let mut report = Report::unread(body.clone());
     report.absorb(indexer.take());
     report.identifier()

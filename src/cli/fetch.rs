@@ -59,7 +59,7 @@ impl Fetch {
         let setup = setup_to_spend(common, self.spending)?;
         let got = runtime()?.block_on(get(&setup, &request, self.refresh))?;
         say_cost(&setup.gate)?;
-        let copy = |out: &mut dyn Write| got.body.windows().try_for_each(|window| out.write_all(&window?));
+        let copy = |out: &mut dyn Write| got.body.copy_to(out);
         if !is_printed {
             return write_file(&path, self.force, copy);
         }

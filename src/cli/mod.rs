@@ -36,10 +36,12 @@ use crate::gate::Gate;
 use crate::log::{Level, Log};
 use crate::quota::Entitlements;
 use crate::report::identifier::Sha256;
-use crate::runtime::{self, Backing, Display, Exit, Signals};
+use crate::runtime::{self, Backing, Display, Ended, Exit, Signals};
 use crate::service::Client;
+use crate::state;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
@@ -266,10 +268,11 @@ fn run_app(
     is_demo: bool,
     signals: Signals,
 ) -> anyhow::Result<Exit> {
-    let Setup { gate, entitled, confirm_above, keys, remarks } = setup;
+    let Setup { gate, entitled, confirm_above, keys, state, mut remarks } = setup;
     let mut model = Model::new(service(&gate), crate::clock::now());
     (model.entitlements, model.confirm_above, model.keys) = (entitled, confirm_above, keys);
     model.rules_file = rules_file();
+    remarks.extend(resume(&mut model, state.as_deref()));
     let first = file.map(|file| model.open_file(file)).unwrap_or_default();
     model.lists_at_once = is_demo;
     if is_demo {
@@ -282,19 +285,47 @@ fn run_app(
     if !remarks.is_empty() {
         model.warn(remarks.join(" "));
     }
-    runtime::run(model, Backing::Service(Arc::new(gate)), first, display, signals)
+    let ended = runtime::run(model, Backing::Service(Arc::new(gate)), first, display, signals)?;
+    leave(&ended, state.as_deref());
+    Ok(ended.exit)
 }
 
 fn open(file: &str, common: &Common) -> anyhow::Result<()> {
-    let (_, config) = common.config()?;
+    let (folders, config) = common.config()?;
     let display = display::display(&config);
     runtime::attended(display)?;
     let document = document::read(file)?;
     let mut model = Model::new(Service::default(), crate::clock::now());
     model.keys = config.keymap();
     model.rules_file = rules_file();
+    let state = state_file(&folders, &config);
+    if let Some(remark) = resume(&mut model, state.as_deref()) {
+        model.warn(remark);
+    }
     let first = model.open_document(document.name, document.reports);
-    exit::of_app(runtime::run(model, Backing::Document, first, display, Signals::listen()?)?)
+    let ended = runtime::run(model, Backing::Document, first, display, Signals::listen()?)?;
+    leave(&ended, state.as_deref());
+    exit::of_app(ended.exit)
+}
+
+/// Where it is remembered how the screen is left; none where nothing is to be kept.
+fn state_file(folders: &Folders, config: &Config) -> Option<PathBuf> {
+    (!config.keeps_nothing()).then(|| folders.state_file())
+}
+
+/// Brings the screen back as it was left, and says what went wrong with that.
+fn resume(model: &mut Model, state: Option<&Path>) -> Option<String> {
+    let (remembered, remark) = state::read(state?);
+    model.resume(remembered);
+    remark
+}
+
+/// Remembers how the screen was left.
+fn leave(ended: &Ended, state: Option<&Path>) {
+    let Some(path) = state.filter(|path| state::read(path).0 != ended.remembered) else { return };
+    if let Err(error) = state::write(&ended.remembered, path) {
+        let _ = writeln!(std::io::stderr(), "behaview: how the screen was left cannot be remembered: {error}");
+    }
 }
 
 /// The user's own rules; where the system has no home folder there are none.
@@ -323,6 +354,8 @@ struct Setup {
     confirm_above: Option<u64>,
     /// Which keys do which command.
     keys: Keymap,
+    /// Where it is remembered how the screen is left; none where nothing is to be kept.
+    state: Option<PathBuf>,
     /// What the user must know of the store.
     remarks: Vec<String>,
 }
@@ -360,7 +393,8 @@ impl Setup {
             .with_offline(is_offline)
             .with_log(log);
         let (entitled, confirm_above) = (config.entitlements(), config.confirm_above());
-        Ok(Self { gate, entitled, confirm_above, keys: config.keymap(), remarks })
+        let state = state_file(&folders, &config);
+        Ok(Self { gate, entitled, confirm_above, keys: config.keymap(), state, remarks })
     }
 }
 

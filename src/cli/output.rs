@@ -24,10 +24,11 @@ pub(super) fn print_report(body: &Body) -> anyhow::Result<()> {
     if is_bare {
         out.print(b"{\"data\":")?;
     }
-    for window in without_mark(body)?.windows() {
-        let window = window?;
-        indexer.feed(&window);
-        out.print(&window)?;
+    let body = without_mark(body)?;
+    let mut windows = body.windows();
+    while let Some(window) = windows.read()? {
+        indexer.feed(window);
+        out.print(window)?;
     }
     out.print(if is_bare { b"}\n" } else { b"\n" })?;
     let mut index = Index::default();
@@ -47,8 +48,9 @@ pub(super) fn without_mark(body: &Body) -> anyhow::Result<Body> {
 /// Prints an answer as received.
 pub(super) fn print_body(body: &Body) -> anyhow::Result<()> {
     let mut out = Output::new(true);
-    for window in body.windows() {
-        out.print(&window?)?;
+    let mut windows = body.windows();
+    while let Some(window) = windows.read()? {
+        out.print(window)?;
     }
     out.print(b"\n")
 }
@@ -56,8 +58,9 @@ pub(super) fn print_body(body: &Body) -> anyhow::Result<()> {
 /// Whether the bytes are an envelope, be `data` its first member or not.
 fn is_enveloped(body: &Body) -> anyhow::Result<bool> {
     let (mut indexer, mut index) = (Indexer::default(), Index::default());
-    for window in body.windows() {
-        indexer.feed(&window?);
+    let mut windows = body.windows();
+    while let Some(window) = windows.read()? {
+        indexer.feed(window);
         index.absorb(indexer.take());
         if index.is_enveloped || index.is_attributed {
             break;

@@ -79,8 +79,10 @@ fn write_section(report: &Report, section: &Section, out: &mut dyn Write) -> io:
     let mut rewriter = Rewriter::new(out, Strings::Plain);
     rewriter.feed(opening)?;
     if !section.is_empty() {
-        for window in report.body.slice(rows).windows() {
-            rewriter.feed(&window?)?;
+        let body = report.body.slice(rows);
+        let mut windows = body.windows();
+        while let Some(window) = windows.read()? {
+            rewriter.feed(window)?;
         }
     }
     rewriter.finish()

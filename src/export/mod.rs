@@ -133,9 +133,10 @@ impl Format {
 fn raw(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut summary = Summary::default();
     for source in job.sources {
-        for window in source.body.windows() {
+        let mut windows = source.body.windows();
+        while let Some(window) = windows.read()? {
             job.go_on()?;
-            out.write_all(&window?)?;
+            out.write_all(window)?;
         }
         out.write_all(b"\n")?;
         summary.add_report(&source.open()?);

@@ -24,6 +24,11 @@ pub trait Bytes: Send + Sync {
     /// When the place cannot be read, or ends before the buffer is full.
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<()>;
 
+    /// The bytes of a range where they lie; none where they do not lie in memory as they are.
+    fn in_place(&self, _range: &Range<u64>) -> Option<&[u8]> {
+        None
+    }
+
     /// Whether an index can be kept here.
     fn keeps_index(&self) -> bool {
         false
@@ -131,14 +136,37 @@ impl Body {
         self.bytes.read_at(part.range.start, buffer)
     }
 
+    /// The bytes of a range, cut to what there is: where they lie in memory already, or else in `room`, which is used again and
+    /// again.
+    ///
+    /// # Errors
+    /// When the place cannot be read.
+    pub fn look<'a>(&'a self, part: Range<u64>, room: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
+        let start = (self.range.start.saturating_add(part.start)).min(self.range.end);
+        let end = (self.range.start.saturating_add(part.end)).clamp(start, self.range.end);
+        if let Some(bytes) = self.bytes.in_place(&(start..end)) {
+            return Ok(bytes);
+        }
+        self.read(part, room)?;
+        Ok(room)
+    }
+
     /// The whole body, window after window.
-    pub fn windows(&self) -> impl Iterator<Item = io::Result<Vec<u8>>> + '_ {
-        let mut at = 0;
-        std::iter::from_fn(move || {
-            let start = at;
-            at = self.len().min(start + WINDOW);
-            (start < at).then(|| self.window(start..at))
-        })
+    #[must_use]
+    pub fn windows(&self) -> Windows<'_> {
+        Windows { body: self, at: 0, room: Vec::new() }
+    }
+
+    /// Writes the whole body.
+    ///
+    /// # Errors
+    /// When the place cannot be read, or `out` cannot be written.
+    pub fn copy_to(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        let mut windows = self.windows();
+        while let Some(window) = windows.read()? {
+            out.write_all(window)?;
+        }
+        Ok(())
     }
 
     /// Whether an index of these bytes can be kept.
@@ -166,6 +194,26 @@ impl Body {
     }
 }
 
+/// A body that is read window after window, all into the same memory.
+#[derive(Debug)]
+pub struct Windows<'a> {
+    body: &'a Body,
+    at: u64,
+    room: Vec<u8>,
+}
+
+impl Windows<'_> {
+    /// The next window; none at the end.
+    ///
+    /// # Errors
+    /// When the body cannot be read.
+    pub fn read(&mut self) -> io::Result<Option<&[u8]>> {
+        let start = self.at;
+        self.at = self.body.len().min(start + WINDOW);
+        if start < self.at { self.body.look(start..self.at, &mut self.room).map(Some) } else { Ok(None) }
+    }
+}
+
 impl std::fmt::Debug for Body {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Body({} bytes)", self.len())
@@ -184,6 +232,10 @@ impl Bytes for InMemory {
         let found = self.0.get(start..).and_then(|rest| rest.get(..buffer.len()));
         buffer.copy_from_slice(found.ok_or(io::ErrorKind::UnexpectedEof)?);
         Ok(())
+    }
+
+    fn in_place(&self, range: &Range<u64>) -> Option<&[u8]> {
+        self.0.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
     }
 }
 
@@ -232,9 +284,15 @@ mod tests {
     #[test]
     fn windows_join_to_the_whole() {
         let bytes: Vec<u8> = (0..WINDOW * 2 + 17).map(|n| (n % 251) as u8).collect();
-        let body = Body::in_memory(bytes.clone());
-        let joined: Vec<u8> = body.windows().flat_map(Result::unwrap).collect();
-        assert!(joined == bytes);
+        let mut file = tempfile::tempfile().unwrap();
+        io::Write::write_all(&mut file, &bytes).unwrap();
+        for body in [Body::in_memory(bytes.clone()), Body::on_disk(file).unwrap()] {
+            let (mut joined, mut windows) = (Vec::new(), body.windows());
+            while let Some(window) = windows.read().unwrap() {
+                joined.extend_from_slice(window);
+            }
+            assert!(joined == bytes);
+        }
     }
 
     #[test]

@@ -222,8 +222,9 @@ impl Index {
     /// When the body cannot be read.
     pub fn of(body: &Body) -> io::Result<Self> {
         let mut indexer = Indexer::default();
-        for window in body.windows() {
-            indexer.feed(&window?);
+        let mut windows = body.windows();
+        while let Some(window) = windows.read()? {
+            indexer.feed(window);
         }
         let mut index = Self::default();
         index.absorb(indexer.finish());

@@ -1,14 +1,15 @@
-//! Folding a flat tree: rows in order with a depth each, and the rows that are visible while some are folded or left out.
+//! A flat tree: rows in order with a depth each, parents before their children.
 
 use super::body::Body;
 use super::column::Column;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::io;
 use std::ops::Range;
 
-/// How many rows are looked through at a time for a parent, which is most often near.
-const STRIDE: usize = 4096;
+/// How many rows are looked through at a time for a parent or for the end of a subtree, which are most often near: at first,
+/// and at the most.
+const STRIDE: usize = 64;
+const LONGEST_STRIDE: usize = 16 * 1024;
 
 /// How deep each row of a tree stands, parents before their children.
 #[derive(Debug, Clone, Default)]
@@ -48,7 +49,7 @@ impl Depths {
     }
 
     /// Those there are of some rows; what cannot be read is not there.
-    fn found(&self, rows: Range<usize>) -> Cow<'_, [u16]> {
+    pub(super) fn found(&self, rows: Range<usize>) -> Cow<'_, [u16]> {
         self.window(rows).unwrap_or_default()
     }
 
@@ -62,15 +63,30 @@ impl Depths {
     #[must_use]
     pub fn parent(&self, row: usize) -> Option<usize> {
         let depth = self.get(row)?;
-        let mut end = row;
+        let (mut end, mut stride) = (row, STRIDE);
         while end > 0 {
-            let start = end.saturating_sub(STRIDE);
+            let start = end.saturating_sub(stride);
             if let Some(found) = self.found(start..end).iter().rposition(|above| *above < depth) {
                 return Some(start + found);
             }
-            end = start;
+            (end, stride) = (start, longer(stride));
         }
         None
+    }
+
+    /// The row after the last one that stands below this one in the tree.
+    #[must_use]
+    pub fn end_of(&self, row: usize) -> usize {
+        let Some(depth) = self.get(row) else { return row };
+        let (mut start, mut stride) = (row + 1, STRIDE);
+        loop {
+            let depths = self.found(start..start.saturating_add(stride));
+            match depths.iter().position(|below| *below <= depth) {
+                Some(found) => return start + found,
+                None if depths.is_empty() => return start,
+                None => (start, stride) = (start + depths.len(), longer(stride)),
+            }
+        }
     }
 
     /// Whether another child of the same parent follows, at each depth from 1 to the row's own: what the guide lines show.
@@ -78,8 +94,9 @@ impl Depths {
     /// The search stops after `reach` rows, where a line is drawn as if it went on.
     #[must_use]
     pub fn guides(&self, row: usize, reach: usize) -> Vec<bool> {
-        let depth = self.get(row).unwrap_or_default();
-        guides(depth, self.found(row + 1..(row + 1).saturating_add(reach)).iter().copied())
+        let mut guides = Guides::of(self.get(row).unwrap_or_default());
+        guides.look(self, row + 1..(row + 1).saturating_add(reach));
+        guides.found
     }
 
     pub(super) fn kept(bytes: Body) -> Self {
@@ -103,172 +120,46 @@ impl Depths {
     }
 }
 
-/// The guides of a row that stands so deep, by the depths of the rows after it.
-fn guides(depth: u16, following: impl Iterator<Item = u16>) -> Vec<bool> {
-    let mut guides = vec![false; usize::from(depth)];
-    let mut open = depth;
-    for next in following {
-        if next <= open {
-            if next == 0 {
-                return guides;
-            }
-            if let Some(guide) = guides.get_mut(usize::from(next) - 1) {
+fn longer(stride: usize) -> usize {
+    (stride * 4).min(LONGEST_STRIDE)
+}
+
+/// The guides of a row, as the rows after it are looked at.
+pub(super) struct Guides {
+    pub(super) found: Vec<bool>,
+    /// The deepest level of which it is not known yet.
+    open: u16,
+}
+
+impl Guides {
+    /// Nothing is known yet of a row that stands so deep.
+    pub(super) fn of(depth: u16) -> Self {
+        Self { found: vec![false; usize::from(depth)], open: depth }
+    }
+
+    /// Looks at a row that stands so deep; says whether it is worth while to look at the next.
+    pub(super) fn see(&mut self, depth: u16) -> bool {
+        if depth <= self.open {
+            self.open = depth.saturating_sub(1);
+            if let Some(guide) = usize::from(depth).checked_sub(1).and_then(|level| self.found.get_mut(level)) {
                 *guide = true;
             }
-            open = next - 1;
         }
-    }
-    guides
-}
-
-/// Which rows of a tree are folded and which are kept, and so which rows are visible.
-///
-/// A row is known by its place: process identifiers repeat.
-#[derive(Debug, Default, Clone)]
-pub struct Folds {
-    folded: BTreeSet<u32>,
-    /// The only rows that are shown, each with those above it in the tree, in order; none while all are.
-    kept: Option<Vec<u32>>,
-    /// Visible rows in order; none while nothing is folded or left out, when every row is visible.
-    visible: Option<Vec<u32>>,
-}
-
-impl Folds {
-    /// Nothing is folded, everything is kept.
-    pub const NONE: Self = Self { folded: BTreeSet::new(), kept: None, visible: None };
-
-    /// How many rows of a tree with these depths are visible.
-    #[must_use]
-    pub fn len(&self, depths: &Depths) -> usize {
-        self.visible.as_ref().map_or_else(|| depths.len(), Vec::len)
+        self.open > 0
     }
 
-    /// The row that stands at a visible position.
-    #[must_use]
-    pub fn row(&self, position: usize) -> usize {
-        let found = self.visible.as_ref().and_then(|rows| rows.get(position));
-        found.map_or(position, |row| *row as usize)
-    }
-
-    /// The visible position of a row, or of the nearest visible one before it.
-    #[must_use]
-    pub fn position(&self, row: usize) -> usize {
-        match &self.visible {
-            None => row,
-            Some(rows) => rows.partition_point(|visible| *visible as usize <= row).saturating_sub(1),
-        }
-    }
-
-    /// Whether a row's children are hidden.
-    #[must_use]
-    pub fn is_folded(&self, row: usize) -> bool {
-        u32::try_from(row).is_ok_and(|row| self.folded.contains(&row))
-    }
-
-    /// Hides a row's children.
-    pub fn fold(&mut self, row: usize, depths: &Depths) {
-        if self.has_children(row, depths) {
-            self.folded.extend(u32::try_from(row));
-            self.refresh(depths);
-        }
-    }
-
-    /// Shows a row's children.
-    pub fn unfold(&mut self, row: usize, depths: &Depths) {
-        if u32::try_from(row).is_ok_and(|row| self.folded.remove(&row)) {
-            self.refresh(depths);
-        }
-    }
-
-    /// Shows a row: what is folded above it is unfolded.
-    pub fn reveal(&mut self, row: usize, depths: &Depths) {
-        let mut above = depths.parent(row);
-        let mut is_changed = false;
-        while let Some(parent) = above {
-            is_changed |= u32::try_from(parent).is_ok_and(|parent| self.folded.remove(&parent));
-            above = depths.parent(parent);
-        }
-        if is_changed {
-            self.refresh(depths);
-        }
-    }
-
-    /// Folds every row that has children, or none.
-    pub fn fold_all(&mut self, fold: bool, depths: &Depths) {
-        let rows = (0..depths.len()).filter(|row| fold && depths.has_children(*row));
-        self.folded = rows.filter_map(|row| u32::try_from(row).ok()).collect();
-        self.refresh(depths);
-    }
-
-    /// Whether anything is folded.
-    #[must_use]
-    pub fn any(&self) -> bool {
-        !self.folded.is_empty()
-    }
-
-    /// Shows only these rows, given in order, and those above them in the tree; none shows all.
-    pub fn keep(&mut self, rows: Option<&[u32]>, depths: &Depths) {
-        self.kept = rows.map(|rows| with_ancestors(rows, depths));
-        self.refresh(depths);
-    }
-
-    /// Whether the row has children that are kept; folded ones count.
-    #[must_use]
-    pub fn has_children(&self, row: usize, depths: &Depths) -> bool {
-        let Some(kept) = &self.kept else { return depths.has_children(row) };
-        let after = kept.partition_point(|kept| *kept as usize <= row);
-        let next = kept.get(after).and_then(|next| depths.get(*next as usize));
-        matches!((depths.get(row), next), (Some(depth), Some(next)) if next > depth)
-    }
-
-    /// As [`Depths::guides`], among the visible rows.
-    #[must_use]
-    pub fn guides(&self, row: usize, depths: &Depths, reach: usize) -> Vec<bool> {
-        let (Some(visible), Some(depth)) = (&self.visible, depths.get(row)) else { return depths.guides(row, reach) };
-        let following = visible.iter().skip(self.position(row).saturating_add(1)).take(reach);
-        guides(depth, following.filter_map(|row| depths.get(*row as usize)))
-    }
-
-    /// Finds the visible rows again, after a fold or after rows were added.
-    pub fn refresh(&mut self, depths: &Depths) {
-        self.visible = match (&self.kept, self.folded.is_empty()) {
-            (None, true) => None,
-            (Some(kept), true) => Some(kept.clone()),
-            (Some(kept), false) => Some(self.unfolded(kept.iter().copied(), depths)),
-            (None, false) => Some(self.unfolded((0_u32..).take(depths.len()), depths)),
-        };
-    }
-
-    fn unfolded(&self, rows: impl Iterator<Item = u32>, depths: &Depths) -> Vec<u32> {
-        let depths = depths.found(0..depths.len());
-        let mut hidden_below = u16::MAX;
-        let is_visible = |row: &u32| {
-            let depth = depths.get(*row as usize).copied().unwrap_or_default();
-            let is_visible = depth <= hidden_below;
-            if is_visible {
-                hidden_below = if self.folded.contains(row) { depth } else { u16::MAX };
+    /// Looks at rows one after another; says whether it is worth while to go on.
+    pub(super) fn look(&mut self, depths: &Depths, mut rows: Range<usize>) -> bool {
+        let mut stride = STRIDE;
+        while self.open > 0 && !rows.is_empty() {
+            let found = depths.found(rows.start..rows.end.min(rows.start + stride));
+            if found.is_empty() || !found.iter().all(|depth| self.see(*depth)) {
+                return false;
             }
-            is_visible
-        };
-        rows.filter(is_visible).collect()
-    }
-}
-
-/// Rows in order, with every row that stands above one of them in the tree.
-fn with_ancestors(rows: &[u32], depths: &Depths) -> Vec<u32> {
-    let end = rows.last().map_or(0, |last| *last as usize + 1);
-    let depths = depths.found(0..end);
-    let (mut found, mut above, mut wanted) = (Vec::new(), Vec::<u32>::new(), rows.iter().copied().peekable());
-    for (row, depth) in (0_u32..).zip(depths.iter()) {
-        let is_above = |up: &u32| depths.get(*up as usize).is_some_and(|up| up < depth);
-        above.truncate(above.partition_point(is_above));
-        above.push(row);
-        if wanted.next_if_eq(&row).is_some() {
-            let known = found.last().copied();
-            found.extend(above.iter().copied().filter(|up| known.is_none_or(|known| *up > known)));
+            (rows.start, stride) = (rows.start + found.len(), longer(stride));
         }
+        self.open > 0
     }
-    found
 }
 
 #[cfg(test)]
@@ -276,98 +167,26 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn depths() -> Depths {
-        vec![0, 1, 2, 2, 1, 0, 1].into()
-    }
-
-    fn visible(folds: &Folds, depths: &Depths) -> Vec<usize> {
-        (0..folds.len(depths)).map(|n| folds.row(n)).collect()
-    }
-
-    #[test]
-    fn folding_hides_the_subtree_only() {
-        let mut folds = Folds::default();
-        folds.fold(1, &depths());
-        assert_eq!(visible(&folds, &depths()), [0, 1, 4, 5, 6]);
-        folds.fold(0, &depths());
-        assert_eq!(visible(&folds, &depths()), [0, 5, 6]);
-        folds.unfold(0, &depths());
-        assert_eq!(visible(&folds, &depths()), [0, 1, 4, 5, 6]);
-        folds.fold_all(true, &depths());
-        assert_eq!(visible(&folds, &depths()), [0, 5]);
-        folds.fold_all(false, &depths());
-        assert_eq!(visible(&folds, &depths()).len(), 7);
-    }
-
-    #[test]
-    fn a_leaf_does_not_fold() {
-        let mut folds = Folds::default();
-        folds.fold(2, &depths());
-        assert!(!folds.any());
-    }
-
     #[test]
     fn parents_and_guides() {
-        assert_eq!(depths().parent(3), Some(1));
-        assert_eq!(depths().parent(5), None);
-        assert_eq!(depths().guides(2, 100), [true, true]);
-        assert_eq!(depths().guides(3, 100), [true, false]);
-        assert_eq!(depths().guides(4, 100), [false]);
-    }
-
-    #[test]
-    fn what_is_kept_keeps_those_above_it() {
-        let (mut folds, depths) = (Folds::default(), depths());
-        folds.keep(Some(&[3, 6]), &depths);
-        assert_eq!(visible(&folds, &depths), [0, 1, 3, 5, 6]);
-        assert_eq!(folds.guides(1, &depths, 100), [false]);
-        assert!(folds.has_children(1, &depths) && !folds.has_children(3, &depths));
-        folds.fold(0, &depths);
-        assert_eq!(visible(&folds, &depths), [0, 5, 6]);
-        folds.keep(None, &depths);
-        assert_eq!(visible(&folds, &depths), [0, 5, 6]);
-        folds.keep(Some(&[]), &depths);
-        assert_eq!(folds.len(&depths), 0);
+        let depths: Depths = vec![0, 1, 2, 2, 1, 0, 1].into();
+        assert_eq!((depths.parent(3), depths.parent(5)), (Some(1), None));
+        assert_eq!(depths.guides(2, 100), [true, true]);
+        assert_eq!(depths.guides(3, 100), [true, false]);
+        assert_eq!(depths.guides(4, 100), [false]);
     }
 
     proptest! {
         #[test]
-        fn visible_rows_agree_with_looking_at_every_ancestor(
-            depths in prop::collection::vec(0_u16..6, 1..60),
-            folded in prop::collection::vec(0_usize..60, 0..8),
-            kept in prop::option::of(prop::collection::btree_set(0_u32..60, 0..20)),
+        fn a_subtree_ends_where_the_next_row_is_no_deeper(
+            depths in prop::collection::vec(prop_oneof![1 => Just(0_u16), 200 => 1_u16..6], 1..600),
         ) {
-            let (depths, mut folds) = (Depths::from(depths), Folds::default());
-            for row in folded {
-                folds.fold(row, &depths);
-            }
-            let kept: Option<Vec<u32>> = kept.map(|kept| kept.into_iter().collect());
-            folds.keep(kept.as_deref(), &depths);
-            let is_above = |row: usize, below: u32| {
-                let mut up = Some(below as usize);
-                while let Some(at) = up.filter(|at| *at != row) {
-                    up = depths.parent(at);
-                }
-                up.is_some() && (below as usize) < depths.len()
-            };
-            let naive: Vec<usize> = (0..depths.len())
-                .filter(|row| {
-                    if kept.as_ref().is_some_and(|kept| !kept.iter().any(|below| is_above(*row, *below))) {
-                        return false;
-                    }
-                    let mut up = depths.parent(*row);
-                    while let Some(above) = up {
-                        if folds.is_folded(above) {
-                            return false;
-                        }
-                        up = depths.parent(above);
-                    }
-                    true
-                })
-                .collect();
-            prop_assert_eq!(visible(&folds, &depths), naive.clone());
-            for (position, row) in naive.into_iter().enumerate() {
-                prop_assert_eq!(folds.position(row), position);
+            let tree = Depths::from(depths.clone());
+            for row in 0..depths.len() {
+                let naive = (row + 1..depths.len()).find(|below| depths[*below] <= depths[row]);
+                prop_assert_eq!(tree.end_of(row), naive.unwrap_or(depths.len()));
+                let parent = (0..row).rev().find(|above| depths[*above] < depths[row]);
+                prop_assert_eq!(tree.parent(row), parent);
             }
         }
     }

@@ -27,7 +27,7 @@ pub use signals::Signals;
 pub use terminal::{Display, Unattended, attended, run, tame_panics, terminal_size};
 
 use crate::app::away::Copied;
-use crate::app::{Command, Effect, Key, Message, Model, Size};
+use crate::app::{Command, Effect, Key, Message, Model, Remembered, Size};
 use crate::gate::Clock;
 use crate::view::{self, Look};
 use clipboard::Way;
@@ -55,6 +55,15 @@ pub enum Exit {
     Demo,
     /// The system asked for the end, by the signal of this number.
     Signal(u8),
+}
+
+/// A run of the app that is over.
+#[derive(Debug)]
+pub struct Ended {
+    /// How it ended.
+    pub exit: Exit,
+    /// How the screen was left.
+    pub remembered: Remembered,
 }
 
 /// Why the loop stops taking messages in.

@@ -5,7 +5,7 @@
 
 use super::clipboard::Way;
 use super::signals::{Signals, Stops};
-use super::{Backing, Exit, Session};
+use super::{Backing, Ended, Exit, Session};
 use crate::app::commands::Command;
 use crate::app::{Effect, Key, Message, Model, Place, Size};
 use crate::text::{self, Untrusted};
@@ -34,7 +34,7 @@ struct Dialogue<I, O> {
 ///
 /// # Errors
 /// When standard input or output cannot be used.
-pub(super) fn run(mut model: Model, backing: Backing, first: Vec<Effect>, signals: Signals) -> anyhow::Result<Exit> {
+pub(super) fn run(mut model: Model, backing: Backing, first: Vec<Effect>, signals: Signals) -> anyhow::Result<Ended> {
     (model.is_plain, model.size) = (true, PAGE);
     let terminal = Terminal::new(TestBackend::new(PAGE.width, PAGE.height))?;
     let mut session =
@@ -42,8 +42,10 @@ pub(super) fn run(mut model: Model, backing: Backing, first: Vec<Effect>, signal
     let ending = signals.tell(session.outbox(), Stops::AtOnce)?;
     session.begin(first);
     let (input, output) = (io::stdin().lock(), io::stdout().lock());
-    let exit = Dialogue { session, input, output, balances: String::new() }.run()?;
-    Ok(ending.signal().map_or(exit, Exit::Signal))
+    let mut dialogue = Dialogue { session, input, output, balances: String::new() };
+    let exit = dialogue.run()?;
+    let remembered = dialogue.session.model_mut().remember();
+    Ok(Ended { exit: ending.signal().map_or(exit, Exit::Signal), remembered })
 }
 
 /// Where copies go: to a terminal that knows control sequences.
@@ -66,7 +68,7 @@ impl Write for NoClipboard {
 }
 
 impl<I: BufRead, O: Write> Dialogue<I, O> {
-    fn run(mut self) -> io::Result<Exit> {
+    fn run(&mut self) -> io::Result<Exit> {
         self.say(
             "behaview in lines. Type a command's name, a key, or a row's number; help lists what applies; quit ends.",
         )?;

@@ -5,7 +5,7 @@ use crate::export::file::{self, FileError, Fresh};
 use crate::export::{Job, Summary};
 use crate::gate::Gate;
 use crate::text::{bytes, thousands};
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 
 /// Writes a file, and says where it is and how large.
@@ -36,7 +36,7 @@ fn write(
         Saved::Held(request) => {
             let held = gate.map(|gate| gate.held(request)).transpose().map_err(io::Error::other);
             held.and_then(|held| held.flatten().ok_or_else(|| io::Error::other("it is not held any more")))
-                .and_then(|held| held.body.windows().try_for_each(|window| fresh.write_all(&window?)))
+                .and_then(|held| held.body.copy_to(&mut fresh))
                 .map(|()| None)
         }
     };

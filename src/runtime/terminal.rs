@@ -4,7 +4,7 @@ use super::background::{self, Late};
 use super::clipboard::Way;
 use super::painter::Painter;
 use super::signals::{self, Ending, Signals, Stops};
-use super::{Backing, Exit, Session, Turn};
+use super::{Backing, Ended, Exit, Session, Turn};
 use crate::app::key::Named;
 use crate::app::pointer::{Does, Pointer};
 use crate::app::{Effect, Key, Message, Model, Size};
@@ -129,7 +129,7 @@ pub fn run(
     first: Vec<Effect>,
     display: Display,
     signals: Signals,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<Ended> {
     if display.is_plain {
         return super::plain::run(model, backing, first, signals);
     }
@@ -163,9 +163,10 @@ pub fn run(
         session.draw_anew();
     };
     drop(taken);
+    let remembered = session.model_mut().remember();
     // The library's own farewell to the terminal panics where the terminal is gone.
     std::mem::forget(session.into_terminal());
-    Ok(ending.signal().map_or(exit, Exit::Signal))
+    Ok(Ended { exit: ending.signal().map_or(exit, Exit::Signal), remembered })
 }
 
 /// Takes in what was typed before there was a screen: it moves and quits, but it was no answer to a price.

@@ -48,27 +48,37 @@ fn push_escape(character: char, literal: &mut String) {
 /// Decodes what stands between the quotes; what is no escape stays as it is.
 pub(super) fn decode(raw: &[u8]) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(raw.len());
+    decode_into(raw, &mut decoded);
+    decoded
+}
+
+/// The same, appended to what is there.
+pub(super) fn decode_into(raw: &[u8], decoded: &mut Vec<u8>) {
     let mut rest = raw;
-    while let Some(backslash) = rest.iter().position(|byte| *byte == b'\\') {
+    while let Some(backslash) = memchr::memchr(b'\\', rest) {
         let (plain, escape) = rest.split_at(backslash);
         decoded.extend_from_slice(plain);
-        let taken = decode_escape(escape, &mut decoded);
+        let taken = decode_escape(escape, decoded);
         rest = escape.get(taken..).unwrap_or_default();
     }
     decoded.extend_from_slice(rest);
-    decoded
 }
 
 /// Decodes the escape that `raw` starts with and says how many bytes it took. Of a bad escape
 /// only the backslash is taken, as itself.
 fn decode_escape(raw: &[u8], decoded: &mut Vec<u8>) -> usize {
+    // The most common by far: a path's separator.
+    let simple = raw.get(1).and_then(|letter| simple_escape(*letter));
+    if let Some(simple) = simple {
+        decoded.push(simple);
+        return 2;
+    }
     if let Some((code, taken)) = code_point(raw) {
         push_generalised_utf8(code, decoded);
         return taken;
     }
-    let simple = raw.get(1).and_then(|letter| simple_escape(*letter));
-    decoded.push(simple.unwrap_or(b'\\'));
-    if simple.is_some() { 2 } else { 1 }
+    decoded.push(b'\\');
+    1
 }
 
 fn simple_escape(letter: u8) -> Option<u8> {

@@ -35,6 +35,11 @@ impl Untrusted {
         json::decode(raw).into()
     }
 
+    /// Decodes as [`Untrusted::from_json`] does, and appends the bytes: for who compares many texts, and shows none.
+    pub fn decode_json(raw: &[u8], decoded: &mut Vec<u8>) {
+        json::decode_into(raw, decoded);
+    }
+
     /// Decodes only the start of a JSON string literal: all that [`visible_cut`](Self::visible_cut)
     /// and [`visible_window`](Self::visible_window) look at within the first `columns` columns.
     pub fn from_json_start(raw: &[u8], columns: usize) -> Self {

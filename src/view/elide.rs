@@ -40,7 +40,7 @@ pub(super) fn hive(text: &str) -> Option<(&'static str, usize)> {
 pub(super) fn kept(text: &str, columns: usize) -> Vec<Range<usize>> {
     let width = text.width();
     if width <= columns {
-        return vec![0..width];
+        return alone(0..width);
     }
     let both_ends = || {
         let head = columns.saturating_sub(1) / 3;
@@ -48,9 +48,13 @@ pub(super) fn kept(text: &str, columns: usize) -> Vec<Range<usize>> {
     };
     if text.contains("://") {
         // Who is asked stands at the beginning of an address.
-        return vec![0..columns.saturating_sub(1)];
+        return alone(0..columns.saturating_sub(1));
     }
     command(text, columns).or_else(|| path(text, columns)).unwrap_or_else(both_ends)
+}
+
+fn alone(range: Range<usize>) -> Vec<Range<usize>> {
+    std::iter::once(range).collect()
 }
 
 /// The root of a path, and as many of its last parts as fit; without the root where fewer than two would.
@@ -71,9 +75,9 @@ fn path(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     let bare = ends.len().min(LAST);
     match (beside_root >= bare, ends.get(beside_root.max(1) - 1), ends.get(bare.max(1) - 1)) {
         (true, Some(tail), _) if root > 0 => Some(vec![0..root, width - tail..width]),
-        (_, _, Some(tail)) => Some(vec![width - tail..width]),
+        (_, _, Some(tail)) => Some(alone(width - tail..width)),
         // Not even the last part fits: its end says what kind of thing it is.
-        _ if text.contains('\\') => Some(vec![width + 1 - columns..width]),
+        _ if text.contains('\\') => Some(alone(width + 1 - columns..width)),
         _ => None,
     }
 }
@@ -106,7 +110,7 @@ fn command(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     }
     let mut kept = Vec::new();
     let (mut at, mut room) = (0, if width > columns { columns.saturating_sub(1) } else { columns });
-    for gap in left_out.into_iter().chain([text.width()..text.width()]) {
+    for gap in left_out.into_iter().chain(std::iter::once(text.width()..text.width())) {
         let length = (gap.start - at).min(room);
         kept.push(at..at + length);
         room = room.saturating_sub(length + 1);

@@ -28,6 +28,8 @@ pub(super) struct LineWriter<'a, 'c> {
     /// Columns that are still to be left out at the left.
     skip: usize,
     base: Style,
+    /// Where the bar over what is chosen begins.
+    bar: Option<u16>,
     /// What is marked wherever it stands in text from outside.
     sought: Option<&'a Pattern>,
 }
@@ -40,7 +42,7 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         let row = Area { y: area.y.saturating_add(row), height: u16::from(row < area.height), ..area };
         let cells = rect(row).intersection(buffer.area);
         let end = if cells.height == 0 { cells.x } else { cells.x + cells.width };
-        Self { buffer, x: cells.x, y: cells.y, end, skip: 0, base: Style::new(), sought: None }
+        Self { buffer, x: cells.x, y: cells.y, end, skip: 0, base: Style::new(), bar: None, sought: None }
     }
 
     /// Gives the whole row a style, under those of its pieces.
@@ -48,12 +50,36 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         self.base = self.buffer.style(meaning);
         let row = Rect { x: self.x, y: self.y, width: self.end - self.x, height: 1 };
         self.buffer.set_style(row, self.base);
-        if meaning == Meaning::Cursor && self.x > 0 && !row.is_empty() {
-            // Beside the row, so that it is known without its colour.
+        if meaning == Meaning::Cursor {
+            self.point();
+        }
+        self
+    }
+
+    /// A mark beside the row, so that it is known without its colour.
+    fn point(&mut self) {
+        if self.x > 0 && self.room() > 0 {
             let mark = self.buffer.style(Meaning::Focus);
             self.buffer.put(self.x - 1, self.y, "›", 1, mark);
         }
+    }
+
+    /// Begins the bar over what is chosen: a row of a pane says beside it what is said of it, which needs no bar.
+    ///
+    /// The bar has one style, so that a step of the cursor changes little.
+    pub(super) fn begin_bar(mut self) -> Self {
+        self.point();
+        self.base = self.buffer.style(Meaning::Cursor);
+        self.bar = Some(self.x);
         self
+    }
+
+    /// Ends the bar, if there is one.
+    pub(super) fn end_bar(&mut self) {
+        if let Some(start) = self.bar.take() {
+            let row = Rect { x: start, y: self.y, width: self.x.saturating_sub(start), height: 1 };
+            self.buffer.set_style(row, std::mem::take(&mut self.base));
+        }
     }
 
     /// Marks what is sought in the text from outside that comes next.
@@ -168,8 +194,9 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         if width == 0 || width > self.room() {
             return;
         }
-        // A row that is reversed is marked as one: what its pieces mean is told by the rows around it.
-        let is_whole = self.base.add_modifier.contains(Modifier::REVERSED);
+        // What is reversed or under the bar is marked as one: what its pieces mean is told by the rows around it.
+        let is_reversed = self.base.add_modifier.contains(Modifier::REVERSED);
+        let is_whole = is_reversed || self.bar.is_some() && meaning != Meaning::Found;
         let style = if is_whole { self.base } else { self.base.patch(self.buffer.style(meaning)) };
         self.buffer.put(self.x, self.y, grapheme, width, style);
         self.x += u16::try_from(width).unwrap_or(0);

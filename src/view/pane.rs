@@ -57,7 +57,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
         let Some(shown) = state.shown(&open.report, pane, position) else { break };
         let line = LineWriter::new(buffer, inside, row);
         let line = match (position == state.scroll.cursor, has_focus) {
-            (true, true) => line.base(Meaning::Cursor),
+            (true, true) => line.begin_bar(),
             _ => line,
         };
         let place = state.place(&open.report, pane, position);
@@ -232,8 +232,13 @@ pub(super) fn draw_pieces<'a>(
     let mut room = is_elided.then(|| value_room(pieces, line.room()));
     for piece in pieces {
         match (piece, room.take()) {
-            (Piece::Value(text), Some(columns)) => line.elided(text, columns, value),
-            (Piece::Value(text), None) => line.outside(text, value),
+            (Piece::Value(text), kept) => {
+                match kept {
+                    Some(columns) => line.elided(text, columns, value),
+                    None => line.outside(text, value),
+                }
+                line.end_bar();
+            }
             (Piece::Detail(text), kept) => {
                 room = kept;
                 line.outside(text, Meaning::Detail);
@@ -244,6 +249,7 @@ pub(super) fn draw_pieces<'a>(
             }
         }
     }
+    line.end_bar();
 }
 
 /// Columns for the first value of a row: what is said about it keeps its place beside one that is longer, up to two fifths of

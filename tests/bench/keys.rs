@@ -1,91 +1,150 @@
-//! From a key to the last byte of what it does, at a thousand rows and at a million.
+//! From a key to the last byte of what it does, at a thousand rows and at a million, beside the same in other programs.
 
 use crate::figures::{Figure, Table};
 use crate::opening::{complete, ours};
-use crate::report::FIRST;
+use crate::report::{FIRST, Made};
 use crate::terminal::Terminal;
 use crate::{Stage, peers};
 use std::time::Duration;
 
 /// Times that a key is pressed in a run.
-const PRESSES: usize = 20;
+const PRESSES: usize = 25;
 
-/// Keys of ours, by what they do; they are pressed in the pane of files.
-const OURS: [(&str, &[u8]); 8] = [
-    ("a row down", b"j"),
-    ("a page down", b"\x06"),
-    ("to the end", b"G"),
-    ("to the start", b"g"),
-    ("next pane", b"\t"),
-    ("processes", b"1"),
-    ("fold all", b"-"),
-    ("unfold all", b"+"),
+/// The most bytes that are written for a move of the selection.
+const MOST_BYTES: f64 = 200.0;
+
+/// A key whose effect is measured.
+struct Stroke {
+    what: &'static str,
+    /// What is pressed before it, once.
+    before: &'static [&'static [u8]],
+    key: &'static [u8],
+    /// What undoes it, so that it has an effect when it is pressed again.
+    back: Option<&'static [u8]>,
+}
+
+const DOWN: &str = "a row down";
+const PAGE: &str = "a page down";
+
+const fn stroke(
+    what: &'static str,
+    before: &'static [&'static [u8]],
+    key: &'static [u8],
+    back: Option<&'static [u8]>,
+) -> Stroke {
+    Stroke { what, before, key, back }
+}
+
+/// Keys of ours; they are pressed in the pane of files, then in that of processes.
+const OURS: [Stroke; 9] = [
+    stroke(DOWN, &[b"4", b"g"], b"j", Some(b"k")),
+    stroke("a row down, scrolling", &[b"\x06", b"\x06"], b"j", None),
+    stroke("the same in a pane that fills the screen", &[b"z"], b"j", None),
+    stroke(PAGE, &[b"z", b"g"], b"\x06", None),
+    stroke("to the end", &[], b"G", Some(b"g")),
+    stroke("next pane", &[], b"\t", None),
+    stroke("fold one", &[b"1", b"g"], b" ", None),
+    stroke("unfold all", &[b"-"], b"+", Some(b"-")),
+    stroke("fold all", &[b"+"], b"-", Some(b"+")),
 ];
 
-fn press(terminal: &mut Terminal, keys: &[u8], times: &mut Figure, bytes: &mut Figure) {
-    let effect = terminal.effect(keys);
-    times.time(effect.time);
-    bytes.add(effect.bytes as f64);
+/// Times of a key, and the bytes that it wrote.
+#[derive(Default)]
+struct Measured {
+    times: Figure,
+    bytes: Figure,
+}
+
+impl Measured {
+    fn press(&mut self, terminal: &mut Terminal, key: &[u8]) {
+        let effect = terminal.effect(key);
+        self.times.time(effect.time);
+        self.bytes.add(effect.bytes as f64);
+    }
+
+    fn words(&self) -> String {
+        let (tail, bytes) = (self.times.quantile(0.99), self.bytes.median());
+        format!("{}, p99 {tail:.1}, {bytes:.0} bytes", self.times.words())
+    }
+}
+
+/// What a program does when nobody does anything.
+#[derive(Default)]
+struct Idle {
+    bytes: usize,
+    wakes: u64,
+}
+
+/// Every key of ours on a report that is there whole.
+fn run(stage: &Stage, report: &Made, figures: &mut [Measured], idle: &mut Idle) {
+    let mut running = ours(stage, report).start();
+    running.until(FIRST);
+    running.until(&complete(report));
+    for (stroke, measured) in OURS.iter().zip(figures) {
+        stroke.before.iter().for_each(|key| drop(running.effect(key)));
+        for _ in 0..PRESSES {
+            measured.press(&mut running, stroke.key);
+            stroke.back.into_iter().for_each(|key| drop(running.effect(key)));
+        }
+    }
+    running.settle();
+    let before = running.wakes().unwrap_or(0);
+    idle.bytes += running.idle(Duration::from_secs(2));
+    idle.wakes += running.wakes().unwrap_or(0) - before;
 }
 
 pub fn measure(stage: &Stage, table: &mut Table) {
-    let mut medians = Vec::new();
-    for report in [stage.smallest(), stage.largest()] {
-        let mut figures: Vec<_> = OURS.iter().map(|(name, _)| (*name, Figure::default(), Figure::default())).collect();
-        let (mut idle, mut wakes) = (0, 0);
-        for _ in 0..stage.wanted.reps {
-            let mut running = ours(stage, report).start();
-            running.until(FIRST);
-            running.until(&complete(report));
-            running.effect(b"4");
-            for ((_, keys), (_, times, bytes)) in OURS.iter().zip(&mut figures) {
-                (0..PRESSES).for_each(|_| press(&mut running, keys, times, bytes));
-            }
-            running.settle();
-            let before = running.wakes().unwrap_or(0);
-            idle += running.idle(Duration::from_secs(2));
-            wakes += running.wakes().unwrap_or(0) - before;
+    let reports = [stage.smallest(), stage.largest()];
+    let mut figures: Vec<Vec<Measured>> =
+        reports.iter().map(|_| OURS.iter().map(|_| Measured::default()).collect()).collect();
+    let mut idle = [Idle::default(), Idle::default()];
+    let mut peers: Vec<_> =
+        peers::on(stage.largest()).into_iter().map(|peer| (peer, <[Measured; 2]>::default())).collect();
+    for _ in 0..stage.wanted.reps {
+        for ((report, figures), idle) in reports.iter().zip(&mut figures).zip(&mut idle) {
+            run(stage, report, figures, idle);
         }
-        for (name, times, bytes) in &figures {
-            let what = format!("{}: {name}, ms", report.size());
-            let tail = times.quantile(0.99);
-            table.row(&what, "behaview", format!("{}, p99 {tail:.1}, {:.0} bytes", times.words(), bytes.median()));
+        for (peer, [down, page]) in &mut peers {
+            let mut running = peer.program.start();
+            running.until(peer.first);
+            (0..PRESSES).for_each(|_| down.press(&mut running, b"j"));
+            (0..PRESSES).for_each(|_| page.press(&mut running, peer.page));
         }
-        table.row(&format!("{}: idle", report.size()), "behaview", format!("{idle} bytes, {wakes} wakes in 2 s a run"));
-        medians.push(figures);
     }
-    let peers = peers_keys(stage, table);
-    for ((name, small, _), (_, large, bytes)) in medians[0].iter().zip(&medians[1]) {
-        table.ratio(&format!("{name}: large against small"), large.median(), small.median(), 1.1);
-        if *name == "a row down" {
-            table.ratio("bytes for a row down against 200", bytes.median(), 200.0, 1.0);
+    for ((report, figures), idle) in reports.iter().zip(&figures).zip(&idle) {
+        for (stroke, measured) in OURS.iter().zip(figures) {
+            table.row(&format!("{}: {}, ms", report.size(), stroke.what), "behaview", measured.words());
         }
-        for (peer, times, tail) in &peers {
-            match (*peer, *name) {
-                ("jless", "a page down") => table.ratio("a page against jless", large.median(), times.median(), 1.0),
-                ("less", "a page down") => table.ratio("a page, p99 against less", large.quantile(0.99), *tail, 1.2),
+        let words = format!("{} bytes, {} wakes in 2 s a run", idle.bytes, idle.wakes);
+        table.row(&format!("{}: idle", report.size()), "behaview", words);
+    }
+    for (peer, measured) in &peers {
+        for (what, measured) in ["a row down, scrolling", PAGE].iter().zip(measured) {
+            table.row(&format!("{what}, ms"), &peer.program.name, measured.words());
+        }
+    }
+    ratios(table, &figures, &peers);
+}
+
+fn ratios(table: &mut Table, figures: &[Vec<Measured>], peers: &[(peers::Peer, [Measured; 2])]) {
+    for ((stroke, small), large) in OURS.iter().zip(&figures[0]).zip(&figures[1]) {
+        let what = stroke.what;
+        table.ratio(&format!("{what}: large against small"), large.times.median(), small.times.median(), 1.1);
+        if stroke.key == b"j" {
+            table.ratio(&format!("{what}: bytes against 200"), large.bytes.median(), MOST_BYTES, 1.0);
+        }
+        for (peer, [_, page]) in peers {
+            let (name, ours) = (peer.program.name.as_str(), &large.times);
+            match name {
+                "jless" => {
+                    table.ratio(&format!("{what}: against a page in jless"), ours.median(), page.times.median(), 1.0)
+                }
+                "less" => {
+                    let (ours, theirs) = (ours.quantile(0.99), page.times.quantile(0.99));
+                    table.ratio(&format!("{what}: p99 against a page in less"), ours, theirs, 1.2);
+                }
                 _ => {}
             }
         }
     }
-}
-
-/// A page down in the peers.
-fn peers_keys(stage: &Stage, table: &mut Table) -> Vec<(&'static str, Figure, f64)> {
-    let report = stage.largest();
-    let mut found = Vec::new();
-    for peer in peers::on(report) {
-        let (mut times, mut bytes) = (Figure::default(), Figure::default());
-        for _ in 0..stage.wanted.reps {
-            let mut running = peer.program.start();
-            running.until(peer.first);
-            (0..PRESSES).for_each(|_| press(&mut running, peer.page, &mut times, &mut bytes));
-        }
-        let words = format!("{}, p99 {:.1}, {:.0} bytes", times.words(), times.quantile(0.99), bytes.median());
-        table.row("a page down, ms", &peer.program.name, words);
-        let tail = times.quantile(0.99);
-        let name = ["jless", "less"].into_iter().find(|name| *name == peer.program.name).unwrap_or("");
-        found.push((name, times, tail));
-    }
-    found
 }

@@ -41,9 +41,52 @@ pub(super) struct Candidate {
 impl Anchor {
     /// An anchor of a text that is not empty and, unless case matters, without its case.
     pub(super) fn of(text: &str, is_case_sensitive: bool) -> Option<Self> {
-        let cases = |c: char| if is_case_sensitive { vec![c] } else { variants(c) };
         let (start, piece) = choose(text);
+        let ways = Ways::of(piece, is_case_sensitive);
         let offset = text.get(..start).map_or(0, |before| encode(before).len());
+        Some(Self { scanner: Scanner::of(&ways.plain, &ways.other)?, plain: ways.plain.len(), offset })
+    }
+
+    /// An anchor of several texts without their case, none of them empty: it tells where one of them may stand, and not which.
+    pub(super) fn of_any(texts: &[String]) -> Option<Self> {
+        let ways = texts.iter().map(|text| Ways::of(choose(text).1, false));
+        let mut all: Vec<_> = ways.flat_map(|ways| [ways.plain, ways.other].concat()).collect();
+        all.sort();
+        all.dedup();
+        Some(Self { scanner: Scanner::of(&[], &all)?, plain: 0, offset: 0 })
+    }
+
+    /// The next place from `from` on.
+    pub(super) fn find(&self, bytes: &[u8], from: usize) -> Option<Candidate> {
+        let span = Span { start: from.min(bytes.len()), end: bytes.len() };
+        let found = match &self.scanner {
+            Scanner::Packed(searcher) => searcher.find_in(bytes, span),
+            Scanner::Automaton(automaton) => automaton.find(Input::new(bytes).span(span)),
+        }?;
+        Some(Candidate { at: found.start(), is_plain: found.pattern().as_usize() < self.plain })
+    }
+}
+
+impl Scanner {
+    fn of(plain: &[Vec<u8>], other: &[Vec<u8>]) -> Option<Self> {
+        let patterns: Vec<_> = plain.iter().chain(other).collect();
+        let searcher = packed::Config::new().builder().extend(&patterns).build();
+        let automaton = || AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(&patterns).ok();
+        searcher.map(Self::Packed).or_else(|| automaton().map(Self::Automaton))
+    }
+}
+
+/// The ways in which JSON can write a piece of text.
+struct Ways {
+    /// As it is, in every case of its letters.
+    plain: Vec<Vec<u8>>,
+    /// How the others begin, or what is in them.
+    other: Vec<Vec<u8>>,
+}
+
+impl Ways {
+    fn of(piece: &str, is_case_sensitive: bool) -> Self {
+        let cases = |c: char| if is_case_sensitive { vec![c] } else { variants(c) };
         let mut plain = vec![Vec::new()];
         let mut other: Vec<Vec<u8>> = Vec::new();
         for c in piece.chars() {
@@ -64,25 +107,7 @@ impl Anchor {
         }
         other.sort();
         other.dedup();
-        let patterns: Vec<_> = plain.iter().chain(&other).collect();
-        let searcher = packed::Config::new().builder().extend(&patterns).build();
-        let scanner = match searcher {
-            Some(searcher) => Scanner::Packed(searcher),
-            None => {
-                Scanner::Automaton(AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(&patterns).ok()?)
-            }
-        };
-        Some(Self { scanner, plain: plain.len(), offset })
-    }
-
-    /// The next place from `from` on.
-    pub(super) fn find(&self, bytes: &[u8], from: usize) -> Option<Candidate> {
-        let span = Span { start: from.min(bytes.len()), end: bytes.len() };
-        let found = match &self.scanner {
-            Scanner::Packed(searcher) => searcher.find_in(bytes, span),
-            Scanner::Automaton(automaton) => automaton.find(Input::new(bytes).span(span)),
-        }?;
-        Some(Candidate { at: found.start(), is_plain: found.pattern().as_usize() < self.plain })
+        Self { plain, other }
     }
 }
 

@@ -1,17 +1,23 @@
 //! Finds rows by what stands in them: over the raw bytes in windows, decoding only what may be a hit.
 //!
 //! ```text
-//! words ──> Pattern ──> Anchor: a rare piece of the words, in every way JSON can write it
+//! words ──> Pattern ──> Anchor: a rare piece of the words, or of what an expression must match, in every way JSON can write it
 //!                          │ bytes in pieces, two at a time
 //!                          v
 //!           candidate ──> its row (by the index) ──> compared where it stands, or the row's leaves decoded ──> RowSet
+//!                                                                                                          │
+//!                                     one more letter: only the rows that held the words before <──────────┘
 //! ```
 
 mod anchor;
 mod fold;
 mod leaves;
+mod literals;
 mod pattern;
 mod search;
+mod sought;
+#[cfg(test)]
+mod tests;
 
 pub use pattern::{BadPattern, How, Pattern, Scratch};
 pub use search::{Scope, search};

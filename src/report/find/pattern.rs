@@ -2,6 +2,8 @@
 
 use super::anchor::{Anchor, encode};
 use super::fold::{fold, fold_into};
+use super::literals::required;
+use crate::text::Untrusted;
 use memchr::memmem::Finder;
 use regex::bytes::{Regex, RegexBuilder};
 use std::borrow::Cow;
@@ -30,7 +32,8 @@ pub struct Pattern {
 #[derive(Debug)]
 pub(super) enum Kind {
     Words(Box<Words>),
-    Expression(Regex),
+    /// With an anchor of what it cannot match without, if there is such a thing.
+    Expression(Regex, Option<Box<Anchor>>),
 }
 
 /// Words that are sought as they are.
@@ -40,6 +43,13 @@ pub(super) struct Words {
     pub(super) anchor: Anchor,
     /// As JSON most often writes them.
     pub(super) encoded: Vec<u8>,
+}
+
+impl Words {
+    /// Whether these words stand in a text.
+    fn stand_in(&self, text: &[u8]) -> bool {
+        self.finder.find(text).is_some()
+    }
 }
 
 /// Why words are no pattern.
@@ -55,7 +65,10 @@ pub enum BadPattern {
 
 /// Room to decode and compare in, used again and again.
 #[derive(Debug, Default)]
-pub struct Scratch(Vec<u8>);
+pub struct Scratch {
+    decoded: Vec<u8>,
+    folded: Vec<u8>,
+}
 
 impl Pattern {
     /// Makes a pattern of words.
@@ -72,7 +85,9 @@ impl Pattern {
                 .size_limit(LARGEST)
                 .dfa_size_limit(LARGEST)
                 .build();
-            Kind::Expression(expression.map_err(|error| BadPattern::Expression(reason(&error)))?)
+            let expression = expression.map_err(|error| BadPattern::Expression(reason(&error)))?;
+            let anchor = required(words, how.is_case_sensitive).and_then(|texts| Anchor::of_any(&texts));
+            Kind::Expression(expression, anchor.map(Box::new))
         } else {
             let sought: String =
                 if how.is_case_sensitive { words.to_owned() } else { words.chars().map(fold).collect() };
@@ -99,15 +114,37 @@ impl Pattern {
         &self.kind
     }
 
+    /// Whether what is a hit for this is a hit for the other pattern too, for certain.
+    #[must_use]
+    pub fn narrows(&self, other: &Self) -> bool {
+        match (&self.kind, &other.kind) {
+            (Kind::Words(mine), Kind::Words(theirs)) => self.how == other.how && theirs.stand_in(mine.finder.needle()),
+            _ => self.how == other.how && self.words == other.words,
+        }
+    }
+
+    /// Whether it stands in a text that is written as JSON, given without the quotes.
+    pub(super) fn is_match_in_json(&self, text: &[u8], scratch: &mut Scratch) -> bool {
+        if memchr::memchr(b'\\', text).is_none() {
+            return self.is_match(text, scratch);
+        }
+        let mut decoded = std::mem::take(&mut scratch.decoded);
+        decoded.clear();
+        Untrusted::decode_json(text, &mut decoded);
+        let is_match = self.is_match(&decoded, scratch);
+        scratch.decoded = decoded;
+        is_match
+    }
+
     /// Whether it stands in a text.
     pub fn is_match(&self, text: &[u8], scratch: &mut Scratch) -> bool {
         match &self.kind {
-            Kind::Expression(expression) => expression.is_match(text),
+            Kind::Expression(expression, _) => expression.is_match(text),
             Kind::Words(words) if self.how.is_case_sensitive => words.finder.find(text).is_some(),
             Kind::Words(words) => {
-                scratch.0.clear();
-                fold_into(text, &mut scratch.0);
-                words.finder.find(&scratch.0).is_some()
+                scratch.folded.clear();
+                fold_into(text, &mut scratch.folded);
+                words.finder.find(&scratch.folded).is_some()
             }
         }
     }
@@ -116,7 +153,7 @@ impl Pattern {
     #[must_use]
     pub fn spans(&self, text: &str) -> Vec<Range<usize>> {
         match &self.kind {
-            Kind::Expression(expression) => expression
+            Kind::Expression(expression, _) => expression
                 .find_iter(text.as_bytes())
                 .map(|found| found.range())
                 .filter(|found| !found.is_empty())
@@ -173,6 +210,16 @@ mod tests {
         assert_eq!(found, ["\u{212a}elvin", "KELVIN"]);
         assert_eq!(&text[pattern("ße", false).spans(text)[0].clone()], "ße");
         assert_eq!(pattern("a|b*", true).spans("xay"), vec![Range { start: 1, end: 2 }]);
+    }
+
+    #[test]
+    fn one_more_letter_narrows_what_was_sought() {
+        let narrows = |more: &str, less: &str, is_regex| pattern(more, is_regex).narrows(&pattern(less, is_regex));
+        assert!(narrows("Kelvin", "\u{212a}ELV", false) && narrows("akelv", "kelv", false));
+        assert!(!narrows("kel", "kelv", false) && !narrows("ab", "a", true) && narrows("a", "a", true));
+        assert!(!pattern("ab", true).narrows(&pattern("a", false)));
+        let exact = Pattern::new("ab", How { is_regex: false, is_case_sensitive: true }).unwrap();
+        assert!(!exact.narrows(&pattern("a", false)));
     }
 
     #[test]

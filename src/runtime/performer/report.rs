@@ -116,8 +116,9 @@ fn index(work: &Work, opening: Opening, body: &Body, is_wanted: impl Fn() -> boo
         whole.iter_mut().for_each(|index| index.absorb(batch.clone()));
         work.send(Message::Indexed { opening, batch });
     };
-    for window in body.windows() {
-        indexer.feed(&window?);
+    let mut windows = body.windows();
+    while let Some(window) = windows.read()? {
+        indexer.feed(window);
         if !is_wanted() {
             return Ok(None);
         }

@@ -1,0 +1,234 @@
+//! Every way to find rows against one that decodes every leaf of every row and compares it letter by letter.
+
+use super::fold::fold;
+use super::{How, Pattern, Scope, Scratch, search};
+use crate::report::index::Form;
+use crate::report::rows::Line;
+use crate::report::{Body, Index, Report, RowSet};
+use crate::text::Untrusted;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+fn report(json: &str) -> Report {
+    let body = Body::in_memory(json.as_bytes().to_vec());
+    let index = Index::of(&body).unwrap();
+    Report::new(body, index)
+}
+
+fn search_all(report: &Report, pattern: &Pattern, scope: Scope) -> RowSet {
+    let mut all = RowSet::default();
+    let mut sink = |more: RowSet| {
+        all.extend(&more);
+        ControlFlow::Continue(())
+    };
+    search(report, pattern, scope, &mut sink).unwrap();
+    all
+}
+
+fn found(report: &Report, pattern: &Pattern, threads: usize) -> Vec<(usize, u32)> {
+    let all = search_all(report, pattern, Scope { threads, ..Scope::default() });
+    all.sections().flat_map(|(n, rows)| rows.iter().map(move |row| (n, *row))).collect()
+}
+
+fn rows(json: &str, words: &str) -> Vec<(usize, u32)> {
+    found(&report(json), &Pattern::new(words, How::default()).unwrap(), 1)
+}
+
+/// Every leaf of a row decoded, and compared letter by letter.
+fn naive(report: &Report, words: &str) -> Vec<(usize, u32)> {
+    let words: Vec<char> = words.chars().map(fold).collect();
+    naive_by(report, |text| {
+        let text: Vec<char> = String::from_utf8_lossy(text.as_bytes()).chars().map(fold).collect();
+        text.windows(words.len()).any(|window| window == words)
+    })
+}
+
+/// The rows with a leaf that is a hit.
+fn naive_by(report: &Report, has: impl Fn(&Untrusted) -> bool) -> Vec<(usize, u32)> {
+    let is_hit = |section: usize, row: usize| {
+        let found = report.section(section).unwrap();
+        let is_record = matches!(found.form, Form::Array | Form::Processes) && found.attribute.is_some();
+        let is_data = |line: &Line| match found.form {
+            // The lines of a process leave out the process itself.
+            Form::Processes => line.depth > 0,
+            _ => !is_record || line.depth > 1,
+        };
+        let lines = report.lines(section, row).unwrap();
+        lines.iter().any(|line| {
+            line.value.as_ref().is_some_and(&has) || line.name.as_ref().is_some_and(|name| is_data(line) && has(name))
+        })
+    };
+    let all = (0..report.index.sections.len())
+        .flat_map(|section| (0..report.section(section).unwrap().len()).map(move |row| (section, row)));
+    all.filter(|(section, row)| is_hit(*section, *row)).map(|(section, row)| (section, row as u32)).collect()
+}
+
+#[test]
+fn every_leaf_is_found_and_no_name_of_the_format() {
+    let json = r#"{"registry_keys_set":[{"key":"HKCU\\Run","value":"x","odd":{"hidden":["deep"]}},{"key":"b"}],"files_opened":["C:\\Tëmp\\a.EXE","\u0043:\/x"]}"#;
+    assert_eq!(rows(json, r"hkcu\run"), [(0, 0)]);
+    assert_eq!(rows(json, "DEEP"), [(0, 0)]);
+    assert_eq!(rows(json, "hidden"), [(0, 0)]);
+    assert_eq!(rows(json, "key"), []);
+    assert_eq!(rows(json, "c:"), [(1, 0), (1, 1)]);
+    assert_eq!(rows(json, "c:/X"), [(1, 1)]);
+    assert_eq!(rows(json, "TËMP"), [(1, 0)]);
+    assert_eq!(rows(json, "\", \""), []);
+    assert_eq!(rows(json, "files"), []);
+}
+
+#[test]
+fn what_stands_behind_the_children_belongs_to_the_parent() {
+    let json = r#"{"processes_tree":[{"children":[{"children":[{"name":"x"}],"name":"needle"},{"name":"y"}],"name":"top needle"},{"name":"z","process_id":77}]}"#;
+    assert_eq!(rows(json, "needle"), [(0, 0), (0, 1)]);
+    assert_eq!(rows(json, "top"), [(0, 0)]);
+    assert_eq!(rows(json, "77"), [(0, 4)]);
+    assert_eq!(rows(json, "children"), []);
+    let escaped = r#"{"processes_tree":[{"child\u0072en":[{"name":"x"}],"name":"b"}]}"#;
+    assert_eq!((rows(escaped, "name"), rows(escaped, "x")), (vec![], vec![(0, 1)]));
+}
+
+#[test]
+fn the_inside_of_an_escape_is_no_text() {
+    let json = r#"{"tags":["a\tb","\u0074x","back\\there","\\u0074","\b\u006e"]}"#;
+    assert_eq!(rows(json, "t"), [(0, 1), (0, 2)].iter().copied().chain([]).collect::<Vec<_>>());
+    assert_eq!(rows(json, "u0074"), [(0, 3)]);
+    assert_eq!(rows(json, r"\"), [(0, 2), (0, 3)]);
+    assert_eq!(rows(json, "n"), [(0, 4)]);
+    assert_eq!(rows(r#"{"files_opened":["kS\u03c3b","ba\u017f~~~"]}"#, "Sσb"), [(0, 0)]);
+    assert_eq!(rows(r#"{"files_opened":["baſ~~~","\u002fé"]}"#, "bas~~~"), [(0, 0)]);
+    assert_eq!(rows(r#"{"files_opened":["\u002fé"]}"#, "/é"), [(0, 0)]);
+}
+
+#[test]
+fn pieces_and_rows_of_any_size_are_searched_whole() {
+    let long = "x".repeat(3_000_000);
+    let many: Vec<String> = (0..60_000).map(|n| format!("C:\\folder\\{n:06}\\Some.dll")).collect();
+    let json = json!({"files_opened": many, "tags": [long.clone() + "Needle", "short needle"], "modules_loaded": many});
+    let report = report(&json.to_string());
+    let pattern = Pattern::new("needle", How::default()).unwrap();
+    assert_eq!(found(&report, &pattern, 2).len(), 2);
+    for (words, count) in [("SOME.dll", 120_000), (r"\012345\s", 2), ("059999", 2), ("zz", 0)] {
+        for is_regex in [false, true] {
+            let words = if is_regex { words.replace('\\', r"\\") } else { words.to_owned() };
+            let pattern = Pattern::new(&words, How { is_regex, is_case_sensitive: false }).unwrap();
+            assert_eq!(found(&report, &pattern, 2).len(), count, "{words}");
+        }
+    }
+    let mut batches = 0;
+    let mut sink = |_: RowSet| {
+        batches += 1;
+        ControlFlow::Break(())
+    };
+    search(&report, &pattern, Scope { threads: 2, ..Scope::default() }, &mut sink).unwrap();
+    assert_eq!(batches, 1);
+}
+
+/// Letters that are written in several ways, or are another letter in another case.
+fn letter() -> impl Strategy<Value = char> {
+    prop_oneof![
+        4 => prop::sample::select("abkstuABKSTU0123\\\"/".chars().collect::<Vec<_>>()),
+        1 => prop::sample::select("\n\t\u{1}Ææσςſ\u{212a}é中😀ßİı,:[]{} ".chars().collect::<Vec<_>>()),
+    ]
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop::collection::vec(letter(), 0..12).prop_map(|letters| letters.into_iter().collect())
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf =
+        prop_oneof![3 => text().prop_map(Value::from), 1 => any::<u16>().prop_map(Value::from), 1 => Just(Value::Null)];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(text(), inner, 0..4).prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+fn process() -> impl Strategy<Value = Value> {
+    let leaf = (text(), text()).prop_map(|(name, more)| json!({"name": name, "zzz": more}));
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        // Members are written by their names' order: some stand before the children and some after.
+        (text(), text(), prop::collection::vec(inner, 0..3))
+            .prop_map(|(before, after, children)| json!({"a": before, "children": children, "name": after}))
+    })
+}
+
+/// JSON in which some characters are escaped that need not be.
+fn written(value: &Value, ways: &[u8]) -> String {
+    let plain = value.to_string();
+    let (mut out, mut is_text, mut is_escaped) = (String::new(), false, false);
+    for (n, c) in plain.chars().enumerate() {
+        let way = ways.get(n % ways.len().max(1)).copied().unwrap_or_default();
+        let is_open = is_text && !is_escaped && c != '"' && c != '\\';
+        match (is_open, way) {
+            (true, 0) => c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out += &format!("\\u{unit:04x}")),
+            (true, 1) => c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out += &format!("\\u{unit:04X}")),
+            (true, 2) if c == '/' => out += "\\/",
+            (false, 3) if !is_text && c == ',' => out += " , ",
+            _ => out.push(c),
+        }
+        is_text ^= c == '"' && !is_escaped;
+        is_escaped = is_text && c == '\\' && !is_escaped;
+    }
+    out
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn search_agrees_with_decoding_every_leaf(
+        files in prop::collection::vec(text(), 0..6),
+        keys in prop::collection::vec(value(), 0..4),
+        tree in prop::collection::vec(process(), 0..3),
+        (odd, single) in (value(), value()),
+        ways in prop::collection::vec(0_u8..12, 1..20),
+        (words, pick) in (prop::collection::vec(letter(), 1..4), any::<prop::sample::Index>()),
+    ) {
+        let json = json!({"files_opened": files, "registry_keys_set": keys, "processes_tree": tree, "odd": odd, "one": single, "tags": ["T"]});
+        let report = report(&written(&json, &ways));
+        // Words that are there, as often as words that may not be.
+        let mut words: String = words.into_iter().collect();
+        if let Some(file) = files.get(pick.index(7)).filter(|file| !file.is_empty()) {
+            words = file.chars().skip(pick.index(file.chars().count())).take(3).collect();
+        }
+        let pattern = Pattern::new(&words, How::default()).unwrap();
+        prop_assert_eq!(found(&report, &pattern, 1), naive(&report, &words), "{:?}", words);
+        let escaped = Pattern::new(&regex::escape(&words), How { is_regex: true, is_case_sensitive: true }).unwrap();
+        let exact = Pattern::new(&words, How { is_regex: false, is_case_sensitive: true }).unwrap();
+        prop_assert_eq!(found(&report, &escaped, 1), found(&report, &exact, 1), "{:?}", words);
+        // Fewer letters first: the rows that have them are all that can have more.
+        for less in [words.chars().take(1).collect::<String>(), words.clone()] {
+            let less = Pattern::new(&less, How::default()).unwrap();
+            prop_assert!(pattern.narrows(&less));
+            let within = Some(Arc::new(search_all(&report, &less, Scope::default())));
+            let more = search_all(&report, &pattern, Scope { within, ..Scope::default() });
+            prop_assert_eq!(more, search_all(&report, &pattern, Scope::default()), "{:?}", words);
+        }
+    }
+    #[test]
+    fn an_expression_agrees_with_decoding_every_leaf(
+        files in prop::collection::vec(text(), 0..6),
+        keys in prop::collection::vec(value(), 0..4),
+        tree in prop::collection::vec(process(), 0..3),
+        ways in prop::collection::vec(0_u8..12, 1..20),
+        words in prop::collection::vec(prop::collection::vec(letter(), 1..3), 2),
+        shape in prop::sample::select(vec!["AB", "A.*B", "(A|B)", "^A", "A+B?", "(?:A){1,2}", "[A]B", "A|x", "(?-i)A", "A$|B"]),
+        is_case_sensitive: bool,
+    ) {
+        let json = json!({"files_opened": files, "registry_keys_set": keys, "processes_tree": tree, "tags": ["T"]});
+        let report = report(&written(&json, &ways));
+        let [a, b] = [&words[0], &words[1]].map(|word| regex::escape(&word.iter().collect::<String>()));
+        let expression = shape.replace('A', "\u{1}").replace('B', &b).replace('\u{1}', &a);
+        let how = How { is_regex: true, is_case_sensitive };
+        // A letter may be no class of its own.
+        if let Ok(pattern) = Pattern::new(&expression, how) {
+            let naive = naive_by(&report, |text| pattern.is_match(text.as_bytes(), &mut Scratch::default()));
+            prop_assert_eq!(found(&report, &pattern, 1), naive, "{:?}", expression);
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Times single parts of the program at sizes from 50 KB to 100 MB: what is flat shall be flat, nothing faster than linear.
+//!
+//! ```text
+//! cargo bench --bench micro                 everything
+//! cargo bench --bench micro -- find         what has this word in its name
+//! ```
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stdout)]
+
+mod report;
+
+use behaview::app::message::Here;
+use behaview::app::model::Service;
+use behaview::app::{Key, Model};
+use behaview::report::compare::Matrix;
+use behaview::report::find::{How, Pattern, Scope, search};
+use behaview::report::{Body, Folds, Index, Pane, Report, RowSet};
+use behaview::runtime::{Backing, Session};
+use divan::counter::BytesCount;
+use divan::{Bencher, black_box};
+use jiff::Timestamp;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use std::ops::ControlFlow;
+use std::sync::{LazyLock, Mutex};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// Sizes of reports in bytes.
+const SIZES: [u64; 4] = [50_000, 1_000_000, 10_000_000, 99_000_000];
+
+static FOLDER: LazyLock<TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap());
+
+/// Reports that were made so far.
+static MADE: Mutex<Vec<(u64, Report)>> = Mutex::new(Vec::new());
+
+/// A report of this size, in a file, with its rows found.
+fn report(bytes: u64) -> Report {
+    let mut made = MADE.lock().unwrap();
+    if let Some((_, report)) = made.iter().find(|(known, _)| *known == bytes) {
+        return report.clone();
+    }
+    let path = report::make(FOLDER.path(), bytes).path;
+    let body = Body::on_disk(std::fs::File::open(path).unwrap()).unwrap();
+    let index = Index::of(&body).unwrap();
+    made.push((bytes, Report::new(body, index)));
+    made.last().unwrap().1.clone()
+}
+
+/// The same report in memory.
+fn at_hand(bytes: u64) -> Report {
+    let found = report(bytes);
+    Report { body: Body::in_memory(found.body.whole().unwrap()), index: found.index }
+}
+
+fn main() {
+    divan::main();
+}
+
+/// One pass over every byte, to find where each string starts.
+#[divan::bench(args = SIZES, sample_count = 10)]
+fn index(bencher: Bencher, bytes: u64) {
+    let body = at_hand(bytes).body;
+    bencher.counter(BytesCount::new(body.len())).bench(|| Index::of(black_box(&body)).unwrap());
+}
+
+mod find {
+    use super::*;
+
+    /// Words, whether they are an expression, and how common they are.
+    const SOUGHT: [(&str, bool); 8] = [
+        ("needle-at-the-end", false),
+        ("qqqqqqq", false),
+        ("software", false),
+        ("e", false),
+        ("ДОКУМЕНТЫ", false),
+        (r"needle-\w+-the", true),
+        (r"system32.*\.exe$", true),
+        (r"[xz]{3}\d*\.", true),
+    ];
+
+    fn rows(report: &Report, pattern: &Pattern, threads: usize) -> usize {
+        let mut count = 0;
+        let scope = Scope { threads, ..Scope::default() };
+        let mut sink = |rows: RowSet| {
+            count += rows.len();
+            ControlFlow::Continue(())
+        };
+        search(report, pattern, scope, &mut sink).unwrap();
+        count
+    }
+
+    fn pattern(n: usize) -> Pattern {
+        let (words, is_regex) = SOUGHT[n];
+        Pattern::new(words, How { is_regex, is_case_sensitive: false }).unwrap()
+    }
+
+    /// A report in a file, on two threads.
+    #[divan::bench(args = 0..SOUGHT.len(), sample_count = 15)]
+    fn whole(bencher: Bencher, n: usize) {
+        let (report, pattern) = (report(99_000_000), pattern(n));
+        println!("{:?}: {} rows", SOUGHT[n].0, rows(&report, &pattern, 2));
+        bencher.counter(BytesCount::new(report.body.len())).bench(|| rows(&report, &pattern, 2));
+    }
+
+    /// The same in memory, on one thread.
+    #[divan::bench(args = 0..SOUGHT.len(), sample_count = 15)]
+    fn at_hand(bencher: Bencher, n: usize) {
+        let (report, pattern) = (super::at_hand(99_000_000), pattern(n));
+        bencher.counter(BytesCount::new(report.body.len())).bench(|| rows(&report, &pattern, 1));
+    }
+
+    #[divan::bench(args = SIZES, sample_count = 15)]
+    fn growth(bencher: Bencher, bytes: u64) {
+        let (report, pattern) = (report(bytes), pattern(2));
+        bencher.counter(BytesCount::new(report.body.len())).bench(|| rows(&report, &pattern, 2));
+    }
+
+    /// Until the first rows are there.
+    #[divan::bench(args = SIZES, sample_count = 15)]
+    fn first_rows(bencher: Bencher, bytes: u64) {
+        let (report, pattern) = (report(bytes), pattern(2));
+        bencher.bench(|| {
+            let scope = Scope { pane: Some(Pane::Registry), threads: 2, ..Scope::default() };
+            let mut sink =
+                |rows: RowSet| if rows.is_empty() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+            search(&report, &pattern, scope, &mut sink).unwrap();
+        });
+    }
+}
+
+mod tree {
+    use super::*;
+
+    fn depths(bytes: u64) -> Report {
+        report(bytes)
+    }
+
+    /// One process folded and unfolded, and what is asked of the folds for a screen.
+    #[divan::bench(args = SIZES)]
+    fn fold_one(bencher: Bencher, bytes: u64) {
+        let report = depths(bytes);
+        let depths = report.tree().unwrap().1.depths();
+        let row = (0..depths.len()).rev().find(|row| depths.has_children(*row)).unwrap();
+        let mut folds = Folds::default();
+        bencher.bench_local(|| {
+            folds.fold(row, depths);
+            black_box(folds.row(folds.len(depths).saturating_sub(1)));
+            folds.unfold(row, depths);
+            black_box(folds.position(row));
+        });
+    }
+
+    /// Every process folded and unfolded.
+    #[divan::bench(args = SIZES)]
+    fn fold_all(bencher: Bencher, bytes: u64) {
+        let report = depths(bytes);
+        let depths = report.tree().unwrap().1.depths();
+        let mut folds = Folds::default();
+        bencher.bench_local(|| {
+            folds.fold_all(true, depths);
+            black_box(folds.len(depths));
+            folds.fold_all(false, depths);
+        });
+    }
+}
+
+mod matrix {
+    use super::*;
+
+    /// What is compared: every report of the same kind, but none the same.
+    fn bodies(bytes: u64) -> Vec<Option<Body>> {
+        (0..6).map(|n| Some(at_hand(bytes + n * 1_000).body)).collect()
+    }
+
+    /// One pass over the strings of six reports, on one thread: what the matrix is held to.
+    #[divan::bench(args = [50_000, 1_000_000, 10_000_000], sample_count = 10)]
+    fn pass(bencher: Bencher, bytes: u64) {
+        let bodies = bodies(bytes);
+        bencher.bench(|| bodies.iter().flatten().map(|body| Index::of(body).unwrap().sections.len()).sum::<usize>());
+    }
+
+    /// The matrix of six reports.
+    #[divan::bench(args = [50_000, 1_000_000, 10_000_000], sample_count = 10)]
+    fn of(bencher: Bencher, bytes: u64) {
+        let bodies = bodies(bytes);
+        bencher.bench(|| Matrix::of(&bodies).unwrap().items().len());
+    }
+}
+
+mod frame {
+    use super::*;
+
+    /// The whole screen with a report in it, drawn into cells.
+    fn session(bytes: u64) -> Session<TestBackend> {
+        let clock = || Timestamp::UNIX_EPOCH;
+        let mut model = Model::new(Service::default(), clock());
+        let here = Here { received: clock(), body: report(bytes).body, unkept: None };
+        let first = model.open_document("bench".to_owned(), vec![(None, here)]);
+        let terminal = Terminal::new(TestBackend::new(120, 40)).unwrap();
+        let mut session = Session::new(terminal, model, Backing::Document, clock).unwrap();
+        session.begin(first);
+        assert!(session.run_until_idle(Duration::from_secs(60)).unwrap());
+        session.press(Key::Char('4'));
+        session
+    }
+
+    fn key(bencher: Bencher, bytes: u64, key: Key) {
+        let mut session = session(bytes);
+        bencher.bench_local(|| {
+            session.press(key);
+            session.draw().unwrap();
+        });
+    }
+
+    #[divan::bench(args = SIZES)]
+    fn row_down(bencher: Bencher, bytes: u64) {
+        key(bencher, bytes, Key::Char('j'));
+    }
+
+    #[divan::bench(args = SIZES)]
+    fn page_down(bencher: Bencher, bytes: u64) {
+        key(bencher, bytes, Key::Ctrl('f'));
+    }
+
+    #[divan::bench(args = SIZES)]
+    fn to_the_end(bencher: Bencher, bytes: u64) {
+        key(bencher, bytes, Key::Char('G'));
+    }
+}
