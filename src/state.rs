@@ -51,7 +51,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state").join(FILE);
         assert_eq!(read(&path), (Remembered::default(), None));
-        let remembered = Remembered { sizes: Sizes { list: Some(30), ..Sizes::default() }, ..Remembered::default() };
+        let mut remembered = Remembered::default();
+        remembered.sizes = Sizes { list: Some(30), ..Sizes::default() };
         write(&remembered, &path).unwrap();
         assert_eq!(read(&path), (remembered, None));
         std::fs::write(&path, "{\"sizes\": 7}").unwrap();

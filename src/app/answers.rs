@@ -4,7 +4,7 @@ use super::answer::AnswerTree;
 use super::asks::last_days;
 use super::list::{Entry, Next};
 use super::message::{Effect, Failure, HeldPage, HeldReport, Here, Opening};
-use super::model::{Focus, Model};
+use super::model::Model;
 use super::overlay::Overlay;
 use super::palette::Prompt;
 use super::sheet::Sheet;
@@ -49,28 +49,32 @@ impl Model {
     pub(super) fn answered(&mut self, request: &Request, result: Result<Here, Failure>) -> Vec<Effect> {
         let mut effects = self.ended(request);
         let Request::Behaviour { identifier } = request else { return effects };
-        let focus_on_it =
-            self.batch.is_none() && self.focus == Focus::List && self.chosen().is_some_and(|e| e.here().is_none());
+        let chosen = self.chosen().filter(|chosen| chosen.identifier.as_ref() == Some(identifier));
+        let (is_chosen, is_new) = (chosen.is_some(), chosen.is_some_and(|chosen| chosen.here().is_none()));
         let mut stops_batch = false;
         let Some(entry) = self.list.as_mut().and_then(|list| list.entry_mut(identifier)) else { return effects };
         match result {
             Ok(here) => {
                 let unkept = here.unkept.clone();
-                entry.take(here);
+                let arrived = entry.take_arrived(here, is_chosen);
+                effects.extend(arrived.into_iter().flat_map(|opening| self.known_whole(opening)));
                 if let Some(why) = unkept {
                     self.warn(format!("The report is here, but could not be kept: {why}"));
                 }
                 effects.extend(self.show_chosen());
                 effects.extend(self.compare_anew());
-                let is_chosen = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
-                if focus_on_it && is_chosen && self.overlay.is_none() {
-                    self.enter_group();
+                if is_new && arrived.is_none() {
+                    self.turn_to(identifier);
                 }
             }
             Err(failure) => {
                 stops_batch = true;
                 let is_held = entry.here().is_some();
+                let was_arriving = entry.forget_arriving();
                 entry.failure = Some(failure.clone());
+                if was_arriving {
+                    self.turn_back();
+                }
                 if is_held {
                     self.warn(format!("{} {} The held report stays.", failure.what, failure.cost));
                 }
@@ -229,12 +233,7 @@ impl Model {
 
     pub(super) fn indexed(&mut self, opening: Opening, batch: Batch) -> Vec<Effect> {
         let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) else { return Vec::new() };
-        open.report.absorb(batch);
-        for (pane, state) in &mut open.panes {
-            if state.folds.any() || !state.sieve().is_open() {
-                state.refresh(&open.report, *pane);
-            }
-        }
+        open.absorb(batch);
         let index = &open.report.index;
         let (is_complete, is_json, is_cut) = (index.is_complete, index.is_json, index.is_cut);
         if is_complete && !is_json {
@@ -245,11 +244,14 @@ impl Model {
             self.say("This document is no behaviour report. All that it holds stands in the pane Other.");
             self.focus_pane(Pane::Other);
         }
-        if is_complete {
-            self.tell_verdict(opening);
-            self.leave_empty_pane(opening);
-        }
-        if is_complete { self.to_be_judged(opening) } else { Vec::new() }
+        if is_complete { self.known_whole(opening) } else { Vec::new() }
+    }
+
+    /// Takes to what can be said of a report only once all of its rows are known.
+    fn known_whole(&mut self, opening: Opening) -> Vec<Effect> {
+        self.tell_verdict(opening);
+        self.leave_empty_pane(opening);
+        self.to_be_judged(opening)
     }
 
     /// Notes the verdict of a report that is known whole now.

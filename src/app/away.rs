@@ -193,6 +193,10 @@ impl Model {
     pub(super) fn find_indicators(&mut self) -> Vec<Effect> {
         let Some(open) = self.open() else { return Vec::new() };
         let (opening, body) = (open.opening, open.report.body.clone());
+        if open.coming.is_some() {
+            self.say("The report is still coming: press it again once it is here.");
+            return Vec::new();
+        }
         if open.indicators.is_some() {
             return self.show_indicators(opening);
         }

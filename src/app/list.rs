@@ -2,6 +2,7 @@
 
 use super::message::{Failure, HeldPage, HeldReport, Here, Opening};
 use super::panes::{PaneState, Scroll};
+use crate::report::body::Body;
 use crate::report::identifier::{Identifier, Parts, Sha256};
 use crate::report::page::{Page, PageEntry};
 use crate::report::rules::Marks;
@@ -88,6 +89,8 @@ pub struct OpenReport {
     pub opening: Opening,
     /// The report, as far as it is indexed.
     pub report: Report,
+    /// How many bytes have been read of a report that is still coming; none for one that is here.
+    pub coming: Option<u64>,
     /// Why it cannot be read, if so.
     pub unreadable: Option<String>,
     /// How each pane is looked at.
@@ -101,12 +104,13 @@ pub struct OpenReport {
 impl OpenReport {
     /// A report of which nothing is indexed yet; these rows of its process tree are folded.
     #[must_use]
-    pub fn new(opening: Opening, here: &Here, folded: &[u32]) -> Self {
+    pub fn new(opening: Opening, body: Body, folded: &[u32]) -> Self {
         let tree = PaneState::folded(folded);
         let panes = if folded.is_empty() { HashMap::new() } else { HashMap::from([(Pane::Processes, tree)]) };
         Self {
             opening,
-            report: Report::unread(here.body.clone()),
+            report: Report::unread(body),
+            coming: None,
             unreadable: None,
             panes,
             indicators: None,
@@ -205,7 +209,9 @@ impl List {
     pub(super) fn leave_unfinished(&mut self) -> bool {
         let chosen = self.scroll.cursor;
         let others = self.entries.iter_mut().enumerate().filter(|(place, _)| *place != chosen);
-        let is_unfinished = |open: &mut OpenReport| open.unreadable.is_none() && !open.report.index.is_complete;
+        let is_unfinished = |open: &mut OpenReport| {
+            open.unreadable.is_none() && open.coming.is_none() && !open.report.index.is_complete
+        };
         others.filter_map(|(_, entry)| entry.open.take_if(is_unfinished)).count() > 0
     }
 
@@ -322,7 +328,6 @@ impl List {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::body::Body;
 
     fn page(json: &str) -> HeldPage {
         let body = Body::in_memory(json.as_bytes().to_vec());

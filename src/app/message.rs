@@ -26,6 +26,7 @@ use crate::request::{Quote, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -49,6 +50,11 @@ pub enum Message {
     Paste(String),
     /// The terminal has this size.
     Resize(Size),
+    /// The terminal has said what stands behind the text.
+    Background {
+        /// Whether it is light.
+        is_light: bool,
+    },
     /// Time has passed while something is under way.
     Tick,
     /// Files that were opened before.
@@ -123,6 +129,17 @@ pub enum Message {
         bytes: u64,
         /// Bytes in all, where they were announced.
         total: Option<u64>,
+    },
+    /// Rows of a report have come, the rest of which is still to come.
+    Arriving {
+        /// The question.
+        request: Request,
+        /// What has come of the report.
+        body: Body,
+        /// The part of it in which these rows were found.
+        read: Range<u64>,
+        /// The rows.
+        batch: Batch,
     },
     /// A call has ended.
     Answered {
@@ -334,8 +351,10 @@ pub enum Effect {
     CountHashes(PathBuf),
     /// Find the files that were opened before.
     FindRecent,
-    /// Find what is held of a file, and note that it was opened.
+    /// Find what is held of a file.
     Recall(Sha256),
+    /// Note that a file was opened.
+    NoteOpened(Sha256),
     /// Find what is held of a file that is compared with.
     RecallBeside(Sha256),
     /// Compare reports; none where one is not held.
@@ -455,6 +474,11 @@ pub enum Effect {
     Aside,
     /// Take the terminal over once more, and draw all of it.
     TakeBack,
+    /// Draw in colours that suit the terminal's background.
+    Suit {
+        /// Whether it is light.
+        is_light: bool,
+    },
     /// End the program.
     Quit,
 }

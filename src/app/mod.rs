@@ -8,6 +8,7 @@
 
 pub mod answer;
 mod answers;
+mod arriving;
 pub mod artefacts;
 pub mod asks;
 pub mod away;

@@ -51,6 +51,7 @@ impl Model {
             Message::Drawn(frame) => self.drawn(frame),
             Message::Paste(text) => self.paste(&text),
             Message::Resize(size) => self.resized(size),
+            Message::Background { is_light } => vec![Effect::Suit { is_light }],
             Message::Tick => self.next_in_batch(),
             Message::Recent(recent) => self.only(|model| model.recent = recent),
             Message::Recalled { file, pages, reports } => self.recalled_and_jump(&file, pages, reports),
@@ -62,6 +63,7 @@ impl Model {
             Message::Sifted { number, sought, found } => self.sifted(number, &sought, found),
             Message::Notes { file, notes } => self.take_notes(&file, notes),
             Message::Received { request, bytes, total } => self.received(&request, bytes, total),
+            Message::Arriving { request, body, read, batch } => self.arriving(&request, body, read, batch),
             Message::Answered { request, result } => self.answered(&request, result),
             Message::Told { request, result } => self.told(&request, result),
             Message::Used { request, result } => self.used(&request, result),
@@ -287,7 +289,7 @@ impl Model {
         if let Remote::Here(here) = &entry.report {
             let body = here.body.clone();
             let folded = entry.identifier.as_ref().map_or(&[][..], |report| self.remembered.rows(report));
-            entry.open = Some(OpenReport::new(opening, here, folded));
+            entry.open = Some(OpenReport::new(opening, body.clone(), folded));
             effects.push(Effect::Index { opening, body });
         }
         effects
@@ -309,7 +311,7 @@ impl Model {
         self.note_folds();
         self.list = Some(List::unasked(file.clone()));
         self.notes = Notes::default();
-        vec![Effect::Recall(file)]
+        vec![Effect::Recall(file.clone()), Effect::NoteOpened(file)]
     }
 
     /// Back to the start screen.

@@ -1,9 +1,8 @@
 //! How commands for scripts ask: by the one gate, with progress for people, and a word on what it has cost.
 
 use super::Setup;
-use crate::gate::{Answer, Gate, GateError};
+use crate::gate::{Answer, Gate, GateError, Received};
 use crate::request::Request;
-use crate::service::Received;
 use crate::text::Untrusted;
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
@@ -23,7 +22,7 @@ pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Resu
     let Setup { gate, entitled, .. } = setup;
     let quote = request.clone().quote(entitled);
     let meter = Meter::default();
-    let progress = |received| meter.tell(received);
+    let progress = |received| meter.tell(&received);
     let answer = if refresh { gate.ask(&quote, &progress).await } else { gate.get(&quote, &progress).await };
     drop(meter);
     if let Some(why) = answer.as_ref().ok().and_then(|answer| answer.unkept.as_ref()) {
@@ -43,15 +42,16 @@ impl Meter {
     /// How often it tells.
     const PACE: Duration = Duration::from_millis(200);
 
-    fn tell(&self, received: Received) {
+    fn tell(&self, received: &Received) {
+        let Received::Bytes { bytes, total } = received else { return };
         let mut to = std::io::stderr();
         let Ok(mut told) = self.0.lock() else { return };
         if !to.is_terminal() || told.is_some_and(|told| told.elapsed() < Self::PACE) {
             return;
         }
         *told = Some(Instant::now());
-        let total = received.total.map(|total| format!(" of {}", crate::text::bytes(total))).unwrap_or_default();
-        let _ = write!(to, "\r{}{total}\x1b[K\r", crate::text::bytes(received.bytes));
+        let total = total.map(|total| format!(" of {}", crate::text::bytes(total))).unwrap_or_default();
+        let _ = write!(to, "\r{}{total}\x1b[K\r", crate::text::bytes(*bytes));
     }
 }
 

@@ -245,9 +245,11 @@ fn short(session: &str) -> String {
 
 fn app(sha256: Option<&str>, common: &Common) -> anyhow::Result<()> {
     let file = sha256.map(parse_sha256).transpose()?;
-    let display = display::display(&common.config()?.1);
+    let (folders, config) = common.config()?;
+    let display = display::display(&config);
     runtime::attended(display)?;
-    match run_app(Setup::of(common, Spending::default())?, display, file, false, Signals::listen()?)? {
+    let setup = Setup::of(common, &folders, &config, Spending::default())?;
+    match run_app(setup, display, file, false, Signals::listen()?)? {
         Exit::Demo => demo::Demo::default().run(common),
         other => exit::of_app(other),
     }
@@ -367,17 +369,17 @@ fn setup(common: &Common) -> anyhow::Result<Setup> {
 
 /// The same, with what the command line says of spending.
 fn setup_to_spend(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
-    let setup = Setup::of(common, spending)?;
+    let (folders, config) = common.config()?;
+    let setup = Setup::of(common, &folders, &config, spending)?;
     store::say(&setup.remarks);
     Ok(setup)
 }
 
 impl Setup {
     /// What config and command line name. A dry run sends nothing, whatever happens.
-    fn of(common: &Common, spending: Spending) -> anyhow::Result<Self> {
-        let (folders, config) = common.config()?;
+    fn of(common: &Common, folders: &Folders, config: &Config, spending: Spending) -> anyhow::Result<Self> {
         let (profile, session) = (config.profile(None)?, session());
-        let log = common.open_log(&folders, &config, &session);
+        let log = common.open_log(folders, config, &session);
         log.write(
             Level::Info,
             "run",
@@ -387,13 +389,13 @@ impl Setup {
         let is_offline = config.is_offline() || spending.dry_run;
         let credential = if is_offline { None } else { config.credential()? };
         let client = Client::new(profile, credential)?;
-        let (store, remarks) = store::open(&folders, &config)?;
+        let (store, remarks) = store::open(folders, config)?;
         let gate = Gate::new(Arc::new(store), client, session, crate::clock::now)
             .with_budget(config.budget().at_most(spending.max_cost))
             .with_offline(is_offline)
             .with_log(log);
         let (entitled, confirm_above) = (config.entitlements(), config.confirm_above());
-        let state = state_file(&folders, &config);
+        let state = state_file(folders, config);
         Ok(Self { gate, entitled, confirm_above, keys: config.keymap(), state, remarks })
     }
 }

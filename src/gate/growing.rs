@@ -1,8 +1,7 @@
 //! Artefacts: put into the store as they come, in bounded memory, and gone on with where an earlier call ended.
 
-use super::{Answer, Gate, GateError, Progress};
+use super::{Answer, Gate, GateError, Progress, Received};
 use crate::request::{Artefact, Request};
-use crate::service::Received;
 use crate::service::client::{Sink, Taken};
 use crate::service::error::{ServiceError, Unusable};
 use crate::store::{AnswerId, BLOCK, Growing, Store, StoreError};
@@ -130,7 +129,7 @@ impl Grower<'_> {
         }
         self.gathered.extend_from_slice(new);
         self.at += piece.len() as u64;
-        (self.progress)(Received { bytes: self.at, total: self.total });
+        (self.progress)(Received::Bytes { bytes: self.at, total: self.total });
         if self.gathered.len() >= GATHERED { self.write_down(false).await } else { Ok(()) }
     }
 

@@ -68,7 +68,7 @@ pub fn import(store: &Store, profile: &str, import: &Import<'_>) -> Result<Outco
     let report = Report::new(import.body.clone(), Index::of(import.body)?);
     let identifier = report.identifier().ok_or_else(|| no_report(&report))?;
     let request = Request::Behaviour { identifier: identifier.clone() };
-    reading::read(&request, import.body)?;
+    reading::read(&request, import.body, None)?;
     if !report.index.is_attributed {
         return Err(ImportError::Empty);
     }

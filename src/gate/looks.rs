@@ -3,8 +3,10 @@
 use super::Gate;
 use crate::quota::audit::{Look, Reading};
 use crate::quota::{Balances, Holder, Period, Unit};
+use crate::report::Body;
 use crate::request::Request;
 use jiff::Timestamp;
+use tokio::sync::Notify;
 
 /// The counters that are written down: those whose ends are documented, of the unit that calls are counted in.
 const KEPT: [(Unit, Period); 2] = [(Unit::Request, Period::Daily), (Unit::Request, Period::Monthly)];
@@ -21,14 +23,14 @@ impl Gate {
     /// One that fails explains nothing.
     pub(super) async fn look_before(&self) {
         let Some(look) = self.begin_look().await else { return };
-        if let Ok(reply) = self.client.send(&Request::Quotas, &|_| {}).await {
-            self.note_look(look, (self.clock)(), &reply).await;
+        if let Ok(reply) = self.gather(&Request::Quotas, &|_| {}, &Notify::new()).await {
+            self.note_look(look, (self.clock)(), &reply.body).await;
         }
     }
 
     /// Writes down what a look found, and settles what it explains. One that cannot be written explains nothing.
-    pub(super) async fn note_look(&self, mut look: Look, received: Timestamp, answer: &[u8]) {
-        let Ok(balances) = Balances::parse(answer) else { return };
+    pub(super) async fn note_look(&self, mut look: Look, received: Timestamp, answer: &Body) {
+        let Some(balances) = answer.whole().ok().and_then(|bytes| Balances::parse(&bytes).ok()) else { return };
         look.received = received;
         look.readings = readings(&balances);
         let (profile, session) = (self.profile().to_owned(), self.session.clone());

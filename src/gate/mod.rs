@@ -8,6 +8,7 @@
 //! cannot hide a cost, and a mistake in reading cannot cost a second call. What the free quota details say is written down too,
 //! and settles what the answers could not.
 
+mod arriving;
 mod growing;
 pub mod import;
 mod looks;
@@ -18,14 +19,17 @@ use crate::quota::audit::Look;
 use crate::quota::{Allowed, Budget, OverBudget, Settled, Spent};
 use crate::report::Body;
 use crate::request::{Quote, Request};
+use crate::service::Client;
 use crate::service::error::ServiceError;
-use crate::service::{Client, Received};
 use crate::store::{Entry, HeldAnswer, Keep, LedgerId, Reserved, Settlement, Store, StoreError};
 use jiff::Timestamp;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::sync::Notify;
+
+use arriving::Gathered;
+pub use arriving::{Received, Rows};
 
 /// Asks the service, and remembers what was asked, what it cost and what came.
 pub struct Gate {
@@ -42,7 +46,7 @@ pub struct Gate {
 /// Where the time comes from, so that a test can stop it.
 pub type Clock = fn() -> Timestamp;
 
-/// Told of each piece of an answer that comes.
+/// Told of what has come of an answer.
 pub type Progress<'a> = &'a (dyn Fn(Received) + Send + Sync);
 
 /// An answer that was paid for, or was free.
@@ -248,7 +252,8 @@ impl Gate {
         let Some(key) = request.holding_key() else { return Ok(None) };
         while let Some(held) = self.store.answer(self.profile(), &key)? {
             // A run that ended between keeping and reading leaves bytes that nobody has looked at.
-            if held.is_read || reading::accept(&self.store, self.profile(), request, held.id, &held.body).is_ok() {
+            if held.is_read || reading::accept(&self.store, self.profile(), request, held.id, &held.body, None).is_ok()
+            {
                 return Ok(Some(held));
             }
             // Once more, and heard this time: an answer that cannot be set aside would be found again for ever.
@@ -363,17 +368,13 @@ impl Gate {
         progress: Progress<'_>,
         given_up: &Notify,
     ) -> Result<Result<Answer, ServiceError>, GateError> {
-        let sent = tokio::select! {
-            biased;
-            () = given_up.notified() => Err(ServiceError::GivenUp),
-            sent = self.client.send(request, progress) => sent,
-        };
+        let gathered = self.gather(request, progress, given_up).await;
         let received = (self.clock)();
-        if let (Some(look), Ok(reply)) = (look, &sent) {
-            self.note_look(look, received, reply).await;
+        if let (Some(look), Ok(gathered)) = (look, &gathered) {
+            self.note_look(look, received, &gathered.body).await;
         }
-        match sent {
-            Ok(reply) => self.take(request, received, reply).await,
+        match gathered {
+            Ok(gathered) => self.take(request, received, gathered).await,
             Err(error) => Ok(Err(error)),
         }
     }
@@ -423,16 +424,16 @@ impl Gate {
         &self,
         request: &Request,
         received: Timestamp,
-        bytes: Vec<u8>,
+        Gathered { body, index }: Gathered,
     ) -> Result<Result<Answer, ServiceError>, GateError> {
         let (profile, request) = (self.profile().to_owned(), request.clone());
         self.work(move |store| match request.holding_key() {
-            None => Ok(Answer { received, body: Body::in_memory(bytes), unkept: None }),
-            Some(key) => match store.keep(&profile, &key, received, &bytes) {
-                Ok(id) => reading::read_kept(store, &profile, &request, id, received, bytes),
+            None => Ok(Answer { received, body, unkept: None }),
+            Some(key) => match store.keep(&profile, &key, received, &body) {
+                Ok(id) => reading::read_kept(store, &profile, &request, id, received, Gathered { body, index }),
                 Err(error) => {
-                    let body = Body::in_memory(bytes);
-                    reading::read(&request, &body).map(|_| Answer { received, body, unkept: Some(error.to_string()) })
+                    let read = reading::read(&request, &body, index);
+                    read.map(|_| Answer { received, body, unkept: Some(error.to_string()) })
                 }
             },
         })

@@ -1,6 +1,7 @@
 //! Reading an answer after it is kept: whether it answers the question, which reports it brought, what became of the call.
 
 use super::Answer;
+use super::arriving::Gathered;
 use crate::quota::Outcome;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Kind, Raw};
@@ -45,10 +46,9 @@ pub(super) fn read_kept(
     request: &Request,
     id: AnswerId,
     received: Timestamp,
-    bytes: Vec<u8>,
+    Gathered { body, index }: Gathered,
 ) -> Result<Answer, ServiceError> {
-    let body = Body::in_memory(bytes);
-    let Accepted { unmarked, index } = accept(store, profile, request, id, &body)?;
+    let Accepted { unmarked, index } = accept(store, profile, request, id, &body, index)?;
     // From here on the bytes in the store serve, and those in memory are let go.
     let held = request.holding_key().and_then(|key| store.answer(profile, &key).ok().flatten());
     let body = held.filter(|held| held.id == id).map_or(body, |held| held.body);
@@ -73,8 +73,9 @@ pub(super) fn accept(
     request: &Request,
     id: AnswerId,
     body: &Body,
+    index: Option<Index>,
 ) -> Result<Accepted, ServiceError> {
-    match read(request, body) {
+    match read(request, body, index) {
         Ok((brought, index)) => Ok(Accepted { unmarked: store.accept(profile, id, &brought).err(), index }),
         Err(error) => {
             let _ = store.set_aside(id);
@@ -97,10 +98,14 @@ fn brought(page: Page, file: &Sha256) -> Vec<Brought> {
     reports.collect()
 }
 
-/// Whether a body answers the request, and which reports it brought; with where its rows start.
-pub(super) fn read(request: &Request, body: &Body) -> Result<(Vec<Brought>, Index), ServiceError> {
+/// Whether a body answers the request, and which reports it brought; with where its rows start, if that is not known yet.
+pub(super) fn read(
+    request: &Request,
+    body: &Body,
+    index: Option<Index>,
+) -> Result<(Vec<Brought>, Index), ServiceError> {
     let unusable = |why: Unusable| Err(ServiceError::Unusable(why));
-    let index = Index::of(body).map_err(|error| ServiceError::Lost(error.to_string()))?;
+    let index = index.map_or_else(|| Index::of(body), Ok).map_err(|error| ServiceError::Lost(error.to_string()))?;
     if !index.is_json {
         return unusable(Unusable::NotJson(looks_like_a_page(body)));
     }

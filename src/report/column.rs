@@ -65,12 +65,14 @@ impl<T: Number> Column<T> {
         Self { kept: Some(bytes), here: Vec::new() }
     }
 
+    #[inline(always)]
     pub(super) fn len(&self) -> usize {
         let kept = |bytes: &Body| usize::try_from(bytes.len() / T::SIZE).unwrap_or(usize::MAX);
         self.kept.as_ref().map_or(self.here.len(), kept)
     }
 
     /// A number; none past the end, or where it cannot be read.
+    #[inline(always)]
     pub(super) fn get(&self, row: usize) -> Option<T> {
         match self.kept {
             None => self.here.get(row).copied(),
@@ -90,6 +92,7 @@ impl<T: Number> Column<T> {
         Ok(Cow::Owned(bytes.chunks_exact(size).map(T::read).collect()))
     }
 
+    #[inline(always)]
     pub(super) fn push(&mut self, number: T) {
         self.here().push(number);
     }

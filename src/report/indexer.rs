@@ -129,6 +129,7 @@ impl Layout {
     }
 
     /// Notes a value that starts, and says what place it opens; `object` is none for a value that opens nothing.
+    #[inline(always)]
     fn enter(&mut self, at: u32, object: Option<bool>) -> Place {
         match self.places.last() {
             None => self.enter_document(object),
@@ -256,6 +257,7 @@ impl Layout {
         if object == Some(true) { Place::Process } else { Place::Deep }
     }
 
+    #[inline(always)]
     fn push_row(&mut self, at: u32) {
         self.rows = self.rows.saturating_add(1);
         if let Some(section) = self.found.sections.last_mut() {

@@ -80,6 +80,7 @@ impl Scanner {
     }
 
     /// Bytes outside of strings and words, as far as the next of them.
+    #[inline(always)]
     fn between(&mut self, bytes: &[u8], sink: &mut impl FnMut(u64, Event<'_>)) -> usize {
         for (byte, at) in bytes.iter().zip(self.at..) {
             match byte {
@@ -129,6 +130,7 @@ impl Scanner {
         }
     }
 
+    #[inline(always)]
     fn text(&mut self, bytes: &[u8], name: bool, escaped: bool, sink: &mut impl FnMut(u64, Event<'_>)) -> usize {
         let Some(end) = closing_quote(bytes, escaped) else {
             self.keep_name(name, bytes);
@@ -151,6 +153,7 @@ impl Scanner {
         }
     }
 
+    #[inline(always)]
     fn word(&mut self, bytes: &[u8]) -> usize {
         let end = bytes.iter().position(|byte| is_delimiter(*byte));
         if end.is_some() {
@@ -163,11 +166,13 @@ impl Scanner {
 /// Where the text that `bytes` go on with ends; `escaped` says that a backslash stands before them.
 ///
 /// Quotes are looked for, and backslashes only before them: paths are full of backslashes.
+#[inline(always)]
 fn closing_quote(bytes: &[u8], escaped: bool) -> Option<usize> {
     memchr_iter(b'"', bytes).find(|at| !is_escaped(bytes, *at, escaped))
 }
 
 /// Whether an odd number of backslashes stands before a place.
+#[inline(always)]
 fn is_escaped(bytes: &[u8], at: usize, escaped: bool) -> bool {
     let before = bytes.get(..at).unwrap_or_default();
     let run = before.iter().rev().take_while(|byte| **byte == b'\\').count();
@@ -311,6 +316,7 @@ fn end_of(bytes: &[u8]) -> usize {
     end.unwrap_or(bytes.len())
 }
 
+#[inline(always)]
 fn text_end(bytes: &[u8]) -> Option<usize> {
     closing_quote(bytes.get(1..)?, false).map(|end| end + 2)
 }

@@ -10,6 +10,7 @@
 //! Nothing here holds the report as values: a row is decoded when it is looked at, so a report of a million rows costs
 //! a few bytes a row.
 
+pub mod arriving;
 pub mod attributes;
 pub mod body;
 mod column;
@@ -35,6 +36,7 @@ mod stream;
 pub mod tree;
 pub mod verdict;
 
+pub use arriving::Arriving;
 pub use attributes::{ATTRIBUTES, Attribute, Pane};
 pub use body::Body;
 pub use folds::Folds;

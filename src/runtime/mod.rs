@@ -43,8 +43,8 @@ use std::time::{Duration, Instant};
 /// How often the screen is drawn while something is under way and nothing else happens.
 const TICK: Duration = Duration::from_millis(250);
 
-/// How often it is looked whether what could wait can begin.
-const SOON: Duration = Duration::from_millis(20);
+/// How long the first frame waits for what is held or read: one frame is there sooner than two.
+const FIRST_DATA: Duration = Duration::from_millis(10);
 
 /// How a run of the app ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,8 +91,10 @@ pub struct Session<B: Backend> {
     /// Frames drawn so far.
     frames: Arc<AtomicU64>,
     clipboard: (Way, Box<dyn Write + Send>),
-    /// What is to be done once there is something to look at: the first screen does not wait for the network.
-    later: Vec<Effect>,
+    /// What is begun behind the next frame: that one needs nothing of it.
+    behind: Vec<Effect>,
+    /// Whether the screen shows the state as it is.
+    is_drawn: bool,
 }
 
 impl<B: Backend> Session<B>
@@ -106,10 +108,24 @@ where
     pub fn new(terminal: Terminal<B>, model: Model, backing: Backing, clock: Clock) -> std::io::Result<Self> {
         let (outbox, inbox) = std::sync::mpsc::channel();
         let performer = Performer::new(backing, outbox.clone())?;
-        let (look, later, frames) = (Look::default(), Vec::new(), Arc::default());
+        let (look, behind, frames) = (Look::default(), Vec::new(), Arc::default());
         let clipboard = (Way::default(), Box::new(std::io::sink()) as Box<dyn Write + Send>);
-        let (exit, turn) = (None, None);
-        Ok(Self { terminal, look, model, performer, outbox, inbox, clock, exit, turn, frames, clipboard, later })
+        let (exit, turn, is_drawn) = (None, None, false);
+        Ok(Self {
+            terminal,
+            look,
+            model,
+            performer,
+            outbox,
+            inbox,
+            clock,
+            exit,
+            turn,
+            frames,
+            clipboard,
+            behind,
+            is_drawn,
+        })
     }
 
     /// The same session, which copies by way of the terminal behind `out`.
@@ -132,12 +148,13 @@ where
 
     /// The state, to be set up.
     pub fn model_mut(&mut self) -> &mut Model {
+        self.is_drawn = false;
         &mut self.model
     }
 
     /// Draws in this look from now on.
     pub fn set_look(&mut self, look: Look) {
-        self.look = look;
+        (self.look, self.is_drawn) = (look, false);
     }
 
     /// The terminal.
@@ -159,8 +176,24 @@ where
 
     /// Performs what is to be done before the first message.
     pub fn begin(&mut self, effects: Vec<Effect>) {
-        self.later = self.model.start();
+        self.behind = self.model.start();
         self.perform(effects);
+    }
+
+    /// Takes in what the first frame is to show, if it comes soon: what is held of a file, and the first rows of its report.
+    fn gather(&mut self) {
+        let deadline = Instant::now() + FIRST_DATA;
+        loop {
+            // What is finished has sent what it had to say.
+            let left = deadline.saturating_duration_since(Instant::now());
+            let patience = if self.performer.is_idle() { Duration::ZERO } else { left };
+            let Ok(message) = self.inbox.recv_timeout(patience) else { return };
+            let brings_report = matches!(message, Message::Recalled { .. });
+            self.take(message);
+            if !brings_report || self.model.open().is_none() {
+                return;
+            }
+        }
     }
 
     /// How many frames have been drawn, to be read by whoever listens to the keyboard: a key counts as an answer to what was
@@ -170,11 +203,10 @@ where
         Arc::clone(&self.frames)
     }
 
-    /// Performs what could wait, if nothing is under way that is waited for.
-    fn begin_later(&mut self) {
-        if self.performer.is_idle() {
-            let effects = std::mem::take(&mut self.later);
-            self.perform(effects);
+    /// Begins what was to wait for a frame.
+    fn begin_behind(&mut self) {
+        for effect in std::mem::take(&mut self.behind) {
+            self.performer.perform(effect);
         }
     }
 
@@ -184,10 +216,11 @@ where
     pub fn run(&mut self) -> Turn {
         let mut gone_since = None;
         loop {
-            if gone_since.is_none() && self.draw().is_err() {
+            if gone_since.is_none() && !self.is_drawn && self.draw().is_err() {
                 gone_since = Some(Instant::now());
                 self.take(Message::Quit);
             }
+            self.begin_behind();
             if let Some(exit) = self.exit {
                 return Turn::Ended(exit);
             }
@@ -197,7 +230,6 @@ where
             if gone_since.is_some_and(|since| since.elapsed() > signals::LAST_WAIT) {
                 return Turn::Ended(Exit::Done);
             }
-            self.begin_later();
             match self.next_message() {
                 Ok(message) => self.take(message),
                 Err(_) => return Turn::Ended(Exit::Done),
@@ -210,11 +242,10 @@ where
 
     /// Waits for a message; a tick while something is under way, so that waiting is seen to go on.
     fn next_message(&self) -> Result<Message, RecvError> {
-        if !self.model.is_waiting() && self.later.is_empty() {
+        if !self.model.is_waiting() {
             return self.inbox.recv();
         }
-        let patience = if self.later.is_empty() { TICK } else { SOON };
-        match self.inbox.recv_timeout(patience) {
+        match self.inbox.recv_timeout(TICK) {
             Ok(message) => Ok(message),
             Err(RecvTimeoutError::Timeout) => Ok(Message::Tick),
             Err(RecvTimeoutError::Disconnected) => Err(RecvError),
@@ -234,14 +265,15 @@ where
     pub fn run_until_idle(&mut self, patience: Duration) -> Result<bool, B::Error> {
         let deadline = Instant::now() + patience;
         loop {
-            self.begin_later();
+            self.begin_behind();
             let was_idle = self.performer.is_idle();
             while let Ok(message) = self.inbox.try_recv() {
                 self.take(message);
             }
-            if was_idle && self.performer.is_idle() || Instant::now() > deadline {
+            let is_idle = was_idle && self.performer.is_idle() && self.behind.is_empty();
+            if is_idle || Instant::now() > deadline {
                 self.draw()?;
-                return Ok(was_idle);
+                return Ok(is_idle);
             }
             if let Ok(message) = self.inbox.recv_timeout(Duration::from_millis(20)) {
                 self.take(message);
@@ -284,11 +316,13 @@ where
             frames.store(frame, Ordering::SeqCst);
         })?;
         self.take(Message::Drawn(frame));
+        self.is_drawn = true;
         Ok(())
     }
 
     /// Takes it that the terminal shows nothing of what was drawn.
     fn draw_anew(&mut self) {
+        self.is_drawn = false;
         // A terminal that is gone shows at the next drawing.
         let _ = self
             .terminal
@@ -298,6 +332,7 @@ where
 
     /// Takes a message in.
     pub fn take(&mut self, message: Message) {
+        self.is_drawn = false;
         let effects = self.model.update(message, (self.clock)());
         self.perform(effects);
     }
@@ -321,6 +356,8 @@ where
                 Effect::Demo => self.exit = Some(Exit::Demo),
                 Effect::Aside => self.turn = Some(Turn::Aside),
                 Effect::TakeBack => self.turn = Some(Turn::Resumed),
+                Effect::Suit { is_light } => self.look = self.look.on(is_light),
+                later @ (Effect::Judge { .. } | Effect::NoteOpened(_)) => self.behind.push(later),
                 Effect::Copy(copied) if self.clipboard.0 != Way::Tmux => self.copy(copied),
                 work => self.performer.perform(work),
             }

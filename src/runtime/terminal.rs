@@ -1,6 +1,6 @@
 //! The real terminal: taken over, listened to, and given back however the program ends.
 
-use super::background::{self, Late};
+use super::background::{self, Answer};
 use super::clipboard::Way;
 use super::painter::Painter;
 use super::signals::{self, Ending, Signals, Stops};
@@ -54,19 +54,17 @@ pub struct Display {
 }
 
 impl Display {
-    /// The look that fits the terminal, which is asked if nothing else says; and what takes out an answer that comes late.
-    fn look(self) -> (Look, Late) {
+    /// The look that fits the terminal as far as that is known; and whether the terminal has been asked for more.
+    fn look(self) -> (Look, bool) {
         let look = |theme| Look { theme, depth: self.depth };
         let variable = std::env::var("COLORFGBG").ok().and_then(|value| background::of_variable(&value));
-        let (is_light, is_late) = match (self.theme, variable) {
-            (Some(theme), _) => return (look(theme), Late::default()),
-            _ if self.depth == Depth::None => return (look(Theme::Mono), Late::default()),
-            (None, Some(is_light)) => (Some(is_light), false),
-            // A terminal that cannot be asked has the usual background.
-            (None, None) => background::ask().unwrap_or_default(),
-        };
-        let theme = if is_light == Some(true) { Theme::Light } else { Theme::Dark };
-        (look(theme), Late::new(is_late))
+        match (self.theme, variable) {
+            (Some(theme), _) => (look(theme), false),
+            _ if self.depth == Depth::None => (look(Theme::Mono), false),
+            (None, Some(is_light)) => (look(Theme::Dark).on(is_light), false),
+            // Most are dark; one that cannot be asked is taken for that.
+            (None, None) => (look(Theme::Dark), background::ask().is_ok()),
+        }
     }
 }
 
@@ -141,13 +139,17 @@ pub fn run(
     let ending = signals.tell(session.outbox(), Stops::Aside)?;
     let takes_mouse = display.takes_mouse;
     let mut taken = TakenOver::now(takes_mouse)?;
-    let (look, mut late) = display.look();
+    let (look, is_asked) = display.look();
     session.set_look(look);
-    read_ahead(&session, &mut late)?;
-    listen(session.outbox(), session.frames(), late, ending.clone())?;
-    watch(ending.clone())?;
-    session.draw()?;
     session.begin(first);
+    session.gather();
+    let mut answer = Answer::new(is_asked);
+    read_ahead(&mut session, &mut answer)?;
+    session.draw()?;
+    // What was typed until now was no answer to what this frame shows.
+    read_ahead(&mut session, &mut answer)?;
+    listen(session.outbox(), session.frames(), answer, ending.clone())?;
+    watch(ending.clone())?;
     let exit = loop {
         match session.run() {
             Turn::Ended(exit) => break exit,
@@ -169,28 +171,31 @@ pub fn run(
     Ok(Ended { exit: ending.signal().map_or(exit, Exit::Signal), remembered })
 }
 
-/// Takes in what was typed before there was a screen: it moves and quits, but it was no answer to a price.
-fn read_ahead<B: Backend>(session: &Session<B>, late: &mut Late) -> io::Result<()>
+/// Takes in what has come before the keyboard is listened to: keys move and quit, but they are no answer to a price.
+fn read_ahead<B: Backend>(session: &mut Session<B>, answer: &mut Answer) -> io::Result<()>
 where
     B::Error: Send + Sync + 'static,
 {
     while event::poll(Duration::ZERO)? {
-        if let Some(message) = message(event::read()?, 0).and_then(|message| late.pass(message)) {
-            // A loop that has ended needs no keys.
-            let _ = session.outbox().send(message);
+        let message = message(event::read()?, 0);
+        for message in message.into_iter().flat_map(|message| answer.pass(message)) {
+            match message {
+                Message::Background { .. } => session.take(message),
+                // A loop that has ended needs no keys.
+                _ => drop(session.outbox().send(message)),
+            }
         }
     }
     Ok(())
 }
 
 /// Reads the keyboard on a thread of its own; it ends with the terminal.
-fn listen(outbox: Sender<Message>, frames: Arc<AtomicU64>, mut late: Late, ending: Ending) -> io::Result<()> {
+fn listen(outbox: Sender<Message>, frames: Arc<AtomicU64>, mut answer: Answer, ending: Ending) -> io::Result<()> {
     let read = move || {
         while let Ok(event) = event::read() {
             let message = message(event, frames.load(Ordering::SeqCst));
-            if let Some(message) = message.and_then(|message| late.pass(message))
-                && outbox.send(message).is_err()
-            {
+            let mut messages = message.into_iter().flat_map(|message| answer.pass(message));
+            if messages.any(|message| outbox.send(message).is_err()) {
                 return;
             }
         }

@@ -44,16 +44,7 @@ pub struct Client {
     behind: OnceLock<i64>,
 }
 
-/// How much of an answer has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Received {
-    /// Bytes so far, decompressed.
-    pub bytes: u64,
-    /// Bytes in all, where the service announced them.
-    pub total: Option<u64>,
-}
-
-/// Where the pieces of something large go.
+/// Where the pieces of an answer go.
 pub trait Sink: Send {
     /// Told once, before the first piece: where the pieces begin, and how long the whole is.
     fn begin(&mut self, start: u64, total: Option<u64>) -> Taken<'_>;
@@ -98,25 +89,22 @@ impl Client {
         self.credential.as_ref()
     }
 
-    /// Sends a request, once; gives the answer's bytes, decompressed. Each piece that comes is told to `progress`.
+    /// Sends a request, once; hands over the answer's bytes, decompressed, as they come.
     ///
     /// # Errors
-    /// Says whether the request may have been counted: see [`ServiceError::may_be_charged`].
-    pub async fn send(
-        &self,
-        request: &Request,
-        progress: &(dyn Fn(Received) + Send + Sync),
-    ) -> Result<Vec<u8>, ServiceError> {
+    /// Says whether the request may have been counted: see [`ServiceError::may_be_charged`]. What was handed over before is
+    /// no answer.
+    pub async fn send(&self, request: &Request, sink: &mut dyn Sink) -> Result<(), ServiceError> {
         let call = self.call(request)?;
         let patience = Patience::new(&self.profile, sent_bytes(request));
-        let response = patience.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?;
+        let mut response = patience.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?;
         self.note_time(&response);
-        let status = response.status();
-        if status.is_success() {
-            let limit = if *request == Request::Quotas { LONGEST_QUOTAS } else { LONGEST_ANSWER };
-            return body(response, limit, &patience, progress).await;
+        if !response.status().is_success() {
+            return Err(self.refused(response, &patience).await);
         }
-        Err(self.refused(response, &patience).await)
+        let limit = if *request == Request::Quotas { LONGEST_QUOTAS } else { LONGEST_ANSWER };
+        sink.begin(0, response.content_length()).await?;
+        take_in(&mut response, 0, limit, &patience, sink).await.map(drop)
     }
 
     /// Fetches what may be large, once, from this byte on; hands over each piece as it comes.
@@ -147,15 +135,7 @@ impl Client {
         }
         let is_framed = response.version() == Http::HTTP_2 || response.headers().contains_key(TRANSFER_ENCODING);
         sink.begin(start, total).await?;
-        let mut come = start;
-        let lost = |error| ServiceError::Lost(reason(&error));
-        while let Some(piece) = patience.wait(come - start, response.chunk()).await?.map_err(lost)? {
-            come += piece.len() as u64;
-            if come > limit {
-                return Err(ServiceError::TooLong(limit));
-            }
-            sink.take(&piece).await?;
-        }
+        let come = take_in(&mut response, start, limit, &patience, sink).await?;
         match total {
             Some(total) if total != come => Err(ServiceError::Lost(format!("it ended after {come} of {total} bytes"))),
             _ => Ok(total.is_some() || is_framed),
@@ -163,10 +143,13 @@ impl Client {
     }
 
     /// The service's own "no", with nothing of the key in it.
-    async fn refused(&self, response: Response, patience: &Patience) -> ServiceError {
+    async fn refused(&self, mut response: Response, patience: &Patience) -> ServiceError {
         let status = response.status();
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let words = body(response, LONGEST_ERROR, patience, &|_| {}).await.unwrap_or_default();
+        let mut words = Vec::new();
+        if take_in(&mut response, 0, LONGEST_ERROR, patience, &mut words).await.is_err() {
+            words.clear();
+        }
         let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, crate::clock::now());
         let key = self.credential.as_ref().map(Credential::expose).unwrap_or_default();
         refusal.message = refusal.message.and_then(|message| without(key, message));
@@ -314,25 +297,36 @@ fn form(parameters: Vec<(&'static str, String)>, path: &Path) -> Result<Form, Se
     Ok(form.part("file", Part::bytes(bytes).file_name(name)))
 }
 
-async fn body(
-    mut response: Response,
+/// Hands over the pieces of an answer, the first of which begins at this byte; says where the last ends.
+async fn take_in(
+    response: &mut Response,
+    start: u64,
     limit: u64,
     patience: &Patience,
-    progress: &(dyn Fn(Received) + Send + Sync),
-) -> Result<Vec<u8>, ServiceError> {
-    let total = response.content_length();
-    let mut bytes = Vec::new();
-    progress(Received { bytes: 0, total });
-    loop {
-        let piece = patience.wait(bytes.len() as u64, response.chunk()).await?;
-        let Some(piece) = piece.map_err(|error| ServiceError::Lost(reason(&error)))? else { break };
-        bytes.extend_from_slice(&piece);
-        if bytes.len() as u64 > limit {
+    sink: &mut dyn Sink,
+) -> Result<u64, ServiceError> {
+    let mut come = start;
+    let lost = |error| ServiceError::Lost(reason(&error));
+    while let Some(piece) = patience.wait(come - start, response.chunk()).await?.map_err(lost)? {
+        come += piece.len() as u64;
+        if come > limit {
             return Err(ServiceError::TooLong(limit));
         }
-        progress(Received { bytes: bytes.len() as u64, total });
+        sink.take(&piece).await?;
     }
-    Ok(bytes)
+    Ok(come)
+}
+
+/// Bytes that are gathered in one piece.
+impl Sink for Vec<u8> {
+    fn begin(&mut self, _: u64, _: Option<u64>) -> Taken<'_> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn take<'a>(&'a mut self, piece: &'a [u8]) -> Taken<'a> {
+        self.extend_from_slice(piece);
+        Box::pin(std::future::ready(Ok(())))
+    }
 }
 
 /// Where the bytes of a partial answer begin, and how long the whole is: `bytes 100-199/200`.

@@ -8,7 +8,7 @@ pub mod error;
 mod patience;
 pub mod profile;
 
-pub use client::{Client, Received};
+pub use client::Client;
 pub use credential::Credential;
 pub use error::ServiceError;
 pub use profile::Profile;

@@ -4,11 +4,11 @@ use super::database::Reach;
 use super::held::AnswerId;
 use crate::report::Body;
 use crate::report::body::{Bytes, KeptIndex};
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Statement, Transaction, params};
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::CParameter;
 
@@ -48,17 +48,50 @@ impl Shelf {
     }
 }
 
-/// Writes bytes in blocks, each with a checksum, from a block on; an answer's blocks that stand there are written over.
+/// Writes bytes in blocks, from a block on; an answer's blocks that stand there are written over.
 pub(super) fn write(transaction: &Transaction<'_>, shelf: Shelf, first: u64, bytes: &[u8]) -> rusqlite::Result<()> {
-    let failed = |error: io::Error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
-    let mut compressor = Compressor::new(LEVEL).map_err(failed)?;
-    compressor.set_parameter(CParameter::ChecksumFlag(true)).map_err(failed)?;
-    let (insert, _, id) = shelf.statements();
-    let mut insert = transaction.prepare(insert)?;
-    for (number, block) in (i64::try_from(first).unwrap_or(i64::MAX)..).zip(bytes.chunks(BLOCK)) {
-        insert.execute(params![id, number, compressor.compress(block).map_err(failed)?])?;
+    Writer::new(transaction, shelf, first)?.write(bytes)
+}
+
+/// Writes a whole body in blocks.
+pub(super) fn write_body(transaction: &Transaction<'_>, shelf: Shelf, body: &Body) -> rusqlite::Result<()> {
+    let (mut writer, mut windows) = (Writer::new(transaction, shelf, 0)?, body.windows());
+    while let Some(window) = windows.read().map_err(failed)? {
+        writer.write(window)?;
     }
     Ok(())
+}
+
+/// Writes blocks one after another, each with a checksum.
+struct Writer<'a> {
+    insert: Statement<'a>,
+    compressor: Compressor<'static>,
+    id: i64,
+    number: i64,
+}
+
+impl<'a> Writer<'a> {
+    fn new(transaction: &'a Transaction<'_>, shelf: Shelf, first: u64) -> rusqlite::Result<Self> {
+        let mut compressor = Compressor::new(LEVEL).map_err(failed)?;
+        compressor.set_parameter(CParameter::ChecksumFlag(true)).map_err(failed)?;
+        let (insert, _, id) = shelf.statements();
+        let (insert, number) = (transaction.prepare(insert)?, i64::try_from(first).unwrap_or(i64::MAX));
+        Ok(Self { insert, compressor, id, number })
+    }
+
+    /// Writes what comes next; only the last of it may leave a block unfilled.
+    fn write(&mut self, bytes: &[u8]) -> rusqlite::Result<()> {
+        for block in bytes.chunks(BLOCK) {
+            let packed = self.compressor.compress(block).map_err(failed)?;
+            self.insert.execute(params![self.id, self.number, packed])?;
+            self.number = self.number.saturating_add(1);
+        }
+        Ok(())
+    }
+}
+
+fn failed(error: io::Error) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }
 
 /// An answer's bytes in one piece; none if a block is damaged.
@@ -149,15 +182,11 @@ impl Blocks {
     }
 
     fn packed(&self, number: u64) -> io::Result<Option<Vec<u8>>> {
-        let connection = self.reader()?;
+        let connection = self.reach.reader();
         let (_, select, id) = self.shelf.statements();
         let mut select = connection.prepare_cached(select).map_err(io::Error::other)?;
         let number = i64::try_from(number).map_err(io::Error::other)?;
         select.query_row(params![id, number], |row| row.get(0)).optional().map_err(io::Error::other)
-    }
-
-    fn reader(&self) -> io::Result<MutexGuard<'_, Connection>> {
-        self.reach.reader().map_err(io::Error::other)
     }
 
     /// The answer that a part is of, and the part's offsets as the database has them.
@@ -193,7 +222,7 @@ impl Bytes for Blocks {
 
     fn kept_index(&self, part: &Range<u64>) -> io::Result<Option<KeptIndex>> {
         let Some((answer, first, after)) = self.place(part)? else { return Ok(None) };
-        let connection = self.reader()?;
+        let connection = self.reach.reader();
         let mut select = connection
             .prepare_cached("SELECT id, head, length FROM row_index WHERE answer = ?1 AND first = ?2 AND after = ?3")
             .map_err(io::Error::other)?;
@@ -238,7 +267,7 @@ mod tests {
         let store = Store::open(&folder.path().join("behaview.db")).unwrap();
         let rows: Vec<String> = (0..40_000).map(|row| format!(r#""C:\\file {row}""#)).collect();
         let json = format!(r#"{{"data":{{"attributes":{{"files_opened":[{}]}}}}}}"#, rows.join(","));
-        store.keep("p", KEY, Timestamp::UNIX_EPOCH, json.as_bytes()).unwrap();
+        store.keep("p", KEY, Timestamp::UNIX_EPOCH, &Body::in_memory(json.into_bytes())).unwrap();
         (folder, store)
     }
 

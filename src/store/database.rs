@@ -206,19 +206,24 @@ pub(super) struct Reach(Arc<Connections>);
 
 struct Connections {
     path: PathBuf,
-    /// Only reads, so that a reader never waits for a writer; made when something held is first looked at. It closes first:
-    /// the last to close tidies up, which takes one that may write.
-    reader: OnceLock<Mutex<Connection>>,
-    writer: Mutex<Connection>,
+    /// Only reads, so that a reader never waits for a writer.
+    reader: Mutex<Connection>,
+    /// Made when something is first written: what is held is looked at without.
+    writer: OnceLock<Mutex<Connection>>,
     /// What of the answers is kept on disk.
     keep: Keep,
 }
 
 impl Reach {
-    /// Does something with the database, one at a time.
+    /// Writes to the database, one at a time.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
-        let mut connection = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connection = self.writer()?.lock().unwrap_or_else(PoisonError::into_inner);
         work(&mut connection).map_err(|why| self.failed(why))
+    }
+
+    /// Reads from the database, whoever writes meanwhile.
+    pub(super) fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        work(&self.reader()).map_err(|why| self.failed(why))
     }
 
     /// Gives back the disk that a large write has taken twice: in the database and in its log.
@@ -237,17 +242,21 @@ impl Reach {
     }
 
     /// The connection that only reads.
-    pub(super) fn reader(&self) -> Result<MutexGuard<'_, Connection>, StoreError> {
-        let reader = match (self.0.keep, self.0.reader.get()) {
+    pub(super) fn reader(&self) -> MutexGuard<'_, Connection> {
+        self.0.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The connection that writes.
+    fn writer(&self) -> Result<&Mutex<Connection>, StoreError> {
+        match (self.0.keep, self.0.writer.get()) {
             // What is held in memory is seen by nobody else.
-            (Keep::Nothing, _) => &self.0.writer,
-            (Keep::Everything, Some(reader)) => reader,
+            (Keep::Nothing, _) => Ok(&self.0.reader),
+            (Keep::Everything, Some(writer)) => Ok(writer),
             (Keep::Everything, None) => {
-                let made = connect(&self.0.path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|why| self.failed(why))?;
-                self.0.reader.get_or_init(|| Mutex::new(made))
+                let made = connect(&self.0.path, OpenFlags::empty()).map_err(|why| self.failed(why))?;
+                Ok(self.0.writer.get_or_init(|| Mutex::new(made)))
             }
-        };
-        Ok(reader.lock().unwrap_or_else(PoisonError::into_inner))
+        }
     }
 
     /// An error's words; a database that says that it is damaged is set aside at the next start.
@@ -289,7 +298,7 @@ impl Store {
             keep::check(&connection, path)?;
             keep::in_memory(&connection).map_err(database)?;
         }
-        let (path, writer, reader) = (path.to_owned(), Mutex::new(connection), OnceLock::new());
+        let (path, reader, writer) = (path.to_owned(), Mutex::new(connection), OnceLock::new());
         Ok(Self { reach: Reach(Arc::new(Connections { path, reader, writer, keep })), salvaged })
     }
 
@@ -316,16 +325,21 @@ impl Store {
     /// # Errors
     /// When it cannot even look.
     pub fn damages(&self) -> Result<Vec<String>, StoreError> {
-        self.with(|connection| {
+        self.read(|connection| {
             let mut found = connection.prepare("PRAGMA quick_check(5)")?;
             let rows = found.query_map([], |row| row.get::<_, String>(0))?;
             rows.filter(|row| row.as_deref() != Ok("ok")).collect()
         })
     }
 
-    /// Does something with the database, one at a time.
+    /// Writes to the database, one at a time.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         self.reach.with(work)
+    }
+
+    /// Reads from the database, whoever writes meanwhile.
+    pub(super) fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        self.reach.read(work)
     }
 
     /// The way to the database, for what outlives the store.
@@ -334,19 +348,15 @@ impl Store {
     }
 }
 
-/// A connection to write with, at the newest schema.
+/// A connection to a database at the newest schema.
 fn prepared(path: &Path) -> rusqlite::Result<Connection> {
-    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
-    // A new file can give pages back; it must be told before its first page is written.
-    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
-    connection.pragma_update(None, "temp_store", "MEMORY")?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
-    // The ledger must be on disk before the request is on the wire.
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "foreign_keys", true)?;
-    // What is purged is gone from the file, not only from the index.
-    connection.pragma_update(None, "secure_delete", true)?;
-    migrate(&mut connection)?;
+    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
+    if version(&connection)? < STEPS.len() {
+        // A new file can give pages back; it must be told before its first page is written, and every telling is a write.
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        migrate(&mut connection)?;
+    }
     Ok(connection)
 }
 
@@ -366,9 +376,15 @@ fn advice(error: &rusqlite::Error) -> &'static str {
     }
 }
 
-fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
-    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+/// A connection that may write, to the file that is there or, with `more`, to a new one.
+fn connect(path: &Path, more: OpenFlags) -> rusqlite::Result<Connection> {
+    let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
+    let connection = Connection::open_with_flags(path, access)?;
     connection.busy_timeout(PATIENCE)?;
+    // The ledger must be on disk before the request is on the wire; what is purged is gone from the file, not only from the index.
+    connection.execute_batch(
+        "PRAGMA synchronous = FULL; PRAGMA foreign_keys = TRUE; PRAGMA secure_delete = TRUE; PRAGMA temp_store = MEMORY",
+    )?;
     Ok(connection)
 }
 
@@ -380,9 +396,6 @@ fn version(connection: &Connection) -> rusqlite::Result<usize> {
 
 /// Takes the steps that are missing, all or none. A newer program's schema is left alone.
 fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
-    if version(connection)? == STEPS.len() {
-        return Ok(());
-    }
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let found = version(&transaction)?;
     for step in STEPS.iter().skip(found) {
@@ -397,6 +410,7 @@ fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Body;
 
     #[test]
     fn a_newer_store_is_left_alone() {
@@ -430,7 +444,7 @@ mod tests {
             |folder: &tempfile::TempDir| std::fs::metadata(folder.path().join("behaview.db-wal")).map(|m| m.len());
         let store = Store::open(&folder.path().join("behaview.db")).unwrap();
         let bytes: Vec<u8> = (0..2_000_000_u32).flat_map(|n| n.wrapping_mul(0x9e37_79b1).to_le_bytes()).collect();
-        store.keep("p", b"key", jiff::Timestamp::UNIX_EPOCH, &bytes).unwrap();
+        store.keep("p", b"key", jiff::Timestamp::UNIX_EPOCH, &Body::in_memory(bytes)).unwrap();
         assert_eq!(log(&folder).unwrap(), 0);
         let held = store.answer("p", b"key").unwrap().unwrap();
         assert_eq!(held.body.window(0..4).unwrap(), [0; 4]);

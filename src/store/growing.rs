@@ -23,7 +23,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn growing(&self, profile: &str, key: &[u8]) -> Result<Option<Growing>, StoreError> {
-        let found = self.with(|connection| {
+        let found = self.read(|connection| {
             let select = "SELECT id, length, block FROM answer WHERE profile = ?1 AND key = ?2 AND usable = 2
                  ORDER BY id DESC LIMIT 1";
             connection

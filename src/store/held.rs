@@ -87,7 +87,7 @@ impl Store {
     ///
     /// # Errors
     /// When they cannot be written whole; then nothing of them is.
-    pub fn keep(&self, profile: &str, key: &[u8], received: Timestamp, bytes: &[u8]) -> Result<AnswerId, StoreError> {
+    pub fn keep(&self, profile: &str, key: &[u8], received: Timestamp, bytes: &Body) -> Result<AnswerId, StoreError> {
         self.with(|connection| {
             let transaction = connection.transaction()?;
             let length = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
@@ -96,11 +96,11 @@ impl Store {
                 params![profile, key, received.as_millisecond(), length, BLOCK as i64],
             )?;
             let answer = AnswerId(transaction.last_insert_rowid());
-            blocks::write(&transaction, Shelf::Answer(answer), 0, bytes)?;
+            blocks::write_body(&transaction, Shelf::Answer(answer), bytes)?;
             transaction.commit()?;
             Ok(answer)
         })
-        .inspect(|_| self.reach().shorten_log(bytes.len() as u64))
+        .inspect(|_| self.reach().shorten_log(bytes.len()))
     }
 
     /// Holds a report that somebody exported.
@@ -168,7 +168,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn answer(&self, profile: &str, key: &[u8]) -> Result<Option<HeldAnswer>, StoreError> {
-        let found = self.with(|connection| {
+        let found = self.read(|connection| {
             let mut select = connection.prepare_cached(
                 "SELECT id, received, usable, length, block FROM answer
                  WHERE profile = ?1 AND key = ?2 AND (usable IS NULL OR usable = 1)
@@ -221,7 +221,7 @@ impl Store {
         column: &str,
         value: &dyn rusqlite::ToSql,
     ) -> Result<Vec<HeldReport>, StoreError> {
-        let found = self.with(|connection| {
+        let found = self.read(|connection| {
             let mut select = connection.prepare_cached(&format!(
                 "SELECT r.identifier, r.received, r.answer, r.first, r.after, a.length, a.block, a.imported_from, a.imported_by, r.file
                  FROM report r JOIN answer a ON a.id = r.answer
@@ -274,7 +274,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn recent_files(&self, profile: &str, most: u32) -> Result<Vec<RecentFile>, StoreError> {
-        self.with(|connection| {
+        self.read(|connection| {
             let mut select = connection.prepare_cached(
                 "SELECT sha256, name, opened, (SELECT COUNT(DISTINCT identifier) FROM report r
                                                WHERE r.profile = f.profile AND r.file = f.sha256),
@@ -371,7 +371,7 @@ mod tests {
     fn bytes_come_back_as_they_went_in_over_block_borders() {
         let (_folder, store) = store();
         let bytes: Vec<u8> = (0..600_000_u32).flat_map(|n| (n % 9973).to_le_bytes()).collect();
-        store.keep("p", b"key", at(1), &bytes).unwrap();
+        store.keep("p", b"key", at(1), &Body::in_memory(bytes.clone())).unwrap();
         let body = store.answer("p", b"key").unwrap().unwrap().body;
         assert!(body.whole().unwrap() == bytes);
         assert_eq!(body.window(262_140..262_150).unwrap(), &bytes[262_140..262_150]);
@@ -381,12 +381,12 @@ mod tests {
     #[test]
     fn the_newest_usable_answer_is_the_held_one() {
         let (_folder, store) = store();
-        store.keep("p", b"key", at(1), b"old").unwrap();
-        let odd = store.keep("p", b"key", at(2), b"odd").unwrap();
+        store.keep("p", b"key", at(1), &Body::in_memory(b"old".to_vec())).unwrap();
+        let odd = store.keep("p", b"key", at(2), &Body::in_memory(b"odd".to_vec())).unwrap();
         store.set_aside(odd).unwrap();
         let whole = |store: &Store| store.answer("p", b"key").unwrap().unwrap().body.whole().unwrap();
         assert_eq!(whole(&store), b"old");
-        let new = store.keep("p", b"key", at(3), b"new").unwrap();
+        let new = store.keep("p", b"key", at(3), &Body::in_memory(b"new".to_vec())).unwrap();
         assert_eq!(whole(&store), b"new");
         assert!(!store.answer("p", b"key").unwrap().unwrap().is_read);
         store.accept("p", new, &[]).unwrap();
@@ -398,7 +398,7 @@ mod tests {
         let (_folder, store) = store();
         let file = Sha256::parse(&"ab".repeat(32)).unwrap();
         let json = br#"{"data":[{"id":"one","attributes":{"tags":["A"]}},{"id":"two"}]}"#;
-        let answer = store.keep("p", b"list", at(1), json).unwrap();
+        let answer = store.keep("p", b"list", at(1), &Body::in_memory(json.to_vec())).unwrap();
         let identifier = Identifier::new(Untrusted::from("one")).unwrap();
         store.accept("p", answer, &[Brought { identifier, file: Some(file.clone()), range: 9..49 }]).unwrap();
         let held = store.reports("p", &file).unwrap();
@@ -414,7 +414,7 @@ mod tests {
     #[test]
     fn a_damaged_block_says_so() {
         let (_folder, store) = store();
-        store.keep("p", b"key", at(1), b"bytes").unwrap();
+        store.keep("p", b"key", at(1), &Body::in_memory(b"bytes".to_vec())).unwrap();
         store.with(|c| c.execute("UPDATE block SET bytes = x'00ff'", [])).unwrap();
         let error = store.answer("p", b"key").unwrap().unwrap().body.whole().unwrap_err();
         assert!(error.to_string().contains("block 0 of answer 1 is damaged"), "{error}");

@@ -155,7 +155,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn last_entry(&self) -> Result<i64, StoreError> {
-        self.with(|connection| connection.query_row("SELECT COALESCE(MAX(id), 0) FROM ledger", [], |row| row.get(0)))
+        self.read(|connection| connection.query_row("SELECT COALESCE(MAX(id), 0) FROM ledger", [], |row| row.get(0)))
     }
 
     /// Writes down a look at the service's counters, and settles what it explains; says how many entries.
@@ -186,7 +186,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn latest_entries(&self, profile: &str, most: u32) -> Result<Vec<LedgerEntry>, StoreError> {
-        self.with(|connection| {
+        self.read(|connection| {
             let mut entries = entries(connection, profile, most)?;
             let windows = windows(connection, profile, &entries)?;
             let said: BTreeMap<_, _> =
@@ -203,7 +203,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn windows(&self, profile: &str) -> Result<Vec<Window>, StoreError> {
-        self.with(|connection| windows(connection, profile, &entries(connection, profile, u32::MAX)?))
+        self.read(|connection| windows(connection, profile, &entries(connection, profile, u32::MAX)?))
     }
 
     /// How many entries a profile has.
@@ -212,7 +212,7 @@ impl Store {
     /// When the store cannot be read.
     pub fn count_entries(&self, profile: &str) -> Result<u64, StoreError> {
         let sql = "SELECT COUNT(*) FROM ledger WHERE profile = ?1";
-        let count = self.with(|connection| connection.query_row(sql, [profile], |row| row.get::<_, i64>(0)))?;
+        let count = self.read(|connection| connection.query_row(sql, [profile], |row| row.get::<_, i64>(0)))?;
         Ok(u64::try_from(count).unwrap_or(0))
     }
 
@@ -222,7 +222,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn price_record(&self, profile: &str) -> Result<BTreeMap<String, Record>, StoreError> {
-        let windows = self.with(|connection| windows(connection, profile, &entries(connection, profile, COMPARED)?))?;
+        let windows = self.read(|connection| windows(connection, profile, &entries(connection, profile, COMPARED)?))?;
         Ok(audit::record(&windows))
     }
 }

@@ -83,7 +83,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn inventory(&self) -> Result<Vec<Kept>, StoreError> {
-        self.with(|connection| {
+        self.read(|connection| {
             let names = names(connection)?;
             let notes = note_counts(connection)?;
             let mut parts = parts(connection)?;

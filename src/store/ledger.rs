@@ -132,7 +132,7 @@ impl Store {
     /// When the store cannot be read.
     pub fn spent_since(&self, profile: &str, since: Timestamp) -> Result<Spent, StoreError> {
         let values = params![profile, since.as_millisecond()];
-        self.with(|connection| sum(connection, "profile = ?1 AND at >= ?2", values))
+        self.read(|connection| sum(connection, "profile = ?1 AND at >= ?2", values))
     }
 
     /// What was spent with a profile in the day (UTC) of a moment, by the careful sum that budgets are compared with.
@@ -148,7 +148,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn spent(&self, session: &str) -> Result<Spent, StoreError> {
-        self.with(|connection| sum(connection, "session = ?1", [session]))
+        self.read(|connection| sum(connection, "session = ?1", [session]))
     }
 }
 

@@ -55,7 +55,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn notes(&self, profile: &str, file: Option<&Sha256>) -> Result<Vec<Note>, StoreError> {
-        self.with(|connection| {
+        self.read(|connection| {
             let mut select = connection.prepare_cached(
                 "SELECT identifier, is_item, attribute, item, file, text, written FROM note
                  WHERE profile = ?1 AND (?2 IS NULL OR file = ?2) ORDER BY written DESC, rowid DESC",

@@ -245,6 +245,7 @@ fn let_go(connection: &Connection) -> rusqlite::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Body;
     use crate::text::Untrusted;
 
     #[test]
@@ -256,7 +257,7 @@ mod tests {
         let store = Store::open(&path).unwrap();
         let noise: Vec<u8> = (0..400_000_u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
         for _ in 0..2 {
-            store.keep("p", b"key", Timestamp::UNIX_EPOCH, &noise).unwrap();
+            store.keep("p", b"key", Timestamp::UNIX_EPOCH, &Body::in_memory(noise.clone())).unwrap();
             let purged = store.purge(&Purge::Everything, None).unwrap();
             assert_eq!(purged, Purged { bytes: 1_600_000, ..Purged::default() });
             let sizes = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len());
@@ -293,7 +294,7 @@ mod tests {
         let store = Store::open(&folder.path().join("behaview.db")).unwrap();
         let at = |second| Timestamp::from_second(second).unwrap();
         for second in 1..=4 {
-            store.keep("p", &[second as u8], at(second), &[0; 5000]).unwrap();
+            store.keep("p", &[second as u8], at(second), &Body::in_memory(vec![0; 5000])).unwrap();
         }
         let each = store.inventory().unwrap()[0].on_disk;
         store.purge(&Purge::DownTo(each * 2), None).unwrap();

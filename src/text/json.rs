@@ -108,6 +108,7 @@ fn code_point(raw: &[u8]) -> Option<(u32, usize)> {
 }
 
 /// The UTF-16 code unit of the `\uXXXX` that `raw` starts with.
+#[inline(always)]
 fn code_unit(raw: &[u8]) -> Option<u16> {
     let digits = raw.strip_prefix(br"\u")?.get(..4)?;
     digits.iter().try_fold(0, |unit, digit| {
@@ -116,6 +117,7 @@ fn code_unit(raw: &[u8]) -> Option<u16> {
     })
 }
 
+#[inline(always)]
 fn push_generalised_utf8(code: u32, decoded: &mut Vec<u8>) {
     match char::from_u32(code) {
         Some(character) => {

@@ -3,6 +3,7 @@
 //! ```text
 //! cargo bench --bench beside_others                        everything; minutes
 //! cargo bench --bench beside_others -- --sizes 1,10 --reps 3 --only keys
+//! cargo bench --bench beside_others -- --sizes 1,10,99,500 --only held      growth, as far as a disk likes it
 //! ```
 //! Every program runs in a pseudo-terminal of 120x40. What is compared runs in turns, so that whatever else the machine does
 //! strikes both sides alike; a figure is a median, with the spread from the lowest to the highest. Peers that are not
@@ -10,7 +11,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stdout)]
 
 mod figures;
+mod growth;
 mod held;
+mod home;
 mod keys;
 mod opening;
 mod peers;

@@ -1,5 +1,7 @@
 //! Medians, spreads and ratios, and the tables they are printed in.
 
+use crate::growth::Growth;
+use crate::report::Made;
 use std::fmt;
 use std::time::Duration;
 
@@ -40,18 +42,24 @@ impl Figure {
 pub struct Table {
     name: String,
     rows: Vec<[String; 3]>,
+    growth: Growth,
     ratios: Vec<String>,
 }
 
 impl Table {
     /// An empty table.
     pub fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), rows: Vec::new(), ratios: Vec::new() }
+        Self { name: name.to_owned(), rows: Vec::new(), growth: Growth::default(), ratios: Vec::new() }
     }
 
     /// A row: what was measured, of which program, and the figure.
     pub fn row(&mut self, what: &str, program: &str, figure: impl Into<String>) {
         self.rows.push([what.to_owned(), program.to_owned(), figure.into()]);
+    }
+
+    /// A figure that is compared over the sizes of reports.
+    pub fn grows(&mut self, what: &str, report: &Made, figure: &Figure) {
+        self.growth.note(what, report.bytes, figure.median());
     }
 
     /// A ratio, beside the most that it should be.
@@ -70,6 +78,7 @@ impl fmt::Display for Table {
         for [what, program, figure] in &self.rows {
             writeln!(f, "{what:first$}  {program:second$}  {figure}")?;
         }
+        write!(f, "{}", self.growth)?;
         self.ratios.iter().try_for_each(|ratio| writeln!(f, "- {ratio}"))
     }
 }

@@ -48,6 +48,9 @@ pub fn measure(stage: &Stage, table: &mut Table) {
             table.row(&format!("{size}: peak memory, bytes a byte"), name, memory.words());
         }
         if let Some([ours, complete, memory]) = times.get("behaview") {
+            table.grows("first screen, ms", report, ours);
+            table.grows("every row counted, ms", report, complete);
+            table.grows("peak memory, bytes a byte", report, memory);
             table.ratio(&format!("{size}: first screen against 20 ms"), ours.median(), 20.0, 1.0);
             if report.bytes >= 10_000_000 {
                 table.ratio(&format!("{size}: memory against the report"), memory.median(), 1.0, 1.3);

@@ -1,14 +1,16 @@
-//! From exec to the first frame: nothing open, with a config file and a live profile.
+//! From exec to the first frame: nothing open, with a config file, a live profile and a store of many reports.
 
 use crate::figures::{Figure, Table};
+use crate::home::Home;
 use crate::terminal::Program;
 use crate::{Stage, behaview, peers};
 
+/// Reports that are held.
+const HELD: usize = 200;
+
 pub fn measure(stage: &Stage, table: &mut Table) {
-    let home = tempfile::tempdir().unwrap();
-    std::fs::create_dir_all(home.path().join(".config/behaview")).unwrap();
-    let config = "profile = \"lab\"\n[profiles.lab]\nroot = \"http://127.0.0.1:9\"\n";
-    std::fs::write(home.path().join(".config/behaview/config.toml"), config).unwrap();
+    let home = Home::offline();
+    home.hold_many(stage.smallest(), HELD);
     let ours = Program::new("behaview", behaview(), &[]).at(home.path()).with("BEHAVIEW_API_KEY", "bench");
     let peers: Vec<_> = peers::on(stage.smallest()).into_iter().map(|peer| (peer.program, peer.first)).collect();
     let mut figures = vec![Figure::default(); peers.len() + 1];

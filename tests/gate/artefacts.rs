@@ -2,9 +2,9 @@
 
 use std::sync::Mutex;
 
+use behaview::gate::Received;
 use behaview::quota::Entitlements;
 use behaview::request::Artefact;
-use behaview::service::Received;
 use behaview::service::error::Unusable;
 
 use super::*;
@@ -23,7 +23,8 @@ fn memory() -> Request {
 /// Asks, and says at which byte the first piece ended.
 async fn ask_from(visit: &Visit, request: &Request) -> (Result<Answer, GateError>, u64) {
     let first = Mutex::new(None);
-    let progress = |Received { bytes, .. }| {
+    let progress = |received| {
+        let Received::Bytes { bytes, .. } = received else { panic!("an artefact has no rows") };
         first.lock().unwrap().get_or_insert(bytes);
     };
     let quote = request.clone().quote(&Entitlements::default());

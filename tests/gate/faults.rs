@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use behaview::demo::FaultKind;
+use behaview::gate::Received;
 use behaview::quota::Entitlements;
-use behaview::service::Received;
 
 use super::*;
 use Comes::{Lost, Never, Refusal, Sound, TooLong, Unusable};
@@ -137,8 +137,10 @@ impl Trial {
     /// Drops the call once the service has it and so many bytes came.
     async fn give_up(&self, bytes: u64) {
         let (calls, came) = (self.visit.calls(), AtomicU64::new(0));
-        let progress = |received: Received| {
-            came.fetch_max(received.bytes, Ordering::SeqCst);
+        let progress = |received| {
+            if let Received::Bytes { bytes, .. } = received {
+                came.fetch_max(bytes, Ordering::SeqCst);
+            }
         };
         let quote = self.request.clone().quote(&Entitlements::default());
         let enough = async {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use behaview::gate::{Received, Rows};
 use behaview::quota::Entitlements;
+use behaview::report::Index;
 
 use super::counted::{run, start_clock};
 use super::*;
@@ -100,4 +102,40 @@ async fn what_another_program_has_under_way_is_not_sent() {
         result = second => assert!(matches!(result, Err(GateError::UnderWayElsewhere(_))), "{result:?}"),
     }
     assert_eq!(visit.calls(), 1);
+}
+
+#[tokio::test]
+async fn rows_of_a_report_are_told_before_the_rest_has_come() {
+    let visit = Visit::begin().await;
+    let request = first_report();
+    let whole = visit.reference(&request).await.len() as u64;
+    visit.demo.arm(format!("behaviour:stall={}*1", whole / 2).parse().unwrap());
+    let rows = std::sync::Mutex::new(Vec::new());
+    let progress = |received| {
+        if let Received::Rows(found) = received {
+            rows.lock().unwrap().push(found);
+        }
+    };
+    let quote = request.clone().quote(&Entitlements::default());
+    let half = async {
+        while rows.lock().unwrap().last().is_none_or(|last: &Rows| last.read.end < whole / 2) {
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+        visit.gate.give_up(&request);
+        std::future::pending::<()>().await;
+    };
+    let result = tokio::select! {
+        result = visit.gate.ask(&quote, &progress) => result,
+        () = half => unreachable!("it waits for ever"),
+    };
+    assert!(matches!(result, Err(GateError::Service { error: ServiceError::GivenUp, .. })), "{result:?}");
+    assert_eq!((visit.held(&request), visit.gate.spent().unwrap()), (None, Spent { unsure: 1, ..Spent::default() }));
+    let mut index = Index::default();
+    let mut read = 0;
+    for found in rows.into_inner().unwrap() {
+        assert_eq!((found.read.start, found.body.len() >= found.read.end), (read, true));
+        read = found.read.end;
+        index.absorb(found.batch);
+    }
+    assert!(read == whole / 2 && !index.is_complete && !index.sections.is_empty());
 }

@@ -16,7 +16,7 @@ use ratatui::backend::TestBackend;
 use std::cell::Cell;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -182,6 +182,20 @@ impl Stage {
     /// Waits until nothing is under way.
     pub fn rest(&mut self) {
         assert!(self.session.run_until_idle(PATIENCE).unwrap(), "the app did not come to rest");
+    }
+
+    /// Waits for these words on the screen, whatever is still under way.
+    pub fn until(&mut self, words: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        while !self.drawn().screen().contains(words) {
+            assert!(Instant::now() < deadline, "{words:?} did not come:\n{}", self.screen());
+        }
+    }
+
+    /// Takes in what has come, and draws it.
+    pub fn drawn(&mut self) -> &mut Self {
+        self.session.run_until_idle(Duration::from_millis(50)).unwrap();
+        self
     }
 
     /// Lets time pass, as the app sees it.

@@ -57,8 +57,9 @@ impl Service {
     async fn ask(&self, profile: Profile) -> Result<Vec<u8>, ServiceError> {
         let profile = Profile { root: self.root.clone(), ..profile };
         let client = Client::new(profile, Some(Credential::new(KEY, Source::Demo).unwrap())).unwrap();
-        let result = tokio::time::timeout(Duration::from_secs(60), client.send(&request(), &|_| {})).await;
-        let result = result.expect("it ends by itself");
+        let mut bytes = Vec::new();
+        let result = tokio::time::timeout(Duration::from_secs(60), client.send(&request(), &mut bytes)).await;
+        let result = result.expect("it ends by itself").map(|()| bytes);
         assert_eq!(self.calls.load(Ordering::SeqCst), 1, "{result:?}");
         if let Err(error) = &result {
             let words = format!("{error} {}", error.advice());
@@ -231,6 +232,6 @@ async fn a_port_that_nobody_listens_on_costs_nothing() {
     let client = Client::new(profile, Some(Credential::new(KEY, Source::Demo).unwrap())).unwrap();
     let file = Sha256::parse(&"ab".repeat(32)).unwrap();
     let request = Request::Behaviours { file, listing: Listing::Reports, cursor: None };
-    let error = client.send(&request, &|_| {}).await.unwrap_err();
+    let error = client.send(&request, &mut Vec::new()).await.unwrap_err();
     assert!(matches!(error, ServiceError::Unreachable(_)) && !error.may_be_charged(), "{error}");
 }

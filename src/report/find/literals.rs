@@ -15,10 +15,15 @@ const CASES: u32 = 8;
 pub(super) fn required(expression: &str, is_case_sensitive: bool) -> Option<Vec<String>> {
     let mut parser = ParserBuilder::new().utf8(false).case_insensitive(!is_case_sensitive).build();
     let needs = Needs::of(&parser.parse(expression).ok()?);
-    needs.best.into_iter().chain(needs.exact.map(|text| vec![text])).filter(is_of_use).max_by_key(|texts| worth(texts))
+    needs
+        .best
+        .into_iter()
+        .chain(needs.exact.map(|text| vec![text]))
+        .filter(|texts| is_of_use(texts))
+        .max_by_key(|texts| worth(texts))
 }
 
-fn is_of_use(texts: &Vec<String>) -> bool {
+fn is_of_use(texts: &[String]) -> bool {
     texts.len() <= MOST && worth(texts) > 0
 }
 
@@ -80,13 +85,13 @@ impl Needs {
 
     fn any(parts: &[Hir]) -> Self {
         let texts: Option<Vec<Vec<String>>> = parts.iter().map(|part| Self::of(part).texts()).collect();
-        Self { exact: None, best: texts.map(|texts| texts.concat()).filter(is_of_use) }
+        Self { exact: None, best: texts.map(|texts| texts.concat()).filter(|texts| is_of_use(texts)) }
     }
 }
 
 /// Those that tell more.
 fn better(one: Option<Vec<String>>, other: Option<Vec<String>>) -> Option<Vec<String>> {
-    one.into_iter().chain(other).filter(is_of_use).max_by_key(|texts| worth(texts))
+    one.into_iter().chain(other).filter(|texts| is_of_use(texts)).max_by_key(|texts| worth(texts))
 }
 
 /// The letter that a class is, in one case or in several.

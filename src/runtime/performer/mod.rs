@@ -93,6 +93,7 @@ impl Performer {
             Effect::GiveUp(request) => self.give_up(&request),
             Effect::LookUp(request) => self.look_up(request),
             Effect::Recall(file) => self.recall(file),
+            Effect::NoteOpened(file) => self.note_opened(file),
             Effect::RecallBeside(file) => self.recall_beside(file),
             Effect::FindRecent => self.find_recent(),
             Effect::WriteNote(note) => self.write_note(note),
@@ -115,7 +116,7 @@ impl Performer {
             Effect::CountHashes(path) => self.count_hashes(path),
             Effect::Copy(copied) => self.copy(copied),
             // The session's own.
-            Effect::Quit | Effect::Demo | Effect::Aside | Effect::TakeBack => {}
+            Effect::Quit | Effect::Demo | Effect::Aside | Effect::TakeBack | Effect::Suit { .. } => {}
         }
     }
 

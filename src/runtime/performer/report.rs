@@ -32,6 +32,8 @@ impl Performer {
 
     /// Applies the rules to a report.
     pub(super) fn judge(&self, opening: Opening, body: Body, rules: Option<Arc<Rules>>, own: Option<PathBuf>) {
+        // One that was read while it came has not been opened by anybody else.
+        self.opened.fetch_max(opening.0, Ordering::SeqCst);
         let is_wanted = self.is_wanted(opening);
         self.reading(move |work| judge(&work, opening, &body, rules, own.as_deref(), is_wanted));
     }

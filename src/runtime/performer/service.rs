@@ -3,12 +3,11 @@
 use super::{PACE, Performer, Work};
 use crate::app::Message;
 use crate::app::message::{Failure, HeldPage, Here};
-use crate::gate::{Answer, Cost, Gate, GateError};
+use crate::gate::{Answer, Cost, Gate, GateError, Received, Rows};
 use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::page::Page;
 use crate::report::rows::{Line, lines};
 use crate::request::{Quote, Request};
-use crate::service::Received;
 use jiff::Timestamp;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -47,11 +46,18 @@ impl Performer {
 async fn ask(work: &Work, gate: &Gate, quote: &Quote, anew: bool) {
     let request = quote.request().clone();
     let told = Mutex::new(Instant::now());
-    let progress = |Received { bytes, total }| {
+    let progress = |received| {
+        let request = || request.clone();
         let Ok(mut told) = told.lock() else { return };
-        if told.elapsed() >= PACE {
-            *told = Instant::now();
-            work.send(Message::Received { request: request.clone(), bytes, total });
+        match received {
+            Received::Rows(Rows { body, read, batch }) => {
+                work.send(Message::Arriving { request: request(), body, read, batch });
+            }
+            Received::Bytes { bytes, total } if told.elapsed() >= PACE => {
+                *told = Instant::now();
+                work.send(Message::Received { request: request(), bytes, total });
+            }
+            Received::Bytes { .. } => {}
         }
     };
     let result = if anew { gate.ask(quote, &progress).await } else { gate.get(quote, &progress).await };

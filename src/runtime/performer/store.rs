@@ -18,15 +18,20 @@ use crate::text::Untrusted;
 const RECENT: u32 = 50;
 
 impl Performer {
-    /// Finds what is held of a file, and notes that it was opened.
+    /// Finds what is held of a file.
     pub(super) fn recall(&self, file: Sha256) {
         self.with_gate(move |gate, work| {
             send_or_say(work, recall(gate, &file));
-            // After what is shown: a write waits for the disk.
+            work.send(notes(gate, file));
+        });
+    }
+
+    /// Notes that a file was opened.
+    pub(super) fn note_opened(&self, file: Sha256) {
+        self.with_gate(move |gate, work| {
             if let Err(error) = gate.store().note_file(gate.profile(), &file, None, gate.now()) {
                 work.send(Message::Notice(words(&error)));
             }
-            work.send(notes(gate, file));
         });
     }
 

@@ -1,0 +1,214 @@
+//! An answer on its way: it is gathered in memory, and the rows of a report are found while the rest still comes.
+//!
+//! What is found before the whole is here is only shown: an answer counts once its bytes are kept and have been read to their
+//! end.
+
+use super::{Gate, Progress};
+use crate::report::index::Batch;
+use crate::report::{Arriving, Body, Index, Indexer, body};
+use crate::request::Request;
+use crate::service::client::{Sink, Taken};
+use crate::service::error::ServiceError;
+use std::io;
+use std::ops::Range;
+use std::pin::pin;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinHandle;
+
+/// How often somebody hears of rows that are found.
+const PACE: Duration = Duration::from_millis(60);
+
+/// What has come of an answer.
+#[derive(Debug, Clone)]
+pub enum Received {
+    /// More bytes.
+    Bytes {
+        /// How many there are so far, decompressed.
+        bytes: u64,
+        /// How many there will be, where the service announced them.
+        total: Option<u64>,
+    },
+    /// More rows of a report.
+    Rows(Rows),
+}
+
+/// Rows of a report that is still coming.
+#[derive(Debug, Clone)]
+pub struct Rows {
+    /// What has come of the report.
+    pub body: Body,
+    /// The part of it in which these rows were found: it begins where the part before ended.
+    pub read: Range<u64>,
+    /// The rows.
+    pub batch: Batch,
+}
+
+/// An answer that has come whole.
+pub(super) struct Gathered {
+    pub(super) body: Body,
+    /// Where a report's rows start.
+    pub(super) index: Option<Index>,
+}
+
+impl Gate {
+    /// Sends a request, and gathers its answer.
+    pub(super) async fn gather(
+        &self,
+        request: &Request,
+        progress: Progress<'_>,
+        given_up: &Notify,
+    ) -> Result<Gathered, ServiceError> {
+        let is_report = matches!(request, Request::Behaviour { .. });
+        let (news, mut reading) = if is_report { Reading::begin() } else { (None, Reading::nothing()) };
+        let mut gatherer = Gatherer { arriving: Arriving::default(), total: None, progress, news };
+        {
+            let mut sending = pin!(self.client.send(request, &mut gatherer));
+            loop {
+                tokio::select! {
+                    biased;
+                    () = given_up.notified() => return Err(ServiceError::GivenUp),
+                    sent = &mut sending => break sent?,
+                    Some(rows) = reading.found.recv() => progress(Received::Rows(rows)),
+                }
+            }
+        }
+        let body = gatherer.arriving.body();
+        // The reader ends when it hears no more.
+        drop(gatherer);
+        while let Some(rows) = reading.found.recv().await {
+            progress(Received::Rows(rows));
+        }
+        Ok(Gathered { body, index: reading.index().await })
+    }
+}
+
+/// Puts the pieces of an answer together, and tells of each.
+struct Gatherer<'a> {
+    arriving: Arriving,
+    total: Option<u64>,
+    progress: Progress<'a>,
+    /// Who reads what has come.
+    news: Option<Sender<Body>>,
+}
+
+impl Gatherer<'_> {
+    fn tell(&self) {
+        (self.progress)(Received::Bytes { bytes: self.arriving.len(), total: self.total });
+    }
+}
+
+impl Sink for Gatherer<'_> {
+    fn begin(&mut self, _: u64, total: Option<u64>) -> Taken<'_> {
+        self.total = total;
+        self.tell();
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn take<'a>(&'a mut self, piece: &'a [u8]) -> Taken<'a> {
+        self.arriving.push(piece);
+        if let Some(news) = &self.news {
+            // A reader that has ended is missed at the end: then the whole is read once more.
+            let _ = news.send(self.arriving.body());
+        }
+        self.tell();
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+/// A report that is read beside what brings it.
+struct Reading {
+    found: UnboundedReceiver<Rows>,
+    reader: Option<JoinHandle<io::Result<Index>>>,
+}
+
+impl Reading {
+    fn begin() -> (Option<Sender<Body>>, Self) {
+        let ((news, bodies), (tell, found)) = (channel(), unbounded_channel());
+        let reader = tokio::task::spawn_blocking(move || Reader::new(tell).read(&bodies));
+        (Some(news), Self { found, reader: Some(reader) })
+    }
+
+    fn nothing() -> Self {
+        Self { found: unbounded_channel().1, reader: None }
+    }
+
+    /// The rows of the whole; none where nobody has read it, or a bug stopped the reader.
+    async fn index(self) -> Option<Index> {
+        self.reader?.await.ok()?.ok()
+    }
+}
+
+/// Finds rows in what has come.
+struct Reader {
+    indexer: Indexer,
+    index: Index,
+    body: Body,
+    window: Vec<u8>,
+    tell: UnboundedSender<Rows>,
+    /// When it told last, and how far it had read by then.
+    told: Option<Instant>,
+    told_to: u64,
+}
+
+impl Reader {
+    fn new(tell: UnboundedSender<Rows>) -> Self {
+        let (indexer, index, body) = (Indexer::default(), Index::default(), Body::in_memory(Vec::new()));
+        Self { indexer, index, body, window: Vec::new(), tell, told: None, told_to: 0 }
+    }
+
+    /// Reads what comes until nothing more can come.
+    fn read(mut self, bodies: &Receiver<Body>) -> io::Result<Index> {
+        loop {
+            let patience = if self.is_behind() { Duration::ZERO } else { self.patience() };
+            match bodies.recv_timeout(patience) {
+                Ok(body) => self.body = bodies.try_iter().last().unwrap_or(body),
+                Err(RecvTimeoutError::Disconnected) if !self.is_behind() => break,
+                Err(_) => {}
+            }
+            self.step()?;
+            if self.patience().is_zero() {
+                let (end, batch) = (self.indexer.position(), self.indexer.take());
+                self.tell(end, batch);
+            }
+        }
+        let end = self.indexer.position();
+        let batch = std::mem::take(&mut self.indexer).finish();
+        self.tell(end, batch);
+        Ok(self.index)
+    }
+
+    /// Whether more has come than is read.
+    fn is_behind(&self) -> bool {
+        self.indexer.position() < self.body.len()
+    }
+
+    /// Reads a further window.
+    fn step(&mut self) -> io::Result<()> {
+        let at = self.indexer.position();
+        self.body.read(at..at + body::WINDOW, &mut self.window)?;
+        self.indexer.feed(&self.window);
+        Ok(())
+    }
+
+    /// How long there is nothing to tell of: nothing of it where rows are due.
+    fn patience(&self) -> Duration {
+        const NOTHING_NEW: Duration = Duration::from_secs(3600);
+        match self.told {
+            _ if self.indexer.position() == self.told_to => NOTHING_NEW,
+            None => Duration::ZERO,
+            Some(told) => PACE.saturating_sub(told.elapsed()),
+        }
+    }
+
+    /// Tells of the rows before a byte.
+    fn tell(&mut self, end: u64, batch: Batch) {
+        self.index.absorb(batch.clone());
+        let read = self.told_to..end;
+        (self.told, self.told_to) = (Some(Instant::now()), end);
+        // Whoever asked may have given up.
+        let _ = self.tell.send(Rows { body: self.body.clone(), read, batch });
+    }
+}

@@ -1,0 +1,63 @@
+//! A report that is still coming: what has come of it is there to be looked at, and is paid for once, or not held at all.
+
+use crate::screen;
+use crate::stage::{Stage, main_file, options};
+use behaview::demo::{Listing, Options};
+
+/// The main file's first report is asked for, and stops after so many bytes.
+fn stalled_after(bytes: u32) -> Stage {
+    let mut stage = Stage::at(main_file(), Options { listing: Listing::Identifiers, ..options() });
+    stage.keys("enter");
+    stage.demo.as_ref().unwrap().arm(format!("behaviour:stall={bytes}*1").parse().unwrap());
+    stage.press("enter");
+    stage
+}
+
+#[test]
+fn what_has_come_is_shown_and_keys_work_in_it() {
+    let mut stage = stalled_after(9_000);
+    stage.until("9.0 kB");
+    stage.press("j");
+    stage.press("/");
+    "cmd".chars().for_each(|letter| stage.press(&letter.to_string()));
+    stage.until("cmd.exe");
+    stage.press("esc");
+    screen!("arriving", stage.drawn());
+    assert_eq!(stage.paid_calls(), 2);
+}
+
+#[test]
+fn what_did_not_come_whole_is_not_held() {
+    let mut stage = stalled_after(9_000);
+    stage.until("setup.tmp");
+    stage.keys("ctrl-x");
+    screen!("arriving_given_up", stage);
+    let mut stage = stage.restart_without_service();
+    stage.open(&main_file());
+    assert!(!stage.screen().contains("setup.tmp"), "{}", stage.screen());
+}
+
+#[test]
+fn a_report_that_turns_out_to_be_another_is_taken_back() {
+    let mut stage = Stage::at(main_file(), Options { listing: Listing::Identifiers, ..options() });
+    stage.keys("enter");
+    stage.demo.as_ref().unwrap().arm("behaviour:stranger*1".parse().unwrap());
+    stage.keys("enter");
+    assert!(stage.screen().contains("! CAPE"), "{}", stage.screen());
+    stage.keys("enter");
+    assert!(stage.screen().contains("setup.tmp"), "{}", stage.screen());
+}
+
+#[test]
+fn the_place_in_a_report_stays_when_the_rest_has_come() {
+    let drip = "behaviour:drip=40000*1";
+    let mut stage = Stage::at(main_file(), Options { listing: Listing::Identifiers, ..options() });
+    stage.keys("enter");
+    stage.demo.as_ref().unwrap().arm(drip.parse().unwrap());
+    stage.press("enter");
+    stage.until("setup.tmp");
+    stage.press("j");
+    stage.press("j");
+    stage.rest();
+    screen!("arrived", stage);
+}
