@@ -11,7 +11,7 @@
 //! └ bar ───────────────────────────────────┘  └ bar ─────────────┘  └ bar ───┘
 //! ```
 
-use super::panes::Group;
+use super::order::Group;
 use crate::report::Pane;
 use serde::{Deserialize, Serialize};
 
@@ -320,7 +320,8 @@ fn four(area: Area, view: View) -> impl Iterator<Item = (Pane, Area)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::panes::{GROUP, Order};
+    use crate::app::order::Order;
+    use crate::app::panes::GROUP;
     use proptest::prelude::*;
 
     const FIRST: Group = [Some(Pane::Processes), Some(Pane::Tags), Some(Pane::Registry), Some(Pane::Files)];

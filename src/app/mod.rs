@@ -34,6 +34,7 @@ mod moving;
 pub mod notes;
 mod off;
 mod offers;
+pub mod order;
 pub mod overlay;
 pub mod palette;
 pub mod panes;

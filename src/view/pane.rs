@@ -6,7 +6,7 @@ use super::theme::Meaning;
 use crate::app::list::OpenReport;
 use crate::app::notes::MARK;
 use crate::app::panes::{self, Branch, PaneInfo, PaneState, Shown};
-use crate::app::{Area, Model};
+use crate::app::{Area, Model, order};
 use crate::report::find::Pattern;
 use crate::report::identifier::Identifier;
 use crate::report::rows::Label;
@@ -114,7 +114,7 @@ pub(super) fn key(info: &PaneInfo, model: &Model) -> String {
 fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> String {
     let (key, title) = panes::info(pane).map_or((String::new(), ""), |info| (key(info, model), info.title));
     let more = if open.report.index.is_complete { "" } else { "+" };
-    let count = if state.sieve().is_open() { panes::told(&open.report, pane) } else { open.report.count(pane) };
+    let count = if state.sieve().is_open() { order::told(&open.report, pane) } else { open.report.count(pane) };
     let all = thousands(count as u64);
     if state.sieve().is_open() {
         return format!(" {key}{title} {all}{more}{}{} ", filter_words(state), kinds(pane, open));

@@ -7,7 +7,8 @@ use super::{bar, list, overlay, pane};
 use crate::app::layout::SMALLEST;
 use crate::app::list::Origin;
 use crate::app::notes::MARK;
-use crate::app::panes::{self, PaneInfo};
+use crate::app::order;
+use crate::app::panes::PaneInfo;
 use crate::app::{Area, Layout, Model, PANES, Screen};
 use crate::report::Pane;
 use crate::text::{Untrusted, count, thousands, words_in_rows};
@@ -165,7 +166,7 @@ fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         pane: info.pane,
         key: model.keys.of(&info.command).first().map(ToString::to_string).unwrap_or_default(),
         name: info.short,
-        count: panes::told(&open.report, info.pane),
+        count: order::told(&open.report, info.pane),
         told: Told::Nothing,
     };
     let mut stops: Vec<Stop> = PANES.iter().map(stop).collect();
