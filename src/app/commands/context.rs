@@ -8,6 +8,8 @@ use crate::app::palette::{Confirm, Confirmed};
 use crate::report::Pane;
 use crate::request::Request;
 
+// One function, whose address can be compared.
+#[inline(never)]
 pub(super) fn always(_: &Model) -> bool {
     true
 }
