@@ -4,6 +4,8 @@
 //! Because one value has all four, the price on screen cannot disagree with what is sent, and the same question asked twice
 //! is one question.
 
+mod held;
+
 use crate::quota::{Entitlements, Kind, Numbers, Operation, Price, price};
 use crate::report::identifier::{FileHash, Identifier, Sha256};
 use crate::text::Untrusted;

@@ -44,7 +44,6 @@ fn set_aside(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::Sizes;
 
     #[test]
     fn what_is_written_is_read_and_what_is_damaged_is_set_aside() {
@@ -52,7 +51,7 @@ mod tests {
         let path = folder.path().join("state").join(FILE);
         assert_eq!(read(&path), (Remembered::default(), None));
         let mut remembered = Remembered::default();
-        remembered.sizes = Sizes { list: Some(30), ..Sizes::default() };
+        remembered.sizes.list = Some(30);
         write(&remembered, &path).unwrap();
         assert_eq!(read(&path), (remembered, None));
         std::fs::write(&path, "{\"sizes\": 7}").unwrap();

@@ -267,7 +267,7 @@ impl Model {
     fn leave_empty_pane(&mut self, opening: Opening) {
         let open = self.open().filter(|open| open.opening == opening);
         let is_empty = |pane| open.is_some_and(|open| open.report.count(pane) == 0);
-        if self.focused().is_some_and(is_empty) && self.jump.is_none() {
+        if self.focused().is_some_and(is_empty) && self.bound_for.is_none() {
             self.order().first(0).into_iter().for_each(|pane| self.focus_pane(pane));
         }
     }

@@ -5,12 +5,11 @@ use super::message::{Effect, Opening};
 use super::model::{Focus, Model};
 use super::overlay::Overlay;
 use super::palette::{Confirm, Confirmed};
-use super::saving::{Save, SaveForm};
-use crate::export::Source;
+use super::saving::{Part, Save, SaveForm};
+use crate::export::{self, Source, What};
 use crate::report::json::{Kind, Raw};
-use crate::report::rows::Label;
 use crate::report::{Pane, Piece, Place};
-use crate::text::{Untrusted, thousands};
+use crate::text::{Untrusted, count};
 
 /// The longest text that is handed to a terminal's clipboard, in bytes: many take no more.
 pub const LONGEST_COPY: usize = 64 * 1024;
@@ -89,14 +88,14 @@ impl Model {
         let (what, line) = match &self.overlay {
             Some(Overlay::Indicators(list)) => {
                 let values = list.shown().iter().map(|indicator| indicator.defanged().to_string());
-                (format!("{} indicators", thousands(list.shown().len() as u64)), joined(values))
+                (count(list.shown().len() as u64, "indicator"), joined(values))
             }
             _ => {
                 let Some((pane, open)) = self.focused().zip(self.open()) else { return Vec::new() };
                 let state = self.pane_state(pane);
-                let count = state.count(&open.report, pane);
-                let lines = (0..count).filter_map(|at| self.line(state.place(&open.report, pane, at)?));
-                (format!("{} rows of {}", thousands(count as u64), pane.name()), joined(lines))
+                let rows = state.count(&open.report, pane);
+                let lines = (0..rows).filter_map(|at| self.line(state.place(&open.report, pane, at)?));
+                (format!("{} of {}", count(rows as u64, "row"), pane.name()), joined(lines))
             }
         };
         match line {
@@ -176,17 +175,7 @@ impl Model {
 
     /// A row as the pane shows it, in one line without teeth.
     fn line(&self, place: Place) -> Option<String> {
-        let row = self.open()?.report.row(place.section, place.row);
-        let label = match row.label {
-            Label::Known(word) => word.to_owned(),
-            Label::Named(name) => name.visible().to_string(),
-        };
-        let pieces = row.pieces.iter().map(|piece| match piece {
-            Piece::Value(text) | Piece::Detail(text) => text.visible().disarmed().to_string(),
-            Piece::Own(words) => words.to_string(),
-        });
-        let gap = if label.is_empty() { "" } else { " " };
-        Some(format!("{label}{gap}{}", pieces.collect::<String>()))
+        Some(export::line(&self.open()?.report.row(place.section, place.row)))
     }
 
     /// Looks for indicators in the report that is open.
@@ -239,15 +228,52 @@ impl Model {
             _ => self.service.name.clone(),
         };
         let received = (!self.is_document()).then_some(here.received);
-        Some(Source { body: here.body.clone(), identifier: entry.identifier.clone(), origin, received })
+        let identifier = entry.identifier.clone();
+        let notes = identifier.as_ref().and_then(|identifier| self.notes.of(identifier)).cloned().unwrap_or_default();
+        Some(Source { body: here.body.clone(), identifier, origin, received, notes })
     }
 
     /// Asks where to write what is looked at.
     pub(super) fn ask_where(&mut self) -> Vec<Effect> {
-        let Some(source) = self.source() else { return Vec::new() };
-        let is_indicators = matches!(self.overlay, Some(Overlay::Indicators(_)));
-        self.put_over(Overlay::Save(SaveForm::export(source, self.focused(), is_indicators)));
+        let (source, parts, first) = (self.source(), self.parts(), self.first_part());
+        let chosen = parts.iter().position(|part| is_like(part, &first)).unwrap_or(0);
+        if !parts.is_empty() {
+            self.put_over(Overlay::Save(SaveForm::export(source, parts, chosen)));
+        }
         Vec::new()
+    }
+
+    /// Whether there is anything to write here.
+    #[must_use]
+    pub fn can_write(&self) -> bool {
+        !self.parts().is_empty()
+    }
+
+    /// What of the report can be written: all of it, what is looked at, its indicators, the value under the cursor.
+    fn parts(&self) -> Vec<Part> {
+        let here = self.place_under_cursor().filter(|_| self.screen == super::Screen::File);
+        let pane = here.map(|(pane, _)| What::Pane(pane));
+        let row = here.map(|(_, place)| What::Row(place));
+        let (all, indicators) = (Some(What::All), Some(What::Indicators));
+        let whats = match &self.overlay {
+            _ if self.open().is_none() || self.screen != super::Screen::File => [None; 4],
+            None => [all, pane, row, indicators],
+            Some(Overlay::Detail(_)) => [all, None, row, indicators],
+            Some(Overlay::Indicators(_)) => [all, None, None, indicators],
+            Some(_) => [None; 4],
+        };
+        let whats = whats.into_iter().flatten().map(Part::Of);
+        let value = self.subject().filter(|_| self.focus != Focus::List || self.overlay.is_some());
+        whats.chain(value.map(|subject| Part::Value(subject.text))).collect()
+    }
+
+    /// The part that is meant first: what stands over the screen, or else the report.
+    fn first_part(&self) -> Part {
+        match &self.overlay {
+            Some(Overlay::Indicators(_)) => Part::Of(What::Indicators),
+            Some(Overlay::Detail(_) | Overlay::Answer(_)) => Part::Value(Untrusted::default()),
+            _ => Part::Of(What::All),
+        }
     }
 
     /// Writes what the line says.
@@ -301,6 +327,15 @@ impl Model {
             },
         }
         Vec::new()
+    }
+}
+
+/// Whether two parts are of one kind.
+fn is_like(one: &Part, other: &Part) -> bool {
+    match (one, other) {
+        (Part::Of(one), Part::Of(other)) => one == other,
+        (Part::Value(_), Part::Value(_)) => true,
+        _ => false,
     }
 }
 

@@ -1,16 +1,14 @@
-//! The comparison of a file's sandboxes, or of two files: what is shown of the matrix, and what is missing from it.
+//! A comparison of a file's sandboxes, or of two files: its columns, and what is shown of its matrix.
 
-use super::list::{List, Remote};
-use super::message::{Effect, HeldPage, HeldReport, Recent};
-use super::model::Model;
-use super::overlay::Overlay;
+use super::list::List;
+use super::message::Recent;
 use super::panes::{Move, PANES, Scroll};
-use super::places::{Places, Spot, Target};
+use super::spots::{Spot, Spots, Target};
 use crate::report::Place;
 use crate::report::compare::{MOST_COLUMNS, Matrix, Presence};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Body, Pane};
-use crate::text::{Untrusted, thousands};
+use crate::text::Untrusted;
 use std::sync::Arc;
 
 /// Times that one report saw one item which are told apart.
@@ -48,7 +46,7 @@ pub struct Compare {
     /// Sandboxes beyond those that can be compared at once.
     pub left_out: usize,
     /// Items that hold what is sought; none while nothing is.
-    found: Option<Vec<u32>>,
+    pub(super) found: Option<Vec<u32>>,
 }
 
 /// One sandbox that is compared.
@@ -93,7 +91,7 @@ pub struct OtherFile {
 
 impl Column {
     /// The sandboxes of a list, as columns of one side.
-    fn of(list: &List, side: usize) -> Vec<Self> {
+    pub(super) fn of(list: &List, side: usize) -> Vec<Self> {
         let column = |(entry, found): (usize, &super::list::Entry)| Self {
             name: found
                 .parts
@@ -138,7 +136,7 @@ pub fn sides(columns: &[(usize, bool)]) -> Vec<u64> {
 }
 
 impl Compare {
-    fn new(number: u64, columns: Vec<Column>, has_more_pages: bool) -> Self {
+    pub(super) fn new(number: u64, columns: Vec<Column>, has_more_pages: bool) -> Self {
         let here = columns.iter().position(|column| column.body.is_some()).unwrap_or(0);
         Self {
             number,
@@ -187,7 +185,7 @@ impl Compare {
     }
 
     /// Finds the shown items again, the cursor as near to its item as can be.
-    fn refresh(&mut self) {
+    pub(super) fn refresh(&mut self) {
         let Some(matrix) = &self.matrix else { return };
         let chosen = self.shown.get(self.scroll.cursor).copied();
         self.shown = matrix.select(self.pane, self.presence(), &self.sides());
@@ -199,13 +197,13 @@ impl Compare {
     }
 
     /// Shows other items; the same filter twice shows everything again.
-    fn show(&mut self, only: Only) {
+    pub(super) fn show(&mut self, only: Only) {
         self.only = if self.only == only { Only::Any } else { only };
         self.refresh();
     }
 
     /// Chooses the next or previous held column.
-    fn step_column(&mut self, forward: bool) {
+    pub(super) fn step_column(&mut self, forward: bool) {
         let count = self.columns.len();
         let steps = (1..=count).map(|n| if forward { self.here + n } else { self.here + count * 2 - n } % count.max(1));
         let held = |column: &usize| self.columns.get(*column).is_some_and(|column| column.body.is_some());
@@ -214,7 +212,7 @@ impl Compare {
     }
 
     /// Shows the items of the next pane that has any; after the last, those of all.
-    fn step_pane(&mut self, forward: bool) {
+    pub(super) fn step_pane(&mut self, forward: bool) {
         let Some(matrix) = &self.matrix else { return };
         let with_items =
             PANES.iter().map(|info| info.pane).filter(|pane| matrix.items().iter().any(|i| i.pane == *pane));
@@ -231,7 +229,7 @@ impl Compare {
     }
 
     /// Whether it is of what a list holds right now.
-    fn is_current(&self, list: &List) -> bool {
+    pub(super) fn is_current(&self, list: &List) -> bool {
         let now = Column::of(list, 0);
         let mine: Vec<_> = self.columns.iter().filter(|column| column.side == 0).collect();
         let range = |column: &Column| column.body.as_ref().map(Body::range);
@@ -240,7 +238,7 @@ impl Compare {
     }
 
     /// Where the chosen item was seen.
-    fn spots(&self) -> Option<Places> {
+    pub(super) fn spots(&self) -> Option<Spots> {
         let matrix = self.matrix.as_ref()?;
         let number = *self.shown.get(self.scroll.cursor)? as usize;
         let item = matrix.items().get(number)?;
@@ -255,275 +253,13 @@ impl Compare {
             for (section, row) in matrix.places(number, n, MOST_TIMES) {
                 let file = self.other.clone().filter(|_| column.side == 1);
                 let place = Place { section, row };
-                let target = Target { file, identifier: column.identifier.clone(), entry: column.entry, place };
+                let target =
+                    Target { file, identifier: column.identifier.clone(), entry: column.entry, place: Some(place) };
                 spots.push(Spot::row(format!("● {head}"), matrix.row_of(n, section, row), target));
             }
         }
-        Some(Places::new("Where it was seen", spots))
+        Some(Spots::new("Where it was seen", spots))
     }
-}
-
-impl Model {
-    /// The comparison that is looked at.
-    #[must_use]
-    pub fn comparing(&self) -> Option<&Compare> {
-        match &self.overlay {
-            Some(Overlay::Compare(compare)) => Some(compare),
-            _ => None,
-        }
-    }
-
-    pub(super) fn comparing_mut(&mut self) -> Option<&mut Compare> {
-        match &mut self.overlay {
-            Some(Overlay::Compare(compare)) => Some(compare),
-            _ => None,
-        }
-    }
-
-    /// Compares the file's sandboxes; a comparison that was left for one of its rows comes back as it was.
-    pub(super) fn compare(&mut self) -> Vec<Effect> {
-        let Some(list) = &self.list else { return Vec::new() };
-        if let Some(left) = self.compared.take().filter(|left| left.is_current(list)) {
-            self.put_over(Overlay::Compare(left));
-            self.settle();
-            return Vec::new();
-        }
-        let (columns, more) = (Column::of(list, 0), matches!(list.next, super::list::Next::Page(_)));
-        let compare = self.new_comparison(columns, more);
-        let effects = self.matrix_of(&compare);
-        self.put_over(Overlay::Compare(compare));
-        effects
-    }
-
-    fn new_comparison(&mut self, mut columns: Vec<Column>, has_more_pages: bool) -> Box<Compare> {
-        let left_out = cut(&mut columns);
-        Box::new(Compare { left_out, ..Compare::new(self.next_opening().0, columns, has_more_pages) })
-    }
-
-    fn matrix_of(&self, compare: &Compare) -> Vec<Effect> {
-        let bodies = compare.columns.iter().map(|column| column.body.clone()).collect();
-        vec![Effect::Compare { number: compare.number, bodies }]
-    }
-
-    /// Compares anew after a report has come, if a comparison is looked at.
-    pub(super) fn compare_anew(&mut self) -> Vec<Effect> {
-        let columns = self.list.as_ref().map(|list| Column::of(list, 0)).unwrap_or_default();
-        let number = self.next_opening().0;
-        let Some(compare) = self.comparing_mut() else { return Vec::new() };
-        let other = compare.columns.iter().filter(|column| column.side == 1).cloned();
-        compare.columns = columns.into_iter().chain(other.collect::<Vec<_>>()).collect();
-        compare.left_out = cut(&mut compare.columns);
-        compare.number = number;
-        let bodies = compare.columns.iter().map(|column| column.body.clone()).collect();
-        vec![Effect::Compare { number, bodies }]
-    }
-
-    pub(super) fn compared(&mut self, number: u64, result: Result<Arc<Matrix>, String>) -> Vec<Effect> {
-        let height = self.compare_rows();
-        let Some(compare) = self.comparing_mut().filter(|compare| compare.number == number) else { return Vec::new() };
-        match result {
-            Ok(matrix) => compare.matrix = Some(matrix),
-            Err(why) => compare.failure = Some(why),
-        }
-        compare.found = None;
-        compare.refresh();
-        compare.go(Move::Up(0), height);
-        self.sift()
-    }
-
-    pub(super) fn sifted(&mut self, number: u64, sought: &str, found: Vec<u32>) -> Vec<Effect> {
-        let height = self.compare_rows();
-        if let Some(compare) = self.comparing_mut().filter(|c| c.number == number && c.typed == sought) {
-            compare.found = Some(found);
-            compare.refresh();
-            compare.go(Move::Up(0), height);
-        }
-        Vec::new()
-    }
-
-    /// Looks for what is typed among the items.
-    pub(super) fn sift(&mut self) -> Vec<Effect> {
-        let height = self.compare_rows();
-        let Some(compare) = self.comparing_mut() else { return Vec::new() };
-        if compare.typed.is_empty() {
-            compare.found = None;
-            compare.refresh();
-            compare.go(Move::Up(0), height);
-            return Vec::new();
-        }
-        let (number, sought) = (compare.number, compare.typed.clone());
-        compare.matrix.clone().map(|matrix| Effect::Sift { number, matrix, sought }).into_iter().collect()
-    }
-
-    /// Rows of the matrix that are shown.
-    #[must_use]
-    pub fn compare_rows(&self) -> usize {
-        let head = self.comparing().map_or(0, |compare| self.compare_head(compare).len() + 1);
-        usize::from(self.overlay_room().height).saturating_sub(head).max(1)
-    }
-
-    /// The legend in rows: each column's number and name, and what it would cost where it is not held.
-    #[must_use]
-    pub fn compare_head(&self, compare: &Compare) -> Vec<String> {
-        let counts = compare.matrix.as_ref().map(|matrix| matrix.counts(compare.pane));
-        let legend = compare.columns.iter().enumerate().map(|(n, column)| {
-            let chosen = if n == compare.here { "▸" } else { "" };
-            let file = if compare.other.is_some() { if column.side == 0 { "this: " } else { "other: " } } else { "" };
-            let name = column.name.visible_cut(24);
-            let count = counts.as_ref().and_then(|counts| counts.get(n)).copied().unwrap_or(0);
-            let state = if column.body.is_none() { "not held".to_owned() } else { thousands(count as u64) };
-            format!("{chosen}{} {file}{name} {state}", n + 1)
-        });
-        let mut remarks: Vec<_> = self.compare_missing(compare).into_iter().collect();
-        if compare.has_more_pages {
-            remarks.push("further sandboxes on pages that were not listed".to_owned());
-        }
-        if compare.left_out > 0 {
-            remarks
-                .push(format!("{} left out: {MOST_COLUMNS} are compared at most", thousands(compare.left_out as u64)));
-        }
-        let columns = usize::from(self.overlay_room().width).max(20);
-        let most = usize::from(self.overlay_room().height / 3).max(1);
-        let legend: Vec<_> = legend.collect();
-        let mut rows = wrapped(&[&legend[..], &remarks].concat(), columns);
-        if rows.len() > most {
-            // What is missing is said, however many columns there are.
-            let remarks = wrapped(&remarks, columns);
-            rows = wrapped(&legend, columns);
-            rows.truncate(most.saturating_sub(remarks.len()).max(1));
-            rows.extend(remarks);
-            rows.truncate(most);
-        }
-        rows
-    }
-
-    /// What holding the missing columns costs.
-    fn compare_missing(&self, compare: &Compare) -> Option<String> {
-        let missing = |side| compare.columns.iter().filter(|c| c.side == side && c.body.is_none()).count();
-        let mine = (missing(0) > 0).then(|| format!("A fetches the missing: {}", self.missing_price()));
-        let other = (missing(1) > 0).then(|| "the other file's missing are fetched from its own list".to_owned());
-        match (mine, other) {
-            (Some(mine), Some(other)) => Some(format!("{mine}; {other}")),
-            (mine, other) => mine.or(other),
-        }
-    }
-
-    /// Shows where the chosen item was seen.
-    pub(super) fn compare_where(&mut self) -> Vec<Effect> {
-        if let Some(places) = self.comparing().and_then(Compare::spots) {
-            self.put_over(Overlay::Places(places));
-        }
-        Vec::new()
-    }
-
-    /// Changes the comparison that is looked at, and keeps its cursor in sight.
-    fn with_comparison(&mut self, change: impl FnOnce(&mut Compare)) -> Vec<Effect> {
-        if let Some(compare) = self.comparing_mut() {
-            change(compare);
-        }
-        let height = self.compare_rows();
-        if let Some(compare) = self.comparing_mut() {
-            compare.go(Move::Up(0), height);
-        }
-        Vec::new()
-    }
-
-    pub(super) fn compare_only(&mut self, only: Only) -> Vec<Effect> {
-        self.with_comparison(|compare| compare.show(only))
-    }
-
-    pub(super) fn compare_column(&mut self, forward: bool) -> Vec<Effect> {
-        self.with_comparison(|compare| compare.step_column(forward))
-    }
-
-    pub(super) fn compare_pane(&mut self, forward: bool) -> Vec<Effect> {
-        self.with_comparison(|compare| compare.step_pane(forward))
-    }
-
-    pub(super) fn compare_find(&mut self) -> Vec<Effect> {
-        self.with_comparison(|compare| compare.is_typing = true)
-    }
-
-    /// Ends typing; what was found stays.
-    pub(super) fn compare_found(&mut self) -> Vec<Effect> {
-        self.with_comparison(|compare| compare.is_typing = false)
-    }
-
-    /// Offers the other files of which reports are held.
-    pub(super) fn compare_with(&mut self) -> Vec<Effect> {
-        let files = self.other_files().cloned().collect();
-        self.put_over(Overlay::OtherFile(OtherFile { files, scroll: Scroll::default() }));
-        Vec::new()
-    }
-
-    /// The other files of which reports are held.
-    fn other_files(&self) -> impl Iterator<Item = &Recent> {
-        self.recent.iter().filter(|recent| recent.reports > 0 && Some(&recent.file) != self.file())
-    }
-
-    /// Whether there is another file to compare with.
-    pub(super) fn can_compare_files(&self) -> bool {
-        !self.is_document() && self.other_files().next().is_some()
-    }
-
-    /// Compares with the chosen file.
-    pub(super) fn compare_with_chosen(&mut self) -> Vec<Effect> {
-        let Some(Overlay::OtherFile(other)) = &self.overlay else { return Vec::new() };
-        let Some(file) = other.files.get(other.scroll.cursor).map(|recent| recent.file.clone()) else {
-            return Vec::new();
-        };
-        self.overlay = self.behind.pop();
-        if let Some(compare) = self.comparing_mut() {
-            compare.other = Some(file.clone());
-            compare.matrix = None;
-            compare.shown.clear();
-        }
-        vec![Effect::RecallBeside(file)]
-    }
-
-    pub(super) fn recalled_beside(
-        &mut self,
-        file: &Sha256,
-        pages: Vec<HeldPage>,
-        reports: Vec<HeldReport>,
-    ) -> Vec<Effect> {
-        let mut list = List::unasked(file.clone());
-        list.take_recalled(pages, reports);
-        let Some(compare) = self.comparing_mut().filter(|compare| compare.other.as_ref() == Some(file)) else {
-            return Vec::new();
-        };
-        compare.columns.retain(|column| column.side == 0);
-        compare.columns.extend(Column::of(&list, 1));
-        self.compare_anew()
-    }
-
-    /// Whether some report of the list is here and another could be compared with it.
-    #[must_use]
-    pub fn can_compare(&self) -> bool {
-        let entries = self.list.iter().flat_map(|list| &list.entries);
-        entries.filter(|entry| matches!(entry.report, Remote::Here(_))).count() > 0
-    }
-}
-
-/// Leaves out what cannot be compared at once; says how many.
-fn cut(columns: &mut Vec<Column>) -> usize {
-    columns.split_off(MOST_COLUMNS.min(columns.len())).len()
-}
-
-/// Pieces in rows of at most so many columns, a dot between them.
-fn wrapped(pieces: &[String], columns: usize) -> Vec<String> {
-    use unicode_width::UnicodeWidthStr;
-    let mut rows: Vec<String> = Vec::new();
-    for piece in pieces {
-        match rows.last_mut() {
-            Some(row) if row.width() + piece.width() + 3 <= columns => {
-                row.push_str(" · ");
-                row.push_str(piece);
-            }
-            _ => rows.push(piece.clone()),
-        }
-    }
-    rows
 }
 
 #[cfg(test)]
@@ -534,11 +270,5 @@ mod tests {
     fn a_side_is_a_sandbox_or_a_whole_file() {
         assert_eq!(sides(&[(0, true), (0, false), (0, true)]), [1, 4]);
         assert_eq!(sides(&[(0, true), (0, true), (1, false), (1, true)]), [3, 8]);
-    }
-
-    #[test]
-    fn a_legend_is_wrapped_between_its_pieces() {
-        let pieces = ["1 one".to_owned(), "2 two".to_owned(), "3 three".to_owned()];
-        assert_eq!(wrapped(&pieces, 14), ["1 one · 2 two", "3 three"]);
     }
 }

@@ -2,28 +2,17 @@
 
 use super::finder::{Filter, Finder, HitGroup, Quest, Source};
 use super::key::Key;
-use super::list::List;
 use super::message::{Effect, Opening};
 use super::model::{Model, Screen};
 use super::overlay::Overlay;
 use super::panes::PaneState;
+use super::spots::Target;
 use super::typing::type_into;
-use crate::report::Place;
 use crate::report::find::{How, Scope};
-use crate::report::identifier::Identifier;
 use crate::report::{Pane, Report, RowSet};
 
 /// Threads that search.
 const THREADS: usize = 2;
-
-/// A row that is gone to as soon as it is there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Jump {
-    /// Its report; none for the one that is open.
-    pub report: Option<Identifier>,
-    /// Its pane, and its place in the report; none where the report itself is gone to.
-    pub at: Option<(Pane, Place)>,
-}
 
 /// Whether the end of a search came, and how.
 pub type Ended = Option<Result<(), String>>;
@@ -53,6 +42,7 @@ impl Model {
             let state = open.panes.entry(pane).or_default();
             let before = (state.folds.clone(), state.scroll);
             state.filter.get_or_insert_with(|| Filter { before, ..Filter::default() }).is_typed = true;
+            return vec![Effect::Prepare(open.report.clone())];
         }
         Vec::new()
     }
@@ -217,7 +207,8 @@ impl Model {
         let earlier = self.finder.take().filter(|finder| finder.is_held == is_held);
         let finder = earlier.unwrap_or_else(|| Finder::new(is_held));
         self.put_over(Overlay::Finder(finder));
-        self.seek_hits()
+        let report = self.open().filter(|_| !is_held).map(|open| Effect::Prepare(open.report.clone()));
+        report.into_iter().chain(self.seek_hits()).collect()
     }
 
     /// Searches all panes, or everything that is held.
@@ -284,17 +275,18 @@ impl Model {
 
     pub(super) fn go_to_found(&mut self) -> Vec<Effect> {
         let Some((group, hit)) = self.finder.as_ref().and_then(Finder::chosen) else { return Vec::new() };
-        let at = hit.at;
+        let place = hit.at.map(|(_, place)| place);
         match group.of.clone() {
-            Source::Pane(_) => self.jump(Jump { report: None, at }),
+            Source::Pane(_) => {
+                let entry = self.list.as_ref().map_or(0, |list| list.scroll.cursor);
+                self.go_to(Target { file: None, identifier: None, entry, place })
+            }
             Source::Report { file: None, .. } | Source::Notes { file: None, .. } => {
                 self.warn("The report does not say which file it is of, so it cannot be opened here.");
                 Vec::new()
             }
-            Source::Report { file: Some(file), identifier, .. } | Source::Notes { file: Some(file), identifier } => {
-                let mut effects = self.open_file(file);
-                effects.extend(self.jump(Jump { report: Some(identifier), at }));
-                effects
+            Source::Report { file, identifier, .. } | Source::Notes { file, identifier } => {
+                self.go_to(Target { file, identifier: Some(identifier), entry: 0, place })
             }
         }
     }
@@ -313,38 +305,6 @@ impl Model {
         let found = if forward { after.into_iter().find(is_wanted) } else { before.into_iter().find(is_wanted) };
         state.scroll.cursor = found.unwrap_or(cursor);
         state.scroll.settle(count, height);
-    }
-
-    /// Goes to a row now, or when it is there.
-    fn jump(&mut self, jump: Jump) -> Vec<Effect> {
-        self.jump = Some(jump);
-        self.go_on_jumping()
-    }
-
-    /// Goes on towards the row that is wanted: first its report is chosen, then the row.
-    pub(super) fn go_on_jumping(&mut self) -> Vec<Effect> {
-        let Some(jump) = self.jump.clone() else { return Vec::new() };
-        if let (Some(identifier), Some(list)) = (&jump.report, &mut self.list) {
-            let is_it = |entry: &super::list::Entry| entry.identifier.as_ref() == Some(identifier);
-            let Some(at) = list.entries.iter().position(is_it) else { return Vec::new() };
-            list.scroll.cursor = at;
-        }
-        let effects = self.show_chosen();
-        let Some((pane, place)) = jump.at else {
-            self.jump = None;
-            return effects;
-        };
-        let Some(open) = self.list.as_mut().and_then(List::chosen_mut).and_then(|entry| entry.open.as_mut()) else {
-            return effects;
-        };
-        if open.report.section(place.section).is_some_and(|section| section.len() > place.row) {
-            let state = open.panes.entry(pane).or_default();
-            state.scroll.cursor = state.reveal(&open.report, pane, place);
-            self.jump = None;
-            self.focus_pane(pane);
-            self.settle();
-        }
-        effects
     }
 
     fn next_search(&mut self) -> u64 {

@@ -5,84 +5,14 @@ use super::model::{Model, Screen};
 use super::overlay::Overlay;
 use super::palette::{Confirm, Confirmed};
 use super::panes::{Move, Scroll};
-use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Imported, Retention};
+use super::spots::Target;
+use crate::report::{Held, Holding, Purge, Retention};
 use crate::request::Request;
 use crate::text::{Untrusted, bytes, count, thousands};
 use jiff::{SignedDuration, Timestamp};
 
 /// Seconds of a day.
 const DAY: i64 = 86_400;
-
-/// One thing that is held.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeldLine {
-    /// The profile that it is held for.
-    pub profile: String,
-    /// What it is.
-    pub what: HeldWhat,
-    /// The file it is about, if that is known.
-    pub file: Option<Sha256>,
-    /// What the file is called, if anybody said so.
-    pub name: Option<Untrusted>,
-    /// When it came.
-    pub received: Timestamp,
-    /// How many versions are held.
-    pub versions: u64,
-    /// Bytes as received.
-    pub bytes: u64,
-    /// Bytes on disk.
-    pub on_disk: u64,
-    /// Where it came from, if not from the service.
-    pub imported: Option<Imported>,
-    /// How many notes there are on it.
-    pub notes: u64,
-}
-
-/// What a thing is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HeldWhat {
-    /// A behaviour report.
-    Report(Identifier),
-    /// Any other answer.
-    Answer {
-        /// Its number in the store.
-        number: i64,
-        /// What was asked.
-        key: Untrusted,
-        /// Whether it is of no use.
-        is_set_aside: bool,
-        /// Whether only a part of it is here.
-        is_coming: bool,
-        /// The report that it was kept beside, if it is an artefact.
-        beside: Option<Identifier>,
-    },
-}
-
-/// What is to be deleted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Purging {
-    /// A report, in all its versions.
-    Report {
-        /// The profile that it is held for.
-        profile: String,
-        /// Its identifier.
-        identifier: Identifier,
-    },
-    /// An answer, by its number in the store.
-    Answer(i64),
-    /// Everything of a file.
-    File {
-        /// The profile that it is held for.
-        profile: String,
-        /// The file.
-        file: Sha256,
-    },
-    /// What came before a moment.
-    Before(Timestamp),
-    /// Everything.
-    Everything,
-}
 
 /// The order of the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -128,48 +58,33 @@ impl Order {
 #[derive(Debug, Default)]
 pub struct HeldScreen {
     /// The things, in order.
-    pub lines: Vec<HeldLine>,
+    pub lines: Vec<Holding>,
     /// In which order.
     pub order: Order,
     /// Cursor and window.
     pub scroll: Scroll,
 }
 
-impl HeldLine {
-    /// Whether the service still has it; none for what is no report.
-    #[must_use]
-    pub fn retention(&self, now: Timestamp) -> Option<Retention> {
-        match &self.what {
-            HeldWhat::Report(identifier) => Some(Retention::of(identifier, now)),
-            HeldWhat::Answer { .. } => None,
-        }
-    }
-
-    /// What it is, to be made visible: the sandbox, or the question.
-    #[must_use]
-    pub fn title(&self) -> Untrusted {
-        match &self.what {
-            HeldWhat::Report(identifier) => identifier.parts().sandbox,
-            HeldWhat::Answer { key, .. } => key.clone(),
-        }
-    }
-
-    fn is_report(&self) -> bool {
-        matches!(self.what, HeldWhat::Report(_))
+/// What a thing is, to be made visible: the sandbox, or what was asked.
+#[must_use]
+pub fn title(thing: &Holding) -> Untrusted {
+    match &thing.what {
+        Held::Report(identifier) => identifier.parts().sandbox,
+        Held::Answer { key, .. } => Untrusted::from(Request::holding_words(key.as_bytes())),
     }
 }
 
 impl HeldScreen {
     /// Takes things in, in the order that was chosen.
     #[must_use]
-    pub fn with(mut self, lines: Vec<HeldLine>, now: Timestamp) -> Self {
+    pub fn with(mut self, lines: Vec<Holding>, now: Timestamp) -> Self {
         self.lines = lines;
         self.sort(now);
         self
     }
 
     fn sort(&mut self, now: Timestamp) {
-        let by_file = |line: &HeldLine| (line.file.clone(), line.title());
+        let by_file = |line: &Holding| (line.file.clone(), title(line));
         match self.order {
             Order::Newest => self.lines.sort_by_key(|line| std::cmp::Reverse(line.received)),
             Order::Oldest => self.lines.sort_by_key(|line| line.received),
@@ -181,30 +96,13 @@ impl HeldScreen {
 
     /// The chosen thing.
     #[must_use]
-    pub fn chosen(&self) -> Option<&HeldLine> {
+    pub fn chosen(&self) -> Option<&Holding> {
         self.lines.get(self.scroll.cursor)
     }
 
     /// Moves; some rows stay for the heading and for what is said of the chosen thing.
     pub fn go(&mut self, movement: Move, height: usize) {
         self.scroll.go(movement, self.lines.len(), height.saturating_sub(ROWS_BESIDE).max(1));
-    }
-
-    /// What goes with a deletion.
-    fn doomed<'a>(&'a self, what: &'a Purging) -> impl Iterator<Item = &'a HeldLine> {
-        self.lines.iter().filter(move |line| match (what, &line.what) {
-            (Purging::Everything, _) => true,
-            (Purging::Before(moment), _) => line.received < *moment,
-            (Purging::File { profile, file }, _) => line.profile == *profile && line.file.as_ref() == Some(file),
-            (Purging::Report { profile, identifier }, HeldWhat::Report(found)) => {
-                line.profile == *profile && found == identifier
-            }
-            (Purging::Report { profile, identifier }, HeldWhat::Answer { beside, .. }) => {
-                line.profile == *profile && beside.as_ref() == Some(identifier)
-            }
-            (Purging::Answer(wanted), HeldWhat::Answer { number, .. }) => wanted == number,
-            _ => false,
-        })
     }
 }
 
@@ -213,7 +111,7 @@ pub const ROWS_BESIDE: usize = 4;
 
 impl Model {
     /// Takes in what is held: a new screen, or the one that is there already.
-    pub(super) fn show_held(&mut self, lines: Vec<HeldLine>) -> Vec<Effect> {
+    pub(super) fn show_held(&mut self, lines: Vec<Holding>) -> Vec<Effect> {
         let (now, room) = (self.now, self.overlay_room());
         match &mut self.overlay {
             Some(Overlay::Held(held)) => *held = std::mem::take(held).with(lines, now),
@@ -236,7 +134,7 @@ impl Model {
 
     /// The chosen thing of the held screen.
     #[must_use]
-    pub fn chosen_held(&self) -> Option<&HeldLine> {
+    pub fn chosen_held(&self) -> Option<&Holding> {
         match &self.overlay {
             Some(Overlay::Held(held)) => held.chosen(),
             _ => None,
@@ -245,18 +143,26 @@ impl Model {
 
     /// Opens the file of the chosen thing.
     pub(super) fn open_held(&mut self) -> Vec<Effect> {
-        let Some(file) = self.chosen_held().and_then(|line| line.file.clone()) else { return Vec::new() };
+        let Some(line) = self.chosen_held() else { return Vec::new() };
+        let Some(file) = line.file.clone() else { return Vec::new() };
+        let report = match &line.what {
+            Held::Report(identifier) => Some(identifier.clone()),
+            Held::Answer { beside, .. } => beside.clone(),
+        };
         (self.overlay, self.behind) = (None, Vec::new());
-        self.open_file(file)
+        match report {
+            Some(identifier) => {
+                self.go_to(Target { file: Some(file), identifier: Some(identifier), entry: 0, place: None })
+            }
+            None => self.open_file(file),
+        }
     }
 
     /// Asks for a yes to delete the chosen thing.
     pub(super) fn delete_chosen(&mut self) -> Vec<Effect> {
         let what = self.chosen_held().map(|line| match &line.what {
-            HeldWhat::Report(identifier) => {
-                Purging::Report { profile: line.profile.clone(), identifier: identifier.clone() }
-            }
-            HeldWhat::Answer { number, .. } => Purging::Answer(*number),
+            Held::Report(identifier) => Purge::Report { profile: line.profile.clone(), identifier: identifier.clone() },
+            Held::Answer { number, .. } => Purge::Answer(*number),
         });
         what.map(|what| self.confirm_purge(what)).unwrap_or_default()
     }
@@ -265,7 +171,7 @@ impl Model {
     pub(super) fn delete_file(&mut self) -> Vec<Effect> {
         let line = self.chosen_held();
         let file = line.and_then(|line| Some((line.profile.clone(), line.file.clone()?)));
-        file.map(|(profile, file)| self.confirm_purge(Purging::File { profile, file })).unwrap_or_default()
+        file.map(|(profile, file)| self.confirm_purge(Purge::File { profile, file })).unwrap_or_default()
     }
 
     /// Asks for a yes to delete what is older than the days that are typed.
@@ -276,13 +182,13 @@ impl Model {
             return Vec::new();
         };
         self.overlay = self.behind.pop();
-        self.confirm_purge(Purging::Before(before))
+        self.confirm_purge(Purge::Before(before))
     }
 
     /// Asks for a yes, and says what goes and what it would cost to have it again.
-    pub(super) fn confirm_purge(&mut self, what: Purging) -> Vec<Effect> {
+    pub(super) fn confirm_purge(&mut self, what: Purge) -> Vec<Effect> {
         let Some(Overlay::Held(held)) = &self.overlay else { return Vec::new() };
-        let doomed: Vec<_> = held.doomed(&what).collect();
+        let doomed: Vec<_> = held.lines.iter().filter(|thing| what.takes(thing)).collect();
         if doomed.is_empty() {
             self.say("Nothing is held that is as old as that.");
             return Vec::new();
@@ -292,13 +198,13 @@ impl Model {
         Vec::new()
     }
 
-    fn purge_words(&self, doomed: &[&HeldLine]) -> String {
-        let reports: Vec<_> = doomed.iter().filter(|line| line.is_report()).collect();
-        let sum = |of: fn(&HeldLine) -> u64| doomed.iter().map(|line| of(line)).fold(0, u64::saturating_add);
+    fn purge_words(&self, doomed: &[&Holding]) -> String {
+        let reports: Vec<_> = doomed.iter().filter(|line| line.report().is_some()).collect();
+        let sum = |of: fn(&Holding) -> u64| doomed.iter().map(|line| of(line)).fold(0, u64::saturating_add);
         let others = doomed.len() - reports.len();
         let many = |number: usize, one: &str| count(number as u64, one);
         let mut words = match (reports.as_slice(), others) {
-            ([one], 0) => format!("the report by {}", one.title().visible_cut(40)),
+            ([one], 0) => format!("the report by {}", title(one).visible_cut(40)),
             (several, 0) => many(several.len(), "report"),
             ([], others) => many(others, "answer"),
             (several, others) => format!("{} and {}", many(several.len(), "report"), many(others, "other answer")),
@@ -312,15 +218,11 @@ impl Model {
     }
 
     /// What fetching reports again would cost, one by one.
-    fn price_again(&self, reports: &[&HeldLine]) -> String {
-        let price = |line: &&HeldLine| match &line.what {
-            HeldWhat::Report(identifier) => {
-                self.price(&Request::Behaviour { identifier: identifier.clone() }).units.max()
-            }
-            HeldWhat::Answer { .. } => None,
-        };
+    fn price_again(&self, reports: &[&Holding]) -> String {
+        let price =
+            |line: &&Holding| self.price(&Request::Behaviour { identifier: line.report()?.clone() }).units.max();
         let units = reports.iter().filter_map(price).fold(0, u64::saturating_add);
-        let is_gone = |line: &&&HeldLine| matches!(line.retention(self.now), Some(Retention::Gone(_)));
+        let is_gone = |line: &&&Holding| matches!(line.retention(self.now), Some(Retention::Gone(_)));
         let gone = reports.iter().filter(is_gone).count();
         match (reports.len(), gone) {
             (0, _) => "Asking the same again costs what it costs.".to_owned(),
@@ -344,7 +246,7 @@ impl Model {
     }
 
     /// Takes in that something was deleted. A file that is open is left: what it shows may be gone.
-    pub(super) fn purged(&mut self, words: String, lines: Vec<HeldLine>) -> Vec<Effect> {
+    pub(super) fn purged(&mut self, words: String, lines: Vec<Holding>) -> Vec<Effect> {
         if matches!(self.overlay, Some(Overlay::Held(_))) {
             self.show_held(lines);
         }

@@ -6,11 +6,12 @@ use super::message::{Effect, Opening};
 use super::model::Model;
 use super::overlay::Overlay;
 use super::panes::PANES;
-use super::places::{Places, Reach, Shows, Spot, Target};
+use super::spots::{Reach, Shows, Spot, Spots, Target};
 use crate::report::identifier::Identifier;
 use crate::report::rules::{Marks, Rule, Rules, Severity};
-use crate::report::{Body, Pane, Place, Row, RowSet};
+use crate::report::{Body, Order, Pane, Place, Row, RowSet, Section};
 use crate::text::{Untrusted, Visible, thousands};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A report whose rows are to be judged beside others.
@@ -54,6 +55,20 @@ impl OpenReport {
         rule.or_else(|| marks.noise().contains(place.section, place.row).then_some(Severity::Noise))
     }
 
+    /// Shows rows by how severe they say that they are; where nobody has moved yet, the first of them are seen.
+    fn arrange(&mut self, order: &Arc<Order>, focused: Option<Pane>) {
+        let pane_of = |section: usize| self.report.section(section).map(Section::pane);
+        let panes: BTreeSet<Pane> = order.sections().filter_map(pane_of).collect();
+        for pane in panes {
+            let state = self.panes.entry(pane).or_default();
+            let is_untouched = state.scroll.cursor == 0 && focused != Some(pane);
+            state.sift(&self.report, pane, |sieve| sieve.arrange(Arc::clone(order)));
+            if is_untouched {
+                state.scroll.cursor = 0;
+            }
+        }
+    }
+
     /// Hides the rows that are noise in every pane, or shows them again.
     fn hide_noise(&mut self, hide: bool) {
         let Some(marks) = self.marks.clone() else { return };
@@ -92,7 +107,9 @@ impl Model {
 
     pub(super) fn judged(&mut self, opening: Opening, marks: Marks) -> Vec<Effect> {
         let hide = self.hides_noise;
+        let focused = self.focused();
         if let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) {
+            open.arrange(marks.order(), focused);
             open.marks = Some(Arc::new(marks));
             if hide {
                 open.hide_noise(true);
@@ -138,7 +155,7 @@ impl Model {
         found.sort_by_key(|(rule, section, row)| (rule.severity, order(*section), *row));
         let spots = found.into_iter().map(|(rule, section, row)| {
             let place = Place { section, row };
-            let target = Target { file: None, identifier: identifier.clone(), entry, place };
+            let target = Target { file: None, identifier: identifier.clone(), entry, place: Some(place) };
             spot(rule, Shows::Open(place), target)
         });
         let spots: Vec<_> = spots.collect();
@@ -146,14 +163,14 @@ impl Model {
             self.say("No rule marks a row of this report.");
             return Vec::new();
         }
-        let places = Places { notable: Some(Reach::Open), ..Places::new("What deserves a look", spots) };
-        self.put_over(Overlay::Places(places));
+        let places = Spots { notable: Some(Reach::Open), ..Spots::new("What deserves a look", spots) };
+        self.put_over(Overlay::Spots(places));
         Vec::new()
     }
 
     /// Whether a list of what deserves a look can take in further reports, or is one that has.
     pub(super) fn can_reach_further(&self) -> bool {
-        matches!(&self.overlay, Some(Overlay::Places(places)) if places.notable.is_some())
+        matches!(&self.overlay, Some(Overlay::Spots(places)) if places.notable.is_some())
             && self.held_here().count() > 1
     }
 
@@ -195,8 +212,8 @@ impl Model {
             Some(Spot { seen_by: Some(seen_by), ..spot })
         });
         let (typed, is_typing) = (std::mem::take(&mut places.typed), places.is_typing);
-        let all = Places::new("What deserves a look in all held reports", spots.collect());
-        *places = Places { notable: Some(Reach::Held(number)), typed, is_typing, ..all };
+        let all = Spots::new("What deserves a look in all held reports", spots.collect());
+        *places = Spots { notable: Some(Reach::Held(number)), typed, is_typing, ..all };
         self.sift_places();
         Vec::new()
     }

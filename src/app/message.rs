@@ -3,7 +3,6 @@
 use super::away::Copied;
 use super::finder::{HitGroup, Ticket};
 use super::finding::Ended;
-use super::held::{HeldLine, Purging};
 use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerPage;
@@ -21,7 +20,7 @@ use crate::report::note::{About, Note};
 use crate::report::page::Page;
 use crate::report::rows::Line;
 use crate::report::rules::{Marks, Rules};
-use crate::report::{Imported, Indicators, Report, RowSet};
+use crate::report::{Holding, Imported, Indicators, Purge, Report, RowSet};
 use crate::request::{Quote, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -220,13 +219,13 @@ pub enum Message {
     /// The ledger.
     Ledger(LedgerPage),
     /// Everything that is held.
-    Held(Vec<HeldLine>),
+    Held(Vec<Holding>),
     /// Something was deleted.
     Purged {
         /// What, in words.
         words: String,
         /// What is still held.
-        lines: Vec<HeldLine>,
+        lines: Vec<Holding>,
     },
     /// How often the counters confirmed and contradicted the price of each operation.
     Record(BTreeMap<String, (u64, u64)>),
@@ -434,9 +433,11 @@ pub enum Effect {
     /// Find everything that is held.
     ReadHeld,
     /// Delete what is held.
-    Purge(Purging),
+    Purge(Purge),
     /// Index nothing: the report is not looked at any more.
     StopIndexing,
+    /// Have a report at hand that is going to be searched.
+    Prepare(Report),
     /// Find the rows of a report that a filter lets through.
     Filter {
         /// The search.

@@ -3,20 +3,19 @@
 use super::batch::Batch;
 use super::compare::Compare;
 use super::finder::Finder;
-use super::finding::Jump;
 use super::keymap::Keymap;
 use super::layout::{Layout, Size, Sizes, View};
 use super::list::{Entry, List, OpenReport, Origin};
 use super::message::{Effect, Failure, Here, Opening, Recent};
-use super::notes::Notes;
+use super::notes::FileNotes;
 use super::offers::Offers;
 use super::order::Order;
 use super::overlay::Overlay;
 use super::panes::{PaneState, Scroll};
-use super::places::Target;
 use super::pointer::Held;
 use super::remembered::Remembered;
 use super::returning::Left;
+use super::spots::Target;
 use crate::quota::{Balances, Entitlements, Holder, Limit, Spent, Unit, Usage};
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
@@ -51,7 +50,7 @@ pub struct Model {
     /// The sandboxes of the file that is open.
     pub list: Option<List>,
     /// What was written of its reports.
-    pub notes: Notes,
+    pub notes: FileNotes,
     /// Where the focus is among list and panes.
     pub focus: Focus,
     /// The group of four panes that is shown.
@@ -116,8 +115,6 @@ pub struct Model {
     pub(super) announces_usage: bool,
     /// The last search that was left for one of its hits.
     pub finder: Option<Finder>,
-    /// A row that is gone to as soon as it is there.
-    pub jump: Option<Jump>,
     /// The list that was left for one of its rows.
     pub(super) left: Option<Left>,
     /// Number of the last search.
@@ -210,7 +207,7 @@ impl Model {
             recent: Vec::new(),
             recent_scroll: Scroll::default(),
             list: None,
-            notes: Notes::default(),
+            notes: FileNotes::default(),
             focus: Focus::List,
             group: 0,
             is_zoomed: false,
@@ -243,7 +240,6 @@ impl Model {
             announces_balances: false,
             announces_usage: false,
             finder: None,
-            jump: None,
             left: None,
             searches: 0,
             openings: 0,

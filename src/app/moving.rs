@@ -99,6 +99,9 @@ impl Model {
 
     /// Goes to a pane, and brings its group to the screen.
     pub(super) fn go_to_pane(&mut self, pane: Pane) -> Vec<Effect> {
+        if self.comparing().is_some() {
+            return self.compare_in(pane);
+        }
         self.focus_pane(pane);
         self.settle();
         Vec::new()

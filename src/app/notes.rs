@@ -1,62 +1,45 @@
 //! Notes on the screen: which there are of the open file, and the line that one is typed into.
 
 use super::detail::Detail;
-use super::list::OpenReport;
 use super::message::Effect;
 use super::model::{Focus, Model, Screen};
 use super::overlay::Overlay;
 use super::palette::{Confirm, Confirmed};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::note::{self, About, Item, Note};
-use crate::report::{Place, Row, rows::Line};
+use crate::report::note::{self, About, Item, Note, Notes};
+use crate::report::{Place, rows::Line};
 use crate::text::Untrusted;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// The sign of a note, wherever one is.
 pub const MARK: &str = "✎";
 
 /// The notes of the open file.
 #[derive(Debug, Default)]
-pub struct Notes {
-    all: HashMap<About, Untrusted>,
-    /// Reports with notes on their items.
-    with_items: HashSet<Identifier>,
+pub struct FileNotes {
+    reports: HashMap<Identifier, Notes>,
 }
 
-impl Notes {
+impl FileNotes {
     /// These notes.
     #[must_use]
     pub fn new(notes: Vec<Note>) -> Self {
-        let has_item = |note: &&Note| note.about.item.is_some();
-        let with_items = notes.iter().filter(has_item).map(|note| note.about.identifier.clone()).collect();
-        Self { all: notes.into_iter().map(|note| (note.about, note.text)).collect(), with_items }
+        let mut reports = HashMap::<Identifier, Notes>::new();
+        notes.into_iter().for_each(|note| reports.entry(note.about.identifier.clone()).or_default().add(note));
+        Self { reports }
+    }
+
+    /// The notes on a report and on the items in it.
+    #[must_use]
+    pub fn of(&self, identifier: &Identifier) -> Option<&Notes> {
+        self.reports.get(identifier)
     }
 
     /// The note on this.
     #[must_use]
-    pub fn on(&self, about: &About) -> Option<&Untrusted> {
-        self.all.get(about)
-    }
-
-    /// The note on a report as a whole.
-    #[must_use]
-    pub fn on_report(&self, identifier: &Identifier) -> Option<&Untrusted> {
-        self.on(&About::report(identifier.clone()))
-    }
-
-    /// How many notes there are on a report and its items.
-    #[must_use]
-    pub fn count(&self, identifier: &Identifier) -> usize {
-        self.all.keys().filter(|about| about.identifier == *identifier).count()
-    }
-
-    /// The note on a row of a report.
-    #[must_use]
-    pub fn on_row(&self, identifier: &Identifier, open: &OpenReport, section: usize, row: &Row) -> Option<&Untrusted> {
-        // Most reports have none: their rows are not looked up.
-        let identifier = self.with_items.get(identifier)?;
-        let item = open.report.item(section, row)?;
-        self.on(&About { identifier: identifier.clone(), item: Some(item) })
+    pub fn on(&self, about: &About) -> Option<&Note> {
+        let notes = self.of(&about.identifier)?;
+        about.item.as_ref().map_or_else(|| notes.on_report(), |item| notes.on_item(item))
     }
 }
 
@@ -101,14 +84,14 @@ impl Model {
     /// The note on the row under the cursor, as a line of its detail.
     pub(super) fn note_line(&self) -> Option<Line> {
         let (_, about) = self.noted()?;
-        let value = Some(self.notes.on(&about)?.clone());
+        let value = Some(self.notes.on(&about)?.text.clone());
         Some(Line { depth: 0, name: Some(Untrusted::from(format!("{MARK} note"))), value })
     }
 
     /// Opens the line for a note on what has the focus.
     pub(super) fn write_note(&mut self) -> Vec<Effect> {
         let Some((file, about)) = self.noted() else { return Vec::new() };
-        let before = self.notes.on(&about).map(|text| String::from_utf8_lossy(text.as_bytes()).into_owned());
+        let before = self.notes.on(&about).map(|note| String::from_utf8_lossy(note.text.as_bytes()).into_owned());
         let is_there = before.is_some();
         self.put_over(Overlay::Note(NoteForm { about, file, typed: before.unwrap_or_default(), is_there }));
         Vec::new()
@@ -148,7 +131,7 @@ impl Model {
         if self.file() != Some(file) {
             return Vec::new();
         }
-        self.notes = Notes::new(notes);
+        self.notes = FileNotes::new(notes);
         // A row that is looked at whole shows its note as it is now.
         if self.behind.is_empty() && self.place_here().is_some() && matches!(self.overlay, Some(Overlay::Detail(_))) {
             let top = match &self.overlay {

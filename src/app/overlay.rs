@@ -11,10 +11,10 @@ use super::layout::{Area, Size};
 use super::notes::NoteForm;
 use super::palette::{Confirm, Palette, Prompt};
 use super::panes::Move;
-use super::places::Places;
 use super::planner::Planner;
 use super::saving::SaveForm;
 use super::sheet::Sheet;
+use super::spots::Spots;
 
 /// What stands over the screen.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ pub enum Overlay {
     /// Another file to compare with is chosen.
     OtherFile(OtherFile),
     /// Rows to go to.
-    Places(Places),
+    Spots(Spots),
     /// A note is typed.
     Note(NoteForm),
     /// Everything that is held.
@@ -85,7 +85,7 @@ impl Overlay {
             Self::Answer(answer) => answer.go(movement, rows),
             Self::Indicators(list) => list.go(movement, rows.saturating_sub(TYPED)),
             Self::Artefacts(list) => list.go(movement, rows),
-            Self::Places(places) => places.go(movement, room),
+            Self::Spots(spots) => spots.go(movement, room),
             Self::OtherFile(other) => other.scroll.go(movement, other.files.len(), rows),
             Self::Finder(finder) => finder.go(movement, rows.saturating_sub(TYPED)),
             Self::Held(held) => held.go(movement, rows),
@@ -103,7 +103,7 @@ impl Overlay {
             Self::Detail(detail) => detail.count(),
             Self::Palette(_) | Self::Answer(_) | Self::Planner(_) => usize::MAX,
             Self::Indicators(_) | Self::Finder(_) | Self::Compare(_) | Self::Held(_) => usize::MAX,
-            Self::Places(places) => places.counts().1.saturating_add(places.head_rows() + 1),
+            Self::Spots(spots) => spots.counts().1.saturating_add(spots.head_rows() + 1),
             Self::OtherFile(other) => other.files.len(),
             Self::Artefacts(list) => list.rows.len() + usize::from(list.failure.is_some()) * 3,
             Self::Save(form) if form.has_parts() => SMALL + 4,
@@ -124,7 +124,7 @@ impl Overlay {
             Self::Artefacts(list) => Some((list.scroll.top, 0, list.rows.len())),
             Self::Finder(finder) => Some((finder.scroll.top, TYPED, finder.lines().count())),
             Self::OtherFile(other) => Some((other.scroll.top, 0, other.files.len())),
-            Self::Places(places) => Some((places.scroll.top, places.head_rows(), places.counts().0)),
+            Self::Spots(spots) => Some((spots.scroll.top, spots.head_rows(), spots.counts().0)),
             // Below the heading.
             Self::Held(held) => Some((held.scroll.top, 1, held.lines.len())),
             _ => None,
@@ -141,7 +141,7 @@ impl Overlay {
             Self::Finder(finder) => finder.scroll.cursor,
             Self::Compare(compare) => compare.scroll.cursor,
             Self::OtherFile(other) => other.scroll.cursor,
-            Self::Places(places) => places.scroll.cursor,
+            Self::Spots(spots) => spots.scroll.cursor,
             Self::Held(held) => held.scroll.cursor,
             _ => 0,
         }
@@ -157,7 +157,7 @@ impl Overlay {
         match self {
             Self::Detail(detail) => detail.fit(room.width.into()),
             Self::Sheet(sheet) => sheet.fit(room.width.into()),
-            Self::Places(_) | Self::OtherFile(_) | Self::Compare(_) | Self::Palette(_) | Self::Finder(_) => {}
+            Self::Spots(_) | Self::OtherFile(_) | Self::Compare(_) | Self::Palette(_) | Self::Finder(_) => {}
             Self::Answer(_) | Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
             Self::Indicators(_) | Self::Artefacts(_) | Self::Save(_) => {}
             Self::Held(_) | Self::Age(_) | Self::Note(_) => {}

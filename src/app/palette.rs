@@ -3,11 +3,11 @@
 
 use super::asks::{ASKS, Ask};
 use super::commands::Command;
-use super::held::Purging;
 use super::model::Model;
 use super::overlay::Overlay;
 use super::panes::{Move, Scroll};
 use super::price::Tag;
+use crate::report::Purge;
 use crate::request::Request;
 use jiff::Timestamp;
 
@@ -289,7 +289,7 @@ pub enum Confirmed {
     /// Nothing is sent: the note whose line was emptied is deleted.
     NoNote,
     /// Nothing is sent: what is held is deleted.
-    Purge(Purging),
+    Purge(Purge),
 }
 
 #[cfg(test)]
@@ -318,7 +318,7 @@ mod tests {
         let palette = Palette::everything(&model);
         let (first, last) = (palette.matching()[0].clone(), palette.matching().pop().unwrap().clone());
         assert_eq!((first.name, first.off), ("find-held", None));
-        assert_eq!(last.off.as_deref(), Some("it works in the list of sandboxes and in panes"));
+        assert_eq!(last.off.as_deref(), Some("it works in the list of sandboxes, in panes and in a comparison"));
         let keys = Palette::keys(&model);
         assert!(keys.matching().iter().all(|item| item.off.is_none() && !item.keys.is_empty()));
     }

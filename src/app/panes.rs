@@ -3,7 +3,7 @@
 use super::commands::{Act, Command, has_report};
 use super::finder::Filter;
 use super::key::Key;
-use super::place::FILE;
+use super::place::PANED;
 use super::sieve::Sieve;
 use crate::report::index::Form;
 use crate::report::{Folds, Pane, Place, Report, Row, Section};
@@ -35,9 +35,9 @@ macro_rules! pane {
                 name: $name,
                 keys: &[Key::Char($key)],
                 label: $title,
-                help: concat!("Go to the pane ", $title),
+                help: concat!("Go to the pane ", $title, "; in a comparison, show its items only, or all again"),
                 rank: 0,
-                place: FILE,
+                place: PANED,
                 applies: has_report,
                 needs: "a report that is open",
                 act: Act::Local(|model| model.go_to_pane(Pane::$pane)),

@@ -85,17 +85,17 @@ pub(super) const FILTERED: Places = Places::of(&[Place::Pane, Place::Filter]);
 pub(super) const SOUGHT: Places = Places::of(&[Place::Filter, Place::Search]);
 /// Where the sandboxes of the file are seen all at once.
 pub(super) const LISTED: Places = Places::of(&[Place::List, Place::Matrix]);
-/// Where there is a value to copy.
+/// Where there is a value to copy, and something to write to a file.
 pub(super) const VALUED: Places =
     Places::of(&[Place::List, Place::Pane, Place::Page, Place::Answer, Place::Indicators]);
 /// Where there are rows that can be copied all at once.
 pub(super) const ROWS: Places = Places::of(&[Place::Pane, Place::Indicators]);
-/// Where a report or a part of it can be written to a file.
-pub(super) const WRITTEN: Places = Places::of(&[Place::List, Place::Pane, Place::Indicators]);
 /// Where there is a report or a row to write a note on.
 pub(super) const NOTED: Places = Places::of(&[Place::List, Place::Pane, Place::Page]);
 /// Where a row of a report is looked at.
 pub(super) const VIEWED: Places = Places::of(&[Place::Pane, Place::Page]);
+/// Where a pane is gone to, or its items are compared.
+pub(super) const PANED: Places = Places::of(&[Place::List, Place::Pane, Place::Matrix]);
 /// List and panes.
 pub(super) const FILE: Places = Places::of(&[Place::List, Place::Pane]);
 /// Wherever nothing stands over the screen.
@@ -224,6 +224,7 @@ impl Places {
             EVERYWHERE => "everywhere".to_owned(),
             READING => "where nothing is typed".to_owned(),
             OPEN => "where nothing stands over the screen".to_owned(),
+            PANED => "in the list of sandboxes, in panes and in a comparison".to_owned(),
             FILE => "in the list of sandboxes and in panes".to_owned(),
             NOTED => "in the list of sandboxes, in panes and where a row is shown whole".to_owned(),
             VALUED => {
@@ -231,7 +232,6 @@ impl Places {
                     .to_owned()
             }
             VIEWED => "in panes and where a row is shown whole".to_owned(),
-            WRITTEN => "in the list of sandboxes, in panes and among the indicators".to_owned(),
             _ => self.each().map(Place::words).collect::<Vec<_>>().join(" and "),
         }
     }
@@ -258,8 +258,8 @@ impl Model {
             (Some(Overlay::Compare(compare)), ..) if compare.is_typing => Place::MatrixLine,
             (Some(Overlay::Compare(_)), ..) => Place::Matrix,
             (Some(Overlay::OtherFile(_)), ..) => Place::OtherFile,
-            (Some(Overlay::Places(places)), ..) if places.is_typing => Place::SpotsLine,
-            (Some(Overlay::Places(_)), ..) => Place::Spots,
+            (Some(Overlay::Spots(spots)), ..) if spots.is_typing => Place::SpotsLine,
+            (Some(Overlay::Spots(_)), ..) => Place::Spots,
             (None, Screen::Start, _) => Place::Start,
             (None, Screen::File, Focus::List) => Place::List,
             (None, Screen::File, Focus::Pane(_)) if self.is_filtering() => Place::Filter,

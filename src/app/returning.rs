@@ -3,7 +3,7 @@
 use super::message::Effect;
 use super::model::Model;
 use super::overlay::Overlay;
-use super::places::Places;
+use super::spots::Spots;
 
 /// A list that was left for one of its rows.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ pub(super) enum Left {
     /// The hits of the last search.
     Search,
     /// Where an item of the comparison was seen.
-    Comparison(Places),
+    Comparison(Spots),
     /// Any other.
     List(Box<Overlay>),
 }
@@ -39,7 +39,7 @@ impl Model {
             _ => None,
         });
         match (over, comparison) {
-            (Overlay::Places(places), Some(compare)) => {
+            (Overlay::Spots(places), Some(compare)) => {
                 self.compared = Some(compare);
                 Some(Left::Comparison(places))
             }
@@ -58,7 +58,7 @@ impl Model {
             Some(Left::Search) => self.overlay = self.finder.take().map(Overlay::Finder),
             Some(Left::Comparison(places)) => {
                 self.behind.extend(self.compared.take().map(Overlay::Compare));
-                self.overlay = Some(Overlay::Places(places));
+                self.overlay = Some(Overlay::Spots(places));
             }
             Some(Left::List(over)) => self.overlay = Some(*over),
             None => {}

@@ -1,7 +1,6 @@
 //! The line that says where something is written, and in which format.
 
 use crate::export::{FORMATS, Format, Source, What, file};
-use crate::report::Pane;
 use crate::request::Request;
 use crate::text::Untrusted;
 
@@ -22,11 +21,18 @@ pub enum Saved {
     /// A report, or a part of it.
     Report {
         /// The report.
-        source: Source,
+        source: Box<Source>,
         /// Which part.
         what: What,
         /// In which format.
         format: &'static Format,
+    },
+    /// One value.
+    Value {
+        /// The value.
+        text: Untrusted,
+        /// Whether its bytes are written as they are, and not as one line without teeth.
+        is_raw: bool,
     },
     /// The answer to a question, which is held: the bytes as they came.
     Held(Request),
@@ -46,6 +52,8 @@ pub enum NotSaved {
 pub struct SaveForm {
     /// The path, with the format's name before it where the end of the path does not say.
     pub typed: String,
+    /// Whether nobody has typed yet: the first letter takes the place of the name that is suggested.
+    pub is_suggested: bool,
     /// Why it was not written.
     pub failure: Option<String>,
     /// Whether it is being written.
@@ -55,56 +63,136 @@ pub struct SaveForm {
 
 #[derive(Debug)]
 enum Subject {
-    Report { source: Source, parts: Vec<What>, chosen: usize },
+    /// Parts of a report; without one there are only values.
+    Report {
+        source: Option<Box<Source>>,
+        parts: Vec<Part>,
+        chosen: usize,
+    },
     Held(Request),
 }
 
+/// What of a report is written.
+#[derive(Debug, Clone)]
+pub enum Part {
+    /// Rows or indicators.
+    Of(What),
+    /// One value.
+    Value(Untrusted),
+}
+
+impl Part {
+    fn words(&self) -> String {
+        match self {
+            Self::Of(What::All) => "the whole report".to_owned(),
+            Self::Of(What::Pane(pane)) => format!("the pane {}", pane.name()),
+            Self::Of(What::Row(_)) => "the row".to_owned(),
+            Self::Of(What::Indicators) => "the indicators".to_owned(),
+            Self::Value(text) => format!("the value {}", text.visible_cut(40)),
+        }
+    }
+
+    /// What the name that is suggested says of it: another for each, so that one is not written over the other.
+    fn name(&self) -> Option<String> {
+        match self {
+            Self::Of(What::All) => None,
+            Self::Of(What::Pane(pane)) => Some(pane.name().to_owned()),
+            Self::Of(What::Row(_)) => Some("row".to_owned()),
+            Self::Of(What::Indicators) => Some("indicators".to_owned()),
+            Self::Value(_) => Some("value".to_owned()),
+        }
+    }
+
+    /// How the name that is suggested ends.
+    fn extension(&self) -> &'static str {
+        match self {
+            Self::Of(What::All | What::Pane(_)) => "jsonl",
+            Self::Of(What::Indicators) => "csv",
+            Self::Of(What::Row(_)) | Self::Value(_) => "txt",
+        }
+    }
+
+    fn saved(&self, source: Option<&Source>, format: &'static Format) -> Result<Saved, String> {
+        match (self, source) {
+            (Self::Value(text), _) if matches!(format.name, "txt" | "raw") => {
+                Ok(Saved::Value { text: text.clone(), is_raw: format.name == "raw" })
+            }
+            (Self::Of(what), Some(source)) if format.can_write(*what) => {
+                Ok(Saved::Report { source: Box::new(source.clone()), what: *what, format })
+            }
+            (Self::Value(_), _) => Err(
+                "a value is written as .txt, in one line without teeth; raw before the name writes its bytes as they are"
+                    .to_owned(),
+            ),
+            (Self::Of(_), _) => Err(format!("{} holds whole reports only", format.name)),
+        }
+    }
+}
+
 impl SaveForm {
-    /// A report is to be written: whole, a pane of it, or its indicators.
+    /// A part of a report is to be written, the chosen one unless another is wanted; without a report, a value.
     #[must_use]
-    pub fn export(source: Source, pane: Option<Pane>, is_indicators: bool) -> Self {
-        let parts: Vec<_> =
-            [Some(What::All), pane.map(What::Pane), Some(What::Indicators)].into_iter().flatten().collect();
-        // What is looked at comes first.
-        let chosen = if is_indicators { parts.len() - 1 } else { usize::from(pane.is_some()) };
-        let subject = Subject::Report { source, parts, chosen };
-        let typed = subject.name();
-        Self { typed, failure: None, is_under_way: false, subject }
+    pub fn export(source: Option<Source>, parts: Vec<Part>, chosen: usize) -> Self {
+        let subject = Subject::Report { source: source.map(Box::new), parts, chosen };
+        let mut form = Self { typed: String::new(), is_suggested: true, failure: None, is_under_way: false, subject };
+        form.suggest();
+        form
     }
 
     /// An answer that is held is to be written, under this name unless another is typed.
     #[must_use]
     pub fn held(request: Request, name: String) -> Self {
-        Self { typed: name, failure: None, is_under_way: false, subject: Subject::Held(request) }
+        let subject = Subject::Held(request);
+        Self { typed: name, is_suggested: true, failure: None, is_under_way: false, subject }
     }
 
-    /// Chooses the next part; a name that nobody has changed goes with it.
-    pub fn step(&mut self) {
-        let is_offered = self.typed == self.subject.name();
-        if let Subject::Report { parts, chosen, .. } = &mut self.subject {
-            *chosen = (*chosen + 1) % parts.len().max(1);
+    fn suggest(&mut self) {
+        if let Subject::Report { source, parts, chosen } = &self.subject
+            && let Some(part) = parts.get(*chosen)
+        {
+            let identifier = source.as_ref().and_then(|source| source.identifier.as_ref());
+            self.typed = file::name(identifier, part.name().as_deref(), part.extension());
         }
-        if is_offered {
-            self.typed = self.subject.name();
+    }
+
+    /// Chooses the next part, or the one before.
+    pub fn step(&mut self, forward: bool) {
+        if let Subject::Report { parts, chosen, .. } = &mut self.subject {
+            let count = parts.len().max(1);
+            *chosen = (*chosen + if forward { 1 } else { count - 1 }) % count;
         }
         self.failure = None;
+        if self.is_suggested {
+            self.suggest();
+        }
+    }
+
+    /// The line, to be typed into: letters take the place of a name that is only suggested, and its end can be taken off.
+    pub(super) fn line(&mut self, adds: bool) -> &mut String {
+        if std::mem::take(&mut self.is_suggested) && adds {
+            self.typed.clear();
+        }
+        self.failure = None;
+        &mut self.typed
     }
 
     /// Whether there is more than one part to choose from.
     #[must_use]
     pub fn has_parts(&self) -> bool {
-        matches!(self.subject, Subject::Report { .. })
+        matches!(&self.subject, Subject::Report { parts, .. } if parts.len() > 1)
+    }
+
+    /// Whether the bytes are written as they came, whatever the name.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        matches!(self.subject, Subject::Held(_))
     }
 
     /// What is written, in words.
     #[must_use]
     pub fn words(&self) -> String {
         match &self.subject {
-            Subject::Report { parts, chosen, .. } => match parts.get(*chosen) {
-                Some(What::Pane(pane)) => format!("the pane {}", pane.name()),
-                Some(What::Indicators) => "the indicators".to_owned(),
-                Some(What::All) | None => "the whole report".to_owned(),
-            },
+            Subject::Report { parts, chosen, .. } => parts.get(*chosen).map(Part::words).unwrap_or_default(),
             Subject::Held(request) => request.words(),
         }
     }
@@ -116,7 +204,7 @@ impl SaveForm {
     pub fn save(&self) -> Result<Save, String> {
         let typed = self.typed.trim();
         let (first, rest) = typed.split_once(' ').unwrap_or(("", typed));
-        let named = Format::named(first).filter(|_| self.has_parts());
+        let named = Format::named(first).filter(|_| !self.is_held());
         let path = if named.is_some() { rest.trim() } else { typed };
         if path.is_empty() {
             return Err("no path yet".to_owned());
@@ -124,29 +212,12 @@ impl SaveForm {
         let what = match &self.subject {
             Subject::Held(request) => Saved::Held(request.clone()),
             Subject::Report { source, parts, chosen } => {
-                let what = parts.get(*chosen).copied().unwrap_or_default();
                 let format = named.or_else(|| Format::of_file(path)).ok_or_else(|| unknown(path))?;
-                if !format.can_write(what) {
-                    return Err(format!("{} holds whole reports only", format.name));
-                }
-                Saved::Report { source: source.clone(), what, format }
+                let part = parts.get(*chosen).ok_or_else(|| "nothing to write".to_owned())?;
+                part.saved(source.as_deref(), format)?
             }
         };
         Ok(Save { what, path: path.to_owned(), may_replace: false })
-    }
-}
-
-impl Subject {
-    /// The name that is offered: another for each part, so that one is not written over the other.
-    fn name(&self) -> String {
-        match self {
-            Self::Held(_) => String::new(),
-            Self::Report { source, parts, chosen } => match parts.get(*chosen) {
-                Some(What::Pane(pane)) => file::name(source.identifier.as_ref(), Some(pane.name()), "csv"),
-                Some(What::Indicators) => file::name(source.identifier.as_ref(), Some("indicators"), "csv"),
-                Some(What::All) | None => file::name(source.identifier.as_ref(), None, "jsonl"),
-            },
-        }
     }
 }
 

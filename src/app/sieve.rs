@@ -1,6 +1,7 @@
-//! Which rows of a pane are let through: all, or those that a filter found, and of these what nothing hides.
+//! Which rows of a pane are let through, and in which order: all, or those that a filter found, and of these what nothing hides.
 
-use crate::report::RowSet;
+use crate::report::{Order, RowSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Lets some of a pane's rows through.
@@ -12,13 +13,17 @@ pub struct Sieve {
     hidden: Option<Arc<RowSet>>,
     /// What is found and not hidden, of the sections that not every row is let through of.
     kept: Option<Arc<RowSet>>,
+    /// The order of rows, of sections that have one of their own.
+    order: Option<Arc<Order>>,
+    /// What is kept of such a section, in its order.
+    arranged: BTreeMap<usize, Vec<u32>>,
 }
 
 static NONE: RowSet = RowSet::EMPTY;
 
 impl Sieve {
     /// Lets everything through.
-    pub const OPEN: Self = Self { found: None, hidden: None, kept: None };
+    pub const OPEN: Self = Self { found: None, hidden: None, kept: None, order: None, arranged: BTreeMap::new() };
 
     /// Shows nothing but these rows; none shows all again. `Sieve::refresh` makes it so.
     pub fn find(&mut self, found: Option<RowSet>) {
@@ -42,6 +47,11 @@ impl Sieve {
     /// Hides these rows, and no others. `Sieve::refresh` makes it so.
     pub fn hide(&mut self, hidden: RowSet) {
         self.hidden = Some(hidden).filter(|hidden| !hidden.is_empty()).map(Arc::new);
+    }
+
+    /// Shows rows in this order. `Sieve::refresh` makes it so.
+    pub fn arrange(&mut self, order: Arc<Order>) {
+        self.order = Some(order);
     }
 
     /// The rows that a filter found; none while nothing is filtered.
@@ -82,6 +92,14 @@ impl Sieve {
                 Some(Arc::new(without(places, hidden)))
             }
         };
+        let Some(order) = &self.order else { return };
+        let kept = order.sections().filter_map(|section| Some((section, self.rows(section)?.to_vec())));
+        self.arranged = kept
+            .map(|(section, mut rows)| {
+                rows.sort_by_key(|row| order.position(section, *row as usize));
+                (section, rows)
+            })
+            .collect();
     }
 
     /// The rows of a section that are let through; none where all are.
@@ -99,12 +117,19 @@ impl Sieve {
 
     /// The row that comes at this place among those of its section that are let through.
     pub(super) fn row(&self, section: usize, position: usize) -> usize {
-        self.rows(section).map_or(position, |rows| rows.get(position).map_or(position, |row| *row as usize))
+        match (self.arranged.get(&section).map(Vec::as_slice).or_else(|| self.rows(section)), &self.order) {
+            (Some(rows), _) => rows.get(position).map_or(position, |row| *row as usize),
+            (None, Some(order)) => order.row(section, position),
+            (None, None) => position,
+        }
     }
 
     /// The place of a row, or of the last one before it, among those of its section that are let through.
     pub(super) fn position(&self, section: usize, row: usize) -> usize {
-        self.rows(section).map_or(row, |rows| rows.partition_point(|found| *found as usize <= row).saturating_sub(1))
+        let position = |row: usize| self.order.as_ref().map_or(row, |order| order.position(section, row));
+        let rows = self.arranged.get(&section).map(Vec::as_slice).or_else(|| self.rows(section));
+        let before = |rows: &[u32]| rows.partition_point(|found| position(*found as usize) <= position(row));
+        rows.map_or_else(|| position(row), |rows| before(rows).saturating_sub(1))
     }
 }
 

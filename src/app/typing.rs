@@ -58,10 +58,7 @@ impl Model {
                 form.failure = None;
                 &mut form.typed
             }
-            Some(Overlay::Save(form)) => {
-                form.failure = None;
-                &mut form.typed
-            }
+            Some(Overlay::Save(form)) if is_typed(key) => form.line(matches!(key, Key::Char(_))),
             Some(Overlay::Note(form)) => &mut form.typed,
             Some(Overlay::Age(typed)) => typed,
             Some(Overlay::Planner(planner)) => {
@@ -71,7 +68,7 @@ impl Model {
                 &mut planner.typed
             }
             Some(Overlay::Compare(compare)) if compare.is_typing => &mut compare.typed,
-            Some(Overlay::Places(places)) if places.is_typing => &mut places.typed,
+            Some(Overlay::Spots(places)) if places.is_typing => &mut places.typed,
             _ => return None,
         };
         type_into(typed, key).then(|| self.after_typing())
@@ -113,7 +110,7 @@ impl Model {
             Some(Overlay::Planner(planner)) => Some(&mut planner.typed),
             Some(Overlay::Palette(palette)) => Some(&mut palette.typed),
             Some(Overlay::Compare(compare)) if compare.is_typing => Some(&mut compare.typed),
-            Some(Overlay::Places(places)) if places.is_typing => Some(&mut places.typed),
+            Some(Overlay::Spots(places)) if places.is_typing => Some(&mut places.typed),
             _ => None,
         };
         if let Some(typed) = typed {
@@ -122,8 +119,8 @@ impl Model {
             return self.after_typing();
         }
         if let Some(Overlay::Save(form)) = &mut self.overlay {
-            form.typed
-                .extend(text.chars().filter(|c| !c.is_control()).take(LONGEST_LINE.saturating_sub(form.typed.len())));
+            let typed = form.line(true);
+            typed.extend(text.chars().filter(|c| !c.is_control()).take(LONGEST_LINE.saturating_sub(typed.len())));
             return Vec::new();
         }
         if self.screen != Screen::Start {
@@ -178,6 +175,11 @@ impl Model {
         }
         Vec::new()
     }
+}
+
+/// Whether a key is typed into a line, be it full or not.
+fn is_typed(key: Key) -> bool {
+    matches!(key, Key::Char(_) | Key::Named(Named::Backspace) | Key::Ctrl('u'))
 }
 
 /// Types a key into a line; says whether it is a key that is typed.

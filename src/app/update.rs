@@ -5,9 +5,9 @@ use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerPage;
 use super::list::{List, OpenReport, Remote};
-use super::message::{Effect, HeldPage, HeldReport, Message, Opening};
+use super::message::{Effect, Message, Opening};
 use super::model::{Focus, Model, Screen, UnderWay};
-use super::notes::Notes;
+use super::notes::FileNotes;
 use super::offers::Offers;
 use super::overlay::Overlay;
 use super::palette::{Confirm, Confirmed};
@@ -54,7 +54,7 @@ impl Model {
             Message::Background { is_light } => vec![Effect::Suit { is_light }],
             Message::Tick => self.next_in_batch(),
             Message::Recent(recent) => self.only(|model| model.recent = recent),
-            Message::Recalled { file, pages, reports } => self.recalled_and_jump(&file, pages, reports),
+            Message::Recalled { file, pages, reports } => self.recalled(&file, pages, reports),
             Message::RecalledBeside { file, pages, reports } => self.recalled_beside(&file, pages, reports),
             Message::Compared { number, result } => self.compared(number, result),
             Message::Ruled { rules, problems } => self.ruled(rules, &problems),
@@ -115,12 +115,6 @@ impl Model {
         Vec::new()
     }
 
-    fn recalled_and_jump(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) -> Vec<Effect> {
-        let mut effects = self.recalled(file, pages, reports);
-        effects.extend(self.go_on_jumping());
-        effects
-    }
-
     fn looked_up(&mut self, request: Request, since: Option<Timestamp>) -> Vec<Effect> {
         self.artefact_held(&request, since);
         if let Some(Overlay::Prompt(form)) = &mut self.overlay {
@@ -140,7 +134,6 @@ impl Model {
         let mut effects = self.indexed(opening, batch);
         effects.extend(self.seek_further(opening));
         self.arrive();
-        effects.extend(self.go_on_jumping());
         effects
     }
 
@@ -166,7 +159,8 @@ impl Model {
         if !self.is_quitting {
             self.notice = None;
         }
-        self.jump = None;
+        // Whoever presses a key has somewhere else to go.
+        self.bound_for = None;
         if let Some(effects) = self.type_quest(key) {
             return effects;
         }
@@ -310,7 +304,7 @@ impl Model {
         self.compared = None;
         self.note_folds();
         self.list = Some(List::unasked(file.clone()));
-        self.notes = Notes::default();
+        self.notes = FileNotes::default();
         vec![Effect::Recall(file.clone()), Effect::NoteOpened(file)]
     }
 

@@ -61,20 +61,28 @@ fn document(path: &str, body: &Body) -> anyhow::Result<Document> {
     Ok(Document { name: name(path), reports })
 }
 
-/// Every report of a document that may hold several values, one after another; what is no report says why.
-pub(super) fn bodies(path: &str) -> anyhow::Result<Vec<anyhow::Result<Body>>> {
+/// One value of a document that may hold several, one after another.
+pub(super) struct Value {
+    /// Its bytes.
+    pub(super) body: Body,
+    /// Whether it is a page of a list.
+    pub(super) is_page: bool,
+}
+
+/// Every value of a document; what is no JSON says so.
+pub(super) fn all_values(path: &str) -> anyhow::Result<Vec<anyhow::Result<Value>>> {
     let body = body(path)?;
-    let mut found = Vec::new();
-    for part in values(&body)? {
-        match reports(&body.slice(part)) {
-            Ok(reports) if reports.is_empty() => {
-                found.push(Err(Failed::bad_answer("the list holds no report, only identifiers").into()));
-            }
-            Ok(reports) => found.extend(reports.into_iter().map(|(_, here)| Ok(here.body))),
-            Err(error) => found.push(Err(error)),
-        }
+    let parts = values(&body)?.into_iter().map(|part| body.slice(part));
+    Ok(parts.map(|body| is_page(&body).map(|is_page| Value { body, is_page })).collect())
+}
+
+/// The reports of a value, each by itself.
+pub(super) fn bodies(value: &Value) -> anyhow::Result<Vec<Body>> {
+    let reports = reports(&value.body)?;
+    if reports.is_empty() {
+        return Err(Failed::bad_answer("the list holds no report, only identifiers").into());
     }
-    Ok(found)
+    Ok(reports.into_iter().map(|(_, here)| here.body).collect())
 }
 
 /// Where the values of a document stand: one, or several one after another. What ends in the middle goes to the end.

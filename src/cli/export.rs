@@ -1,32 +1,38 @@
-//! `behaview export`: a report, or what others can look for in it, in one of the formats; to standard output or a new file.
+//! `behaview export`: reports, or what others can look for in them, in one of the formats; to standard output or new files.
 
-use super::asking::{get, runtime, say_cost};
-use super::document::{self, is_document};
+use super::asking::{ask, runtime, say_cost};
 use super::output::Output;
 use super::show::identifier;
-use super::{Common, Failed, Spending, dry, pane, setup_to_spend};
-use crate::app::Here;
+use super::subjects::{self, Subject, each};
+use super::{Common, Failed, Setup, Spending, dry, pane, setup_to_spend};
 use crate::export::file::{self, Fresh};
 use crate::export::{FORMATS, Format, Job, Source, Summary, What};
+use crate::report::note::Notes;
 use crate::report::{Identifier, Pane};
 use crate::request::Request;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
   file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
-  behaview export \"$(behaview list --format ids $file | head -n 1)\" --format csv --pane network
-  behaview export \"$(behaview list --format ids $file | head -n 1)\" --format stix --indicators";
+  behaview list --format ids $file | head -n 1 | behaview export - --format csv --pane network
+  behaview list --format ids $file | behaview export - --format stix --offline
+
+Several reports in one output are one JSON document with a list, one STIX bundle, one list of MISP events; lines, tables
+and text follow each other. Raw bytes of several go to a folder, --output FOLDER/, a file each. Notes go along in every
+format but raw.";
 
 /// `behaview export`
 #[derive(Debug, Args)]
 #[command(after_help = about())]
 pub(super) struct Export {
-    /// Sandbox identifier as a list gives it, or a saved report or list (- for standard input)
-    identifier: String,
+    /// Sandbox identifiers as a list gives them, or saved reports or lists; - for standard input, one identifier a line or a report
+    #[arg(required = true, value_name = "IDENTIFIER")]
+    identifiers: Vec<String>,
     /// Format of what is written
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS.iter().map(|format| format.name)))]
     format: Option<String>,
@@ -36,10 +42,10 @@ pub(super) struct Export {
     /// Write what others can look for: hashes, hosts, addresses, URLs, paths, keys, mutexes, with where each was seen
     #[arg(long)]
     indicators: bool,
-    /// Write a new file, for the owner's eyes only, instead of standard output
+    /// Write a new file, for the owner's eyes only, instead of standard output; a folder takes a file for each report
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write over the file if it is there
+    /// Write over files that are there
     #[arg(long, requires = "output")]
     force: bool,
     /// Ask the service even if the report is held
@@ -50,6 +56,23 @@ pub(super) struct Export {
     json: bool,
     #[command(flatten)]
     spending: Spending,
+}
+
+/// A report that is to be written.
+enum Wanted {
+    /// It is in a file.
+    Saved(Box<Source>),
+    /// It is held, or the service has it.
+    Of(Identifier),
+}
+
+impl Wanted {
+    fn identifier(&self) -> Option<&Identifier> {
+        match self {
+            Self::Saved(source) => source.identifier.as_ref(),
+            Self::Of(identifier) => Some(identifier),
+        }
+    }
 }
 
 /// The formats, for the help.
@@ -67,18 +90,36 @@ impl Export {
         if !format.can_write(what) {
             return Err(Failed::usage(format!("{} holds whole reports only", format.name)).into());
         }
+        let wanted = wanted(&self.identifiers)?;
         // Before anything is paid.
-        self.output.iter().try_for_each(|path| file::check(path, self.force))?;
-        let Some(sources) = self.sources(common)? else { return Ok(()) };
-        let job = Job { sources: &sources, what, is_stopped: &|| false };
-        let summary = match &self.output {
-            Some(path) => write_file(path, self.force, |out| format.write(&job, out))?,
-            None => print(format, &job)?,
-        };
-        if summary.cut > 0 {
-            return Err(Failed::bad_answer("the report stops in the middle: what came of it was written").into());
+        let files = self.files(&wanted, format)?;
+        let asked = || wanted.iter().filter(|wanted| matches!(wanted, Wanted::Of(_))).filter_map(Wanted::identifier);
+        let setup = asked().next().map(|_| setup_to_spend(common, self.spending)).transpose()?;
+        if let Some(setup) = setup.as_ref().filter(|_| self.spending.dry_run) {
+            let requests = asked().map(|identifier| Request::Behaviour { identifier: identifier.clone() }).collect();
+            return dry::print(setup, requests, self.refresh, None, self.json);
         }
-        Ok(())
+        let (mut sources, runtime) = (Vec::new(), runtime()?);
+        let fetched = each(common, wanted.into_iter().zip(files).collect(), |(wanted, file)| {
+            let source = match (wanted, &setup) {
+                (Wanted::Saved(source), _) => *source,
+                (Wanted::Of(identifier), Some(setup)) => runtime.block_on(self.fetch(setup, identifier))?,
+                (Wanted::Of(_), None) => return Ok(()),
+            };
+            match file {
+                Some(file) => self.write(format, what, &[source], Some(&file)),
+                None => {
+                    sources.push(source);
+                    Ok(())
+                }
+            }
+        });
+        setup.as_ref().map_or(Ok(()), |setup| say_cost(&setup.gate))?;
+        let written = match sources.is_empty() {
+            true => Ok(()),
+            false => self.write(format, what, &sources, self.output.as_deref()),
+        };
+        fetched.and(written)
     }
 
     fn format(&self) -> anyhow::Result<&'static Format> {
@@ -98,30 +139,74 @@ impl Export {
         }
     }
 
-    /// What is written; none where it was said what it would cost.
-    fn sources(&self, common: &Common) -> anyhow::Result<Option<Vec<Source>>> {
-        if is_document(&self.identifier) {
-            let found = document::read(&self.identifier)?;
-            let origin = found.name;
-            let source = |(identifier, here): (Option<Identifier>, Here)| Source {
-                body: here.body,
-                identifier,
-                origin: origin.clone(),
-                received: None,
-            };
-            return Ok(Some(found.reports.into_iter().map(source).collect()));
+    /// The file of its own that each report is written to; none for those that are written together.
+    fn files(&self, wanted: &[Wanted], format: &Format) -> anyhow::Result<Vec<Option<PathBuf>>> {
+        let Some(folder) = self.output.as_ref().filter(|path| is_folder(path)) else {
+            if format.name == "raw" && wanted.len() > 1 {
+                let words =
+                    "raw writes one report as it came, and there are several: --output FOLDER/ writes a file for each";
+                return Err(Failed::usage(words).into());
+            }
+            self.output.iter().try_for_each(|path| file::check(path, self.force))?;
+            return Ok(wanted.iter().map(|_| None).collect());
+        };
+        crate::files::make_folder(folder)?;
+        let (mut files, mut known) = (Vec::new(), HashSet::new());
+        for wanted in wanted {
+            let name = |end: &str| folder.join(file::name(wanted.identifier(), None, end));
+            let first = name(format.extension);
+            let others = (2_u64..).map(|number| name(&format!("{number}.{}", format.extension)));
+            let path = std::iter::once(first).chain(others).find(|path| known.insert(path.clone()));
+            path.iter().try_for_each(|path| file::check(path, self.force))?;
+            files.push(path);
         }
-        let identifier = identifier(&self.identifier)?;
-        let setup = setup_to_spend(common, self.spending)?;
-        let request = Request::Behaviour { identifier: identifier.clone() };
-        if self.spending.dry_run {
-            return dry::print(&setup, vec![request], self.refresh, None, self.json).map(|()| None);
-        }
-        let got = runtime()?.block_on(get(&setup, &request, self.refresh))?;
-        say_cost(&setup.gate)?;
-        let (origin, received) = (setup.gate.profile().to_owned(), Some(got.received));
-        Ok(Some(vec![Source { body: got.body, identifier: Some(identifier), origin, received }]))
+        Ok(files)
     }
+
+    async fn fetch(&self, setup: &Setup, identifier: Identifier) -> anyhow::Result<Source> {
+        let request = Request::Behaviour { identifier: identifier.clone() };
+        let got = ask(setup, &request, self.refresh).await?;
+        let (profile, store) = (setup.gate.profile(), setup.gate.store());
+        let notes = store.notes_on(profile, &identifier)?;
+        let (origin, received) = (profile.to_owned(), Some(got.received));
+        Ok(Source { body: got.body, identifier: Some(identifier), origin, received, notes })
+    }
+
+    fn write(&self, format: &Format, what: What, sources: &[Source], path: Option<&Path>) -> anyhow::Result<()> {
+        let job = Job { sources, what, is_stopped: &|| false };
+        let summary = match path {
+            Some(path) => write_file(path, self.force, |out| format.write(&job, out))?,
+            None => print(format, &job)?,
+        };
+        match summary.cut {
+            0 => Ok(()),
+            1 => Err(Failed::bad_answer("a report stops in the middle: what came of it was written").into()),
+            cut => {
+                Err(Failed::bad_answer(format!("{cut} reports stop in the middle: what came of them was written"))
+                    .into())
+            }
+        }
+    }
+}
+
+/// What is named, documents taken apart into their reports.
+fn wanted(identifiers: &[String]) -> anyhow::Result<Vec<Wanted>> {
+    let mut wanted = Vec::new();
+    for subject in subjects::read(identifiers)? {
+        match subject {
+            Subject::Named(text) => wanted.push(Wanted::Of(identifier(&text)?)),
+            Subject::Saved(document) => wanted.extend(document.reports.into_iter().map(|(identifier, here)| {
+                let (origin, notes) = (document.name.clone(), Notes::default());
+                Wanted::Saved(Box::new(Source { body: here.body, identifier, origin, received: None, notes }))
+            })),
+        }
+    }
+    Ok(wanted)
+}
+
+/// Whether a path is a folder, or says that it is to be one.
+fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.to_string_lossy().ends_with(std::path::is_separator)
 }
 
 /// Writes a new file and says where it is.

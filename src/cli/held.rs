@@ -4,9 +4,9 @@ use super::output::{print_json, print_text};
 use super::table::Table;
 use super::{Common, Failed};
 use crate::config::Folders;
-use crate::report::Retention;
-use crate::report::identifier::{Identifier, Sha256};
-use crate::store::{AnswerId, Kept, KeptWhat, Purge, Purged, Store, StoreError};
+use crate::report::identifier::Sha256;
+use crate::report::{Held as Thing, Holding, Purge, Retention};
+use crate::store::{Purged, Store, StoreError};
 use crate::text::{Untrusted, bytes, count, thousands};
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
@@ -114,7 +114,7 @@ impl Held {
         let kept = of_profile(store.inventory()?, profile);
         let what = self.which.purge(&kept, now)?;
         let Some(what) = what else { return self.print(&store, &kept, None, now) };
-        let doomed: Vec<_> = kept.iter().filter(|kept| goes(kept, &what)).cloned().collect();
+        let doomed: Vec<_> = kept.iter().filter(|kept| what.iter().any(|what| what.takes(kept))).cloned().collect();
         if !self.yes && !doomed.is_empty() {
             self.print(&store, &doomed, Some(deleted(&doomed, false)), now)?;
             return Err(Failed::usage("nothing was deleted: --yes deletes what is listed").into());
@@ -135,8 +135,8 @@ impl Held {
         self.print(&store, &left, Some(deleted(&doomed, true)), now)
     }
 
-    fn print(&self, store: &Store, kept: &[Kept], deleted: Option<Deleted>, now: Timestamp) -> anyhow::Result<()> {
-        let sum = |of: fn(&Kept) -> u64| kept.iter().map(of).fold(0, u64::saturating_add);
+    fn print(&self, store: &Store, kept: &[Holding], deleted: Option<Deleted>, now: Timestamp) -> anyhow::Result<()> {
+        let sum = |of: fn(&Holding) -> u64| kept.iter().map(of).fold(0, u64::saturating_add);
         let (raw, on_disk) = (sum(|k| k.bytes), sum(|k| k.on_disk));
         if self.json {
             let held = kept.iter().map(|kept| row(store, kept, now)).collect::<Result<_, StoreError>>()?;
@@ -158,7 +158,7 @@ impl Held {
 
 impl Which {
     /// What is to be deleted; none where nothing is.
-    fn purge(&self, kept: &[Kept], now: Timestamp) -> anyhow::Result<Option<Vec<Purge>>> {
+    fn purge(&self, kept: &[Holding], now: Timestamp) -> anyhow::Result<Option<Vec<Purge>>> {
         if self.all {
             return Ok(Some(vec![Purge::Everything]));
         }
@@ -176,41 +176,27 @@ impl Which {
 }
 
 /// The deletion that an id asks for, if it means this thing.
-fn one(kept: &Kept, id: &str) -> Option<Purge> {
+fn one(kept: &Holding, id: &str) -> Option<Purge> {
     let file = Sha256::parse(id);
     let profile = kept.profile.clone();
     match &kept.what {
         _ if file.is_some() => {
             file.filter(|file| kept.file.as_ref() == Some(file)).map(|file| Purge::File { profile, file })
         }
-        KeptWhat::Report(identifier) if identifier.as_bytes() == id.as_bytes() => {
+        Thing::Report(identifier) if identifier.as_bytes() == id.as_bytes() => {
             Some(Purge::Report { profile, identifier: identifier.clone() })
         }
-        KeptWhat::Answer { id: number, .. } if id == answer_name(*number) => Some(Purge::Answer(*number)),
+        Thing::Answer { number, .. } if id == answer_name(*number) => Some(Purge::Answer(*number)),
         _ => None,
     }
 }
 
-fn answer_name(number: AnswerId) -> String {
-    format!("{ANSWER}{}", number.0)
+fn answer_name(number: i64) -> String {
+    format!("{ANSWER}{number}")
 }
 
-/// Whether one of these deletions takes this thing.
-fn goes(kept: &Kept, what: &[Purge]) -> bool {
-    what.iter().any(|what| match what {
-        Purge::Everything => true,
-        Purge::Before(moment) => kept.received < *moment,
-        Purge::File { profile, file } => kept.profile == *profile && kept.file.as_ref() == Some(file),
-        Purge::Report { profile, identifier } => {
-            kept.profile == *profile && kept.what == KeptWhat::Report(identifier.clone())
-        }
-        Purge::Answer(number) => matches!(kept.what, KeptWhat::Answer { id, .. } if id == *number),
-        Purge::DownTo(_) => false,
-    })
-}
-
-fn deleted(doomed: &[Kept], is_done: bool) -> Deleted {
-    let sum = |of: fn(&Kept) -> u64| doomed.iter().map(of).fold(0, u64::saturating_add);
+fn deleted(doomed: &[Holding], is_done: bool) -> Deleted {
+    let sum = |of: fn(&Holding) -> u64| doomed.iter().map(of).fold(0, u64::saturating_add);
     Deleted {
         is_done,
         things: doomed.len(),
@@ -220,7 +206,7 @@ fn deleted(doomed: &[Kept], is_done: bool) -> Deleted {
     }
 }
 
-fn of_profile(kept: Vec<Kept>, profile: Option<&str>) -> Vec<Kept> {
+fn of_profile(kept: Vec<Holding>, profile: Option<&str>) -> Vec<Holding> {
     kept.into_iter().filter(|kept| profile.is_none_or(|profile| kept.profile == profile)).collect()
 }
 
@@ -229,8 +215,8 @@ fn plain(text: &Untrusted) -> String {
 }
 
 /// The notes on a report and on what is in it.
-fn notes(store: &Store, kept: &Kept) -> Result<Vec<Written>, StoreError> {
-    let Some(identifier) = report_of(kept).filter(|_| kept.notes > 0) else { return Ok(Vec::new()) };
+fn notes(store: &Store, kept: &Holding) -> Result<Vec<Written>, StoreError> {
+    let Some(identifier) = kept.report().filter(|_| kept.notes > 0) else { return Ok(Vec::new()) };
     let notes = store.notes(&kept.profile, None)?.into_iter().filter(|note| note.about.identifier == *identifier);
     let written = notes.map(|note| Written {
         attribute: note.about.item.as_ref().map(|item| plain(&item.attribute)),
@@ -241,8 +227,8 @@ fn notes(store: &Store, kept: &Kept) -> Result<Vec<Written>, StoreError> {
     Ok(written.collect())
 }
 
-fn row(store: &Store, kept: &Kept, now: Timestamp) -> Result<Row, StoreError> {
-    let report = report_of(kept);
+fn row(store: &Store, kept: &Holding, now: Timestamp) -> Result<Row, StoreError> {
+    let report = kept.report();
     Ok(Row {
         id: id(kept),
         profile: kept.profile.clone(),
@@ -254,19 +240,19 @@ fn row(store: &Store, kept: &Kept, now: Timestamp) -> Result<Row, StoreError> {
         on_disk: kept.on_disk,
         versions: kept.versions,
         notes: notes(store, kept)?,
-        is_set_aside: is_set_aside(kept),
-        is_coming: is_coming(kept),
-        at_service: report.map(|identifier| Retention::of(identifier, now).words()),
+        is_set_aside: kept.is_set_aside(),
+        is_coming: kept.is_coming(),
+        at_service: kept.retention(now).map(Retention::words),
         imported_from: kept.imported.as_ref().map(|imported| plain(&imported.from)),
         imported_by: kept.imported.as_ref().map(|imported| plain(&imported.by)),
     })
 }
 
-fn table(kept: &[Kept], now: Timestamp) -> Table {
+fn table(kept: &[Holding], now: Timestamp) -> Table {
     let mut table = Table::new(&["received (UTC)", "size", "on disk", "notes", "at service", "from", "id"], &[1, 2, 3]);
     for kept in kept {
         let notes = if kept.notes == 0 { "-".to_owned() } else { kept.notes.to_string() };
-        let at_service = report_of(kept).map_or_else(|| "-".to_owned(), |id| Retention::of(id, now).short());
+        let at_service = kept.retention(now).map_or_else(|| "-".to_owned(), Retention::short);
         table.row([
             kept.received.strftime("%F %H:%M").to_string(),
             bytes(kept.bytes),
@@ -280,34 +266,19 @@ fn table(kept: &[Kept], now: Timestamp) -> Table {
     table
 }
 
-fn from(kept: &Kept) -> String {
+fn from(kept: &Holding) -> String {
     match &kept.imported {
         Some(imported) => format!("imported {}", imported.words()),
-        None if is_set_aside(kept) => "set aside".to_owned(),
-        None if is_coming(kept) => "a part of it".to_owned(),
+        None if kept.is_set_aside() => "set aside".to_owned(),
+        None if kept.is_coming() => "a part of it".to_owned(),
         None => Untrusted::from(kept.profile.as_str()).visible_cut(40).to_string(),
     }
 }
 
-fn report_of(kept: &Kept) -> Option<&Identifier> {
+fn id(kept: &Holding) -> String {
     match &kept.what {
-        KeptWhat::Report(identifier) => Some(identifier),
-        KeptWhat::Answer { .. } => None,
-    }
-}
-
-fn is_coming(kept: &Kept) -> bool {
-    matches!(kept.what, KeptWhat::Answer { is_coming: true, .. })
-}
-
-fn is_set_aside(kept: &Kept) -> bool {
-    matches!(kept.what, KeptWhat::Answer { is_set_aside: true, .. })
-}
-
-fn id(kept: &Kept) -> String {
-    match &kept.what {
-        KeptWhat::Report(identifier) => String::from_utf8_lossy(identifier.as_bytes()).into_owned(),
-        KeptWhat::Answer { id, .. } => answer_name(*id),
+        Thing::Report(identifier) => String::from_utf8_lossy(identifier.as_bytes()).into_owned(),
+        Thing::Answer { number, .. } => answer_name(*number),
     }
 }
 

@@ -1,11 +1,11 @@
 //! `behaview import`: reports that a colleague exported are held, and cost nothing from then on. Nothing is sent.
 
-use super::document;
+use super::document::{self, Value};
 use super::output::print_text;
 use super::{Common, Failed, parse_sha256};
-use crate::gate::import::{Import as One, ImportError, Outcome, import};
-use crate::report::Imported;
-use crate::report::identifier::Identifier;
+use crate::gate::import::{Import as One, ImportError, ImportedPage, Outcome, import, import_page};
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::{Body, Imported};
 use crate::store::Store;
 use crate::text::Untrusted;
 use clap::Args;
@@ -19,7 +19,8 @@ Examples:
   behaview list --format ids $file | behaview show - | behaview import -
 
 A file holds a report, an envelope, a list page, or any of these one a line. What a report is of is read from its
-identifier; one that is held already stays unless --replace is given. A report shows where it was imported from.";
+identifier; one that is held already stays unless --replace is given. A report shows where it was imported from. A list
+page of which nothing is held yet is held as a whole, so that the list costs nothing either.";
 
 /// `behaview import`
 #[derive(Debug, Args)]
@@ -60,19 +61,10 @@ impl Import {
         let (mut text, mut sums) = (String::new(), Sums::default());
         for path in &self.files {
             let from = Imported { from: Untrusted::from(document::name(path)), by: Untrusted::from(user()) };
-            let found = document::bodies(path).unwrap_or_else(|error| vec![Err(error)]);
-            for body in found {
-                let came = body.map(|body| {
-                    let wanted = One {
-                        body: &body,
-                        file: file.as_ref(),
-                        from: &from,
-                        now: crate::clock::now(),
-                        replaces: self.replace,
-                    };
-                    import(&store, &profile, &wanted)
-                });
-                text += &sums.line(path, came);
+            let batch =
+                Batch { store: &store, profile: &profile, file: file.as_ref(), from: &from, replaces: self.replace };
+            for value in document::all_values(path).unwrap_or_else(|error| vec![Err(error)]) {
+                text += &batch.take(path, value, &mut sums);
             }
         }
         text += &format!("imported {}, held already {}, refused {}\n", sums.held, sums.same, sums.refused);
@@ -84,7 +76,48 @@ impl Import {
     }
 }
 
+/// What is imported from one file, and where to.
+struct Batch<'a> {
+    store: &'a Store,
+    profile: &'a str,
+    file: Option<&'a Sha256>,
+    from: &'a Imported,
+    replaces: bool,
+}
+
+impl Batch<'_> {
+    /// Imports one value of the file, and says what came of it.
+    fn take(&self, path: &str, value: anyhow::Result<Value>, sums: &mut Sums) -> String {
+        if let Some(page) = value.as_ref().ok().filter(|value| value.is_page)
+            && let Ok(Some(page)) = import_page(self.store, self.profile, &self.one(&page.body))
+        {
+            return sums.page(path, &page);
+        }
+        // What is held already stays, and a page that does not say which it is answers no question: report by report.
+        match value.and_then(|value| document::bodies(&value)) {
+            Ok(bodies) => bodies
+                .iter()
+                .map(|body| sums.line(path, Ok(import(self.store, self.profile, &self.one(body)))))
+                .collect(),
+            Err(error) => sums.line(path, Err(error)),
+        }
+    }
+
+    fn one<'b>(&'b self, body: &'b Body) -> One<'b> {
+        One { body, file: self.file, from: self.from, now: crate::clock::now(), replaces: self.replaces }
+    }
+}
+
 impl Sums {
+    /// Counts the reports of a page that was imported whole, and says each in a line.
+    fn page(&mut self, path: &str, page: &ImportedPage) -> String {
+        self.held += page.reports.len() as u64;
+        let path = Untrusted::from(path).visible();
+        let list = format!("{path}: imported the {}\n", page.request.words());
+        let reports = page.reports.iter().map(|id| format!("{path}: imported {}\n", id.text().visible()));
+        std::iter::once(list).chain(reports).collect()
+    }
+
     /// Counts what came of one report, and says it in a line.
     fn line(&mut self, path: &str, came: anyhow::Result<Result<Outcome, ImportError>>) -> String {
         let (count, words) = match came {

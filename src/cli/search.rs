@@ -151,7 +151,7 @@ fn search_notes(gate: &Gate, names: &[&String], pattern: &Pattern, print: &mut P
             .any(|name| name.as_bytes() == identifier || Sha256::parse(name).is_some_and(|name| Some(name) == file))
     };
     notes.retain(|note| names.is_empty() || is_named(note));
-    let groups = search::notes(notes, pattern);
+    let groups = search::notes(notes, pattern, &[]);
     let mut hits = groups.iter().flat_map(|group| group.hits.iter().map(move |hit| (&group.of, hit)));
     hits.try_for_each(|(of, hit)| print(of, None, hit))
 }

@@ -1,7 +1,8 @@
 //! The store as the config wants it: what is kept, how long, and what there is to say of it.
 
 use crate::config::{Config, Folders};
-use crate::store::{Keep, Purge, Store};
+use crate::report::Purge;
+use crate::store::{Keep, Store};
 use crate::text::{bytes, count};
 use jiff::SignedDuration;
 use std::io::Write;

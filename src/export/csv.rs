@@ -1,6 +1,8 @@
 //! CSV (RFC 4180): a line a value, which no program that opens it takes for a formula.
 
+use super::noted::Noted;
 use super::{Job, Summary, What, attribute, indicators};
+use crate::report::Note;
 use crate::report::records::{leaves, pointer};
 use crate::text::{Untrusted, Visible};
 use std::io::{self, Write};
@@ -9,8 +11,9 @@ use std::io::{self, Write};
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
 
 /// The columns. Cells stand in their visible form; one that would begin like a formula, or with the sign itself, has a `'` before
-/// it, so that whoever reads it back takes one off.
-const COLUMNS: [&str; 8] = ["origin", "report", "received", "pane", "attribute", "row", "path", "value"];
+/// it, so that whoever reads it back takes one off. A note on the report as a whole has a line of its own, and so has one on what
+/// the report does not have any more.
+const COLUMNS: [&str; 9] = ["origin", "report", "received", "pane", "attribute", "row", "path", "value", "note"];
 
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     if job.what == What::Indicators {
@@ -21,11 +24,15 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     for source in job.sources {
         let report = source.open()?;
         summary.add_report(&report);
-        let head = provenance(source, &report);
+        let (head, noted) = (provenance(source, &report), Noted::of(job, source, &report)?);
+        for own in notes(&noted) {
+            line(out, head.iter().cloned().chain(own))?;
+        }
         for (pane, place) in job.places(&report) {
             job.go_on()?;
             let record = report.record(place)?;
             let (name, member) = attribute(&report, place, &record);
+            let note = noted.at(place).map(|note| cell(&note.text.visible())).unwrap_or_default();
             let member = member.map(|member| member.visible().to_string() + "/").unwrap_or_default();
             let mut written = Ok(());
             leaves(&record.value, &mut |way, value| {
@@ -38,6 +45,7 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
                     (place.row + 1).to_string(),
                     safe(&path),
                     cell(&value.text().visible()),
+                    note.clone(),
                 ];
                 if written.is_ok() {
                     written = line(out, head.iter().cloned().chain(own));
@@ -48,6 +56,17 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
         }
     }
     Ok(summary)
+}
+
+/// The lines of notes that are on no row.
+fn notes(noted: &Noted<'_>) -> Vec<[String; 6]> {
+    let line = |attribute: Option<&Untrusted>, value: Option<&Untrusted>, note: &Note| {
+        let shown = |text: Option<&Untrusted>| text.map(|text| cell(&text.visible())).unwrap_or_default();
+        let empty = String::new;
+        [empty(), shown(attribute), empty(), empty(), shown(value), cell(&note.text.visible())]
+    };
+    let lost = noted.lost.iter().map(|(item, note)| line(Some(&item.attribute), Some(&item.text), note));
+    noted.whole.iter().map(|note| line(None, None, note)).chain(lost).collect()
 }
 
 /// The first cells of each line.
@@ -65,7 +84,7 @@ pub(super) fn cell(text: &Visible) -> String {
     safe(text.as_str())
 }
 
-fn safe(text: &str) -> String {
+pub(super) fn safe(text: &str) -> String {
     if text.starts_with(FORMULA) || text.starts_with('\'') { format!("'{text}") } else { text.to_owned() }
 }
 

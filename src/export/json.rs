@@ -1,10 +1,12 @@
 //! JSON that any strict reader takes, whatever the report's own is like: rewritten as it streams by.
 
-use super::{Job, Source, Summary, literal};
+use super::noted::Noted;
+use super::{Job, Source, Summary, list, literal, object, own_literal};
 use crate::report::index::{Form, Section};
-use crate::report::{Pane, Report};
+use crate::report::{Note, Pane, Place, Report};
 use crate::text::Untrusted;
 use std::io::{self, Write};
+use std::ops::Range;
 
 /// How strings are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +31,7 @@ fn rewrite(value: &[u8], strings: Strings) -> (Vec<u8>, bool) {
     (rewriter.out, rewriter.is_foreign)
 }
 
-/// Writes reports as JSON in the envelope of the service (specification §2.1); several as a list.
+/// Writes reports as JSON in the envelope of the service (specification §2.1), `notes` beside the attributes; several as a list.
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut summary = Summary::default();
     let is_list = job.sources.len() != 1;
@@ -54,49 +56,85 @@ fn write_report(job: &Job<'_>, source: &Source, report: &Report, out: &mut dyn W
     head.extend(source.identifier(report).map(|identifier| format!("\"id\":{}", literal(identifier.text()))));
     head.extend(report.kind().map(|kind| format!("\"type\":{}", literal(&kind))));
     write!(out, "{{{}{}\"attributes\":{{", head.join(","), if head.is_empty() { "" } else { "," })?;
-    let panes = Pane::ALL.into_iter().filter(|pane| job.pane().is_none_or(|wanted| wanted == *pane));
-    let sections = panes.flat_map(|pane| report.sections(pane)).filter_map(|number| report.section(number));
-    for (number, section) in sections.filter(|section| !beside(section)).enumerate() {
+    let sections = Pane::ALL.into_iter().flat_map(|pane| report.sections(pane));
+    let sections =
+        sections.filter_map(|number| Some((number, report.section(number)?, job.what.rows(report, number)?)));
+    for (count, (number, section, rows)) in sections.filter(|(_, section, _)| !beside(section)).enumerate() {
         job.go_on()?;
-        if number > 0 {
-            out.write_all(b",")?;
+        out.write_all(if count > 0 { b"," } else { b"" })?;
+        let is_list = matches!(section.form, Form::Array | Form::Object | Form::Processes);
+        if is_list && rows.len() == section.len() {
+            write_section(report, section, out)?;
+        } else {
+            write_rows(report, number, section, rows, out)?;
         }
-        write_section(report, section, out)?;
     }
-    out.write_all(b"}}")
+    out.write_all(b"}")?;
+    write_notes(report, &Noted::of(job, source, report)?, out)?;
+    out.write_all(b"}")
 }
 
-/// One attribute, its rows as they follow each other in the bytes.
+/// Some rows of an attribute, each by itself.
+fn write_rows(
+    report: &Report,
+    number: usize,
+    section: &Section,
+    rows: Range<usize>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (open, close) = match section.form {
+        Form::Array | Form::Processes => ("[", "]"),
+        Form::Object => ("{", "}"),
+        Form::Scalar | Form::Loose => ("", ""),
+    };
+    if !open.is_empty() {
+        write!(out, "{}:{open}", literal(&section.name))?;
+    }
+    for (count, row) in rows.enumerate() {
+        let record = report.record(Place { section: number, row })?;
+        out.write_all(if count > 0 { b"," } else { b"" })?;
+        let name = record.member.as_ref().or(open.is_empty().then_some(&section.name));
+        name.map_or(Ok(()), |name| write!(out, "{}:", literal(name)))?;
+        out.write_all(&rewrite(&record.value, Strings::Plain).0)?;
+    }
+    out.write_all(close.as_bytes())
+}
+
+/// The notes, each with what it is on; the row is the first that it is on.
+fn write_notes(report: &Report, noted: &Noted<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let entry = |attribute: Option<&Untrusted>, row: Option<usize>, note: &Note| {
+        object([
+            ("attribute", attribute.map(literal)),
+            ("row", row.map(|row| row.to_string())),
+            ("item", note.about.item.as_ref().map(|item| literal(&item.text))),
+            ("note", Some(literal(&note.text))),
+            ("written", Some(own_literal(&note.written.to_string()))),
+        ])
+    };
+    let name = |place: Place| report.section(place.section).map(|section| &section.name);
+    let rows = noted.on_rows().map(|(place, note)| entry(name(place), Some(place.row), note));
+    let lost = noted.lost.iter().map(|(item, note)| entry(Some(&item.attribute), None, note));
+    let all = noted.whole.map(|note| entry(None, None, note)).into_iter().chain(rows).chain(lost);
+    let all = list(all);
+    if all == "[]" { Ok(()) } else { write!(out, ",\"notes\":{all}") }
+}
+
+/// One list, its rows as they follow each other in the bytes.
 fn write_section(report: &Report, section: &Section, out: &mut dyn Write) -> io::Result<()> {
     let start = section.start(0).map_or(0, u64::from);
     let end = section.end().map_or(report.body.len(), u64::from);
-    let (opening, rows) = match section.form {
-        Form::Array | Form::Processes => (&b"["[..], start..end),
-        Form::Object => (&b"{"[..], start..end),
-        Form::Scalar | Form::Loose => return write_singles(report, section, out),
-    };
+    let opening = if section.form == Form::Object { b"{" } else { b"[" };
     write!(out, "{}:", literal(&section.name))?;
     let mut rewriter = Rewriter::new(out, Strings::Plain);
     rewriter.feed(opening)?;
     if !section.is_empty() {
-        let body = report.body.slice(rows);
+        let body = report.body.slice(start..end);
         let mut windows = body.windows();
         while let Some(window) = windows.read()? {
             rewriter.feed(window)?;
         }
     }
     rewriter.finish()
-}
-
-fn write_singles(report: &Report, section: &Section, out: &mut dyn Write) -> io::Result<()> {
-    let number = report.index.sections.iter().position(|found| std::ptr::eq(found, section)).unwrap_or_default();
-    for row in 0..section.len() {
-        let record = report.record(crate::report::Place { section: number, row })?;
-        let name = record.member.as_ref().unwrap_or(&section.name);
-        write!(out, "{}{}:", if row > 0 { "," } else { "" }, literal(name))?;
-        out.write_all(&rewrite(&record.value, Strings::Plain).0)?;
-    }
-    Ok(())
 }
 
 /// Reads JSON as [`crate::report::json`] does, which goes on where a strict reader gives up, and writes what a strict one takes:

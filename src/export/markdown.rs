@@ -1,10 +1,11 @@
 //! Markdown for people: everything from the report stands in code spans, in which nothing is markup and nothing links.
 
+use super::noted::Noted;
 use super::{Job, Source, Summary, What, attribute, indicators};
 use crate::report::json::{Kind, Raw};
 use crate::report::records::{leaves, pointer};
 use crate::report::rows::Label;
-use crate::report::{Pane, Place, Report};
+use crate::report::{Note, Pane, Place, Report};
 use crate::text::Untrusted;
 use std::io::{self, Write};
 
@@ -16,20 +17,21 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     for source in job.sources {
         let report = source.open()?;
         summary.add_report(&report);
-        write_head(source, &report, out)?;
+        let noted = Noted::of(job, source, &report)?;
+        write_head(source, &report, &noted, out)?;
         if job.what == What::Indicators {
             let found = indicators::of(job, &report)?;
-            indicators::markdown(&report, &found, out)?;
+            indicators::markdown(&report, &found, &noted, out)?;
             summary.rows += found.all().len() as u64;
         } else {
-            summary.rows += write_rows(job, &report, out)?;
+            summary.rows += write_rows(job, &report, &noted, out)?;
         }
         writeln!(out)?;
     }
     Ok(summary)
 }
 
-fn write_head(source: &Source, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn write_head(source: &Source, report: &Report, noted: &Noted<'_>, out: &mut dyn Write) -> io::Result<()> {
     let identifier = source.identifier(report);
     let parts = identifier.as_ref().map(|identifier| identifier.parts());
     let visible = |text: &Untrusted| code(text.visible().as_str());
@@ -48,10 +50,17 @@ fn write_head(source: &Source, report: &Report, out: &mut dyn Write) -> io::Resu
     if report.index.is_cut {
         writeln!(out, "- it stops in the middle: what came of it is here")?;
     }
+    if let Some(whole) = noted.whole {
+        writeln!(out, "- note {}", value(&whole.text))?;
+    }
+    for (item, lost) in &noted.lost {
+        let (attribute, item) = (code(item.attribute.visible().as_str()), value(&item.text));
+        writeln!(out, "- note {} on {attribute} {item}, which is not in this report any more", value(&lost.text))?;
+    }
     Ok(())
 }
 
-fn write_rows(job: &Job<'_>, report: &Report, out: &mut dyn Write) -> io::Result<u64> {
+fn write_rows(job: &Job<'_>, report: &Report, noted: &Noted<'_>, out: &mut dyn Write) -> io::Result<u64> {
     let (mut rows, mut last) = (0, None);
     for (pane, place) in job.places(report) {
         job.go_on()?;
@@ -59,7 +68,7 @@ fn write_rows(job: &Job<'_>, report: &Report, out: &mut dyn Write) -> io::Result
             writeln!(out, "\n## {} {}\n", title(pane), report.count(pane))?;
             last = Some(pane);
         }
-        write_row(report, place, out)?;
+        write_row(report, place, noted.at(place), out)?;
         rows += 1;
     }
     Ok(rows)
@@ -71,7 +80,7 @@ fn title(pane: Pane) -> String {
 }
 
 /// A row as an item of a list; of an object each leaf as an item below it.
-fn write_row(report: &Report, place: Place, out: &mut dyn Write) -> io::Result<()> {
+fn write_row(report: &Report, place: Place, noted: Option<&Note>, out: &mut dyn Write) -> io::Result<()> {
     let record = report.record(place)?;
     let (name, member) = attribute(report, place, &record);
     let label = match report.section(place.section).and_then(|section| section.attribute) {
@@ -88,10 +97,15 @@ fn write_row(report: &Report, place: Place, out: &mut dyn Write) -> io::Result<(
     let member = member.map(|member| code(member.visible().as_str()) + " ").unwrap_or_default();
     let raw = Raw::new(&record.value);
     if matches!(raw.kind(), Kind::Text | Kind::Word) {
-        return writeln!(out, "{indent}- {level}{label}{member}{}", value(&raw.text()));
+        return writeln!(
+            out,
+            "{indent}- {level}{label}{member}{}{}",
+            value(&raw.text()),
+            noted.map(note).unwrap_or_default()
+        );
     }
-    let lead = lead(raw);
-    writeln!(out, "{indent}- {level}{label}{member}{lead}")?;
+    let (lead, note) = (lead(raw), noted.map(note).unwrap_or_default());
+    writeln!(out, "{indent}- {level}{label}{member}{lead}{note}")?;
     let mut written = Ok(());
     leaves(&record.value, &mut |way, raw| {
         let way = pointer(way).visible();
@@ -101,6 +115,11 @@ fn write_row(report: &Report, place: Place, out: &mut dyn Write) -> io::Result<(
         }
     });
     written
+}
+
+/// A note behind what it is on.
+pub(super) fn note(note: &Note) -> String {
+    format!(" - note {}", value(&note.text))
 }
 
 /// What tells an object best in its first line: its name.

@@ -1,5 +1,6 @@
 //! A MISP event a report: its indicators as attributes. The same report gives the same identifiers.
 
+use super::noted::Noted;
 use super::{Job, Source, Summary, indicators, object, own_literal};
 use crate::report::indicators::Kind;
 use crate::report::{Indicator, Report};
@@ -58,6 +59,8 @@ fn write_event(job: &Job<'_>, source: &Source, report: &Report, out: &mut dyn Wr
         )?;
         rows += 1;
     }
+    let noted = Noted::of(job, source, report)?;
+    let mut said = Vec::new();
     for indicator in indicators::of(job, report)?.all() {
         job.go_on()?;
         let value = indicator.value.visible();
@@ -65,8 +68,22 @@ fn write_event(job: &Job<'_>, source: &Source, report: &Report, out: &mut dyn Wr
             continue;
         }
         out.write_all(if rows > 0 { b",\n" } else { b"" })?;
-        let comment = format!("seen in {}", indicators::seen_in(report, indicator));
+        let notes = noted.about(indicator);
+        let words: String = notes.iter().map(|note| format!("; note: {}", note.text.visible())).collect();
+        let comment = format!("seen in {}{words}", indicators::seen_in(report, indicator));
+        said.extend(notes);
         write_attribute(&event, when, standing(indicator), value.as_str(), &comment, out)?;
+        rows += 1;
+    }
+    // What no indicator says stands by itself.
+    let lost = noted.lost.iter().map(|(_, note)| *note);
+    let others = noted.on_rows().map(|(_, note)| note).chain(lost).filter(|note| !said.contains(note));
+    for note in noted.whole.into_iter().chain(others) {
+        out.write_all(if rows > 0 { b",\n" } else { b"" })?;
+        let on = note.about.item.as_ref().map(|item| format!("{}: {}", item.attribute.visible(), item.text.visible()));
+        let comment = format!("note on {}", on.unwrap_or_else(|| "the report".to_owned()));
+        let text = note.text.visible();
+        write_attribute(&event, note.written, ("comment", "Other", false), text.as_str(), &comment, out)?;
         rows += 1;
     }
     out.write_all(b"]}}")?;
@@ -81,7 +98,9 @@ fn write_attribute(
     comment: &str,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let uuid = Uuid::new_v5(event, format!("{kind} {value}").as_bytes());
+    // Notes may say the same of several things.
+    let about = if kind == "comment" { comment } else { "" };
+    let uuid = Uuid::new_v5(event, format!("{kind} {value}{about}").as_bytes());
     let json = object([
         ("uuid", Some(own_literal(&uuid.to_string()))),
         ("type", Some(own_literal(kind))),

@@ -1,4 +1,5 @@
-//! Reports written for others: JSON, JSON lines, CSV, Markdown, STIX 2.1, MISP. Each is valid by its own standard and safe to open.
+//! Reports written for others, with the notes on them: JSON, JSON lines, CSV, Markdown, plain text, STIX 2.1, MISP. Each is valid by
+//! its own standard and safe to open.
 //!
 //! ```text
 //! Source (bytes, where they came from) ── Report ── a row at a time ──> FORMATS (a writer each) ──> file::Fresh, standard output
@@ -13,15 +14,20 @@ mod json;
 mod lines;
 mod markdown;
 mod misp;
+mod noted;
+mod plain;
 mod stix;
 
 pub use json::rewritten;
+pub use plain::line;
 
+use crate::report::note::Notes;
 use crate::report::records::Record;
 use crate::report::{Body, Identifier, Index, Pane, Place, Report};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::io::{self, Write};
+use std::ops::Range;
 
 /// A report, and where it came from.
 #[derive(Debug, Clone)]
@@ -34,6 +40,8 @@ pub struct Source {
     pub origin: String,
     /// When it came; none for a document.
     pub received: Option<Timestamp>,
+    /// What was written on it and on the items in it.
+    pub notes: Notes,
 }
 
 /// What is written.
@@ -44,6 +52,8 @@ pub enum What {
     All,
     /// The rows of one pane.
     Pane(Pane),
+    /// One row.
+    Row(Place),
     /// What others can look for, with the rows where it was seen.
     Indicators,
 }
@@ -75,12 +85,18 @@ impl std::fmt::Debug for Format {
 }
 
 /// Every format.
-pub static FORMATS: [Format; 7] = [
+pub static FORMATS: [Format; 8] = [
     Format { name: "raw", extension: "json", about: "the bytes as received", write: raw },
     Format { name: "json", extension: "json", about: "JSON that any strict reader takes", write: json::write },
     Format { name: "jsonl", extension: "jsonl", about: "JSON lines, one a row", write: lines::write },
     Format { name: "csv", extension: "csv", about: "a table, one line a value", write: csv::write },
     Format { name: "md", extension: "md", about: "Markdown, for people", write: markdown::write },
+    Format {
+        name: "txt",
+        extension: "txt",
+        about: "plain text, defanged, one line a row as it is copied",
+        write: plain::write,
+    },
     Format { name: "stix", extension: "stix.json", about: "a STIX 2.1 bundle of indicators", write: stix::write },
     Format { name: "misp", extension: "misp.json", about: "a MISP event of indicators", write: misp::write },
 ];
@@ -115,7 +131,7 @@ impl Format {
     pub fn can_write(&self, what: What) -> bool {
         match what {
             What::All => true,
-            What::Pane(_) => self.name != "raw",
+            What::Pane(_) | What::Row(_) => self.name != "raw",
             What::Indicators => !matches!(self.name, "raw" | "json"),
         }
     }
@@ -169,27 +185,36 @@ impl Source {
 impl Job<'_> {
     /// The places of a report's rows that are to be written, pane by pane, in the order of the screen.
     fn places<'r>(&self, report: &'r Report) -> impl Iterator<Item = (Pane, Place)> + use<'r> {
-        let wanted = self.pane();
-        let panes = Pane::ALL.into_iter().filter(move |pane| wanted.is_none_or(|wanted| wanted == *pane));
-        panes.flat_map(move |pane| {
+        let what = self.what;
+        Pane::ALL.into_iter().flat_map(move |pane| {
             let sections = report.sections(pane).into_iter();
             sections.flat_map(move |section| {
-                let rows = report.section(section).map_or(0, |found| found.len());
-                (0..rows).map(move |row| (pane, Place { section, row }))
+                let rows = what.rows(report, section).unwrap_or(0..0);
+                rows.map(move |row| (pane, Place { section, row }))
             })
         })
     }
 
-    fn pane(&self) -> Option<Pane> {
-        match self.what {
-            What::Pane(pane) => Some(pane),
-            What::All | What::Indicators => None,
-        }
+    /// The rows of a section that are written.
+    fn rows(&self, report: &Report, section: usize) -> Range<usize> {
+        self.what.rows(report, section).unwrap_or(0..0)
     }
 
     /// Whether to go on.
     fn go_on(&self) -> io::Result<()> {
         if (self.is_stopped)() { Err(io::Error::from(io::ErrorKind::Interrupted)) } else { Ok(()) }
+    }
+}
+
+impl What {
+    /// The rows of a section that are meant; none where the section is not.
+    fn rows(self, report: &Report, section: usize) -> Option<Range<usize>> {
+        let found = report.section(section)?;
+        match self {
+            Self::All | Self::Indicators => Some(0..found.len()),
+            Self::Pane(pane) => (found.pane() == pane).then_some(0..found.len()),
+            Self::Row(place) => (place.section == section).then_some(place.row..found.len().min(place.row + 1)),
+        }
     }
 }
 

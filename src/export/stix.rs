@@ -1,12 +1,13 @@
 //! A STIX 2.1 bundle: what each sandbox observed, and indicators that match it. The same report gives the same identifiers.
 
+use super::noted::Noted;
 use super::{Job, Source, Summary, indicators, list, literal, object, own_literal};
 use crate::report::indicators::Kind;
 use crate::report::json::Raw;
-use crate::report::{Indicator, Pane, Place, Report};
+use crate::report::{About, Indicator, Note, Pane, Place, Report};
 use crate::text::Untrusted;
 use jiff::Timestamp;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use uuid::Uuid;
 
@@ -65,16 +66,20 @@ impl Bundle<'_> {
         let identifier = source.identifier(report);
         let parts = identifier.as_ref().map(|identifier| identifier.parts());
         let when = moment(report, "analysis_date").or(source.received).unwrap_or(Timestamp::UNIX_EPOCH);
-        let when = own_literal(&when.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string());
+        let (analysed, when) = (when, own_literal(&moment_words(when)));
         let sample = match parts.as_ref().and_then(|parts| parts.file.as_ref()) {
             Some(file) => Some(self.file_by_hash(&Untrusted::from(file.as_str()))?),
             None => None,
         };
-        let mut observed = Vec::new();
+        let (mut observed, noted) = (Vec::new(), Noted::of(job, source, report)?);
+        let mut named: HashMap<&About, Vec<String>> = HashMap::new();
         for indicator in indicators::of(job, report)?.all() {
             job.go_on()?;
             let seen = self.observable(indicator)?;
             self.indicator(indicator, &when, sample.as_ref() == Some(&seen))?;
+            for note in noted.about(indicator) {
+                named.entry(&note.about).or_default().push(own_literal(&seen));
+            }
             observed.push(own_literal(&seen));
         }
         let sandbox = parts.map(|parts| product(&parts.sandbox)).filter(|name| !name.is_empty());
@@ -91,6 +96,33 @@ impl Bundle<'_> {
             ("result", Some(own_literal(verdict(report)))),
             ("sample_ref", sample.map(|sample| own_literal(&sample))),
             ("analysis_sco_refs", Some(list(observed)).filter(|refs| refs != "[]")),
+        ]);
+        let analysis = own_literal(&self.write(id, &json)?);
+        let lost = noted.lost.iter().map(|(_, note)| *note);
+        let notes = noted.whole.into_iter().chain(noted.on_rows().map(|(_, note)| note)).chain(lost);
+        for note in notes {
+            let about = named.remove(&note.about).unwrap_or_default();
+            self.note(note, analysed, std::iter::once(analysis.clone()).chain(about))?;
+        }
+        Ok(())
+    }
+
+    /// A note, on the analysis and on what it names. When it was first written is not known; that it was after the analysis is.
+    fn note(&mut self, note: &Note, analysed: Timestamp, about: impl Iterator<Item = String>) -> io::Result<()> {
+        let item = note.about.item.as_ref();
+        let on = item.map(|item| format!("On {}: {}", item.attribute.visible(), item.text.visible()));
+        let name = format!("note {} {}", note.about.identifier.text().visible(), on.as_deref().unwrap_or_default());
+        let id = format!("note--{}", Uuid::new_v5(&OWN, name.as_bytes()));
+        let created = own_literal(&moment_words(analysed.min(note.written)));
+        let json = object([
+            ("type", Some(own_literal("note"))),
+            ("spec_version", Some(own_literal("2.1"))),
+            ("id", Some(own_literal(&id))),
+            ("created", Some(created)),
+            ("modified", Some(own_literal(&moment_words(note.written)))),
+            ("abstract", on.map(|on| own_literal(&on))),
+            ("content", Some(literal(&note.text))),
+            ("object_refs", Some(list(about))),
         ]);
         self.write(id, &json).map(|_| ())
     }
@@ -184,6 +216,11 @@ impl Bundle<'_> {
         ]);
         self.write(id, &json).map(|_| ())
     }
+}
+
+/// A moment as STIX writes it.
+fn moment_words(when: Timestamp) -> String {
+    when.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
 }
 
 /// Text as STIX holds it: Unicode as it is, anything else in its visible form.

@@ -2,11 +2,14 @@
 
 use super::reading;
 use crate::report::identifier::{Identifier, Sha256};
+use crate::report::json::Raw;
 use crate::report::{Body, Imported, Index, Report};
-use crate::request::Request;
+use crate::request::{Listing, Request};
 use crate::service::error::{ServiceError, Unusable};
 use crate::store::{Brought, Store, StoreError};
+use crate::text::Untrusted;
 use jiff::Timestamp;
+use percent_encoding::percent_decode_str;
 
 /// A report to be imported.
 #[derive(Debug)]
@@ -80,8 +83,53 @@ pub fn import(store: &Store, profile: &str, import: &Import<'_>) -> Result<Outco
     let Some(key) = request.holding_key() else { return Err(ImportError::Nameless) };
     let bytes = import.body.whole()?;
     let brought = Brought { identifier: identifier.clone(), file: Some(file), range: 0..import.body.len() };
-    store.import(profile, &key, import.now, &bytes, import.from, &brought)?;
+    store.import(profile, &key, import.now, &bytes, import.from, &[brought])?;
     Ok(Outcome::Held(identifier))
+}
+
+/// A page of a list that is held now.
+#[derive(Debug)]
+pub struct ImportedPage {
+    /// The question that it answers.
+    pub request: Request,
+    /// The reports that it brought.
+    pub reports: Vec<Identifier>,
+}
+
+/// Holds a page of a list with the reports in it; none where it does not say which page it is, or something of it is held.
+///
+/// # Errors
+/// When it does not answer its question, or cannot be kept; then nothing has changed.
+pub fn import_page(store: &Store, profile: &str, import: &Import<'_>) -> Result<Option<ImportedPage>, ImportError> {
+    let bytes = import.body.whole()?;
+    let Some(request) = question(&bytes) else { return Ok(None) };
+    let Some(key) = request.holding_key() else { return Ok(None) };
+    let (brought, _) = reading::read(&request, import.body, None)?;
+    let is_held = |one: &Brought| store.report(profile, &one.identifier).map(|held| held.is_some());
+    let any_held = brought.iter().map(is_held).collect::<Result<Vec<_>, _>>()?.contains(&true);
+    if !import.replaces && (any_held || store.answer(profile, &key)?.is_some()) {
+        return Ok(None);
+    }
+    store.import(profile, &key, import.now, &bytes, import.from, &brought)?;
+    Ok(Some(ImportedPage { request, reports: brought.into_iter().map(|one| one.identifier).collect() }))
+}
+
+/// The question that a page answers, by the address that it gives for itself (specification §4.2).
+fn question(bytes: &[u8]) -> Option<Request> {
+    let address = Raw::new(bytes).member("links")?.member("self")?.text();
+    let address = std::str::from_utf8(address.as_bytes()).ok()?;
+    let (path, parameters) = address.split_once('?').unwrap_or((address, ""));
+    let (_, rest) = path.split_once("/private/files/")?;
+    let (file, what) = rest.split_once('/')?;
+    let listing = match what {
+        "behaviours" => Listing::Reports,
+        "relationships/behaviours" => Listing::Identifiers,
+        _ => return None,
+    };
+    let cursor = parameters.split('&').find_map(|parameter| parameter.strip_prefix("cursor="));
+    let cursor =
+        cursor.map(|cursor| percent_decode_str(cursor).collect::<Vec<u8>>()).filter(|cursor| !cursor.is_empty());
+    Some(Request::Behaviours { file: Sha256::parse(file)?, listing, cursor: cursor.map(Untrusted::from) })
 }
 
 /// Why something without an identifier is no report.
@@ -105,7 +153,7 @@ fn file(identifier: &Identifier, said: Option<&Sha256>) -> Result<Sha256, Import
 /// Whether two reports are one, be they in an envelope or not.
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     let inner = |bytes: &[u8]| {
-        let raw = crate::report::json::Raw::new(bytes);
+        let raw = Raw::new(bytes);
         raw.member("data").map_or_else(|| raw.bytes().to_vec(), |data| data.bytes().to_vec())
     };
     inner(one) == inner(other)

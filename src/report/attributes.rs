@@ -111,10 +111,33 @@ pub struct Field {
     pub before: &'static str,
     /// Name in the record.
     pub name: &'static str,
+    /// What it tells.
+    pub role: Role,
+}
+
+/// What a field of a record tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// What the thing is, or something of it.
+    Said,
+    /// How severe it is: rows are shown by it.
+    Severity,
+    /// What it was seen by: values at any depth, one after another.
+    Evidence,
 }
 
 const fn field(before: &'static str, name: &'static str) -> Field {
-    Field { before, name }
+    Field { before, name, role: Role::Said }
+}
+
+/// How severe a thing is, as the first field of its row.
+const fn severity(name: &'static str) -> Field {
+    Field { before: "", name, role: Role::Severity }
+}
+
+/// What a thing was seen by, as the last field of its row.
+const fn evidence(name: &'static str) -> Field {
+    Field { before: " ← ", name, role: Role::Evidence }
 }
 
 const fn row(name: &'static str, pane: Pane, label: &'static str, shape: Shape) -> Attribute {
@@ -179,13 +202,13 @@ pub static ATTRIBUTES: &[Attribute] = &[
         "ids_alerts",
         Network,
         "alert",
-        Records(&[field("", "alert_severity"), field(" · ", "rule_msg"), field(" · ", "rule_category")]),
+        Records(&[severity("alert_severity"), field(" · ", "rule_msg"), field(" · ", "rule_category")]),
     ),
     row(
         "ids_results",
         Network,
         "alert",
-        Records(&[field("", "alert_severity"), field(" · ", "rule_msg"), field(" · ", "rule_category")]),
+        Records(&[severity("alert_severity"), field(" · ", "rule_msg"), field(" · ", "rule_category")]),
     ),
     row("dns_lookups", Network, "name", Records(&[field("", "hostname"), field(" → ", "resolved_ips")])),
     row(
@@ -223,19 +246,31 @@ pub static ATTRIBUTES: &[Attribute] = &[
         "mitre_attack_techniques",
         Techniques,
         "technique",
-        Records(&[field("", "severity"), field(" · ", "id"), field(" ", "signature_description")]),
+        Records(&[severity("severity"), field(" · ", "id"), field(" ", "signature_description"), evidence("refs")]),
     ),
     row(
         "signature_matches",
         Techniques,
         "signature",
-        Records(&[field("", "severity"), field(" · ", "name"), field(" · ", "id"), field(" · ", "description")]),
+        Records(&[
+            severity("severity"),
+            field(" · ", "name"),
+            field(" · ", "id"),
+            field(" · ", "description"),
+            evidence("match_data"),
+            evidence("refs"),
+        ]),
     ),
     row(
         "sigma_analysis_results",
         Techniques,
         "sigma",
-        Records(&[field("", "rule_level"), field(" · ", "rule_title"), field(" · ", "rule_source")]),
+        Records(&[
+            severity("rule_level"),
+            field(" · ", "rule_title"),
+            field(" · ", "rule_source"),
+            evidence("match_context"),
+        ]),
     ),
     list("mbc", Techniques, "mbc"),
     list("text_highlighted", Text, "seen"),
@@ -260,6 +295,15 @@ pub static ATTRIBUTES: &[Attribute] = &[
 ];
 
 impl Attribute {
+    /// The field of its records that says how severe a thing is, if it has one.
+    #[must_use]
+    pub fn severity(&self) -> Option<&'static str> {
+        match self.shape {
+            Shape::Records(fields) => fields.iter().find(|field| field.role == Role::Severity).map(|field| field.name),
+            _ => None,
+        }
+    }
+
     /// The row of this name.
     #[must_use]
     pub fn named(name: &[u8]) -> Option<&'static Self> {

@@ -29,6 +29,11 @@ pub trait Bytes: Send + Sync {
         None
     }
 
+    /// Whether the bytes are packed, so that looking at them twice costs twice.
+    fn is_packed(&self) -> bool {
+        false
+    }
+
     /// Whether an index can be kept here.
     fn keeps_index(&self) -> bool {
         false
@@ -169,6 +174,35 @@ impl Body {
         Ok(())
     }
 
+    /// Whether the bytes are packed where they lie, so that looking at them twice costs twice.
+    #[must_use]
+    pub fn is_packed(&self) -> bool {
+        self.bytes.is_packed()
+    }
+
+    /// Whether this is the same part of the same place.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.bytes, &other.bytes) && self.range == other.range
+    }
+
+    /// The same bytes in memory, unpacked on two threads.
+    ///
+    /// # Errors
+    /// When the place cannot be read.
+    pub fn unpacked(&self) -> io::Result<Self> {
+        let mut bytes = vec![0; usize::try_from(self.len()).map_err(io::Error::other)?];
+        let middle = self.len() / 2;
+        let (first, second) = bytes.split_at_mut(usize::try_from(middle).map_err(io::Error::other)?);
+        let (start, place) = (self.range.start, &self.bytes);
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| place.read_at(start + middle, second));
+            place.read_at(start, first)?;
+            other.join().unwrap_or_else(|_| Err(io::Error::other("a thread that unpacks has a bug")))
+        })?;
+        Ok(Self::in_memory(bytes))
+    }
+
     /// Whether an index of these bytes can be kept.
     #[must_use]
     pub fn keeps_index(&self) -> bool {
@@ -279,6 +313,10 @@ mod tests {
         assert_eq!(middle.whole().unwrap(), b"234567");
         assert_eq!(middle.slice(4..100).whole().unwrap(), b"67");
         assert!(body.window(20..30).unwrap().is_empty());
+        assert_eq!(middle.unpacked().unwrap().whole().unwrap(), b"234567");
+        assert!(
+            middle.is_same(&body.slice(2..8)) && !middle.is_same(&body) && !middle.is_same(&middle.unpacked().unwrap())
+        );
     }
 
     #[test]

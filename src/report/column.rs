@@ -117,6 +117,11 @@ impl<T: Number> Column<T> {
         &mut self.here
     }
 
+    /// The same numbers in memory.
+    pub(super) fn unpacked(&self) -> io::Result<Self> {
+        Ok(self.window(0..usize::MAX)?.into_owned().into())
+    }
+
     /// Reads every number that is kept.
     pub(super) fn verify(&self) -> io::Result<()> {
         let Some(kept) = &self.kept else { return Ok(()) };

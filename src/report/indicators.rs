@@ -8,6 +8,7 @@ use crate::text::{Untrusted, Visible};
 use std::collections::HashMap;
 use std::io;
 use std::net::IpAddr;
+use std::ops::Range;
 
 /// How many of its rows an indicator keeps; all of them are counted.
 const MOST_PLACES: usize = 16;
@@ -159,6 +160,19 @@ impl Indicators {
     /// # Errors
     /// When the body cannot be read.
     pub fn of(report: &Report, is_stopped: &dyn Fn() -> bool) -> io::Result<Self> {
+        let all = |section| report.section(section).map_or(0..0, |found| 0..found.len());
+        Self::among(report, &all, is_stopped)
+    }
+
+    /// Looks through some rows of each section only.
+    ///
+    /// # Errors
+    /// When the body cannot be read.
+    pub fn among(
+        report: &Report,
+        rows: &dyn Fn(usize) -> Range<usize>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> io::Result<Self> {
         let mut gathered = Gathered::default();
         for (section, found) in report.index.sections.iter().enumerate() {
             let name = found.attribute.map(|attribute| attribute.name).unwrap_or_default();
@@ -166,7 +180,7 @@ impl Indicators {
             if sources.is_empty() {
                 continue;
             }
-            for row in 0..found.len() {
+            for row in rows(section) {
                 if row % 4096 == 0 && is_stopped() {
                     return Ok(Self::default());
                 }

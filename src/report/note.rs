@@ -1,8 +1,12 @@
 //! What an analyst wrote about a report, or about one thing in it.
 
 use super::identifier::{Identifier, Sha256};
+use super::records::Place;
+use super::rows::{Report, Row};
 use crate::text::Untrusted;
 use jiff::Timestamp;
+use std::collections::BTreeMap;
+use std::io;
 
 /// Bytes of an item's text that tell it from others; the rest of a longer one does not count.
 const TELLING: usize = 4096;
@@ -47,8 +51,12 @@ impl Item {
     /// The item of an attribute with this text.
     #[must_use]
     pub fn new(attribute: Untrusted, text: &[u8]) -> Self {
-        Self { attribute, text: Untrusted::from(text.get(..TELLING).unwrap_or(text)) }
+        Self { attribute, text: Untrusted::from(telling(text)) }
     }
+}
+
+fn telling(text: &[u8]) -> &[u8] {
+    text.get(..TELLING).unwrap_or(text)
 }
 
 impl About {
@@ -56,5 +64,124 @@ impl About {
     #[must_use]
     pub fn report(identifier: Identifier) -> Self {
         Self { identifier, item: None }
+    }
+}
+
+/// The notes on one report and on the items in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Notes {
+    whole: Option<Note>,
+    items: BTreeMap<Item, Note>,
+}
+
+impl Notes {
+    /// Adds a note, in place of an earlier one on the same.
+    pub fn add(&mut self, note: Note) {
+        match note.about.item.clone() {
+            Some(item) => drop(self.items.insert(item, note)),
+            None => self.whole = Some(note),
+        }
+    }
+
+    /// The note on the report as a whole.
+    #[must_use]
+    pub fn on_report(&self) -> Option<&Note> {
+        self.whole.as_ref()
+    }
+
+    /// The note on an item.
+    #[must_use]
+    pub fn on_item(&self, item: &Item) -> Option<&Note> {
+        self.items.get(item)
+    }
+
+    /// The note on a row that has been decoded.
+    #[must_use]
+    pub fn on_row(&self, report: &Report, section: usize, row: &Row) -> Option<&Note> {
+        // Most reports have none: their rows are not looked up.
+        if self.items.is_empty() { None } else { self.on_item(&report.item(section, row)?) }
+    }
+
+    /// The note on the row at a place.
+    #[must_use]
+    pub fn at(&self, report: &Report, place: Place) -> Option<&Note> {
+        if self.items.is_empty() {
+            return None;
+        }
+        self.on_row(report, place.section, &report.row(place.section, place.row))
+    }
+
+    /// Every note on an item, with the item, in its order.
+    pub fn items(&self) -> impl Iterator<Item = (&Item, &Note)> {
+        self.items.iter()
+    }
+
+    /// How many notes there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.items.len() + usize::from(self.whole.is_some())
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl FromIterator<Note> for Notes {
+    fn from_iter<I: IntoIterator<Item = Note>>(notes: I) -> Self {
+        let mut all = Self::default();
+        notes.into_iter().for_each(|note| all.add(note));
+        all
+    }
+}
+
+impl Report {
+    /// The first row that tells of an item; none where the report does not have it any more.
+    ///
+    /// # Errors
+    /// When the body cannot be read.
+    pub fn find_item(&self, item: &Item) -> io::Result<Option<Place>> {
+        let sections = (0..).zip(&self.index.sections).filter(|(_, section)| section.name == item.attribute);
+        for (section, _) in sections {
+            let (mut text, mut place) = (Vec::new(), None);
+            self.each_row(section, |row, bytes| {
+                text.clear();
+                self.row_text(section, row, bytes, &mut text);
+                place = (telling(&text) == item.text.as_bytes()).then_some(Place { section, row });
+                place.is_none()
+            })?;
+            if place.is_some() {
+                return Ok(place);
+            }
+        }
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Body, Index};
+    use super::*;
+
+    #[test]
+    fn every_item_is_found_where_its_text_first_stands() {
+        let json = br#"{"tags":["A","B","A"],"registry_keys_set":[{"key":"K","value":"V"}],"odd":7,
+            "processes_tree":[{"children":[{"name":"b","process_id":2}],"name":"a","process_id":1}]}"#;
+        let body = Body::in_memory(json.to_vec());
+        let index = Index::of(&body).unwrap();
+        let report = Report::new(body, index);
+        let mut count = 0;
+        for (section, found) in report.index.sections.iter().enumerate() {
+            for row in 0..found.len() {
+                let item = report.item(section, &report.row(section, row)).unwrap();
+                let first = if row == 2 { 0 } else { row };
+                assert_eq!(report.find_item(&item).unwrap(), Some(Place { section, row: first }), "{item:?}");
+                count += 1;
+            }
+        }
+        assert_eq!(count, 7);
+        assert_eq!(report.find_item(&Item::new(Untrusted::from("tags"), b"C")).unwrap(), None);
     }
 }

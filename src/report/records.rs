@@ -2,7 +2,8 @@
 
 use super::index::{Form, Section};
 use super::json::{Event, Kind, Raw, Scanner};
-use super::rows::{Report, member_length, split_member};
+use super::rows::Report;
+use super::values::{member_length, split_member};
 use crate::text::Untrusted;
 use std::io;
 

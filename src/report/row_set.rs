@@ -25,6 +25,19 @@ impl RowSet {
         }
     }
 
+    /// Adds rows of one section, in order.
+    pub fn append(&mut self, section: usize, more: &[u32]) {
+        if more.is_empty() {
+            return;
+        }
+        let rows = self.sections.entry(section).or_default();
+        if rows.last() < more.first() {
+            rows.extend_from_slice(more);
+        } else {
+            more.iter().for_each(|row| self.insert(section, *row));
+        }
+    }
+
     /// Takes a row out.
     pub fn remove(&mut self, section: usize, row: u32) {
         if let Some(rows) = self.sections.get_mut(&section)
@@ -36,14 +49,7 @@ impl RowSet {
 
     /// Adds the rows of another set.
     pub fn extend(&mut self, other: &Self) {
-        for (section, more) in &other.sections {
-            let rows = self.sections.entry(*section).or_default();
-            if rows.last().is_none_or(|last| more.first().is_none_or(|first| last < first)) {
-                rows.extend_from_slice(more);
-            } else {
-                more.iter().for_each(|row| self.insert(*section, *row));
-            }
-        }
+        other.sections.iter().for_each(|(section, more)| self.append(*section, more));
     }
 
     /// The rows of a section, in order.

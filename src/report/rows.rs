@@ -1,24 +1,25 @@
 //! A report's rows, decoded one at a time when they are looked at.
 
-use super::attributes::{Field, Pane, Shape};
+use super::attributes::{Field, Pane, Role, Shape};
 use super::body::Body;
 use super::identifier::Identifier;
 use super::index::{Batch, Form, Index, Section};
-use super::json::{Event, Kind, Raw, Scanner};
+use super::json::{Kind, Raw};
 use super::note::Item;
+use super::severity;
+use super::values::{compact, member_length, named_lines, split_member};
 use crate::text::Untrusted;
 use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
+
+pub use super::values::{Line, lines};
 
 /// How many bytes of a row are read to show it in a line; a longer row is read whole only when it is opened.
 pub(super) const PREVIEW: u64 = 16 * 1024;
 
 /// How many bytes of a row are read when it is opened.
 pub(super) const WHOLE_ROW: u64 = 8 * 1024 * 1024;
-
-/// How many nested values are joined in a line before the rest is counted.
-const JOINED: usize = 8;
 
 /// A report: its bytes, and where its rows start. Clones share both.
 #[derive(Debug, Clone)]
@@ -64,17 +65,6 @@ pub enum Piece {
     Own(Cow<'static, str>),
 }
 
-/// One line of a value that is shown whole.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
-    /// How deep it is nested.
-    pub depth: usize,
-    /// Name of the member; none for an element.
-    pub name: Option<Untrusted>,
-    /// The value; none for an object or array, whose content follows.
-    pub value: Option<Untrusted>,
-}
-
 impl Row {
     /// The row's text in one piece.
     #[must_use]
@@ -98,6 +88,14 @@ impl Report {
     #[must_use]
     pub fn new(body: Body, index: Index) -> Self {
         Self { body, index: Arc::new(index) }
+    }
+
+    /// The same report in memory, its bytes and its index: for who looks at all of it again and again.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn unpacked(&self) -> io::Result<Self> {
+        Ok(Self::new(self.body.unpacked()?, self.index.unpacked()?))
     }
 
     /// Adds what was found next. An index that somebody else still looks at is left to them as it was.
@@ -173,26 +171,13 @@ impl Report {
     }
 
     /// Decodes a row from its bytes.
-    pub(super) fn row_from(&self, section: usize, row: usize, bytes: &[u8]) -> Row {
+    pub fn row_from(&self, section: usize, row: usize, bytes: &[u8]) -> Row {
         let Some(found) = self.section(section) else { return Row::default() };
         let pieces = match found.form {
             Form::Processes => self.process(found, row, bytes, PREVIEW),
             _ => pieces(found, bytes),
         };
         Row { label: label(found), pieces }
-    }
-
-    /// A process as an object without its children, wherever its members stand.
-    pub(super) fn process_without_children(&self, section: usize, row: usize) -> Vec<u8> {
-        let Some(found) = self.section(section) else { return Vec::new() };
-        let bytes = self.row_bytes(found, row, WHOLE_ROW).unwrap_or_default();
-        let mut object = b"{".to_vec();
-        for (name, value) in self.process_members(found, row, &bytes, WHOLE_ROW) {
-            // Only plain names are looked for: one that needs escapes may be left as it is.
-            object.extend([b"\"", name.as_bytes(), b"\":", &value, b","].concat());
-        }
-        object.push(b'}');
-        object
     }
 
     /// The thing that a row tells of, as a note knows it.
@@ -322,15 +307,27 @@ fn moment(seconds: i64) -> Option<Piece> {
 /// The fields that the table names, in its order; the others are counted.
 fn record_pieces(raw: Raw<'_>, fields: &'static [Field]) -> Vec<Piece> {
     let members: Vec<_> = raw.members().collect();
-    let mut pieces = Vec::new();
+    let (mut pieces, mut has_value) = (Vec::new(), false);
     for field in fields {
         let Some((_, value)) = members.iter().find(|(name, _)| name.as_bytes() == field.name.as_bytes()) else {
             continue;
         };
+        let is_said = |piece: &Piece| matches!(piece, Piece::Value(said) if *said == compact(*value));
+        // A signature is often called by its identifier: once is enough.
+        if field.name == "id" && pieces.iter().any(is_said) {
+            continue;
+        }
         if !pieces.is_empty() {
             pieces.push(Piece::Own(field.before.into()));
         }
-        pieces.push(if pieces.is_empty() { Piece::Value(compact(*value)) } else { Piece::Detail(compact(*value)) });
+        pieces.push(match field.role {
+            Role::Severity => Piece::Detail(severity::word(compact(*value))),
+            Role::Evidence => Piece::Detail(severity::evidence(*value)),
+            // What the row is about is the first that is said.
+            Role::Said if has_value => Piece::Detail(compact(*value)),
+            Role::Said => Piece::Value(compact(*value)),
+        });
+        has_value |= field.role == Role::Said;
     }
     let named = |name: &Untrusted| fields.iter().any(|field| field.name.as_bytes() == name.as_bytes());
     if pieces.is_empty() {
@@ -349,175 +346,5 @@ fn member_pieces(bytes: &[u8]) -> Vec<Piece> {
     vec![Piece::Detail(name.text()), Piece::Own(": ".into()), Piece::Value(compact(value))]
 }
 
-pub(super) fn split_member(bytes: &[u8]) -> (Raw<'_>, Raw<'_>) {
-    let name = Raw::new(bytes);
-    (name, Raw::new(bytes.get(name.bytes().len()..).unwrap_or_default()))
-}
-
-/// Length of `"name": value` from the name's first byte to the value's last.
-pub(super) fn member_length(bytes: &[u8]) -> usize {
-    let (_, value) = split_member(bytes);
-    bytes.len() - value.length_to_end() + value.bytes().len()
-}
-
-/// A value in one line: strings as they are, flat arrays joined, everything deeper as written.
-pub(super) fn compact(raw: Raw<'_>) -> Untrusted {
-    let elements: Vec<_> = raw.elements().take(JOINED + 1).collect();
-    let is_flat = elements.iter().all(|element| matches!(element.kind(), Kind::Text | Kind::Word));
-    match raw.kind() {
-        Kind::Array if is_flat && !elements.is_empty() => {}
-        Kind::Array | Kind::Object => return Untrusted::from(squeezed(raw.bytes())),
-        Kind::Text | Kind::Word => return raw.text(),
-    }
-    let mut joined = Vec::new();
-    for element in elements.iter().take(JOINED) {
-        if !joined.is_empty() {
-            joined.extend_from_slice(b", ");
-        }
-        joined.extend_from_slice(element.text().as_bytes());
-    }
-    if elements.len() > JOINED {
-        joined.extend_from_slice(format!(", +{}", raw.elements().count() - JOINED).as_bytes());
-    }
-    Untrusted::from(joined)
-}
-
-/// JSON without the blanks between its values.
-fn squeezed(bytes: &[u8]) -> Vec<u8> {
-    let (mut in_text, mut is_escaped) = (false, false);
-    let keep = |byte: &&u8| {
-        let is_blank = !in_text && byte.is_ascii_whitespace();
-        in_text ^= **byte == b'"' && !is_escaped;
-        is_escaped = in_text && **byte == b'\\' && !is_escaped;
-        !is_blank
-    };
-    bytes.iter().filter(keep).copied().collect()
-}
-
-fn named_lines(name: &Untrusted, value: &[u8]) -> Vec<Line> {
-    let mut found = lines(value);
-    if let Some(first) = found.first_mut() {
-        first.name = Some(name.clone());
-    }
-    found
-}
-
-/// A value taken apart, a line a leaf, a line for each object and array.
-#[must_use]
-pub fn lines(bytes: &[u8]) -> Vec<Line> {
-    let (mut found, mut name, mut depth) = (Vec::new(), None, 0_usize);
-    let mut scanner = Scanner::default();
-    scanner.feed(bytes, &mut |at, event| {
-        let leaf = |at: u64| usize::try_from(at).ok().and_then(|at| bytes.get(at..)).map(|rest| Raw::new(rest).text());
-        match event {
-            Event::Name(raw) => name = Some(Untrusted::from_json(raw)),
-            Event::Open { .. } => {
-                found.push(Line { depth, name: name.take(), value: None });
-                depth += 1;
-            }
-            Event::Close => depth = depth.saturating_sub(1),
-            Event::Text | Event::Word => found.push(Line { depth, name: name.take(), value: leaf(at) }),
-        }
-    });
-    found
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn report(json: &str) -> Report {
-        let body = Body::in_memory(json.as_bytes().to_vec());
-        let index = Index::of(&body).unwrap();
-        Report::new(body, index)
-    }
-
-    /// Label and text of every row of a pane.
-    fn pane(json: &str, pane: Pane) -> Vec<String> {
-        let report = report(json);
-        let rows = |n: usize| (0..report.section(n).unwrap().len()).map(move |row| (n, row));
-        report.sections(pane).into_iter().flat_map(rows).map(|(n, row)| text(&report.row(n, row))).collect()
-    }
-
-    fn text(row: &Row) -> String {
-        let label = match &row.label {
-            Label::Known(word) => (*word).to_owned(),
-            Label::Named(name) => name.visible().to_string(),
-        };
-        let pieces = row.pieces.iter().map(|piece| match piece {
-            Piece::Value(text) | Piece::Detail(text) => text.visible().to_string(),
-            Piece::Own(text) => text.to_string(),
-        });
-        format!("{label}|{}", pieces.collect::<String>())
-    }
-
-    #[test]
-    fn rows_stand_in_the_order_of_the_table_with_what_happened() {
-        let json = r#"{"files_opened":["C:\\a"],"files_dropped":[{"sha256":"ff","path":"C:\\b","extra":1}],"files_copied":[{"source":"s","destination":"d"}]}"#;
-        assert_eq!(pane(json, Pane::Files), [r"dropped|C:\b · ff · 1 more", "copied|s → d", r"opened|C:\a"]);
-    }
-
-    #[test]
-    fn records_of_every_kind_have_a_line() {
-        let json = r#"{"ip_traffic":[{"destination_ip":"192.0.2.1","destination_port":443,"transport_layer_protocol":"TCP"},{"destination_port":"53"}],
-            "dns_lookups":[{"hostname":"h","resolved_ips":["1","2"]},{"resolved_ips":null}],"http_conversations":["no object", null]}"#;
-        let found = pane(json, Pane::Network);
-        assert_eq!(
-            found,
-            ["name|h → 1, 2", "name|null", "http|no object", "http|null", "address|192.0.2.1:443 TCP", "address|53"]
-        );
-    }
-
-    #[test]
-    fn unnamed_attributes_land_in_other_by_their_own_name() {
-        let json = r#"{"new_thing":{"a":1,"b":{ "c": [2] }},"word":true,"list":[[1,[2]],{"k" : "v \" x"}]}"#;
-        let found = pane(json, Pane::Other);
-        assert_eq!(
-            found,
-            ["new_thing|a: 1", "new_thing|b: {\"c\":[2]}", "|word: true", "list|[1,[2]]", "list|{\"k\":\"v \\\" x\"}"]
-        );
-    }
-
-    #[test]
-    fn a_process_is_read_wherever_its_name_stands() {
-        let json = r#"{"processes_tree":[{"children":[{"name":"b","process_id":7,"time_offset":3}],"name":"a","process_id":"7"},{"name":"c","children":[null]},{}]}"#;
-        let twice = r#"{"processes_tree":[{"name":"X","children":[{"name":"y"}],"mid":"M","children":[],"end":"E"}]}"#;
-        assert_eq!(report(twice).lines(0, 0).unwrap().len(), 3);
-        let long = format!(r#"{{"processes_tree":[{{"cmd":"{}","name":"behind"}}]}}"#, "c".repeat(20_000));
-        assert_eq!(pane(&long, Pane::Processes), ["|behind"]);
-        assert_eq!(pane(json, Pane::Processes), ["|a  7", "|b  7  +3 s", "|c", "|null", "|(no name)"]);
-        let found = report(json);
-        let own: Vec<_> = found.lines(0, 0).unwrap().into_iter().map(|line| line.name.unwrap()).collect();
-        assert_eq!(own, [Untrusted::from("name"), Untrusted::from("process_id")]);
-    }
-
-    #[test]
-    fn moments_are_dates_where_they_can_be() {
-        let json = r#"{"analysis_date":1753002092,"last_modification_date":"never"}"#;
-        assert_eq!(pane(json, Pane::Overview), ["analysed|2025-07-20 09:01:32 UTC", "modified|never"]);
-    }
-
-    #[test]
-    fn lines_take_a_value_apart_without_losing_a_leaf() {
-        let found = lines(br#"{"a":[1,{"b":"x"}],"a":null}"#);
-        let shape: Vec<_> = found.iter().map(|l| (l.depth, l.name.is_some(), l.value.is_some())).collect();
-        assert_eq!(
-            shape,
-            [
-                (0, false, false),
-                (1, true, false),
-                (2, false, true),
-                (2, false, false),
-                (3, true, true),
-                (1, true, true)
-            ]
-        );
-    }
-
-    #[test]
-    fn a_member_row_is_cut_at_its_own_end() {
-        let found = report(r#"{"thing":{"a" : 1 , "b": [2, 3] }, "z": 1}"#);
-        assert_eq!(found.raw_row(0, 0).unwrap(), br#""a" : 1"#);
-        assert_eq!(found.raw_row(0, 1).unwrap(), br#""b": [2, 3]"#);
-    }
-}
+mod tests;

@@ -6,7 +6,10 @@ use super::rows::{PREVIEW, Piece, Report, Row, WHOLE_ROW};
 use std::io;
 
 /// How many bytes are read at once.
-const STRETCH: u64 = 1024 * 1024;
+const STRETCH: u64 = 256 * 1024;
+
+/// How many rows' starts are read at once.
+const AT_ONCE: usize = 4096;
 
 impl Report {
     /// Hands every row's bytes to `look`, up to 8 MiB of each, with its number; stops early when `look` says false.
@@ -18,8 +21,9 @@ impl Report {
     pub fn each_row(&self, section: usize, mut look: impl FnMut(usize, &[u8]) -> bool) -> io::Result<()> {
         let Some(found) = self.section(section) else { return Ok(()) };
         let (mut stretch, mut first) = (Vec::new(), 0_u64);
+        let mut extents = Extents { section: found, from: 0, starts: Vec::new() };
         for row in 0..found.len() {
-            let Some((start, end)) = extent(found, row) else { break };
+            let Some((start, end)) = extents.of(row)? else { break };
             let Some(end) = end else {
                 if !look(row, &self.open_ended(start)?) {
                     break;
@@ -27,7 +31,7 @@ impl Report {
                 continue;
             };
             if start < first || end > first + stretch.len() as u64 {
-                stretch = self.body.window(start..end.max(start + STRETCH).min(start + WHOLE_ROW))?;
+                self.body.read(start..end.max(start + STRETCH).min(start + WHOLE_ROW), &mut stretch)?;
                 first = start;
             }
             let at = |offset: u64| usize::try_from(offset - first).unwrap_or(usize::MAX).min(stretch.len());
@@ -66,15 +70,34 @@ impl Report {
     }
 }
 
-/// Where a row begins, and where it ends at the latest; none where that is not noted.
-fn extent(section: &Section, row: usize) -> Option<(u64, Option<u64>)> {
-    let start = u64::from(section.start(row)?);
-    let end = match (section.form, section.start(row + 1)) {
-        (Form::Scalar | Form::Loose, None) => None,
-        (_, Some(next)) => Some(u64::from(next)),
-        (_, None) => section.end().map(u64::from),
-    };
-    Some((start, end.map(|end| end.clamp(start, start + WHOLE_ROW))))
+/// Where the rows of a section begin and end, asked for one after another.
+struct Extents<'a> {
+    section: &'a Section,
+    /// The row of the first start that is at hand.
+    from: usize,
+    starts: Vec<u32>,
+}
+
+impl Extents<'_> {
+    /// Where a row begins, and where it ends at the latest; none where that is not noted.
+    fn of(&mut self, row: usize) -> io::Result<Option<(u64, Option<u64>)>> {
+        let Some(start) = self.start(row)? else { return Ok(None) };
+        let end = match (self.section.form, self.start(row + 1)?) {
+            (Form::Scalar | Form::Loose, None) => None,
+            (_, Some(next)) => Some(next),
+            (_, None) => self.section.end().map(u64::from),
+        };
+        Ok(Some((start, end.map(|end| end.clamp(start, start + WHOLE_ROW)))))
+    }
+
+    fn start(&mut self, row: usize) -> io::Result<Option<u64>> {
+        if row < self.from || row >= self.from + self.starts.len() {
+            self.from = row;
+            self.starts.clear();
+            self.starts.extend_from_slice(&self.section.starts(row..row + AT_ONCE)?);
+        }
+        Ok(self.starts.get(row - self.from).copied().map(u64::from))
+    }
 }
 
 fn push_text(row: &Row, out: &mut Vec<u8>) {

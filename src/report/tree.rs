@@ -103,6 +103,10 @@ impl Depths {
         Self(Column::kept(bytes))
     }
 
+    pub(super) fn unpacked(&self) -> io::Result<Self> {
+        self.0.unpacked().map(Self)
+    }
+
     pub(super) fn verify(&self) -> io::Result<()> {
         self.0.verify()
     }

@@ -1,51 +1,23 @@
 //! What is held, between the store and the screen.
 
 use crate::app::Message;
-use crate::app::held::{HeldLine, HeldWhat, Purging};
 use crate::gate::Gate;
-use crate::store::{AnswerId, Keep, Kept, KeptWhat, Purge, Purged, StoreError};
+use crate::report::{Holding, Purge};
+use crate::store::{Keep, Purged, StoreError};
 use crate::text::{bytes, count};
 
 /// Everything that is held, as the screen shows it.
-pub(super) fn lines(gate: &Gate) -> Result<Vec<HeldLine>, StoreError> {
-    let on_disk = |line: HeldLine| match gate.store().keeps() {
-        Keep::Everything => line,
-        Keep::Nothing => HeldLine { on_disk: 0, ..line },
+pub(super) fn lines(gate: &Gate) -> Result<Vec<Holding>, StoreError> {
+    let on_disk = |thing: Holding| match gate.store().keeps() {
+        Keep::Everything => thing,
+        Keep::Nothing => Holding { on_disk: 0, ..thing },
     };
-    Ok(gate.store().inventory()?.into_iter().map(line).map(on_disk).collect())
-}
-
-fn line(kept: Kept) -> HeldLine {
-    let what = match kept.what {
-        KeptWhat::Report(identifier) => HeldWhat::Report(identifier),
-        KeptWhat::Answer { id, key, is_set_aside, is_coming, beside } => {
-            HeldWhat::Answer { number: id.0, key, is_set_aside, is_coming, beside }
-        }
-    };
-    HeldLine {
-        profile: kept.profile,
-        what,
-        file: kept.file,
-        name: kept.name,
-        received: kept.received,
-        versions: kept.versions,
-        bytes: kept.bytes,
-        on_disk: kept.on_disk,
-        imported: kept.imported,
-        notes: kept.notes,
-    }
+    Ok(gate.store().inventory()?.into_iter().map(on_disk).collect())
 }
 
 /// Deletes what a yes was given for.
-pub(super) fn purge(gate: &Gate, what: Purging) -> Result<Message, StoreError> {
-    let what = match what {
-        Purging::Report { profile, identifier } => Purge::Report { profile, identifier },
-        Purging::Answer(number) => Purge::Answer(AnswerId(number)),
-        Purging::File { profile, file } => Purge::File { profile, file },
-        Purging::Before(moment) => Purge::Before(moment),
-        Purging::Everything => Purge::Everything,
-    };
-    let purged = gate.store().purge(&what, None)?;
+pub(super) fn purge(gate: &Gate, what: &Purge) -> Result<Message, StoreError> {
+    let purged = gate.store().purge(what, None)?;
     Ok(Message::Purged { words: words(purged), lines: lines(gate)? })
 }
 

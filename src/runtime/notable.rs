@@ -1,7 +1,7 @@
 //! What deserves a look in several reports at once: each is judged by itself, and what several saw stands once.
 
 use crate::app::marks::{Judged, Noted};
-use crate::app::places::Target;
+use crate::app::spots::Target;
 use crate::report::rules::{Rules, Severity};
 use crate::report::{Index, Place, Report, Row};
 use crate::text::{Untrusted, Visible};
@@ -55,7 +55,7 @@ pub(super) fn of(reports: &[Judged], rules: &Rules) -> Vec<Noted> {
 impl Found<'_> {
     fn noted(self) -> Noted {
         let (identifier, entry) = (self.first.identifier.clone(), self.first.entry);
-        let target = Target { file: None, identifier, entry, place: self.place };
+        let target = Target { file: None, identifier, entry, place: Some(self.place) };
         Noted { rule: self.rule, row: self.row, seen_by: seen_by(&self.first.name, self.others), target }
     }
 }

@@ -5,7 +5,7 @@ use crate::export::file::{self, FileError, Fresh};
 use crate::export::{Job, Summary};
 use crate::gate::Gate;
 use crate::text::{bytes, thousands};
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 /// Writes a file, and says where it is and how large.
@@ -30,9 +30,11 @@ fn write(
     let mut fresh = Fresh::begin(&path, save.may_replace)?;
     let written = match &save.what {
         Saved::Report { source, what, format } => {
-            let job = Job { sources: std::slice::from_ref(source), what: *what, is_stopped };
+            let job = Job { sources: std::slice::from_ref(&**source), what: *what, is_stopped };
             format.write(&job, &mut fresh).map(Some)
         }
+        Saved::Value { text, is_raw: true } => fresh.write_all(text.as_bytes()).map(|()| None),
+        Saved::Value { text, is_raw: false } => writeln!(fresh, "{}", text.visible().disarmed()).map(|()| None),
         Saved::Held(request) => {
             let held = gate.map(|gate| gate.held(request)).transpose().map_err(io::Error::other);
             held.and_then(|held| held.flatten().ok_or_else(|| io::Error::other("it is not held any more")))

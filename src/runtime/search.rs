@@ -89,19 +89,21 @@ fn hits(report: &Report, rows: &RowSet) -> impl Iterator<Item = Hit> {
     places.filter_map(|(section, row)| Some(hit(report, report.section(section)?.pane(), section, row)))
 }
 
-/// The notes that hold what is sought, by the report that they are about.
+/// The notes that hold what is sought, by the report that they are about; each with the row that it is on, where one of these
+/// reports has it still.
 #[must_use]
-pub fn notes(notes: Vec<Note>, pattern: &Pattern) -> Vec<HitGroup> {
+pub fn notes(notes: Vec<Note>, pattern: &Pattern, reports: &[Searched]) -> Vec<HitGroup> {
     let mut scratch = Scratch::default();
     let mut groups = Vec::<HitGroup>::new();
     for note in notes {
         if !pattern.is_match(note.text.as_bytes(), &mut scratch) {
             continue;
         }
+        let at = row_of(&note.about, reports);
         let About { identifier, item } = note.about;
         let mut pieces = vec![Piece::Value(note.text)];
         pieces.extend(item.into_iter().flat_map(|item| [Piece::Own("  on ".into()), Piece::Detail(item.text)]));
-        let hit = Hit { at: None, row: Row { label: Label::Known("note"), pieces } };
+        let hit = Hit { at, row: Row { label: Label::Known("note"), pieces } };
         let file = note.file.or_else(|| identifier.parts().file);
         let of = Source::Notes { file, identifier };
         match groups.iter_mut().find(|group| group.of == of) {
@@ -111,6 +113,15 @@ pub fn notes(notes: Vec<Note>, pattern: &Pattern) -> Vec<HitGroup> {
     }
     groups.iter_mut().for_each(|group| group.count = group.hits.len() as u64);
     groups
+}
+
+/// The row that a note is on; none for one on a report as a whole, or on what is not there any more.
+fn row_of(about: &About, reports: &[Searched]) -> Option<(Pane, Place)> {
+    let item = about.item.as_ref()?;
+    let body = &reports.iter().find(|report| report.held.identifier == about.identifier)?.held.body;
+    let report = Report::new(body.clone(), Index::open(body).ok()?);
+    let place = report.find_item(item).ok().flatten()?;
+    Some((report.section(place.section)?.pane(), place))
 }
 
 /// Searches reports, several at a time, and tells what came of each, in their order; at most `most` hits of each are

@@ -123,7 +123,8 @@ pub(super) struct Blocks {
 #[derive(Default)]
 struct AtHand {
     blocks: VecDeque<(u64, Arc<[u8]>)>,
-    decompressor: Option<Decompressor<'static>>,
+    /// Those that are free.
+    decompressors: Vec<Decompressor<'static>>,
 }
 
 impl Blocks {
@@ -132,14 +133,22 @@ impl Blocks {
     }
 
     fn block(&self, number: u64) -> io::Result<Arc<[u8]>> {
-        let mut at_hand = self.at_hand.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, block)) = at_hand.blocks.iter().find(|(found, _)| *found == number) {
-            return Ok(Arc::clone(block));
-        }
-        let block: Arc<[u8]> = match self.unpack(number, &mut at_hand.decompressor)? {
+        let at_hand = || self.at_hand.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = {
+            let mut at_hand = at_hand();
+            if let Some((_, block)) = at_hand.blocks.iter().find(|(found, _)| *found == number) {
+                return Ok(Arc::clone(block));
+            }
+            at_hand.decompressors.pop()
+        };
+        // Several unpack at a time.
+        let mut decompressor = free.map_or_else(Decompressor::new, Ok)?;
+        let block: Arc<[u8]> = match self.unpack(number, &mut decompressor)? {
             Ok(block) => block.into(),
             Err(damage) => return Err(self.set_aside(number, damage)),
         };
+        let mut at_hand = at_hand();
+        at_hand.decompressors.push(decompressor);
         at_hand.blocks.truncate(AT_HAND - 1);
         at_hand.blocks.push_front((number, Arc::clone(&block)));
         Ok(block)
@@ -168,13 +177,9 @@ impl Blocks {
     fn unpack(
         &self,
         number: u64,
-        decompressor: &mut Option<Decompressor<'static>>,
+        decompressor: &mut Decompressor<'static>,
     ) -> io::Result<Result<Vec<u8>, &'static str>> {
         let Some(packed) = self.packed(number)? else { return Ok(Err("is missing")) };
-        let decompressor = match decompressor {
-            Some(ready) => ready,
-            none => none.insert(Decompressor::new()?),
-        };
         let size = self.length.saturating_sub(number.saturating_mul(self.size)).min(self.size);
         let size = usize::try_from(size).map_err(io::Error::other)?;
         let block = decompressor.decompress(&packed, size).ok().filter(|block| block.len() == size);
@@ -214,6 +219,10 @@ impl Bytes for Blocks {
             at += taken as u64;
         }
         Ok(())
+    }
+
+    fn is_packed(&self) -> bool {
+        true
     }
 
     fn keeps_index(&self) -> bool {

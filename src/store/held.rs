@@ -103,7 +103,7 @@ impl Store {
         .inspect(|_| self.reach().shorten_log(bytes.len()))
     }
 
-    /// Holds a report that somebody exported.
+    /// Holds a report that somebody exported, or a page of them.
     ///
     /// # Errors
     /// When it cannot be written whole; then nothing of it is.
@@ -114,7 +114,7 @@ impl Store {
         now: Timestamp,
         bytes: &[u8],
         from: &Imported,
-        report: &Brought,
+        reports: &[Brought],
     ) -> Result<AnswerId, StoreError> {
         self.with(|connection| {
             let transaction = connection.transaction()?;
@@ -134,7 +134,9 @@ impl Store {
             )?;
             let answer = AnswerId(transaction.last_insert_rowid());
             blocks::write(&transaction, Shelf::Answer(answer), 0, bytes)?;
-            insert_report(&transaction, profile, answer, report)?;
+            for report in reports {
+                insert_report(&transaction, profile, answer, report)?;
+            }
             transaction.commit()?;
             Ok(answer)
         })
@@ -180,7 +182,7 @@ impl Store {
             };
             select.query_row(params![profile, key], read).optional()
         })?;
-        // Only reports are imported.
+        // Where it came from is asked of reports only.
         let answer = found.map(|(id, received, is_read, lengths)| {
             let body = self.body(id, lengths);
             HeldAnswer { id, received, body, is_read, imported: None }

@@ -2,57 +2,12 @@
 
 use super::database::{Store, StoreError};
 use super::held::{AnswerId, moment};
-use crate::report::Imported;
 use crate::report::identifier::{Identifier, Sha256};
+use crate::report::{Held, Holding, Imported};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use rusqlite::{Connection, Row};
 use std::collections::{BTreeMap, HashMap};
-
-/// A thing that is held.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
-    /// The profile that it is held for.
-    pub profile: String,
-    /// What it is.
-    pub what: KeptWhat,
-    /// The file it is about, if that is known.
-    pub file: Option<Sha256>,
-    /// What the file is called, if anybody said so.
-    pub name: Option<Untrusted>,
-    /// When it came; of several versions the newest.
-    pub received: Timestamp,
-    /// How many versions are held: a report that was fetched again keeps the one before.
-    pub versions: u64,
-    /// Bytes as received.
-    pub bytes: u64,
-    /// Bytes in the store, compressed; a report that came with a list has its share of the list's.
-    pub on_disk: u64,
-    /// Where the newest came from, if not from the service.
-    pub imported: Option<Imported>,
-    /// How many notes there are on it.
-    pub notes: u64,
-}
-
-/// What a thing is.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum KeptWhat {
-    /// A behaviour report.
-    Report(Identifier),
-    /// Any other answer: a list without reports, an answer to another question, one that was set aside.
-    Answer {
-        /// Its number.
-        id: AnswerId,
-        /// What it is held under.
-        key: Untrusted,
-        /// Whether it does not count as held, because it does not answer its question or is damaged.
-        is_set_aside: bool,
-        /// Whether only a part of it is here, and the next call goes on from it.
-        is_coming: bool,
-        /// The report that it was kept beside, if it is an artefact.
-        beside: Option<Identifier>,
-    },
-}
 
 /// Bytes of an answer and of its indexes in the store.
 pub(super) const ON_DISK: &str = "(SELECT COALESCE(SUM(LENGTH(bytes)), 0) FROM block b WHERE b.answer = a.id)
@@ -82,18 +37,18 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn inventory(&self) -> Result<Vec<Kept>, StoreError> {
+    pub fn inventory(&self) -> Result<Vec<Holding>, StoreError> {
         self.read(|connection| {
             let names = names(connection)?;
             let notes = note_counts(connection)?;
             let mut parts = parts(connection)?;
-            let mut kept: BTreeMap<(String, KeptWhat), Kept> = BTreeMap::new();
+            let mut kept: BTreeMap<(String, Held), Holding> = BTreeMap::new();
             for answer in answers(connection)? {
                 let found = things(&answer, parts.remove(&answer.id).unwrap_or_default());
                 for mut thing in found {
                     let file = thing.file.clone().map(|file| (answer.profile.clone(), file));
                     thing.name = file.and_then(|file| names.get(&file).cloned());
-                    if let KeptWhat::Report(identifier) = &thing.what {
+                    if let Held::Report(identifier) = &thing.what {
                         let about = (answer.profile.clone(), identifier.clone());
                         thing.notes = notes.get(&about).copied().unwrap_or(0);
                     }
@@ -108,17 +63,17 @@ impl Store {
 }
 
 /// Adds a thing to its earlier versions: answers come in the order of their numbers.
-fn add(kept: &mut BTreeMap<(String, KeptWhat), Kept>, thing: Kept) {
+fn add(kept: &mut BTreeMap<(String, Held), Holding>, thing: Holding) {
     let place = (thing.profile.clone(), thing.what.clone());
     let before = kept.remove(&place);
-    let sum = |of: fn(&Kept) -> u64| of(&thing).saturating_add(before.as_ref().map_or(0, of));
+    let sum = |of: fn(&Holding) -> u64| of(&thing).saturating_add(before.as_ref().map_or(0, of));
     let (versions, bytes, on_disk) = (sum(|k| k.versions), sum(|k| k.bytes), sum(|k| k.on_disk));
-    kept.insert(place, Kept { versions, bytes, on_disk, ..thing });
+    kept.insert(place, Holding { versions, bytes, on_disk, ..thing });
 }
 
 /// The reports of an answer, or the answer itself where it brought none.
-fn things(answer: &Whole, parts: Vec<Part>) -> Vec<Kept> {
-    let thing = |what, file, bytes, on_disk| Kept {
+fn things(answer: &Whole, parts: Vec<Part>) -> Vec<Holding> {
+    let thing = |what, file, bytes, on_disk| Holding {
         profile: answer.profile.clone(),
         what,
         file,
@@ -132,8 +87,8 @@ fn things(answer: &Whole, parts: Vec<Part>) -> Vec<Kept> {
     };
     if parts.is_empty() {
         let (id, key) = (answer.id, Untrusted::from(answer.key.as_slice()));
-        let what = KeptWhat::Answer {
-            id,
+        let what = Held::Answer {
+            number: id.0,
             key,
             is_set_aside: answer.usable == Some(0),
             is_coming: answer.usable == Some(2),
@@ -146,7 +101,7 @@ fn things(answer: &Whole, parts: Vec<Part>) -> Vec<Kept> {
     let share = |of: u64, part: u64| u64::try_from(u128::from(of) * u128::from(part) / u128::from(all)).unwrap_or(of);
     let reports = parts.into_iter().map(|part| {
         let on_disk = share(answer.on_disk, part.bytes);
-        thing(KeptWhat::Report(part.identifier), part.file, part.bytes, on_disk)
+        thing(Held::Report(part.identifier), part.file, part.bytes, on_disk)
     });
     reports.collect()
 }

@@ -3,9 +3,10 @@
 use super::database::{Store, StoreError};
 use super::held::moment;
 use crate::report::identifier::{Identifier, Sha256};
+use crate::report::note::Notes;
 use crate::report::{About, Item, Note};
 use crate::text::Untrusted;
-use rusqlite::{Row, params};
+use rusqlite::{Row, ToSql, params};
 
 impl Store {
     /// Writes a note, in place of an earlier one on the same thing.
@@ -55,12 +56,25 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn notes(&self, profile: &str, file: Option<&Sha256>) -> Result<Vec<Note>, StoreError> {
+        self.select_notes("?2 IS NULL OR file = ?2", params![profile, file.map(Sha256::as_str)])
+    }
+
+    /// The notes on one report and on the items in it.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn notes_on(&self, profile: &str, identifier: &Identifier) -> Result<Notes, StoreError> {
+        let found = self.select_notes("identifier = ?2", params![profile, identifier.as_bytes()])?;
+        Ok(found.into_iter().collect())
+    }
+
+    fn select_notes(&self, which: &str, values: &[&dyn ToSql]) -> Result<Vec<Note>, StoreError> {
         self.read(|connection| {
-            let mut select = connection.prepare_cached(
+            let mut select = connection.prepare_cached(&format!(
                 "SELECT identifier, is_item, attribute, item, file, text, written FROM note
-                 WHERE profile = ?1 AND (?2 IS NULL OR file = ?2) ORDER BY written DESC, rowid DESC",
-            )?;
-            let rows = select.query_map(params![profile, file.map(Sha256::as_str)], read)?;
+                 WHERE profile = ?1 AND ({which}) ORDER BY written DESC, rowid DESC"
+            ))?;
+            let rows = select.query_map(values, read)?;
             Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
         })
     }

@@ -4,41 +4,14 @@ use super::blocks::{self, BLOCK, Shelf};
 use super::database::{Store, StoreError};
 use super::held::AnswerId;
 use super::inventory::{ON_DISK, beside, file_of_key};
-use crate::report::identifier::{Identifier, Sha256};
+use crate::report::Purge;
+use crate::report::identifier::Identifier;
 use crate::report::json::Raw;
-use jiff::Timestamp;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use std::collections::BTreeSet;
 
 /// Bytes of a store of the time before it could shrink, up to which it is written anew to let go of its empty pages.
 const SMALL: i64 = 64 * 1024 * 1024;
-
-/// What is to be deleted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Purge {
-    /// Every version of a report, and its artefacts. A list that it came with stays, without it.
-    Report {
-        /// The profile that it is held for.
-        profile: String,
-        /// Its sandbox identifier.
-        identifier: Identifier,
-    },
-    /// One answer, with the reports that came with it.
-    Answer(AnswerId),
-    /// Everything that is held of a file.
-    File {
-        /// The profile that it is held for.
-        profile: String,
-        /// The file.
-        file: Sha256,
-    },
-    /// What came before a moment.
-    Before(Timestamp),
-    /// What came first, until no more than so many bytes are left in the store.
-    DownTo(u64),
-    /// Everything.
-    Everything,
-}
 
 /// What was deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -112,7 +85,7 @@ fn doomed(connection: &Connection, what: &Purge, profile: Option<&str>) -> rusql
             Purge::Report { profile, identifier } => {
                 beside(&row.get::<_, Vec<u8>>(2)?).as_ref() == Some(identifier) && row.get::<_, String>(1)? == *profile
             }
-            Purge::Answer(answer) => id == *answer,
+            Purge::Answer(number) => id.0 == *number,
             Purge::File { profile, file } => {
                 let is_of_file = row.get(5)? || file_of_key(&row.get::<_, Vec<u8>>(2)?).as_ref() == Some(file);
                 is_of_file && row.get::<_, String>(1)? == *profile
@@ -246,7 +219,9 @@ fn let_go(connection: &Connection) -> rusqlite::Result<bool> {
 mod tests {
     use super::*;
     use crate::report::Body;
+    use crate::report::identifier::Sha256;
     use crate::text::Untrusted;
+    use jiff::Timestamp;
 
     #[test]
     fn a_store_of_the_time_before_lets_go_of_its_pages_too() {

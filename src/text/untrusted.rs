@@ -143,7 +143,7 @@ impl<'a> UntrustedStr<'a> {
 
     /// The whole string.
     pub fn visible(self) -> Visible {
-        match self.plain() {
+        match self.plain(usize::MAX) {
             Some(text) => Visible::from_parts(text.to_owned(), text.len()),
             None => self.units().collect(),
         }
@@ -161,6 +161,15 @@ impl<'a> UntrustedStr<'a> {
     /// A string that does not fit loses whole units and ends with `…` (`>` in ASCII). The work
     /// depends on `columns`, not on the length of the string.
     pub fn visible_cut(self, columns: usize) -> Visible {
+        if let Some(plain) = self.plain(columns.saturating_add(1)) {
+            let is_whole = plain.len() <= columns;
+            let kept = if is_whole { Some(plain) } else { plain.get(..columns.saturating_sub(1)) }.unwrap_or_default();
+            let mut shown = Visible::from_parts(kept.to_owned(), kept.len());
+            if !is_whole && columns > 0 {
+                shown.push_ellipsis(self.ellipsis());
+            }
+            return shown;
+        }
         let mut shown = Visible::default();
         let mut before_ellipsis = shown.end();
         for unit in self.units() {
@@ -185,6 +194,10 @@ impl<'a> UntrustedStr<'a> {
     /// stays aligned. The work depends on `skip + columns`, not on the length of the string.
     pub fn visible_window(self, skip: usize, columns: usize) -> Visible {
         let end = skip.saturating_add(columns);
+        if let Some(plain) = self.plain(end.saturating_add(1)) {
+            let part = plain.get(skip.min(plain.len())..end.min(plain.len())).unwrap_or_default();
+            return Visible::from_parts(part.to_owned(), part.len());
+        }
         let mut shown = Visible::default();
         let mut at = 0;
         for unit in self.units() {
@@ -221,10 +234,17 @@ impl<'a> UntrustedStr<'a> {
         Units::new(self.bytes, self.charset)
     }
 
-    /// The text, if it is its own visible form and one byte is one column.
-    fn plain(self) -> Option<&'a str> {
-        let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && *byte != b'\\';
-        let text = self.bytes.iter().all(is_plain).then_some(self.bytes)?;
+    /// The text up to so many bytes, if it is its own visible form and one byte is one column.
+    ///
+    /// No escape begins with a backslash that another letter than `x` or `u` follows. Whatever follows the last byte may still
+    /// change what that one is shown as.
+    fn plain(self, most: usize) -> Option<&'a str> {
+        let text = self.bytes.get(..most).unwrap_or(self.bytes);
+        let is_plain = text.iter().all(|byte| matches!(byte, b' '..=b'~'));
+        let may_escape = |at| matches!(text.get(at + 1), Some(b'x' | b'u'));
+        if !is_plain || memchr::memchr_iter(b'\\', text).any(may_escape) {
+            return None;
+        }
         str::from_utf8(text).ok()
     }
 

@@ -3,10 +3,11 @@
 use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::list::{progress, since};
-use super::overlay::{draw_line, inside};
+use super::overlay::{draw_line_as, inside};
 use super::theme::Meaning;
 use crate::app::artefacts::ArtefactList;
 use crate::app::indicators::IndicatorList;
+use crate::app::key::{Key, Named};
 use crate::app::saving::{SaveForm, formats};
 use crate::app::{Area, Model, panes};
 use crate::report::Indicator;
@@ -142,19 +143,24 @@ pub(super) fn draw_artefacts(buffer: &mut Canvas<'_>, area: Area, list: &Artefac
 /// The path that is typed, and what will be written there.
 pub(super) fn draw_save(buffer: &mut Canvas<'_>, area: Area, form: &SaveForm, model: &Model) {
     let inside = inside(buffer, area, model, &format!("Write {} to a file", form.words()), 0, 0);
-    draw_line(buffer, inside, 0, ">", &form.typed, true);
-    let (words, meaning) = match (&form.failure, form.is_under_way, form.has_parts()) {
-        (_, true, _) => ("◌ writing …", Meaning::Strong),
-        (Some(why), ..) => (why.as_str(), Meaning::Problem),
-        (None, false, true) => ("the end of the name says the format:", Meaning::Faint),
-        (None, false, false) => ("the bytes as they came; nothing opens the file", Meaning::Faint),
+    let meaning = if form.is_suggested { Meaning::Cursor } else { Meaning::Strong };
+    draw_line_as(buffer, inside, 0, (">", meaning), &form.typed, true);
+    let (words, meaning) = match (&form.failure, form.is_under_way, form.is_held()) {
+        (_, true, _) => ("◌ writing …".to_owned(), Meaning::Strong),
+        (Some(why), ..) => (why.clone(), Meaning::Problem),
+        (None, false, false) => ("the end of the name says the format:".to_owned(), Meaning::Faint),
+        (None, false, true) => ("the bytes as they came; nothing opens the file".to_owned(), Meaning::Faint),
     };
-    let rows = words_in_rows(words, usize::from(inside.width).max(10));
+    let words = match form.is_suggested && form.failure.is_none() && !form.is_under_way {
+        true => format!("typing replaces the name, {} changes its end; {words}", Key::Named(Named::Backspace)),
+        false => words,
+    };
+    let rows = words_in_rows(&words, usize::from(inside.width).max(10));
     let used = u16::try_from(rows.len()).unwrap_or(u16::MAX).saturating_add(1);
     for (row, text) in (1..inside.height).zip(rows) {
         LineWriter::new(buffer, inside, row).own(&text, meaning);
     }
-    if form.has_parts() {
+    if !form.is_held() {
         let y = inside.y.saturating_add(used).min(inside.y + inside.height);
         draw_formats(buffer, Area { y, height: inside.y + inside.height - y, ..inside });
     }

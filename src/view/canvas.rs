@@ -4,7 +4,7 @@ use super::line::rect;
 use super::theme::{Look, Meaning};
 use crate::app::Area;
 use crate::text;
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::symbols::border;
@@ -50,9 +50,14 @@ impl<'a> Canvas<'a> {
         self.cells.set_style(area.intersection(self.area), style);
     }
 
-    /// Writes one grapheme; our own signs as the terminal can show them.
+    /// Writes one grapheme of this width; our own signs as the terminal can show them.
     pub(super) fn put(&mut self, x: u16, y: u16, grapheme: &str, width: usize, style: Style) {
-        self.cells.set_stringn(x, y, text::own(grapheme), width, style);
+        let Some(cell) = self.cells.cell_mut((x, y)) else { return };
+        cell.set_symbol(&text::own(grapheme)).set_style(style);
+        let further = u16::try_from(width).map_or(0, |width| width.saturating_sub(1));
+        for x in (x.saturating_add(1)..).take(further.into()) {
+            self.cells.cell_mut((x, y)).map(Cell::reset);
+        }
     }
 
     /// Empties an area.

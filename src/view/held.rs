@@ -4,10 +4,10 @@ use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::list::since;
 use super::theme::Meaning;
-use crate::app::held::{HeldLine, HeldScreen, HeldWhat, ROWS_BESIDE};
+use crate::app::held::{self, HeldScreen, ROWS_BESIDE};
 use crate::app::notes::MARK;
 use crate::app::{Area, Model};
-use crate::report::Retention;
+use crate::report::{Holding, Retention};
 use crate::text::{bytes, thousands, words_in_rows};
 
 /// Where the columns begin, by how wide the screen is: file, what, received, raw, on disk, at the service, from.
@@ -32,7 +32,7 @@ impl Columns {
 
 /// The title: how much there is.
 pub(super) fn title(held: &HeldScreen) -> String {
-    let sum = |of: fn(&HeldLine) -> u64| bytes(held.lines.iter().map(of).fold(0, u64::saturating_add));
+    let sum = |of: fn(&Holding) -> u64| bytes(held.lines.iter().map(of).fold(0, u64::saturating_add));
     let count = thousands(held.lines.len() as u64);
     format!("Held: {count} · {} · {} on disk · {}", sum(|l| l.bytes), sum(|l| l.on_disk), held.order.name())
 }
@@ -76,7 +76,7 @@ fn draw_heading(mut line: LineWriter<'_, '_>, area: Area, columns: &Columns) {
     head(columns.from, "from");
 }
 
-fn draw_line(mut line: LineWriter<'_, '_>, area: Area, thing: &HeldLine, columns: &Columns, model: &Model) {
+fn draw_line(mut line: LineWriter<'_, '_>, area: Area, thing: &Holding, columns: &Columns, model: &Model) {
     if columns.what > 0 {
         let file = thing.file.as_ref().map_or_else(|| "-".to_owned(), |file| file.short());
         line.own(&file, Meaning::Text);
@@ -84,7 +84,7 @@ fn draw_line(mut line: LineWriter<'_, '_>, area: Area, thing: &HeldLine, columns
     line.tab(area.x, columns.what);
     let notes = if thing.notes > 0 { format!(" {MARK}{}", thing.notes) } else { String::new() };
     let room = columns.received.saturating_sub(columns.what + 2 + notes.chars().count());
-    line.visible(&thing.title().visible_cut(room), Meaning::Strong);
+    line.visible(&held::title(thing).visible_cut(room), Meaning::Strong);
     line.own(&notes, Meaning::Key);
     let mut cell = |column: Option<usize>, text: &str, meaning| {
         if let Some(column) = column {
@@ -105,17 +105,17 @@ fn draw_line(mut line: LineWriter<'_, '_>, area: Area, thing: &HeldLine, columns
     cell(columns.from, &from(thing), Meaning::Text);
 }
 
-fn from(thing: &HeldLine) -> String {
-    match (&thing.imported, &thing.what) {
-        (Some(imported), _) => format!("file {}", imported.from.visible_cut(24)),
-        (None, HeldWhat::Answer { is_set_aside: true, .. }) => "set aside".to_owned(),
-        (None, HeldWhat::Answer { is_coming: true, .. }) => "a part of it".to_owned(),
-        (None, _) => own(&thing.profile),
+fn from(thing: &Holding) -> String {
+    match &thing.imported {
+        Some(imported) => format!("file {}", imported.from.visible_cut(24)),
+        None if thing.is_set_aside() => "set aside".to_owned(),
+        None if thing.is_coming() => "a part of it".to_owned(),
+        None => own(&thing.profile),
     }
 }
 
 /// All that is known of a thing, in sentences.
-fn about(thing: &HeldLine, model: &Model) -> String {
+fn about(thing: &Holding, model: &Model) -> String {
     let name = thing.name.as_ref().map(|name| format!("{} · ", name.visible_cut(40))).unwrap_or_default();
     let from = match &thing.imported {
         Some(imported) => format!("imported {}", imported.words()),

@@ -19,6 +19,14 @@ pub(super) fn rect(area: Area) -> Rect {
 /// Columns in which there is nothing to choose from a text.
 const SHORTEST: usize = 8;
 
+/// The graphemes of a text, each with its place and its columns; most texts are letters of one byte and one column.
+fn graphemes(text: &str) -> impl Iterator<Item = (usize, &str, usize)> {
+    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    let (plain, other) = if is_plain { (text, "") } else { ("", text) };
+    let letters = (0..plain.len()).filter_map(move |at| Some((at, plain.get(at..=at)?, 1)));
+    letters.chain(other.grapheme_indices(true).map(|(at, grapheme)| (at, grapheme, grapheme.width())))
+}
+
 /// A writer over one row.
 pub(super) struct LineWriter<'a, 'c> {
     buffer: &'a mut Canvas<'c>,
@@ -99,17 +107,17 @@ impl<'a, 'c> LineWriter<'a, 'c> {
 
     /// Our own words, cut at the end of the row.
     pub(super) fn own(&mut self, text: &str, meaning: Meaning) {
-        let skipped = self.skip.min(text.width());
+        let skipped = if self.skip > 0 { self.skip.min(text.width()) } else { 0 };
         self.skip -= skipped;
-        let mut left = skipped;
-        for grapheme in text.graphemes(true) {
+        let (mut left, style) = (skipped, self.style(meaning));
+        for (_, grapheme, width) in graphemes(text) {
             // Words from outside have no business here; should any come by mistake, they are seen to.
-            let grapheme = if grapheme.chars().all(is_shown) { grapheme } else { "\u{fffd}" };
-            let width = grapheme.width();
+            let is_ours = matches!(grapheme.as_bytes(), [b' '..=b'~']) || grapheme.chars().all(is_shown);
+            let (grapheme, width) = if is_ours { (grapheme, width) } else { ("\u{fffd}", 1) };
             if left > 0 {
                 left = left.saturating_sub(width);
             } else {
-                self.put(grapheme, width, meaning);
+                self.put(grapheme, width, style);
             }
         }
     }
@@ -164,10 +172,11 @@ impl<'a, 'c> LineWriter<'a, 'c> {
     pub(super) fn visible(&mut self, text: &Visible, meaning: Meaning) {
         let found = self.sought.map(|sought| sought.spans(text.as_str())).unwrap_or_default();
         let mut found = found.into_iter().peekable();
-        for (at, grapheme) in text.as_str().grapheme_indices(true) {
+        let (usual, sought) = (self.style(meaning), self.style(Meaning::Found));
+        for (at, grapheme, width) in graphemes(text.as_str()) {
             while found.next_if(|span| span.end <= at).is_some() {}
             let is_found = found.peek().is_some_and(|span| span.start < at + grapheme.len());
-            self.put(grapheme, grapheme.width(), if is_found { Meaning::Found } else { meaning });
+            self.put(grapheme, width, if is_found { sought } else { usual });
         }
     }
 
@@ -190,14 +199,18 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         self.x = self.x.max(target.min(self.end));
     }
 
-    fn put(&mut self, grapheme: &str, width: usize, meaning: Meaning) {
-        if width == 0 || width > self.room() {
-            return;
-        }
+    /// How a meaning looks in this row.
+    fn style(&self, meaning: Meaning) -> Style {
         // What is reversed or under the bar is marked as one: what its pieces mean is told by the rows around it.
         let is_reversed = self.base.add_modifier.contains(Modifier::REVERSED);
         let is_whole = is_reversed || self.bar.is_some() && meaning != Meaning::Found;
-        let style = if is_whole { self.base } else { self.base.patch(self.buffer.style(meaning)) };
+        if is_whole { self.base } else { self.base.patch(self.buffer.style(meaning)) }
+    }
+
+    fn put(&mut self, grapheme: &str, width: usize, style: Style) {
+        if width == 0 || width > self.room() {
+            return;
+        }
         self.buffer.put(self.x, self.y, grapheme, width, style);
         self.x += u16::try_from(width).unwrap_or(0);
     }

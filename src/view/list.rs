@@ -10,6 +10,7 @@ use crate::app::model::UnderWay;
 use crate::app::notes::MARK;
 use crate::app::{Area, Failure, Focus, Key, Model};
 use crate::report::identifier::Parts;
+use crate::report::note::Notes;
 use crate::request::Request;
 use crate::text::{bytes, thousands, words_in_rows};
 use jiff::Timestamp;
@@ -81,7 +82,7 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model,
 
 /// The sign of notes, with their number where there are several.
 fn notes(entry: &Entry, model: &Model) -> String {
-    match entry.identifier.as_ref().map_or(0, |identifier| model.notes.count(identifier)) {
+    match entry.identifier.as_ref().map_or(0, |identifier| model.notes.of(identifier).map_or(0, Notes::len)) {
         0 => String::new(),
         1 => format!(" {MARK}"),
         several => format!(" {MARK}{several}"),

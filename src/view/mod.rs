@@ -14,9 +14,9 @@ mod line;
 mod list;
 mod overlay;
 mod pane;
-mod places;
 pub mod plain;
 mod screen;
+mod spots;
 pub mod theme;
 
 pub use screen::draw;

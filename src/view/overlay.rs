@@ -35,7 +35,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model
         Overlay::Save(form) => away::draw_save(buffer, area, form, model),
         Overlay::Compare(compare) => super::compare::draw(buffer, area, compare, model),
         Overlay::OtherFile(other) => super::compare::draw_files(buffer, area, other, model),
-        Overlay::Places(places) => super::places::draw(buffer, area, places, model),
+        Overlay::Spots(spots) => super::spots::draw(buffer, area, spots, model),
         Overlay::Note(form) => draw_note(buffer, area, form, model),
         Overlay::Age(typed) => draw_age(buffer, area, typed, model),
         Overlay::Held(screen) => {
@@ -127,12 +127,24 @@ fn draw_planner(buffer: &mut Canvas<'_>, area: Area, planner: &Planner, model: &
 
 /// A line that is typed into, or has been: its end is what is seen.
 pub(super) fn draw_line(buffer: &mut Canvas<'_>, area: Area, row: u16, prompt: &str, typed: &str, is_typed: bool) {
+    draw_line_as(buffer, area, row, (prompt, Meaning::Strong), typed, is_typed);
+}
+
+/// The same, where what is typed means something else.
+pub(super) fn draw_line_as(
+    buffer: &mut Canvas<'_>,
+    area: Area,
+    row: u16,
+    (prompt, meaning): (&str, Meaning),
+    typed: &str,
+    is_typed: bool,
+) {
     let visible = Untrusted::from(typed).visible();
     let room = usize::from(area.width).saturating_sub(prompt.width() + 3);
     let shown = Untrusted::from(typed).visible_window(visible.width().saturating_sub(room), room);
     let mut line = LineWriter::new(buffer, area, row);
     line.own(&format!("{prompt} "), Meaning::Key);
-    line.visible(&shown, Meaning::Strong);
+    line.visible(&shown, meaning);
     if is_typed {
         line.own("▏", Meaning::Focus);
     }

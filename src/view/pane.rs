@@ -8,7 +8,7 @@ use crate::app::notes::MARK;
 use crate::app::panes::{self, Branch, PaneInfo, PaneState, Shown};
 use crate::app::{Area, Model, order};
 use crate::report::find::Pattern;
-use crate::report::identifier::Identifier;
+use crate::report::note::Notes;
 use crate::report::rows::Label;
 use crate::report::rules::Severity;
 use crate::report::{Pane, Piece};
@@ -51,7 +51,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
     }
     let labels = label_columns(open, pane);
     let is_marked = open.marks.is_some();
-    let identifier = model.chosen().and_then(|entry| entry.identifier.as_ref());
+    let notes = model.chosen().and_then(|entry| model.notes.of(entry.identifier.as_ref()?));
     for row in 0..inside.height {
         let position = state.scroll.top + usize::from(row);
         let Some(shown) = state.shown(&open.report, pane, position) else { break };
@@ -64,15 +64,15 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
         let mark = model.rules.as_ref().zip(place).and_then(|(rules, place)| open.mark(rules, place));
         let (line, start) = if is_marked { draw_mark(line, inside.x, mark) } else { (line, inside.x) };
         draw_row(line, start, &shown, labels, state, mark == Some(Severity::Noise));
-        if let Some((identifier, place)) = identifier.zip(place)
-            && model.notes.on_row(identifier, open, place.section, &shown.row).is_some()
+        if let Some((notes, place)) = notes.zip(place)
+            && notes.on_row(&open.report, place.section, &shown.row).is_some()
         {
             let end = Area { x: inside.x + inside.width.saturating_sub(2), width: inside.width.min(2), ..inside };
             LineWriter::new(buffer, end, row).own(&format!(" {MARK}"), Meaning::Key);
         }
     }
     if pane == Pane::Overview {
-        draw_note(buffer, inside, identifier, model);
+        draw_note(buffer, inside, notes);
     }
     draw_problem(buffer, inside, state);
 }
@@ -87,13 +87,13 @@ fn draw_problem(buffer: &mut Canvas<'_>, inside: Area, state: &PaneState) {
 }
 
 /// The note on the report stands in the last row of its overview.
-fn draw_note(buffer: &mut Canvas<'_>, inside: Area, identifier: Option<&Identifier>, model: &Model) {
-    let Some(note) = identifier.and_then(|identifier| model.notes.on_report(identifier)) else { return };
+fn draw_note(buffer: &mut Canvas<'_>, inside: Area, notes: Option<&Notes>) {
+    let Some(note) = notes.and_then(Notes::on_report) else { return };
     let last = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
     buffer.clear(last);
     let mut line = LineWriter::new(buffer, last, 0);
     line.own(&format!("{MARK} "), Meaning::Key);
-    line.outside(note, Meaning::Strong);
+    line.outside(&note.text, Meaning::Strong);
 }
 
 /// Why a pane shows no row.

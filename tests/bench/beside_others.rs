@@ -10,14 +10,17 @@
 //! installed are left out. Memory is the peak of resident pages, over all processes of a program, where `/proc` tells it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stdout)]
 
+mod everything;
 mod figures;
 mod growth;
 mod held;
 mod home;
 mod keys;
+mod matrix;
 mod opening;
 mod peers;
 mod report;
+mod seeking;
 mod served;
 mod start;
 mod terminal;
@@ -89,12 +92,15 @@ fn main() {
     let reports = bytes.map(|bytes| report::make(folder.path(), bytes)).collect();
     let stage = Stage { wanted, folder, reports };
     println!("load before: {}", figures::load());
-    let parts: [(&str, Measure); 5] = [
+    let parts: [(&str, Measure); 8] = [
         ("start", start::measure),
         ("opening", opening::measure),
         ("held", held::measure),
         ("served", served::measure),
         ("keys", keys::measure),
+        ("find", seeking::measure),
+        ("matrix", matrix::measure),
+        ("everything", everything::measure),
     ];
     for (name, measure) in parts {
         if stage.wanted.only.as_ref().is_none_or(|only| only == name) {

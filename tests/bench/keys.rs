@@ -81,10 +81,14 @@ fn run(stage: &Stage, report: &Made, figures: &mut [Measured], idle: &mut Idle) 
     running.until(FIRST);
     running.until(&complete(report));
     for (stroke, measured) in OURS.iter().zip(figures) {
-        stroke.before.iter().for_each(|key| drop(running.effect(key)));
+        for key in stroke.before {
+            running.effect(key);
+        }
         for _ in 0..PRESSES {
             measured.press(&mut running, stroke.key);
-            stroke.back.into_iter().for_each(|key| drop(running.effect(key)));
+            if let Some(back) = stroke.back {
+                running.effect(back);
+            }
         }
     }
     running.settle();

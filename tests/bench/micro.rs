@@ -6,6 +6,7 @@
 //! ```
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stdout)]
 
+#[allow(dead_code, reason = "the other benchmark asks more of a report")]
 mod report;
 
 use behaview::app::message::Here;

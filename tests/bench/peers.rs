@@ -35,7 +35,8 @@ pub fn on(report: &Made) -> Vec<Peer> {
     all.into_iter().filter(|(needed, _)| is_installed(needed)).map(|(_, peer)| peer).collect()
 }
 
-fn is_installed(name: &str) -> bool {
+/// Whether a program of this name is found.
+pub fn is_installed(name: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }

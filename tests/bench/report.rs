@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub const FIRST: &str = "first-of-all.exe";
 
 /// Stands in the last value, near the end of the file.
-const NEEDLE: &str = "needle-at-the-end.example";
+pub const NEEDLE: &str = "needle-at-the-end.example";
 
 /// A report that was made.
 pub struct Made {

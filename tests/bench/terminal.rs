@@ -96,10 +96,15 @@ impl Terminal {
 
     /// The time from a moment to the screen that shows these words.
     pub fn until_since(&mut self, since: Instant, words: &str) -> Duration {
+        self.until_that(since, words, |screen| screen.contains(words))
+    }
+
+    /// The time from a moment to the screen that is as wanted; `what` says how, should it never come.
+    pub fn until_that(&mut self, since: Instant, what: &str, is_it: impl Fn(&str) -> bool) -> Duration {
         let mut at = since;
-        while !self.screen.screen().contents().contains(words) {
+        while !is_it(&self.screen.screen().contents()) {
             let Ok((came, bytes)) = self.chunks.recv_timeout(PATIENCE) else {
-                panic!("{words:?} did not come:\n{}", self.screen.screen().contents());
+                panic!("{what:?} did not come:\n{}", self.screen.screen().contents());
             };
             self.screen.process(&bytes);
             at = came;
@@ -110,6 +115,11 @@ impl Terminal {
     /// Presses keys, without waiting for what they do.
     pub fn press(&mut self, keys: &[u8]) -> Instant {
         self.settle();
+        self.press_at_once(keys)
+    }
+
+    /// The same in the middle of something.
+    pub fn press_at_once(&mut self, keys: &[u8]) -> Instant {
         let pressed = Instant::now();
         self.keyboard.write_all(keys).unwrap();
         self.keyboard.flush().unwrap();
@@ -118,13 +128,18 @@ impl Terminal {
 
     /// Presses keys, and waits until nothing more is written.
     pub fn effect(&mut self, keys: &[u8]) -> Effect {
+        self.effect_before(keys, QUIET)
+    }
+
+    /// The same of a program that may write nothing for so long in between.
+    pub fn effect_before(&mut self, keys: &[u8], quiet: Duration) -> Effect {
         let pressed = self.press(keys);
         let (mut last, mut count) = (pressed, 0);
         // The first byte may take long, the others follow.
         let mut patience = Duration::from_secs(5);
         while let Ok((came, bytes)) = self.chunks.recv_timeout(patience) {
             self.screen.process(&bytes);
-            (last, count, patience) = (came, count + bytes.len(), QUIET);
+            (last, count, patience) = (came, count + bytes.len(), quiet);
         }
         Effect { time: last.duration_since(pressed), bytes: count }
     }

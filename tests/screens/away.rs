@@ -8,7 +8,9 @@ use std::path::PathBuf;
 
 /// Types a path into the line that asks for one, in place of what stands there.
 fn type_path(stage: &mut Stage, path: &str) {
-    stage.press("ctrl-u");
+    if !stage.screen().contains("typing replaces the name") {
+        stage.press("ctrl-u");
+    }
     stage.session.take(Message::Paste(path.to_owned()));
     stage.keys("enter");
 }
@@ -146,6 +148,47 @@ fn a_report_is_written_to_a_file_and_never_over_one_without_a_yes() {
     stage.keys("y");
     assert!(std::fs::read_to_string(&path).unwrap().contains("processes_tree"));
     assert_eq!(stage.paid_calls(), 1);
+}
+
+#[test]
+fn a_row_and_a_value_are_written_as_they_are_copied() {
+    let mut stage = Stage::listed();
+    stage.keys("enter 3 x tab tab");
+    screen!("away_row", stage);
+    let path = place(&stage, "row.txt");
+    type_path(&mut stage, path.to_str().unwrap());
+    let key = r"HKCU\Software\Microsoft\Windows\CurrentVersion\Run\LumenUpdate";
+    let row = std::fs::read_to_string(&path).unwrap();
+    assert!(row.starts_with(&format!("set {key} = rundll32.exe")) && row.lines().count() == 1, "{row}");
+    stage.keys("x shift-tab");
+    assert!(stage.screen().contains(r"Write the value HKCU\Software"), "{}", stage.screen());
+    let path = place(&stage, "value.csv");
+    type_path(&mut stage, path.to_str().unwrap());
+    assert!(stage.screen().contains("a value is written as .txt"), "{}", stage.screen());
+    let path = place(&stage, "value.txt");
+    type_path(&mut stage, path.to_str().unwrap());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{key}\n"));
+    stage.keys("enter tab x");
+    let path = place(&stage, "raw.txt");
+    type_path(&mut stage, &format!("raw {}", path.display()));
+    assert!(std::fs::read_to_string(&path).unwrap().starts_with("rundll32.exe \"C:"));
+    stage.keys("esc x tab tab");
+    let path = place(&stage, "row.json");
+    type_path(&mut stage, path.to_str().unwrap());
+    let written = std::fs::read_to_string(&path).unwrap();
+    assert!(written.contains(r#""attributes":{"registry_keys_set":[{"key":"HKCU\\Software"#), "{written}");
+    assert!(written.contains("LumenUpdate") && !written.contains("DailyStatement"), "{written}");
+}
+
+#[test]
+fn the_name_that_is_suggested_gives_way_to_the_first_letter_and_its_end_can_be_changed() {
+    let mut stage = Stage::listed();
+    stage.keys("enter x backspace");
+    assert!(stage.screen().contains("> 57874b32-CAPE-Sandbox.json▏"), "{}", stage.screen());
+    stage.keys("esc x o u t");
+    assert!(stage.screen().contains("> out▏"), "{}", stage.screen());
+    stage.keys("tab");
+    assert!(stage.screen().contains("> out▏"), "what was typed stays: {}", stage.screen());
 }
 
 #[test]

@@ -20,6 +20,21 @@ fn a_matrix_says_which_sandbox_saw_what() {
 }
 
 #[test]
+fn the_key_of_a_pane_shows_its_items_only_or_all_again() {
+    let mut stage = Stage::listed();
+    stage.keys("c 5");
+    assert!(stage.screen().contains("Compare · Network"), "{}", stage.screen());
+    assert!(
+        stage.screen().contains("gate.lumen.example →") && !stage.screen().contains("conhost"),
+        "{}",
+        stage.screen()
+    );
+    stage.keys("5");
+    assert!(stage.screen().contains("Compare · all panes"), "{}", stage.screen());
+    assert_eq!(stage.paid_calls(), 1);
+}
+
+#[test]
 fn items_are_found_by_what_is_typed() {
     let mut stage = Stage::listed();
     stage.keys("c / l u m e n enter");

@@ -20,6 +20,7 @@ mod finding;
 mod going_wrong;
 mod held;
 mod keys;
+mod kinds;
 mod leaves;
 mod list;
 mod looks;

@@ -1,8 +1,9 @@
 //! Notes on reports and on rows: written, shown wherever they belong, kept over a new fetch, deleted.
 
 use crate::screen;
-use crate::stage::{Stage, main_file, options};
+use crate::stage::{Stage, file, main_file, options};
 use behaview::app::Message;
+use behaview::report::Pane;
 
 fn write(stage: &mut Stage, text: &str) {
     stage.keys("a");
@@ -44,6 +45,23 @@ fn a_note_on_a_row_stays_with_what_the_row_says() {
     stage.keys("esc enter 3");
     assert!(stage.screen().contains(" ✎"), "{}", stage.screen());
     assert_eq!(stage.screen().matches('✎').count(), 2, "{}", stage.screen());
+}
+
+#[test]
+fn a_note_on_a_row_is_found_and_leads_to_the_row() {
+    let mut stage = Stage::listed();
+    stage.keys("enter 3 j j");
+    write(&mut stage, "comes back after a reboot");
+    let row = stage.session.model().pane_state(Pane::Registry).scroll.cursor;
+    stage.open_other(&file("Blank"));
+    stage.keys("enter S");
+    stage.session.take(Message::Paste("AFTER A REBOOT".to_owned()));
+    stage.rest();
+    stage.keys("down enter");
+    let model = stage.session.model();
+    assert_eq!((model.file(), model.focused()), (Some(&main_file()), Some(Pane::Registry)));
+    assert_eq!(model.pane_state(Pane::Registry).scroll.cursor, row);
+    assert!(stage.screen().contains("┏━ 3 Registry"), "{}", stage.screen());
 }
 
 #[test]

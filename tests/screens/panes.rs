@@ -56,6 +56,22 @@ fn left_climbs_to_the_parent() {
 }
 
 #[test]
+fn techniques_and_signatures_stand_by_severity_with_what_they_were_seen_by() {
+    let mut stage = Stage::listed();
+    stage.keys("enter 9 z");
+    screen!("techniques_by_severity", stage);
+    stage.keys("/ c r e a t e s enter");
+    screen!("techniques_filtered", stage);
+    stage.keys("esc y");
+    assert_eq!(stage.copied(), "T1053.005");
+    let mut stage = Stage::at(file("Delivery"), options());
+    stage.keys("enter enter 9");
+    let screen = stage.screen();
+    let place = |word: &str| screen.find(word).unwrap_or_else(|| panic!("{word}: {screen}"));
+    assert!(place("T1059.001") < place("T1105") && place("T1105") < place("T1204.002"), "{screen}");
+}
+
+#[test]
 fn a_row_is_shown_whole() {
     let mut stage = Stage::listed();
     stage.keys("enter 4 enter");

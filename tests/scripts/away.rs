@@ -81,7 +81,7 @@ fn csv_is_read_back_to_the_same_leaves() {
         let mut found: BTreeMap<At, Vec<String>> = BTreeMap::new();
         let plain = |cell: &str| cell.strip_prefix('\'').unwrap_or(cell).to_owned();
         for row in &rows[1..] {
-            assert_eq!(row.len(), 8, "{row:?}");
+            assert_eq!(row.len(), 9, "{row:?}");
             assert!(row.iter().all(|cell| !cell.starts_with(['=', '+', '-', '@', '\t', '\r'])), "{row:?}");
             let at = (plain(&row[4]), row[5].parse::<usize>().unwrap() - 1, plain(&row[6]));
             found.entry(at).or_default().push(plain(&row[7]));
@@ -272,7 +272,7 @@ fn files_are_new_and_the_owners_and_checked_before_anything_is_paid() {
 #[test]
 fn a_cut_report_is_written_as_far_as_it_came_and_said_so() {
     let report = r#"{"data":{"id":"x","type":"t","attributes":{"tags":["A","B"#;
-    for format in ["raw", "json", "jsonl", "csv", "md", "stix", "misp"] {
+    for format in ["raw", "json", "jsonl", "csv", "md", "txt", "stix", "misp"] {
         let output = run(&["export", "-", "--format", format], report);
         assert_eq!(output.status.code(), Some(9), "{format}: {output:?}");
         assert!(errors(&output).contains("stops in the middle") && !output.stdout.is_empty(), "{format}");

@@ -154,6 +154,42 @@ fn a_colleagues_report_is_held_and_costs_nothing() {
     assert!(text(&import(&[&one])).contains("held already, and the same"));
 }
 
+/// A page of the main file's list as the service sent it.
+fn page(desk: &Desk, is_first: bool) -> Vec<u8> {
+    let connection = rusqlite::Connection::open(store(desk)).unwrap();
+    let key = format!("behaviours {} ", main_file());
+    let order = if is_first { "ASC" } else { "DESC" };
+    let query = format!("SELECT key FROM answer WHERE CAST(key AS TEXT) LIKE '{key}%' ORDER BY id {order}");
+    let key: Vec<u8> = connection.query_row(&query, [], |row| row.get(0)).unwrap();
+    let store = behaview::store::Store::open(&store(desk)).unwrap();
+    store.answer("lab", &key).unwrap().unwrap().body.whole().unwrap()
+}
+
+#[test]
+fn a_colleagues_list_is_held_as_a_list() {
+    let (colleague, desk) = (Desk::new(), Desk::new());
+    json(&colleague.run(&["list", "--all", &main_file()]));
+    let folder = tempfile::tempdir().unwrap();
+    let first = file(folder.path(), "first.json", &page(&colleague, true));
+    let second = file(folder.path(), "second.json", &page(&colleague, false));
+    let imported = desk.run(&["import", &first, &second]);
+    assert!(imported.status.success(), "{imported:?}");
+    assert!(text(&imported).ends_with("imported 6, held already 0, refused 0\n"), "{imported:?}");
+    assert!(text(&imported).contains("imported the sandboxes of 57874b32"), "{imported:?}");
+    let listed = json(&desk.run(&["list", "--all", "--offline", &main_file()]));
+    assert_eq!(listed["sandboxes"].as_array().unwrap().len(), 6);
+    assert!(text(&desk.run(&["held"])).contains("imported from second.json"));
+    let again = desk.run(&["import", &first]);
+    assert!(text(&again).ends_with("imported 0, held already 4, refused 0\n"), "{again:?}");
+    assert_eq!(desk.demo.seen().len(), 0);
+    // Of a page that does not say which it is, the reports are held and the list is not.
+    let other = Desk::new();
+    let nameless = String::from_utf8(page(&colleague, true)).unwrap().replace("\"self\"", "\"me\"");
+    let nameless = file(folder.path(), "nameless.json", nameless.as_bytes());
+    assert!(text(&other.run(&["import", &nameless])).ends_with("imported 4, held already 0, refused 0\n"));
+    assert!(!other.run(&["list", "--offline", &main_file()]).status.success());
+}
+
 #[test]
 fn a_fetched_report_is_never_overwritten_unasked() {
     let desk = Desk::new();

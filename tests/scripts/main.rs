@@ -15,6 +15,7 @@ mod cost;
 mod counters;
 mod desk;
 mod examples;
+mod exports;
 mod held;
 mod keys;
 mod ledger;

@@ -7,10 +7,20 @@ use crate::app::key::{BACK_TAB, ENTER, Key, TAB, key};
 use crate::app::model::{Focus, Model};
 use crate::app::overlay::Overlay;
 use crate::app::palette::Confirmed;
-use crate::app::place::{ARTEFACTS, CONFIRM, FILE, INDICATORS, PAGE, ROWS, SAVE, VALUED, WRITTEN};
+use crate::app::place::{ARTEFACTS, CONFIRM, FILE, INDICATORS, PAGE, ROWS, SAVE, VALUED};
 
 fn has_values(model: &Model) -> bool {
     matches!(&model.overlay, Some(Overlay::Detail(detail)) if detail.has_values())
+}
+
+fn has_parts(model: &Model) -> bool {
+    matches!(&model.overlay, Some(Overlay::Save(form)) if form.has_parts())
+}
+
+fn step_part(model: &mut Model, forward: bool) {
+    if let Some(Overlay::Save(form)) = &mut model.overlay {
+        form.step(forward);
+    }
 }
 
 pub(super) static COMMANDS: &[Command] = &[
@@ -139,26 +149,38 @@ pub(super) static COMMANDS: &[Command] = &[
         name: "export",
         keys: &[key('x')],
         label: "export",
-        help: "Write the report, the pane or the indicators to a file: JSON, JSON lines, CSV, Markdown, STIX, MISP",
+        help: "Write the report, the pane, the row, the value or the indicators to a file: JSON, JSON lines, CSV, Markdown, text, STIX, MISP",
         rank: 8,
-        place: WRITTEN,
-        applies: has_report,
-        needs: "an open report",
+        place: VALUED,
+        applies: Model::can_write,
+        needs: "an open report, or a value",
         act: Act::Local(Model::ask_where),
     },
     Command {
         name: "next-part",
         keys: &[TAB],
         label: "another part",
-        help: "Write another part: the whole report, the pane, the indicators",
+        help: "Write another part: the whole report, the pane, the row, the indicators, the value",
         rank: 2,
         place: SAVE,
-        applies: |m| matches!(&m.overlay, Some(Overlay::Save(form)) if form.has_parts()),
+        applies: has_parts,
         needs: "a report to write a part of",
         act: Act::Local(|m| {
-            if let Some(Overlay::Save(form)) = &mut m.overlay {
-                form.step();
-            }
+            step_part(m, true);
+            nothing(m)
+        }),
+    },
+    Command {
+        name: "previous-part",
+        keys: &[BACK_TAB],
+        label: "part before",
+        help: "Write the part before",
+        rank: 0,
+        place: SAVE,
+        applies: has_parts,
+        needs: "a report to write a part of",
+        act: Act::Local(|m| {
+            step_part(m, false);
             nothing(m)
         }),
     },

@@ -170,9 +170,9 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Go to the row, in its sandbox and pane",
         rank: 1,
         place: SPOTS,
-        applies: |m| matches!(&m.overlay, Some(Overlay::Places(places)) if places.chosen().is_some()),
+        applies: |m| matches!(&m.overlay, Some(Overlay::Spots(spots)) if spots.chosen().is_some()),
         needs: "a row that is there",
-        act: Act::Local(Model::go_to_place),
+        act: Act::Local(Model::go_to_spot),
     },
     Command {
         name: "find-row",

@@ -92,7 +92,7 @@ pub(super) static COMMANDS: &[Command] = &[
         place: HELD,
         applies: has_held,
         needs: "something that is held",
-        act: Act::Local(|m| m.confirm_purge(crate::app::held::Purging::Everything)),
+        act: Act::Local(|m| m.confirm_purge(crate::report::Purge::Everything)),
     },
     Command {
         name: "take-age",

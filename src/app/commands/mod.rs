@@ -154,7 +154,16 @@ impl Command {
 
     /// The commands that a key does right now, each with the first such key.
     pub fn applying(model: &Model) -> impl Iterator<Item = (Key, &'static Self)> + '_ {
-        Self::all().filter_map(|command| Some((model.key_of(command)?, command)))
+        let place = model.place();
+        let on: Vec<_> = Self::all().filter(|command| command.is_on(model)).collect();
+        let means = move |key: Key| on.iter().find(|command| model.keys.of(command).contains(&key)).copied();
+        let is_its_own = move |command: &Self, key: Key| {
+            !place.types(key) && means(key).is_some_and(|found| found.name == command.name)
+        };
+        Self::all().filter(|command| command.is_on(model)).filter_map(move |command| {
+            let key = model.keys.of(command).iter().find(|key| is_its_own(command, **key))?;
+            Some((*key, command))
+        })
     }
 }
 

@@ -15,9 +15,11 @@
 use crate::report::attributes::{Attribute, Pane};
 use crate::report::index::{Form, Section};
 use crate::report::json::{Kind, Raw};
-use crate::report::rows::{compact, split_member};
-use memchr::memmem;
-use std::hash::Hasher;
+use crate::report::values::{compact, split_member};
+use crate::text::Untrusted;
+use memchr::memmem::Finder;
+use std::hash::{BuildHasher, Hasher};
+use std::sync::LazyLock;
 
 /// Attributes that differ between any two runs.
 const NOT_COMPARED: &[&str] = &[
@@ -74,69 +76,88 @@ const RECORDS: &[Record] = &[
 
 /// How the rows of one section are told apart.
 pub(super) struct Way {
-    pane: Pane,
-    label: Vec<u8>,
+    /// A hash of the pane and of the word beside the row.
+    kind: u64,
     sense: Sense,
     fields: &'static [&'static [&'static str]],
     form: Form,
 }
 
+/// Room to make keys in, used again and again.
+#[derive(Default)]
+pub(super) struct Room {
+    text: Vec<u8>,
+    key: Vec<u8>,
+}
+
+impl Room {
+    /// Adds a value in the form in which it is compared.
+    fn add(&mut self, value: Raw<'_>, sense: Sense) {
+        if value.kind() == Kind::Text {
+            self.text.clear();
+            Untrusted::decode_json(value.content(), &mut self.text);
+            normalise(&self.text, sense, &mut self.key);
+        } else {
+            normalise(compact(value).as_bytes(), sense, &mut self.key);
+        }
+    }
+}
+
 impl Way {
     /// The way for a section; none where its rows are not compared.
-    pub(super) fn of(section: &Section) -> Option<Self> {
+    pub(super) fn of(section: &Section, keys: &impl BuildHasher) -> Option<Self> {
         let name = section.attribute.map_or("", |attribute| attribute.name);
         if NOT_COMPARED.contains(&name) {
             return None;
         }
-        let label = section.attribute.map_or(section.name.as_bytes(), |known| known.label.as_bytes()).to_vec();
+        let label = section.attribute.map_or(section.name.as_bytes(), |known| known.label.as_bytes());
+        let kind = keys.hash_one((section.pane() as u8, label));
         let fields = RECORDS.iter().find(|record| record.attribute == name).map_or(&[][..], |record| record.fields);
-        Some(Self { pane: section.pane(), label, sense: sense(section.attribute), fields, form: section.form })
+        Some(Self { kind, sense: sense(section.attribute), fields, form: section.form })
     }
 
     /// Hands a row's key to a hasher. `room` is for the work in between, and is emptied first.
-    pub(super) fn hash(&self, bytes: &[u8], room: &mut Vec<u8>, hasher: &mut impl Hasher) {
-        room.clear();
+    pub(super) fn hash(&self, bytes: &[u8], room: &mut Room, hasher: &mut impl Hasher) {
+        room.key.clear();
         self.key(bytes, room);
-        hasher.write_u8(self.pane as u8);
-        hasher.write_usize(self.label.len());
-        hasher.write(&self.label);
-        hasher.write(room);
+        hasher.write_u64(self.kind);
+        hasher.write(&room.key);
+    }
+
+    /// Whether what stands before a process's children says what it is.
+    pub(super) fn is_told_by(&self, head: &[u8]) -> bool {
+        self.form != Form::Processes || Raw::new(head).member("name").is_some()
     }
 
     /// Adds a row's key to `out`.
-    fn key(&self, bytes: &[u8], out: &mut Vec<u8>) {
+    fn key(&self, bytes: &[u8], out: &mut Room) {
         if matches!(self.form, Form::Object | Form::Loose) {
             let (name, value) = split_member(bytes);
-            out.extend_from_slice(name.text().as_bytes());
-            out.push(0);
-            return normalise(compact(value).as_bytes(), self.sense, out);
+            out.key.extend_from_slice(name.text().as_bytes());
+            out.key.push(0);
+            return out.add(value, self.sense);
         }
         let raw = Raw::new(bytes);
         match raw.kind() {
-            Kind::Object if self.form == Form::Processes => self.process_key(raw, out),
+            Kind::Object if self.form == Form::Processes => {
+                raw.member("name").into_iter().for_each(|name| out.add(name, self.sense));
+            }
             Kind::Object if self.record_key(raw, out) => {}
-            Kind::Text => normalise(raw.text().as_bytes(), self.sense, out),
-            _ => normalise(compact(raw).as_bytes(), self.sense, out),
-        }
-    }
-
-    fn process_key(&self, raw: Raw<'_>, out: &mut Vec<u8>) {
-        if let Some(name) = raw.member("name") {
-            normalise(name.text().as_bytes(), self.sense, out);
+            _ => out.add(raw, self.sense),
         }
     }
 
     /// Adds the key of a record that has the fields which say what it is.
-    fn record_key(&self, raw: Raw<'_>, out: &mut Vec<u8>) -> bool {
-        let start = out.len();
+    fn record_key(&self, raw: Raw<'_>, out: &mut Room) -> bool {
+        let start = out.key.len();
         for group in self.fields {
             let mut members = group.iter().filter_map(|name| raw.member(name)).peekable();
             if members.peek().is_some() {
                 for value in members {
-                    normalise(compact(value).as_bytes(), self.sense, out);
-                    out.push(0);
+                    out.add(value, self.sense);
+                    out.key.push(0);
                 }
-                return out.len() > start;
+                return out.key.len() > start;
             }
         }
         false
@@ -172,7 +193,9 @@ fn normalise(text: &[u8], sense: Sense, out: &mut Vec<u8>) {
 }
 
 fn lower(text: &[u8], out: &mut Vec<u8>) {
-    out.extend(text.iter().map(u8::to_ascii_lowercase));
+    let start = out.len();
+    out.extend_from_slice(text);
+    out.get_mut(start..).unwrap_or_default().make_ascii_lowercase();
 }
 
 /// What the system's own words for folders stand for, in small letters.
@@ -212,10 +235,10 @@ fn path(text: &[u8], out: &mut Vec<u8>) {
 
 /// Puts `*` in the place of the name after each `\users\`.
 fn hide_user(out: &mut Vec<u8>, start: usize) {
-    const USERS: &[u8] = br"\users\";
+    static USERS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(br"\users\"));
     let mut from = start;
-    while let Some(found) = out.get(from..).and_then(|rest| memmem::find(rest, USERS)) {
-        let name = from + found + USERS.len();
+    while let Some(found) = out.get(from..).and_then(|rest| USERS.find(rest)) {
+        let name = from + found + USERS.needle().len();
         let rest = out.get(name..).unwrap_or_default();
         let length = rest.iter().position(|byte| matches!(byte, b'\\' | b'"')).unwrap_or(rest.len());
         let is_known = rest.get(..length).is_none_or(|user| user.is_empty() || KNOWN_USERS.contains(&user));

@@ -10,8 +10,9 @@ mod identity;
 use super::attributes::{ATTRIBUTES, Pane};
 use super::body::Body;
 use super::index::{Index, Section};
+use super::records::Place;
 use super::rows::{Report, Row};
-use identity::Way;
+use identity::{Room, Way};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 use std::io;
@@ -237,31 +238,35 @@ fn hash_all(bodies: &[Option<Body>], keys: &RandomState) -> io::Result<Vec<Optio
 
 fn hash(body: &Body, keys: &RandomState) -> io::Result<Hashed> {
     let report = Report::new(body.clone(), Index::open(body)?);
-    let (mut sections, mut hashes, mut room) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut sections, mut hashes, mut room, mut failed) = (Vec::new(), Vec::new(), Room::default(), None);
     for section in Pane::ALL.into_iter().flat_map(|pane| report.sections(pane)) {
-        let Some((found, way)) = report.section(section).and_then(|found| Some((found, Way::of(found)?))) else {
+        let Some((found, way)) = report.section(section).and_then(|found| Some((found, Way::of(found, keys)?))) else {
             continue;
         };
         sections.push((section, hashes.len()));
         report.each_row(section, |row, bytes| {
             let mut hasher = keys.build_hasher();
             // A process's own members may go on behind its children.
-            let goes_on = found.tail(row).is_some();
-            if goes_on {
-                way.hash(&report.process_without_children(section, row), &mut room, &mut hasher);
-            } else {
+            if way.is_told_by(bytes) || found.tail(row).is_none() {
                 way.hash(bytes, &mut room, &mut hasher);
+            } else {
+                match report.record(Place { section, row }) {
+                    Ok(record) => way.hash(&record.value, &mut room, &mut hasher),
+                    Err(error) => failed = Some(error),
+                }
             }
             hashes.push(hasher.finish());
-            true
+            failed.is_none()
         })?;
     }
-    Ok(Hashed { report, sections, hashes })
+    failed.map_or(Ok(Hashed { report, sections, hashes }), Err)
 }
 
 /// Gives every hash an item, in the order of panes and attributes.
 fn joined(hashed: Vec<Option<Hashed>>) -> Matrix {
-    let (mut items, mut by_hash) = (Vec::new(), ByHash::default());
+    // What one report saw, the others mostly saw as well.
+    let most = hashed.iter().flatten().map(|hashed| hashed.hashes.len()).max().unwrap_or(0);
+    let (mut items, mut by_hash) = (Vec::new(), ByHash::with_capacity_and_hasher(most, BuildHasherDefault::default()));
     let mut columns = Vec::new();
     for (number, hashed) in (0_u8..).zip(hashed) {
         columns.push(hashed.map(|hashed| join(number, hashed, &mut items, &mut by_hash)));

@@ -1,13 +1,27 @@
 //! Letters without their case: what a search that ignores case compares.
 
-/// Kelvin sign and long s: the only characters beyond ASCII that are an ASCII letter in another case.
-pub(super) const ASCII_IN_DISGUISE: [(char, char); 2] = [('k', '\u{212a}'), ('s', '\u{17f}')];
+use std::sync::LazyLock;
+
+/// Every character beyond ASCII that has a case, after what it is without: sorted, so that the cases of a letter stand together.
+static CASED: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
+    let all = ('\u{80}'..LAST_WITH_CASE).map(|c| (without_case(c), c));
+    let mut cased: Vec<_> = all.filter(|(folded, c)| folded != c).collect();
+    cased.sort_unstable();
+    cased
+});
+
+/// The letters of most alphabets without their case, from the first beyond ASCII.
+static NEAR: LazyLock<Vec<char>> = LazyLock::new(|| ('\u{80}'..'\u{800}').map(without_case).collect());
 
 /// A character without its case, where that is one character; a dotless i stays what it is.
 pub(super) fn fold(c: char) -> char {
-    if c.is_ascii() {
-        return c.to_ascii_lowercase();
+    match u32::from(c).checked_sub(0x80) {
+        None => c.to_ascii_lowercase(),
+        Some(at) => usize::try_from(at).ok().and_then(|at| NEAR.get(at).copied()).unwrap_or_else(|| without_case(c)),
     }
+}
+
+fn without_case(c: char) -> char {
     if c == 'ı' {
         return c;
     }
@@ -37,18 +51,12 @@ pub(super) fn fold_into(text: &[u8], folded: &mut Vec<u8>) {
 
 /// Every character that is this one without its case.
 pub(super) fn variants(folded: char) -> Vec<char> {
-    let has_case = folded.to_uppercase().ne([folded]) || folded.to_lowercase().ne([folded]);
-    if !has_case && !folded.is_ascii() {
-        return vec![folded];
-    }
-    if folded.is_ascii() {
-        let disguised = ASCII_IN_DISGUISE.iter().filter(|(plain, _)| *plain == folded).map(|(_, other)| *other);
-        let mut found = vec![folded];
-        found.extend(Some(folded.to_ascii_uppercase()).filter(|upper| *upper != folded));
-        found.extend(disguised);
-        return found;
-    }
-    ('\u{80}'..LAST_WITH_CASE).filter(|c| fold(*c) == folded).collect()
+    let mut found = vec![folded];
+    found.extend(Some(folded.to_ascii_uppercase()).filter(|upper| *upper != folded));
+    let first = CASED.partition_point(|(known, _)| *known < folded);
+    let cases = CASED.iter().skip(first).take_while(|(known, _)| *known == folded);
+    found.extend(cases.map(|(_, other)| *other));
+    found
 }
 
 /// No character from here on has a case.
@@ -58,21 +66,23 @@ const LAST_WITH_CASE: char = '\u{1f000}';
 mod tests {
     use super::*;
 
+    /// Kelvin sign and long s: the only characters beyond ASCII that are an ASCII letter in another case.
+    const ASCII_IN_DISGUISE: [(char, char); 2] = [('k', '\u{212a}'), ('s', '\u{17f}')];
+
     #[test]
     fn nothing_but_the_disguised_folds_to_ascii_and_nothing_late_has_a_case() {
         for c in '\u{80}'..=char::MAX {
             let folded = fold(c);
             assert_eq!(folded.is_ascii(), ASCII_IN_DISGUISE.contains(&(folded, c)), "{c:?}");
             assert!(c < LAST_WITH_CASE || folded == c, "{c:?}");
-            let has_case = folded.to_uppercase().ne([folded]) || folded.to_lowercase().ne([folded]);
-            assert!(folded == c || has_case || folded.is_ascii(), "{c:?}");
+            assert!(variants(folded).contains(&c), "{c:?}");
         }
     }
 
     #[test]
     fn letters_fold_to_one_of_their_cases() {
         assert_eq!((fold('Σ'), fold('ς'), fold('É'), fold('Я')), ('σ', 'σ', 'é', 'я'));
-        assert_eq!(variants('σ'), ['Σ', 'ς', 'σ']);
+        assert_eq!(variants('σ'), ['σ', 'Σ', 'ς']);
         assert_eq!(variants('k'), ['k', 'K', '\u{212a}']);
         assert_eq!(variants('中'), ['中']);
     }

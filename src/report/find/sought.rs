@@ -128,39 +128,47 @@ impl Sought<'_> {
         // A last row that goes on past what is at hand is taken by itself.
         whole -= usize::from(goes_on);
         let bytes = near.bytes.get(..start_of(whole)).unwrap_or_default();
+        let (mut hits, mut above) = (Vec::new(), Vec::new());
         let (mut from, mut row) = (start_of(0), 0);
         while let Some(candidate) = anchor.find(bytes, from) {
             while start_of(row + 1) <= candidate.at {
                 row += 1;
             }
-            match words.and_then(|words| self.glance(stretch, words, candidate, row, bytes)) {
+            let is_hit = match words.and_then(|words| self.glance(stretch, words, candidate, row, bytes)) {
                 Some(false) => {
                     from = candidate.at + 1;
                     continue;
                 }
-                Some(true) => found.insert(stretch.section, number(stretch.row + row)),
-                None => self.take(stretch, row, found)?,
-            }
+                Some(true) => true,
+                None => self.is_hit(stretch, row, &mut above)?,
+            };
+            hits.extend(is_hit.then(|| number(stretch.row + row)));
             from = start_of(row + 1);
         }
-        if goes_on { self.take(stretch, whole, found) } else { Ok(()) }
+        if goes_on && self.is_hit(stretch, whole, &mut above)? {
+            hits.push(number(stretch.row + whole));
+        }
+        found.append(stretch.section, &hits);
+        self.each(stretch, above, found)
     }
 
-    /// Adds a row if it is a hit, by its leaves; and the processes above it that go on after it, if they are.
-    fn take(&mut self, stretch: &Stretch<'_>, row: usize, found: &mut RowSet) -> io::Result<()> {
-        let (section, row) = (stretch.section, stretch.row + row);
-        self.each(stretch, [row], found)?;
-        let Some(tree) = self.work.report.section(section).filter(|_| stretch.form == Form::Processes) else {
-            return Ok(());
-        };
-        let range = self.work.report.row_range(section, row);
-        let goes_on = |process: usize| tree.tail(process).is_some_and(|tail| range.contains(&u64::from(tail)));
-        let mut above = tree.depths().parent(row);
-        while let Some(process) = above.filter(|process| goes_on(*process)) {
-            self.each(stretch, [process], found)?;
-            above = tree.depths().parent(process);
+    /// Whether a row is a hit, by its leaves; the processes above it that go on after it are to be looked at as well.
+    fn is_hit(&mut self, stretch: &Stretch<'_>, row: usize, above: &mut Vec<usize>) -> io::Result<bool> {
+        let row = stretch.row + row;
+        let tree = self.work.report.section(stretch.section).filter(|_| stretch.form == Form::Processes);
+        if let Some((tree, range)) = tree.zip(stretch.range(row)) {
+            // Only where a subtree ends something goes on.
+            let depth = |row: usize| tree.depths().get(row).unwrap_or(0);
+            let ending = usize::from(depth(row).saturating_sub(depth(row + 1)));
+            let mut ancestor = row;
+            for _ in 0..ending {
+                let Some(process) = tree.depths().parent(ancestor) else { break };
+                let goes_on = tree.tail(process).is_some_and(|tail| range.contains(&u64::from(tail)));
+                above.extend(goes_on.then_some(process));
+                ancestor = process;
+            }
         }
-        Ok(())
+        self.check(stretch, row)
     }
 
     /// Whether a candidate is a hit, as far as can be told without decoding.

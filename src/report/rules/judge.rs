@@ -4,8 +4,9 @@ use super::Severity;
 use super::file::{Rule, Rules, Use};
 use crate::report::index::Form;
 use crate::report::json::Raw;
-use crate::report::{Report, RowSet, Section};
+use crate::report::{Order, Report, RowSet, Section};
 use std::io;
+use std::sync::Arc;
 
 /// What the rules make of a report.
 #[derive(Debug, Default)]
@@ -14,6 +15,8 @@ pub struct Marks {
     notable: Vec<(u32, u32, u16)>,
     /// Rows that are noise, and nothing else.
     noise: RowSet,
+    /// The order of rows that say themselves how severe they are.
+    order: Arc<Order>,
 }
 
 impl Marks {
@@ -28,6 +31,12 @@ impl Marks {
     /// Every row that deserves a look: section, row, rule.
     pub fn notable(&self) -> impl Iterator<Item = (usize, usize, u16)> + '_ {
         self.notable.iter().map(|(section, row, rule)| (*section as usize, *row as usize, *rule))
+    }
+
+    /// The order of rows that say themselves how severe they are.
+    #[must_use]
+    pub fn order(&self) -> &Arc<Order> {
+        &self.order
     }
 
     /// The rows that are noise.
@@ -71,7 +80,7 @@ impl Rules {
     /// # Errors
     /// When the body cannot be read.
     pub fn judge(&self, report: &Report, goes_on: impl Fn() -> bool) -> io::Result<Marks> {
-        let mut marks = Marks::default();
+        let mut marks = Marks { order: Arc::new(Order::of(report, &goes_on)?), ..Marks::default() };
         for (number, section) in report.index.sections.iter().enumerate() {
             if !goes_on() {
                 break;

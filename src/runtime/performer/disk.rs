@@ -1,16 +1,16 @@
 //! Reads and writes files of the analyst's, and hands text to the clipboard.
 
-use super::Performer;
+use super::{Performer, Work};
 use crate::app::Message;
 use crate::app::away::Copied;
-use crate::app::saving::Save;
+use crate::app::saving::{NotSaved, Save};
 use crate::report::hashes::Hashes;
 use crate::runtime::{clipboard, saver};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The largest list of hashes that is read, in bytes: about a million of them.
 const LARGEST_LIST: u64 = 64 * 1024 * 1024;
@@ -19,13 +19,13 @@ impl Performer {
     /// Writes a file.
     pub(super) fn save(&self, save: Save) {
         let (gate, is_stopped) = (self.gate().cloned(), self.is_stopped());
-        self.writing.fetch_add(1, Ordering::SeqCst);
-        let writing = Arc::clone(&self.writing);
-        self.reading(move |work| {
+        let writing = Writing::begin(&self.writing);
+        let write = move |work: Work| {
             let result = saver::save(save, gate.as_deref(), &is_stopped);
-            writing.fetch_sub(1, Ordering::SeqCst);
+            drop(writing);
             work.send(Message::Saved(result));
-        });
+        };
+        self.blocking(write, |why| Message::Saved(Err(NotSaved::Failed(why))));
     }
 
     /// Counts the hashes that a file lists.
@@ -42,6 +42,22 @@ impl Performer {
             let result = clipboard::by_tmux(&copied);
             work.send(Message::Copied { what: copied.what, result });
         });
+    }
+}
+
+/// A file that is being written, until it is dropped: whatever ends the writing.
+struct Writing(Arc<AtomicUsize>);
+
+impl Writing {
+    fn begin(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

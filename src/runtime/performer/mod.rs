@@ -8,10 +8,11 @@ mod store;
 
 use crate::app::{Effect, Message};
 use crate::gate::{Gate, GateError};
+use crate::report::Report;
 use crate::text::Untrusted;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
@@ -47,6 +48,8 @@ pub struct Performer {
     searches: Arc<AtomicUsize>,
     /// The opening of a report that is wanted; an earlier one need not be gone on with.
     opened: Arc<AtomicU64>,
+    /// The last report that was unpacked to be searched, as it lies in the store and as it is in memory.
+    at_hand: Arc<Mutex<Option<(Report, Report)>>>,
 }
 
 /// One piece of work; it counts as pending until it is dropped.
@@ -76,8 +79,8 @@ impl Performer {
     pub fn new(backing: Backing, outbox: Sender<Message>) -> std::io::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build()?;
         let (pending, searches, opened) = (Arc::default(), Arc::default(), Arc::default());
-        let (writing, stopped) = (Arc::default(), Arc::default());
-        Ok(Self { backing, outbox, runtime: Some(runtime), pending, searches, opened, writing, stopped })
+        let (writing, stopped, at_hand) = (Arc::default(), Arc::default(), Arc::default());
+        Ok(Self { backing, outbox, runtime: Some(runtime), pending, searches, opened, writing, stopped, at_hand })
     }
 
     /// Whether nothing is being performed.
@@ -109,6 +112,7 @@ impl Performer {
             Effect::FindIndicators { opening, body } => self.find_indicators(opening, body),
             Effect::Compare { number, bodies } => self.compare(number, bodies),
             Effect::Sift { number, matrix, sought } => self.sift(number, matrix, sought),
+            Effect::Prepare(report) => self.prepare(report),
             Effect::Filter { ticket, report, pattern, scope } => self.filter(ticket, report, pattern, scope),
             Effect::Search { ticket, report, pattern } => self.search(ticket, report, pattern),
             Effect::SearchHeld { ticket, pattern } => self.search_held(ticket, pattern),

@@ -18,6 +18,7 @@ impl Performer {
     /// Indexes a report's bytes; an earlier one need not be gone on with.
     pub(super) fn index(&self, opening: Opening, body: Body) {
         self.opened.store(opening.0, Ordering::SeqCst);
+        self.let_go();
         let is_wanted = self.is_wanted(opening);
         self.blocking(
             move |work| open(&work, opening, &body, is_wanted),
@@ -28,6 +29,7 @@ impl Performer {
     /// Indexes nothing.
     pub(super) fn stop_indexing(&self) {
         self.opened.store(0, Ordering::SeqCst);
+        self.let_go();
     }
 
     /// Applies the rules to a report.

@@ -8,20 +8,49 @@ use crate::report::find::{Pattern, Scope};
 use crate::report::{Report, RowSet};
 use crate::runtime::search;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
+/// The largest report that is unpacked to be searched, in bytes; a larger one is unpacked by and by at each search.
+const LARGEST_AT_HAND: u64 = 256 * 1024 * 1024;
+
 impl Performer {
+    /// Unpacks a report that is going to be searched, while the words are still being typed.
+    pub(super) fn prepare(&self, report: Report) {
+        let is_worth_it = report.body.is_packed() && report.body.len() <= LARGEST_AT_HAND && report.index.is_complete;
+        if !is_worth_it || !self.nearest(&report).body.is_packed() {
+            return;
+        }
+        let at_hand = Arc::clone(&self.at_hand);
+        self.reading(move |_| {
+            // One that cannot be read says so when it is searched.
+            let unpacked = report.unpacked().ok();
+            *at_hand.lock().unwrap_or_else(PoisonError::into_inner) = unpacked.map(|unpacked| (report, unpacked));
+        });
+    }
+
+    /// The same report in memory, if it has been unpacked.
+    fn nearest(&self, report: &Report) -> Report {
+        let at_hand = self.at_hand.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = at_hand.as_ref().filter(|(packed, _)| packed.body.is_same(&report.body) && report.index.is_complete);
+        same.map_or_else(|| report.clone(), |(_, unpacked)| unpacked.clone())
+    }
+
+    /// Lets go of what was unpacked.
+    pub(super) fn let_go(&self) {
+        *self.at_hand.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     /// Finds the rows of a report that a filter lets through.
     pub(super) fn filter(&self, ticket: Ticket, report: Report, pattern: Arc<Pattern>, scope: Scope) {
-        let search = ticket.number;
+        let (search, report) = (ticket.number, self.nearest(&report));
         let bug = move |why| Message::Found { search, rows: RowSet::EMPTY, ended: Some(Err(why)) };
         self.blocking(move |work| filter(&work, &ticket, &report, &pattern, scope), bug);
     }
 
     /// Searches all panes of a report.
     pub(super) fn search(&self, ticket: Ticket, report: Report, pattern: Arc<Pattern>) {
-        let bug = search_bug(&ticket);
+        let (bug, report) = (search_bug(&ticket), self.nearest(&report));
         self.blocking(move |work| find(&work, &ticket, &report, &pattern), bug);
     }
 
@@ -91,17 +120,15 @@ fn search_held(work: &Work, ticket: &Ticket, gate: &Gate, pattern: &Pattern) {
     let mut teller = Teller::<Vec<HitGroup>>::new(work, ticket);
     let (store, profile) = (gate.store(), gate.profile());
     let read = store.notes(profile, None).and_then(|notes| Ok((notes, store.every_report(profile)?)));
-    let reports = match read {
-        Ok((notes, reports)) => {
-            teller.found = search::notes(notes, pattern);
-            reports
-        }
+    let (notes, reports) = match read {
+        Ok(found) => found,
         Err(error) => {
             let ended = Some(Err(error.to_string()));
             return work.send(Message::Hits { search: ticket.number, groups: Vec::new(), searched: (0, 0), ended });
         }
     };
     let reports: Vec<_> = reports.into_iter().map(|(file, held)| search::Searched { file, held }).collect();
+    teller.found = search::notes(notes, pattern, &reports);
     let (all, mut done, mut unreadable) = (reports.len() as u64, 0, None);
     search::every_report(&reports, pattern, MOST_HITS, &mut |outcome| {
         done = outcome.searched;
@@ -109,8 +136,7 @@ fn search_held(work: &Work, ticket: &Ticket, gate: &Gate, pattern: &Pattern) {
             Ok(found) => teller.found.extend(found.map(|found| found.group)),
             Err(error) => unreadable = Some(format!("a report cannot be read: {error}")),
         }
-        let is_first = !teller.found.is_empty();
-        teller.tell(is_first, |search, groups| Message::Hits { search, groups, searched: (done, all), ended: None })
+        teller.tell(true, |search, groups| Message::Hits { search, groups, searched: (done, all), ended: None })
     });
     let ended = Some(unreadable.map_or(Ok(()), Err));
     work.send(Message::Hits { search: ticket.number, groups: teller.found, searched: (done, all), ended });

@@ -2,11 +2,11 @@
 
 use super::{Performer, Work, words};
 use crate::app::Message;
-use crate::app::held::Purging;
 use crate::app::ledger::{LedgerLine, LedgerPage, SHOWN};
 use crate::app::message::Recent;
 use crate::gate::Gate;
 use crate::quota::Period;
+use crate::report::Purge;
 use crate::report::identifier::Sha256;
 use crate::report::note::{About, Note};
 use crate::runtime::held;
@@ -92,10 +92,10 @@ impl Performer {
     }
 
     /// Deletes what is held.
-    pub(super) fn purge(&self, what: Purging) {
+    pub(super) fn purge(&self, what: Purge) {
         self.with_gate(move |gate, work| {
             let failed = |error| Message::Notice(format!("Nothing was deleted: {}", words(&error)));
-            work.send(held::purge(gate, what).unwrap_or_else(failed));
+            work.send(held::purge(gate, &what).unwrap_or_else(failed));
         });
     }
 }

@@ -5,7 +5,7 @@ use super::line::LineWriter;
 use super::overlay::{draw_line, inside};
 use super::pane::{draw_label, draw_pieces};
 use super::theme::Meaning;
-use crate::app::places::{Places, Shows, Spot};
+use crate::app::spots::{Shows, Spot, Spots};
 use crate::app::{Area, Model};
 use crate::report::Row;
 use crate::report::rules::Severity;
@@ -24,7 +24,7 @@ struct Columns {
     value: usize,
 }
 
-pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, places: &Places, model: &Model) {
+pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, places: &Spots, model: &Model) {
     let (shown, _) = places.counts();
     let inside = inside(buffer, area, model, &title(places), places.scroll.top, shown);
     let head = u16::try_from(places.head_rows()).unwrap_or(0).min(inside.height);
@@ -52,7 +52,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, places: &Places, model: 
     }
 }
 
-fn title(places: &Places) -> String {
+fn title(places: &Spots) -> String {
     let (shown, all) = places.counts();
     let more = if places.is_complete { "" } else { " · looking …" };
     let title = &places.title;
@@ -64,7 +64,7 @@ fn title(places: &Places) -> String {
 }
 
 /// Where the parts begin: no wider than what is shown of them needs.
-fn columns(places: &Places, body: Area) -> Columns {
+fn columns(places: &Spots, body: Area) -> Columns {
     let room = usize::from(body.width);
     let spots = || places.spots().skip(places.scroll.top).take(body.height.into());
     let widest = |width: fn(&Spot) -> usize, most: usize| spots().map(width).max().unwrap_or(0).min(most);

@@ -3,7 +3,7 @@
 use super::layout::Size;
 use super::list::List;
 use super::message::Effect;
-use super::model::{Focus, Model};
+use super::model::{Focus, Model, Screen};
 use super::overlay::Overlay;
 use super::panes::{Move, Scroll};
 use crate::report::identifier::{Identifier, Sha256};
@@ -18,7 +18,7 @@ const NARROW: u16 = 66;
 
 /// Rows to go to.
 #[derive(Debug)]
-pub struct Places {
+pub struct Spots {
     /// What they have in common.
     pub title: String,
     /// The rows, and words between them.
@@ -83,8 +83,8 @@ pub struct Target {
     pub identifier: Option<Identifier>,
     /// The report's place in the list, where it has no identifier.
     pub entry: usize,
-    /// The row.
-    pub place: Place,
+    /// The row; none for the report itself.
+    pub place: Option<Place>,
 }
 
 impl Spot {
@@ -137,7 +137,7 @@ fn text_of(row: &Row) -> String {
     format!("{label} {}", String::from_utf8_lossy(&row.text()))
 }
 
-impl Places {
+impl Spots {
     /// A list, the cursor on the first row that leads somewhere.
     #[must_use]
     pub fn new(title: impl Into<String>, spots: Vec<Spot>) -> Self {
@@ -205,9 +205,9 @@ impl Places {
 
 impl Model {
     /// Goes to the chosen row of the list.
-    pub(super) fn go_to_place(&mut self) -> Vec<Effect> {
+    pub(super) fn go_to_spot(&mut self) -> Vec<Effect> {
         let Some(target) = (match &self.overlay {
-            Some(Overlay::Places(places)) => places.chosen().cloned(),
+            Some(Overlay::Spots(spots)) => spots.chosen().cloned(),
             _ => None,
         }) else {
             return Vec::new();
@@ -218,9 +218,9 @@ impl Model {
         effects
     }
 
-    pub(super) fn places_mut(&mut self) -> Option<&mut Places> {
+    pub(super) fn places_mut(&mut self) -> Option<&mut Spots> {
         match &mut self.overlay {
-            Some(Overlay::Places(places)) => Some(places),
+            Some(Overlay::Spots(places)) => Some(places),
             _ => None,
         }
     }
@@ -249,8 +249,8 @@ impl Model {
 
     /// Shows the rows of the list that hold every word that is typed, in what they show or in why they are there.
     pub(super) fn sift_places(&mut self) {
-        let over = self.overlay.take_if(|over| matches!(over, Overlay::Places(_)));
-        let Some(Overlay::Places(mut places)) = over else { return };
+        let over = self.overlay.take_if(|over| matches!(over, Overlay::Spots(_)));
+        let Some(Overlay::Spots(mut places)) = over else { return };
         let words: Vec<String> = places.typed.split_whitespace().map(str::to_lowercase).collect();
         let open = self.open().map(|open| &open.report);
         let holds = |(_, spot): &(usize, &Spot)| words.is_empty() || spot.holds(&words, open);
@@ -258,57 +258,81 @@ impl Model {
         places.shown = shown;
         places.scroll = Scroll::default();
         places.go(Move::First, self.overlay_room());
-        self.overlay = Some(Overlay::Places(places));
+        self.overlay = Some(Overlay::Spots(places));
     }
 
     /// Goes to a row, be its report open or not, its file the one that is open or another whose reports are held.
     pub(super) fn go_to(&mut self, target: Target) -> Vec<Effect> {
-        self.is_zoomed = false;
-        let effects = match target.file.clone().filter(|file| self.file() != Some(file)) {
-            Some(file) => self.open_file(file),
-            None => self.choose_target(&target),
+        let is_elsewhere = target.file.as_ref().is_some_and(|file| self.file() != Some(file));
+        let is_chosen = self.list.as_ref().is_some_and(|list| entry_of(list, &target) == Some(list.scroll.cursor));
+        let mut effects = match &target.file {
+            // Nothing is done where it is open already, but that it is brought to the screen.
+            Some(file) if is_elsewhere || self.screen == Screen::Start => self.open_file(file.clone()),
+            _ => Vec::new(),
         };
         self.bound_for = Some(target);
+        if !is_elsewhere {
+            self.is_zoomed &= is_chosen;
+            effects.extend(self.go_on());
+        }
+        effects
+    }
+
+    /// Goes on towards a row, after its file's reports were found: first its report is chosen, then the row.
+    pub(super) fn go_on(&mut self) -> Vec<Effect> {
+        let Some(target) = self.bound_for.clone() else { return Vec::new() };
+        let chosen = self.list.as_ref().map(|list| (entry_of(list, &target), list.scroll.cursor));
+        let effects = match chosen {
+            Some((Some(entry), cursor)) if entry != cursor || target.place.is_none() => self.choose_entry(entry),
+            Some((Some(_), _)) => self.show_chosen(),
+            Some((None, _)) | None => {
+                self.bound_for = None;
+                self.warn("That report is not held any more.");
+                self.show_chosen()
+            }
+        };
         self.arrive();
         effects
     }
 
-    /// Chooses the sandbox that a target is of.
-    fn choose_target(&mut self, target: &Target) -> Vec<Effect> {
+    /// Chooses a sandbox by its place in the list.
+    fn choose_entry(&mut self, entry: usize) -> Vec<Effect> {
         self.focus = Focus::List;
         let height = self.height();
         let Some(list) = &mut self.list else { return Vec::new() };
-        let entry = entry_of(list, target);
         let count = list.count();
         list.scroll.go(Move::First, count, height);
         list.scroll.go(Move::Down(entry), count, height);
         self.show_chosen()
     }
 
-    /// Goes on towards a row, after its file's reports were found.
-    pub(super) fn go_on(&mut self) -> Vec<Effect> {
-        let target =
-            self.bound_for.clone().filter(|target| target.file.is_none() || target.file.as_ref() == self.file());
-        target.map(|target| self.choose_target(&target)).unwrap_or_default()
-    }
-
     /// Puts the cursor on the row that it is bound for, once that has been found.
     pub(super) fn arrive(&mut self) {
         let Some(target) = self.bound_for.clone() else { return };
         let is_its_file = target.file.is_none() || target.file.as_ref() == self.file();
-        let is_chosen = self.list.as_ref().is_some_and(|list| entry_of(list, &target) == list.scroll.cursor);
-        let place = target.place;
-        let found = self.open().and_then(|open| open.report.section(place.section));
-        if found.is_none_or(|section| !is_its_file || !is_chosen || section.len() <= place.row) {
+        let is_chosen = self.list.as_ref().is_some_and(|list| entry_of(list, &target) == Some(list.scroll.cursor));
+        if !is_its_file || !is_chosen {
             return;
         }
-        self.bound_for = None;
-        self.show_row(place);
+        let Some(place) = target.place else {
+            self.bound_for = None;
+            return;
+        };
+        let Some(report) = self.open().map(|open| &open.report) else { return };
+        let is_found = report.section(place.section).is_some_and(|section| section.len() > place.row);
+        if is_found || report.index.is_complete {
+            self.bound_for = None;
+        }
+        if is_found {
+            self.show_row(place);
+        }
     }
 }
 
-/// Place of a target's report in a list.
-fn entry_of(list: &List, target: &Target) -> usize {
-    let by_name = |identifier: &Identifier| list.entries.iter().position(|e| e.identifier.as_ref() == Some(identifier));
-    target.identifier.as_ref().and_then(by_name).unwrap_or(target.entry)
+/// Place of a target's report in a list; none for one that is not in it.
+fn entry_of(list: &List, target: &Target) -> Option<usize> {
+    match &target.identifier {
+        Some(identifier) => list.entries.iter().position(|entry| entry.identifier.as_ref() == Some(identifier)),
+        None => Some(target.entry).filter(|entry| *entry < list.entries.len()),
+    }
 }

@@ -1,0 +1,64 @@
+//! The notes that go along with what is written, each at its row.
+
+use super::{Job, Source, What};
+use crate::report::note::Item;
+use crate::report::{Indicator, Note, Place, Report};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+/// The notes on what is written of a report.
+pub(super) struct Noted<'a> {
+    /// On the report as a whole.
+    pub(super) whole: Option<&'a Note>,
+    rows: BTreeMap<Place, &'a Note>,
+    /// On what the report does not have any more.
+    pub(super) lost: Vec<(&'a Item, &'a Note)>,
+}
+
+impl<'a> Noted<'a> {
+    /// Finds the rows that there are notes on; a row by itself takes its own note along, and everything takes all.
+    pub(super) fn of(job: &Job<'_>, source: &'a Source, report: &Report) -> io::Result<Self> {
+        let whole = source.notes.on_report().filter(|_| !matches!(job.what, What::Row(_)));
+        let (mut rows, mut found) = (BTreeMap::new(), BTreeSet::new());
+        for (number, section) in report.index.sections.iter().enumerate() {
+            let wanted = job.rows(report, number);
+            if wanted.is_empty() || !source.notes.items().any(|(item, _)| item.attribute == section.name) {
+                continue;
+            }
+            report.each_row(number, |row, bytes| {
+                let item = report.item(number, &report.row_from(number, row, bytes));
+                let note = item.as_ref().and_then(|item| source.notes.on_item(item));
+                if let Some(note) = note.filter(|_| wanted.contains(&row)) {
+                    rows.insert(Place { section: number, row }, note);
+                    found.extend(item);
+                }
+                row < wanted.end && !(job.is_stopped)()
+            })?;
+        }
+        let is_all = matches!(job.what, What::All | What::Indicators);
+        let lost = source.notes.items().filter(|(item, _)| is_all && !found.contains(*item));
+        Ok(Self { whole, rows, lost: lost.collect() })
+    }
+
+    /// The note on a row.
+    pub(super) fn at(&self, place: Place) -> Option<&'a Note> {
+        self.rows.get(&place).copied()
+    }
+
+    /// Each note on an item that the report has, once, with the first row that it is on.
+    pub(super) fn on_rows(&self) -> impl Iterator<Item = (Place, &'a Note)> {
+        let mut known = BTreeSet::new();
+        self.rows.iter().filter(move |(_, note)| known.insert(&note.about)).map(|(place, note)| (*place, *note))
+    }
+
+    /// The notes on the rows that name an indicator, each once.
+    pub(super) fn about(&self, indicator: &Indicator) -> Vec<&'a Note> {
+        let mut notes: Vec<&Note> = Vec::new();
+        for note in indicator.places.iter().filter_map(|place| self.at(*place)) {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        notes
+    }
+}

@@ -1,0 +1,128 @@
+//! What is held, thing by thing: how large it is, when it came and from where; and what of it is to be deleted.
+
+use super::identifier::{Identifier, Sha256};
+use super::origin::Imported;
+use super::retention::Retention;
+use crate::text::Untrusted;
+use jiff::Timestamp;
+
+/// A thing that is held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holding {
+    /// The profile that it is held for.
+    pub profile: String,
+    /// What it is.
+    pub what: Held,
+    /// The file it is about, if that is known.
+    pub file: Option<Sha256>,
+    /// What the file is called, if anybody said so.
+    pub name: Option<Untrusted>,
+    /// When it came; of several versions the newest.
+    pub received: Timestamp,
+    /// How many versions are held: a report that was fetched again keeps the one before.
+    pub versions: u64,
+    /// Bytes as received.
+    pub bytes: u64,
+    /// Bytes in the store, compressed; a report that came with a list has its share of the list's.
+    pub on_disk: u64,
+    /// Where the newest came from, if not from the service.
+    pub imported: Option<Imported>,
+    /// How many notes there are on it.
+    pub notes: u64,
+}
+
+/// What a thing is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Held {
+    /// A behaviour report.
+    Report(Identifier),
+    /// Any other answer: a list without reports, an answer to another question, one that was set aside.
+    Answer {
+        /// Its number in the store.
+        number: i64,
+        /// What it is held under.
+        key: Untrusted,
+        /// Whether it does not count as held, because it does not answer its question or is damaged.
+        is_set_aside: bool,
+        /// Whether only a part of it is here, and the next call goes on from it.
+        is_coming: bool,
+        /// The report that it was kept beside, if it is an artefact.
+        beside: Option<Identifier>,
+    },
+}
+
+impl Holding {
+    /// The report that it is; none for any other answer.
+    #[must_use]
+    pub fn report(&self) -> Option<&Identifier> {
+        match &self.what {
+            Held::Report(identifier) => Some(identifier),
+            Held::Answer { .. } => None,
+        }
+    }
+
+    /// Whether the service still has it; none for what is no report.
+    #[must_use]
+    pub fn retention(&self, now: Timestamp) -> Option<Retention> {
+        self.report().map(|identifier| Retention::of(identifier, now))
+    }
+
+    /// Whether it does not count as held.
+    #[must_use]
+    pub fn is_set_aside(&self) -> bool {
+        matches!(self.what, Held::Answer { is_set_aside: true, .. })
+    }
+
+    /// Whether only a part of it is here.
+    #[must_use]
+    pub fn is_coming(&self) -> bool {
+        matches!(self.what, Held::Answer { is_coming: true, .. })
+    }
+}
+
+/// What is to be deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Purge {
+    /// Every version of a report, and its artefacts. A list that it came with stays, without it.
+    Report {
+        /// The profile that it is held for.
+        profile: String,
+        /// Its sandbox identifier.
+        identifier: Identifier,
+    },
+    /// One answer, by its number in the store, with the reports that came with it.
+    Answer(i64),
+    /// Everything that is held of a file.
+    File {
+        /// The profile that it is held for.
+        profile: String,
+        /// The file.
+        file: Sha256,
+    },
+    /// What came before a moment.
+    Before(Timestamp),
+    /// What came first, until no more than so many bytes are left in the store.
+    DownTo(u64),
+    /// Everything.
+    Everything,
+}
+
+impl Purge {
+    /// Whether a thing goes with it. What goes to make room is known by the store alone.
+    #[must_use]
+    pub fn takes(&self, thing: &Holding) -> bool {
+        match (self, &thing.what) {
+            (Self::Everything, _) => true,
+            (Self::Before(moment), _) => thing.received < *moment,
+            (Self::File { profile, file }, _) => thing.profile == *profile && thing.file.as_ref() == Some(file),
+            (Self::Report { profile, identifier }, Held::Report(found)) => {
+                thing.profile == *profile && found == identifier
+            }
+            (Self::Report { profile, identifier }, Held::Answer { beside, .. }) => {
+                thing.profile == *profile && beside.as_ref() == Some(identifier)
+            }
+            (Self::Answer(wanted), Held::Answer { number, .. }) => wanted == number,
+            (Self::Answer(_), Held::Report(_)) | (Self::DownTo(_), _) => false,
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What rows of every kind say in a line.
+
+use super::*;
+
+fn report(json: &str) -> Report {
+    let body = Body::in_memory(json.as_bytes().to_vec());
+    let index = Index::of(&body).unwrap();
+    Report::new(body, index)
+}
+
+/// Label and text of every row of a pane.
+fn pane(json: &str, pane: Pane) -> Vec<String> {
+    let report = report(json);
+    let rows = |n: usize| (0..report.section(n).unwrap().len()).map(move |row| (n, row));
+    report.sections(pane).into_iter().flat_map(rows).map(|(n, row)| text(&report.row(n, row))).collect()
+}
+
+fn text(row: &Row) -> String {
+    let label = match &row.label {
+        Label::Known(word) => (*word).to_owned(),
+        Label::Named(name) => name.visible().to_string(),
+    };
+    let pieces = row.pieces.iter().map(|piece| match piece {
+        Piece::Value(text) | Piece::Detail(text) => text.visible().to_string(),
+        Piece::Own(text) => text.to_string(),
+    });
+    format!("{label}|{}", pieces.collect::<String>())
+}
+
+#[test]
+fn rows_stand_in_the_order_of_the_table_with_what_happened() {
+    let json = r#"{"files_opened":["C:\\a"],"files_dropped":[{"sha256":"ff","path":"C:\\b","extra":1}],"files_copied":[{"source":"s","destination":"d"}]}"#;
+    assert_eq!(pane(json, Pane::Files), [r"dropped|C:\b · ff · 1 more", "copied|s → d", r"opened|C:\a"]);
+}
+
+#[test]
+fn records_of_every_kind_have_a_line() {
+    let json = r#"{"ip_traffic":[{"destination_ip":"192.0.2.1","destination_port":443,"transport_layer_protocol":"TCP"},{"destination_port":"53"}],
+        "dns_lookups":[{"hostname":"h","resolved_ips":["1","2"]},{"resolved_ips":null}],"http_conversations":["no object", null]}"#;
+    let found = pane(json, Pane::Network);
+    assert_eq!(
+        found,
+        ["name|h → 1, 2", "name|null", "http|no object", "http|null", "address|192.0.2.1:443 TCP", "address|53"]
+    );
+}
+
+#[test]
+fn unnamed_attributes_land_in_other_by_their_own_name() {
+    let json = r#"{"new_thing":{"a":1,"b":{ "c": [2] }},"word":true,"list":[[1,[2]],{"k" : "v \" x"}]}"#;
+    let found = pane(json, Pane::Other);
+    assert_eq!(
+        found,
+        ["new_thing|a: 1", "new_thing|b: {\"c\":[2]}", "|word: true", "list|[1,[2]]", "list|{\"k\":\"v \\\" x\"}"]
+    );
+}
+
+#[test]
+fn a_process_is_read_wherever_its_name_stands() {
+    let json = r#"{"processes_tree":[{"children":[{"name":"b","process_id":7,"time_offset":3}],"name":"a","process_id":"7"},{"name":"c","children":[null]},{}]}"#;
+    let twice = r#"{"processes_tree":[{"name":"X","children":[{"name":"y"}],"mid":"M","children":[],"end":"E"}]}"#;
+    assert_eq!(report(twice).lines(0, 0).unwrap().len(), 3);
+    let long = format!(r#"{{"processes_tree":[{{"cmd":"{}","name":"behind"}}]}}"#, "c".repeat(20_000));
+    assert_eq!(pane(&long, Pane::Processes), ["|behind"]);
+    assert_eq!(pane(json, Pane::Processes), ["|a  7", "|b  7  +3 s", "|c", "|null", "|(no name)"]);
+    let found = report(json);
+    let own: Vec<_> = found.lines(0, 0).unwrap().into_iter().map(|line| line.name.unwrap()).collect();
+    assert_eq!(own, [Untrusted::from("name"), Untrusted::from("process_id")]);
+}
+
+#[test]
+fn moments_are_dates_where_they_can_be() {
+    let json = r#"{"analysis_date":1753002092,"last_modification_date":"never"}"#;
+    assert_eq!(pane(json, Pane::Overview), ["analysed|2025-07-20 09:01:32 UTC", "modified|never"]);
+}
+
+#[test]
+fn lines_take_a_value_apart_without_losing_a_leaf() {
+    let found = lines(br#"{"a":[1,{"b":"x"}],"a":null}"#);
+    let shape: Vec<_> = found.iter().map(|l| (l.depth, l.name.is_some(), l.value.is_some())).collect();
+    assert_eq!(
+        shape,
+        [(0, false, false), (1, true, false), (2, false, true), (2, false, false), (3, true, true), (1, true, true)]
+    );
+}
+
+#[test]
+fn a_member_row_is_cut_at_its_own_end() {
+    let found = report(r#"{"thing":{"a" : 1 , "b": [2, 3] }, "z": 1}"#);
+    assert_eq!(found.raw_row(0, 0).unwrap(), br#""a" : 1"#);
+    assert_eq!(found.raw_row(0, 1).unwrap(), br#""b": [2, 3]"#);
+}

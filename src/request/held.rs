@@ -1,0 +1,106 @@
+//! What an answer is held under, read back into the question.
+
+use super::{Artefact, Listing, Request};
+use crate::report::identifier::{FileHash, Identifier, Sha256};
+use crate::text::Untrusted;
+
+impl Request {
+    /// The question whose answer is held under this; none for what no question of this version is held under.
+    #[must_use]
+    pub fn of_holding_key(key: &[u8]) -> Option<Self> {
+        let (operation, rest) = split(key);
+        let identifier = |bytes: &[u8]| Identifier::new(Untrusted::from(bytes));
+        let found = match operation {
+            b"behaviour" => Self::Behaviour { identifier: identifier(rest)? },
+            b"behaviours" => page(Listing::Reports, rest)?,
+            b"identifiers" => page(Listing::Identifiers, rest)?,
+            b"artefact" => {
+                let (name, rest) = split(rest);
+                let artefact = Artefact::named(std::str::from_utf8(name).ok()?)?;
+                Self::Artefact { identifier: identifier(rest)?, artefact }
+            }
+            b"v2-report" => Self::V2Reports { files: hashes(rest)? },
+            b"v2-submissions" => Self::V2Submissions { files: hashes(rest)? },
+            b"analysis" => Self::Analysis { identifier: identifier(rest)? },
+            b"file" => Self::File { file: hash(rest)? },
+            b"file-analyses" => Self::FileAnalyses { file: hash(rest)? },
+            _ => return None,
+        };
+        // Nothing is said of a key that means anything else as well.
+        Some(found).filter(|found| found.holding_key().as_deref() == Some(key))
+    }
+
+    /// What is held under this, in a few words beside which the file stands.
+    #[must_use]
+    pub fn holding_words(key: &[u8]) -> String {
+        match Self::of_holding_key(key) {
+            Some(Self::Behaviours { cursor: None, .. }) => "list of sandboxes".to_owned(),
+            Some(Self::Behaviours { .. }) => "list, further page".to_owned(),
+            Some(Self::Artefact { identifier, artefact }) => {
+                format!("{} · {}", artefact.words(), identifier.parts().sandbox.visible_cut(60))
+            }
+            Some(other) => other.words(),
+            None => Untrusted::from(key).visible_cut(120).to_string(),
+        }
+    }
+}
+
+/// The first word, and what stands behind the blank after it.
+fn split(key: &[u8]) -> (&[u8], &[u8]) {
+    match key.iter().position(|byte| *byte == b' ') {
+        Some(at) => (key.get(..at).unwrap_or_default(), key.get(at + 1..).unwrap_or_default()),
+        None => (key, b""),
+    }
+}
+
+fn page(listing: Listing, rest: &[u8]) -> Option<Request> {
+    let (file, cursor) = split(rest);
+    let file = Sha256::parse(std::str::from_utf8(file).ok()?)?;
+    let cursor = Some(Untrusted::from(cursor)).filter(|cursor| !cursor.is_empty());
+    Some(Request::Behaviours { file, listing, cursor })
+}
+
+fn hash(bytes: &[u8]) -> Option<FileHash> {
+    FileHash::parse(std::str::from_utf8(bytes).ok()?)
+}
+
+fn hashes(bytes: &[u8]) -> Option<Vec<FileHash>> {
+    bytes.split(|byte| *byte == b',').map(hash).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_is_read_back_into_its_question() {
+        let file = Sha256::parse(&"ab".repeat(32)).unwrap();
+        let hash = FileHash::parse(&"cd".repeat(16)).unwrap();
+        let identifier = Identifier::new(Untrusted::from("an odd  name\u{1b}\u{202e}")).unwrap();
+        let page = |listing, cursor: Option<&str>| Request::Behaviours {
+            file: file.clone(),
+            listing,
+            cursor: cursor.map(Untrusted::from),
+        };
+        let mut asked = vec![
+            Request::Behaviour { identifier: identifier.clone() },
+            page(Listing::Reports, None),
+            page(Listing::Identifiers, Some("a b==")),
+            Request::V2Reports { files: vec![hash.clone(), hash.clone()] },
+            Request::V2Submissions { files: vec![hash.clone()] },
+            Request::Analysis { identifier: identifier.clone() },
+            Request::File { file: hash.clone() },
+            Request::FileAnalyses { file: hash },
+        ];
+        asked.extend(Artefact::ALL.map(|artefact| Request::Artefact { identifier: identifier.clone(), artefact }));
+        for request in asked {
+            let key = request.holding_key().unwrap();
+            assert_eq!(Request::of_holding_key(&key), Some(request));
+            assert!(!Request::holding_words(&key).chars().any(char::is_control));
+        }
+        for odd in [&b""[..], b"behaviours nothing", b"artefact x y", b"file \xff", b"something new"] {
+            assert_eq!(Request::of_holding_key(odd), None);
+        }
+        assert_eq!(Request::holding_words(b"something \x1b new"), r"something \x1b new");
+    }
+}

@@ -1,0 +1,100 @@
+//! Every screen on reports of every kind: Windows, Android, document, empty, hostile, huge; each pane, each thing that stands over
+//! the screen, at every size. What matters is compared; everything is drawn.
+
+use crate::stage::{Stage, file, options};
+use behaview::app::PANES;
+use behaview::demo::Options;
+use behaview::report::identifier::Sha256;
+
+/// Rows of the report that is huge: more than any screen, window or page of it.
+const MANY: u64 = 20_000;
+
+/// Keys that put something over the screen that is about the row or the pane.
+const OVER_ROWS: [&str; 4] = ["enter", "x", "a", "e"];
+
+/// Keys that put something over the screen that is about the report or the program.
+const OVER_REPORTS: [&str; 11] = ["!", "T", "i", "F", "c", "d", "?", "$", ":", "H", "S"];
+
+/// A kind of report: its name, its file, and which of the file's reports it is.
+const KINDS: [(&str, &str, usize); 7] = [
+    ("windows", "Quarterly", 0),
+    ("android", "Parcel", 0),
+    ("document", "Delivery", 0),
+    ("empty", "Blank", 0),
+    ("hostile", "Unfriendly", 0),
+    ("wrong_types", "Unfriendly", 1),
+    ("huge", "Busy", 0),
+];
+
+fn stage(word: &str, entry: usize) -> Stage {
+    let rows = if word == "Busy" { MANY } else { options().rows };
+    let found: Sha256 = file(word);
+    let mut stage = Stage::at(found, Options { rows, ..options() });
+    stage.keys("enter");
+    for _ in 0..entry {
+        stage.keys("j");
+    }
+    stage.keys("enter");
+    stage
+}
+
+/// Nothing that a terminal would obey, and no row that is wider than the screen.
+fn check(stage: &mut Stage, name: &str, way: &str) {
+    let screen = stage.screen();
+    assert!(!screen.chars().any(|c| c.is_control() && c != '\n'), "{name} {way}:\n{screen}");
+    assert!(screen.lines().all(|line| unicode_width::UnicodeWidthStr::width(line) <= 120), "{name} {way}:\n{screen}");
+}
+
+/// Puts one thing after another over the screen, and takes it away again.
+fn over(stage: &mut Stage, name: &str, keys: &[&str]) {
+    for key in keys {
+        stage.keys(key);
+        check(stage, name, key);
+        while stage.session.model().overlay.is_some() {
+            stage.keys("esc");
+        }
+    }
+}
+
+/// The rows of the focused pane on the screen, and what is said of the pane: all of the screen but the list.
+fn pane(stage: &mut Stage, key: &str) -> String {
+    stage.keys(&format!("{key} z"));
+    let screen = stage.screen();
+    stage.keys("z");
+    screen
+}
+
+#[test]
+fn every_screen_of_every_kind_of_report() {
+    for (name, word, entry) in KINDS {
+        let mut stage = stage(word, entry);
+        assert!(stage.session.model().open().is_some(), "{name} is open");
+        insta::assert_snapshot!(format!("kind_{name}"), stage.screen());
+        let mut shown = String::new();
+        for info in &PANES {
+            let key = info.command.keys[0].to_string();
+            let screen = pane(&mut stage, &key);
+            check(&mut stage, name, info.title);
+            let count = stage.session.model().open().unwrap().report.count(info.pane);
+            let is_empty = |row: &str| row.chars().all(|c| matches!(c, '┃' | '┗' | '┛' | '━' | ' '));
+            // A pane is seen by its title and its first rows.
+            let rows = screen.lines().skip(2).take(10).filter(|row| !is_empty(row));
+            if count > 0 {
+                shown += &rows.map(|row| format!("{row}\n")).collect::<String>();
+            }
+            over(&mut stage, name, &OVER_ROWS);
+        }
+        over(&mut stage, name, &OVER_REPORTS);
+        insta::assert_snapshot!(format!("kind_{name}_panes"), shown);
+        for (width, height) in [(80, 24), (40, 10), (200, 60)] {
+            stage.size(width, height);
+            for info in &PANES {
+                stage.press(&info.command.keys[0].to_string());
+                stage.press("G");
+                stage.session.draw().unwrap();
+                assert!(!stage.screen().chars().any(|c| c.is_control() && c != '\n'), "{name} {width} {}", info.title);
+            }
+            stage.rest();
+        }
+    }
+}

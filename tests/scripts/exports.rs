@@ -1,0 +1,216 @@
+//! What goes along with an export, and several reports in one: notes, folders, and a store that keeps nothing.
+
+use crate::desk::{Desk, errors, json, main_file, run, text};
+use behaview::report::identifier::Sha256;
+use behaview::report::{About, Body, Identifier, Index, Item, Note, Report};
+use behaview::store::Store;
+use behaview::text::Untrusted;
+use jiff::Timestamp;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+const FORMATS: [&str; 8] = ["raw", "json", "jsonl", "csv", "md", "txt", "stix", "misp"];
+
+fn store(desk: &Desk) -> PathBuf {
+    let paths = text(&desk.run(&["config", "path"]));
+    PathBuf::from(paths.lines().find_map(|line| line.strip_prefix("store")).unwrap().trim())
+}
+
+/// The identifiers of the main file's first page of sandboxes.
+fn listed(desk: &Desk) -> Vec<String> {
+    let ids = text(&desk.run(&["list", "--format", "ids", &main_file()]));
+    ids.lines().map(str::to_owned).collect()
+}
+
+/// Every file below a folder, by its name.
+fn names(folder: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<_> = files.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Writes notes on the report as a whole, on its first registry key, and on something that it does not have.
+fn write_notes(desk: &Desk, identifier: &str) -> Item {
+    let found = Body::in_memory(desk.run(&["show", "--offline", identifier]).stdout);
+    let index = Index::of(&found).unwrap();
+    let report = Report::new(found, index);
+    let sections = &report.index.sections;
+    let section = sections.iter().position(|found| found.name == Untrusted::from("registry_keys_set")).unwrap();
+    let item = report.item(section, &report.row(section, 0)).unwrap();
+    let store = Store::open(&store(desk)).unwrap();
+    let write = |item: Option<Item>, words: &str| {
+        let about = About { identifier: Identifier::new(Untrusted::from(identifier)).unwrap(), item };
+        let written = Timestamp::from_second(1_795_168_800).unwrap();
+        let note = Note { about, file: Sha256::parse(&main_file()), text: Untrusted::from(words), written };
+        store.write_note("lab", &note).unwrap();
+    };
+    write(None, "=whole\u{1b}[2J http://c2.example");
+    write(Some(item.clone()), "survives `it`");
+    write(Some(Item::new(Untrusted::from("tags"), b"GONE")), "was there");
+    item
+}
+
+fn export(desk: &Desk, arguments: &[&str]) -> String {
+    let output = desk.run(&[&["export", "--offline"], arguments].concat());
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn notes_go_along_in_every_format_but_raw() {
+    let desk = Desk::new();
+    let id = &listed(&desk)[0];
+    let item = write_notes(&desk, id);
+    for format in FORMATS {
+        let written = export(&desk, &[id, "--format", format]);
+        let count = written.matches("survives `it`").count();
+        // The registry key's row has two leaves in a table; its indicators are the key and a path in its value.
+        let wanted = match format {
+            "raw" => 0,
+            "csv" => 2,
+            "misp" => 2,
+            _ => 1,
+        };
+        assert_eq!(count, wanted, "{format}: {written}");
+        assert_eq!(written.contains("was there"), format != "raw", "{format}");
+        assert_eq!(written.contains("whole"), format != "raw", "{format}");
+        assert!(!written.contains('\u{1b}'), "{format}");
+    }
+    let found: Value = serde_json::from_str(&export(&desk, &[id, "--format", "json"])).unwrap();
+    let notes = found["data"]["notes"].as_array().unwrap();
+    assert_eq!(notes.len(), 3);
+    assert_eq!((&notes[1]["attribute"], &notes[1]["row"]), (&"registry_keys_set".into(), &0.into()));
+    assert_eq!(notes[1]["item"].as_str().unwrap().as_bytes(), item.text.as_bytes());
+    let lines = export(&desk, &[id, "--format", "jsonl"]);
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let noted: Vec<_> = lines.iter().filter(|line| line.get("note").is_some()).collect();
+    assert_eq!((noted.len(), noted[2]["row"].as_u64()), (3, Some(0)));
+    let bundle: Value = serde_json::from_str(&export(&desk, &[id, "--format", "stix"])).unwrap();
+    let objects = bundle["objects"].as_array().unwrap();
+    let note = objects.iter().find(|object| object["content"] == "survives `it`").unwrap();
+    let refs: Vec<_> = note["object_refs"].as_array().unwrap().iter().map(|found| found.as_str().unwrap()).collect();
+    assert!(refs.iter().any(|found| found.starts_with("malware-analysis--")), "{refs:?}");
+    assert!(refs.iter().any(|found| found.starts_with("windows-registry-key--")), "{refs:?}");
+    assert!(export(&desk, &[id, "--format", "csv"]).contains("\"'=whole"));
+    assert!(export(&desk, &[id, "--format", "md"]).contains("c2[.]example"));
+    // A part takes along what is about it.
+    assert!(!export(&desk, &[id, "--format", "txt", "--pane", "files"]).contains("survives"));
+    assert!(export(&desk, &[id, "--format", "csv", "--indicators"]).contains("survives `it`"));
+    assert_eq!(desk.paid(), 1);
+}
+
+#[test]
+fn indicators_as_text_are_a_list_for_other_programs_and_a_pane_has_its_own_only() {
+    let desk = Desk::new();
+    let id = &listed(&desk)[0];
+    let all = export(&desk, &[id, "--format", "txt", "--indicators"]);
+    assert!(all.lines().any(|line| line == "gate[.]lumen[.]example") && all.lines().all(|line| !line.is_empty()));
+    let network = export(&desk, &[id, "--format", "stix", "--pane", "network"]);
+    assert!(network.contains("domain-name--") && !network.contains("windows-registry-key--"));
+}
+
+#[test]
+fn several_reports_go_to_one_output_or_a_file_each() {
+    let desk = Desk::new();
+    let ids = listed(&desk);
+    let both = &[ids[0].as_str(), ids[1].as_str()][..];
+    let reports = |found: &Value| found["data"].as_array().or(found["response"].as_array()).map(Vec::len);
+    for format in ["json", "misp"] {
+        let found = export(&desk, &[both, &["--format", format]].concat());
+        assert_eq!(reports(&serde_json::from_str(&found).unwrap()), Some(2), "{format}");
+    }
+    for format in ["jsonl", "csv", "md", "stix"] {
+        let found = export(&desk, &[both, &["--format", format]].concat());
+        let found = found.to_lowercase();
+        let named = found.contains(&main_file()) && found.contains("zenbox") && found.contains("cape");
+        assert!(named, "{format}");
+        assert_eq!(found.matches("\"origin\",\"report\"").count(), usize::from(format == "csv"));
+    }
+    let refused = desk.run(&[&["export", "--format", "raw"], both].concat());
+    assert!(refused.status.code() == Some(2) && errors(&refused).contains("--output FOLDER/"), "{refused:?}");
+    let folder = desk.home.path().join("reports/");
+    let into = |more: &[&str]| {
+        desk.run(&[&["export", "--format", "raw", "--output", folder.to_str().unwrap()], both, more].concat())
+    };
+    assert!(into(&[]).status.success());
+    let found = names(&folder);
+    assert_eq!(found, ["57874b32-CAPE-Sandbox.json", "57874b32-Zenbox.json"]);
+    assert!(into(&[]).status.code() != Some(0), "nothing is written over");
+    assert!(into(&["--force"]).status.success());
+    assert_eq!(desk.paid(), 1);
+}
+
+#[test]
+fn identifiers_come_by_standard_input_and_one_that_is_not_there_is_told() {
+    let desk = Desk::new();
+    let ids = listed(&desk);
+    let missing = ids[0].replace("CAPE Sandbox", "Nobody");
+    let output = desk.run(&["export", "--format", "jsonl", &ids[0], &missing]);
+    assert_eq!(output.status.code(), Some(12), "{output:?}");
+    assert!(errors(&output).contains("1 of 2 are there") && text(&output).contains("gate.lumen.example"));
+    let dry = json(&desk.run(&["export", "--format", "csv", "--dry-run", "--json", &ids[0], &missing]));
+    assert_eq!(dry["calls"].as_array().unwrap().iter().filter(|call| call["held"] == true).count(), 1);
+    let path = desk.home.path().join("ids");
+    std::fs::write(&path, format!("# ours\n{}\n{}\n", ids[0], ids[1])).unwrap();
+    let mut piped = desk.command(&["export", "--offline", "--format", "json", "-"]);
+    let piped = json(&piped.stdin(std::fs::File::open(&path).unwrap()).output().unwrap());
+    assert_eq!(piped["data"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_is_exported_is_imported_again() {
+    let desk = Desk::new();
+    let ids = listed(&desk);
+    write_notes(&desk, &ids[0]);
+    let path = desk.home.path().join("all.json");
+    let output = [&["export", "--offline", "--output", path.to_str().unwrap()][..], &[&ids[0], &ids[1]]].concat();
+    assert!(desk.run(&[&output[..], &["--format", "json"]].concat()).status.success());
+    let other = Desk::new();
+    let imported = other.run(&["import", path.to_str().unwrap()]);
+    assert!(text(&imported).contains("imported 2,"), "{imported:?}");
+    let again = other.run(&["export", "--offline", "--format", "csv", &ids[0]]);
+    let first = export(&desk, &["--format", "csv", &ids[0]]);
+    // Where it came from and when differ, and so do notes, which become part of what the report says.
+    let values = |text: &str| {
+        let rows = text.lines().skip(1).filter(|line| line.contains("registry_keys_set"));
+        rows.filter_map(|line| Some(line.split_once("\"registry\",")?.1.replace("survives `it`", "")))
+            .collect::<Vec<_>>()
+    };
+    assert!(again.status.success() && !values(&first).is_empty());
+    assert_eq!(values(&text(&again)), values(&first));
+    assert!(text(&again).contains("was there"), "the notes came along");
+    assert_eq!(other.paid(), 0);
+}
+
+#[test]
+fn a_store_that_keeps_nothing_keeps_neither_artefacts_nor_what_was_exported() {
+    let desk = Desk::new();
+    desk.configure("[store]\nkeep = \"nothing\"\n");
+    let listed = json(&desk.run(&["list", &main_file()]));
+    let id = listed["sandboxes"][0]["id"].as_str().unwrap();
+    let fetched = desk.command(&["fetch", id, "html", "--output", "-"]).output().unwrap();
+    assert!(text(&fetched).contains("made-up"), "{fetched:?}");
+    let exported = desk.run(&["export", id, "--format", "csv"]);
+    assert!(exported.status.success() && text(&exported).contains("registry_keys_set"), "{exported:?}");
+    assert_eq!(desk.paid(), 3, "nothing that was paid for is held");
+    assert_eq!(desk.run(&["export", "--offline", id, "--format", "csv"]).status.code(), Some(13));
+    let held = json(&desk.run(&["held", "--json"]));
+    assert_eq!(held["held"].as_array().unwrap().len(), 0);
+    let mut folders = vec![desk.home.path().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let bytes = std::fs::read(&path).unwrap();
+            for word in ["made-up", "CAPE", &main_file()[..8], "gate.lumen", "viewer.exe"] {
+                let found = memchr::memmem::find(&bytes, word.as_bytes());
+                assert!(found.is_none() || path.ends_with("config.toml"), "{word} in {}", path.display());
+            }
+        }
+    }
+    let one = format!("{}/assets/demo/dropper/1-cape.json", env!("CARGO_MANIFEST_DIR"));
+    assert!(run(&["export", &one, "--format", "txt"], "").status.success());
+}
