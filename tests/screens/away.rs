@@ -128,10 +128,9 @@ fn a_report_is_written_to_a_file_and_never_over_one_without_a_yes() {
     let mut stage = Stage::listed();
     stage.keys("enter 5 x");
     screen!("away_export", stage);
-    stage.keys("tab tab");
-    assert!(stage.screen().contains("Write the whole report to a file"), "{}", stage.screen());
     stage.keys("tab");
-    assert!(stage.screen().contains("57874b32-CAPE-Sandbox-network.csv"), "{}", stage.screen());
+    assert!(stage.screen().contains("Write the pane network to a file"), "{}", stage.screen());
+    assert!(stage.screen().contains("57874b32-CAPE-Sandbox-network.jsonl"), "{}", stage.screen());
     let path = place(&stage, "net.csv");
     type_path(&mut stage, path.to_str().unwrap());
     assert!(stage.screen().contains("entries, for your eyes only"), "{}", stage.screen());
@@ -143,7 +142,7 @@ fn a_report_is_written_to_a_file_and_never_over_one_without_a_yes() {
     assert!(stage.screen().contains("y writes over it, esc does not"), "{}", stage.screen());
     stage.keys("esc esc");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
-    stage.keys("x tab tab");
+    stage.keys("x");
     type_path(&mut stage, path.to_str().unwrap());
     stage.keys("y");
     assert!(std::fs::read_to_string(&path).unwrap().contains("processes_tree"));
