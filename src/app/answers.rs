@@ -2,7 +2,7 @@
 
 use super::answer::AnswerTree;
 use super::asks::last_days;
-use super::list::Next;
+use super::list::{Entry, Next};
 use super::message::{Effect, Failure, HeldPage, HeldReport, Here, Opening};
 use super::model::Model;
 use super::overlay::Overlay;
@@ -13,7 +13,7 @@ use crate::report::hashes::Hashes;
 use crate::report::identifier::Sha256;
 use crate::report::index::{Batch, Section};
 use crate::report::rows::Line;
-use crate::report::{Indicators, Pane};
+use crate::report::{Indicators, Pane, verdict};
 use crate::request::Request;
 use crate::text::{Untrusted, thousands};
 use jiff::Timestamp;
@@ -32,6 +32,7 @@ impl Model {
     pub(super) fn ended(&mut self, request: &Request) -> Vec<Effect> {
         let was_paid = self.under_way.iter().any(|call| call.request == *request && call.is_paid);
         self.under_way.retain(|call| call.request != *request);
+        self.notice.take_if(|notice| notice.is_passing);
         if self.is_quitting && !self.awaits_paid_answer() {
             return vec![Effect::Quit];
         }
@@ -56,7 +57,7 @@ impl Model {
             Ok(here) => {
                 let unkept = here.unkept.clone();
                 let arrived = entry.take_arrived(here, is_chosen);
-                effects.extend(arrived.into_iter().flat_map(|opening| self.to_be_judged(opening)));
+                effects.extend(arrived.into_iter().flat_map(|opening| self.known_whole(opening)));
                 if let Some(why) = unkept {
                     self.warn(format!("The report is here, but could not be kept: {why}"));
                 }
@@ -251,7 +252,32 @@ impl Model {
             self.say("This document is no behaviour report. All that it holds stands in the pane Other.");
             self.focus_pane(Pane::Other);
         }
-        if is_complete { self.to_be_judged(opening) } else { Vec::new() }
+        if is_complete { self.known_whole(opening) } else { Vec::new() }
+    }
+
+    /// Takes to what can be said of a report only once all of its rows are known.
+    fn known_whole(&mut self, opening: Opening) -> Vec<Effect> {
+        self.tell_verdict(opening);
+        self.leave_empty_pane(opening);
+        self.to_be_judged(opening)
+    }
+
+    /// Notes the verdict of a report that is known whole now.
+    fn tell_verdict(&mut self, opening: Opening) {
+        let entries = self.list.iter_mut().flat_map(|list| &mut list.entries);
+        let is_it = |entry: &&mut Entry| entry.open.as_ref().is_some_and(|open| open.opening == opening);
+        for entry in entries.filter(is_it) {
+            entry.verdict = entry.open.as_ref().and_then(|open| verdict::of(&open.report));
+        }
+    }
+
+    /// Goes on to a pane with rows, where the one that a report was opened into turns out to have none.
+    fn leave_empty_pane(&mut self, opening: Opening) {
+        let open = self.open().filter(|open| open.opening == opening);
+        let is_empty = |pane| open.is_some_and(|open| open.report.count(pane) == 0);
+        if self.focused().is_some_and(is_empty) && self.bound_for.is_none() {
+            self.order().first(0).into_iter().for_each(|pane| self.focus_pane(pane));
+        }
     }
 
     /// The indicators of a report are there, and are shown unless the analyst has gone elsewhere.

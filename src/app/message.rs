@@ -6,6 +6,7 @@ use super::finding::Ended;
 use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerPage;
+use super::marks::{Judged, Noted};
 use super::pointer::Pointer;
 use super::saving::{NotSaved, Save};
 use crate::quota::{Balances, Entitlements, Spent, Usage};
@@ -104,6 +105,13 @@ pub enum Message {
         opening: Opening,
         /// What they make of it.
         marks: Marks,
+    },
+    /// The rules have been applied to every report that is here.
+    JudgedHeld {
+        /// Under which number.
+        number: u64,
+        /// What they mark, the most severe first.
+        found: Vec<Noted>,
     },
     /// The notes of a file.
     Notes {
@@ -406,6 +414,15 @@ pub enum Effect {
         rules: Option<Arc<Rules>>,
         /// The user's own, where they have not.
         own: Option<PathBuf>,
+    },
+    /// Apply the rules to every report that is here.
+    JudgeHeld {
+        /// Under which number.
+        number: u64,
+        /// The reports.
+        reports: Vec<Judged>,
+        /// The rules.
+        rules: Arc<Rules>,
     },
     /// Get the answer to a question, at the price that was on the screen.
     Ask {

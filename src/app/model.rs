@@ -11,10 +11,12 @@ use super::list::{Entry, List, OpenReport, Origin};
 use super::message::{Effect, Failure, Here, Opening, Recent};
 use super::notes::FileNotes;
 use super::offers::Offers;
+use super::order::Order;
 use super::overlay::Overlay;
-use super::panes::{self, PaneState, Scroll};
+use super::panes::{PaneState, Scroll};
 use super::pointer::Held;
 use super::remembered::Remembered;
+use super::returning::Left;
 use super::spots::Target;
 use crate::quota::{Balances, Entitlements, Holder, Limit, Spent, Unit, Usage};
 use crate::report::Pane;
@@ -125,6 +127,8 @@ pub struct Model {
     pub(super) announces_usage: bool,
     /// The last search that was left for one of its hits.
     pub finder: Option<Finder>,
+    /// The list that was left for one of its rows.
+    pub(super) left: Option<Left>,
     /// Number of the last search.
     pub(super) searches: u64,
     /// Number of the last opening of a report.
@@ -200,6 +204,8 @@ pub struct Notice {
     pub text: String,
     /// Whether something went wrong.
     pub is_problem: bool,
+    /// Whether it is true only as long as something is under way.
+    pub(super) is_passing: bool,
 }
 
 impl Model {
@@ -255,6 +261,7 @@ impl Model {
             announces_balances: false,
             announces_usage: false,
             finder: None,
+            left: None,
             searches: 0,
             openings: 0,
         }
@@ -270,8 +277,8 @@ impl Model {
         self.list = Some(List::document(name, entries.collect()));
         self.screen = Screen::File;
         let effects = self.show_chosen();
-        if self.list.as_ref().is_some_and(|list| list.entries.len() == 1) {
-            panes::group(self.group).next().into_iter().for_each(|pane| self.focus_pane(pane));
+        if self.is_single() {
+            self.enter_group();
         }
         effects
     }
@@ -347,12 +354,38 @@ impl Model {
         let view = View {
             has_report,
             pane: self.focused(),
-            group: self.group,
+            group: self.order().group(self.shown_group()),
             is_zoomed: self.is_zoomed,
             is_plain: self.is_plain,
+            is_single: self.is_single(),
+            message: u16::try_from(self.message().len()).unwrap_or(u16::MAX),
             sizes: self.sizes,
         };
         Layout::of(self.size, view)
+    }
+
+    /// The panes in the order in which they share the screen.
+    #[must_use]
+    pub fn order(&self) -> Order {
+        Order::of(self.open().map(|open| &open.report).filter(|report| report.index.is_complete))
+    }
+
+    /// The group of panes that is shown: that of the pane with the focus, or the one that was left for the list.
+    pub(super) fn shown_group(&self) -> usize {
+        let order = self.order();
+        let focused = self.focused().and_then(|pane| order.group_of(pane));
+        focused.unwrap_or_else(|| self.group.min(order.groups().saturating_sub(1)))
+    }
+
+    /// Whether a document with one report is open.
+    fn is_single(&self) -> bool {
+        self.is_document() && self.list.as_ref().is_some_and(|list| list.entries.len() == 1)
+    }
+
+    /// Goes into the panes that are shown.
+    pub(super) fn enter_group(&mut self) {
+        let first = self.order().first(self.shown_group());
+        first.into_iter().for_each(|pane| self.focus_pane(pane));
     }
 
     /// Rows that are shown of what has the focus.
@@ -402,7 +435,7 @@ impl Model {
     /// Brings a pane to the screen and gives it the focus.
     pub fn focus_pane(&mut self, pane: Pane) {
         self.focus = Focus::Pane(pane);
-        self.group = panes::group_of(pane).unwrap_or(self.group);
+        self.group = self.order().group_of(pane).unwrap_or(self.group);
     }
 
     /// A number for the next opening of a report.
@@ -413,11 +446,16 @@ impl Model {
 
     /// Says something to the analyst.
     pub fn say(&mut self, text: impl Into<String>) {
-        self.notice = Some(Notice { text: text.into(), is_problem: false });
+        self.notice = Some(Notice { text: text.into(), is_problem: false, is_passing: false });
+    }
+
+    /// Says something that is true only as long as something is under way.
+    pub(super) fn say_meanwhile(&mut self, text: impl Into<String>) {
+        self.notice = Some(Notice { text: text.into(), is_problem: false, is_passing: true });
     }
 
     /// Says that something went wrong.
     pub fn warn(&mut self, text: impl Into<String>) {
-        self.notice = Some(Notice { text: text.into(), is_problem: true });
+        self.notice = Some(Notice { text: text.into(), is_problem: true, is_passing: false });
     }
 }

@@ -75,7 +75,7 @@ impl Model {
         open.report.item(place.section, &open.report.row(place.section, place.row))
     }
 
-    fn place_here(&self) -> Option<Place> {
+    pub(super) fn place_here(&self) -> Option<Place> {
         let (pane, open) = self.focused().zip(self.open())?;
         let state = self.pane_state(pane);
         state.place(&open.report, pane, state.scroll.cursor)

@@ -44,7 +44,7 @@ impl Model {
             _ => None,
         };
         if let Some(line) = chosen.filter(|line| line.value.is_some()) {
-            let detail = Detail::new("value".to_owned(), vec![Line { depth: 0, ..line }], columns);
+            let detail = Detail::new("value".to_owned(), vec![Line { depth: 0, ..line }], Vec::new(), columns);
             self.put_over(Overlay::Detail(detail));
         }
         Vec::new()
@@ -74,6 +74,7 @@ impl Model {
                 &mut planner.typed
             }
             Some(Overlay::Compare(compare)) if compare.is_typing => &mut compare.typed,
+            Some(Overlay::Spots(places)) if places.is_typing => &mut places.typed,
             _ => return None,
         };
         type_into(typed, key).then(|| self.after_typing())
@@ -81,6 +82,7 @@ impl Model {
 
     /// Looks for what is typed now: among what is compared, or in the store.
     fn after_typing(&mut self) -> Vec<Effect> {
+        self.sift_places();
         if self.comparing().is_some() { self.sift() } else { self.look_up() }
     }
 
@@ -114,6 +116,7 @@ impl Model {
             Some(Overlay::Planner(planner)) => Some(&mut planner.typed),
             Some(Overlay::Palette(palette)) => Some(&mut palette.typed),
             Some(Overlay::Compare(compare)) if compare.is_typing => Some(&mut compare.typed),
+            Some(Overlay::Spots(places)) if places.is_typing => Some(&mut places.typed),
             _ => None,
         };
         if let Some(typed) = typed {
@@ -183,10 +186,9 @@ impl Model {
         let title = format!("{name} · row {}", thousands(place.row as u64 + 1));
         match open.report.lines(place.section, place.row) {
             Ok(lines) => {
-                let reasons = self.reasons(place);
-                let remarks = reasons.len();
-                let lines = reasons.into_iter().chain(lines).chain(self.note_line()).collect();
-                self.overlay = Some(Overlay::Detail(Detail::new(title, lines, columns).below(remarks)));
+                let lines = lines.into_iter().chain(self.facts(place)).chain(self.note_line()).collect();
+                let detail = Detail::new(title, lines, self.reasons(place), columns);
+                self.overlay = Some(Overlay::Detail(detail));
             }
             Err(error) => self.warn(format!("The row cannot be read: {error}")),
         }

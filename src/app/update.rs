@@ -34,8 +34,12 @@ impl Model {
     /// Takes a message in at a moment.
     pub fn update(&mut self, message: Message, now: Timestamp) -> Vec<Effect> {
         self.now = now;
+        let before = self.message().len();
         let effects = self.take_in(message);
         self.refresh_palette();
+        if self.message().len() != before {
+            self.settle();
+        }
         effects
     }
 
@@ -55,6 +59,7 @@ impl Model {
             Message::Compared { number, result } => self.compared(number, result),
             Message::Ruled { rules, problems } => self.ruled(rules, &problems),
             Message::Judged { opening, marks } => self.judged(opening, marks),
+            Message::JudgedHeld { number, found } => self.judged_held(number, found),
             Message::Sifted { number, sought, found } => self.sifted(number, &sought, found),
             Message::Notes { file, notes } => self.take_notes(&file, notes),
             Message::Received { request, bytes, total } => self.received(&request, bytes, total),
@@ -179,7 +184,10 @@ impl Model {
         }
         match Command::of(key, self) {
             Some(command) => self.run(command),
-            None => Vec::new(),
+            None => {
+                self.say_off(key);
+                Vec::new()
+            }
         }
     }
 
@@ -191,7 +199,7 @@ impl Model {
             Act::Ask { is_held, with_held, .. } if is_held(self) => with_held(self),
             Act::Ask { request, anew, .. } => match request(self) {
                 Some(request) if self.is_under_way(&request) && !self.is_quitting => {
-                    self.say("It is under way already: its answer serves, and is paid for once.");
+                    self.say_meanwhile("It is under way already: its answer serves, and is paid for once.");
                     Vec::new()
                 }
                 Some(request) => {
@@ -327,6 +335,7 @@ impl Model {
         self.screen = Screen::File;
         self.typed.clear();
         self.bound_for = None;
+        self.left = None;
         if !self.open_beside(&file) {
             return self.show_chosen();
         }
@@ -340,6 +349,7 @@ impl Model {
     /// Back to the start screen.
     pub(super) fn leave_file(&mut self) -> Vec<Effect> {
         self.screen = Screen::Start;
+        self.left = None;
         self.recent_scroll = panes::Scroll::default();
         vec![Effect::FindRecent]
     }
@@ -356,7 +366,11 @@ impl Model {
             self.overlay = self.behind.pop();
             return Vec::new();
         }
-        if self.overlay.take().is_some() {
+        if self.places_mut().is_some_and(|places| places.is_typing) {
+            return self.drop_sought_places();
+        }
+        if let Some(closed) = self.overlay.take() {
+            self.keep_search(closed);
             self.overlay = self.behind.pop();
             return self.look_up();
         }
@@ -366,6 +380,8 @@ impl Model {
         }
         if self.is_zoomed {
             self.is_zoomed = false;
+        } else if self.left.is_some() {
+            self.return_to_list();
         } else if self.focus != Focus::List {
             self.focus = Focus::List;
         } else {

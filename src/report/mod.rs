@@ -38,6 +38,7 @@ mod severity;
 mod stream;
 pub mod tree;
 mod values;
+pub mod verdict;
 
 pub use analysis::Analysis;
 pub use arriving::Arriving;

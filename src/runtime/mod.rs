@@ -14,6 +14,7 @@ pub mod clipboard;
 mod held;
 pub mod hidden;
 mod keyboard;
+mod notable;
 mod painter;
 mod performer;
 mod plain;

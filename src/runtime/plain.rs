@@ -16,7 +16,7 @@ use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::time::Duration;
 
 /// A page: as many rows as are read at once.
-const PAGE: Size = Size { width: 140, height: 26 };
+const PAGE: Size = Size { width: 400, height: 26 };
 
 /// How long nothing is said while something is under way.
 const SILENCE: Duration = Duration::from_secs(3);

@@ -16,6 +16,9 @@ use crate::text::{bytes, thousands, words_in_rows};
 use jiff::Timestamp;
 use unicode_width::UnicodeWidthStr;
 
+/// Columns of a verdict, at most.
+const VERDICT: usize = 18;
+
 /// Draws the list.
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model) {
     let has_focus = model.focus == Focus::List;
@@ -52,15 +55,29 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model,
         None => line.own("(no identifier)", Meaning::Text),
     }
     line.own(&notes(entry, model), Meaning::Key);
-    if area.height < 2 {
-        line.own("  ", Meaning::Text);
-        return line.own(&state, Meaning::Faint);
+    let verdict = entry.verdict.as_ref().map(|verdict| verdict.visible_cut(VERDICT));
+    let beside = verdict.filter(|verdict| verdict.width() < line.room());
+    if let Some(verdict) = &beside {
+        line.tab(area.x, usize::from(area.width) - if area.height < 2 { line.room() - 1 } else { verdict.width() });
+        line.visible(verdict, Meaning::Strong);
     }
-    let fits = |when: &String| state.width() + when.width() + 5 <= usize::from(area.width);
+    if area.height < 2 {
+        if state.width() + 2 <= line.room() {
+            line.own(&format!("  {state}"), Meaning::Faint);
+        }
+        return;
+    }
+    let mut second = LineWriter::new(buffer, area, 1);
+    second.own("  ", Meaning::Text);
+    if let Some(verdict) = entry.verdict.as_ref().filter(|_| beside.is_none()) {
+        second.visible(&verdict.visible_cut(VERDICT), Meaning::Strong);
+        second.own(" · ", Meaning::Faint);
+    }
+    let fits = |when: &String| state.width() + when.width() + 3 <= second.room();
     let when = entry.parts.as_ref().and_then(when);
     let when = when.map(|when| if fits(&when) { when } else { when.get(5..).unwrap_or_default().to_owned() });
     let when = when.filter(fits).map(|when| format!(" · {when}")).unwrap_or_default();
-    LineWriter::new(buffer, area, 1).own(&format!("  {state}{when}"), Meaning::Faint);
+    second.own(&format!("{state}{when}"), Meaning::Faint);
 }
 
 /// The sign of notes, with their number where there are several.

@@ -7,6 +7,7 @@ mod away;
 mod bar;
 mod canvas;
 mod compare;
+mod elide;
 mod finder;
 mod held;
 mod line;

@@ -43,6 +43,11 @@ const WAYS: &[&str] = &[
     "U",
     "E",
     "W",
+    "! /",
+    "! / t a s k enter",
+    "! tab",
+    "! j j enter",
+    "S s t a g e enter",
     ": v 3 - r e s c a n enter",
 ];
 

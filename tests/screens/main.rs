@@ -32,6 +32,7 @@ mod paying;
 mod picture;
 mod readme;
 mod reopening;
+mod returning;
 mod sizes;
 mod stage;
 mod start;

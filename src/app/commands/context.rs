@@ -5,12 +5,9 @@ use crate::app::message::Effect;
 use crate::app::model::{Focus, Model, Screen};
 use crate::app::overlay::Overlay;
 use crate::app::palette::{Confirm, Confirmed};
-use crate::app::panes;
 use crate::report::Pane;
 use crate::request::Request;
 
-// One function with one address: it is what tells a command that always applies.
-#[inline(never)]
 pub(super) fn always(_: &Model) -> bool {
     true
 }
@@ -146,8 +143,7 @@ pub(super) fn is_chosen_held(model: &Model) -> bool {
 
 pub(super) fn enter_report(model: &mut Model) -> Vec<Effect> {
     if model.open().is_some() {
-        let first = panes::group(model.group).next();
-        first.into_iter().for_each(|pane| model.focus_pane(pane));
+        model.enter_group();
     }
     Vec::new()
 }

@@ -108,6 +108,7 @@ impl Performer {
             Effect::Index { opening, body } => self.index(opening, body),
             Effect::StopIndexing => self.stop_indexing(),
             Effect::Judge { opening, body, rules, own } => self.judge(opening, body, rules, own),
+            Effect::JudgeHeld { number, reports, rules } => self.judge_held(number, reports, rules),
             Effect::FindIndicators { opening, body } => self.find_indicators(opening, body),
             Effect::Compare { number, bodies } => self.compare(number, bodies),
             Effect::Sift { number, matrix, sought } => self.sift(number, matrix, sought),
