@@ -7,8 +7,8 @@ use super::model::Model;
 use super::overlay::Overlay;
 use super::panes::{Move, Scroll};
 use super::price::Tag;
-use crate::report::identifier::Sha256;
 use crate::report::Purge;
+use crate::report::identifier::Sha256;
 use crate::request::Request;
 use jiff::Timestamp;
 
