@@ -80,7 +80,7 @@ impl Search {
             let setup = setup(common)?;
             let reports = held(&setup.gate, &names)?;
             search_notes(&setup.gate, &names, &pattern, &mut print)?;
-            search_held(&reports, &pattern, &mut print)?;
+            search_held(reports, &pattern, &mut print)?;
         }
         if hits == 0 { Err(Failed::not_found("nothing that is held holds this").into()) } else { Ok(()) }
     }
@@ -147,7 +147,7 @@ fn search_notes(gate: &Gate, names: &[&String], pattern: &Pattern, print: &mut P
     hits.try_for_each(|(of, hit)| print(of, None, hit))
 }
 
-fn search_held(reports: &[Searched], pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
+fn search_held(reports: Vec<Searched>, pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
     let mut result = Ok(());
     every_report(reports, pattern, MOST_HITS, &mut |outcome| {
         result = outcome.found.map_err(anyhow::Error::from).and_then(|found| {
