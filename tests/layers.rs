@@ -14,14 +14,14 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("report", &["text"]),
     ("request", &["quota", "report", "text"]),
     ("service", &["clock", "files", "request", "report", "text"]),
-    ("store", &["report", "quota", "text"]),
+    ("store", &["files", "report", "quota", "text"]),
     ("gate", &["log", "service", "store", "request", "report", "quota", "text"]),
     ("app", &["export", "quota", "report", "request", "text"]),
     ("view", &["app", "quota", "report", "request", "text"]),
     ("export", &["report", "text"]),
     ("config", &["app", "files", "log", "quota", "service", "state", "view"]),
     ("demo", &[]),
-    ("runtime", &["app", "clock", "export", "gate", "quota", "report", "request", "service", "store", "text", "view"]),
+    ("runtime", &["app", "clock", "export", "gate", "quota", "report", "request", "store", "text", "view"]),
     (
         "cli",
         &[
