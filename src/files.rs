@@ -9,11 +9,43 @@ use std::path::Path;
 /// # Errors
 /// What the system said.
 pub fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
+    if folder.is_dir() || folder.as_os_str().is_empty() {
+        return Ok(());
+    }
+    folder.parent().map_or(Ok(()), make_folder)?;
+    match DirBuilder::new().create(folder) {
+        // Whatever the umask left of it: the owner's, and nobody else's.
+        Ok(()) => set_mode(folder, 0o700),
+        // Somebody was quicker.
+        Err(_) if folder.is_dir() => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Says who may do what with a file, where the system knows such modes.
+///
+/// # Errors
+/// What the system said.
+pub fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    {
+        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (path, mode);
+        Ok(())
+    }
+}
+
+/// Reads a file of text; one that is longer than `most` bytes is none.
+///
+/// # Errors
+/// What the system said; or that it is too long, or no UTF-8.
+pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    let mut text = String::new();
+    io::Read::read_to_string(&mut io::Read::take(File::open(path)?, most.saturating_add(1)), &mut text)?;
+    if text.len() as u64 > most { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(text) }
 }
 
 /// Makes a new file, and its folder; never over a file or link that is there.
@@ -32,6 +64,10 @@ pub fn append(path: &Path) -> io::Result<File> {
     if path.is_symlink() {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is a link, which is not followed"));
     }
+    // A pipe would be waited for, for ever.
+    if path.metadata().is_ok_and(|about| !about.is_file()) {
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is no file"));
+    }
     open(path, OpenOptions::new().append(true).create(true))
 }
 
@@ -39,7 +75,12 @@ fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     path.parent().map_or(Ok(()), make_folder)?;
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-    options.open(path)
+    let is_there = path.exists();
+    let file = options.open(path)?;
+    if !is_there {
+        set_mode(path, 0o600)?;
+    }
+    Ok(file)
 }
 
 /// Puts a file in the place of what is there, whole or not at all.
@@ -99,6 +140,10 @@ mod tests {
         assert!(make_new(&path).is_err());
         replace(&path, b"new").unwrap();
         assert_eq!((mode(&path), std::fs::read(&path).unwrap()), (0o600, b"new".to_vec()));
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(append(&pipe).is_err());
+        assert!(read_text(Path::new("/dev/zero"), 1000).is_err() && read_text(&path, 3).is_ok());
         let link = folder.path().join("link");
         symlink(&path, &link).unwrap();
         assert!(append(&link).is_err() && make_new(&link).is_err());

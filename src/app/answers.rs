@@ -52,7 +52,7 @@ impl Model {
         let chosen = self.chosen().filter(|chosen| chosen.identifier.as_ref() == Some(identifier));
         let (is_chosen, is_new) = (chosen.is_some(), chosen.is_some_and(|chosen| chosen.here().is_none()));
         let mut stops_batch = false;
-        let Some(entry) = self.list.as_mut().and_then(|list| list.entry_mut(identifier)) else { return effects };
+        let Some(entry) = self.entry_mut(identifier) else { return effects };
         match result {
             Ok(here) => {
                 let unkept = here.unkept.clone();
@@ -158,7 +158,8 @@ impl Model {
     pub(super) fn listed(&mut self, request: &Request, result: Result<HeldPage, Failure>) -> Vec<Effect> {
         let mut effects = self.ended(request);
         let Request::Behaviours { file, cursor, .. } = request else { return effects };
-        let Some(list) = self.list.as_mut().filter(|list| list.file() == Some(file)) else { return effects };
+        let (failure, is_shown) = (result.as_ref().err().cloned(), self.file() == Some(file));
+        let Some(list) = self.list_of_mut(file) else { return effects };
         match result {
             Ok(page) => {
                 let (entries, unkept) = (page.page.entries.len(), page.unkept.clone());
@@ -175,8 +176,10 @@ impl Model {
                 effects.extend(self.show_chosen());
                 self.settle();
             }
-            Err(failure) => self.list_failure = Some(failure),
+            Err(failure) if is_shown => self.list_failure = Some(failure),
+            Err(failure) => self.warn(format!("{} {}", failure.what, failure.cost)),
         }
+        effects.extend(self.listed_while_following(file, failure.as_ref()));
         effects
     }
 
@@ -217,8 +220,13 @@ impl Model {
     }
 
     pub(super) fn recalled(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) -> Vec<Effect> {
-        let Some(list) = self.list.as_mut().filter(|list| list.file() == Some(file)) else { return Vec::new() };
+        let is_shown = self.file() == Some(file);
+        let Some(list) = self.list_of_mut(file) else { return Vec::new() };
         list.take_recalled(pages, reports);
+        if !is_shown {
+            return Vec::new();
+        }
+        let Some(list) = &self.list else { return Vec::new() };
         let is_new = list.since.is_none();
         self.settle();
         if is_new && std::mem::take(&mut self.lists_at_once) {
@@ -232,7 +240,7 @@ impl Model {
     }
 
     pub(super) fn indexed(&mut self, opening: Opening, batch: Batch) -> Vec<Effect> {
-        let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) else { return Vec::new() };
+        let Some(open) = self.opened_mut(opening) else { return Vec::new() };
         open.absorb(batch);
         let index = &open.report.index;
         let (is_complete, is_json, is_cut) = (index.is_complete, index.is_json, index.is_cut);
@@ -274,7 +282,7 @@ impl Model {
 
     /// The indicators of a report are there, and are shown unless the analyst has gone elsewhere.
     pub(super) fn indicated(&mut self, opening: Opening, result: Result<Indicators, String>) -> Vec<Effect> {
-        let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) else { return Vec::new() };
+        let Some(open) = self.opened_mut(opening) else { return Vec::new() };
         match result {
             Ok(found) => open.indicators = Some(Arc::new(found)),
             Err(why) => {
@@ -287,7 +295,7 @@ impl Model {
 
     /// Whether a report has any attribute that a behaviour report has.
     pub(super) fn is_behaviour(&mut self, opening: Opening) -> bool {
-        let open = self.list.as_mut().and_then(|list| list.opened_mut(opening));
+        let open = self.opened_mut(opening);
         let is_known = |section: &Section| section.attribute.is_some_and(|known| !["id", "type"].contains(&known.name));
         open.is_some_and(|open| open.report.index.sections.iter().any(is_known))
     }

@@ -4,9 +4,9 @@
 
 use crate::report::identifier::{FileHash, Identifier};
 use crate::request::Request;
-use crate::text::Untrusted;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// A question that is typed in full.
@@ -101,11 +101,13 @@ fn hashes(typed: &str) -> Result<Vec<FileHash>, String> {
     }
     let number =
         |(at, word): (usize, &&str)| hash(word).map_err(|_| format!("number {} is no MD5, SHA-1 or SHA-256", at + 1));
-    words.iter().enumerate().map(number).collect()
+    // Whatever their order, and however often each is named, it is one question with one price.
+    let found = words.iter().enumerate().map(number).collect::<Result<BTreeSet<_>, _>>()?;
+    Ok(found.into_iter().collect())
 }
 
 fn identifier(typed: &str) -> Result<Identifier, String> {
-    Identifier::new(Untrusted::from(typed.trim())).ok_or_else(|| "no identifier yet".to_owned())
+    Identifier::typed(typed.trim()).ok_or_else(|| "no identifier yet".to_owned())
 }
 
 fn path(typed: &str) -> Result<PathBuf, String> {
@@ -130,6 +132,7 @@ mod tests {
         assert!(
             matches!(make("v2-file-report", &format!("{a}, {b}\n")), Ok(Request::V2Reports { files }) if files.len() == 2)
         );
+        assert_eq!(make("v2-file-report", &format!("{a} {b} {a}")), make("v2-file-report", &format!("{b} {a}")));
         assert_eq!(make("v2-file-report", &format!("{a} x")), Err("number 2 is no MD5, SHA-1 or SHA-256".to_owned()));
         assert!(make("v3-analysis", "..").is_err() && make("v2-file-scan", " ").is_err());
         assert!(matches!(make("v3-usage", ""), Ok(Request::Usage { .. })));

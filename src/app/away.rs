@@ -45,7 +45,7 @@ impl Model {
             Some(Overlay::Indicators(list)) => list.chosen().map(|chosen| chosen.defanged().to_string()),
             _ => None,
         };
-        let line = line.unwrap_or_else(|| text.visible().disarmed().to_string());
+        let line = line.unwrap_or_else(|| export::harmless(self.focused().unwrap_or(Pane::Other), &text).into());
         self.copy(what, line.into_bytes())
     }
 
@@ -175,7 +175,8 @@ impl Model {
 
     /// A row as the pane shows it, in one line without teeth.
     fn line(&self, place: Place) -> Option<String> {
-        Some(export::line(&self.open()?.report.row(place.section, place.row)))
+        let pane = self.focused().unwrap_or(Pane::Other);
+        Some(export::line(pane, &self.open()?.report.row(place.section, place.row)))
     }
 
     /// Looks for indicators in the report that is open.

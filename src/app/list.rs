@@ -215,6 +215,12 @@ impl List {
         others.filter_map(|(_, entry)| entry.open.take_if(is_unfinished)).count() > 0
     }
 
+    /// Closes reports that nobody goes on reading: their panes begin anew when they are looked at again.
+    pub(super) fn close_unfinished(&mut self) {
+        let is_unfinished = |open: &mut OpenReport| open.unreadable.is_none() && !open.report.index.is_complete;
+        self.entries.iter_mut().for_each(|entry| drop(entry.open.take_if(is_unfinished)));
+    }
+
     /// The sandbox of this identifier.
     pub fn entry_mut(&mut self, identifier: &Identifier) -> Option<&mut Entry> {
         self.entries.iter_mut().find(|entry| entry.identifier.as_ref() == Some(identifier))

@@ -108,7 +108,7 @@ impl Model {
     pub(super) fn judged(&mut self, opening: Opening, marks: Marks) -> Vec<Effect> {
         let hide = self.hides_noise;
         let focused = self.focused();
-        if let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) {
+        if let Some(open) = self.opened_mut(opening) {
             open.arrange(marks.order(), focused);
             open.marks = Some(Arc::new(marks));
             if hide {

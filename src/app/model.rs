@@ -2,7 +2,9 @@
 
 use super::batch::Batch;
 use super::compare::Compare;
+use super::files::Files;
 use super::finder::Finder;
+use super::follow::{Follow, Pace};
 use super::keymap::Keymap;
 use super::layout::{Layout, Size, Sizes, View};
 use super::list::{Entry, List, OpenReport, Origin};
@@ -43,12 +45,22 @@ pub struct Model {
     pub behind: Vec<Overlay>,
     /// What has been typed of a hash.
     pub typed: String,
+    /// Files whose hashes were pasted together; the first of them is what is typed.
+    pub(super) pasted: Vec<Sha256>,
     /// Files that were opened before.
     pub recent: Vec<Recent>,
     /// Cursor among them.
     pub recent_scroll: Scroll,
-    /// The sandboxes of the file that is open.
+    /// The sandboxes of the file that is shown.
     pub list: Option<List>,
+    /// The files that are open beside it.
+    pub files: Files,
+    /// Scans that are followed.
+    pub follows: Vec<Follow>,
+    /// How a scan is followed.
+    pub pace: Pace,
+    /// Scans that are known, by their file.
+    pub(super) scans: BTreeMap<Sha256, Identifier>,
     /// What was written of its reports.
     pub notes: FileNotes,
     /// Where the focus is among list and panes.
@@ -134,6 +146,10 @@ pub struct Service {
     pub is_offline: bool,
     /// What its lists are asked to bring along.
     pub listing: Listing,
+    /// The largest file that goes along with one call, in bytes.
+    pub upload_direct: u64,
+    /// The largest file that is uploaded at all, in bytes.
+    pub upload_largest: u64,
 }
 
 impl Service {
@@ -204,9 +220,14 @@ impl Model {
             overlay: None,
             behind: Vec::new(),
             typed: String::new(),
+            pasted: Vec::new(),
             recent: Vec::new(),
             recent_scroll: Scroll::default(),
             list: None,
+            files: Files::default(),
+            follows: Vec::new(),
+            pace: Pace::default(),
+            scans: BTreeMap::new(),
             notes: FileNotes::default(),
             focus: Focus::List,
             group: 0,
@@ -285,7 +306,7 @@ impl Model {
     /// Whether the screen changes by itself as time passes.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
-        !self.under_way.is_empty() || self.batch.is_some()
+        !self.under_way.is_empty() || self.batch.is_some() || !self.follows.is_empty()
     }
 
     /// The file that is open, where it comes from the service.

@@ -15,6 +15,7 @@ use super::planner::Planner;
 use super::saving::SaveForm;
 use super::sheet::Sheet;
 use super::spots::Spots;
+use super::submit::{FIELDS, SubmitForm};
 
 /// What stands over the screen.
 #[derive(Debug)]
@@ -53,6 +54,8 @@ pub enum Overlay {
     Held(HeldScreen),
     /// An age in days is typed, to delete what is older.
     Age(String),
+    /// A file is submitted.
+    Submit(Box<SubmitForm>),
 }
 
 /// The movement from one row to another.
@@ -92,6 +95,7 @@ impl Overlay {
             // Its head takes rows that only the model knows.
             Self::Compare(_) => {}
             Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) | Self::Save(_) | Self::Note(_) | Self::Age(_) => {}
+            Self::Submit(_) => {}
         }
     }
 
@@ -108,6 +112,7 @@ impl Overlay {
             Self::Artefacts(list) => list.rows.len() + usize::from(list.failure.is_some()) * 3,
             Self::Save(form) if form.has_parts() => SMALL + 4,
             Self::Prompt(_) | Self::Confirm(_) | Self::Save(_) | Self::Note(_) | Self::Age(_) => SMALL,
+            Self::Submit(_) => FIELDS.len() + SMALL - 1,
         };
         let height = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2).min(content.height);
         Area { y: content.y + content.height - height, height, ..content }
@@ -160,7 +165,7 @@ impl Overlay {
             Self::Spots(_) | Self::OtherFile(_) | Self::Compare(_) | Self::Palette(_) | Self::Finder(_) => {}
             Self::Answer(_) | Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
             Self::Indicators(_) | Self::Artefacts(_) | Self::Save(_) => {}
-            Self::Held(_) | Self::Age(_) | Self::Note(_) => {}
+            Self::Held(_) | Self::Age(_) | Self::Note(_) | Self::Submit(_) => {}
         }
         self.go(Move::Up(0), room);
     }

@@ -8,6 +8,7 @@ use super::overlay::Overlay;
 use super::panes::{Move, Scroll};
 use super::price::Tag;
 use crate::report::Purge;
+use crate::report::identifier::Sha256;
 use crate::request::Request;
 use jiff::Timestamp;
 
@@ -290,6 +291,10 @@ pub enum Confirmed {
     NoNote,
     /// Nothing is sent: what is held is deleted.
     Purge(Purge),
+    /// The large file of the form behind it is sent.
+    Large,
+    /// A file is deleted at the service, in one way or another.
+    AtService(Sha256),
 }
 
 #[cfg(test)]

@@ -51,6 +51,8 @@ pub enum Place {
     Spots,
     /// The line that finds among them.
     SpotsLine,
+    /// The form of a file that is submitted.
+    Submit,
 }
 
 /// A set of places.
@@ -79,6 +81,7 @@ pub(super) const MATRIX_LINE: Places = Places::of(&[Place::MatrixLine]);
 pub(super) const OTHER_FILE: Places = Places::of(&[Place::OtherFile]);
 pub(super) const SPOTS: Places = Places::of(&[Place::Spots]);
 pub(super) const SPOTS_LINE: Places = Places::of(&[Place::SpotsLine]);
+pub(super) const SUBMIT: Places = Places::of(&[Place::Submit]);
 /// Where a filter can be taken away.
 pub(super) const FILTERED: Places = Places::of(&[Place::Pane, Place::Filter]);
 /// Where words are typed that are sought.
@@ -122,7 +125,7 @@ pub(super) const EVERYWHERE: Places = Places::of(&Place::ALL);
 
 impl Place {
     /// Every place.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Start,
         Self::List,
         Self::Pane,
@@ -145,6 +148,7 @@ impl Place {
         Self::OtherFile,
         Self::Spots,
         Self::SpotsLine,
+        Self::Submit,
     ];
 
     /// Where that is, in words that follow "it works".
@@ -173,6 +177,7 @@ impl Place {
             Self::OtherFile => "where another file is chosen",
             Self::Spots => "in a list of rows",
             Self::SpotsLine => "while it is typed what to find in a list of rows",
+            Self::Submit => "while a file is submitted",
         }
     }
 
@@ -190,7 +195,10 @@ impl Place {
     #[must_use]
     pub fn has_line(self) -> bool {
         let asks = matches!(self, Self::Question | Self::Planner | Self::Note | Self::Age | Self::Save);
-        asks || matches!(self, Self::Finder | Self::Filter | Self::Search | Self::MatrixLine | Self::SpotsLine)
+        asks || matches!(
+            self,
+            Self::Finder | Self::Filter | Self::Search | Self::MatrixLine | Self::SpotsLine | Self::Submit
+        )
     }
 }
 
@@ -260,6 +268,7 @@ impl Model {
             (Some(Overlay::OtherFile(_)), ..) => Place::OtherFile,
             (Some(Overlay::Spots(spots)), ..) if spots.is_typing => Place::SpotsLine,
             (Some(Overlay::Spots(_)), ..) => Place::Spots,
+            (Some(Overlay::Submit(_)), ..) => Place::Submit,
             (None, Screen::Start, _) => Place::Start,
             (None, Screen::File, Focus::List) => Place::List,
             (None, Screen::File, Focus::Pane(_)) if self.is_filtering() => Place::Filter,

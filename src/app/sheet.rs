@@ -46,6 +46,12 @@ impl Sheet {
         sheet
     }
 
+    /// A page of these rows, each a paragraph with its head.
+    pub(super) fn of(title: &str, rows: Vec<SheetRow>, columns: usize) -> Self {
+        let paragraphs = rows.into_iter().map(|SheetRow { head, text }| Paragraph { head, text });
+        Self::new(title, paragraphs.collect(), columns)
+    }
+
     /// Lays the sheet out again for another width.
     pub fn fit(&mut self, columns: usize) {
         if columns != self.columns {

@@ -9,6 +9,9 @@ use crate::request::Request;
 use clap::Args;
 use std::io::Read;
 
+/// The longest list of what is asked about that is taken, in bytes.
+const LONGEST_INPUT: u64 = 1 << 20;
+
 /// `behaview call`
 #[derive(Debug, Args)]
 #[command(after_help = names())]
@@ -52,8 +55,8 @@ impl Call {
         if self.spending.dry_run {
             return dry::print(&setup, vec![request], self.refresh, None, self.json);
         }
-        if let (Some(publishes), false) = (request.publishes(), self.yes) {
-            return Err(Failed::usage(format!("nothing was sent. {publishes} --yes sends it")).into());
+        if let (Some(why), false) = (request.warning(), self.yes) {
+            return Err(Failed::usage(format!("nothing was sent. {why} --yes sends it")).into());
         }
         let answer = runtime()?.block_on(get(&setup, &request, self.refresh))?;
         say_cost(&setup.gate)?;
@@ -76,7 +79,11 @@ impl Call {
             return Ok(self.input.join(" "));
         }
         let mut text = String::new();
-        std::io::stdin().lock().read_to_string(&mut text)?;
+        std::io::stdin().lock().take(LONGEST_INPUT + 1).read_to_string(&mut text)?;
+        if text.len() as u64 > LONGEST_INPUT {
+            let most = crate::text::bytes(LONGEST_INPUT);
+            return Err(Failed::usage(format!("standard input gives more than {most}, which names nothing")).into());
+        }
         Ok(text.trim().to_owned())
     }
 }

@@ -151,10 +151,15 @@ pub(super) fn piped(mut source: impl Read, name: &str, most_else: u64) -> anyhow
     Ok(bytes)
 }
 
-/// Whether bytes begin like a document.
+/// Whether bytes begin like a document: a bracket alone may be the first letter of an identifier.
 pub(super) fn is_json(bytes: &[u8]) -> bool {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'['))
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    let next = bytes.get(1..).unwrap_or_default().trim_ascii_start().first();
+    match bytes.first() {
+        Some(b'{') => matches!(next, None | Some(b'"' | b'}')),
+        Some(b'[') => matches!(next, None | Some(b'{' | b'[' | b'"' | b']' | b'0'..=b'9')),
+        _ => false,
+    }
 }
 
 fn reports(body: &Body) -> anyhow::Result<Vec<(Option<Identifier>, Here)>> {

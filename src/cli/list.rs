@@ -1,7 +1,7 @@
 //! `behaview list`: a file's sandboxes.
 
 use super::asking::{ask, runtime, say_cost};
-use super::document::Document;
+use super::document::{Document, is_document};
 use super::output::{print_json, print_lines, print_text};
 use super::subjects::{self, Subject, each};
 use super::table::Table;
@@ -15,6 +15,7 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::HashSet;
+use std::io::Write;
 use tokio::runtime::Runtime;
 
 const LIST_EXAMPLES: &str = "\
@@ -145,6 +146,10 @@ impl List {
             listed.more = cursor.is_some();
             // A service that brings nothing new goes in circles, and would be paid for ever.
             pages += 1;
+            if self.all && listed.more && pages == MOST_PAGES {
+                let words = "there are more pages than anybody reads, so the rest was not asked for";
+                let _ = writeln!(std::io::stderr(), "behaview: {pages} pages of {}: {words}", file.short());
+            }
             if !(self.all && listed.more && seen.len() > known && pages < MOST_PAGES) {
                 return Ok(());
             }
@@ -170,7 +175,7 @@ impl List {
             }
         }
         let remark = "Each further page costs the same; how many there are is known when the one before it is there.";
-        dry::print(setup, requests, self.refresh, is_open.then_some(remark), self.json)
+        dry::print(setup, requests, self.refresh, is_open.then(|| remark.to_owned()), self.json)
     }
 
     fn print(&self, listed: &Listed) -> anyhow::Result<()> {
@@ -180,15 +185,33 @@ impl List {
                 let line = serde_json::to_string(&Line { file: listed.file.as_deref(), sandbox })?;
                 print_lines(line.as_bytes())
             }),
-            // What would break the line is no identifier that could be read back.
-            ListFormat::Ids => listed
-                .sandboxes
-                .iter()
-                .filter(|sandbox| !sandbox.id.contains(char::is_control))
-                .try_for_each(|sandbox| print_lines(sandbox.id.as_bytes())),
+            ListFormat::Ids => print_ids(listed),
             ListFormat::Text => print_text(&columns(listed)),
         }
     }
+}
+
+/// Prints the identifiers that are read back as what they are, each on a line or as an argument, and names the others.
+fn print_ids(listed: &Listed) -> anyhow::Result<()> {
+    let (clear, odd): (Vec<_>, Vec<_>) =
+        listed.sandboxes.iter().map(|sandbox| &sandbox.id).partition(|id| is_clear(id));
+    for id in odd {
+        let id = Untrusted::from(id.as_str()).visible_cut(120);
+        let _ = writeln!(
+            std::io::stderr(),
+            "behaview: left out, because it would be read as something else: {id}; --format json has it"
+        );
+    }
+    clear.into_iter().try_for_each(|id| print_lines(id.as_bytes()))
+}
+
+/// Whether an identifier, on a line or as an argument, is read as nothing else: no remark, option, document or other identifier.
+fn is_clear(id: &str) -> bool {
+    !id.is_empty()
+        && id.trim() == id
+        && !id.starts_with(['#', '-', '[', '{'])
+        && !id.contains(|c: char| c.is_control() || c == char::REPLACEMENT_CHARACTER)
+        && !is_document(id)
 }
 
 /// What is to be listed.

@@ -81,8 +81,8 @@ impl Search {
             let setup = setup(common)?;
             let reports = held(&setup.gate, &names)?;
             search_notes(&setup.gate, &names, &pattern, &mut print)?;
-            search_held(&reports, &pattern, &mut print)?;
             searched += reports.len();
+            search_held(reports, &pattern, &mut print)?;
         }
         match (hits, searched) {
             (1.., _) => Ok(()),
@@ -123,7 +123,7 @@ fn held(gate: &Gate, names: &[&String]) -> anyhow::Result<Vec<Searched>> {
     }
     let mut reports = Vec::new();
     for name in names {
-        let found = match (Sha256::parse(name), Identifier::new(Untrusted::from(name.as_str()))) {
+        let found = match (Sha256::parse(name), Identifier::typed(name)) {
             (Some(file), _) => store.reports(profile, &file)?,
             (None, Some(identifier)) => store.report(profile, &identifier)?.into_iter().collect(),
             (None, None) => Vec::new(),
@@ -156,7 +156,7 @@ fn search_notes(gate: &Gate, names: &[&String], pattern: &Pattern, print: &mut P
     hits.try_for_each(|(of, hit)| print(of, None, hit))
 }
 
-fn search_held(reports: &[Searched], pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
+fn search_held(reports: Vec<Searched>, pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
     let mut result = Ok(());
     every_report(reports, pattern, MOST_HITS, &mut |outcome| {
         result = outcome.found.map_err(anyhow::Error::from).and_then(|found| {

@@ -80,6 +80,9 @@ fn write_all(grammar: clap::Command, folder: &Path) -> anyhow::Result<()> {
         let path = folder.join(format!("{}.1", command.get_display_name().unwrap_or(NAME)));
         let mut text = Vec::new();
         Page::new(command).render(&mut text)?;
+        if path.is_symlink() {
+            anyhow::bail!("{} is a link, which is not followed", path.display());
+        }
         std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
     }
     Ok(())

@@ -10,7 +10,6 @@ use crate::report::Body;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Kind, Raw};
 use crate::request::Request;
-use crate::text::Untrusted;
 use clap::{Args, ValueEnum};
 use std::cell::Cell;
 use std::io::Write;
@@ -109,7 +108,7 @@ pub(super) fn identifier(text: &str) -> anyhow::Result<Identifier> {
     if Sha256::parse(text).is_some() {
         return Err(Failed::usage("that is a file's hash; behaview list prints the identifiers of its reports").into());
     }
-    let identifier = Identifier::new(Untrusted::from(text));
+    let identifier = Identifier::typed(text);
     identifier.ok_or_else(|| Failed::usage("that is no sandbox identifier; behaview list prints them").into())
 }
 

@@ -93,6 +93,7 @@ mod tests {
     fn a_line_names_one_and_remarks_name_none() {
         let named: Vec<_> = lines("a b\r\n\n# no\n  c  \n").collect();
         assert_eq!(named, ["a b", "c"]);
-        assert!(is_json(b"\xef\xbb\xbf \n[") && !is_json(b"ab{") && !is_json(b""));
+        assert!(is_json(b"\xef\xbb\xbf \n[ {") && is_json(b"{\"") && is_json(b"["));
+        assert!(!is_json(b"ab{") && !is_json(b"") && !is_json(b"[evil\nx") && !is_json(b"{evil"));
     }
 }

@@ -85,7 +85,9 @@ pub(super) fn cell(text: &Visible) -> String {
 }
 
 pub(super) fn safe(text: &str) -> String {
-    if text.starts_with(FORMULA) || text.starts_with('\'') { format!("'{text}") } else { text.to_owned() }
+    // Some programs skip blanks before a formula.
+    let start = text.trim_start();
+    if start.starts_with(FORMULA) || start.starts_with('\'') { format!("'{text}") } else { text.to_owned() }
 }
 
 /// One line: every cell in quotes.

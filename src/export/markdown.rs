@@ -1,7 +1,7 @@
 //! Markdown for people: everything from the report stands in code spans, in which nothing is markup and nothing links.
 
 use super::noted::Noted;
-use super::{Job, Source, Summary, What, attribute, indicators};
+use super::{Job, Source, Summary, What, attribute, harmless, indicators};
 use crate::report::json::{Kind, Raw};
 use crate::report::records::{leaves, pointer};
 use crate::report::rows::Label;
@@ -51,11 +51,15 @@ fn write_head(source: &Source, report: &Report, noted: &Noted<'_>, out: &mut dyn
         writeln!(out, "- it stops in the middle: what came of it is here")?;
     }
     if let Some(whole) = noted.whole {
-        writeln!(out, "- note {}", value(&whole.text))?;
+        writeln!(out, "- note {}", value(Pane::Other, &whole.text))?;
     }
     for (item, lost) in &noted.lost {
-        let (attribute, item) = (code(item.attribute.visible().as_str()), value(&item.text));
-        writeln!(out, "- note {} on {attribute} {item}, which is not in this report any more", value(&lost.text))?;
+        let (attribute, item) = (code(item.attribute.visible().as_str()), value(Pane::Other, &item.text));
+        writeln!(
+            out,
+            "- note {} on {attribute} {item}, which is not in this report any more",
+            value(Pane::Other, &lost.text)
+        )?;
     }
     Ok(())
 }
@@ -68,7 +72,7 @@ fn write_rows(job: &Job<'_>, report: &Report, noted: &Noted<'_>, out: &mut dyn W
             writeln!(out, "\n## {} {}\n", title(pane), report.count(pane))?;
             last = Some(pane);
         }
-        write_row(report, place, noted.at(place), out)?;
+        write_row(report, pane, place, noted.at(place), out)?;
         rows += 1;
     }
     Ok(rows)
@@ -80,7 +84,7 @@ fn title(pane: Pane) -> String {
 }
 
 /// A row as an item of a list; of an object each leaf as an item below it.
-fn write_row(report: &Report, place: Place, noted: Option<&Note>, out: &mut dyn Write) -> io::Result<()> {
+fn write_row(report: &Report, pane: Pane, place: Place, noted: Option<&Note>, out: &mut dyn Write) -> io::Result<()> {
     let record = report.record(place)?;
     let (name, member) = attribute(report, place, &record);
     let label = match report.section(place.section).and_then(|section| section.attribute) {
@@ -97,21 +101,17 @@ fn write_row(report: &Report, place: Place, noted: Option<&Note>, out: &mut dyn 
     let member = member.map(|member| code(member.visible().as_str()) + " ").unwrap_or_default();
     let raw = Raw::new(&record.value);
     if matches!(raw.kind(), Kind::Text | Kind::Word) {
-        return writeln!(
-            out,
-            "{indent}- {level}{label}{member}{}{}",
-            value(&raw.text()),
-            noted.map(note).unwrap_or_default()
-        );
+        let (value, note) = (value(pane, &raw.text()), noted.map(note).unwrap_or_default());
+        return writeln!(out, "{indent}- {level}{label}{member}{value}{note}");
     }
-    let (lead, note) = (lead(raw), noted.map(note).unwrap_or_default());
+    let (lead, note) = (lead(pane, raw), noted.map(note).unwrap_or_default());
     writeln!(out, "{indent}- {level}{label}{member}{lead}{note}")?;
     let mut written = Ok(());
     leaves(&record.value, &mut |way, raw| {
         let way = pointer(way).visible();
         let name = if way.is_empty() { String::new() } else { code(way.as_str()) + " " };
         if written.is_ok() {
-            written = writeln!(out, "{indent}  - {name}{}", value(&raw.text()));
+            written = writeln!(out, "{indent}  - {name}{}", value(pane, &raw.text()));
         }
     });
     written
@@ -119,19 +119,19 @@ fn write_row(report: &Report, place: Place, noted: Option<&Note>, out: &mut dyn 
 
 /// A note behind what it is on.
 pub(super) fn note(note: &Note) -> String {
-    format!(" - note {}", value(&note.text))
+    format!(" - note {}", value(Pane::Other, &note.text))
 }
 
 /// What tells an object best in its first line: its name.
-fn lead(raw: Raw<'_>) -> String {
+fn lead(pane: Pane, raw: Raw<'_>) -> String {
     let named = ["name", "rule_title", "rule_msg", "path", "key", "hostname", "url"];
     let found = named.iter().find_map(|name| raw.member(name)).filter(|found| found.kind() == Kind::Text);
-    found.map_or_else(|| "record".to_owned(), |found| value(&found.text()))
+    found.map_or_else(|| "record".to_owned(), |found| value(pane, &found.text()))
 }
 
 /// A value, its addresses without their teeth: what reads Markdown is not all that a text is pasted into.
-fn value(text: &Untrusted) -> String {
-    code(text.visible().disarmed().as_str())
+fn value(pane: Pane, text: &Untrusted) -> String {
+    code(harmless(pane, text).as_str())
 }
 
 /// A code span: its fence is longer than any run of backticks inside.

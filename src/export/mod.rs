@@ -19,7 +19,7 @@ mod plain;
 mod stix;
 
 pub use json::rewritten;
-pub use plain::line;
+pub use plain::{harmless, line};
 
 use crate::report::note::Notes;
 use crate::report::records::Record;

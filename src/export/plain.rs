@@ -3,21 +3,29 @@
 use super::noted::Noted;
 use super::{Job, Summary, What, indicators};
 use crate::report::rows::{Label, Row};
-use crate::report::{Note, Piece};
+use crate::report::{Note, Pane, Piece};
+use crate::text::{Untrusted, Visible};
 use std::io::{self, Write};
 
 /// What stands before a note.
 const NOTE: &str = "note: ";
 
+/// A text of a pane without teeth: where hosts stand, a name is a host whatever it ends in.
+#[must_use]
+pub fn harmless(pane: Pane, text: &Untrusted) -> Visible {
+    let visible = text.visible();
+    if pane == Pane::Network { visible.disarmed_among_hosts() } else { visible.disarmed() }
+}
+
 /// A row as its pane shows it, in one line without teeth.
 #[must_use]
-pub fn line(row: &Row) -> String {
+pub fn line(pane: Pane, row: &Row) -> String {
     let label = match &row.label {
         Label::Known(word) => (*word).to_owned(),
         Label::Named(name) => name.visible().to_string(),
     };
     let pieces = row.pieces.iter().map(|piece| match piece {
-        Piece::Value(text) | Piece::Detail(text) => text.visible().disarmed().to_string(),
+        Piece::Value(text) | Piece::Detail(text) => harmless(pane, text).to_string(),
         Piece::Own(words) => words.to_string(),
     });
     let gap = if label.is_empty() { "" } else { " " };
@@ -45,10 +53,10 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
             let item = format!("{} {}", item.attribute.visible(), item.text.visible().disarmed());
             writeln!(out, "{}  (on {item}, which is not in this report any more)", words(note))?;
         }
-        for (_, place) in job.places(&report) {
+        for (pane, place) in job.places(&report) {
             job.go_on()?;
             let note = noted.at(place).map(|note| format!("  ({})", words(note))).unwrap_or_default();
-            writeln!(out, "{}{note}", line(&report.row(place.section, place.row)))?;
+            writeln!(out, "{}{note}", line(pane, &report.row(place.section, place.row)))?;
             summary.rows += 1;
         }
     }

@@ -30,6 +30,8 @@ struct Grower<'a> {
     /// Bytes that are not written down yet, and where they begin: at a block's first byte.
     gathered: Vec<u8>,
     from: u64,
+    /// Bytes that are written down: whether another program has gone on with it is told by them.
+    here: u64,
     total: Option<u64>,
     progress: Progress<'a>,
 }
@@ -53,7 +55,8 @@ impl Gate {
         };
         let (id, length) = (kept.id, kept.body.len());
         let (store, from) = (Arc::clone(self.store()), length - gathered.len() as u64);
-        let mut grower = Grower { store, artefact, id, kept, at: 0, gathered, from, total: None, progress };
+        let here = length;
+        let mut grower = Grower { store, artefact, id, kept, at: 0, gathered, from, here, total: None, progress };
         let fetched = tokio::select! {
             biased;
             () = given_up.notified() => Err(ServiceError::GivenUp),
@@ -62,12 +65,12 @@ impl Gate {
         // What came of a lost answer is kept all the same.
         let written = grower.write_down(true).await;
         let fetched = fetched.and_then(|is_sure| written.map(|()| is_sure)).and_then(|is_sure| grower.judge(is_sure));
-        let received = self.now();
+        let (received, here) = (self.now(), grower.here);
         self.work(move |store| match fetched {
-            Ok(()) => match store.grown(id, received).and_then(|()| store.answer(&profile, &key)) {
+            Ok(()) => match store.grown(id, here, received).and_then(|()| store.answer(&profile, &key)) {
                 Ok(Some(held)) => Ok(Answer { received, body: held.body, unkept: None }),
                 Ok(None) => Err(ServiceError::Unkept("it is not in the store".to_owned())),
-                Err(error) => Err(ServiceError::Unkept(error.to_string())),
+                Err(error) => Err(unkept(&error)),
             },
             Err(error) => {
                 if matches!(error, ServiceError::Unusable(_)) {
@@ -78,6 +81,14 @@ impl Gate {
             }
         })
         .await
+    }
+}
+
+/// Why what came could not be put away: another program may have been quicker.
+fn unkept(error: &StoreError) -> ServiceError {
+    match error {
+        StoreError::Elsewhere => ServiceError::Lost(error.to_string()),
+        _ => ServiceError::Unkept(error.to_string()),
     }
 }
 
@@ -141,11 +152,11 @@ impl Grower<'_> {
         if bytes.is_empty() {
             return Ok(());
         }
-        let (store, id, from) = (Arc::clone(&self.store), self.id, self.from);
-        let written = tokio::task::spawn_blocking(move || store.grow(id, from, &bytes)).await;
+        let (store, id, here, from) = (Arc::clone(&self.store), self.id, self.here, self.from);
+        let written = tokio::task::spawn_blocking(move || store.grow(id, here, from, &bytes)).await;
         self.from += length as u64;
-        let unkept = |why: String| ServiceError::Unkept(why);
-        written.map_err(|error| unkept(error.to_string()))?.map_err(|error| unkept(error.to_string()))
+        self.here = self.from;
+        written.map_err(|error| ServiceError::Unkept(error.to_string()))?.map_err(|error| unkept(&error))
     }
 }
 

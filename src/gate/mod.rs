@@ -4,11 +4,13 @@
 //! held? ── yes ──> the answer, for nothing
 //!   └─ no ─> in the budget? ─> reserve in the ledger ─> send, once ─> keep the raw bytes ─> settle ─> read them ─> hand over
 //! ```
-//! The ledger is written before the request leaves, and the bytes are kept before anything reads them: a killed program
-//! cannot hide a cost, and a mistake in reading cannot cost a second call. What the free quota details say is written down too,
+//! The ledger is written before the request leaves, and the bytes are kept before anything relies on them: a killed program
+//! cannot hide a cost, and a mistake in reading cannot cost a second call. The rows of a report are found while it comes, to be
+//! looked at, on a thread whose end ends nothing else. What the free quota details say is written down too,
 //! and settles what the answers could not.
 
 mod arriving;
+mod cost;
 mod growing;
 pub mod import;
 mod looks;
@@ -21,15 +23,17 @@ use crate::report::Body;
 use crate::request::{Quote, Request};
 use crate::service::Client;
 use crate::service::error::ServiceError;
-use crate::store::{Entry, HeldAnswer, Keep, LedgerId, Reserved, Settlement, Store, StoreError};
+use crate::store::{BEAT, Entry, HeldAnswer, Keep, LedgerId, Reserved, Settlement, Store, StoreError};
 use jiff::Timestamp;
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 use arriving::Gathered;
 pub use arriving::{Received, Rows};
+pub use cost::Cost;
 
 /// Asks the service, and remembers what was asked, what it cost and what came.
 pub struct Gate {
@@ -40,6 +44,7 @@ pub struct Gate {
     budget: Budget,
     is_offline: bool,
     log: Log,
+    beat: Duration,
     under_way: Mutex<HashMap<Request, Arc<Notify>>>,
 }
 
@@ -107,27 +112,6 @@ impl GateError {
     }
 }
 
-/// What a call that failed counts as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cost {
-    /// Nothing was charged.
-    Nothing,
-    /// It may have been charged, at most this many units; none where no limit is known.
-    Perhaps(Option<u64>),
-}
-
-impl std::fmt::Display for Cost {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Nothing => f.write_str("It cost nothing."),
-            Self::Perhaps(Some(units)) => {
-                write!(f, "It may have cost {units}; the ledger counts it until the service's counters say otherwise.")
-            }
-            Self::Perhaps(None) => f.write_str("It may have been charged."),
-        }
-    }
-}
-
 /// Forgets that a request is under way, however its future ends.
 struct UnderWay<'a> {
     gate: &'a Gate,
@@ -153,6 +137,7 @@ impl Gate {
             budget: Budget::default(),
             is_offline: false,
             log: Log::default(),
+            beat: BEAT,
             under_way: Mutex::default(),
         }
     }
@@ -173,6 +158,12 @@ impl Gate {
     #[must_use]
     pub fn with_log(self, log: Log) -> Self {
         Self { log, ..self }
+    }
+
+    /// The same gate, which says more or less often that a call is under way.
+    #[must_use]
+    pub fn with_beat(self, beat: Duration) -> Self {
+        Self { beat, ..self }
     }
 
     /// Where calls are logged.
@@ -337,15 +328,34 @@ impl Gate {
         }
         let look = if *request == Request::Quotas { self.begin_look().await } else { None };
         let given_up = &under_way.given_up;
-        let taken = match request {
-            Request::Artefact { artefact, .. } => self.download(request, *artefact, progress, given_up).await?,
-            _ => self.send(request, look, progress, given_up).await?,
+        let answer = async {
+            match request {
+                Request::Artefact { artefact, .. } => self.download(request, *artefact, progress, given_up).await,
+                _ => self.send(request, look, progress, given_up).await,
+            }
+        };
+        let taken = tokio::select! {
+            biased;
+            taken = answer => taken?,
+            never = self.beat(entry) => match never {},
         };
         let settled = price.settle(reading::outcome(request, &taken));
         if let Some(entry) = entry {
             self.settle(entry, settled, &taken).await;
         }
-        taken.map_err(|error| GateError::Service { error, cost: cost(settled), line: None })
+        taken.map_err(|error| GateError::Service { error, cost: Cost::of(settled), line: None })
+    }
+
+    /// Says again and again that a call is under way, as long as somebody waits for it: an answer may take its time, and no
+    /// other program is to ask the same meanwhile.
+    async fn beat(&self, entry: Option<LedgerId>) -> Infallible {
+        let Some(entry) = entry else { return std::future::pending().await };
+        loop {
+            tokio::time::sleep(self.beat).await;
+            let now = (self.clock)();
+            // The next one may be written; without any, another program waits no longer than it would for a killed one.
+            let _ = self.work(move |store| store.still_under_way(entry, now)).await;
+        }
     }
 
     /// Ends the wait for an answer that is under way; what was sent may have been charged, and counts so.
@@ -428,7 +438,7 @@ impl Gate {
     ) -> Result<Result<Answer, ServiceError>, GateError> {
         let (profile, request) = (self.profile().to_owned(), request.clone());
         self.work(move |store| match request.holding_key() {
-            None => Ok(Answer { received, body, unkept: None }),
+            None => reading::check(&request, &body).map(|()| Answer { received, body, unkept: None }),
             Some(key) => match store.keep(&profile, &key, received, &body) {
                 Ok(id) => reading::read_kept(store, &profile, &request, id, received, Gathered { body, index }),
                 Err(error) => {
@@ -444,13 +454,5 @@ impl Gate {
     async fn work<T: Send + 'static>(&self, work: impl FnOnce(&Store) -> T + Send + 'static) -> Result<T, GateError> {
         let store = Arc::clone(&self.store);
         tokio::task::spawn_blocking(move || work(&store)).await.map_err(|error| GateError::bug(&error))
-    }
-}
-
-fn cost(settled: Settled) -> Cost {
-    match settled {
-        Settled::Exactly(0) => Cost::Nothing,
-        Settled::Exactly(units) | Settled::AtMost(units) => Cost::Perhaps(Some(units)),
-        Settled::Open => Cost::Perhaps(None),
     }
 }

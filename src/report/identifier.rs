@@ -63,6 +63,16 @@ fn split_when(bytes: &[u8]) -> (&[u8], Option<i64>) {
     found.map_or((bytes, None), |(name, when)| (name, Some(when)))
 }
 
+impl Identifier {
+    /// An identifier as somebody typed it: the hash that it begins with may be written in capitals.
+    #[must_use]
+    pub fn typed(text: &str) -> Option<Self> {
+        let split = text.split_at_checked(Sha256::LENGTH).and_then(|(hash, rest)| Some((Sha256::parse(hash)?, rest)));
+        let text = split.map_or_else(|| text.to_owned(), |(hash, rest)| format!("{hash}{rest}"));
+        Self::new(Untrusted::from(text))
+    }
+}
+
 /// A file's SHA-256, in lower case: the only hash that private endpoints take.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Sha256(String);

@@ -9,6 +9,9 @@ use crate::text::Untrusted;
 /// The most entries that one page is read for: a service sends tens.
 const MOST_ENTRIES: usize = 100_000;
 
+/// The most attributes that get a section each: a report has about a hundred. What comes after them is a row each, shown raw.
+const MOST_SECTIONS: usize = 1_024;
+
 /// Where in the document an open container stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -216,7 +219,7 @@ impl Layout {
 
     fn open_section(&mut self, at: u32, object: Option<bool>) -> Place {
         let attribute = Attribute::named(&self.name);
-        if attribute.is_none() && object.is_none() {
+        if attribute.is_none() && object.is_none() || self.taken + self.found.sections.len() >= MOST_SECTIONS {
             return self.push_loose();
         }
         let is_tree = attribute.is_some_and(|found| found.shape == Shape::ProcessTree);
@@ -235,7 +238,7 @@ impl Layout {
         place
     }
 
-    /// Single values that nobody has named share a section, a row each: a million of them cost no more than a million rows.
+    /// Single values that nobody has named, and what comes past the most sections, share a section, a row each: a million of them cost no more than a million rows.
     fn push_loose(&mut self) -> Place {
         if self.found.sections.last().is_none_or(|last| last.form != Form::Loose) {
             self.found.sections.push(Section::new(Untrusted::default(), None, Form::Loose));

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use std::io;
 
 /// Changes when the same bytes would be indexed or written otherwise.
-const EDITION: u8 = 1;
+const EDITION: u8 = 2;
 
 /// Bodies below this many bytes are indexed sooner than an index of them is looked up.
 const WORTH_KEEPING: u64 = 64 * 1024;

@@ -6,9 +6,16 @@ use super::rows::Report;
 use super::values::{member_length, split_member};
 use crate::text::Untrusted;
 use std::io;
+use std::ops::Range;
 
 /// How many bytes are read at first of a row whose end is not known.
 const FIRST_READ: u64 = 64 * 1024;
+
+/// How many bytes are read at first of what a process says after its children: nearly always it is a bracket.
+const FIRST_TAIL: u64 = 256;
+
+/// How much is read of a process that lists its children more than once.
+const MOST_AFTER_CHILDREN: u64 = 16 * 1024;
 
 /// A row's place in its report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -71,9 +78,15 @@ impl Report {
         if let Some(end) = end {
             return self.body.window(start..end);
         }
-        let mut length = FIRST_READ;
+        self.read_up_to(start..u64::MAX, FIRST_READ, is_enough)
+    }
+
+    /// As many bytes of a range as it takes until they are enough, beginning with `first` of them.
+    fn read_up_to(&self, range: Range<u64>, first: u64, is_enough: impl Fn(&[u8]) -> bool) -> io::Result<Vec<u8>> {
+        let mut length = first;
         loop {
-            let bytes = self.body.window(start..start.saturating_add(length))?;
+            let end = range.start.saturating_add(length).min(range.end);
+            let bytes = self.body.window(range.start..end)?;
             if (bytes.len() as u64) < length || is_enough(&bytes) {
                 return Ok(bytes);
             }
@@ -94,10 +107,14 @@ impl Report {
         let tail = section.tail(row).map(u64::from);
         if let Some(tail) = tail.filter(|_| has_tail) {
             let opened = |bytes: &[u8]| [b"{", bytes].concat();
-            let mut rest = opened(&self.read(tail, end_after(tail), |bytes| closes(&opened(bytes)))?);
+            // What encloses this process ends behind it, and may do so at great length.
+            let is_whole = |bytes: &[u8]| closes(&opened(bytes));
+            let end = end_after(tail).unwrap_or(u64::MAX);
+            let mut rest = opened(&self.read_up_to(tail..end, FIRST_TAIL, is_whole)?);
             if !closes(&rest) {
                 // Another list of children stands there: what follows it belongs to this process as well.
-                rest = opened(&self.read(tail, None, |bytes| closes(&opened(bytes)))?);
+                rest =
+                    opened(&self.read_up_to(tail..tail.saturating_add(MOST_AFTER_CHILDREN), FIRST_TAIL, is_whole)?);
             }
             push_own(&rest, &mut value);
         }

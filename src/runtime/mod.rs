@@ -12,6 +12,8 @@
 mod background;
 pub mod clipboard;
 mod held;
+pub mod hidden;
+mod keyboard;
 mod notable;
 mod painter;
 mod performer;
@@ -20,10 +22,11 @@ pub mod recall;
 mod saver;
 pub mod search;
 mod signals;
+pub mod submission;
 mod terminal;
 
 pub use performer::{Backing, Performer};
-pub use signals::Signals;
+pub use signals::{Signals, survive_file_limit};
 pub use terminal::{Display, Unattended, attended, run, tame_panics, terminal_size};
 
 use crate::app::away::Copied;

@@ -12,7 +12,7 @@ use crate::text::{self, Untrusted};
 use crate::view::plain;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::time::Duration;
 
 /// A page: as many rows as are read at once.
@@ -20,6 +20,12 @@ const PAGE: Size = Size { width: 400, height: 26 };
 
 /// How long nothing is said while something is under way.
 const SILENCE: Duration = Duration::from_secs(3);
+
+/// The longest line that is taken, in bytes.
+const LONGEST_LINE: u64 = 64 * 1024;
+
+/// The most bytes of a longer line that are passed over: what sends more is no keyboard.
+const MOST_PASSED_OVER: u64 = 64 << 20;
 
 /// What is asked and answered in lines.
 struct Dialogue<I, O> {
@@ -43,7 +49,11 @@ pub(super) fn run(mut model: Model, backing: Backing, first: Vec<Effect>, signal
     session.begin(first);
     let (input, output) = (io::stdin().lock(), io::stdout().lock());
     let mut dialogue = Dialogue { session, input, output, balances: String::new() };
-    let exit = dialogue.run()?;
+    let exit = match dialogue.run() {
+        // Whoever read along has heard enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
+        ended => ended?,
+    };
     let remembered = dialogue.session.model_mut().remember();
     Ok(Ended { exit: ending.signal().map_or(exit, Exit::Signal), remembered })
 }
@@ -73,6 +83,8 @@ impl<I: BufRead, O: Write> Dialogue<I, O> {
             "behaview in lines. Type a command's name, a key, or a row's number; help lists what applies; quit ends.",
         )?;
         loop {
+            // What waits for its time is done between two lines: nothing else passes the time here.
+            self.session.take(Message::Tick);
             self.wait()?;
             if let Some(exit) = self.session.exit() {
                 return Ok(exit);
@@ -124,8 +136,33 @@ impl<I: BufRead, O: Write> Dialogue<I, O> {
     fn ask(&mut self, prompt: &str) -> io::Result<Option<String>> {
         write!(self.output, "{prompt}")?;
         self.output.flush()?;
-        let mut line = String::new();
-        Ok((self.input.read_line(&mut line)? > 0).then_some(line))
+        let mut line = Vec::new();
+        self.input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)?;
+        if line.len() as u64 == LONGEST_LINE && !line.ends_with(b"\n") {
+            return self.pass_over();
+        }
+        // What is no UTF-8 names nothing, and is said to.
+        Ok((!line.is_empty()).then(|| String::from_utf8_lossy(&line).into_owned()))
+    }
+
+    /// Reads the rest of a line that is too long to be one; none where it has no end.
+    fn pass_over(&mut self) -> io::Result<Option<String>> {
+        let mut left = MOST_PASSED_OVER;
+        while left > 0 {
+            let piece = self.input.fill_buf()?;
+            let end = piece.iter().position(|byte| *byte == b'\n');
+            let length = end.map_or(piece.len(), |end| end + 1);
+            self.input.consume(length);
+            if end.is_some() {
+                self.say(&format!("That line is longer than {}, and was left out.", text::bytes(LONGEST_LINE)))?;
+                return self.ask("> ");
+            }
+            if length == 0 {
+                break;
+            }
+            left = left.saturating_sub(length as u64);
+        }
+        Ok(None)
     }
 
     fn take(&mut self, line: &str) -> io::Result<()> {

@@ -1,6 +1,8 @@
 //! What the system asks of the program: to end, to make way for the shell, to come back.
 
 use crate::app::Message;
+#[cfg(unix)]
+use crate::app::Size;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -16,6 +18,36 @@ const STUCK: Duration = Duration::from_millis(300);
 
 /// The signal that says that the terminal is gone.
 const HANG_UP: u8 = 1;
+
+/// Signals that say something to a program that goes on.
+#[cfg(unix)]
+const HEARD: &[i32] = {
+    use signal_hook::consts::{SIGCONT, SIGTSTP, SIGWINCH};
+    &[SIGTSTP, SIGCONT, SIGWINCH]
+};
+
+/// Signals by which a system, a job manager or somebody else ends a program that does not listen: what is taken over is given
+/// back before. The others say that the program itself is broken, or cannot be caught.
+#[cfg(unix)]
+const ENDINGS: &[i32] = {
+    use signal_hook::consts::{
+        SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGTRAP, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU,
+    };
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        use signal_hook::consts::{SIGIO, SIGSYS};
+        const SIGSTKFLT: i32 = 16;
+        const SIGPWR: i32 = 30;
+        &[
+            SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGTRAP, SIGABRT,
+            SIGSYS, SIGIO, SIGPWR, SIGSTKFLT,
+        ]
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    {
+        &[SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGTRAP, SIGABRT]
+    }
+};
 
 /// The signals of the system, listened for from the moment this is made: until the loop runs they wait.
 pub struct Signals {
@@ -49,6 +81,17 @@ pub(super) struct Ending {
     last: Arc<Last>,
 }
 
+/// From now on a write past the largest file that the system allows fails like any other, instead of ending the program
+/// without a word.
+///
+/// # Errors
+/// When the system refuses.
+pub fn survive_file_limit() -> io::Result<()> {
+    #[cfg(unix)]
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
+    Ok(())
+}
+
 impl Signals {
     /// Listens from now on.
     ///
@@ -57,10 +100,7 @@ impl Signals {
     pub fn listen() -> io::Result<Self> {
         Ok(Self {
             #[cfg(unix)]
-            heard: {
-                use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
-                signal_hook::iterator::Signals::new([SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT])?
-            },
+            heard: { signal_hook::iterator::Signals::new(HEARD.iter().chain(ENDINGS))? },
             ending: Arc::default(),
         })
     }
@@ -84,7 +124,7 @@ impl Signals {
 
 #[cfg(unix)]
 fn tell_of(mut heard: signal_hook::iterator::Signals, ending: Ending, stops: Stops) -> io::Result<()> {
-    use signal_hook::consts::{SIGCONT, SIGTSTP};
+    use signal_hook::consts::{SIGCONT, SIGTSTP, SIGWINCH};
     let listen = move || {
         for signal in heard.forever() {
             match signal {
@@ -92,6 +132,8 @@ fn tell_of(mut heard: signal_hook::iterator::Signals, ending: Ending, stops: Sto
                 SIGTSTP if has_shell() => stop(),
                 SIGTSTP => {}
                 SIGCONT => ending.send(Message::Resumed),
+                SIGWINCH if stops == Stops::Aside => ending.send_size(),
+                SIGWINCH => {}
                 number => ending.of_signal(u8::try_from(number).unwrap_or(HANG_UP)),
             }
         }
@@ -103,6 +145,14 @@ impl Ending {
     /// A loop that has ended needs no message.
     fn send(&self, message: Message) {
         let _ = self.outbox.send(message);
+    }
+
+    /// A terminal that does not say its size is asked again before the next frame.
+    #[cfg(unix)]
+    fn send_size(&self) {
+        if let Ok((width, height)) = crossterm::terminal::size() {
+            self.send(Message::Resize(Size { width, height }));
+        }
     }
 
     /// The terminal is gone.

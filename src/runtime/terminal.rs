@@ -1,19 +1,15 @@
 //! The real terminal: taken over, listened to, and given back however the program ends.
 
-use super::background::{self, Answer};
+use super::background;
 use super::clipboard::Way;
+use super::keyboard::{Input, Keyboard};
 use super::painter::Painter;
 use super::signals::{self, Ending, Signals, Stops};
 use super::{Backing, Ended, Exit, Session, Turn};
-use crate::app::key::Named;
-use crate::app::pointer::{Does, Pointer};
-use crate::app::{Effect, Key, Message, Model, Size};
+use crate::app::{Effect, Message, Model, Size};
 use crate::text::Untrusted;
 use crate::view::{Depth, Look, Theme};
-use crossterm::event::{
-    self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event, KeyCode,
-    KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
-};
+use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use crossterm::{cursor, execute};
 use ratatui::Terminal;
@@ -22,7 +18,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
-use std::time::Duration;
+use std::time::Instant;
 
 /// There is no terminal to draw on.
 #[derive(Debug, thiserror::Error)]
@@ -109,6 +105,21 @@ impl Drop for TakenOver {
     }
 }
 
+/// A terminal that hands keys over as they are pressed, and shows none of them; until this is dropped.
+pub(super) struct Raw;
+
+impl Raw {
+    pub(super) fn now() -> io::Result<Self> {
+        enable_raw_mode().map(|()| Self)
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        let _ = disable_raw_mode();
+    }
+}
+
 /// A terminal that is gone cannot be given back: there is nobody to tell.
 fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
@@ -139,16 +150,16 @@ pub fn run(
     let ending = signals.tell(session.outbox(), Stops::Aside)?;
     let takes_mouse = display.takes_mouse;
     let mut taken = TakenOver::now(takes_mouse)?;
+    let mut keyboard = Keyboard::open()?;
     let (look, is_asked) = display.look();
     session.set_look(look);
     session.begin(first);
     session.gather();
-    let mut answer = Answer::new(is_asked);
-    read_ahead(&mut session, &mut answer)?;
+    read_ahead(&mut session, &mut keyboard, is_asked)?;
     session.draw()?;
     // What was typed until now was no answer to what this frame shows.
-    read_ahead(&mut session, &mut answer)?;
-    listen(session.outbox(), session.frames(), answer, ending.clone())?;
+    read_ahead(&mut session, &mut keyboard, is_asked)?;
+    listen(session.outbox(), session.frames(), keyboard, is_asked, ending.clone())?;
     watch(ending.clone())?;
     let exit = loop {
         match session.run() {
@@ -171,31 +182,48 @@ pub fn run(
     Ok(Ended { exit: ending.signal().map_or(exit, Exit::Signal), remembered })
 }
 
+/// What came from the terminal, to the app, with the number of the last frame that was drawn by then. An answer says
+/// something only where there was a question.
+fn message(input: Input, frame: u64, is_asked: bool) -> Option<Message> {
+    match input {
+        Input::Answer(answer) => {
+            background::of_answer(&answer).filter(|_| is_asked).map(|is_light| Message::Background { is_light })
+        }
+        Input::Key(key) => Some(Message::Typed { key, frame }),
+        Input::Pointer(pointer) => Some(Message::Pointer(pointer)),
+        Input::Paste(text) => Some(Message::Paste(text)),
+        Input::Resize(size) => Some(Message::Resize(size)),
+    }
+}
+
 /// Takes in what has come before the keyboard is listened to: keys move and quit, but they are no answer to a price.
-fn read_ahead<B: Backend>(session: &mut Session<B>, answer: &mut Answer) -> io::Result<()>
+fn read_ahead<B: Backend>(session: &mut Session<B>, keyboard: &mut Keyboard, is_asked: bool) -> io::Result<()>
 where
     B::Error: Send + Sync + 'static,
 {
-    while event::poll(Duration::ZERO)? {
-        let message = message(event::read()?, 0);
-        for message in message.into_iter().flat_map(|message| answer.pass(message)) {
-            match message {
-                Message::Background { .. } => session.take(message),
-                // A loop that has ended needs no keys.
-                _ => drop(session.outbox().send(message)),
-            }
+    while let Some(input) = keyboard.next(Some(Instant::now()))? {
+        match message(input, 0, is_asked) {
+            Some(message @ Message::Background { .. }) => session.take(message),
+            // A loop that has ended needs no keys.
+            Some(message) => drop(session.outbox().send(message)),
+            None => {}
         }
     }
     Ok(())
 }
 
 /// Reads the keyboard on a thread of its own; it ends with the terminal.
-fn listen(outbox: Sender<Message>, frames: Arc<AtomicU64>, mut answer: Answer, ending: Ending) -> io::Result<()> {
+fn listen(
+    outbox: Sender<Message>,
+    frames: Arc<AtomicU64>,
+    mut keyboard: Keyboard,
+    is_asked: bool,
+    ending: Ending,
+) -> io::Result<()> {
     let read = move || {
-        while let Ok(event) = event::read() {
-            let message = message(event, frames.load(Ordering::SeqCst));
-            let mut messages = message.into_iter().flat_map(|message| answer.pass(message));
-            if messages.any(|message| outbox.send(message).is_err()) {
+        while let Ok(input) = keyboard.next(None) {
+            let message = input.and_then(|input| message(input, frames.load(Ordering::SeqCst), is_asked));
+            if message.is_some_and(|message| outbox.send(message).is_err()) {
                 return;
             }
         }
@@ -220,60 +248,6 @@ fn watch(ending: Ending) -> io::Result<()> {
 #[cfg(not(unix))]
 fn watch(_: Ending) -> io::Result<()> {
     Ok(())
-}
-
-/// What an event says; keys with the number of the last frame that was drawn when they were read.
-fn message(event: Event, frame: u64) -> Option<Message> {
-    match event {
-        Event::Key(event) if event.kind != KeyEventKind::Release => {
-            key(event.code, event.modifiers).map(|key| Message::Typed { key, frame })
-        }
-        Event::Mouse(event) => pointer(event).map(Message::Pointer),
-        Event::Paste(text) => Some(Message::Paste(text)),
-        Event::Resize(width, height) => Some(Message::Resize(Size { width, height })),
-        _ => None,
-    }
-}
-
-fn pointer(event: MouseEvent) -> Option<Pointer> {
-    let does = match event.kind {
-        MouseEventKind::Down(MouseButton::Left) => Does::Press,
-        MouseEventKind::Drag(MouseButton::Left) => Does::Drag,
-        MouseEventKind::Up(MouseButton::Left) => Does::Release,
-        MouseEventKind::ScrollUp => Does::Up,
-        MouseEventKind::ScrollDown => Does::Down,
-        _ => return None,
-    };
-    Some(Pointer { x: event.column, y: event.row, does })
-}
-
-fn key(code: KeyCode, modifiers: KeyModifiers) -> Option<Key> {
-    let named = match code {
-        KeyCode::Char(c) if modifiers.contains(KeyModifiers::CONTROL) => {
-            return Some(Key::Ctrl(c.to_ascii_lowercase()));
-        }
-        KeyCode::Char(c) if modifiers.contains(KeyModifiers::ALT) => return Some(Key::Alt(c)),
-        KeyCode::Char(_) if modifiers.contains(KeyModifiers::META) => return None,
-        KeyCode::Char(c) => return Some(Key::Char(c)),
-        KeyCode::F(number) => return Some(Key::F(number)),
-        KeyCode::Enter => Named::Enter,
-        KeyCode::Esc => Named::Esc,
-        KeyCode::Tab => Named::Tab,
-        KeyCode::BackTab => Named::BackTab,
-        KeyCode::Backspace => Named::Backspace,
-        KeyCode::Delete => Named::Delete,
-        KeyCode::Insert => Named::Insert,
-        KeyCode::Up => Named::Up,
-        KeyCode::Down => Named::Down,
-        KeyCode::Left => Named::Left,
-        KeyCode::Right => Named::Right,
-        KeyCode::Home => Named::Home,
-        KeyCode::End => Named::End,
-        KeyCode::PageUp => Named::PageUp,
-        KeyCode::PageDown => Named::PageDown,
-        _ => return None,
-    };
-    Some(Key::Named(named))
 }
 
 /// From now on a panic gives the terminal back first, and its words pass the escaper: they may quote a report.

@@ -2,13 +2,14 @@
 
 use super::database::Reach;
 use super::held::AnswerId;
+use super::seal;
 use crate::report::Body;
 use crate::report::body::{Bytes, KeptIndex};
 use rusqlite::{Connection, OptionalExtension, Statement, Transaction, params};
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::CParameter;
 
@@ -31,17 +32,33 @@ pub(super) enum Shelf {
 }
 
 impl Shelf {
+    /// What messages call it.
+    fn name(self) -> String {
+        match self {
+            Self::Answer(AnswerId(id)) => format!("answer {id}"),
+            Self::Index(id) => format!("index {id}"),
+        }
+    }
+
+    /// The seal of a block that stands here.
+    fn seal(self, number: i64, packed: &[u8]) -> i64 {
+        match self {
+            Self::Answer(AnswerId(id)) => seal::of_block("block", id, number, packed),
+            Self::Index(id) => seal::of_block("index_block", id, number, packed),
+        }
+    }
+
     /// The statement that writes a block, the one that reads it, and the number that both need.
     fn statements(self) -> (&'static str, &'static str, i64) {
         match self {
             Self::Answer(AnswerId(id)) => (
-                "INSERT OR REPLACE INTO block (answer, number, bytes) VALUES (?1, ?2, ?3)",
-                "SELECT bytes FROM block WHERE answer = ?1 AND number = ?2",
+                "INSERT OR REPLACE INTO block (answer, number, bytes, seal) VALUES (?1, ?2, ?3, ?4)",
+                "SELECT bytes, seal FROM block WHERE answer = ?1 AND number = ?2",
                 id,
             ),
             Self::Index(id) => (
-                "INSERT INTO index_block (row_index, number, bytes) VALUES (?1, ?2, ?3)",
-                "SELECT bytes FROM index_block WHERE row_index = ?1 AND number = ?2",
+                "INSERT INTO index_block (row_index, number, bytes, seal) VALUES (?1, ?2, ?3, ?4)",
+                "SELECT bytes, seal FROM index_block WHERE row_index = ?1 AND number = ?2",
                 id,
             ),
         }
@@ -66,6 +83,7 @@ pub(super) fn write_body(transaction: &Transaction<'_>, shelf: Shelf, body: &Bod
 struct Writer<'a> {
     insert: Statement<'a>,
     compressor: Compressor<'static>,
+    shelf: Shelf,
     id: i64,
     number: i64,
 }
@@ -76,14 +94,14 @@ impl<'a> Writer<'a> {
         compressor.set_parameter(CParameter::ChecksumFlag(true)).map_err(failed)?;
         let (insert, _, id) = shelf.statements();
         let (insert, number) = (transaction.prepare(insert)?, i64::try_from(first).unwrap_or(i64::MAX));
-        Ok(Self { insert, compressor, id, number })
+        Ok(Self { insert, compressor, shelf, id, number })
     }
 
     /// Writes what comes next; only the last of it may leave a block unfilled.
     fn write(&mut self, bytes: &[u8]) -> rusqlite::Result<()> {
         for block in bytes.chunks(BLOCK) {
             let packed = self.compressor.compress(block).map_err(failed)?;
-            self.insert.execute(params![self.id, self.number, packed])?;
+            self.insert.execute(params![self.id, self.number, packed, self.shelf.seal(self.number, &packed)])?;
             self.number = self.number.saturating_add(1);
         }
         Ok(())
@@ -133,25 +151,31 @@ impl Blocks {
     }
 
     fn block(&self, number: u64) -> io::Result<Arc<[u8]>> {
-        let at_hand = || self.at_hand.lock().unwrap_or_else(PoisonError::into_inner);
-        let free = {
-            let mut at_hand = at_hand();
-            if let Some((_, block)) = at_hand.blocks.iter().find(|(found, _)| *found == number) {
-                return Ok(Arc::clone(block));
-            }
-            at_hand.decompressors.pop()
-        };
-        // Several unpack at a time.
-        let mut decompressor = free.map_or_else(Decompressor::new, Ok)?;
-        let block: Arc<[u8]> = match self.unpack(number, &mut decompressor)? {
-            Ok(block) => block.into(),
-            Err(damage) => return Err(self.set_aside(number, damage)),
-        };
-        let mut at_hand = at_hand();
-        at_hand.decompressors.push(decompressor);
+        if let Some(block) = self.found(number) {
+            return Ok(block);
+        }
+        let mut block = vec![0; self.size_of(number)];
+        self.unpack(number, &mut block)?;
+        let block: Arc<[u8]> = block.into();
+        let mut at_hand = self.at_hand();
         at_hand.blocks.truncate(AT_HAND - 1);
         at_hand.blocks.push_front((number, Arc::clone(&block)));
         Ok(block)
+    }
+
+    /// A block that was read before.
+    fn found(&self, number: u64) -> Option<Arc<[u8]>> {
+        self.at_hand().blocks.iter().find(|(found, _)| *found == number).map(|(_, block)| Arc::clone(block))
+    }
+
+    fn at_hand(&self) -> MutexGuard<'_, AtHand> {
+        self.at_hand.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes of a block before compression; none past the last.
+    fn size_of(&self, number: u64) -> usize {
+        let size = self.length.saturating_sub(number.saturating_mul(self.size)).min(self.size);
+        usize::try_from(size).unwrap_or(0)
     }
 
     /// Sets aside what stands in a block that cannot be read, and names it. The rest of the answer is served as before.
@@ -173,25 +197,31 @@ impl Blocks {
         io::Error::other(format!("block {number} of answer {answer} {damage} in the store: {aside}"))
     }
 
-    /// A block; or what is wrong with it.
-    fn unpack(
-        &self,
-        number: u64,
-        decompressor: &mut Decompressor<'static>,
-    ) -> io::Result<Result<Vec<u8>, &'static str>> {
-        let Some(packed) = self.packed(number)? else { return Ok(Err("is missing")) };
-        let size = self.length.saturating_sub(number.saturating_mul(self.size)).min(self.size);
-        let size = usize::try_from(size).map_err(io::Error::other)?;
-        let block = decompressor.decompress(&packed, size).ok().filter(|block| block.len() == size);
-        Ok(block.ok_or("is damaged"))
+    /// Unpacks a block into a place of its size; several are unpacked at a time.
+    fn unpack(&self, number: u64, place: &mut [u8]) -> io::Result<()> {
+        let Some((packed, seal)) = self.packed(number)? else { return Err(self.set_aside(number, "is missing")) };
+        let free = self.at_hand().decompressors.pop();
+        let mut decompressor = free.map_or_else(Decompressor::new, Ok)?;
+        let unpacked = decompressor.decompress_to_buffer(&packed, place);
+        self.at_hand().decompressors.push(decompressor);
+        if !unpacked.is_ok_and(|size| size == place.len()) {
+            return Err(self.set_aside(number, "is damaged"));
+        }
+        let sealed = self.shelf.seal(i64::try_from(number).unwrap_or(i64::MAX), &packed);
+        if seal.is_some_and(|found| found != sealed) {
+            // A sound block of something else: this one may be found when all are put in order again.
+            return Err(io::Error::other(self.reach.damaged(&format!("block {number} of {}", self.shelf.name()))));
+        }
+        Ok(())
     }
 
-    fn packed(&self, number: u64) -> io::Result<Option<Vec<u8>>> {
+    fn packed(&self, number: u64) -> io::Result<Option<(Vec<u8>, Option<i64>)>> {
         let connection = self.reach.reader();
         let (_, select, id) = self.shelf.statements();
         let mut select = connection.prepare_cached(select).map_err(io::Error::other)?;
         let number = i64::try_from(number).map_err(io::Error::other)?;
-        select.query_row(params![id, number], |row| row.get(0)).optional().map_err(io::Error::other)
+        let row = select.query_row(params![id, number], |row| Ok((row.get(0)?, row.get(1)?))).optional();
+        row.map_err(io::Error::other)
     }
 
     /// The answer that a part is of, and the part's offsets as the database has them.
@@ -209,7 +239,16 @@ impl Bytes for Blocks {
 
     fn read_at(&self, mut at: u64, mut buffer: &mut [u8]) -> io::Result<()> {
         while !buffer.is_empty() {
-            let block = self.block(at / self.size)?;
+            let (number, whole) = (at / self.size, self.size_of(at / self.size));
+            if at.is_multiple_of(self.size) && whole > 0 && whole <= buffer.len() && self.found(number).is_none() {
+                // What is read whole is not looked at again soon.
+                let (head, tail) = buffer.split_at_mut(whole);
+                self.unpack(number, head)?;
+                buffer = tail;
+                at += whole as u64;
+                continue;
+            }
+            let block = self.block(number)?;
             let start = usize::try_from(at % self.size).map_err(io::Error::other)?;
             let found = block.get(start..).filter(|found| !found.is_empty()).ok_or(io::ErrorKind::UnexpectedEof)?;
             let taken = found.len().min(buffer.len());
@@ -355,8 +394,16 @@ mod tests {
         let whole = body(&store).whole().unwrap();
         let old: Vec<_> = whole.chunks(262_144).map(|block| zstd::bulk::compress(block, 3).unwrap()).collect();
         store.with(|c| c.execute_batch("DELETE FROM block; UPDATE answer SET block = 262144")).unwrap();
+        store.with(|c| seal::everything(c)).unwrap();
         for (number, block) in old.iter().enumerate() {
-            store.with(|c| c.execute("INSERT INTO block VALUES (1, ?1, ?2)", params![number as i64, block])).unwrap();
+            store
+                .with(|c| {
+                    c.execute(
+                        "INSERT INTO block (answer, number, bytes) VALUES (1, ?1, ?2)",
+                        params![number as i64, block],
+                    )
+                })
+                .unwrap();
         }
         assert!(body(&store).whole().unwrap() == whole);
     }

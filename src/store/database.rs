@@ -3,13 +3,17 @@
 use super::keep::{self, Keep};
 use super::place;
 use super::salvage::{self, Salvaged};
+use super::seal;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Each step brings the schema of the step before to its own; the number of steps taken is the schema's version.
-const STEPS: &[&str] = &[FIRST, COUNTERS, INDEXES, NOTES];
+const STEPS: &[&str] = &[FIRST, COUNTERS, INDEXES, NOTES, SEALS];
+
+/// The version from which on rows are sealed.
+const SEALED: usize = 5;
 
 const FIRST: &str = "
 CREATE TABLE answer (
@@ -135,6 +139,17 @@ ALTER TABLE answer ADD COLUMN imported_from BLOB;
 ALTER TABLE answer ADD COLUMN imported_by BLOB;
 ";
 
+/// What tells a damaged row from a sound one, and a call that is under way from one whose program was killed.
+const SEALS: &str = "
+-- NULL: written by an earlier version
+ALTER TABLE answer ADD COLUMN seal INTEGER;
+ALTER TABLE block ADD COLUMN seal INTEGER;
+ALTER TABLE index_block ADD COLUMN seal INTEGER;
+ALTER TABLE report ADD COLUMN seal INTEGER;
+-- when a call said last that it is under way
+ALTER TABLE ledger ADD COLUMN alive INTEGER;
+";
+
 /// How long a write waits for another program's.
 const PATIENCE: Duration = Duration::from_secs(15);
 
@@ -174,6 +189,19 @@ pub enum StoreError {
         /// The newest version this program knows.
         known: usize,
     },
+    /// A row is not what was written.
+    #[error(
+        "the store at {path} is damaged: what it says of {what} is not what was written. The next start sets it aside and saves what can be read, the ledger first"
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What the row is about, safe to show.
+        what: String,
+    },
+    /// Another program has gone on with an answer that both were fetching, or deleted it.
+    #[error("another behaview has gone on with it, or deleted it meanwhile: what that one gets is held")]
+    Elsewhere,
     /// The path goes through a link.
     #[error(
         "{0}, where the store is to be, is a link, which is not followed: remove it, or choose another data folder"
@@ -198,6 +226,7 @@ pub enum StoreError {
 pub struct Store {
     reach: Reach,
     salvaged: Option<Salvaged>,
+    is_read_only: bool,
 }
 
 /// The way to the database. Clones share its connections.
@@ -259,6 +288,12 @@ impl Reach {
         }
     }
 
+    /// Notes that a row is not what was written: the next start sets the database aside.
+    pub(super) fn damaged(&self, what: &str) -> StoreError {
+        salvage::mark(&self.0.path);
+        StoreError::Damaged { path: self.0.path.clone(), what: what.to_owned() }
+    }
+
     /// An error's words; a database that says that it is damaged is set aside at the next start.
     fn failed(&self, why: rusqlite::Error) -> StoreError {
         if salvage::is_damage(&why) {
@@ -282,7 +317,14 @@ impl Store {
     /// # Errors
     /// As [`Store::open`]; and when reports are on disk though none are to be.
     pub fn open_keeping(path: &Path, keep: Keep) -> Result<Self, StoreError> {
-        place::prepare(path)?;
+        match place::prepare(path) {
+            Err(StoreError::File { path, why }) if keep == Keep::Everything && is_refusal(&why) => {
+                // What was paid for can be read all the same; nothing can be asked.
+                let connection = to_read(&path).ok_or(StoreError::File { path: path.clone(), why })?;
+                return Self::on(path, keep, connection, None).map(|store| Self { is_read_only: true, ..store });
+            }
+            prepared => prepared?,
+        }
         let database = |why| StoreError::Database { path: path.to_owned(), why };
         let up = || prepared(path);
         let (connection, salvaged) = match up() {
@@ -290,16 +332,29 @@ impl Store {
             Ok(_) if salvage::is_marked(path) => salvage::anew(path, up)?,
             other => (other.map_err(database)?, None),
         };
+        Self::on(path.to_owned(), keep, connection, salvaged)
+    }
+
+    /// The store on a connection that is open.
+    fn on(path: PathBuf, keep: Keep, connection: Connection, salvaged: Option<Salvaged>) -> Result<Self, StoreError> {
+        let database = |why| StoreError::Database { path: path.clone(), why };
         let found = version(&connection).map_err(database)?;
         if found > STEPS.len() {
-            return Err(StoreError::Newer { path: path.to_owned(), found, known: STEPS.len() });
+            return Err(StoreError::Newer { path, found, known: STEPS.len() });
         }
         if keep == Keep::Nothing {
-            keep::check(&connection, path)?;
+            keep::check(&connection, &path)?;
             keep::in_memory(&connection).map_err(database)?;
         }
-        let (path, reader, writer) = (path.to_owned(), Mutex::new(connection), OnceLock::new());
-        Ok(Self { reach: Reach(Arc::new(Connections { path, reader, writer, keep })), salvaged })
+        let (reader, writer) = (Mutex::new(connection), OnceLock::new());
+        let reach = Reach(Arc::new(Connections { path, reader, writer, keep }));
+        Ok(Self { reach, salvaged, is_read_only: false })
+    }
+
+    /// Whether it may only be read: what is held is served, and nothing is written, so nothing is asked.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.is_read_only
     }
 
     /// What of the answers is kept on disk.
@@ -326,7 +381,7 @@ impl Store {
     /// When it cannot even look.
     pub fn damages(&self) -> Result<Vec<String>, StoreError> {
         self.read(|connection| {
-            let mut found = connection.prepare("PRAGMA quick_check(5)")?;
+            let mut found = connection.prepare("PRAGMA integrity_check(5)")?;
             let rows = found.query_map([], |row| row.get::<_, String>(0))?;
             rows.filter(|row| row.as_deref() != Ok("ok")).collect()
         })
@@ -362,10 +417,10 @@ fn prepared(path: &Path) -> rusqlite::Result<Connection> {
 
 /// What to do about it, where that is known.
 fn advice(error: &rusqlite::Error) -> &'static str {
+    if salvage::is_damage(error) {
+        return ". The next start sets it aside and saves what can be read, the ledger first";
+    }
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            ". The next start sets it aside and saves what can be read, the ledger first"
-        }
         Some(ErrorCode::DiskFull) => ". Make room on the disk, or delete with behaview held",
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
             ". Check the permissions of the file and its folder, or choose another data folder"
@@ -388,10 +443,31 @@ fn connect(path: &Path, more: OpenFlags) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
+/// Whether the system refuses to have something written, rather than fails to.
+fn is_refusal(why: &std::io::Error) -> bool {
+    matches!(why.kind(), std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem)
+}
+
+/// A connection to a database of the newest schema that may only be read; none where there is none, or it cannot be.
+fn to_read(path: &Path) -> Option<Connection> {
+    let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let is_ready = |connection: &Connection| version(connection).is_ok_and(|found| found >= STEPS.len());
+    let quoted = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    // Where nothing may be written beside it nobody else writes either, and it is read as it stands.
+    ["mode=ro", "immutable=1"].iter().find_map(|how| {
+        let connection = Connection::open_with_flags(format!("file:{quoted}?{how}"), access).ok()?;
+        connection.busy_timeout(PATIENCE).ok()?;
+        Some(connection).filter(is_ready)
+    })
+}
+
 /// The version of the schema.
 fn version(connection: &Connection) -> rusqlite::Result<usize> {
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    Ok(usize::try_from(found).unwrap_or(usize::MAX))
+    usize::try_from(found).map_err(|_| {
+        let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+        rusqlite::Error::SqliteFailure(corrupt, Some(format!("its schema cannot be {found}")))
+    })
 }
 
 /// Takes the steps that are missing, all or none. A newer program's schema is left alone.
@@ -400,6 +476,9 @@ fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     let found = version(&transaction)?;
     for step in STEPS.iter().skip(found) {
         transaction.execute_batch(step)?;
+    }
+    if found < SEALED {
+        seal::everything(&transaction)?;
     }
     if found < STEPS.len() {
         transaction.pragma_update(None, "user_version", i64::try_from(STEPS.len()).unwrap_or(i64::MAX))?;

@@ -4,9 +4,10 @@
 use super::blocks::{self, BLOCK, Shelf};
 use super::database::{Store, StoreError};
 use super::held::{AnswerId, Lengths};
+use super::seal;
 use crate::report::Body;
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Row, params};
 
 /// An answer of which a part is here. In the table its `usable` is 2: no question finds it before it is whole.
 #[derive(Debug, Clone)]
@@ -24,13 +25,19 @@ impl Store {
     /// When the store cannot be read.
     pub fn growing(&self, profile: &str, key: &[u8]) -> Result<Option<Growing>, StoreError> {
         let found = self.read(|connection| {
-            let select = "SELECT id, length, block FROM answer WHERE profile = ?1 AND key = ?2 AND usable = 2
+            let select = "SELECT id, length, block, seal FROM answer WHERE profile = ?1 AND key = ?2 AND usable = 2
                  ORDER BY id DESC LIMIT 1";
-            connection
-                .query_row(select, params![profile, key], |row| Ok((row.get(0)?, Lengths::read(row, 1)?)))
-                .optional()
+            let read = |row: &Row<'_>| {
+                let answer = seal::Answer { id: row.get(0)?, profile, key, length: row.get(1)?, block: row.get(2)? };
+                let is_whole = row.get::<_, Option<i64>>(3)? == Some(answer.seal());
+                Ok((AnswerId(answer.id), Lengths::read(row, 1)?, is_whole))
+            };
+            connection.query_row(select, params![profile, key], read).optional()
         })?;
-        Ok(found.map(|(id, lengths)| Growing { id: AnswerId(id), body: self.body(AnswerId(id), lengths) }))
+        match found {
+            Some((id, _, false)) => Err(self.reach().damaged(&format!("answer {}", id.0))),
+            found => Ok(found.map(|(id, lengths, _)| Growing { id, body: self.body(id, lengths) })),
+        }
     }
 
     /// Begins an answer of which nothing is here yet.
@@ -43,39 +50,47 @@ impl Store {
                 "INSERT INTO answer (profile, key, received, length, usable, block) VALUES (?1, ?2, ?3, 0, 2, ?4)",
                 params![profile, key, now.as_millisecond(), BLOCK as i64],
             )?;
-            Ok(AnswerId(connection.last_insert_rowid()))
+            let id = AnswerId(connection.last_insert_rowid());
+            seal::renew(connection, id)?;
+            Ok(id)
         })
     }
 
-    /// Keeps further bytes of an answer, from a byte on where a block begins; what stood there is written over.
+    /// Keeps further bytes of an answer of which `here` bytes are here, from a byte on where a block begins; what stood there
+    /// is written over. Whoever began it earlier and has gone on with it keeps it: an answer has one writer.
     ///
     /// # Errors
     /// When they cannot be written whole; then nothing of them is.
-    pub fn grow(&self, id: AnswerId, from: u64, bytes: &[u8]) -> Result<(), StoreError> {
+    pub fn grow(&self, id: AnswerId, here: u64, from: u64, bytes: &[u8]) -> Result<(), StoreError> {
+        let place = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
         self.with(|connection| {
             let transaction = connection.transaction()?;
-            let length = i64::try_from(from.saturating_add(bytes.len() as u64)).unwrap_or(i64::MAX);
-            let update = "UPDATE answer SET length = ?1 WHERE id = ?2 AND usable = 2";
+            let length = place(from.saturating_add(bytes.len() as u64));
+            let update = "UPDATE answer SET length = ?1 WHERE id = ?2 AND usable = 2 AND length = ?3";
             // What was deleted meanwhile stays deleted.
-            if transaction.execute(update, params![length, id.0])? == 0 {
-                return Err(rusqlite::Error::QueryReturnedNoRows);
+            if transaction.execute(update, params![length, id.0, place(here)])? == 0 {
+                return Ok(false);
             }
             blocks::write(&transaction, Shelf::Answer(id), from / BLOCK as u64, bytes)?;
-            transaction.commit()
+            seal::renew(&transaction, id)?;
+            transaction.commit()?;
+            Ok(true)
         })
+        .and_then(|is_ours| if is_ours { Ok(()) } else { Err(StoreError::Elsewhere) })
     }
 
-    /// Notes that an answer is whole: from now on it is held.
+    /// Notes that an answer of so many bytes is whole: from now on it is held.
     ///
     /// # Errors
-    /// When it cannot be written; then it goes on growing.
-    pub fn grown(&self, id: AnswerId, now: Timestamp) -> Result<(), StoreError> {
-        self.with(|connection| {
+    /// When it cannot be written, or another program has gone on with it; then it goes on growing.
+    pub fn grown(&self, id: AnswerId, length: u64, now: Timestamp) -> Result<(), StoreError> {
+        let length = i64::try_from(length).unwrap_or(i64::MAX);
+        let done = self.with(|connection| {
             connection.execute(
-                "UPDATE answer SET usable = 1, received = ?1 WHERE id = ?2 AND usable = 2",
-                params![now.as_millisecond(), id.0],
+                "UPDATE answer SET usable = 1, received = ?1 WHERE id = ?2 AND usable = 2 AND length = ?3",
+                params![now.as_millisecond(), id.0, length],
             )
-        })
-        .map(|_| ())
+        })?;
+        if done > 0 { Ok(()) } else { Err(StoreError::Elsewhere) }
     }
 }

@@ -3,6 +3,7 @@
 use super::blocks::{self, BLOCK, Blocks, Shelf};
 use super::database::{Store, StoreError};
 use super::inventory::imported;
+use super::seal;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Body, Imported};
 use crate::text::Untrusted;
@@ -97,6 +98,7 @@ impl Store {
             )?;
             let answer = AnswerId(transaction.last_insert_rowid());
             blocks::write_body(&transaction, Shelf::Answer(answer), bytes)?;
+            seal::renew(&transaction, answer)?;
             transaction.commit()?;
             Ok(answer)
         })
@@ -137,6 +139,7 @@ impl Store {
             for report in reports {
                 insert_report(&transaction, profile, answer, report)?;
             }
+            seal::renew(&transaction, answer)?;
             transaction.commit()?;
             Ok(answer)
         })
@@ -172,22 +175,24 @@ impl Store {
     pub fn answer(&self, profile: &str, key: &[u8]) -> Result<Option<HeldAnswer>, StoreError> {
         let found = self.read(|connection| {
             let mut select = connection.prepare_cached(
-                "SELECT id, received, usable, length, block FROM answer
+                "SELECT id, received, usable, length, block, seal FROM answer
                  WHERE profile = ?1 AND key = ?2 AND (usable IS NULL OR usable = 1)
                  ORDER BY id DESC LIMIT 1",
             )?;
             let read = |row: &Row<'_>| {
                 let is_read = row.get::<_, Option<i64>>(2)?.is_some();
-                Ok((AnswerId(row.get(0)?), moment(row.get(1)?), is_read, Lengths::read(row, 3)?))
+                let answer = seal::Answer { id: row.get(0)?, profile, key, length: row.get(3)?, block: row.get(4)? };
+                let is_whole = row.get::<_, Option<i64>>(5)? == Some(answer.seal());
+                Ok((AnswerId(answer.id), moment(row.get(1)?), is_read, Lengths::read(row, 3)?, is_whole))
             };
             select.query_row(params![profile, key], read).optional()
         })?;
+        let Some((id, received, is_read, lengths, is_whole)) = found else { return Ok(None) };
+        if !is_whole {
+            return Err(self.reach().damaged(&format!("answer {}", id.0)));
+        }
         // Where it came from is asked of reports only.
-        let answer = found.map(|(id, received, is_read, lengths)| {
-            let body = self.body(id, lengths);
-            HeldAnswer { id, received, body, is_read, imported: None }
-        });
-        Ok(answer)
+        Ok(Some(HeldAnswer { id, received, body: self.body(id, lengths), is_read, imported: None }))
     }
 
     /// The newest report of a sandbox.
@@ -195,8 +200,13 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn report(&self, profile: &str, identifier: &Identifier) -> Result<Option<HeldReport>, StoreError> {
-        let reports = self.reports_where(profile, "identifier", &identifier.as_bytes())?;
-        Ok(reports.into_iter().next())
+        let (reports, damage) = self.reports_where(profile, "identifier", &identifier.as_bytes())?;
+        let found = reports.into_iter().find(|report| report.identifier == *identifier);
+        // An older version is no answer to what the newest one says.
+        match damage {
+            Some(damage) => Err(damage),
+            None => Ok(found),
+        }
     }
 
     /// The newest report of every sandbox of a file, newest first.
@@ -204,7 +214,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn reports(&self, profile: &str, file: &Sha256) -> Result<Vec<HeldReport>, StoreError> {
-        self.reports_where(profile, "file", &file.as_str())
+        Ok(self.reports_where(profile, "file", &file.as_str())?.0)
     }
 
     /// The newest report of every sandbox of every file, newest first, with the file where it is known.
@@ -212,30 +222,36 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn every_report(&self, profile: &str) -> Result<Vec<(Option<Sha256>, HeldReport)>, StoreError> {
-        let reports = self.reports_where(profile, "profile", &profile)?;
+        let (reports, _) = self.reports_where(profile, "profile", &profile)?;
         let file = |held: &HeldReport| held.file.clone().or_else(|| held.identifier.parts().file);
         Ok(reports.into_iter().map(|held| (file(&held), held)).collect())
     }
 
+    /// The reports for which a column has a value, as far as their rows are what was written; and the damage where one is not.
     fn reports_where(
         &self,
         profile: &str,
         column: &str,
         value: &dyn rusqlite::ToSql,
-    ) -> Result<Vec<HeldReport>, StoreError> {
+    ) -> Result<(Vec<HeldReport>, Option<StoreError>), StoreError> {
         let found = self.read(|connection| {
             let mut select = connection.prepare_cached(&format!(
-                "SELECT r.identifier, r.received, r.answer, r.first, r.after, a.length, a.block, a.imported_from, a.imported_by, r.file
+                "SELECT r.identifier, r.received, r.answer, r.first, r.after, a.length, a.block, a.imported_from, a.imported_by, r.file,
+                        r.seal, a.profile, a.key, a.seal
                  FROM report r JOIN answer a ON a.id = r.answer
                  WHERE r.profile = ?1 AND r.{column} = ?2 ORDER BY r.answer DESC, r.rowid DESC"
             ))?;
-            let rows = select.query_map(params![profile, value], FoundReport::read)?;
+            let rows = select.query_map(params![profile, value], |row| FoundReport::read(row, profile))?;
             rows.collect::<rusqlite::Result<Vec<_>>>()
         })?;
         // Numbers grow, whatever the clock does in between.
-        let (mut newest, mut known) = (Vec::new(), HashSet::new());
+        let (mut newest, mut known, mut damage) = (Vec::new(), HashSet::new(), None);
         for report in found {
             let Some(identifier) = Identifier::new(Untrusted::from(report.identifier)) else { continue };
+            if !report.is_whole {
+                damage = Some(self.reach().damaged(identifier.text().visible_cut(200).as_str()));
+                continue;
+            }
             if known.insert(identifier.clone()) {
                 let body = self.body(report.answer, report.lengths).slice(report.range);
                 let file = report.file.as_deref().and_then(Sha256::parse);
@@ -243,14 +259,14 @@ impl Store {
                 newest.push(HeldReport { identifier, file, answer, received, body, imported });
             }
         }
-        Ok(newest)
+        Ok((newest, damage))
     }
 
     pub(super) fn body(&self, answer: AnswerId, lengths: Lengths) -> Body {
         Body::new(Blocks::new(self.reach(), Shelf::Answer(answer), lengths.whole, lengths.block))
     }
 
-    /// Notes that a file was opened at a moment; a name that was noted before stays.
+    /// Notes that a file was opened at a moment, where anything can be noted; a name that was noted before stays.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -261,6 +277,9 @@ impl Store {
         name: Option<&str>,
         opened: Timestamp,
     ) -> Result<(), StoreError> {
+        if self.is_read_only() {
+            return Ok(());
+        }
         self.with(|connection| {
             connection.execute(
                 "INSERT INTO file (profile, sha256, name, opened) VALUES (?1, ?2, ?3, ?4)
@@ -318,19 +337,29 @@ struct FoundReport {
     imported: Option<Imported>,
     lengths: Lengths,
     file: Option<String>,
+    /// Whether the row, and that of its answer, are what was written.
+    is_whole: bool,
 }
 
 impl FoundReport {
-    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let offset = |column: usize| row.get::<_, i64>(column).map(|offset| u64::try_from(offset).unwrap_or(0));
+    fn read(row: &Row<'_>, profile: &str) -> rusqlite::Result<Self> {
+        let offset = |at: i64| u64::try_from(at).unwrap_or(0);
+        let (identifier, file): (Vec<u8>, Option<String>) = (row.get(0)?, row.get(9)?);
+        let (answer, first, after) = (row.get(2)?, row.get(3)?, row.get(4)?);
+        let report = seal::Report { profile, identifier: &identifier, file: file.as_deref(), answer, first, after };
+        let (owner, key): (String, Vec<u8>) = (row.get(11)?, row.get(12)?);
+        let whole = seal::Answer { id: answer, profile: &owner, key: &key, length: row.get(5)?, block: row.get(6)? };
+        let (of_report, of_answer): (Option<i64>, Option<i64>) = (row.get(10)?, row.get(13)?);
+        let is_whole = of_report == Some(report.seal()) && of_answer == Some(whole.seal()) && owner == profile;
         Ok(Self {
-            identifier: row.get(0)?,
             received: moment(row.get(1)?),
-            answer: AnswerId(row.get(2)?),
-            range: offset(3)?..offset(4)?,
+            answer: AnswerId(answer),
+            range: offset(first)..offset(after),
             lengths: Lengths::read(row, 5)?,
             imported: imported(row, 7)?,
-            file: row.get(9)?,
+            is_whole,
+            identifier,
+            file,
         })
     }
 }
@@ -343,10 +372,12 @@ fn insert_report(
 ) -> rusqlite::Result<usize> {
     let offset = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
     let (identifier, file) = (report.identifier.as_bytes(), report.file.as_ref().map(Sha256::as_str));
+    let (first, after) = (offset(report.range.start), offset(report.range.end));
+    let seal = seal::Report { profile, identifier, file, answer: answer.0, first, after }.seal();
     transaction.execute(
-        "INSERT INTO report (profile, identifier, file, answer, first, after, received)
-         SELECT ?1, ?2, ?3, id, ?4, ?5, received FROM answer WHERE id = ?6",
-        params![profile, identifier, file, offset(report.range.start), offset(report.range.end), answer.0],
+        "INSERT INTO report (profile, identifier, file, answer, first, after, seal, received)
+         SELECT ?1, ?2, ?3, id, ?4, ?5, ?6, received FROM answer WHERE id = ?7",
+        params![profile, identifier, file, first, after, seal, answer.0],
     )
 }
 

@@ -140,7 +140,8 @@ impl LedgerEntry {
             predicted_min: units(row.get(6)?),
             predicted_max: row.get::<_, Option<i64>>(7)?.map(units),
             state: State::named(&row.get::<_, String>(8)?),
-            settled: row.get::<_, Option<i64>>(9)?.map(units),
+            // What cannot be is not known.
+            settled: row.get::<_, Option<i64>>(9)?.filter(|settled| *settled >= 0).map(units),
             settled_at: row.get::<_, Option<i64>>(10)?.map(moment),
             outcome: row.get(11)?,
             counted: row.get(12)?,

@@ -13,9 +13,13 @@ use super::held::moment;
 use crate::quota::{Budget, OverBudget, Period, Price, Spent};
 use jiff::Timestamp;
 use rusqlite::{Connection, Params, Transaction, TransactionBehavior, params};
+use std::time::Duration;
 
-/// How long another program's call counts as under way, in milliseconds: a little longer than a silent service is given.
+/// How long another program's call counts as under way after it last said so, in milliseconds.
 const UNDER_WAY: i64 = 75_000;
+
+/// How often a call that takes its time is to say that it is under way.
+pub const BEAT: Duration = Duration::from_secs(20);
 
 /// Number of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +108,17 @@ impl Store {
         })
     }
 
+    /// Notes that a call is still under way, so that no other program asks the same.
+    ///
+    /// # Errors
+    /// When it cannot be written: then another program may ask the same after a while.
+    pub fn still_under_way(&self, id: LedgerId, now: Timestamp) -> Result<(), StoreError> {
+        self.with(|connection| {
+            connection.execute("UPDATE ledger SET alive = ?1 WHERE id = ?2", params![now.as_millisecond(), id.0])
+        })
+        .map(|_| ())
+    }
+
     /// Writes down what came of a call.
     ///
     /// # Errors
@@ -152,13 +167,20 @@ impl Store {
     }
 }
 
+/// Whether an entry says for certain what it cost.
+const SETTLED: &str = "(state = 'charged' AND typeof(settled) = 'integer' AND settled >= 0)";
+
+/// Whether an entry may have cost its highest price. What says nothing sensible does: a damaged row is never counted too low.
+const UNSURE: &str = "(state NOT IN ('charged', 'free', 'unsent')
+    OR state = 'charged' AND NOT (typeof(settled) = 'integer' AND settled >= 0))";
+
 /// The sum of the entries for which a condition holds. What has no known limit counts as one, and leaves the sum open.
 fn sum(connection: &Connection, condition: &str, values: impl Params) -> rusqlite::Result<Spent> {
     let mut select = connection.prepare_cached(&format!(
-        "SELECT COALESCE(SUM(CASE WHEN state = 'charged' THEN settled END), 0),
-                COALESCE(SUM(CASE WHEN state IN ('reserved', 'unknown')
-                                  THEN COALESCE(predicted_max, MAX(predicted_min, 1)) END), 0),
-                COALESCE(MAX(state IN ('reserved', 'unknown') AND predicted_max IS NULL), 0)
+        "SELECT COALESCE(SUM(CASE WHEN {SETTLED} THEN settled END), 0),
+                COALESCE(SUM(CASE WHEN {UNSURE} THEN CASE WHEN typeof(predicted_max) = 'integer' AND predicted_max >= 0
+                                                          THEN predicted_max ELSE MAX(predicted_min, 1) END END), 0),
+                COALESCE(MAX({UNSURE} AND predicted_max IS NULL), 0)
          FROM ledger WHERE {condition}"
     ))?;
     let units = |n: i64| u64::try_from(n).unwrap_or(0);
@@ -170,8 +192,8 @@ fn sum(connection: &Connection, condition: &str, values: impl Params) -> rusqlit
 fn asked_elsewhere(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Result<Option<i64>> {
     let at = entry.at.as_millisecond();
     transaction.query_row(
-        "SELECT MAX(at) FROM ledger WHERE profile = ?1 AND key = ?2 AND state = 'reserved'
-         AND session <> ?3 AND at BETWEEN ?4 AND ?5",
+        "SELECT MAX(COALESCE(alive, at)) FROM ledger WHERE profile = ?1 AND key = ?2 AND state = 'reserved'
+         AND session <> ?3 AND COALESCE(alive, at) BETWEEN ?4 AND ?5",
         params![entry.profile, entry.key, entry.session, at - UNDER_WAY, at + UNDER_WAY],
         |row| row.get(0),
     )
@@ -242,6 +264,9 @@ mod tests {
         let ids: Vec<_> = (0..4).map(|_| reserve("s", now).unwrap()).collect();
         assert_eq!(reserve("another program", now), None);
         let later = now + jiff::SignedDuration::from_mins(2);
+        store.still_under_way(ids[3], now + jiff::SignedDuration::from_secs(90)).unwrap();
+        assert_eq!(reserve("much later", later), None, "one of them is still under way");
+        let later = later + jiff::SignedDuration::from_mins(1);
         assert!(reserve("much later", later).is_some());
         let daily = Budget { daily: Some(5), ..budget };
         let over = store.reserve(&Entry { budget: daily, key: None, ..entry("a third", later) }).unwrap();
@@ -255,5 +280,10 @@ mod tests {
         store.settle(ids[2], Settlement::Unknown, "lost", now).unwrap();
         assert_eq!(store.spent("s").unwrap(), Spent { charged: 1, unsure: 2, is_open: false });
         assert_eq!(store.spent("other").unwrap().total(), 0);
+        // A row that says nothing sensible counts as charged.
+        for damage in ["state = 'chbrged'", "state = 'charged', settled = -1", "state = 'charged', settled = 'x'"] {
+            store.with(|c| c.execute(&format!("UPDATE ledger SET {damage} WHERE id = 1"), [])).unwrap();
+            assert_eq!(store.spent("s").unwrap(), Spent { charged: 0, unsure: 3, is_open: false }, "{damage}");
+        }
     }
 }

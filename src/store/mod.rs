@@ -21,6 +21,7 @@ mod notes;
 mod place;
 mod purge;
 mod salvage;
+mod seal;
 
 pub use blocks::BLOCK;
 pub use database::{Store, StoreError};
@@ -28,6 +29,6 @@ pub use growing::Growing;
 pub use held::{AnswerId, Brought, HeldAnswer, HeldReport, RecentFile};
 pub use history::{LedgerEntry, State};
 pub use keep::Keep;
-pub use ledger::{Entry, LedgerId, Reserved, Settlement};
+pub use ledger::{BEAT, Entry, LedgerId, Reserved, Settlement};
 pub use purge::Purged;
 pub use salvage::Salvaged;

@@ -1,6 +1,7 @@
 //! The place of the store: a folder and a file that are the owner's alone, reached through no link that somebody else can turn.
 
 use super::database::StoreError;
+use crate::files;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,9 @@ const BESIDE: [&str; 2] = ["-wal", "-shm"];
 pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
     // The file and its folder are no links, whoever made them.
     let link = |part: &Path| Err(StoreError::Link(part.to_owned()));
-    if let Some(part) = path.ancestors().take(2).find(|part| part.is_symlink()) {
+    let beside = BESIDE.map(|ending| beside(path, ending));
+    let own = path.ancestors().take(2).chain(beside.iter().map(PathBuf::as_path));
+    if let Some(part) = own.into_iter().find(|part| part.is_symlink()) {
         return link(part);
     }
     let failed = |why| StoreError::File { path: path.to_owned(), why };
@@ -23,8 +26,8 @@ pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
     if let Some(part) = path.ancestors().skip(2).find(|part| is_another_users(part, &file)) {
         return link(part);
     }
-    for file in std::iter::once(path.to_owned()).chain(BESIDE.iter().map(|ending| beside(path, ending))) {
-        close_to_others(&file, 0o600).map_err(failed)?;
+    for file in std::iter::once(path).chain(beside.iter().map(PathBuf::as_path)) {
+        close_to_others(file, 0o600).map_err(failed)?;
     }
     Ok(())
 }
@@ -46,27 +49,24 @@ pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
 }
 
 /// The names of all files of a database.
-pub(super) fn files(path: &Path) -> impl Iterator<Item = (PathBuf, &'static str)> + '_ {
+pub(super) fn all_files(path: &Path) -> impl Iterator<Item = (PathBuf, &'static str)> + '_ {
     // The file itself goes last: as long as it is there, nobody makes a new one.
     BESIDE.into_iter().chain([""]).map(|ending| (beside(path, ending), ending))
 }
 
 fn make_folder(folder: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)?;
+    files::make_folder(folder)?;
     close_to_others(folder, 0o700)
 }
 
-/// Takes from others what they may do with a file, if it is there.
+/// Takes from others what they may do with a file, and gives its owner what a umask took away, if it is there.
 #[cfg(unix)]
 fn close_to_others(path: &Path, mode: u32) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     match std::fs::metadata(path) {
-        Ok(about) if about.permissions().mode() & 0o077 != 0 => {
-            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+        // What the owner may not write is left alone: somebody has seen to that.
+        Ok(about) if about.permissions().mode() & 0o077 != 0 || about.permissions().mode() & 0o777 == 0 => {
+            files::set_mode(path, mode)
         }
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
@@ -126,6 +126,12 @@ mod tests {
         std::fs::create_dir(&real).unwrap();
         symlink(&real, &link).unwrap();
         assert!(matches!(prepare(&link.join("behaview.db")), Err(StoreError::Link(found)) if found == link));
+        std::fs::write(real.join("victim"), b"").unwrap();
+        std::fs::set_permissions(real.join("victim"), std::fs::Permissions::from_mode(0o644)).unwrap();
+        symlink(real.join("victim"), real.join("behaview.db-wal")).unwrap();
+        assert!(matches!(prepare(&real.join("behaview.db")), Err(StoreError::Link(_))));
+        assert_eq!(mode(&real.join("victim")), 0o644);
+        std::fs::remove_file(real.join("behaview.db-wal")).unwrap();
         symlink(real.join("other"), real.join("behaview.db")).unwrap();
         assert!(matches!(prepare(&real.join("behaview.db")), Err(StoreError::Link(_))));
         assert!(!real.join("other").exists());

@@ -4,6 +4,7 @@ use super::blocks::{self, BLOCK, Shelf};
 use super::database::{Store, StoreError};
 use super::held::AnswerId;
 use super::inventory::{ON_DISK, beside, file_of_key};
+use super::seal;
 use crate::report::Purge;
 use crate::report::identifier::Identifier;
 use crate::report::json::Raw;
@@ -162,6 +163,7 @@ fn shorten(
         "UPDATE report SET first = first - ?1, after = after - ?1 WHERE answer = ?2 AND first > ?3",
         params![shift, answer.0, first],
     )?;
+    seal::renew(transaction, answer)?;
     Ok(true)
 }
 
@@ -251,14 +253,14 @@ mod tests {
             store.begin_growing("p", key.as_bytes(), Timestamp::UNIX_EPOCH).unwrap()
         };
         let (whole, part, other) = (begin("html", "one"), begin("pcap", "one"), begin("pcap", "two"));
-        [whole, part, other].iter().for_each(|id| store.grow(*id, 0, &[7; 5000]).unwrap());
-        store.grown(whole, Timestamp::UNIX_EPOCH).unwrap();
+        [whole, part, other].iter().for_each(|id| store.grow(*id, 0, 0, &[7; 5000]).unwrap());
+        store.grown(whole, 5000, Timestamp::UNIX_EPOCH).unwrap();
         let left = || store.inventory().unwrap().into_iter().map(|kept| kept.bytes).collect::<Vec<_>>();
         assert_eq!(left(), [5000; 3]);
         let profile = "p".to_owned();
         let report = Purge::Report { profile: profile.clone(), identifier: identifier("one") };
         assert_eq!(store.purge(&report, None).unwrap().bytes, 10_000);
-        assert!(store.grow(part, 5000, &[7; 10]).is_err(), "what was deleted is here again");
+        assert!(store.grow(part, 5000, 5000, &[7; 10]).is_err(), "what was deleted is here again");
         store.purge(&Purge::File { profile, file: Sha256::parse(&"ab".repeat(32)).unwrap() }, None).unwrap();
         assert_eq!(left(), [0; 0]);
     }

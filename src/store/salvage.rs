@@ -1,10 +1,12 @@
 //! A database that is damaged as a whole: it is set aside under a new name, and what can be read of it is carried over.
 
 use super::database::StoreError;
-use super::place::{beside, create, files};
+use super::place::{all_files, beside, create};
+use super::seal;
 use crate::text::count;
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter};
+use std::collections::HashMap;
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
@@ -25,6 +27,8 @@ pub struct Salvaged {
     pub is_ledger_whole: bool,
     /// Answers that were carried over.
     pub answers: u64,
+    /// Answers and reports that do not count as held any more, because what the store said of them was damaged.
+    pub left_out: u64,
 }
 
 impl Salvaged {
@@ -41,13 +45,25 @@ impl Salvaged {
         };
         let aside = crate::text::Untrusted::from(self.aside.to_string_lossy().into_owned()).visible();
         let answers = count(self.answers, "answer");
-        format!("The store was damaged, and was set aside as {aside}. {ledger} Saved with it: {answers}.")
+        let lost = match self.left_out {
+            0 => String::new(),
+            left_out => format!(" Not held any more, because it was damaged: {}.", count(left_out, "entry")),
+        };
+        format!("The store was damaged, and was set aside as {aside}. {ledger} Saved with it: {answers}.{lost}")
     }
 }
 
-/// Whether the database said that it is damaged.
+/// Whether the database said that it is damaged; or a row has what no row can have, or the schema is none of ours.
 pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+    use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error};
+    const SCHEMA: [&str; 4] = ["no such table", "no such column", "duplicate column name", "already exists"];
+    let is_code = matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase));
+    let is_value = matches!(
+        error,
+        FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..) | Utf8Error(..)
+    );
+    let words = error.to_string();
+    is_code || is_value || SCHEMA.iter().any(|part| words.contains(part))
 }
 
 /// Notes that the database is damaged, for the next start.
@@ -89,7 +105,7 @@ pub(super) fn anew(
 fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
     let free = (1..).map(|n| beside(path, &format!("-damaged-{n}"))).find(|name| !name.exists());
     let aside = free.ok_or(std::io::ErrorKind::AlreadyExists)?;
-    for (file, ending) in files(path) {
+    for (file, ending) in all_files(path) {
         match std::fs::rename(&file, beside(&aside, ending)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -99,7 +115,8 @@ fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
 }
 
 fn carry_over(aside: &Path, new: &mut Connection) -> rusqlite::Result<Salvaged> {
-    let mut salvaged = Salvaged { aside: aside.to_owned(), entries: 0, is_ledger_whole: false, answers: 0 };
+    let mut salvaged =
+        Salvaged { aside: aside.to_owned(), entries: 0, is_ledger_whole: false, answers: 0, left_out: 0 };
     if mend_head(aside).is_err() {
         return Ok(salvaged);
     }
@@ -115,6 +132,11 @@ fn carry_over(aside: &Path, new: &mut Connection) -> rusqlite::Result<Salvaged> 
             "answer" => salvaged.answers = count,
             _ => {}
         }
+    }
+    if columns(&old, "answer").is_ok_and(|columns| columns.iter().any(|column| column == "seal")) {
+        salvaged.left_out = seal::leave_out_what_is_broken(&transaction)?;
+    } else {
+        seal::everything(&transaction)?;
     }
     leave_out_what_is_cut(&transaction)?;
     transaction.commit()?;
@@ -144,13 +166,18 @@ fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>
 /// Carries over the rows of a table from both ends, as far as they can be read; says how many, and whether that is all.
 fn carry_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Result<(u64, bool)> {
     let Ok(known) = columns(old, table) else { return Ok((0, false)) };
+    let kinds = kinds(new, table)?;
     let columns: Vec<_> = columns(new, table)?.into_iter().filter(|column| known.contains(column)).collect();
     if columns.is_empty() {
         return Ok((0, false));
     }
+    let fits = |values: &[Value]| {
+        let each = columns.iter().zip(values.iter().skip(1));
+        each.into_iter().all(|(column, value)| kinds.get(column).is_none_or(|kind| kind.takes(value)))
+    };
+    let (mut carried, mut is_whole, mut odd) = (0, false, 0_u64);
     let (names, places) = (columns.join(", "), vec!["?"; columns.len() + 1].join(", "));
     let mut insert = new.prepare(&format!("INSERT OR IGNORE INTO {table} (rowid, {names}) VALUES ({places})"))?;
-    let (mut carried, mut is_whole) = (0, false);
     for order in ["ASC", "DESC"] {
         let Ok(mut select) = old.prepare(&format!("SELECT rowid, {names} FROM {table} ORDER BY rowid {order}")) else {
             return Ok((carried, false));
@@ -162,8 +189,10 @@ fn carry_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Res
                     let values =
                         (0..=columns.len()).map(|n| row.get::<_, Value>(n)).collect::<rusqlite::Result<Vec<_>>>();
                     // A row that cannot be read, or not be kept, costs itself.
-                    let kept = values.and_then(|values| insert.execute(params_from_iter(values))).unwrap_or(0);
-                    carried += kept as u64;
+                    let values = values.ok().filter(|values| fits(values));
+                    odd += u64::from(values.is_none());
+                    let kept = values.and_then(|values| insert.execute(params_from_iter(values)).ok());
+                    carried += kept.unwrap_or(0) as u64;
                 }
                 Ok(None) => {
                     is_whole = order == "ASC";
@@ -176,7 +205,32 @@ fn carry_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Res
             break;
         }
     }
-    Ok((carried, is_whole))
+    Ok((carried, is_whole && odd == 0))
+}
+
+/// What a column takes.
+struct Kind {
+    name: String,
+    takes_nothing: bool,
+}
+
+impl Kind {
+    fn takes(&self, value: &Value) -> bool {
+        match value {
+            Value::Null => self.takes_nothing,
+            Value::Integer(_) => self.name == "INTEGER",
+            Value::Text(_) => self.name == "TEXT",
+            Value::Blob(_) => self.name == "BLOB",
+            Value::Real(_) => false,
+        }
+    }
+}
+
+fn kinds(connection: &Connection, table: &str) -> rusqlite::Result<HashMap<String, Kind>> {
+    let mut select = connection.prepare("SELECT name, type, \"notnull\" = 0 FROM pragma_table_info(?1)")?;
+    let kinds =
+        select.query_map([table], |row| Ok((row.get(0)?, Kind { name: row.get(1)?, takes_nothing: row.get(2)? })))?;
+    kinds.collect()
 }
 
 /// Answers whose bytes were not carried over whole do not count as held, nor do reports without an answer.

@@ -43,6 +43,16 @@ impl Visible {
     /// digits, and a name with dots that ends like no file's is an address; paths stay readable.
     #[must_use]
     pub fn disarmed(&self) -> Visible {
+        self.disarmed_where(is_address)
+    }
+
+    /// The same for what stands where hosts do: there a name with a dot is a host, though files may be called so too.
+    #[must_use]
+    pub fn disarmed_among_hosts(&self) -> Visible {
+        self.disarmed_where(|word| is_address(word) || is_host_among_hosts(word))
+    }
+
+    fn disarmed_where(&self, is_address: impl Fn(&str) -> bool) -> Visible {
         let is_border = |c: char| c.is_whitespace() || BORDERS.contains(&c);
         let mut disarmed = Visible::default();
         let mut rest = self.as_str();
@@ -76,19 +86,48 @@ const FILE_ENDS: [&str; 40] = [
 
 /// Whether a word would be taken for an address by a program that makes links.
 fn is_address(word: &str) -> bool {
-    let is_path = word.contains('\\') || word.as_bytes().get(1) == Some(&b':') || word.starts_with('/');
-    let digits = word.split([':', '/']).next().unwrap_or_default();
-    if word.contains("://") || digits.parse::<std::net::IpAddr>().is_ok() || word.parse::<std::net::IpAddr>().is_ok() {
+    if word.contains("://") || is_of_digits(word) {
         return true;
     }
-    if is_path {
+    // Without a scheme the one of the page counts.
+    let word = word.strip_prefix("//").unwrap_or(word);
+    if is_path(word) {
         return false;
     }
-    let host = word.split(['/', ':', '?', '#', '=']).next().unwrap_or_default();
-    let last = host.trim_end_matches(JOINTS).rsplit(JOINTS).next().unwrap_or_default();
-    let is_name = last.chars().count() >= 2 && last.chars().all(char::is_alphabetic);
+    let host = host(word);
+    let last = last_part(host).to_ascii_lowercase();
+    let is_name = last.chars().count() >= 2 && last.chars().all(char::is_alphabetic) || last.starts_with("xn--");
     let has_dot = host.trim_end_matches(JOINTS).contains(JOINTS);
-    word.contains('@') && has_dot || has_dot && is_name && !FILE_ENDS.contains(&last.to_ascii_lowercase().as_str())
+    word.contains('@') && has_dot || has_dot && is_name && !FILE_ENDS.contains(&last.as_str())
+}
+
+/// Whether a word that stands where hosts do has the form of one.
+fn is_host_among_hosts(word: &str) -> bool {
+    let word = word.strip_prefix("//").unwrap_or(word);
+    let host = host(word);
+    !is_path(word) && host.trim_end_matches(JOINTS).contains(JOINTS) && last_part(host).chars().any(char::is_alphabetic)
+}
+
+fn is_path(word: &str) -> bool {
+    word.contains('\\') || word.as_bytes().get(1) == Some(&b':') || word.starts_with('/')
+}
+
+/// Whether a word is an IP address, be it with a port, a path or brackets.
+fn is_of_digits(word: &str) -> bool {
+    let is_ip = |text: &str| text.parse::<std::net::IpAddr>().is_ok();
+    let in_brackets = word.trim_start_matches('/').strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    is_ip(word)
+        || is_ip(word.trim_start_matches('/').split([':', '/']).next().unwrap_or_default())
+        || in_brackets.is_some_and(|(inside, _)| is_ip(inside))
+}
+
+fn host(word: &str) -> &str {
+    word.split(['/', ':', '?', '#', '=']).next().unwrap_or_default()
+}
+
+/// What stands behind the last dot of a name.
+fn last_part(host: &str) -> &str {
+    host.trim_end_matches(JOINTS).rsplit(JOINTS).next().unwrap_or_default()
 }
 
 /// The harmless form of a leading scheme, and what follows the scheme.
@@ -122,10 +161,26 @@ mod tests {
             ("me@mail.example", "me[@]mail[.]example"),
             ("a.example → 192.0.2.7", "a[.]example → 192[.]0[.]2[.]7"),
             ("WMI:Win32_Process", "WMI:Win32_Process"),
+            ("evil.xn--p1ai EVIL.XN--P1AI.", "evil[.]xn--p1ai EVIL[.]XN--P1AI[.]"),
+            ("//evil.example/x", "//evil[.]example/x"),
+            ("[2001:db8::1]:80", "[2001[:]db8[:][:]1][:]80"),
+            ("kernel32.dll setup.exe a.zip /usr/lib/a.so 1.2.3", "kernel32.dll setup.exe a.zip /usr/lib/a.so 1.2.3"),
         ] {
             let found = Untrusted::from(text).visible().disarmed();
             assert_eq!(found.as_str(), harmless);
             assert_eq!(found.width(), found.as_str().chars().count());
+        }
+    }
+
+    #[test]
+    fn where_hosts_stand_a_name_is_a_host_whatever_it_ends_in() {
+        for (text, harmless) in [
+            ("payload.zip", "payload[.]zip"),
+            ("evil.so → 192.0.2.7", "evil[.]so → 192[.]0[.]2[.]7"),
+            ("GET //evil.doc/x", "GET //evil[.]doc/x"),
+            (r"1.2 C:\a.zip /x/a.so tcp", r"1.2 C:\a.zip /x/a.so tcp"),
+        ] {
+            assert_eq!(Untrusted::from(text).visible().disarmed_among_hosts().as_str(), harmless);
         }
     }
 

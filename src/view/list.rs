@@ -210,6 +210,7 @@ fn absent(model: &Model) -> Vec<(String, Meaning)> {
             vec![(format!("Listing the sandboxes … {}", progress(call, model.now)), Meaning::Strong)]
         }
         (None, None, Some(failure)) => failed("The sandboxes could not be listed.", failure, model),
+        (None, None, None) if list.entries.is_empty() && model.following().is_some() => followed(model),
         (None, None, None) => match (&list.next, list.entries.is_empty()) {
             (Next::Page(None), _) => [
                 vec![("Nothing is held of this file.".to_owned(), Meaning::Strong)],
@@ -239,6 +240,21 @@ fn absent(model: &Model) -> Vec<(String, Meaning)> {
             (Next::Nothing, false) => Vec::new(),
         },
     }
+}
+
+/// How far each sandbox is of a scan that is followed, and what comes next at which price.
+fn followed(model: &Model) -> Vec<(String, Meaning)> {
+    let Some(follow) = model.following() else { return Vec::new() };
+    let mut rows = vec![("The scan is followed until its reports are there.".to_owned(), Meaning::Strong)];
+    let runs = follow.seen.iter().flat_map(|seen| &seen.sandboxes);
+    rows.extend(runs.map(|run| (format!("{}: {}", run.sandbox().visible_cut(40), run.words()), Meaning::Text)));
+    let look = model.price(&Request::PrivateAnalyses { file: follow.file.clone() }).short();
+    rows.push((
+        format!("Next look in {} s · {look}, at most {} more", follow.seconds(model.now), follow.left()),
+        Meaning::Price,
+    ));
+    rows.push((format!("{} stops it; nothing further is sent then.", model.way_to("stop-following")), Meaning::Text));
+    rows
 }
 
 fn absent_report(entry: &Entry, model: &Model) -> Vec<(String, Meaning)> {

@@ -17,6 +17,7 @@ mod pane;
 pub mod plain;
 mod screen;
 mod spots;
+mod submit;
 pub mod theme;
 
 pub use screen::draw;

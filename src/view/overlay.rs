@@ -37,6 +37,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model
         Overlay::OtherFile(other) => super::compare::draw_files(buffer, area, other, model),
         Overlay::Spots(spots) => super::spots::draw(buffer, area, spots, model),
         Overlay::Note(form) => draw_note(buffer, area, form, model),
+        Overlay::Submit(form) => super::submit::draw(buffer, area, form, model),
         Overlay::Age(typed) => draw_age(buffer, area, typed, model),
         Overlay::Held(screen) => {
             let inside = inside(buffer, area, model, &held::title(screen), 0, 0);
@@ -222,6 +223,12 @@ fn draw_confirm(buffer: &mut Canvas<'_>, area: Area, confirm: &Confirm, model: &
         Confirmed::Replace(_) => ("writes over it", "save-over"),
         Confirmed::NoNote => ("deletes it", "confirm-no-note"),
         Confirmed::Purge(_) => ("deletes it", "confirm-purge"),
+        Confirmed::Large => ("sends it", "confirm-large"),
+        Confirmed::AtService(_) => ("deletes all of it", "confirm-delete-all"),
+    };
+    let does = match &confirm.what {
+        Confirmed::AtService(_) => format!("{does}, {} the file alone", model.way_to("confirm-delete-file")),
+        _ => does.to_owned(),
     };
     let keys = format!("{} {does}, {} does not.", model.way_to(command), model.way_to("back"));
     let words = [(confirm.why.as_str(), Meaning::Problem), (keys.as_str(), Meaning::Text)];

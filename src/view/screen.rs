@@ -82,6 +82,8 @@ fn title(model: &Model, columns: u16) -> Vec<(String, Meaning)> {
         Some(Origin::Service(file)) => {
             let hash = if columns >= 150 { file.to_string() } else { file.short() };
             parts.extend([(own_name(&model.service.name), Meaning::Faint), (hash, Meaning::Strong)]);
+            let number = model.file_number().map(|(shown, all)| format!("file {shown} of {all}"));
+            parts.extend(number.map(|number| (number, Meaning::Key)));
         }
     }
     let Some(entry) = model.chosen().filter(|_| model.screen == Screen::File) else { return parts };
@@ -111,8 +113,14 @@ fn right_of_title(model: &Model) -> String {
     let all = model.batch.as_ref().map(|batch| format!("{} of {} · ", batch.total - batch.waiting.len(), batch.total));
     match model.under_way.iter().find(|call| call.is_paid) {
         Some(call) => format!("◌ {}{} ", all.unwrap_or_default(), list::progress(call, model.now)),
-        None => all.unwrap_or_default(),
+        None => all.unwrap_or_else(|| followed(model)),
     }
+}
+
+/// When the next look at a scan that is followed comes, and what it may still cost.
+fn followed(model: &Model) -> String {
+    let Some(follow) = model.following().filter(|_| model.screen == Screen::File) else { return String::new() };
+    format!("◷ look in {} s, {} left ", follow.seconds(model.now), follow.left())
 }
 
 fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {

@@ -92,7 +92,7 @@ async fn what_does_not_go_on_where_the_kept_part_ends_is_set_aside() {
     let store = visit.gate.store();
     let (profile, key) = (visit.gate.profile().to_owned(), memory().holding_key().unwrap());
     let id = store.begin_growing(&profile, &key, visit.gate.now()).unwrap();
-    store.grow(id, 0, &vec![9; 300_000]).unwrap();
+    store.grow(id, 0, 0, &vec![9; 300_000]).unwrap();
     let (first, _) = ask_from(&visit, &memory()).await;
     assert_eq!(*unusable(&first), Unusable::OtherBytes);
     let (second, _) = ask_from(&visit, &memory()).await;
@@ -144,4 +144,25 @@ async fn a_run_that_ends_in_the_middle_leaves_what_it_wrote_down() {
     let (second, from) = ask_from(&visit, &request).await;
     assert_eq!(bytes(&second.unwrap()), visit.reference(&request).await);
     assert!(from as usize > (1 << 20) - 4096, "it began anew, at {from}");
+}
+
+#[tokio::test]
+async fn an_answer_has_one_writer_and_is_never_cut_short_by_another() {
+    let visit = Visit::begin().await;
+    let (one, other) = (visit.gate.store(), behaview::store::Store::open(&visit.store()).unwrap());
+    let (profile, key) = (visit.gate.profile().to_owned(), memory().holding_key().unwrap());
+    let id = one.begin_growing(&profile, &key, visit.gate.now()).unwrap();
+    let piece = vec![7; behaview::store::BLOCK];
+    let length = |blocks: usize| (blocks * piece.len()) as u64;
+    one.grow(id, 0, 0, &piece).unwrap();
+    // The other finds what is here, and is overtaken.
+    assert_eq!(other.growing(&profile, &key).unwrap().unwrap().body.len(), length(1));
+    one.grow(id, length(1), length(1), &piece).unwrap();
+    one.grow(id, length(2), length(2), &piece).unwrap();
+    let late = other.grow(id, length(1), length(1), &piece);
+    assert!(matches!(late, Err(behaview::store::StoreError::Elsewhere)), "{late:?}");
+    assert!(other.grown(id, length(2), visit.gate.now()).is_err());
+    one.grown(id, length(3), visit.gate.now()).unwrap();
+    assert_eq!(visit.held(&memory()).unwrap().len() as u64, length(3));
+    assert!(one.grow(id, length(3), length(3), &piece).is_err(), "what is whole does not grow");
 }

@@ -6,7 +6,7 @@ use behaview::gate::{Received, Rows};
 use behaview::quota::Entitlements;
 use behaview::report::Index;
 
-use super::counted::{run, start_clock};
+use super::counted::{pass, run, start_clock};
 use super::*;
 
 #[tokio::test]
@@ -102,6 +102,38 @@ async fn what_another_program_has_under_way_is_not_sent() {
         result = second => assert!(matches!(result, Err(GateError::UnderWayElsewhere(_))), "{result:?}"),
     }
     assert_eq!(visit.calls(), 1);
+}
+
+#[tokio::test]
+async fn a_call_counts_as_under_way_as_long_as_somebody_waits_for_it() {
+    let visit = Visit::begin().await;
+    visit.demo.arm("delay=600000*1".parse().unwrap());
+    start_clock();
+    let other = run("another", &visit.store(), &visit.demo).with_beat(std::time::Duration::from_millis(5));
+    let third = run("a third", &visit.store(), &visit.demo);
+    let request = first_report();
+    let later = async {
+        while visit.calls() == 0 {
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+        for _ in 0..3 {
+            pass(&visit.demo, 2);
+            let now = third.now().as_millisecond();
+            while visit.count("SELECT COALESCE(MAX(alive), 0) FROM ledger") < now {
+                tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+            }
+            let result = visit::ask(&third, &request).await;
+            assert!(matches!(result, Err(GateError::UnderWayElsewhere(_))), "{result:?}");
+        }
+    };
+    tokio::select! {
+        result = visit::ask(&other, &request) => panic!("{result:?}"),
+        () = later => {}
+    }
+    assert_eq!(visit.calls(), 1);
+    // Nobody waits for it any more.
+    pass(&visit.demo, 2);
+    assert!(visit::ask(&third, &request).await.is_ok());
 }
 
 #[tokio::test]

@@ -45,6 +45,9 @@ const WAYS: &[&str] = &[
     "! tab",
     "! j j enter",
     "S s t a g e enter",
+    "U",
+    "E",
+    "W",
     ": v 3 - r e s c a n enter",
 ];
 

@@ -36,6 +36,7 @@ mod returning;
 mod sizes;
 mod stage;
 mod start;
+mod submitting;
 
 /// Compares the screen with the accepted one.
 macro_rules! screen {

@@ -298,3 +298,19 @@ fn an_artefact_is_fetched_into_a_file_and_paid_once() {
     let fetched = desk.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Artefact)).count();
     assert_eq!(fetched, 2);
 }
+
+#[test]
+fn what_stands_where_hosts_do_is_harmless_whatever_it_ends_in() {
+    let report = r#"{"data":{"id":"x-1","attributes":{"memory_pattern_domains":["evil.xn--p1ai","EVIL.XN--P1AI.","payload.zip","evil.so","evil.doc"],
+        "memory_pattern_urls":["//evil.com/x"],"memory_pattern_ips":["[2001:db8::1]:80"],"dns_lookups":[{"hostname":"live.py","resolved_ips":["192.0.2.1"]}],
+        "modules_loaded":["kernel32.dll","libc.so"],"files_opened":["C:\\setup.exe","/tmp/payload.zip"]}}}"#;
+    let written = text(&run(&["export", "-", "--format", "md"], report));
+    for live in
+        ["evil.xn", "EVIL.XN", "`payload.zip", "evil.so", "evil.doc", "evil.com", "db8::1", "live.py", "192.0.2"]
+    {
+        assert!(!written.contains(live), "{live} is live:\n{written}");
+    }
+    for readable in ["kernel32.dll", "libc.so", r"C:\setup.exe", "/tmp/payload.zip"] {
+        assert!(written.contains(readable), "{readable} is not readable:\n{written}");
+    }
+}

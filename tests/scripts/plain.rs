@@ -61,3 +61,40 @@ fn in_ascii_every_letter_is_ascii() {
     let text = says(&["demo", "--plain", "--ascii"], "open\nback\nother-file\nquit\n");
     assert!(text.is_ascii() && text.contains("> 1: * CAPE Sandbox"), "{text}");
 }
+
+/// The demo in lines, with any bytes to read.
+fn output(lines: &[u8]) -> std::process::Output {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = behaview(home.path());
+    command.args(["demo", "--plain"]).env("TMPDIR", home.path());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // A program that has heard enough closes its input.
+    let _ = child.stdin.take().unwrap().write_all(lines);
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn bytes_that_are_no_text_and_lines_without_end_cost_a_line() {
+    let long = [vec![b'x'; 200_000], b"\n".to_vec()].concat();
+    let ended = output(&[b"\xe9\n", &long[..], b"whole-row\nquit\n"].concat());
+    let said = String::from_utf8(ended.stdout.clone()).unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    for words in ["is called \u{fffd}", "That line is longer than", "whole-row does not apply here"] {
+        assert!(said.contains(words), "{words} is missing:\n{said}");
+    }
+    // What never ends a line is no keyboard.
+    assert!(output(&vec![0; 80 << 20]).status.success());
+}
+
+#[cfg(unix)]
+#[test]
+fn whoever_reads_along_may_stop() {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = behaview(home.path());
+    command.args(["demo", "--plain"]).env("TMPDIR", home.path());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let _ = child.stdin.take().unwrap().write_all(b"help\nquit\n");
+    let ended = child.wait_with_output().unwrap();
+    assert!(ended.status.success() && ended.stderr.is_empty(), "{ended:?}");
+}

@@ -1,6 +1,6 @@
 //! Lists and reports: JSON out, exit codes, one payment, nothing without a terminal.
 
-use crate::desk::{Desk, behaview, errors, json, main_file};
+use crate::desk::{Desk, behaview, errors, json, main_file, run, text};
 use behaview::demo::Options;
 use serde_json::Value;
 use std::io::Write;
@@ -225,4 +225,51 @@ fn the_user_object_is_never_printed_nor_kept_for_it_holds_the_key() {
     let mut kept = output.stdout;
     contents(desk.home.path(), &mut kept);
     assert!(!kept.windows(desk.key.len()).any(|window| window == desk.key.as_bytes()));
+}
+
+#[test]
+fn an_identifier_that_would_be_read_as_something_else_is_left_out_of_the_lines() {
+    let odd = [
+        "[evil",
+        "{evil",
+        "#commented",
+        " lead",
+        "tail ",
+        "-x",
+        "--all",
+        "-",
+        "/home/me/x.json",
+        "x\\ud800",
+        "a\\nb",
+        "",
+    ];
+    let clear = ["plain", "with blank", "a[b", "x#y", "\u{e9}"];
+    let entry = |id: &&str| {
+        format!("{{\"id\":\"{id}\",\"type\":\"private_file_behaviour\",\"attributes\":{{\"tags\":[\"A\"]}}}}")
+    };
+    let entries: Vec<_> = odd.iter().chain(&clear).map(entry).collect();
+    let page = format!("{{\"data\":[{}]}}", entries.join(","));
+    let listed = run(&["list", "-", "--format", "ids"], &page);
+    assert_eq!(text(&listed).lines().collect::<Vec<_>>(), clear);
+    let words = errors(&listed);
+    assert!(words.contains("left out") && words.contains("[evil") && words.contains("#commented"), "{words}");
+    assert!(words.lines().all(|line| line.starts_with("behaview: ")), "{words}");
+}
+
+#[test]
+fn a_list_whose_first_line_begins_with_a_bracket_is_a_list() {
+    let desk = Desk::new();
+    json(&desk.run(&["list", &main_file()]));
+    let held = text(&desk.run(&["list", &main_file(), "--format", "ids"]));
+    let mut child = desk
+        .command(&["show", "-", "--offline"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(format!("[evil\n{held}").as_bytes()).unwrap();
+    let shown = child.wait_with_output().unwrap();
+    assert_eq!(shown.status.code(), Some(12), "{shown:?}");
+    assert!(errors(&shown).contains("4 of 5 are there"), "{shown:?}");
 }

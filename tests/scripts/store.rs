@@ -234,3 +234,64 @@ fn what_the_store_is_made_of_is_the_owners_alone_under_any_umask() {
     assert_eq!(mode(&folder), 0o700);
     assert!(files(&folder).iter().all(|file| mode(file) == 0o600));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_grow_loses_no_answer_that_was_paid_for() {
+    let desk = Desk::new();
+    // Blocks of 512 bytes: the store takes a few answers, but none of this length.
+    let id = identifiers().into_iter().find(|id| id.contains("CAPE")).unwrap();
+    let limited = |blocks: u32, arguments: &[&str]| {
+        let mut shell = Command::new("sh");
+        let program = desk.command(arguments);
+        shell.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        shell.arg("-c").arg(format!("ulimit -f {blocks}; exec \"$0\" \"$@\"")).arg(program.get_program());
+        shell.args(program.get_args()).stdin(Stdio::null()).output().unwrap()
+    };
+    drop(desk.run(&["held"]));
+    let output = limited(0, &["show", &id]);
+    assert!(is_civil(&output) && !errors(&output).is_empty(), "{output:?}");
+    for blocks in [8, 64, 120, 200] {
+        let output = limited(blocks, &["show", "--refresh", &id]);
+        assert!(is_civil(&output), "{output:?}");
+        assert!(output.status.success() || !errors(&output).is_empty(), "{output:?}");
+    }
+    assert!(counted(&desk) >= desk.paid() as u64);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_store_that_may_only_be_read_is_read() {
+    use std::os::unix::fs::PermissionsExt;
+    // Whom no mode keeps from writing becomes somebody whom it does.
+    const NOBODY: u32 = 65534;
+    let desk = Desk::new();
+    let listed = json(&desk.run(&["list", &main_file()]));
+    let id = listed["sandboxes"][0]["id"].as_str().unwrap();
+    let shown = desk.run(&["show", id]).stdout;
+    let (path, paid) = (store(&desk), desk.paid());
+    let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
+    if is_root {
+        let all = Command::new("chown").arg("-R").arg(NOBODY.to_string()).arg(desk.home.path()).status();
+        assert!(all.unwrap().success());
+    }
+    let mode = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    mode(&path, 0o400);
+    mode(path.parent().unwrap(), 0o500);
+    let run = |arguments: &[&str]| {
+        let mut command = desk.command(arguments);
+        if is_root {
+            std::os::unix::process::CommandExt::uid(&mut command, NOBODY);
+        }
+        command.output().unwrap()
+    };
+    assert_eq!(run(&["show", id, "--offline"]).stdout, shown);
+    assert_eq!(run(&["show", id]).stdout, shown);
+    assert_eq!(json(&run(&["list", &main_file(), "--offline"])), listed);
+    let held = run(&["held"]);
+    assert!(held.status.success() && text(&held).contains("CAPE"), "{held:?}");
+    let asked = run(&["list", "--refresh", &main_file()]);
+    assert!(errors(&asked).contains("nothing was sent"), "{asked:?}");
+    assert_eq!(desk.paid(), paid);
+    mode(path.parent().unwrap(), 0o700);
+}

@@ -11,6 +11,7 @@
 
 mod life;
 mod panics;
+mod replies;
 mod stage;
 
 use portable_pty::PtySize;
@@ -143,21 +144,6 @@ fn in_ascii_nothing_else_reaches_the_terminal() {
     terminal.press("q");
     assert_eq!(terminal.wait_for_end(), 0);
     assert!(terminal.screen.lock().unwrap().1.is_ascii());
-}
-
-#[test]
-fn an_answer_about_the_background_that_comes_late_is_not_typed() {
-    let mut terminal = Terminal::start(&["demo"]);
-    terminal.wait_for("Sandboxes 4 of 6");
-    terminal.press("f");
-    terminal.wait_for("Which file?");
-    terminal.press("\u{1b}]11;rgb:ffff/ffff/ffff\u{1b}\\\u{1b}[?62;4c");
-    terminal.press("ab");
-    terminal.wait_for("62 to go");
-    terminal.press("\u{3}");
-    assert_eq!(terminal.wait_for_end(), 0);
-    let seen = terminal.screen.lock().unwrap();
-    assert!(String::from_utf8_lossy(&seen.1).contains("\u{1b}]11;?"), "the background was asked for");
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use super::is_long;
 use super::wire::{Stage, shown};
-use behaview::report::{ATTRIBUTES, Body, Index, Report};
+use behaview::report::body::Bytes;
+use behaview::report::{ATTRIBUTES, Body, Index, Place, Report};
 
 /// What may stand where something else is expected.
 fn values() -> Vec<String> {
@@ -125,5 +126,64 @@ fn what_stands_around_a_report_does_not_cost_it() {
         let body = Body::in_memory(text.as_bytes().to_vec());
         let index = Index::of(&body).unwrap();
         assert!(index.sections.is_empty(), "{text:?}");
+    }
+}
+
+#[test]
+fn a_million_attributes_cost_a_row_each_and_none_is_lost() {
+    let count = if is_long() { 1_000_000 } else { 100_000 };
+    for value in ["[0]", "{\"b\":1}", "7"] {
+        // A name that the table knows, and one that it does not.
+        for name in ["behash", "a"] {
+            let whole = report(format!("\"{name}\":{value},").repeat(count).trim_end_matches(','));
+            assert!(whole.index.sections.len() < 1_100, "{} sections of {name}", whole.index.sections.len());
+            let rows: usize = whole.index.sections.iter().map(behaview::report::index::Section::len).sum();
+            assert!(rows > count, "{rows} rows of {name}: {value}");
+            let (last, rows) =
+                whole.index.sections.iter().enumerate().map(|(n, found)| (n, found.len())).next_back().unwrap();
+            assert!(
+                whole.record(Place { section: last, row: rows - 1 }).unwrap().value.ends_with(b"[\"GOOD\"]")
+                    || rows == 1
+            );
+        }
+    }
+}
+
+/// Bytes that count how many of them are read.
+struct Counted(Vec<u8>, std::sync::atomic::AtomicU64);
+
+impl Bytes for &'static Counted {
+    fn length(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, at: u64, buffer: &mut [u8]) -> std::io::Result<()> {
+        let at = usize::try_from(at).unwrap();
+        buffer.copy_from_slice(&self.0[at..at + buffer.len()]);
+        self.1.fetch_add(buffer.len() as u64, std::sync::atomic::Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_process_deep_in_a_tree_costs_no_more_than_one_at_its_top() {
+    for (head, tail) in [("", ""), ("", ",\"process_id\":\"7\""), ("", ",\"children\":[]")] {
+        let depth = 20_000;
+        let open = format!("{{\"name\":\"p\"{head},\"children\":[");
+        let text = format!(
+            "{{\"data\":{{\"attributes\":{{\"processes_tree\":[{}{}]}}}}}}",
+            open.repeat(depth),
+            format!("]{tail}}}").repeat(depth)
+        );
+        let bytes: &'static Counted = Box::leak(Box::new(Counted(text.into_bytes(), 0.into())));
+        let body = Body::new(bytes);
+        let report = Report::new(body.clone(), Index::of(&body).unwrap());
+        bytes.1.store(0, std::sync::atomic::Ordering::SeqCst);
+        for row in 0..depth {
+            assert!(report.record(Place { section: 0, row }).unwrap().value.starts_with(b"{\"name\":\"p\""));
+        }
+        let read = bytes.1.load(std::sync::atomic::Ordering::SeqCst) / depth as u64;
+        // Far less than what encloses them, which is half a megabyte.
+        assert!(read < 20_000, "{read} bytes are read for each process");
     }
 }

@@ -19,6 +19,7 @@ mod json;
 mod key;
 mod network;
 mod sizes;
+mod store;
 mod wire;
 
 /// Whether everything is taken.

@@ -8,7 +8,7 @@ use crate::app::palette::{Confirm, Confirmed};
 use crate::report::Pane;
 use crate::request::Request;
 
-// One function, whose address can be compared.
+// One function with one address: it is what tells a command that always applies.
 #[inline(never)]
 pub(super) fn always(_: &Model) -> bool {
     true

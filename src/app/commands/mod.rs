@@ -13,6 +13,7 @@ mod moving;
 mod over;
 mod report;
 mod sandboxes;
+mod submit;
 
 use super::key::{ENTER, Key};
 use super::message::Effect;
@@ -25,9 +26,10 @@ use crate::request::Request;
 pub(in crate::app) use context::has_report;
 
 /// Every command, by what it is about. Where two have the same key, the first that applies is meant.
-pub static COMMANDS: [&[Command]; 8] = [
+pub static COMMANDS: [&[Command]; 9] = [
     find::COMMANDS,
     sandboxes::COMMANDS,
+    submit::COMMANDS,
     report::COMMANDS,
     compare::COMMANDS,
     away::COMMANDS,

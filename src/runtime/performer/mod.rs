@@ -117,6 +117,7 @@ impl Performer {
             Effect::Search { ticket, report, pattern } => self.search(ticket, report, pattern),
             Effect::SearchHeld { ticket, pattern } => self.search_held(ticket, pattern),
             Effect::Save(save) => self.save(save),
+            Effect::LookAtFile(path) => self.look_at_file(path),
             Effect::CountHashes(path) => self.count_hashes(path),
             Effect::Copy(copied) => self.copy(copied),
             // The session's own.

@@ -1,0 +1,162 @@
+//! Seals: a checksum of what a row says. A row that was damaged, or that a damaged index leads to, is not believed.
+//!
+//! The bytes of blocks have checksums of their own; seals guard the rows that say which bytes are whose.
+
+use super::held::AnswerId;
+use rusqlite::{Connection, params};
+use sha2::{Digest, Sha256};
+
+/// How many of a block's last bytes are sealed: its own checksum is among them.
+const END_OF_BLOCK: usize = 32;
+
+/// A seal in the making.
+struct Seal(Sha256);
+
+impl Seal {
+    fn of(table: &str) -> Self {
+        Self(Sha256::new()).bytes(table.as_bytes())
+    }
+
+    fn bytes(self, bytes: &[u8]) -> Self {
+        let Self(mut hash) = self.number(i64::try_from(bytes.len()).unwrap_or(i64::MAX));
+        hash.update(bytes);
+        Self(hash)
+    }
+
+    fn number(mut self, number: i64) -> Self {
+        self.0.update(number.to_le_bytes());
+        self
+    }
+
+    fn end(self) -> i64 {
+        self.0.finalize().first_chunk().map_or(0, |first| i64::from_le_bytes(*first))
+    }
+}
+
+/// What an answer's row says, but for what changes by itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Answer<'a> {
+    pub(super) id: i64,
+    pub(super) profile: &'a str,
+    pub(super) key: &'a [u8],
+    pub(super) length: i64,
+    pub(super) block: i64,
+}
+
+impl Answer<'_> {
+    pub(super) fn seal(self) -> i64 {
+        let Self { id, profile, key, length, block } = self;
+        Seal::of("answer").number(id).bytes(profile.as_bytes()).bytes(key).number(length).number(block).end()
+    }
+}
+
+/// What a report's row says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Report<'a> {
+    pub(super) profile: &'a str,
+    pub(super) identifier: &'a [u8],
+    pub(super) file: Option<&'a str>,
+    pub(super) answer: i64,
+    pub(super) first: i64,
+    pub(super) after: i64,
+}
+
+impl Report<'_> {
+    pub(super) fn seal(self) -> i64 {
+        let Self { profile, identifier, file, answer, first, after } = self;
+        let place = Seal::of("report").bytes(profile.as_bytes()).bytes(identifier).bytes(file.unwrap_or("").as_bytes());
+        place.number(answer).number(first).number(after).end()
+    }
+}
+
+/// What tells a block from every other one: where it stands, how long it is, and its checksum.
+pub(super) fn of_block(table: &str, shelf: i64, number: i64, packed: &[u8]) -> i64 {
+    let end = packed.len().saturating_sub(END_OF_BLOCK);
+    let length = i64::try_from(packed.len()).unwrap_or(i64::MAX);
+    Seal::of(table).number(shelf).number(number).number(length).bytes(packed.get(end..).unwrap_or_default()).end()
+}
+
+/// Seals an answer, and the reports that it brought, as they stand.
+pub(super) fn renew(connection: &Connection, answer: AnswerId) -> rusqlite::Result<()> {
+    seal_where(connection, "id = ?1", "answer = ?1", &[&answer.0])
+}
+
+/// Seals everything as it stands: what an earlier version wrote is believed.
+pub(super) fn everything(connection: &Connection) -> rusqlite::Result<()> {
+    seal_where(connection, "TRUE", "TRUE", &[])
+}
+
+fn seal_where(
+    connection: &Connection,
+    answers: &str,
+    reports: &str,
+    values: &[&dyn rusqlite::ToSql],
+) -> rusqlite::Result<()> {
+    for (row, seal) in seals_of_answers(connection, answers, values)? {
+        connection.execute("UPDATE answer SET seal = ?1 WHERE id = ?2", params![seal.made, row])?;
+    }
+    for (row, seal) in seals_of_reports(connection, reports, values)? {
+        connection.execute("UPDATE report SET seal = ?1 WHERE rowid = ?2", params![seal.made, row])?;
+    }
+    Ok(())
+}
+
+/// Takes out what no seal vouches for, after everything was carried over: a report that is not where it is said to be, an
+/// answer that is not what it is said to be. Says how many.
+pub(super) fn leave_out_what_is_broken(connection: &Connection) -> rusqlite::Result<u64> {
+    let mut out = 0;
+    for (row, _) in seals_of_answers(connection, "TRUE", &[])?.into_iter().filter(|(_, seal)| !seal.is_whole()) {
+        out += connection.execute("UPDATE answer SET usable = 0 WHERE id = ?1 AND usable IS NOT 0", [row])?;
+        renew(connection, AnswerId(row))?;
+    }
+    for (row, _) in seals_of_reports(connection, "TRUE", &[])?.into_iter().filter(|(_, seal)| !seal.is_whole()) {
+        out += connection.execute("DELETE FROM report WHERE rowid = ?1", [row])?;
+    }
+    Ok(out as u64)
+}
+
+/// The seal that a row has, and the one that is made from what it says.
+struct Pair {
+    found: Option<i64>,
+    made: i64,
+}
+
+impl Pair {
+    fn is_whole(&self) -> bool {
+        self.found == Some(self.made)
+    }
+}
+
+fn seals_of_answers(
+    connection: &Connection,
+    condition: &str,
+    values: &[&dyn rusqlite::ToSql],
+) -> rusqlite::Result<Vec<(i64, Pair)>> {
+    let sql = format!("SELECT id, profile, key, length, block, seal FROM answer WHERE {condition}");
+    let mut select = connection.prepare_cached(&sql)?;
+    let rows = select.query_map(values, |row| {
+        let (id, profile, key): (i64, String, Vec<u8>) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let answer = Answer { id, profile: &profile, key: &key, length: row.get(3)?, block: row.get(4)? };
+        Ok((id, Pair { found: row.get(5)?, made: answer.seal() }))
+    })?;
+    rows.collect()
+}
+
+fn seals_of_reports(
+    connection: &Connection,
+    condition: &str,
+    values: &[&dyn rusqlite::ToSql],
+) -> rusqlite::Result<Vec<(i64, Pair)>> {
+    let sql = format!(
+        "SELECT rowid, profile, identifier, file, answer, first, after, seal FROM report NOT INDEXED WHERE {condition}"
+    );
+    let mut select = connection.prepare_cached(&sql)?;
+    let rows = select.query_map(values, |row| {
+        let (profile, identifier): (String, Vec<u8>) = (row.get(1)?, row.get(2)?);
+        let file: Option<String> = row.get(3)?;
+        let (answer, first, after) = (row.get(4)?, row.get(5)?, row.get(6)?);
+        let report = Report { profile: &profile, identifier: &identifier, file: file.as_deref(), answer, first, after };
+        Ok((row.get(0)?, Pair { found: row.get(7)?, made: report.seal() }))
+    })?;
+    rows.collect()
+}

@@ -1,0 +1,147 @@
+//! A store in which a bit has changed: never is another report shown than the one that was asked for, nor a part of it.
+
+use super::is_long;
+use behaview::report::Body;
+use behaview::report::identifier::{Identifier, Sha256};
+use behaview::store::{Brought, Store};
+use behaview::text::Untrusted;
+use jiff::Timestamp;
+use std::path::Path;
+
+const PROFILE: &str = "p";
+
+/// Each report that is held, with its bytes.
+type Held = Vec<(Identifier, Vec<u8>)>;
+
+fn report(file: &str, sandbox: &str) -> (Identifier, String) {
+    let id = format!("{file}_{sandbox}-1700000000");
+    let rows: Vec<_> = (0..40).map(|row| format!(r#""{sandbox} {} {row}""#, &file[..8])).collect();
+    let json = format!(r#"{{"id":"{id}","attributes":{{"files_opened":[{}]}}}}"#, rows.join(","));
+    (Identifier::new(Untrusted::from(id)).unwrap(), json)
+}
+
+/// A store with reports of several files, of which some came with a list and others by themselves.
+fn sound(path: &Path) -> Held {
+    let store = Store::open(path).unwrap();
+    let mut held = Vec::new();
+    let now = Timestamp::UNIX_EPOCH;
+    for digit in ["a", "b", "c", "d"] {
+        let file = digit.repeat(64);
+        let (one, other) = (report(&file, "CAPE"), report(&file, "ZENB"));
+        let page = format!(r#"{{"data":[{},{}]}}"#, one.1, other.1);
+        let brought: Vec<_> = [&one, &other]
+            .into_iter()
+            .map(|(identifier, json)| {
+                let start = page.find(json.as_str()).unwrap() as u64;
+                let range = start..start + json.len() as u64;
+                Brought { identifier: identifier.clone(), file: Sha256::parse(&file), range }
+            })
+            .collect();
+        let list = store
+            .keep(PROFILE, format!("behaviours {file} ").as_bytes(), now, &Body::in_memory(page.clone().into_bytes()))
+            .unwrap();
+        store.accept(PROFILE, list, &brought).unwrap();
+        let (id, json) = report(&file, "LONE");
+        let body = format!(r#"{{"data":{json}}}"#);
+        let key = [b"behaviour ", id.as_bytes()].concat();
+        let alone = store.keep(PROFILE, &key, now, &Body::in_memory(body.clone().into_bytes())).unwrap();
+        let whole = Brought { identifier: id.clone(), file: Sha256::parse(&file), range: 0..body.len() as u64 };
+        store.accept(PROFILE, alone, &[whole]).unwrap();
+        held.extend([(one.0, one.1.into_bytes()), (other.0, other.1.into_bytes()), (id, body.into_bytes())]);
+    }
+    held
+}
+
+/// How many of the reports are served as they came; fails if one is served otherwise.
+fn served(path: &Path, held: &Held, flip: &str) -> usize {
+    let Ok(store) = Store::open(path) else { return 0 };
+    let mut whole = 0;
+    for (identifier, bytes) in held {
+        let Ok(Some(found)) = store.report(PROFILE, identifier) else { continue };
+        let Ok(found) = found.body.whole() else { continue };
+        assert!(found == *bytes, "{flip}: {} is {}", identifier.text().visible(), String::from_utf8_lossy(&found));
+        whole += 1;
+    }
+    for (_, found) in store.every_report(PROFILE).unwrap_or_default() {
+        let of = held.iter().find(|(identifier, _)| *identifier == found.identifier);
+        let (_, bytes) = of.unwrap_or_else(|| panic!("{flip}: nobody wrote {}", found.identifier.text().visible()));
+        assert!(found.body.whole().is_ok_and(|found| found == *bytes) || found.body.whole().is_err(), "{flip}");
+    }
+    whole
+}
+
+#[test]
+fn a_changed_bit_never_shows_another_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("behaview.db");
+    let held = sound(&path);
+    let bytes = std::fs::read(&path).unwrap();
+    assert!(!folder.path().join("behaview.db-wal").exists(), "everything is in the one file");
+    assert_eq!(served(&path, &held, "nothing"), held.len());
+    let step = if is_long() { 7 } else { 331 };
+    let (mut flips, mut all, mut fewer) = (0, 0, 0_usize);
+    for (n, at) in (0..bytes.len()).step_by(step).enumerate() {
+        // Empty pages say nothing.
+        if bytes[at.saturating_sub(8)..(at + 8).min(bytes.len())].iter().all(|byte| *byte == 0) {
+            continue;
+        }
+        let (bit, place) = (1_u8 << (n % 8), tempfile::tempdir().unwrap());
+        let path = place.path().join("behaview.db");
+        let mut changed = bytes.clone();
+        changed[at] ^= bit;
+        std::fs::write(&path, &changed).unwrap();
+        let flip = format!("bit {bit:#04x} at {at}");
+        // What is found damaged is mended at the next start.
+        served(&path, &held, &flip);
+        let whole = served(&path, &held, &flip);
+        flips += 1;
+        all += usize::from(whole == held.len());
+        fewer += held.len() - whole;
+    }
+    println!("flipped bits: {flips}; {all} cost nothing, the others {fewer} reports, and none shows another one");
+    assert!(flips > 50 && fewer < flips, "{flips} flips cost {fewer} reports");
+}
+
+#[test]
+fn rows_that_say_something_else_are_named_and_cost_no_more_than_themselves() {
+    for damage in [
+        "UPDATE report SET identifier = 'text' WHERE rowid = 1",
+        "UPDATE report SET identifier = (SELECT identifier FROM report WHERE rowid = 5) WHERE rowid = 1",
+        "UPDATE report SET first = after + 10 WHERE rowid = 1",
+        "UPDATE report SET first = first + 1 WHERE rowid = 1",
+        "UPDATE report SET after = after + 100 WHERE rowid = 1",
+        "UPDATE report SET answer = 4 WHERE rowid = 1",
+        "UPDATE report SET file = NULL WHERE rowid = 1",
+        "UPDATE answer SET length = -1 WHERE id = 1",
+        "UPDATE answer SET length = 'abc' WHERE id = 1",
+        "UPDATE answer SET key = 'abc' WHERE id = 1",
+        "UPDATE answer SET block = 7 WHERE id = 1",
+        "UPDATE block SET bytes = (SELECT bytes FROM block WHERE answer = 3) WHERE answer = 1",
+        "UPDATE block SET seal = 'x' WHERE answer = 1",
+        "PRAGMA user_version = 2",
+        "PRAGMA user_version = -3",
+        "DROP TABLE note",
+        "DROP TABLE file",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("behaview.db");
+        let held = sound(&path);
+        rusqlite::Connection::open(&path).unwrap().execute_batch(damage).unwrap();
+        // Whatever meets it first says so, and the next start mends it.
+        served(&path, &held, damage);
+        let first = Store::open(&path).and_then(|store| store.inventory().and_then(|_| store.recent_files(PROFILE, 9)));
+        drop(first);
+        let whole = served(&path, &held, damage);
+        assert!(whole >= held.len() - 2, "{damage}: {whole} of {} are left", held.len());
+        let store = Store::open(&path).unwrap();
+        assert!(store.inventory().unwrap().len() >= held.len() - 2, "{damage}");
+        store.recent_files(PROFILE, 9).unwrap();
+        store.notes(PROFILE, None).unwrap();
+        assert!(store.damages().unwrap().is_empty(), "{damage}");
+        // It is set aside once, and not again and again.
+        let aside = std::fs::read_dir(folder.path()).unwrap();
+        let aside =
+            aside.filter(|file| file.as_ref().unwrap().file_name().to_string_lossy().contains("-damaged-")).count();
+        assert!(aside <= 1, "{damage}: {aside} are set aside");
+    }
+}
