@@ -6,7 +6,7 @@ use crate::report::identifier::{FileHash, Identifier};
 use crate::request::Request;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// A question that is typed in full.
@@ -101,9 +101,11 @@ fn hashes(typed: &str) -> Result<Vec<FileHash>, String> {
     }
     let number =
         |(at, word): (usize, &&str)| hash(word).map_err(|_| format!("number {} is no MD5, SHA-1 or SHA-256", at + 1));
-    // Whatever their order, and however often each is named, it is one question with one price.
-    let found = words.iter().enumerate().map(number).collect::<Result<BTreeSet<_>, _>>()?;
-    Ok(found.into_iter().collect())
+    let mut found = words.iter().enumerate().map(number).collect::<Result<Vec<_>, _>>()?;
+    // However often one is named, it is asked about once, and paid for once.
+    let mut known = HashSet::new();
+    found.retain(|hash| known.insert(hash.clone()));
+    Ok(found)
 }
 
 fn identifier(typed: &str) -> Result<Identifier, String> {
@@ -132,7 +134,9 @@ mod tests {
         assert!(
             matches!(make("v2-file-report", &format!("{a}, {b}\n")), Ok(Request::V2Reports { files }) if files.len() == 2)
         );
-        assert_eq!(make("v2-file-report", &format!("{a} {b} {a}")), make("v2-file-report", &format!("{b} {a}")));
+        assert_eq!(make("v2-file-report", &format!("{a} {b} {a}")), make("v2-file-report", &format!("{a} {b}")));
+        let key = |typed: &str| make("v2-file-report", typed).unwrap().holding_key();
+        assert_eq!(key(&format!("{a} {b}")), key(&format!("{b} {a}")), "in any order it is one question");
         assert_eq!(make("v2-file-report", &format!("{a} x")), Err("number 2 is no MD5, SHA-1 or SHA-256".to_owned()));
         assert!(make("v3-analysis", "..").is_err() && make("v2-file-scan", " ").is_err());
         assert!(matches!(make("v3-usage", ""), Ok(Request::Usage { .. })));

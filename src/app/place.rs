@@ -49,10 +49,10 @@ pub enum Place {
     OtherFile,
     /// Rows to go to.
     Spots,
-    /// The line that finds among them.
-    SpotsLine,
     /// The form of a file that is submitted.
     Submit,
+    /// The line that finds among them.
+    SpotsLine,
 }
 
 /// A set of places.
@@ -80,8 +80,8 @@ pub(super) const MATRIX: Places = Places::of(&[Place::Matrix]);
 pub(super) const MATRIX_LINE: Places = Places::of(&[Place::MatrixLine]);
 pub(super) const OTHER_FILE: Places = Places::of(&[Place::OtherFile]);
 pub(super) const SPOTS: Places = Places::of(&[Place::Spots]);
-pub(super) const SPOTS_LINE: Places = Places::of(&[Place::SpotsLine]);
 pub(super) const SUBMIT: Places = Places::of(&[Place::Submit]);
+pub(super) const SPOTS_LINE: Places = Places::of(&[Place::SpotsLine]);
 /// Where a filter can be taken away.
 pub(super) const FILTERED: Places = Places::of(&[Place::Pane, Place::Filter]);
 /// Where words are typed that are sought.
@@ -147,8 +147,8 @@ impl Place {
         Self::MatrixLine,
         Self::OtherFile,
         Self::Spots,
-        Self::SpotsLine,
         Self::Submit,
+        Self::SpotsLine,
     ];
 
     /// Where that is, in words that follow "it works".
@@ -176,8 +176,8 @@ impl Place {
             Self::MatrixLine => "while it is typed what to find in a comparison",
             Self::OtherFile => "where another file is chosen",
             Self::Spots => "in a list of rows",
-            Self::SpotsLine => "while it is typed what to find in a list of rows",
             Self::Submit => "while a file is submitted",
+            Self::SpotsLine => "while it is typed what to find in a list of rows",
         }
     }
 
@@ -195,10 +195,8 @@ impl Place {
     #[must_use]
     pub fn has_line(self) -> bool {
         let asks = matches!(self, Self::Question | Self::Planner | Self::Note | Self::Age | Self::Save);
-        asks || matches!(
-            self,
-            Self::Finder | Self::Filter | Self::Search | Self::MatrixLine | Self::SpotsLine | Self::Submit
-        )
+        let seeks = matches!(self, Self::Finder | Self::Filter | Self::Search | Self::MatrixLine | Self::SpotsLine);
+        asks || seeks || self == Self::Submit
     }
 }
 

@@ -10,15 +10,15 @@
 //! and settles what the answers could not.
 
 mod arriving;
-mod cost;
+mod error;
 mod growing;
 pub mod import;
 mod looks;
 mod reading;
 
-use crate::log::{Level, LineId, Log};
+use crate::log::{Level, Log};
 use crate::quota::audit::Look;
-use crate::quota::{Allowed, Budget, OverBudget, Settled, Spent};
+use crate::quota::{Allowed, Budget, Settled, Spent};
 use crate::report::Body;
 use crate::request::{Quote, Request};
 use crate::service::Client;
@@ -33,7 +33,7 @@ use tokio::sync::Notify;
 
 use arriving::Gathered;
 pub use arriving::{Received, Rows};
-pub use cost::Cost;
+pub use error::{Cost, GateError};
 
 /// Asks the service, and remembers what was asked, what it cost and what came.
 pub struct Gate {
@@ -63,53 +63,6 @@ pub struct Answer {
     pub body: Body,
     /// Why it could not be kept, if so: it is gone when the program ends.
     pub unkept: Option<String>,
-}
-
-/// Why there is no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum GateError {
-    /// The same question is under way already, and is not sent twice.
-    #[error("this is being fetched already")]
-    UnderWay,
-    /// Another program on the same store has asked the same a moment ago, and may still be waiting.
-    #[error("nothing was sent: another behaview asked the same a moment ago. If its answer comes it is held and costs nothing; from {} on it can be asked again", .0.strftime("%H:%M:%S UTC"))]
-    UnderWayElsewhere(Timestamp),
-    /// The user is not entitled to it, so nothing was sent.
-    #[error("nothing was sent: {0}")]
-    NotEntitled(&'static str),
-    /// Nothing is to be sent at all.
-    #[error("nothing was sent: it is not held, and this run is offline")]
-    Offline,
-    /// It may cost more than the budget allows, so nothing was sent.
-    #[error("nothing was sent: {0}")]
-    OverBudget(OverBudget),
-    /// The ledger could not be written, so nothing was sent.
-    #[error("nothing was sent, because the ledger could not be written: {0}")]
-    Ledger(StoreError),
-    /// The store could not be read.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The service, or the way to it.
-    #[error("{error}")]
-    Service {
-        /// What happened.
-        error: ServiceError,
-        /// What it counts as in the ledger.
-        cost: Cost,
-        /// The line of the log that tells more.
-        line: Option<LineId>,
-    },
-    /// This program's own fault.
-    #[error("internal error: {0}")]
-    Internal(String),
-}
-
-impl GateError {
-    /// A bug of this program's own: its words may quote an answer, and are shown like one.
-    #[must_use]
-    pub fn bug(words: &impl std::fmt::Display) -> Self {
-        Self::Internal(crate::text::Untrusted::from(words.to_string()).visible_cut(300).to_string())
-    }
 }
 
 /// Forgets that a request is under way, however its future ends.

@@ -3,152 +3,11 @@
 use super::keep::{self, Keep};
 use super::place;
 use super::salvage::{self, Salvaged};
-use super::seal;
+use super::schema::{NEWEST, migrate, version};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
-
-/// Each step brings the schema of the step before to its own; the number of steps taken is the schema's version.
-const STEPS: &[&str] = &[FIRST, COUNTERS, INDEXES, NOTES, SEALS];
-
-/// The version from which on rows are sealed.
-const SEALED: usize = 5;
-
-const FIRST: &str = "
-CREATE TABLE answer (
-    id INTEGER PRIMARY KEY,
-    profile TEXT NOT NULL,
-    key BLOB NOT NULL,
-    received INTEGER NOT NULL,
-    length INTEGER NOT NULL,
-    -- NULL: not read yet; 1: it answers its question; 0: set aside
-    usable INTEGER
-);
-CREATE INDEX answer_by_key ON answer (profile, key, received);
-CREATE TABLE block (
-    answer INTEGER NOT NULL REFERENCES answer (id) ON DELETE CASCADE,
-    number INTEGER NOT NULL,
-    bytes BLOB NOT NULL,
-    UNIQUE (answer, number)
-);
-CREATE TABLE report (
-    profile TEXT NOT NULL,
-    identifier BLOB NOT NULL,
-    file TEXT,
-    answer INTEGER NOT NULL REFERENCES answer (id) ON DELETE CASCADE,
-    first INTEGER NOT NULL,
-    after INTEGER NOT NULL,
-    received INTEGER NOT NULL
-);
-CREATE INDEX report_by_identifier ON report (profile, identifier, received);
-CREATE INDEX report_by_file ON report (profile, file, received);
-CREATE TABLE file (
-    profile TEXT NOT NULL,
-    sha256 TEXT NOT NULL,
-    opened INTEGER NOT NULL,
-    name TEXT,
-    PRIMARY KEY (profile, sha256)
-);
-CREATE TABLE ledger (
-    id INTEGER PRIMARY KEY,
-    at INTEGER NOT NULL,
-    session TEXT NOT NULL,
-    profile TEXT NOT NULL,
-    operation TEXT NOT NULL,
-    what TEXT NOT NULL,
-    key BLOB,
-    unit TEXT NOT NULL,
-    predicted_min INTEGER NOT NULL,
-    predicted_max INTEGER,
-    state TEXT NOT NULL,
-    settled INTEGER,
-    settled_at INTEGER,
-    outcome TEXT
-);
-CREATE INDEX ledger_by_session ON ledger (session);
-CREATE INDEX ledger_by_time ON ledger (at);
-CREATE INDEX ledger_by_key ON ledger (profile, key) WHERE state = 'reserved';
-";
-
-/// Looks at the service's counters, and what they said of each call.
-const COUNTERS: &str = "
-CREATE TABLE counters (
-    -- rows of one look share its number
-    look INTEGER NOT NULL,
-    asked INTEGER NOT NULL,
-    at INTEGER NOT NULL,
-    session TEXT NOT NULL,
-    profile TEXT NOT NULL,
-    account TEXT NOT NULL,
-    -- the last entry of the ledger when it was asked for
-    after INTEGER NOT NULL,
-    unit TEXT NOT NULL,
-    period TEXT NOT NULL,
-    holder TEXT NOT NULL,
-    used INTEGER NOT NULL,
-    allowed INTEGER NOT NULL
-);
-CREATE INDEX counters_by_look ON counters (profile, look);
-ALTER TABLE ledger ADD COLUMN account TEXT;
-ALTER TABLE ledger ADD COLUMN counted TEXT;
-CREATE INDEX ledger_by_profile ON ledger (profile, at);
-";
-
-/// Where the rows of held reports start, so that opening one does not read it whole.
-const INDEXES: &str = "
--- bytes of each of an answer's blocks before compression
-ALTER TABLE answer ADD COLUMN block INTEGER NOT NULL DEFAULT 262144;
-CREATE TABLE row_index (
-    -- never used again, so that a program that reads one does not meet another
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    answer INTEGER NOT NULL REFERENCES answer (id) ON DELETE CASCADE,
-    -- the part of the answer's bytes that it is of
-    first INTEGER NOT NULL,
-    after INTEGER NOT NULL,
-    head BLOB NOT NULL,
-    length INTEGER NOT NULL,
-    UNIQUE (answer, first, after)
-);
-CREATE TABLE index_block (
-    row_index INTEGER NOT NULL REFERENCES row_index (id) ON DELETE CASCADE,
-    number INTEGER NOT NULL,
-    bytes BLOB NOT NULL,
-    UNIQUE (row_index, number)
-);
-";
-
-/// What analysts wrote, and where a report came from if not from the service.
-const NOTES: &str = "
-CREATE TABLE note (
-    profile TEXT NOT NULL,
-    identifier BLOB NOT NULL,
-    -- attribute and item are empty for a note on the report as a whole
-    is_item INTEGER NOT NULL,
-    attribute BLOB NOT NULL,
-    item BLOB NOT NULL,
-    file TEXT,
-    text BLOB NOT NULL,
-    written INTEGER NOT NULL,
-    PRIMARY KEY (profile, identifier, is_item, attribute, item)
-);
-CREATE INDEX note_by_file ON note (profile, file);
-CREATE INDEX counters_by_call ON counters (profile, after);
--- NULL: it came from the service
-ALTER TABLE answer ADD COLUMN imported_from BLOB;
-ALTER TABLE answer ADD COLUMN imported_by BLOB;
-";
-
-/// What tells a damaged row from a sound one, and a call that is under way from one whose program was killed.
-const SEALS: &str = "
--- NULL: written by an earlier version
-ALTER TABLE answer ADD COLUMN seal INTEGER;
-ALTER TABLE block ADD COLUMN seal INTEGER;
-ALTER TABLE index_block ADD COLUMN seal INTEGER;
-ALTER TABLE report ADD COLUMN seal INTEGER;
--- when a call said last that it is under way
-ALTER TABLE ledger ADD COLUMN alive INTEGER;
-";
 
 /// How long a write waits for another program's.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -339,8 +198,8 @@ impl Store {
     fn on(path: PathBuf, keep: Keep, connection: Connection, salvaged: Option<Salvaged>) -> Result<Self, StoreError> {
         let database = |why| StoreError::Database { path: path.clone(), why };
         let found = version(&connection).map_err(database)?;
-        if found > STEPS.len() {
-            return Err(StoreError::Newer { path, found, known: STEPS.len() });
+        if found > NEWEST {
+            return Err(StoreError::Newer { path, found, known: NEWEST });
         }
         if keep == Keep::Nothing {
             keep::check(&connection, &path)?;
@@ -406,7 +265,7 @@ impl Store {
 /// A connection to a database at the newest schema.
 fn prepared(path: &Path) -> rusqlite::Result<Connection> {
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
-    if version(&connection)? < STEPS.len() {
+    if version(&connection)? < NEWEST {
         // A new file can give pages back; it must be told before its first page is written, and every telling is a write.
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -451,7 +310,7 @@ fn is_refusal(why: &std::io::Error) -> bool {
 /// A connection to a database of the newest schema that may only be read; none where there is none, or it cannot be.
 fn to_read(path: &Path) -> Option<Connection> {
     let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    let is_ready = |connection: &Connection| version(connection).is_ok_and(|found| found >= STEPS.len());
+    let is_ready = |connection: &Connection| version(connection).is_ok_and(|found| found >= NEWEST);
     let quoted = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     // Where nothing may be written beside it nobody else writes either, and it is read as it stands.
     ["mode=ro", "immutable=1"].iter().find_map(|how| {
@@ -461,33 +320,9 @@ fn to_read(path: &Path) -> Option<Connection> {
     })
 }
 
-/// The version of the schema.
-fn version(connection: &Connection) -> rusqlite::Result<usize> {
-    let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    usize::try_from(found).map_err(|_| {
-        let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-        rusqlite::Error::SqliteFailure(corrupt, Some(format!("its schema cannot be {found}")))
-    })
-}
-
-/// Takes the steps that are missing, all or none. A newer program's schema is left alone.
-fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
-    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let found = version(&transaction)?;
-    for step in STEPS.iter().skip(found) {
-        transaction.execute_batch(step)?;
-    }
-    if found < SEALED {
-        seal::everything(&transaction)?;
-    }
-    if found < STEPS.len() {
-        transaction.pragma_update(None, "user_version", i64::try_from(STEPS.len()).unwrap_or(i64::MAX))?;
-    }
-    transaction.commit()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::schema::FIRST;
     use super::*;
     use crate::report::Body;
 

@@ -68,13 +68,16 @@ fn a_closed_terminal_ends_the_program() {
 fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_brings_the_app_back() {
     let mut terminal = demo_in_a_shell("");
     terminal.wait_for("Sandboxes 4 of 6");
-    for _ in 0..2 {
+    for time in 1..=2 {
         terminal.press("\u{1a}");
-        terminal.wait_for("Stopped");
+        // What the shell said the first time stands there still.
+        while terminal.text().matches("Stopped").count() < time {
+            std::thread::sleep(Duration::from_millis(10));
+        }
         assert!(!terminal.is_taken_over());
         terminal.assert_given_back();
-        terminal.press("echo the shell $((40+2))\r");
-        terminal.wait_for("the shell 42");
+        terminal.press(&format!("echo the shell $((40+{time}))\r"));
+        terminal.wait_for(&format!("the shell {}", 40 + time));
         terminal.press("fg\r");
         terminal.wait_for("Sandboxes 4 of 6");
         assert!(terminal.is_taken_over());

@@ -8,8 +8,6 @@ use crate::app::palette::{Confirm, Confirmed};
 use crate::report::Pane;
 use crate::request::Request;
 
-// One function with one address: it is what tells a command that always applies.
-#[inline(never)]
 pub(super) fn always(_: &Model) -> bool {
     true
 }
