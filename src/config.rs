@@ -10,17 +10,20 @@ pub use look::Look;
 pub use settings::{SETTINGS, Setting, Shown, commented};
 
 use crate::app::Keymap;
+use crate::app::follow::Pace;
 use crate::files;
 use crate::log::Level;
 use crate::quota::{Budget, Entitlement, Entitlements};
 use crate::service::credential::{Configured, Credential, CredentialError};
 use crate::service::profile::Profile;
 use directories::{BaseDirs, ProjectDirs};
+use jiff::SignedDuration;
 use keys::Keys;
 use layers::Layers;
 use secrecy::SecretString;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 /// The longest config file that is read, in bytes.
@@ -75,11 +78,29 @@ pub struct Config {
     store: Kept,
     /// What is wanted of the screen.
     look: Look,
+    /// How a scan is followed.
+    follow: Following,
     /// Keys by the names of their commands.
     keys: Keys,
     /// The same, understood.
     #[serde(skip)]
     keymap: Keymap,
+}
+
+/// How a scan is followed: the seconds between two looks, and the most calls that one following makes.
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Following {
+    interval: NonZeroU32,
+    looks: NonZeroU32,
+}
+
+impl Default for Following {
+    fn default() -> Self {
+        let Pace { interval, most } = Pace::default();
+        let number = |n: u64| u32::try_from(n).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
+        Self { interval: number(interval.as_secs().unsigned_abs()), looks: number(most) }
+    }
 }
 
 /// What is kept of the answers, and how long; what is left out is kept for ever.
@@ -362,6 +383,13 @@ impl Config {
     #[must_use]
     pub fn keeps_bytes(&self) -> Option<u64> {
         self.store.megabytes.map(|megabytes| megabytes.saturating_mul(1_000_000))
+    }
+
+    /// How a scan is followed.
+    #[must_use]
+    pub fn pace(&self) -> Pace {
+        let interval = SignedDuration::from_secs(self.follow.interval.get().into());
+        Pace { interval, most: self.follow.looks.get().into() }
     }
 
     /// The price above which the app wants a yes; none where it wants none.

@@ -28,6 +28,8 @@
 //! | pane | attributes that are looked at together; what no table names lands in "Other" |
 //! | body | the bytes of an answer exactly as received, read in windows |
 //! | request | a question to the service: its address, its price, the key its answer is held under, its identity |
+//! | scan | a private analysis of a submitted file, which several sandboxes run |
+//! | look | one call that asks how far a scan is, while it is followed |
 //! | held | here, paid for, and so free |
 //! | gate | the only way to the service |
 //! | ledger | what was asked and what it cost, written before it is sent |

@@ -2,7 +2,7 @@
 
 use super::answer::AnswerTree;
 use super::asks::last_days;
-use super::list::Next;
+use super::list::{Entry, Next};
 use super::message::{Effect, Failure, HeldPage, HeldReport, Here, Opening};
 use super::model::Model;
 use super::overlay::Overlay;
@@ -13,7 +13,7 @@ use crate::report::hashes::Hashes;
 use crate::report::identifier::Sha256;
 use crate::report::index::{Batch, Section};
 use crate::report::rows::Line;
-use crate::report::{Indicators, Pane};
+use crate::report::{Indicators, Pane, verdict};
 use crate::request::Request;
 use crate::text::{Untrusted, thousands};
 use jiff::Timestamp;
@@ -32,6 +32,7 @@ impl Model {
     pub(super) fn ended(&mut self, request: &Request) -> Vec<Effect> {
         let was_paid = self.under_way.iter().any(|call| call.request == *request && call.is_paid);
         self.under_way.retain(|call| call.request != *request);
+        self.notice.take_if(|notice| notice.is_passing);
         if self.is_quitting && !self.awaits_paid_answer() {
             return vec![Effect::Quit];
         }
@@ -51,12 +52,12 @@ impl Model {
         let chosen = self.chosen().filter(|chosen| chosen.identifier.as_ref() == Some(identifier));
         let (is_chosen, is_new) = (chosen.is_some(), chosen.is_some_and(|chosen| chosen.here().is_none()));
         let mut stops_batch = false;
-        let Some(entry) = self.list.as_mut().and_then(|list| list.entry_mut(identifier)) else { return effects };
+        let Some(entry) = self.entry_mut(identifier) else { return effects };
         match result {
             Ok(here) => {
                 let unkept = here.unkept.clone();
                 let arrived = entry.take_arrived(here, is_chosen);
-                effects.extend(arrived.into_iter().flat_map(|opening| self.to_be_judged(opening)));
+                effects.extend(arrived.into_iter().flat_map(|opening| self.known_whole(opening)));
                 if let Some(why) = unkept {
                     self.warn(format!("The report is here, but could not be kept: {why}"));
                 }
@@ -157,7 +158,8 @@ impl Model {
     pub(super) fn listed(&mut self, request: &Request, result: Result<HeldPage, Failure>) -> Vec<Effect> {
         let mut effects = self.ended(request);
         let Request::Behaviours { file, cursor, .. } = request else { return effects };
-        let Some(list) = self.list.as_mut().filter(|list| list.file() == Some(file)) else { return effects };
+        let (failure, is_shown) = (result.as_ref().err().cloned(), self.file() == Some(file));
+        let Some(list) = self.list_of_mut(file) else { return effects };
         match result {
             Ok(page) => {
                 let (entries, unkept) = (page.page.entries.len(), page.unkept.clone());
@@ -174,8 +176,10 @@ impl Model {
                 effects.extend(self.show_chosen());
                 self.settle();
             }
-            Err(failure) => self.list_failure = Some(failure),
+            Err(failure) if is_shown => self.list_failure = Some(failure),
+            Err(failure) => self.warn(format!("{} {}", failure.what, failure.cost)),
         }
+        effects.extend(self.listed_while_following(file, failure.as_ref()));
         effects
     }
 
@@ -216,8 +220,13 @@ impl Model {
     }
 
     pub(super) fn recalled(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) -> Vec<Effect> {
-        let Some(list) = self.list.as_mut().filter(|list| list.file() == Some(file)) else { return Vec::new() };
+        let is_shown = self.file() == Some(file);
+        let Some(list) = self.list_of_mut(file) else { return Vec::new() };
         list.take_recalled(pages, reports);
+        if !is_shown {
+            return Vec::new();
+        }
+        let Some(list) = &self.list else { return Vec::new() };
         let is_new = list.since.is_none();
         self.settle();
         if is_new && std::mem::take(&mut self.lists_at_once) {
@@ -231,7 +240,7 @@ impl Model {
     }
 
     pub(super) fn indexed(&mut self, opening: Opening, batch: Batch) -> Vec<Effect> {
-        let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) else { return Vec::new() };
+        let Some(open) = self.opened_mut(opening) else { return Vec::new() };
         open.absorb(batch);
         let index = &open.report.index;
         let (is_complete, is_json, is_cut) = (index.is_complete, index.is_json, index.is_cut);
@@ -243,12 +252,37 @@ impl Model {
             self.say("This document is no behaviour report. All that it holds stands in the pane Other.");
             self.focus_pane(Pane::Other);
         }
-        if is_complete { self.to_be_judged(opening) } else { Vec::new() }
+        if is_complete { self.known_whole(opening) } else { Vec::new() }
+    }
+
+    /// Takes to what can be said of a report only once all of its rows are known.
+    fn known_whole(&mut self, opening: Opening) -> Vec<Effect> {
+        self.tell_verdict(opening);
+        self.leave_empty_pane(opening);
+        self.to_be_judged(opening)
+    }
+
+    /// Notes the verdict of a report that is known whole now.
+    fn tell_verdict(&mut self, opening: Opening) {
+        let entries = self.list.iter_mut().flat_map(|list| &mut list.entries);
+        let is_it = |entry: &&mut Entry| entry.open.as_ref().is_some_and(|open| open.opening == opening);
+        for entry in entries.filter(is_it) {
+            entry.verdict = entry.open.as_ref().and_then(|open| verdict::of(&open.report));
+        }
+    }
+
+    /// Goes on to a pane with rows, where the one that a report was opened into turns out to have none.
+    fn leave_empty_pane(&mut self, opening: Opening) {
+        let open = self.open().filter(|open| open.opening == opening);
+        let is_empty = |pane| open.is_some_and(|open| open.report.count(pane) == 0);
+        if self.focused().is_some_and(is_empty) && self.bound_for.is_none() {
+            self.order().first(0).into_iter().for_each(|pane| self.focus_pane(pane));
+        }
     }
 
     /// The indicators of a report are there, and are shown unless the analyst has gone elsewhere.
     pub(super) fn indicated(&mut self, opening: Opening, result: Result<Indicators, String>) -> Vec<Effect> {
-        let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) else { return Vec::new() };
+        let Some(open) = self.opened_mut(opening) else { return Vec::new() };
         match result {
             Ok(found) => open.indicators = Some(Arc::new(found)),
             Err(why) => {
@@ -261,7 +295,7 @@ impl Model {
 
     /// Whether a report has any attribute that a behaviour report has.
     pub(super) fn is_behaviour(&mut self, opening: Opening) -> bool {
-        let open = self.list.as_mut().and_then(|list| list.opened_mut(opening));
+        let open = self.opened_mut(opening);
         let is_known = |section: &Section| section.attribute.is_some_and(|known| !["id", "type"].contains(&known.name));
         open.is_some_and(|open| open.report.index.sections.iter().any(is_known))
     }

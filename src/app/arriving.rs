@@ -3,7 +3,6 @@
 use super::list::{Entry, OpenReport};
 use super::message::{Effect, Here, Opening};
 use super::model::{Focus, Model};
-use super::panes;
 use crate::report::body::Body;
 use crate::report::identifier::Identifier;
 use crate::report::index::Batch;
@@ -92,7 +91,7 @@ impl Model {
     pub(super) fn turn_to(&mut self, identifier: &Identifier) {
         let is_chosen = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
         if is_chosen && self.batch.is_none() && self.focus == Focus::List && self.overlay.is_none() {
-            panes::group(self.group).next().into_iter().for_each(|pane| self.focus_pane(pane));
+            self.enter_group();
         }
     }
 }

@@ -106,13 +106,18 @@ impl Model {
                 if let Some(Overlay::Artefacts(list)) = &mut self.overlay {
                     list.failure = None;
                 }
-                self.say(format!(
-                    "Held: {}, {}. For nothing, {} under {} writes it to a file.",
-                    request.words(),
-                    crate::text::bytes(length),
-                    self.way_to("fetch"),
-                    self.way_to("artefacts")
-                ));
+                let what = match request {
+                    Request::Artefact { artefact, .. } => artefact.words().to_owned(),
+                    other => other.words(),
+                };
+                let (length, fetch) = (crate::text::bytes(length), self.way_to("fetch"));
+                self.say(match &self.overlay {
+                    Some(Overlay::Artefacts(_)) => format!("Held: {what}, {length}. {fetch} writes it to a file."),
+                    _ => format!(
+                        "Held: {what}, {length}. {} shows it, to be written to a file.",
+                        self.way_to("artefacts")
+                    ),
+                });
             }
             Err(failure) => match &mut self.overlay {
                 Some(Overlay::Artefacts(list)) => list.failure = Some(failure),
@@ -127,7 +132,7 @@ impl Model {
         if let Some(request) = chosen(self)
             && let Request::Artefact { identifier, artefact } = &request
         {
-            let name = file::name(Some(identifier), artefact.extension());
+            let name = file::name(Some(identifier), None, artefact.extension());
             self.put_over(Overlay::Save(SaveForm::held(request, name)));
         }
         Vec::new()

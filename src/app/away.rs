@@ -51,16 +51,17 @@ impl Model {
 
     /// Copies the value under the cursor as it is; asks once.
     pub(super) fn copy_raw(&mut self) -> Vec<Effect> {
+        let Some(Subject { what, text }) = self.subject() else { return Vec::new() };
         if !self.copies_raw {
             let why = format!(
-                "Raw text may hold controls and live addresses: pasted into a shell it may run, pasted into a browser it may open. \
+                "Copy {what} raw: {}? Raw text may hold controls and live addresses: pasted into a shell it may run, pasted into a browser it may open. \
                  It is asked once; after a yes, this session copies raw whenever {} is pressed.",
+                text.visible_cut(80),
                 self.way_to("copy-raw")
             );
             self.put_over(Overlay::Confirm(Confirm { what: Confirmed::Raw, why }));
             return Vec::new();
         }
-        let Some(Subject { what, text }) = self.subject() else { return Vec::new() };
         self.copy(format!("{what}, raw"), text.as_bytes().to_vec())
     }
 
@@ -214,8 +215,7 @@ impl Model {
             _ => None,
         };
         if let Some(place) = place {
-            self.overlay = None;
-            self.behind.clear();
+            self.left = self.leave_list();
             self.show_row(place);
         }
         Vec::new()

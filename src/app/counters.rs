@@ -13,7 +13,9 @@ impl Sheet {
     #[must_use]
     pub fn counters(balances: &Balances, now: Timestamp, columns: usize) -> Self {
         let mut counters: Vec<_> = balances.counters().iter().collect();
-        counters.sort_by_key(|counter| (counter.meaning.is_none(), counter.meaning));
+        // What requests take comes first, then what private scanning has of its own.
+        let is_private = |counter: &Counter| counter.name.as_bytes().starts_with(b"private");
+        counters.sort_by_key(|counter| (counter.meaning.is_none(), counter.meaning, !is_private(counter)));
         let mut paragraphs: Vec<Paragraph> =
             counters.into_iter().flat_map(|counter| counter_rows(counter, now)).collect();
         if !balances.has(Holder::Group) {

@@ -3,7 +3,7 @@
 use super::panes::Move;
 use super::sheet::scrolled;
 use crate::report::rows::Line;
-use crate::text::Visible;
+use crate::text::{Untrusted, Visible, words_in_rows};
 
 /// Columns of indentation for each level.
 const INDENT: usize = 2;
@@ -15,6 +15,8 @@ pub struct Detail {
     pub title: String,
     /// The row taken apart.
     pub lines: Vec<Line>,
+    /// Why it is marked; said after what it is.
+    remarks: Vec<Remark>,
     /// The first screen row that is shown.
     pub top: usize,
     /// The line that is chosen to be copied.
@@ -22,10 +24,21 @@ pub struct Detail {
     columns: usize,
     /// For each line, the screen row at which it starts; one more for the end.
     starts: Vec<usize>,
+    /// The remarks as screen rows.
+    told: Vec<DetailRow>,
+}
+
+/// Words of our own on a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// What stands before them.
+    pub head: String,
+    /// The words, which are wrapped between words.
+    pub words: String,
 }
 
 /// One screen row of a detail.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DetailRow {
     /// Columns of indentation.
     pub indent: usize,
@@ -40,19 +53,12 @@ pub struct DetailRow {
 impl Detail {
     /// Lays a row out for so many columns.
     #[must_use]
-    pub fn new(title: String, lines: Vec<Line>, columns: usize) -> Self {
+    pub fn new(title: String, lines: Vec<Line>, remarks: Vec<Remark>, columns: usize) -> Self {
         let chosen = lines.iter().position(|line| line.value.is_some()).unwrap_or(0);
-        let mut detail = Self { title, lines, top: 0, chosen, columns: 0, starts: Vec::new() };
+        let (starts, told) = (Vec::new(), Vec::new());
+        let mut detail = Self { title, lines, remarks, top: 0, chosen, columns: 0, starts, told };
         detail.fit(columns);
         detail
-    }
-
-    /// The same with the first value chosen that stands below so many lines, which are only remarks.
-    #[must_use]
-    pub fn below(mut self, remarks: usize) -> Self {
-        let first = self.lines.iter().enumerate().skip(remarks).find(|(_, line)| line.value.is_some());
-        self.chosen = first.map_or(self.chosen, |(at, _)| at);
-        self
     }
 
     /// Lays the row out again for another width.
@@ -67,6 +73,10 @@ impl Detail {
             at += line.value.as_ref().map_or(1, |value| value.lines(self.room(line)).count().max(1));
             self.starts.push(at);
         }
+        self.told = self.remarks.iter().flat_map(|remark| remark.rows(columns)).collect();
+        if !self.told.is_empty() && !self.lines.is_empty() {
+            self.told.insert(0, DetailRow::default());
+        }
     }
 
     /// Columns that a line's value has.
@@ -79,6 +89,11 @@ impl Detail {
     /// Screen rows in all.
     #[must_use]
     pub fn count(&self) -> usize {
+        self.ends() + self.told.len()
+    }
+
+    /// The screen row after the last line.
+    fn ends(&self) -> usize {
         self.starts.last().copied().unwrap_or(0)
     }
 
@@ -134,6 +149,8 @@ impl Detail {
                 rows.iter_mut().skip(known).for_each(|row| row.is_chosen = true);
             }
         }
+        let told = self.told.iter().skip(self.top.saturating_sub(self.ends()));
+        rows.extend(told.take(height.saturating_sub(rows.len())).cloned());
         rows.truncate(height);
         rows
     }
@@ -162,10 +179,25 @@ impl Detail {
     }
 }
 
+impl Remark {
+    fn rows(&self, columns: usize) -> Vec<DetailRow> {
+        let head = Untrusted::from(self.head.as_str()).visible();
+        let hanging = (head.width() + 2).min(columns / 3);
+        let words = words_in_rows(&self.words, columns.saturating_sub(hanging).max(8)).into_iter();
+        let row = |(n, words): (usize, String)| DetailRow {
+            indent: if n == 0 { 0 } else { hanging },
+            name: (n == 0).then(|| head.clone()),
+            value: Untrusted::from(words).visible(),
+            is_chosen: false,
+        };
+        words.enumerate().map(row).collect()
+    }
+}
+
 fn indent(line: &Line) -> usize {
     (line.depth * INDENT).min(40)
 }
 
-fn name_of(name: &crate::text::Untrusted) -> Visible {
+fn name_of(name: &Untrusted) -> Visible {
     name.visible_cut(40)
 }

@@ -1,5 +1,6 @@
 //! What is sought and what comes of it: the filter of a pane, and the hits over all panes or over everything that is held.
 
+use super::message::Opening;
 use super::panes::{Move, Scroll};
 use crate::report::Place;
 use crate::report::find::{How, Pattern};
@@ -135,6 +136,8 @@ pub struct Finder {
     pub scroll: Scroll,
     /// Reports that have been searched, and reports in all; nothing where one report is searched.
     pub searched: (u64, u64),
+    /// The opening that is searched, where it is one report.
+    pub(super) of: Option<Opening>,
 }
 
 /// Hits that belong together.
@@ -214,7 +217,14 @@ impl Finder {
     /// Nothing is typed yet.
     #[must_use]
     pub fn new(is_held: bool) -> Self {
-        Self { quest: Quest::default(), is_held, groups: Vec::new(), scroll: Scroll::default(), searched: (0, 0) }
+        Self {
+            quest: Quest::default(),
+            is_held,
+            groups: Vec::new(),
+            scroll: Scroll::default(),
+            searched: (0, 0),
+            of: None,
+        }
     }
 
     /// Groups and hits, one after another.
@@ -242,6 +252,32 @@ impl Finder {
             HitLine::Group(group) => Some((group, group.hits.first()?)),
             HitLine::More(group) => Some((group, group.hits.last()?)),
         }
+    }
+
+    /// The number of the chosen hit among all of them, counted from 1; of those that are only counted none is ever chosen.
+    pub(super) fn number(&self) -> u64 {
+        let mut before = 0;
+        let mut at = self.scroll.cursor;
+        for group in &self.groups {
+            let lines = group.lines().count();
+            if at < lines {
+                return before + (at as u64).clamp(1, group.hits.len().max(1) as u64);
+            }
+            at -= lines;
+            before += group.count;
+        }
+        before
+    }
+
+    /// Puts the cursor on the hit that is gone to, from the line of its group.
+    pub(super) fn choose_hit(&mut self) {
+        let cursor = self.scroll.cursor;
+        let chosen = match self.lines().nth(cursor) {
+            Some(HitLine::Group(group)) if !group.hits.is_empty() => cursor + 1,
+            Some(HitLine::More(_)) => cursor.saturating_sub(1),
+            _ => cursor,
+        };
+        self.scroll.cursor = chosen;
     }
 
     /// Goes to the next hit or the one before, round about.

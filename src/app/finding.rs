@@ -3,7 +3,7 @@
 use super::finder::{Filter, Finder, HitGroup, Quest, Source};
 use super::key::Key;
 use super::message::{Effect, Opening};
-use super::model::{Focus, Model, Screen};
+use super::model::{Model, Screen};
 use super::overlay::Overlay;
 use super::panes::PaneState;
 use super::spots::Target;
@@ -214,7 +214,9 @@ impl Model {
     /// Searches all panes, or everything that is held.
     pub(super) fn seek_hits(&mut self) -> Vec<Effect> {
         let (number, report) = (self.next_search(), self.open().map(|open| open.report.clone()));
+        let of = self.open().map(|open| open.opening);
         let Some(Overlay::Finder(finder)) = &mut self.overlay else { return Vec::new() };
+        finder.of = of.filter(|_| !finder.is_held);
         if !finder.quest.read() {
             if finder.quest.typed.is_empty() {
                 finder.groups.clear();
@@ -262,20 +264,16 @@ impl Model {
 
     /// Goes to the chosen hit.
     pub(super) fn go_to_hit(&mut self) -> Vec<Effect> {
-        match self.overlay.take() {
-            Some(Overlay::Finder(finder)) if finder.chosen().is_some() => {
-                self.behind.clear();
-                self.finder = Some(finder);
-                self.go_to_found()
-            }
-            other => {
-                self.overlay = other;
-                Vec::new()
-            }
+        if !matches!(&self.overlay, Some(Overlay::Finder(finder)) if finder.chosen().is_some()) {
+            return Vec::new();
         }
+        let left = self.leave_list();
+        let effects = self.go_to_found();
+        self.left = left;
+        effects
     }
 
-    fn go_to_found(&mut self) -> Vec<Effect> {
+    pub(super) fn go_to_found(&mut self) -> Vec<Effect> {
         let Some((group, hit)) = self.finder.as_ref().and_then(Finder::chosen) else { return Vec::new() };
         let place = hit.at.map(|(_, place)| place);
         match group.of.clone() {
@@ -293,19 +291,7 @@ impl Model {
         }
     }
 
-    /// Goes to the next hit or the one before: in a filtered pane, or else of the last search.
-    pub(super) fn step_hit(&mut self, forward: bool) -> Vec<Effect> {
-        if self.filter().is_some() {
-            self.step_wanted(forward);
-            return Vec::new();
-        }
-        if let Some(finder) = &mut self.finder {
-            finder.step(forward);
-        }
-        self.go_to_found()
-    }
-
-    fn step_wanted(&mut self, forward: bool) {
+    pub(super) fn step_wanted(&mut self, forward: bool) {
         let height = self.height();
         let Some((pane, open)) = self.focused().zip(self.open_mut()) else { return };
         let Some(state) = open.panes.get_mut(&pane) else { return };
@@ -324,13 +310,6 @@ impl Model {
     fn next_search(&mut self) -> u64 {
         self.searches += 1;
         self.searches
-    }
-
-    /// Whether there is a hit to go to with the next key.
-    #[must_use]
-    pub fn has_hits(&self) -> bool {
-        let is_here = |finder: &Finder| !finder.is_held && finder.chosen().is_some();
-        self.focus != Focus::List && (self.filter().is_some() || self.finder.as_ref().is_some_and(is_here))
     }
 }
 

@@ -11,7 +11,7 @@
 //! └ bar ───────────────────────────────────┘  └ bar ─────────────┘  └ bar ───┘
 //! ```
 
-use super::panes::{self, GROUP};
+use super::order::Group;
 use crate::report::Pane;
 use serde::{Deserialize, Serialize};
 
@@ -46,11 +46,17 @@ const WIDE: u16 = 100;
 /// From this width on four panes stand beside each other.
 const NARROW: u16 = 60;
 
+/// Fewest columns in which four panes say anything.
+const TOO_NARROW: u16 = 46;
+
 /// From this height on four panes stand above each other.
 const LOW: u16 = 16;
 
 /// Rows of the bar: what keys cost, and what is left.
 const BAR: u16 = 2;
+
+/// Rows of a list of one report, the border included.
+const ONE: u16 = 3;
 
 /// What decides about the places, besides the size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,12 +65,16 @@ pub struct View {
     pub has_report: bool,
     /// The pane that has the focus; none while the list has it.
     pub pane: Option<Pane>,
-    /// The group of four panes that is shown.
-    pub group: usize,
+    /// The four panes that stand together.
+    pub group: Group,
     /// Whether the pane that has the focus fills the screen.
     pub is_zoomed: bool,
     /// Whether one thing is shown at a time, however large the screen.
     pub is_plain: bool,
+    /// Whether there is one report alone, so that the list needs no more than its row.
+    pub is_single: bool,
+    /// Rows of the message to the analyst.
+    pub message: u16,
     /// Sizes that the analyst has set.
     pub sizes: Sizes,
 }
@@ -147,6 +157,8 @@ pub struct Layout {
     pub panes: Vec<(Pane, Area)>,
     /// One row that names every pane with its count, where there is room.
     pub strip: Area,
+    /// The message to the analyst, above the bar; nothing gives way to it but rows.
+    pub message: Area,
     /// The status bar.
     pub bar: Area,
 }
@@ -210,8 +222,9 @@ impl Layout {
         let (title, rest) = screen.rows(1);
         let (strip, rest) =
             rest.rows(u16::from(!view.is_plain && view.has_report && size.width >= NARROW && size.height >= LOW));
-        let (content, bar) = rest.rows(rest.height.saturating_sub(BAR));
-        let layout = Self { title, strip, content, bar, ..Self::default() };
+        let (rest, bar) = rest.rows(rest.height.saturating_sub(BAR));
+        let (content, message) = rest.rows(rest.height.saturating_sub(view.message));
+        let layout = Self { title, strip, content, message, bar, ..Self::default() };
         match view.pane {
             Some(pane) if view.is_zoomed || view.is_plain => Self { panes: vec![(pane, content)], ..layout },
             None if view.is_plain => Self { list: Some(content), ..layout },
@@ -225,7 +238,7 @@ impl Layout {
     fn wide(mut self, view: View) -> Self {
         let (left, right) =
             self.content.columns(view.sizes.list_columns((self.content.width / 4).clamp(28, 44), self.content.width));
-        let (list, overview) = left.rows((left.height / 2).max(6));
+        let (list, overview) = left.rows(if view.is_single { ONE } else { (left.height / 2).max(6) });
         self.list = Some(list);
         self.panes.push((Pane::Overview, overview));
         self.panes.extend(four(right, view));
@@ -242,7 +255,10 @@ impl Layout {
                     .content
                     .columns(view.sizes.list_columns((self.content.width / 3).clamp(24, 30), self.content.width));
                 self.list = Some(list);
-                self.panes.extend(four(right, view));
+                // Beside the list one pane says more than four of which each has a few columns.
+                let alone = [view.group.first().copied().flatten(), None, None, None];
+                let group = if right.width < TOO_NARROW { alone } else { view.group };
+                self.panes.extend(four(right, View { group, ..view }));
             }
         }
         self
@@ -286,29 +302,51 @@ fn four(area: Area, view: View) -> impl Iterator<Item = (Pane, Area)> {
         Some(percent) => u16::try_from(u32::from(whole) * u32::from(percent) / 100).unwrap_or(whole).max(3),
     };
     // Each keeps a row of its own inside of its border.
-    let (top, bottom) = area.rows(share(view.sizes.upper, area.height).min(area.height.saturating_sub(3)));
+    let panes: Vec<Pane> = view.group.into_iter().flatten().collect();
+    let (top, bottom) = match panes.len() {
+        0..=2 => (area, Area::default()),
+        _ => area.rows(share(view.sizes.upper, area.height).min(area.height.saturating_sub(3))),
+    };
     let half = share(view.sizes.middle, area.width);
-    let ((a, b), (c, d)) = (top.columns(half), bottom.columns(half));
-    panes::group(view.group).take(GROUP).zip([a, b, c, d])
+    // A pane that stands alone in its row has all of it.
+    let places = match panes.len() {
+        1 => vec![top],
+        3 => vec![top.columns(half).0, top.columns(half).1, bottom],
+        _ => [top, bottom].into_iter().flat_map(|row| <[Area; 2]>::from(row.columns(half))).collect(),
+    };
+    panes.into_iter().zip(places)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::order::Order;
+    use crate::app::panes::GROUP;
     use proptest::prelude::*;
 
-    const LIST: View =
-        View { has_report: true, pane: None, group: 0, is_zoomed: false, is_plain: false, sizes: NO_SIZES };
+    const FIRST: Group = [Some(Pane::Processes), Some(Pane::Tags), Some(Pane::Registry), Some(Pane::Files)];
+    const LIST: View = View {
+        has_report: true,
+        pane: None,
+        group: FIRST,
+        is_zoomed: false,
+        is_plain: false,
+        is_single: false,
+        message: 0,
+        sizes: NO_SIZES,
+    };
     const NO_SIZES: Sizes = Sizes { list: None, middle: None, upper: None };
 
     fn view() -> impl Strategy<Value = View> {
         let pane = prop::option::of(prop::sample::select(&Pane::ALL[..]));
         let size = |most| prop::option::of(0_u16..most);
         let sizes = (size(300), size(100), size(100)).prop_map(|(list, middle, upper)| Sizes { list, middle, upper });
-        let rest = (0_usize..3, any::<bool>(), any::<bool>(), any::<bool>());
-        (pane, rest, sizes).prop_map(|(pane, (group, is_zoomed, is_plain, has_report), sizes)| {
-            let group = pane.and_then(panes::group_of).unwrap_or(group);
-            View { has_report, pane, group, is_zoomed, is_plain, sizes }
+        let rest = (0_usize..3, any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), 0_u16..4);
+        (pane, rest, sizes).prop_map(|(pane, (group, is_zoomed, is_plain, has_report, is_single, message), sizes)| {
+            let order = Order::of(None);
+            let group = order.group(pane.and_then(|pane| order.group_of(pane)).unwrap_or(group));
+            assert_eq!(group.len(), GROUP);
+            View { has_report, pane, group, is_zoomed, is_plain, is_single, message, sizes }
         })
     }
 
@@ -317,7 +355,7 @@ mod tests {
         fn places_fill_the_content_and_never_overlap(width in 0_u16..300, height in 0_u16..100, view in view()) {
             let layout = Layout::of(Size { width, height }, view);
             let mut seen = vec![0_u8; usize::from(width) * usize::from(height)];
-            let all = [layout.title, layout.strip, layout.bar];
+            let all = [layout.title, layout.strip, layout.message, layout.bar];
             for area in all.into_iter().chain(layout.list).chain(layout.panes.iter().map(|(_, area)| *area)) {
                 for y in area.y..area.y + area.height {
                     for x in area.x..area.x + area.width {

@@ -6,7 +6,7 @@ use crate::report::body::Body;
 use crate::report::identifier::{Identifier, Parts, Sha256};
 use crate::report::page::{Page, PageEntry};
 use crate::report::rules::Marks;
-use crate::report::{Imported, Indicators, Pane, Report};
+use crate::report::{Imported, Indicators, Pane, Report, verdict};
 use crate::request::{Listing, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -69,6 +69,8 @@ pub struct Entry {
     pub open: Option<OpenReport>,
     /// Where the report came from, if not from the service.
     pub imported: Option<Imported>,
+    /// What the sandbox holds the file to be, as far as it is known.
+    pub verdict: Option<Untrusted>,
 }
 
 /// Whether a report is there.
@@ -128,7 +130,7 @@ impl Entry {
     #[must_use]
     pub fn new(identifier: Option<Identifier>) -> Self {
         let parts = identifier.as_ref().map(Identifier::parts);
-        Self { identifier, parts, report: Remote::NotHeld, failure: None, open: None, imported: None }
+        Self { identifier, parts, report: Remote::NotHeld, failure: None, open: None, imported: None, verdict: None }
     }
 
     /// The report's bytes, if they are here.
@@ -142,6 +144,7 @@ impl Entry {
 
     /// Takes a report that came. What was open before is closed: it may be an older one.
     pub fn take(&mut self, here: Here) {
+        self.verdict = verdict::of_short(&here.body);
         self.report = Remote::Here(here);
         self.failure = None;
         self.open = None;
@@ -210,6 +213,12 @@ impl List {
             open.unreadable.is_none() && open.coming.is_none() && !open.report.index.is_complete
         };
         others.filter_map(|(_, entry)| entry.open.take_if(is_unfinished)).count() > 0
+    }
+
+    /// Closes reports that nobody goes on reading: their panes begin anew when they are looked at again.
+    pub(super) fn close_unfinished(&mut self) {
+        let is_unfinished = |open: &mut OpenReport| open.unreadable.is_none() && !open.report.index.is_complete;
+        self.entries.iter_mut().for_each(|entry| drop(entry.open.take_if(is_unfinished)));
     }
 
     /// The sandbox of this identifier.

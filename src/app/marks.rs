@@ -1,18 +1,50 @@
 //! What the rules make of the open report: the list of what deserves a look, noise that is hidden, and why a row is marked.
 
-use super::list::OpenReport;
+use super::detail::Remark;
+use super::list::{Entry, OpenReport};
 use super::message::{Effect, Opening};
 use super::model::Model;
 use super::overlay::Overlay;
 use super::panes::PANES;
-use super::spots::{Shows, Spot, Spots, Target};
-use crate::report::Place;
-use crate::report::rows::Line;
-use crate::report::rules::{Marks, Rules, Severity};
-use crate::report::{Order, Pane, RowSet, Section};
-use crate::text::{Untrusted, thousands};
+use super::spots::{Reach, Shows, Spot, Spots, Target};
+use crate::report::identifier::Identifier;
+use crate::report::rules::{Marks, Rule, Rules, Severity};
+use crate::report::{Body, Order, Pane, Place, Row, RowSet, Section};
+use crate::text::{Untrusted, Visible, thousands};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// A report whose rows are to be judged beside others.
+#[derive(Debug)]
+pub struct Judged {
+    /// Its place in the list.
+    pub entry: usize,
+    /// What it is asked for by.
+    pub identifier: Option<Identifier>,
+    /// Its sandbox.
+    pub name: Untrusted,
+    /// Its bytes.
+    pub body: Body,
+}
+
+/// A row that deserves a look, in one or several reports.
+#[derive(Debug)]
+pub struct Noted {
+    /// The rule that matters most.
+    pub rule: u16,
+    /// The row.
+    pub row: Row,
+    /// The sandboxes that saw it: the first by its name, the others counted.
+    pub seen_by: Visible,
+    /// Where the first of them has it.
+    pub target: Target,
+}
+
+fn spot(rule: &Rule, shows: Shows, target: Target) -> Spot {
+    let why = format!("{} {} {} {}", rule.id, rule.why, rule.severity.word(), rule.attack.join(" "));
+    let (severity, head) = (Some(rule.severity), rule.name.clone().into());
+    Spot { severity, head, why, seen_by: None, shows, target: Some(target) }
+}
 
 impl OpenReport {
     /// How a row is marked.
@@ -76,7 +108,7 @@ impl Model {
     pub(super) fn judged(&mut self, opening: Opening, marks: Marks) -> Vec<Effect> {
         let hide = self.hides_noise;
         let focused = self.focused();
-        if let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) {
+        if let Some(open) = self.opened_mut(opening) {
             open.arrange(marks.order(), focused);
             open.marks = Some(Arc::new(marks));
             if hide {
@@ -124,28 +156,75 @@ impl Model {
         let spots = found.into_iter().map(|(rule, section, row)| {
             let place = Place { section, row };
             let target = Target { file: None, identifier: identifier.clone(), entry, place: Some(place) };
-            let head = format!("{} {}", rule.severity.sign(), rule.name);
-            Spot { head: head.into(), shows: Shows::Open(place), target: Some(target) }
+            spot(rule, Shows::Open(place), target)
         });
         let spots: Vec<_> = spots.collect();
         if spots.is_empty() {
             self.say("No rule marks a row of this report.");
             return Vec::new();
         }
-        let count = thousands(spots.len() as u64);
-        let signs = "! high · * medium · + low";
-        self.put_over(Overlay::Spots(Spots::new(format!("What deserves a look · {count} rows · {signs}"), spots)));
+        let places = Spots { notable: Some(Reach::Open), ..Spots::new("What deserves a look", spots) };
+        self.put_over(Overlay::Spots(places));
         Vec::new()
     }
 
-    /// Which rules mark a row, and why, as lines before its fields.
-    pub(super) fn reasons(&self, place: Place) -> Vec<Line> {
+    /// Whether a list of what deserves a look can take in further reports, or is one that has.
+    pub(super) fn can_reach_further(&self) -> bool {
+        matches!(&self.overlay, Some(Overlay::Spots(places)) if places.notable.is_some())
+            && self.held_here().count() > 1
+    }
+
+    /// The reports of the list that are here, by their place.
+    fn held_here(&self) -> impl Iterator<Item = (usize, &Entry)> {
+        let entries = self.list.iter().flat_map(|list| list.entries.iter().enumerate());
+        entries.filter(|(_, entry)| entry.here().is_some())
+    }
+
+    /// Lists what deserves a look in every held report of the file, or in the open one again.
+    pub(super) fn reach_further(&mut self) -> Vec<Effect> {
+        let Some(rules) = self.rules.clone() else { return Vec::new() };
+        let reach = self.places_mut().and_then(|places| places.notable);
+        if matches!(reach, Some(Reach::Held(_))) {
+            self.overlay = self.behind.pop();
+            return self.list_notable();
+        }
+        let number = self.next_opening().0;
+        let reports = self.held_here().filter_map(|(entry, found)| {
+            let name = found.parts.as_ref().map(|parts| parts.sandbox.clone()).unwrap_or_default();
+            let (identifier, body) = (found.identifier.clone(), found.here()?.body.clone());
+            Some(Judged { entry, identifier, name, body })
+        });
+        let reports = reports.collect();
+        if let Some(places) = self.places_mut() {
+            (places.notable, places.is_complete) = (Some(Reach::Held(number)), false);
+        }
+        vec![Effect::JudgeHeld { number, reports, rules }]
+    }
+
+    /// Takes in what deserves a look in every held report.
+    pub(super) fn judged_held(&mut self, number: u64, found: Vec<Noted>) -> Vec<Effect> {
+        let Some(rules) = self.rules.clone() else { return Vec::new() };
+        let Some(places) = self.places_mut().filter(|places| places.notable == Some(Reach::Held(number))) else {
+            return Vec::new();
+        };
+        let spots = found.into_iter().filter_map(|Noted { rule, row, seen_by, target }| {
+            let spot = spot(rules.rule(rule)?, Shows::Row(row), target);
+            Some(Spot { seen_by: Some(seen_by), ..spot })
+        });
+        let (typed, is_typing) = (std::mem::take(&mut places.typed), places.is_typing);
+        let all = Spots::new("What deserves a look in all held reports", spots.collect());
+        *places = Spots { notable: Some(Reach::Held(number)), typed, is_typing, ..all };
+        self.sift_places();
+        Vec::new()
+    }
+
+    /// Which rules mark a row, and why.
+    pub(super) fn reasons(&self, place: Place) -> Vec<Remark> {
         let Some((open, rules)) = self.open().zip(self.rules.as_ref()) else { return Vec::new() };
-        let reason = |rule: &crate::report::rules::Rule| {
+        let reason = |rule: &Rule| {
             let attack = rule.attack.iter().map(|id| format!(" · {id}")).collect::<String>();
             let words = format!("{}. {} (rule {}{attack})", rule.name, rule.why, rule.id);
-            let sign = format!("{} {}", rule.severity.sign(), rule.severity.word());
-            Line { depth: 0, name: Some(Untrusted::from(sign)), value: Some(Untrusted::from(words)) }
+            Remark { head: format!("{} {}", rule.severity.sign(), rule.severity.word()), words }
         };
         rules.of_row(&open.report, place.section, place.row).into_iter().map(reason).collect()
     }

@@ -6,6 +6,7 @@ use super::finding::Ended;
 use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerPage;
+use super::marks::{Judged, Noted};
 use super::pointer::Pointer;
 use super::saving::{NotSaved, Save};
 use crate::quota::{Balances, Entitlements, Spent, Usage};
@@ -19,8 +20,8 @@ use crate::report::note::{About, Note};
 use crate::report::page::Page;
 use crate::report::rows::Line;
 use crate::report::rules::{Marks, Rules};
-use crate::report::{Holding, Imported, Indicators, Purge, Report, RowSet};
-use crate::request::{Quote, Request};
+use crate::report::{Analysis, Holding, Imported, Indicators, Purge, Report, RowSet};
+use crate::request::{Quote, Request, UploadAddress};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -105,6 +106,13 @@ pub enum Message {
         /// What they make of it.
         marks: Marks,
     },
+    /// The rules have been applied to every report that is here.
+    JudgedHeld {
+        /// Under which number.
+        number: u64,
+        /// What they mark, the most severe first.
+        found: Vec<Noted>,
+    },
     /// The notes of a file.
     Notes {
         /// The file.
@@ -173,6 +181,36 @@ pub enum Message {
         request: Request,
         /// The page, or why there is none.
         result: Result<HeldPage, Failure>,
+    },
+    /// A file that is to be submitted has been looked at.
+    LookedAtFile {
+        /// Where it is.
+        path: PathBuf,
+        /// Its hash and its size in bytes, or why it cannot be read.
+        result: Result<(Sha256, u64), String>,
+    },
+    /// The address has come that a large file is uploaded to, or not.
+    Addressed(Result<UploadAddress, Failure>),
+    /// A file has been taken in for a private scan, or not.
+    Submitted {
+        /// The question.
+        request: Request,
+        /// What the service calls the scan; or why there is none.
+        result: Result<Identifier, Failure>,
+    },
+    /// How far a scan is has come, or not.
+    Looked {
+        /// The question.
+        request: Request,
+        /// How far it is; none where there is no scan. Or why that is not known.
+        result: Result<Option<Analysis>, Failure>,
+    },
+    /// A file has been deleted at the service, or not.
+    Deleted {
+        /// The question.
+        request: Request,
+        /// Why it was not.
+        result: Result<(), Failure>,
     },
     /// The hashes that a file lists, or why they could not be counted.
     Counted {
@@ -340,6 +378,8 @@ pub struct Failure {
 pub enum Effect {
     /// Count the hashes that a file lists.
     CountHashes(PathBuf),
+    /// Look at a file that is to be submitted.
+    LookAtFile(PathBuf),
     /// Find the files that were opened before.
     FindRecent,
     /// Find what is held of a file.
@@ -374,6 +414,15 @@ pub enum Effect {
         rules: Option<Arc<Rules>>,
         /// The user's own, where they have not.
         own: Option<PathBuf>,
+    },
+    /// Apply the rules to every report that is here.
+    JudgeHeld {
+        /// Under which number.
+        number: u64,
+        /// The reports.
+        reports: Vec<Judged>,
+        /// The rules.
+        rules: Arc<Rules>,
     },
     /// Get the answer to a question, at the price that was on the screen.
     Ask {

@@ -2,17 +2,21 @@
 
 use super::batch::Batch;
 use super::compare::Compare;
+use super::files::Files;
 use super::finder::Finder;
+use super::follow::{Follow, Pace};
 use super::keymap::Keymap;
 use super::layout::{Layout, Size, Sizes, View};
 use super::list::{Entry, List, OpenReport, Origin};
 use super::message::{Effect, Failure, Here, Opening, Recent};
 use super::notes::FileNotes;
 use super::offers::Offers;
+use super::order::Order;
 use super::overlay::Overlay;
-use super::panes::{self, PaneState, Scroll};
+use super::panes::{PaneState, Scroll};
 use super::pointer::Held;
 use super::remembered::Remembered;
+use super::returning::Left;
 use super::spots::Target;
 use crate::quota::{Balances, Entitlements, Holder, Limit, Spent, Unit, Usage};
 use crate::report::Pane;
@@ -41,12 +45,22 @@ pub struct Model {
     pub behind: Vec<Overlay>,
     /// What has been typed of a hash.
     pub typed: String,
+    /// Files whose hashes were pasted together; the first of them is what is typed.
+    pub(super) pasted: Vec<Sha256>,
     /// Files that were opened before.
     pub recent: Vec<Recent>,
     /// Cursor among them.
     pub recent_scroll: Scroll,
-    /// The sandboxes of the file that is open.
+    /// The sandboxes of the file that is shown.
     pub list: Option<List>,
+    /// The files that are open beside it.
+    pub files: Files,
+    /// Scans that are followed.
+    pub follows: Vec<Follow>,
+    /// How a scan is followed.
+    pub pace: Pace,
+    /// Scans that are known, by their file.
+    pub(super) scans: BTreeMap<Sha256, Identifier>,
     /// What was written of its reports.
     pub notes: FileNotes,
     /// Where the focus is among list and panes.
@@ -113,6 +127,8 @@ pub struct Model {
     pub(super) announces_usage: bool,
     /// The last search that was left for one of its hits.
     pub finder: Option<Finder>,
+    /// The list that was left for one of its rows.
+    pub(super) left: Option<Left>,
     /// Number of the last search.
     pub(super) searches: u64,
     /// Number of the last opening of a report.
@@ -130,6 +146,10 @@ pub struct Service {
     pub is_offline: bool,
     /// What its lists are asked to bring along.
     pub listing: Listing,
+    /// The largest file that goes along with one call, in bytes.
+    pub upload_direct: u64,
+    /// The largest file that is uploaded at all, in bytes.
+    pub upload_largest: u64,
 }
 
 impl Service {
@@ -184,6 +204,8 @@ pub struct Notice {
     pub text: String,
     /// Whether something went wrong.
     pub is_problem: bool,
+    /// Whether it is true only as long as something is under way.
+    pub(super) is_passing: bool,
 }
 
 impl Model {
@@ -198,9 +220,14 @@ impl Model {
             overlay: None,
             behind: Vec::new(),
             typed: String::new(),
+            pasted: Vec::new(),
             recent: Vec::new(),
             recent_scroll: Scroll::default(),
             list: None,
+            files: Files::default(),
+            follows: Vec::new(),
+            pace: Pace::default(),
+            scans: BTreeMap::new(),
             notes: FileNotes::default(),
             focus: Focus::List,
             group: 0,
@@ -234,6 +261,7 @@ impl Model {
             announces_balances: false,
             announces_usage: false,
             finder: None,
+            left: None,
             searches: 0,
             openings: 0,
         }
@@ -249,8 +277,8 @@ impl Model {
         self.list = Some(List::document(name, entries.collect()));
         self.screen = Screen::File;
         let effects = self.show_chosen();
-        if self.list.as_ref().is_some_and(|list| list.entries.len() == 1) {
-            panes::group(self.group).next().into_iter().for_each(|pane| self.focus_pane(pane));
+        if self.is_single() {
+            self.enter_group();
         }
         effects
     }
@@ -278,7 +306,7 @@ impl Model {
     /// Whether the screen changes by itself as time passes.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
-        !self.under_way.is_empty() || self.batch.is_some()
+        !self.under_way.is_empty() || self.batch.is_some() || !self.follows.is_empty()
     }
 
     /// The file that is open, where it comes from the service.
@@ -326,12 +354,38 @@ impl Model {
         let view = View {
             has_report,
             pane: self.focused(),
-            group: self.group,
+            group: self.order().group(self.shown_group()),
             is_zoomed: self.is_zoomed,
             is_plain: self.is_plain,
+            is_single: self.is_single(),
+            message: u16::try_from(self.message().len()).unwrap_or(u16::MAX),
             sizes: self.sizes,
         };
         Layout::of(self.size, view)
+    }
+
+    /// The panes in the order in which they share the screen.
+    #[must_use]
+    pub fn order(&self) -> Order {
+        Order::of(self.open().map(|open| &open.report).filter(|report| report.index.is_complete))
+    }
+
+    /// The group of panes that is shown: that of the pane with the focus, or the one that was left for the list.
+    pub(super) fn shown_group(&self) -> usize {
+        let order = self.order();
+        let focused = self.focused().and_then(|pane| order.group_of(pane));
+        focused.unwrap_or_else(|| self.group.min(order.groups().saturating_sub(1)))
+    }
+
+    /// Whether a document with one report is open.
+    fn is_single(&self) -> bool {
+        self.is_document() && self.list.as_ref().is_some_and(|list| list.entries.len() == 1)
+    }
+
+    /// Goes into the panes that are shown.
+    pub(super) fn enter_group(&mut self) {
+        let first = self.order().first(self.shown_group());
+        first.into_iter().for_each(|pane| self.focus_pane(pane));
     }
 
     /// Rows that are shown of what has the focus.
@@ -381,7 +435,7 @@ impl Model {
     /// Brings a pane to the screen and gives it the focus.
     pub fn focus_pane(&mut self, pane: Pane) {
         self.focus = Focus::Pane(pane);
-        self.group = panes::group_of(pane).unwrap_or(self.group);
+        self.group = self.order().group_of(pane).unwrap_or(self.group);
     }
 
     /// A number for the next opening of a report.
@@ -392,11 +446,16 @@ impl Model {
 
     /// Says something to the analyst.
     pub fn say(&mut self, text: impl Into<String>) {
-        self.notice = Some(Notice { text: text.into(), is_problem: false });
+        self.notice = Some(Notice { text: text.into(), is_problem: false, is_passing: false });
+    }
+
+    /// Says something that is true only as long as something is under way.
+    pub(super) fn say_meanwhile(&mut self, text: impl Into<String>) {
+        self.notice = Some(Notice { text: text.into(), is_problem: false, is_passing: true });
     }
 
     /// Says that something went wrong.
     pub fn warn(&mut self, text: impl Into<String>) {
-        self.notice = Some(Notice { text: text.into(), is_problem: true });
+        self.notice = Some(Notice { text: text.into(), is_problem: true, is_passing: false });
     }
 }

@@ -3,7 +3,7 @@
 use super::message::Effect;
 use super::model::{Focus, Model, Screen};
 use super::overlay::{Overlay, way};
-use super::panes::{self, Move, PaneState};
+use super::panes::{Move, PaneState};
 use crate::report::index::Form;
 use crate::report::{Depths, Pane, Place, Report};
 
@@ -28,6 +28,7 @@ impl Model {
         }
         match self.focus {
             Focus::List => {
+                self.left = None;
                 if let Some(list) = &mut self.list {
                     let count = list.count();
                     list.scroll.go(movement, count, height);
@@ -120,19 +121,19 @@ impl Model {
     }
 
     pub(super) fn step_pane(&mut self, forward: bool) -> Vec<Effect> {
-        let next = match self.focus {
-            Focus::List => panes::group(self.group).next(),
-            Focus::Pane(pane) => Some(panes::neighbour(pane, forward)),
-        };
-        next.into_iter().for_each(|pane| self.focus_pane(pane));
+        match self.focus {
+            Focus::List => self.enter_group(),
+            Focus::Pane(pane) => self.focus_pane(self.order().neighbour(pane, forward)),
+        }
         self.settle();
         Vec::new()
     }
 
     pub(super) fn step_group(&mut self, forward: bool) -> Vec<Effect> {
-        let step = if forward { 1 } else { panes::groups() - 1 };
-        self.group = (self.group + step) % panes::groups();
-        if let (Focus::Pane(_), Some(first)) = (self.focus, panes::group(self.group).next()) {
+        let (order, shown) = (self.order(), self.shown_group());
+        let step = if forward { 1 } else { order.groups().saturating_sub(1) };
+        self.group = (shown + step) % order.groups().max(1);
+        if let (Focus::Pane(_), Some(first)) = (self.focus, order.first(self.group)) {
             self.focus_pane(first);
         }
         self.settle();

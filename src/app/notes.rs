@@ -75,7 +75,7 @@ impl Model {
         open.report.item(place.section, &open.report.row(place.section, place.row))
     }
 
-    fn place_here(&self) -> Option<Place> {
+    pub(super) fn place_here(&self) -> Option<Place> {
         let (pane, open) = self.focused().zip(self.open())?;
         let state = self.pane_state(pane);
         state.place(&open.report, pane, state.scroll.cursor)
@@ -129,6 +129,9 @@ impl Model {
     /// Takes in the notes of a file, as the store has them.
     pub(super) fn take_notes(&mut self, file: &Sha256, notes: Vec<Note>) -> Vec<Effect> {
         if self.file() != Some(file) {
+            if let Some(aside) = self.notes_aside(file) {
+                *aside = FileNotes::new(notes);
+            }
             return Vec::new();
         }
         self.notes = FileNotes::new(notes);

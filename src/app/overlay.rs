@@ -15,6 +15,7 @@ use super::planner::Planner;
 use super::saving::SaveForm;
 use super::sheet::Sheet;
 use super::spots::Spots;
+use super::submit::{FIELDS, SubmitForm};
 
 /// What stands over the screen.
 #[derive(Debug)]
@@ -53,6 +54,8 @@ pub enum Overlay {
     Held(HeldScreen),
     /// An age in days is typed, to delete what is older.
     Age(String),
+    /// A file is submitted.
+    Submit(Box<SubmitForm>),
 }
 
 /// The movement from one row to another.
@@ -85,13 +88,14 @@ impl Overlay {
             Self::Answer(answer) => answer.go(movement, rows),
             Self::Indicators(list) => list.go(movement, rows.saturating_sub(TYPED)),
             Self::Artefacts(list) => list.go(movement, rows),
-            Self::Spots(spots) => spots.go(movement, rows),
+            Self::Spots(spots) => spots.go(movement, room),
             Self::OtherFile(other) => other.scroll.go(movement, other.files.len(), rows),
             Self::Finder(finder) => finder.go(movement, rows.saturating_sub(TYPED)),
             Self::Held(held) => held.go(movement, rows),
             // Its head takes rows that only the model knows.
             Self::Compare(_) => {}
             Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) | Self::Save(_) | Self::Note(_) | Self::Age(_) => {}
+            Self::Submit(_) => {}
         }
     }
 
@@ -103,10 +107,12 @@ impl Overlay {
             Self::Detail(detail) => detail.count(),
             Self::Palette(_) | Self::Answer(_) | Self::Planner(_) => usize::MAX,
             Self::Indicators(_) | Self::Finder(_) | Self::Compare(_) | Self::Held(_) => usize::MAX,
-            Self::Spots(spots) => spots.spots.len(),
+            Self::Spots(spots) => spots.counts().1.saturating_add(spots.head_rows() + 1),
             Self::OtherFile(other) => other.files.len(),
             Self::Artefacts(list) => list.rows.len() + usize::from(list.failure.is_some()) * 3,
+            Self::Save(form) if form.has_parts() => SMALL + 4,
             Self::Prompt(_) | Self::Confirm(_) | Self::Save(_) | Self::Note(_) | Self::Age(_) => SMALL,
+            Self::Submit(_) => FIELDS.len() + SMALL - 1,
         };
         let height = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2).min(content.height);
         Area { y: content.y + content.height - height, height, ..content }
@@ -123,7 +129,7 @@ impl Overlay {
             Self::Artefacts(list) => Some((list.scroll.top, 0, list.rows.len())),
             Self::Finder(finder) => Some((finder.scroll.top, TYPED, finder.lines().count())),
             Self::OtherFile(other) => Some((other.scroll.top, 0, other.files.len())),
-            Self::Spots(spots) => Some((spots.scroll.top, 0, spots.spots.len())),
+            Self::Spots(spots) => Some((spots.scroll.top, spots.head_rows(), spots.counts().0)),
             // Below the heading.
             Self::Held(held) => Some((held.scroll.top, 1, held.lines.len())),
             _ => None,
@@ -159,7 +165,7 @@ impl Overlay {
             Self::Spots(_) | Self::OtherFile(_) | Self::Compare(_) | Self::Palette(_) | Self::Finder(_) => {}
             Self::Answer(_) | Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
             Self::Indicators(_) | Self::Artefacts(_) | Self::Save(_) => {}
-            Self::Held(_) | Self::Age(_) | Self::Note(_) => {}
+            Self::Held(_) | Self::Age(_) | Self::Note(_) | Self::Submit(_) => {}
         }
         self.go(Move::Up(0), room);
     }

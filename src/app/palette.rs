@@ -8,6 +8,7 @@ use super::overlay::Overlay;
 use super::panes::{Move, Scroll};
 use super::price::Tag;
 use crate::report::Purge;
+use crate::report::identifier::Sha256;
 use crate::request::Request;
 use jiff::Timestamp;
 
@@ -103,7 +104,7 @@ impl Palette {
     #[must_use]
     pub fn matching(&self) -> Vec<&Item> {
         let shown = self.items.iter().filter(|item| self.shows_off || item.off.is_none());
-        let rated = shown.filter_map(|item| Some((item.off.is_some(), rate(&self.typed, item)?, item)));
+        let rated = shown.filter_map(|item| Some((item.off.is_some(), rate(&self.typed, item)? + item.later(), item)));
         let mut found: Vec<_> = rated.collect();
         found.sort_by_key(|(is_off, rating, _)| (*is_off, *rating));
         found.into_iter().map(|(.., item)| item).collect()
@@ -119,6 +120,19 @@ impl Palette {
     pub fn go(&mut self, movement: Move, height: usize) {
         let count = self.matching().len();
         self.scroll.go(movement, count, height);
+    }
+}
+
+/// How much later a question comes than a command of the program's own: below those that say the same in their help, above
+/// those of which only letters agree.
+const LATER: usize = 550;
+
+impl Item {
+    fn later(&self) -> usize {
+        match self.does {
+            Does::Command(_) => 0,
+            Does::Ask(_) => LATER,
+        }
     }
 }
 
@@ -277,6 +291,10 @@ pub enum Confirmed {
     NoNote,
     /// Nothing is sent: what is held is deleted.
     Purge(Purge),
+    /// The large file of the form behind it is sent.
+    Large,
+    /// A file is deleted at the service, in one way or another.
+    AtService(Sha256),
 }
 
 #[cfg(test)]

@@ -69,31 +69,6 @@ pub fn info(wanted: Pane) -> Option<&'static PaneInfo> {
     PANES.iter().find(|info| info.pane == wanted)
 }
 
-/// The panes of a group of four; none past the last group.
-pub fn group(number: usize) -> impl Iterator<Item = Pane> {
-    PANES.iter().map(|info| info.pane).filter(|pane| *pane != Pane::Overview).skip(number * GROUP).take(GROUP)
-}
-
-/// How many groups there are.
-#[must_use]
-pub fn groups() -> usize {
-    (PANES.len() - 1).div_ceil(GROUP)
-}
-
-/// The group that shows a pane; none for the overview, which belongs to no group.
-#[must_use]
-pub fn group_of(pane: Pane) -> Option<usize> {
-    (0..groups()).find(|number| group(*number).any(|found| found == pane))
-}
-
-/// The pane before or after, round about.
-#[must_use]
-pub fn neighbour(pane: Pane, forward: bool) -> Pane {
-    let here = PANES.iter().position(|info| info.pane == pane).unwrap_or(0);
-    let step = if forward { 1 } else { PANES.len() - 1 };
-    PANES.get((here + step) % PANES.len()).map_or(pane, |info| info.pane)
-}
-
 /// How far a list is scrolled. The cursor is always among the rows that are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scroll {
@@ -339,7 +314,7 @@ mod tests {
     fn every_pane_has_a_row_a_key_and_a_place() {
         for pane in Pane::ALL {
             assert!(info(pane).is_some(), "{pane:?}");
-            assert!(group_of(pane).is_some() || pane == Pane::Overview, "{pane:?}");
+            assert!(crate::app::order::Order::of(None).group_of(pane).is_some() || pane == Pane::Overview, "{pane:?}");
         }
         let mut keys: Vec<_> = PANES.iter().map(|info| info.command.keys[0].to_string()).collect();
         keys.sort();

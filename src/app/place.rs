@@ -49,6 +49,10 @@ pub enum Place {
     OtherFile,
     /// Rows to go to.
     Spots,
+    /// The form of a file that is submitted.
+    Submit,
+    /// The line that finds among them.
+    SpotsLine,
 }
 
 /// A set of places.
@@ -76,6 +80,8 @@ pub(super) const MATRIX: Places = Places::of(&[Place::Matrix]);
 pub(super) const MATRIX_LINE: Places = Places::of(&[Place::MatrixLine]);
 pub(super) const OTHER_FILE: Places = Places::of(&[Place::OtherFile]);
 pub(super) const SPOTS: Places = Places::of(&[Place::Spots]);
+pub(super) const SUBMIT: Places = Places::of(&[Place::Submit]);
+pub(super) const SPOTS_LINE: Places = Places::of(&[Place::SpotsLine]);
 /// Where a filter can be taken away.
 pub(super) const FILTERED: Places = Places::of(&[Place::Pane, Place::Filter]);
 /// Where words are typed that are sought.
@@ -89,6 +95,8 @@ pub(super) const VALUED: Places =
 pub(super) const ROWS: Places = Places::of(&[Place::Pane, Place::Indicators]);
 /// Where there is a report or a row to write a note on.
 pub(super) const NOTED: Places = Places::of(&[Place::List, Place::Pane, Place::Page]);
+/// Where a row of a report is looked at.
+pub(super) const VIEWED: Places = Places::of(&[Place::Pane, Place::Page]);
 /// Where a pane is gone to, or its items are compared.
 pub(super) const PANED: Places = Places::of(&[Place::List, Place::Pane, Place::Matrix]);
 /// List and panes.
@@ -117,7 +125,7 @@ pub(super) const EVERYWHERE: Places = Places::of(&Place::ALL);
 
 impl Place {
     /// Every place.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 23] = [
         Self::Start,
         Self::List,
         Self::Pane,
@@ -139,6 +147,8 @@ impl Place {
         Self::MatrixLine,
         Self::OtherFile,
         Self::Spots,
+        Self::Submit,
+        Self::SpotsLine,
     ];
 
     /// Where that is, in words that follow "it works".
@@ -166,6 +176,8 @@ impl Place {
             Self::MatrixLine => "while it is typed what to find in a comparison",
             Self::OtherFile => "where another file is chosen",
             Self::Spots => "in a list of rows",
+            Self::Submit => "while a file is submitted",
+            Self::SpotsLine => "while it is typed what to find in a list of rows",
         }
     }
 
@@ -183,7 +195,8 @@ impl Place {
     #[must_use]
     pub fn has_line(self) -> bool {
         let asks = matches!(self, Self::Question | Self::Planner | Self::Note | Self::Age | Self::Save);
-        asks || matches!(self, Self::Finder | Self::Filter | Self::Search | Self::MatrixLine)
+        let seeks = matches!(self, Self::Finder | Self::Filter | Self::Search | Self::MatrixLine | Self::SpotsLine);
+        asks || seeks || self == Self::Submit
     }
 }
 
@@ -224,6 +237,7 @@ impl Places {
                 "in the list of sandboxes, in panes, where a row is shown whole, in an answer and among the indicators"
                     .to_owned()
             }
+            VIEWED => "in panes and where a row is shown whole".to_owned(),
             _ => self.each().map(Place::words).collect::<Vec<_>>().join(" and "),
         }
     }
@@ -250,7 +264,9 @@ impl Model {
             (Some(Overlay::Compare(compare)), ..) if compare.is_typing => Place::MatrixLine,
             (Some(Overlay::Compare(_)), ..) => Place::Matrix,
             (Some(Overlay::OtherFile(_)), ..) => Place::OtherFile,
+            (Some(Overlay::Spots(spots)), ..) if spots.is_typing => Place::SpotsLine,
             (Some(Overlay::Spots(_)), ..) => Place::Spots,
+            (Some(Overlay::Submit(_)), ..) => Place::Submit,
             (None, Screen::Start, _) => Place::Start,
             (None, Screen::File, Focus::List) => Place::List,
             (None, Screen::File, Focus::Pane(_)) if self.is_filtering() => Place::Filter,

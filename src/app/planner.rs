@@ -73,6 +73,14 @@ impl Planner {
         }
     }
 
+    /// The operations that what is typed may become, those on private files first.
+    fn offered(&self) -> impl Iterator<Item = SheetRow> {
+        let typed = self.typed.trim();
+        let mut kinds: Vec<Kind> = Kind::ALL.iter().copied().filter(|kind| kind.name().contains(typed)).collect();
+        kinds.sort_by_key(|kind| !kind.is_private());
+        kinds.into_iter().map(|kind| row("", format!("  {}", kind.name())))
+    }
+
     /// The operation that is typed, and the file after it.
     fn list(&self) -> Option<(&str, &str)> {
         let (operation, path) = self.typed.trim().split_once(char::is_whitespace)?;
@@ -92,7 +100,10 @@ impl Planner {
         let mut rows: Vec<SheetRow> = self.items.iter().map(|item| priced("planned", item, entitled)).collect();
         match self.operation() {
             Ok(operation) => rows.push(priced("typed", &operation, entitled)),
-            Err(missing) if rows.is_empty() || !self.typed.is_empty() => rows.push(row("", missing)),
+            Err(missing) if rows.is_empty() || !self.typed.is_empty() => {
+                rows.push(row("", missing));
+                rows.extend(self.offered());
+            }
             Err(_) => {}
         }
         let mut plan = Plan::new();

@@ -71,10 +71,15 @@ impl Model {
         }
     }
 
+    /// A press; the message that stood there goes with it, but not from under the pointer.
     fn click(&mut self, at: Pointer) -> Vec<Effect> {
-        if !self.is_quitting {
-            self.notice = None;
-        }
+        let before = self.notice.clone();
+        let effects = self.press_at(at);
+        self.notice.take_if(|notice| Some(&*notice) == before.as_ref() && !self.is_quitting);
+        effects
+    }
+
+    fn press_at(&mut self, at: Pointer) -> Vec<Effect> {
         let now = self.now.as_millisecond();
         let is_double = self
             .held

@@ -64,7 +64,10 @@ impl Tag {
             Self::Spent(_) => "spent".to_owned(),
             Self::NoKey => "no key".to_owned(),
             Self::Offline => "offline".to_owned(),
-            Self::Together(words) => words.split(' ').next().unwrap_or_default().to_owned(),
+            Self::Together(words) => {
+                let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
+                words.split(' ').find(is_number).unwrap_or("refused").to_owned()
+            }
         }
     }
 }

@@ -92,6 +92,17 @@ impl Part {
         }
     }
 
+    /// What the name that is suggested says of it: another for each, so that one is not written over the other.
+    fn name(&self) -> Option<String> {
+        match self {
+            Self::Of(What::All) => None,
+            Self::Of(What::Pane(pane)) => Some(pane.name().to_owned()),
+            Self::Of(What::Row(_)) => Some("row".to_owned()),
+            Self::Of(What::Indicators) => Some("indicators".to_owned()),
+            Self::Value(_) => Some("value".to_owned()),
+        }
+    }
+
     /// How the name that is suggested ends.
     fn extension(&self) -> &'static str {
         match self {
@@ -140,7 +151,7 @@ impl SaveForm {
             && let Some(part) = parts.get(*chosen)
         {
             let identifier = source.as_ref().and_then(|source| source.identifier.as_ref());
-            self.typed = file::name(identifier, part.extension());
+            self.typed = file::name(identifier, part.name().as_deref(), part.extension());
         }
     }
 
@@ -201,7 +212,7 @@ impl SaveForm {
         let what = match &self.subject {
             Subject::Held(request) => Saved::Held(request.clone()),
             Subject::Report { source, parts, chosen } => {
-                let format = named.or_else(|| Format::of_file(path)).ok_or_else(formats)?;
+                let format = named.or_else(|| Format::of_file(path)).ok_or_else(|| unknown(path))?;
                 let part = parts.get(*chosen).ok_or_else(|| "nothing to write".to_owned())?;
                 part.saved(source.as_deref(), format)?
             }
@@ -210,12 +221,28 @@ impl SaveForm {
     }
 }
 
-/// How a format is said.
-#[must_use]
-pub fn formats() -> String {
-    let named = FORMATS.iter().filter(|format| format.name != "raw").map(|format| format!(".{}", format.extension));
-    format!(
-        "the end of the name says the format: {}; raw before the name writes the bytes as received",
-        named.collect::<Vec<_>>().join(", ")
-    )
+/// The formats that the end of a name says.
+fn by_ending() -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().filter(|format| format.name != "raw")
+}
+
+/// Why a name says no format.
+fn unknown(path: &str) -> String {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let endings: Vec<_> = by_ending().map(|format| format!(".{}", format.extension)).collect();
+    let endings = endings.join(" ");
+    match name.rsplit_once('.') {
+        Some((_, ending)) => {
+            let ending = Untrusted::from(ending).visible_cut(20);
+            format!("Nothing was written: .{ending} is no format. The name ends in one of {endings}")
+        }
+        None => format!("Nothing was written: the end of the name says the format. It is one of {endings}"),
+    }
+}
+
+/// How each format is asked for, and what it is.
+pub fn formats() -> impl Iterator<Item = (String, &'static str)> {
+    by_ending()
+        .map(|format| (format!(".{}", format.extension), format.about))
+        .chain([("raw NAME".to_owned(), "the bytes as received")])
 }

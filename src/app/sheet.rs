@@ -5,7 +5,7 @@ use super::key::Key;
 use super::model::Model;
 use super::panes::{Move, Scroll};
 use super::price::Tag;
-use crate::quota::{Holder, Limit};
+use crate::quota::{Holder, Limit, Price};
 use crate::text::{thousands, words_in_rows};
 
 /// Columns of the head of a paragraph, the gap included.
@@ -46,6 +46,12 @@ impl Sheet {
         sheet
     }
 
+    /// A page of these rows, each a paragraph with its head.
+    pub(super) fn of(title: &str, rows: Vec<SheetRow>, columns: usize) -> Self {
+        let paragraphs = rows.into_iter().map(|SheetRow { head, text }| Paragraph { head, text });
+        Self::new(title, paragraphs.collect(), columns)
+    }
+
     /// Lays the sheet out again for another width.
     pub fn fit(&mut self, columns: usize) {
         if columns != self.columns {
@@ -76,15 +82,22 @@ impl Sheet {
         self.top = scrolled(self.top, movement, self.count(), height);
     }
 
-    /// The prices that apply right now, explained.
+    /// The prices that apply right now: first what each key costs, then each rule that says so, once.
     #[must_use]
     pub fn prices(model: &Model, columns: usize) -> Self {
-        let mut paragraphs: Vec<Paragraph> =
-            Command::applying(model).flat_map(|(key, command)| price_of(model, key, command)).collect();
+        let priced: Vec<_> = Command::applying(model).filter(|(_, command)| command.asks()).collect();
+        let mut paragraphs: Vec<_> = priced.iter().map(|(key, command)| price_of(model, *key, command)).collect();
         if paragraphs.is_empty() {
-            paragraphs.push(paragraph("0", "No key that applies here asks the service: nothing costs anything."));
+            paragraphs.push(paragraph("every key", "0: no key that applies here asks the service."));
         } else {
-            paragraphs.push(paragraph("others", "Every other key costs nothing: it asks the service for nothing."));
+            paragraphs.push(paragraph("every other", "0: it asks the service for nothing."));
+            let reasons = reasons(model, &priced);
+            let is_paid = reasons.iter().any(|reason| !reason.price.is_free());
+            paragraphs.extend(reasons.iter().flat_map(Reason::paragraphs));
+            let left = [Holder::User, Holder::Group].into_iter().filter_map(|holder| left(model, holder));
+            let left: Vec<_> = left.filter(|_| is_paid).collect();
+            paragraphs.extend((!left.is_empty()).then(|| paragraph("", "")));
+            paragraphs.extend(left.into_iter().map(|words| paragraph("left", words)));
         }
         Self::new("What keys cost here, and why", paragraphs, columns)
     }
@@ -102,35 +115,48 @@ pub(super) fn paragraph(head: &str, text: impl Into<String>) -> Paragraph {
     Paragraph { head: head.to_owned(), text: text.into() }
 }
 
-fn price_of(model: &Model, key: Key, command: &Command) -> Vec<Paragraph> {
-    let request = match &command.act {
-        Act::Local(_) | Act::Chosen => return Vec::new(),
-        Act::Each(price, _) => {
-            let text = format!("{}: {}; each by the rule of a single report", command.label, price(model));
-            return vec![paragraph(&key.to_string(), text), paragraph("", "")];
-        }
-        Act::Ask { request, .. } => request,
+/// What a key costs, in a row.
+fn price_of(model: &Model, key: Key, command: &Command) -> Paragraph {
+    let words = match (&command.act, model.tag(command)) {
+        (Act::Each(price, _), _) => price(model),
+        (_, Tag::UnderWay) => "0, the same question is under way".to_owned(),
+        (_, tag) => tag.words(),
     };
-    let Some(request) = request(model) else { return Vec::new() };
-    let tag = model.tag(command);
-    let mut found =
-        vec![paragraph(&key.to_string(), format!("{}: {} · {}", command.label, request.words(), tag.words()))];
-    match &tag {
-        Tag::Held => found.push(paragraph("", "The answer is held, so the service is not asked.")),
-        Tag::UnderWay => found.push(paragraph("", "The same question is under way; its answer serves.")),
-        Tag::Free | Tag::Together(_) => {}
-        Tag::NoKey | Tag::Offline | Tag::Costs(_) | Tag::Spent(_) => {
-            let price = model.price(&request);
-            found.extend(price.explanation().into_iter().map(|sentence| paragraph("", sentence)));
-            if !price.is_free() {
-                found.push(paragraph("", seen(model, price.operation.name())));
-                let left = [Holder::User, Holder::Group].into_iter().filter_map(|holder| left(model, holder));
-                found.extend(left.map(|words| paragraph("", words)));
-            }
+    paragraph(&key.to_string(), format!("{} · {words}", command.label))
+}
+
+/// Why keys cost what they cost.
+struct Reason {
+    keys: Vec<Key>,
+    price: Price,
+    sentences: Vec<String>,
+}
+
+impl Reason {
+    fn paragraphs(&self) -> Vec<Paragraph> {
+        let keys: Vec<String> = self.keys.iter().map(ToString::to_string).collect();
+        let mut found = vec![paragraph("", "")];
+        let heads = std::iter::once(keys.join(" ")).chain(std::iter::repeat(String::new()));
+        found.extend(heads.zip(&self.sentences).map(|(head, sentence)| paragraph(&head, sentence.as_str())));
+        found
+    }
+}
+
+/// The rules behind the keys that ask the service, each with the keys that it prices.
+fn reasons(model: &Model, priced: &[(Key, &'static Command)]) -> Vec<Reason> {
+    let mut reasons: Vec<Reason> = Vec::new();
+    for (key, command) in priced {
+        let is_priced = !matches!(model.tag(command), Tag::Held | Tag::UnderWay | Tag::Free);
+        let Some(request) = command.request(model).filter(|_| is_priced) else { continue };
+        let price = model.price(&request);
+        let mut sentences = price.explanation();
+        sentences.extend((!price.is_free()).then(|| seen(model, price.operation.name())));
+        match reasons.iter_mut().find(|known| known.sentences == sentences) {
+            Some(known) => known.keys.push(*key),
+            None => reasons.push(Reason { keys: vec![*key], price, sentences }),
         }
     }
-    found.push(paragraph("", ""));
-    found
+    reasons
 }
 
 /// How often the service's counters have confirmed the price of an operation.

@@ -1,14 +1,20 @@
 //! A list of rows to go to: where an item was seen, what deserves a look, what names a process.
 
+use super::layout::Size;
 use super::list::List;
 use super::message::Effect;
 use super::model::{Focus, Model, Screen};
 use super::overlay::Overlay;
 use super::panes::{Move, Scroll};
-use crate::report::Place;
-use crate::report::Row;
 use crate::report::identifier::{Identifier, Sha256};
+use crate::report::rows::Label;
+use crate::report::rules::Severity;
+use crate::report::{Place, Report, Row};
+use crate::text::Visible;
 use std::borrow::Cow;
+
+/// Columns below which a list of rows has none to spare for words of our own.
+const NARROW: u16 = 66;
 
 /// Rows to go to.
 #[derive(Debug)]
@@ -16,18 +22,41 @@ pub struct Spots {
     /// What they have in common.
     pub title: String,
     /// The rows, and words between them.
-    pub spots: Vec<Spot>,
+    pub(super) spots: Vec<Spot>,
+    /// Those that are shown, by their number.
+    pub(super) shown: Vec<usize>,
     /// Cursor and window.
     pub scroll: Scroll,
     /// Whether more may come.
     pub is_complete: bool,
+    /// What is sought among them.
+    pub typed: String,
+    /// Whether keys go into it.
+    pub is_typing: bool,
+    /// Of what deserves a look: whether it is of every held report of the file, and under which number that was asked for.
+    pub(super) notable: Option<Reach>,
+}
+
+/// How far a list of what deserves a look reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// The report that is open.
+    Open,
+    /// Every held report of the file, asked for under this number.
+    Held(u64),
 }
 
 /// One of them.
 #[derive(Debug, Clone)]
 pub struct Spot {
+    /// How much it deserves a look, where that is what the list is about.
+    pub severity: Option<Severity>,
     /// Our own words before it.
     pub head: Cow<'static, str>,
+    /// Further words on why it is there, which are sought in but not shown.
+    pub why: String,
+    /// The sandboxes that saw it, where it is not plain which.
+    pub seen_by: Option<Visible>,
     /// What it shows.
     pub shows: Shows,
     /// Where it leads; nowhere for mere words.
@@ -62,14 +91,50 @@ impl Spot {
     /// Words that lead nowhere.
     #[must_use]
     pub fn words(head: impl Into<Cow<'static, str>>, words: impl Into<Cow<'static, str>>) -> Self {
-        Self { head: head.into(), shows: Shows::Words(words.into()), target: None }
+        Self {
+            severity: None,
+            head: head.into(),
+            why: String::new(),
+            seen_by: None,
+            shows: Shows::Words(words.into()),
+            target: None,
+        }
     }
 
     /// A row that has been decoded.
     #[must_use]
     pub fn row(head: impl Into<Cow<'static, str>>, row: Row, target: Target) -> Self {
-        Self { head: head.into(), shows: Shows::Row(row), target: Some(target) }
+        Self {
+            severity: None,
+            head: head.into(),
+            why: String::new(),
+            seen_by: None,
+            shows: Shows::Row(row),
+            target: Some(target),
+        }
     }
+
+    /// Whether every word stands in what it shows, or in our words before it.
+    fn holds(&self, words: &[String], open: Option<&Report>) -> bool {
+        let shown = match (&self.shows, open) {
+            (Shows::Words(words), _) => words.to_string(),
+            (Shows::Row(row), _) => text_of(row),
+            (Shows::Open(place), Some(report)) => text_of(&report.row(place.section, place.row)),
+            (Shows::Open(_), None) => String::new(),
+        };
+        let by = self.seen_by.as_ref().map_or("", Visible::as_str);
+        let text = format!("{} {by} {} {shown}", self.head, self.why).to_lowercase();
+        words.iter().all(|word| text.contains(word))
+    }
+}
+
+/// A row as it can be read.
+fn text_of(row: &Row) -> String {
+    let label = match &row.label {
+        Label::Known(word) => (*word).to_owned(),
+        Label::Named(name) => name.visible().to_string(),
+    };
+    format!("{label} {}", String::from_utf8_lossy(&row.text()))
 }
 
 impl Spots {
@@ -77,18 +142,64 @@ impl Spots {
     #[must_use]
     pub fn new(title: impl Into<String>, spots: Vec<Spot>) -> Self {
         let cursor = spots.iter().position(|spot| spot.target.is_some()).unwrap_or(0);
-        Self { title: title.into(), spots, scroll: Scroll { cursor, top: 0 }, is_complete: true }
+        let shown = (0..spots.len()).collect();
+        Self {
+            title: title.into(),
+            spots,
+            shown,
+            scroll: Scroll { cursor, top: 0 },
+            is_complete: true,
+            typed: String::new(),
+            is_typing: false,
+            notable: None,
+        }
     }
 
-    /// Moves.
-    pub fn go(&mut self, movement: Move, height: usize) {
-        self.scroll.go(movement, self.spots.len(), height);
+    /// The rows that are shown.
+    pub fn spots(&self) -> impl Iterator<Item = &Spot> {
+        self.shown.iter().filter_map(|number| self.spots.get(*number))
+    }
+
+    /// How many rows are shown, and how many there are.
+    #[must_use]
+    pub fn counts(&self) -> (usize, usize) {
+        (self.shown.len(), self.spots.len())
+    }
+
+    /// The rows that it takes above those of the list: the line that is typed into.
+    #[must_use]
+    pub fn head_rows(&self) -> usize {
+        usize::from(self.is_typing || !self.typed.is_empty())
+    }
+
+    /// Whether it is told of the chosen row alone why it is there: beside each there is no room in so few columns.
+    #[must_use]
+    pub fn tells_below(&self, columns: u16) -> bool {
+        self.is_notable() && columns < NARROW
+    }
+
+    /// The chosen row.
+    #[must_use]
+    pub fn chosen_spot(&self) -> Option<&Spot> {
+        self.spots.get(*self.shown.get(self.scroll.cursor)?)
+    }
+
+    /// Whether it is a list of what deserves a look.
+    #[must_use]
+    pub fn is_notable(&self) -> bool {
+        self.notable.is_some()
+    }
+
+    /// Moves, in so much room.
+    pub fn go(&mut self, movement: Move, room: Size) {
+        let beside = self.head_rows() + usize::from(self.tells_below(room.width));
+        self.scroll.go(movement, self.shown.len(), usize::from(room.height).saturating_sub(beside));
     }
 
     /// Where the chosen row leads.
     #[must_use]
     pub fn chosen(&self) -> Option<&Target> {
-        self.spots.get(self.scroll.cursor)?.target.as_ref()
+        self.chosen_spot()?.target.as_ref()
     }
 }
 
@@ -101,14 +212,53 @@ impl Model {
         }) else {
             return Vec::new();
         };
-        // A comparison comes back with its key.
-        for overlay in self.behind.drain(..) {
-            if let Overlay::Compare(compare) = overlay {
-                self.compared = Some(compare);
-            }
+        let left = self.leave_list();
+        let effects = self.go_to(target);
+        self.left = left;
+        effects
+    }
+
+    pub(super) fn places_mut(&mut self) -> Option<&mut Spots> {
+        match &mut self.overlay {
+            Some(Overlay::Spots(places)) => Some(places),
+            _ => None,
         }
-        self.overlay = None;
-        self.go_to(target)
+    }
+
+    /// Begins to type what is sought in a list of rows.
+    pub(super) fn seek_places(&mut self) -> Vec<Effect> {
+        self.places_mut().into_iter().for_each(|places| places.is_typing = true);
+        Vec::new()
+    }
+
+    /// Ends typing; what was found stays.
+    pub(super) fn keep_sought_places(&mut self) -> Vec<Effect> {
+        self.places_mut().into_iter().for_each(|places| places.is_typing = false);
+        Vec::new()
+    }
+
+    /// Shows every row of the list again.
+    pub(super) fn drop_sought_places(&mut self) -> Vec<Effect> {
+        if let Some(places) = self.places_mut() {
+            places.is_typing = false;
+            places.typed.clear();
+        }
+        self.sift_places();
+        Vec::new()
+    }
+
+    /// Shows the rows of the list that hold every word that is typed, in what they show or in why they are there.
+    pub(super) fn sift_places(&mut self) {
+        let over = self.overlay.take_if(|over| matches!(over, Overlay::Spots(_)));
+        let Some(Overlay::Spots(mut places)) = over else { return };
+        let words: Vec<String> = places.typed.split_whitespace().map(str::to_lowercase).collect();
+        let open = self.open().map(|open| &open.report);
+        let holds = |(_, spot): &(usize, &Spot)| words.is_empty() || spot.holds(&words, open);
+        let shown = places.spots.iter().enumerate().filter(holds).map(|(number, _)| number).collect();
+        places.shown = shown;
+        places.scroll = Scroll::default();
+        places.go(Move::First, self.overlay_room());
+        self.overlay = Some(Overlay::Spots(places));
     }
 
     /// Goes to a row, be its report open or not, its file the one that is open or another whose reports are held.

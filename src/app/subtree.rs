@@ -28,9 +28,16 @@ impl Model {
         Vec::new()
     }
 
+    /// Whether the cursor is on a process of the tree.
+    pub(super) fn is_on_process(&self) -> bool {
+        let tree = self.open().and_then(|open| open.report.tree()).map(|(section, _)| section);
+        self.place_here().is_some_and(|here| Some(here.section) == tree)
+    }
+
     /// Goes to the process that started the one under the cursor.
     pub(super) fn go_to_parent(&mut self) -> Vec<Effect> {
         if let Some(parent) = self.parent_process() {
+            self.overlay = None;
             self.show_row(parent);
         }
         Vec::new()
@@ -39,7 +46,7 @@ impl Model {
     /// The process that started the one under the cursor; none for a root, and elsewhere.
     #[must_use]
     pub fn parent_process(&self) -> Option<Place> {
-        let (open, state) = (self.open()?, self.pane_state(Pane::Processes));
+        let (open, state) = (self.open().filter(|_| self.views_row())?, self.pane_state(Pane::Processes));
         let here = state.place(&open.report, self.focused()?, state.scroll.cursor)?;
         let (section, tree) = open.report.tree().filter(|(section, _)| *section == here.section)?;
         tree.depths().parent(here.row).map(|row| Place { section, row })

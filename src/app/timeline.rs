@@ -9,6 +9,9 @@ use crate::text::{UntrustedStr, thousands};
 /// Columns of the line that time is drawn on.
 const LINE: usize = 32;
 
+/// Levels that are told apart by how far a name is moved in.
+const DEEPEST: u16 = 8;
+
 /// Most processes that are laid out.
 const MOST: usize = 500;
 
@@ -77,6 +80,8 @@ fn row(start: &Start, last: f64) -> Paragraph {
     let share = if last > 0.0 { start.seconds / last } else { 0.0 };
     // Between 0 and LINE - 1, so nothing is lost.
     let at = ((share * (LINE - 1) as f64).round() as usize).min(LINE - 1);
-    let line = "·".repeat(at) + "●" + &"─".repeat(LINE - 1 - at);
-    paragraph(&format!("+{} s", start.seconds), format!("{line} {} {}", start.depth, start.name))
+    let line = "·".repeat(at) + "●" + &" ".repeat(LINE - 1 - at);
+    // Blanks that a line cannot be broken at: what is started stands under what started it.
+    let indent = "\u{a0}".repeat(2 * usize::from(start.depth.min(DEEPEST)));
+    paragraph(&format!("+{} s", start.seconds), format!("{}{indent}{}", line.replace(' ', "\u{a0}") + " ", start.name))
 }

@@ -11,6 +11,9 @@ use crate::report::identifier::Sha256;
 use crate::report::rows::Line;
 use crate::text::thousands;
 
+/// The most files that are opened at once by pasting their hashes.
+const MOST_PASTED: usize = 20;
+
 /// The longest line that is typed, in bytes: some thousand hashes.
 const LONGEST_LINE: usize = 100_000;
 
@@ -41,7 +44,7 @@ impl Model {
             _ => None,
         };
         if let Some(line) = chosen.filter(|line| line.value.is_some()) {
-            let detail = Detail::new("value".to_owned(), vec![Line { depth: 0, ..line }], columns);
+            let detail = Detail::new("value".to_owned(), vec![Line { depth: 0, ..line }], Vec::new(), columns);
             self.put_over(Overlay::Detail(detail));
         }
         Vec::new()
@@ -49,6 +52,9 @@ impl Model {
 
     /// Typing in the palette and in the line of a question; none for a key that keeps its meaning there.
     pub(super) fn type_into_overlay(&mut self, key: Key) -> Option<Vec<Effect>> {
+        if let Some(Overlay::Submit(form)) = &mut self.overlay {
+            return form.press(key).then(Vec::new);
+        }
         let typed = match &mut self.overlay {
             Some(Overlay::Palette(palette)) => {
                 palette.scroll = panes::Scroll::default();
@@ -68,6 +74,7 @@ impl Model {
                 &mut planner.typed
             }
             Some(Overlay::Compare(compare)) if compare.is_typing => &mut compare.typed,
+            Some(Overlay::Spots(places)) if places.is_typing => &mut places.typed,
             _ => return None,
         };
         type_into(typed, key).then(|| self.after_typing())
@@ -75,6 +82,7 @@ impl Model {
 
     /// Looks for what is typed now: among what is compared, or in the store.
     fn after_typing(&mut self) -> Vec<Effect> {
+        self.sift_places();
         if self.comparing().is_some() { self.sift() } else { self.look_up() }
     }
 
@@ -108,12 +116,17 @@ impl Model {
             Some(Overlay::Planner(planner)) => Some(&mut planner.typed),
             Some(Overlay::Palette(palette)) => Some(&mut palette.typed),
             Some(Overlay::Compare(compare)) if compare.is_typing => Some(&mut compare.typed),
+            Some(Overlay::Spots(places)) if places.is_typing => Some(&mut places.typed),
             _ => None,
         };
         if let Some(typed) = typed {
             let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
             typed.extend(plain.take(LONGEST_LINE.saturating_sub(typed.len())));
             return self.after_typing();
+        }
+        if let Some(Overlay::Submit(form)) = &mut self.overlay {
+            form.paste(text);
+            return Vec::new();
         }
         if let Some(Overlay::Save(form)) = &mut self.overlay {
             let typed = form.line(true);
@@ -124,24 +137,33 @@ impl Model {
             return Vec::new();
         }
         self.overlay = None;
-        let digits = |c: char| c.is_ascii_hexdigit();
-        let found = text.split(|c| !digits(c)).find_map(Sha256::parse);
-        match found {
-            Some(file) => {
+        let found = text.split(|c: char| !c.is_ascii_hexdigit()).filter_map(Sha256::parse);
+        let mut found: Vec<_> = found.take(MOST_PASTED).collect();
+        found.dedup();
+        match found.as_slice() {
+            [file] => {
                 self.typed = file.to_string();
                 self.say("Pasted. Enter opens the file.");
             }
-            None => self.warn("What was pasted holds no SHA-256 (64 hexadecimal digits); the service knows private files by nothing else."),
+            [first, ..] => {
+                self.typed = first.to_string();
+                self.say(format!("{} files are pasted. Enter opens them beside each other.", found.len()));
+            }
+            [] => self.warn("What was pasted holds no SHA-256 (64 hexadecimal digits); the service knows private files by nothing else."),
         }
+        self.pasted = found;
         Vec::new()
     }
 
-    /// Opens the typed file, or the chosen earlier one.
+    /// Opens the typed file, or the chosen earlier one; with it those that were pasted together with it.
     pub(super) fn open_typed(&mut self) -> Vec<Effect> {
         let typed = Sha256::parse(&self.typed);
         let recent = self.recent.get(self.recent_scroll.cursor).map(|recent| recent.file.clone());
         match (typed, recent) {
-            (Some(file), _) => self.open_file(file),
+            (Some(file), _) => {
+                let pasted = std::mem::take(&mut self.pasted);
+                self.open_files(if pasted.first() == Some(&file) { pasted } else { vec![file] })
+            }
             (None, Some(file)) if self.typed.is_empty() => self.open_file(file),
             (None, _) => {
                 let count = self.typed.len();
@@ -164,10 +186,9 @@ impl Model {
         let title = format!("{name} · row {}", thousands(place.row as u64 + 1));
         match open.report.lines(place.section, place.row) {
             Ok(lines) => {
-                let reasons = self.reasons(place);
-                let remarks = reasons.len();
-                let lines = reasons.into_iter().chain(lines).chain(self.note_line()).collect();
-                self.overlay = Some(Overlay::Detail(Detail::new(title, lines, columns).below(remarks)));
+                let lines = lines.into_iter().chain(self.facts(place)).chain(self.note_line()).collect();
+                let detail = Detail::new(title, lines, self.reasons(place), columns);
+                self.overlay = Some(Overlay::Detail(detail));
             }
             Err(error) => self.warn(format!("The row cannot be read: {error}")),
         }

@@ -34,8 +34,12 @@ impl Model {
     /// Takes a message in at a moment.
     pub fn update(&mut self, message: Message, now: Timestamp) -> Vec<Effect> {
         self.now = now;
+        let before = self.message().len();
         let effects = self.take_in(message);
         self.refresh_palette();
+        if self.message().len() != before {
+            self.settle();
+        }
         effects
     }
 
@@ -47,14 +51,15 @@ impl Model {
             Message::Drawn(frame) => self.drawn(frame),
             Message::Paste(text) => self.paste(&text),
             Message::Resize(size) => self.resized(size),
+            Message::Tick => self.ticked(),
             Message::Background { is_light } => vec![Effect::Suit { is_light }],
-            Message::Tick => self.next_in_batch(),
             Message::Recent(recent) => self.only(|model| model.recent = recent),
             Message::Recalled { file, pages, reports } => self.recalled(&file, pages, reports),
             Message::RecalledBeside { file, pages, reports } => self.recalled_beside(&file, pages, reports),
             Message::Compared { number, result } => self.compared(number, result),
             Message::Ruled { rules, problems } => self.ruled(rules, &problems),
             Message::Judged { opening, marks } => self.judged(opening, marks),
+            Message::JudgedHeld { number, found } => self.judged_held(number, found),
             Message::Sifted { number, sought, found } => self.sifted(number, &sought, found),
             Message::Notes { file, notes } => self.take_notes(&file, notes),
             Message::Received { request, bytes, total } => self.received(&request, bytes, total),
@@ -65,6 +70,11 @@ impl Model {
             Message::Entitled { request, result } => self.entitled(&request, result),
             Message::LookedUp { request, since } => self.looked_up(request, since),
             Message::Listed { request, result } => self.listed(&request, result),
+            Message::LookedAtFile { path, result } => self.looked_at_file(path, result),
+            Message::Addressed(result) => self.addressed(result),
+            Message::Submitted { request, result } => self.submitted(&request, result),
+            Message::Looked { request, result } => self.looked(&request, result),
+            Message::Deleted { request, result } => self.deleted(&request, result),
             Message::Counted { path, result } => self.counted(&path, result),
             Message::Balances(result) => self.balanced(result),
             Message::Copied { what, result } => self.copied(&what, result),
@@ -97,6 +107,13 @@ impl Model {
     fn only(&mut self, change: impl FnOnce(&mut Self)) -> Vec<Effect> {
         change(self);
         Vec::new()
+    }
+
+    /// Does what waited for its time.
+    fn ticked(&mut self) -> Vec<Effect> {
+        let mut effects = self.next_in_batch();
+        effects.extend(self.next_look());
+        effects
     }
 
     fn drawn(&mut self, frame: u64) -> Vec<Effect> {
@@ -134,7 +151,7 @@ impl Model {
 
     /// Changes a report that is open, if it still is.
     fn change_open(&mut self, opening: Opening, change: impl FnOnce(&mut OpenReport)) -> Vec<Effect> {
-        if let Some(open) = self.list.as_mut().and_then(|list| list.opened_mut(opening)) {
+        if let Some(open) = self.opened_mut(opening) {
             change(open);
         }
         Vec::new()
@@ -167,7 +184,10 @@ impl Model {
         }
         match Command::of(key, self) {
             Some(command) => self.run(command),
-            None => Vec::new(),
+            None => {
+                self.say_off(key);
+                Vec::new()
+            }
         }
     }
 
@@ -179,7 +199,7 @@ impl Model {
             Act::Ask { is_held, with_held, .. } if is_held(self) => with_held(self),
             Act::Ask { request, anew, .. } => match request(self) {
                 Some(request) if self.is_under_way(&request) && !self.is_quitting => {
-                    self.say("It is under way already: its answer serves, and is paid for once.");
+                    self.say_meanwhile("It is under way already: its answer serves, and is paid for once.");
                     Vec::new()
                 }
                 Some(request) => {
@@ -192,49 +212,74 @@ impl Model {
         }
     }
 
-    /// Asks the service, unless the same question is under way or cannot be asked.
+    /// Asks the service, after a yes where one is wanted; unless the same question is under way or cannot be asked.
     pub(super) fn ask(&mut self, request: Request, anew: bool) -> Vec<Effect> {
-        if self.is_quitting || self.is_under_way(&request) {
-            return Vec::new();
-        }
         let quote = request.quote(&self.entitlements);
-        let (request, price) = (quote.request(), quote.price());
-        if self.service.is_offline {
-            self.warn(
-                "Nothing was sent: this run is offline. Start again without --offline, and without `offline` in the \
-                 config file.",
-            );
-            return Vec::new();
-        }
-        if !self.service.has_key {
-            self.warn(
-                "There is no key: nothing was sent. Set BEHAVIEW_API_KEY and start again, or run `behaview demo`.",
-            );
-            return Vec::new();
-        }
-        if let Allowed::Refused(reason) = price.allowed {
-            let explains = self.way_to("prices");
-            self.warn(format!("Nothing was sent: {reason}. {explains} explains."));
+        if self.is_barred(&quote) {
             return Vec::new();
         }
         if let Some(why) = self.wants_yes(&quote, anew) {
-            let what = Confirmed::One(request.clone());
+            let what = Confirmed::One(quote.request().clone());
             self.put_over(Overlay::Confirm(Confirm { what, why }));
             return Vec::new();
         }
-        if let Some(until) = self.spent_until(price) {
-            let asks = self.way_to("balances");
-            self.warn(format!(
-                "Nothing was sent: the quota is spent until {until}. {asks} asks the counters again, for nothing."
-            ));
+        if self.is_spent(&quote) {
             return Vec::new();
         }
-        self.forget_failure(&request.clone());
-        let is_paid = !price.is_free();
         if matches!(self.overlay, Some(Overlay::Confirm(_))) {
             self.overlay = self.behind.pop();
         }
-        self.under_way.push(UnderWay { request: request.clone(), since: self.now, bytes: 0, total: None, is_paid });
+        self.send(quote, anew)
+    }
+
+    /// Asks anew what was agreed to before, together with other questions; whatever stands over the screen stays there.
+    pub(super) fn ask_agreed(&mut self, request: Request) -> Vec<Effect> {
+        let quote = request.quote(&self.entitlements);
+        if self.is_barred(&quote) || self.is_spent(&quote) {
+            return Vec::new();
+        }
+        self.send(quote, true)
+    }
+
+    /// Whether nothing can be sent; says why.
+    fn is_barred(&mut self, quote: &Quote) -> bool {
+        if self.is_quitting || self.is_under_way(quote.request()) {
+            return true;
+        }
+        let why = match (self.service.is_offline, self.service.has_key, quote.price().allowed) {
+            (true, ..) => {
+                "Nothing was sent: this run is offline. Start again without --offline, and without `offline` in the \
+                 config file."
+                    .to_owned()
+            }
+            (_, false, _) => {
+                "There is no key: nothing was sent. Set BEHAVIEW_API_KEY and start again, or run `behaview demo`."
+                    .to_owned()
+            }
+            (.., Allowed::Refused(reason)) => {
+                format!("Nothing was sent: {reason}. {} explains.", self.way_to("prices"))
+            }
+            (.., Allowed::Allowed) => return false,
+        };
+        self.warn(why);
+        true
+    }
+
+    /// Whether the quota for it is spent; says until when.
+    fn is_spent(&mut self, quote: &Quote) -> bool {
+        let Some(until) = self.spent_until(quote.price()) else { return false };
+        let asks = self.way_to("balances");
+        self.warn(format!(
+            "Nothing was sent: the quota is spent until {until}. {asks} asks the counters again, for nothing."
+        ));
+        true
+    }
+
+    fn send(&mut self, quote: Quote, anew: bool) -> Vec<Effect> {
+        let request = quote.request().clone();
+        self.forget_failure(&request);
+        let is_paid = !quote.price().is_free();
+        self.under_way.push(UnderWay { request, since: self.now, bytes: 0, total: None, is_paid });
         vec![Effect::Ask { quote, anew }]
     }
 
@@ -250,15 +295,18 @@ impl Model {
         let is_dear = !is_held && self.confirm_above.is_some_and(|most| price.units.max().is_none_or(|max| max > most));
         quote
             .request()
-            .publishes()
+            .warning()
             .or_else(|| is_dear.then(|| format!("{} costs {}.", quote.request().words(), price.short())))
     }
 
     fn forget_failure(&mut self, request: &Request) {
         match request {
-            Request::Behaviours { .. } => self.list_failure = None,
+            Request::Behaviours { file, .. } if self.file() == Some(file) => self.list_failure = None,
+            Request::PrivateScan { .. } | Request::UploadAddress => {
+                self.submitting_mut().into_iter().for_each(|form| form.failure = None);
+            }
             Request::Behaviour { identifier } => {
-                if let Some(entry) = self.list.as_mut().and_then(|list| list.entry_mut(identifier)) {
+                if let Some(entry) = self.entry_mut(identifier) {
                     entry.failure = None;
                 }
             }
@@ -281,19 +329,18 @@ impl Model {
         effects
     }
 
-    /// Opens a file: what is held of it is shown, nothing is asked.
+    /// Opens a file beside those that are open: what is held of it is shown, nothing is asked. One that is open already is shown as
+    /// it was left.
     pub fn open_file(&mut self, file: Sha256) -> Vec<Effect> {
         self.screen = Screen::File;
-        self.focus = Focus::List;
-        self.is_zoomed = false;
         self.typed.clear();
-        self.list_failure = None;
         self.bound_for = None;
-        if self.file() == Some(&file) {
-            return Vec::new();
+        self.left = None;
+        if !self.open_beside(&file) {
+            return self.show_chosen();
         }
+        (self.focus, self.is_zoomed, self.list_failure) = (Focus::List, false, None);
         self.compared = None;
-        self.note_folds();
         self.list = Some(List::unasked(file.clone()));
         self.notes = FileNotes::default();
         vec![Effect::Recall(file.clone()), Effect::NoteOpened(file)]
@@ -302,6 +349,7 @@ impl Model {
     /// Back to the start screen.
     pub(super) fn leave_file(&mut self) -> Vec<Effect> {
         self.screen = Screen::Start;
+        self.left = None;
         self.recent_scroll = panes::Scroll::default();
         vec![Effect::FindRecent]
     }
@@ -318,7 +366,11 @@ impl Model {
             self.overlay = self.behind.pop();
             return Vec::new();
         }
-        if self.overlay.take().is_some() {
+        if self.places_mut().is_some_and(|places| places.is_typing) {
+            return self.drop_sought_places();
+        }
+        if let Some(closed) = self.overlay.take() {
+            self.keep_search(closed);
             self.overlay = self.behind.pop();
             return self.look_up();
         }
@@ -328,6 +380,8 @@ impl Model {
         }
         if self.is_zoomed {
             self.is_zoomed = false;
+        } else if self.left.is_some() {
+            self.return_to_list();
         } else if self.focus != Focus::List {
             self.focus = Focus::List;
         } else {

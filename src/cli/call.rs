@@ -55,8 +55,8 @@ impl Call {
         if self.spending.dry_run {
             return dry::print(&setup, vec![request], self.refresh, None, self.json);
         }
-        if let (Some(publishes), false) = (request.publishes(), self.yes) {
-            return Err(Failed::usage(format!("nothing was sent. {publishes} --yes sends it")).into());
+        if let (Some(why), false) = (request.warning(), self.yes) {
+            return Err(Failed::usage(format!("nothing was sent. {why} --yes sends it")).into());
         }
         let answer = runtime()?.block_on(get(&setup, &request, self.refresh))?;
         say_cost(&setup.gate)?;

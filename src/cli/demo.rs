@@ -1,7 +1,7 @@
 //! `behaview demo`: the embedded service, with the app on it or alone.
 
 use super::{Common, Setup, display, exit, run_app};
-use crate::app::Keymap;
+use crate::config::Config;
 use crate::demo::{Demo as Service, Fault, Listing, Options};
 use crate::gate::Gate;
 use crate::quota::Entitlements;
@@ -78,7 +78,7 @@ impl Demo {
         }
         let serve = self.serve;
         let service = threads.block_on(Service::start(self.options())).context("the demo service cannot start")?;
-        if serve { threads.block_on(serve_alone(&service)) } else { browse(&service, config.keymap(), display) }
+        if serve { threads.block_on(serve_alone(&service)) } else { browse(&service, &config, display) }
     }
 
     fn options(self) -> Options {
@@ -100,7 +100,7 @@ impl Demo {
 }
 
 /// The app on the service, with a store of its own that ends with it: a demo leaves nothing behind.
-fn browse(service: &Service, keys: Keymap, display: Display) -> anyhow::Result<()> {
+fn browse(service: &Service, config: &Config, display: Display) -> anyhow::Result<()> {
     // From here on a signal ends the program in good order: the folder must not stay.
     let signals = Signals::listen()?;
     let folder = tempfile::Builder::new().prefix("behaview-demo-").tempdir()?;
@@ -116,9 +116,16 @@ fn browse(service: &Service, keys: Keymap, display: Display) -> anyhow::Result<(
         files.push(sha256);
     }
     let gate = Gate::new(store, client, super::session(), crate::clock::now);
-    let setup =
-        Setup { gate, entitled: Entitlements::default(), confirm_above: None, keys, state: None, remarks: Vec::new() };
-    exit::of_app(run_app(setup, display, files.into_iter().next(), true, signals)?)
+    let setup = Setup {
+        gate,
+        entitled: Entitlements::default(),
+        confirm_above: None,
+        keys: config.keymap(),
+        pace: config.pace(),
+        state: None,
+        remarks: Vec::new(),
+    };
+    exit::of_app(run_app(setup, display, files.into_iter().take(1).collect(), true, signals)?)
 }
 
 fn client(service: &Service) -> anyhow::Result<Client> {

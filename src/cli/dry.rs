@@ -15,7 +15,7 @@ struct Shown {
     /// Units in all, by what they are counted in; none where nobody knows the most.
     total: BTreeMap<Unit, Total>,
     /// What cannot be known before it is asked.
-    remark: Option<&'static str>,
+    remark: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -41,7 +41,7 @@ pub(super) fn print(
     setup: &Setup,
     requests: Vec<Request>,
     refresh: bool,
-    remark: Option<&'static str>,
+    remark: Option<String>,
     as_json: bool,
 ) -> anyhow::Result<()> {
     let mut kept = BTreeSet::new();
@@ -109,7 +109,7 @@ fn text(shown: &Shown) -> String {
     let sums: Vec<_> = shown.total.iter().map(|(unit, sum)| sum.words(*unit)).collect();
     let sums = if sums.is_empty() { "nothing".to_owned() } else { sums.join(", ") };
     text += &format!("\nIn all: {sums}. Nothing was sent.\n");
-    shown.remark.into_iter().for_each(|remark| text += &format!("{remark}\n"));
+    shown.remark.iter().for_each(|remark| text += &format!("{remark}\n"));
     text
 }
 

@@ -234,7 +234,8 @@ fn kind_of_config(error: &ConfigError) -> Kind {
 fn kind_of_service(error: &ServiceError) -> Kind {
     match error {
         ServiceError::NoKey => Kind::Key,
-        ServiceError::Unsendable(_) => Kind::Usage,
+        ServiceError::Unsendable(_) | ServiceError::Unfinished(_) => Kind::Usage,
+        ServiceError::ForeignUpload(_) => Kind::BadAnswer,
         ServiceError::Unreachable(_) | ServiceError::Lost(_) | ServiceError::GivenUp | ServiceError::TooLong(_) => {
             Kind::Network
         }

@@ -153,7 +153,7 @@ impl Export {
         crate::files::make_folder(folder)?;
         let (mut files, mut known) = (Vec::new(), HashSet::new());
         for wanted in wanted {
-            let name = |end: &str| folder.join(file::name(wanted.identifier(), end));
+            let name = |end: &str| folder.join(file::name(wanted.identifier(), None, end));
             let first = name(format.extension);
             let others = (2_u64..).map(|number| name(&format!("{number}.{}", format.extension)));
             let path = std::iter::once(first).chain(others).find(|path| known.insert(path.clone()));

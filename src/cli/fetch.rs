@@ -42,7 +42,7 @@ impl Fetch {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let identifier = identifier(&self.identifier)?;
         let artefact = Artefact::named(&self.artefact).ok_or_else(|| Failed::usage("there is no such artefact"))?;
-        let name = || PathBuf::from(file::name(Some(&identifier), artefact.extension()));
+        let name = || PathBuf::from(file::name(Some(&identifier), None, artefact.extension()));
         let path = self.output.clone().unwrap_or_else(name);
         let is_printed = path == Path::new("-");
         let request = Request::Artefact { identifier, artefact };

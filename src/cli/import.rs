@@ -143,8 +143,8 @@ fn other(id: &Identifier, came: Option<&Imported>) -> String {
     format!("refused: another one is held ({came}), and stays; --replace imports this one: {}", id.text().visible())
 }
 
-/// Who imports: the name that the system gives.
+/// Who imports: the name that the system gives, if it gives one.
 fn user() -> String {
     let named = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
-    named.filter(|name| !name.is_empty()).unwrap_or_else(|| "somebody".to_owned())
+    named.unwrap_or_default()
 }

@@ -111,7 +111,15 @@ impl List {
     /// Lists a file. What came is printed even if more could not be had: it is paid for.
     fn list(&self, setup: &Setup, runtime: &Runtime, file: &Sha256) -> anyhow::Result<()> {
         let mut listed = Listed { file: Some(file.to_string()), sandboxes: Vec::new(), more: true };
-        let pages = self.pages(setup, runtime, file, &mut listed);
+        let mut pages = self.pages(setup, runtime, file, &mut listed);
+        if pages.is_err() && listed.sandboxes.is_empty() {
+            listed.sandboxes = held_reports(&setup.gate, file)?;
+            let is_asked = super::service(&setup.gate).cannot_be_asked().is_none();
+            if !listed.sandboxes.is_empty() && !is_asked {
+                // That is all there is to be had here.
+                pages = Ok(());
+            }
+        }
         if pages.is_ok() || !listed.sandboxes.is_empty() {
             let noted = setup.gate.store().note_file(setup.gate.profile(), file, None, setup.gate.now());
             self.print(&listed)?;
@@ -167,7 +175,7 @@ impl List {
             }
         }
         let remark = "Each further page costs the same; how many there are is known when the one before it is there.";
-        dry::print(setup, requests, self.refresh, is_open.then_some(remark), self.json)
+        dry::print(setup, requests, self.refresh, is_open.then(|| remark.to_owned()), self.json)
     }
 
     fn print(&self, listed: &Listed) -> anyhow::Result<()> {
@@ -251,6 +259,17 @@ fn columns(listed: &Listed) -> String {
     }
     let more = if listed.more { "There are more pages; --all fetches them.\n" } else { "" };
     format!("{table}{more}")
+}
+
+/// The reports of a file that are held though its list is not: those that were imported.
+fn held_reports(gate: &Gate, file: &Sha256) -> anyhow::Result<Vec<Sandbox>> {
+    let held = gate.store().reports(gate.profile(), file)?;
+    let sandboxes = held.into_iter().map(|held| {
+        let from = held.imported.as_ref();
+        let imported_from = from.map(|from| String::from_utf8_lossy(from.from.as_bytes()).into_owned());
+        Sandbox { imported_from, ..sandbox(Some(&held.identifier), Some(held.received)) }
+    });
+    Ok(sandboxes.collect())
 }
 
 fn listed_entry(gate: &Gate, entry: &PageEntry, received: Timestamp) -> anyhow::Result<Sandbox> {

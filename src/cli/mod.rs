@@ -5,6 +5,7 @@ mod call;
 mod compare;
 mod config;
 mod cost;
+mod delete;
 mod demo;
 mod display;
 mod doctor;
@@ -13,11 +14,13 @@ mod dry;
 mod exit;
 mod export;
 mod fetch;
+mod follow;
 mod held;
 mod import;
 mod keys;
 mod ledger;
 mod list;
+mod memory;
 mod output;
 mod pane;
 mod quota;
@@ -26,9 +29,11 @@ mod shell;
 mod show;
 mod store;
 mod subjects;
+mod submit;
 mod table;
 mod usage;
 
+use crate::app::follow::Pace;
 use crate::app::model::Service;
 use crate::app::{Keymap, Model};
 use crate::config::{Config, Folders, Overrides};
@@ -36,6 +41,7 @@ use crate::gate::Gate;
 use crate::log::{Level, Log};
 use crate::quota::Entitlements;
 use crate::report::identifier::Sha256;
+use crate::request::UploadLimit;
 use crate::runtime::{self, Backing, Display, Ended, Exit, Signals};
 use crate::service::Client;
 use crate::state;
@@ -53,8 +59,8 @@ pub use exit::{Failed, exit_codes};
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
-    /// SHA-256 of a privately scanned file; can also be typed or pasted in the app
-    sha256: Option<String>,
+    /// SHA-256 of privately scanned files; can also be typed or pasted in the app
+    sha256: Vec<String>,
     #[command(flatten)]
     common: Common,
 }
@@ -123,6 +129,12 @@ enum Command {
     Export(export::Export),
     /// Fetch what a sandbox kept beside its report into a file: HTML report, network capture, event log, memory dump; costs one request
     Fetch(fetch::Fetch),
+    /// Submit a file of this machine for a private scan; costs one private scan
+    Submit(Box<submit::Submit>),
+    /// Follow a file's scan until its reports are there; each look costs one request
+    Follow(follow::Follow),
+    /// Delete a private file at the service; costs one request
+    Delete(delete::Delete),
     /// Print which sandbox saw what, of one file or of two, from held reports; never asks the service
     Compare(compare::Compare),
     /// Say what operations cost, by which rule, and whether they fit; costs nothing
@@ -161,20 +173,20 @@ enum Command {
 /// # Errors
 /// When it cannot be done; the exit code of [`Failed`] says of what kind the failure is.
 pub fn main() -> ExitCode {
-    keep_memory_private();
+    memory::keep_private();
     runtime::tame_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),
     };
     let Cli { command, sha256, common } = cli;
-    match run(command, sha256.as_deref(), &common) {
+    match run(command, &sha256, &common) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => exit::report(&error, common.log()),
     }
 }
 
-fn run(command: Option<Command>, sha256: Option<&str>, common: &Common) -> anyhow::Result<()> {
+fn run(command: Option<Command>, sha256: &[String], common: &Common) -> anyhow::Result<()> {
     runtime::survive_file_limit()?;
     common.screen.settle_charset();
     match command {
@@ -185,6 +197,9 @@ fn run(command: Option<Command>, sha256: Option<&str>, common: &Common) -> anyho
         Some(Command::Show(show)) => show.run(common),
         Some(Command::Export(export)) => export.run(common),
         Some(Command::Fetch(fetch)) => fetch.run(common),
+        Some(Command::Submit(submit)) => submit.run(common),
+        Some(Command::Follow(follow)) => follow.run(common),
+        Some(Command::Delete(delete)) => delete.run(common),
         Some(Command::Compare(compare)) => compare.run(common),
         Some(Command::Search(search)) => search.run(common),
         Some(Command::Call(call)) => call.run(common),
@@ -244,13 +259,13 @@ fn short(session: &str) -> String {
     Sha256::digest(session).iter().take(3).map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn app(sha256: Option<&str>, common: &Common) -> anyhow::Result<()> {
-    let file = sha256.map(parse_sha256).transpose()?;
+fn app(sha256: &[String], common: &Common) -> anyhow::Result<()> {
+    let files = sha256.iter().map(|text| parse_sha256(text)).collect::<anyhow::Result<Vec<_>>>()?;
     let (folders, config) = common.config()?;
     let display = display::display(&config);
     runtime::attended(display)?;
     let setup = Setup::of(common, &folders, &config, Spending::default())?;
-    match run_app(setup, display, file, false, Signals::listen()?)? {
+    match run_app(setup, display, files, false, Signals::listen()?)? {
         Exit::Demo => demo::Demo::default().run(common),
         other => exit::of_app(other),
     }
@@ -263,20 +278,21 @@ fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
     })
 }
 
-/// Runs the app on a service, at a file if there is one; the demo says that it is one, and lists the file at once.
+/// Runs the app on a service, at the first of some files if there are any; the demo says that it is one, and lists the file at once.
 fn run_app(
     setup: Setup,
     display: Display,
-    file: Option<Sha256>,
+    files: Vec<Sha256>,
     is_demo: bool,
     signals: Signals,
 ) -> anyhow::Result<Exit> {
-    let Setup { gate, entitled, confirm_above, keys, state, mut remarks } = setup;
+    let Setup { gate, entitled, confirm_above, keys, pace, state, mut remarks } = setup;
     let mut model = Model::new(service(&gate), crate::clock::now());
     (model.entitlements, model.confirm_above, model.keys) = (entitled, confirm_above, keys);
     model.rules_file = rules_file();
     remarks.extend(resume(&mut model, state.as_deref()));
-    let first = file.map(|file| model.open_file(file)).unwrap_or_default();
+    model.pace = pace;
+    let first = model.open_files(files);
     model.lists_at_once = is_demo;
     if is_demo {
         let (files, keys) = (model.way_to("other-file"), model.way_to("help"));
@@ -345,6 +361,8 @@ pub fn service(gate: &Gate) -> Service {
         has_key: client.credential().is_some(),
         is_offline: gate.is_offline(),
         listing: client.profile().listing,
+        upload_direct: client.profile().largest(UploadLimit::Direct),
+        upload_largest: client.profile().largest(UploadLimit::Large),
     }
 }
 
@@ -357,6 +375,8 @@ struct Setup {
     confirm_above: Option<u64>,
     /// Which keys do which command.
     keys: Keymap,
+    /// How a scan is followed.
+    pace: Pace,
     /// Where it is remembered how the screen is left; none where nothing is to be kept.
     state: Option<PathBuf>,
     /// What the user must know of the store.
@@ -397,21 +417,7 @@ impl Setup {
             .with_log(log);
         let (entitled, confirm_above) = (config.entitlements(), config.confirm_above());
         let state = state_file(folders, config);
-        Ok(Self { gate, entitled, confirm_above, keys: config.keymap(), state, remarks })
-    }
-}
-
-/// Keeps the key out of core files, and out of reach of the user's other programs; what the system refuses is left.
-fn keep_memory_private() {
-    #[cfg(unix)]
-    {
-        use rustix::process::{Resource, Rlimit, setrlimit};
-        let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
-    }
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
-        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+        Ok(Self { gate, entitled, confirm_above, keys: config.keymap(), pace: config.pace(), state, remarks })
     }
 }
 

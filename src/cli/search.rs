@@ -73,16 +73,25 @@ impl Search {
                 Ok(())
             }
         };
+        let mut searched = 0;
         for document in documents {
-            search_document(document, &pattern, &mut print)?;
+            searched += search_document(document, &pattern, &mut print)?;
         }
         if !names.is_empty() || self.what.is_empty() {
             let setup = setup(common)?;
             let reports = held(&setup.gate, &names)?;
             search_notes(&setup.gate, &names, &pattern, &mut print)?;
-            search_held(&reports, &pattern, &mut print)?;
+            searched += reports.len();
+            search_held(reports, &pattern, &mut print)?;
         }
-        if hits == 0 { Err(Failed::not_found("nothing that is held holds this").into()) } else { Ok(()) }
+        match (hits, searched) {
+            (1.., _) => Ok(()),
+            (0, 0) => Err(Failed::not_found("nothing is held yet, so there is nothing to search").into()),
+            (0, _) => {
+                let reports = crate::text::count(searched as u64, "report");
+                Err(Failed::not_found(format!("no hit in {reports}")).into())
+            }
+        }
     }
 
     fn print(&self, of: &Source, name: Option<&str>, hit: &Hit) -> anyhow::Result<()> {
@@ -147,7 +156,7 @@ fn search_notes(gate: &Gate, names: &[&String], pattern: &Pattern, print: &mut P
     hits.try_for_each(|(of, hit)| print(of, None, hit))
 }
 
-fn search_held(reports: &[Searched], pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
+fn search_held(reports: Vec<Searched>, pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
     let mut result = Ok(());
     every_report(reports, pattern, MOST_HITS, &mut |outcome| {
         result = outcome.found.map_err(anyhow::Error::from).and_then(|found| {
@@ -161,8 +170,10 @@ fn search_held(reports: &[Searched], pattern: &Pattern, print: &mut Print<'_>) -
     result
 }
 
-fn search_document(path: &str, pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
+/// Searches a document; says how many reports it holds.
+fn search_document(path: &str, pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<usize> {
     let document = document::read(path)?;
+    let count = document.reports.len();
     for (_, here) in document.reports {
         let report = Report::new(here.body.clone(), Index::of(&here.body)?);
         let mut result = Ok(());
@@ -173,7 +184,7 @@ fn search_document(path: &str, pattern: &Pattern, print: &mut Print<'_>) -> anyh
         })?;
         result?;
     }
-    Ok(())
+    Ok(count)
 }
 
 fn found(of: &Source, name: Option<&str>, hit: &Hit, pane: &'static str) -> Found {

@@ -54,6 +54,8 @@ pub static SETTINGS: &[Setting] = &[
     ),
     row("budget.daily", "", "100", "Units that all runs of one day (UTC) with this profile may cost at worst"),
     row("budget.confirm_above", "", "10", "The app wants a yes for what costs more"),
+    row("follow.interval", "30", "60", "Seconds between two looks at a scan that is followed"),
+    row("follow.looks", "20", "50", "The most calls that following one scan makes"),
     row(
         "store.keep",
         "\"everything\"",
@@ -115,6 +117,34 @@ pub static SETTINGS: &[Setting] = &[
     ),
     row("profiles.*.patience", "300", "900", "Seconds that an answer may take at any pace"),
     row("profiles.*.slowest", "1024", "256", "Bytes a second at which it has to have come after that"),
+    row("profiles.*.upload_direct", "32", "32", "Largest file that goes along with one call, in mebibytes"),
+    row("profiles.*.upload_largest", "650", "650", "Largest file that is uploaded at all, in mebibytes"),
+    row(
+        "profiles.*.upload_host",
+        "",
+        "\"https://files.scanner.example\"",
+        "Another host that the service may name for large files; the key is not sent there",
+    ),
+    row(
+        "profiles.*.fields.sandbox",
+        "\"interaction_sandbox\"",
+        "\"machine\"",
+        "Name of the form's field for the sandbox",
+    ),
+    row("profiles.*.fields.internet", "\"enable_internet\"", "\"network\"", "Name of the field for internet access"),
+    row(
+        "profiles.*.fields.retention",
+        "\"retention_period_days\"",
+        "\"keep_days\"",
+        "Name of the field for the days that the file is kept",
+    ),
+    row(
+        "profiles.*.fields.command_line",
+        "\"command_line\"",
+        "\"arguments\"",
+        "Name of the field for the command line",
+    ),
+    row("profiles.*.fields.password", "\"password\"", "\"secret\"", "Name of the field for the password"),
 ];
 
 impl Setting {

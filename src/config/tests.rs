@@ -35,13 +35,14 @@ fn every_setting_is_in_the_table_and_every_row_is_a_setting() {
         let error = toml::from_str::<Config>(&text).unwrap_err().message().to_owned();
         error.split("expected").nth(1).unwrap().split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()
     };
-    let tables = ["profiles", "budget", "entitlements", "store", "look", "keys"];
-    let mut names: Vec<_> = taken("").into_iter().filter(|name| !tables.contains(&name.as_str())).collect();
+    let tables = ["profiles", "budget", "entitlements", "follow", "store", "look", "keys", "profiles.*.fields"];
+    let mut names = taken("");
     // Which commands there are, the table of commands says.
     names.push("keys.*".to_owned());
-    for table in ["profiles.*", "budget", "entitlements", "store", "look"] {
+    for table in ["profiles.*", "profiles.*.fields", "budget", "entitlements", "follow", "store", "look"] {
         names.extend(taken(&format!("[{}]", table.replace('*', "x"))).iter().map(|name| format!("{table}.{name}")));
     }
+    names.retain(|name| !tables.contains(&name.as_str()));
     let mut rows: Vec<_> = SETTINGS.iter().map(|setting| setting.name.to_owned()).collect();
     names.sort();
     rows.sort();

@@ -10,8 +10,11 @@ use super::answers::Refusal;
 use super::decode;
 use super::reports::hex;
 
-/// The largest request body read, in bytes; the service sends larger files elsewhere.
+/// The largest request body read, in bytes; the service sends larger files to an address that it hands out.
 const LARGEST_BODY: usize = 33 << 20;
+
+/// The largest body read at such an address, in bytes.
+const LARGEST_LARGE_BODY: usize = 651 << 20;
 
 /// A request, taken apart but not yet understood.
 #[derive(Debug)]
@@ -66,7 +69,8 @@ impl Asked {
     }
 
     async fn read_body(&mut self, content_type: &str, body: Incoming) -> Result<(), Refusal> {
-        let body = Limited::new(body, LARGEST_BODY);
+        let is_large = self.segments.first().is_some_and(|first| first == "large");
+        let body = Limited::new(body, if is_large { LARGEST_LARGE_BODY } else { LARGEST_BODY });
         if let Ok(boundary) = multer::parse_boundary(content_type) {
             return self.read_parts(boundary, body).await.map_err(|error| bad_body(&error));
         }

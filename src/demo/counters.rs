@@ -43,6 +43,19 @@ pub struct Used {
     pub user: Tally,
     /// The group's, the user's included (§8.1).
     pub group: Tally,
+    /// Private scans of the user's in this month.
+    pub scans: u64,
+}
+
+/// The most private scans that the user may have made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScanLimits {
+    /// Scans a minute; beyond it comes TooManyRequestsError.
+    pub minute: u64,
+    /// Scans a month; beyond it comes QuotaExceededError.
+    pub monthly: u64,
+    /// Scans that were made this month before the start.
+    pub spent: u64,
 }
 
 /// The machine's clock, or one that stands still; either can be moved forward.
@@ -191,19 +204,34 @@ pub(super) const GROUP: &str = "demo_response_team";
 pub(super) struct Counters {
     user: Purse,
     group: Purse,
+    scans: [Window; 2],
     usage: BTreeMap<Date, BTreeMap<&'static str, u64>>,
 }
 
 impl Counters {
-    pub fn new(user: Limits, group: Limits, group_spent: u64, now: DateTime) -> Self {
+    pub fn new(user: Limits, group: Limits, group_spent: u64, scans: ScanLimits, now: DateTime) -> Self {
         let (user, group) = (Purse::new(user, 0, now), Purse::new(group, group_spent, now));
-        Counters { user, group, usage: BTreeMap::new() }
+        let scans = [(Period::Minute, scans.minute, 0), (Period::Month, scans.monthly, scans.spent)]
+            .map(|(period, allowed, used)| Window { period, start: period.start(now), used, allowed });
+        Counters { user, group, scans, usage: BTreeMap::new() }
     }
 
     /// Ends the periods that are over.
     pub fn turn(&mut self, now: DateTime) {
         self.user.turn(now);
         self.group.turn(now);
+        self.scans.iter_mut().for_each(|window| window.turn(now));
+    }
+
+    /// The first period with no room for so many private scans more.
+    pub fn lacking_scans(&self, scans: u64) -> Option<Period> {
+        let full = |window: &&Window| scans > 0 && window.used.saturating_add(scans) > window.allowed;
+        self.scans.iter().find(full).map(|window| window.period)
+    }
+
+    /// Counts private scans.
+    pub fn count_scans(&mut self, scans: u64) {
+        self.scans.iter_mut().for_each(|window| window.used = window.used.saturating_add(scans));
     }
 
     /// The first period of user or group with no room for a call that costs `requests`.
@@ -231,7 +259,8 @@ impl Counters {
     }
 
     pub fn used(&self) -> Used {
-        Used { user: self.user.tally(), group: self.group.tally() }
+        let [_, month] = self.scans;
+        Used { user: self.user.tally(), group: self.group.tally(), scans: month.used }
     }
 
     /// The body of `overall_quotas`.
@@ -247,9 +276,10 @@ impl Counters {
                 let entry = json!({ "user": user.record(), "group": inherited(group.record()) });
                 (format!("api_requests_{name}"), entry)
             });
-        let scans = if licence { 50 } else { 0 };
-        let private = [("private_scans_monthly", scans, 3), ("private_scans_per_minute", 5, 0)]
-            .map(|(name, allowed, used)| (name.to_owned(), json!({ "user": { "allowed": allowed, "used": used } })));
+        let [minute, month] = self.scans;
+        let month = if licence { month } else { Window { allowed: 0, ..month } };
+        let private = [("private_scans_monthly", month), ("private_scans_per_minute", minute)]
+            .map(|(name, window)| (name.to_owned(), json!({ "user": window.record() })));
         json!({ "data": api.chain(FIXED.iter().map(fixed)).chain(private).collect::<Map<_, _>>() })
     }
 

@@ -28,6 +28,7 @@ mod pieces;
 mod prices;
 mod reports;
 mod routes;
+mod scans;
 mod server;
 mod service;
 
@@ -37,10 +38,11 @@ use std::time::Duration;
 
 use tokio::task::AbortHandle;
 
-pub use counters::{Limits, Tally, Used};
+pub use counters::{Limits, ScanLimits, Tally, Used};
 pub use faults::{Fault, FaultKind, UnknownFault};
 pub use reports::DemoFile;
 pub use routes::Endpoint;
+pub use scans::Submitted;
 
 /// What the list operation answers with for each report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,6 +81,10 @@ pub struct Options {
     pub group_limits: Limits,
     /// What colleagues had spent from the group before the start, in requests.
     pub group_spent: u64,
+    /// Private scans that the user may make.
+    pub scan_limits: ScanLimits,
+    /// How often an analysis is looked at until its first sandbox is done; each further one takes one look more.
+    pub looks: u64,
     /// A clock that stands still at this Unix time in seconds, instead of the machine's.
     pub now: Option<i64>,
 }
@@ -98,6 +104,8 @@ impl Default for Options {
             user_limits: Limits { minute: 120, hourly: 240, daily: 500, monthly: 10_000 },
             group_limits: Limits { minute: 6_000, hourly: 20_000, daily: 30_000, monthly: 600_000 },
             group_spent: 12_480,
+            scan_limits: ScanLimits { minute: 5, monthly: 50, spent: 3 },
+            looks: 2,
             now: None,
         }
     }
@@ -116,6 +124,8 @@ pub struct Seen {
     pub status: Option<u16>,
     /// The requests charged for it by the service's own counters.
     pub charged: u64,
+    /// The private scans counted for it.
+    pub scans: u64,
 }
 
 /// A running demo service; it ends when this is dropped.
@@ -182,6 +192,12 @@ impl Demo {
     #[must_use]
     pub fn seen(&self) -> Vec<Seen> {
         self.service.books().seen.clone()
+    }
+
+    /// Every file that was taken in for a private scan.
+    #[must_use]
+    pub fn submitted(&self) -> Vec<Submitted> {
+        self.service.books().scans.submitted()
     }
 
     /// What user and group have spent in the current minute, hour, day and month.

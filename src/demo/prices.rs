@@ -7,6 +7,8 @@ use super::routes::{Operation, Subject};
 /// The price of a call, known before it is answered.
 pub(super) fn price(operation: &Operation, corpus: &Corpus) -> u64 {
     match (operation.endpoint, &operation.subject) {
+        // A private scan is counted by itself, and not among the requests.
+        (Endpoint::Scan, _) => 0,
         // §8.3: asking about quotas and usage is free.
         (Endpoint::Quotas | Endpoint::Usage, _) => 0,
         // §8.3: an analysis is free when its identifier is invalid.
@@ -27,4 +29,9 @@ pub(super) fn price(operation: &Operation, corpus: &Corpus) -> u64 {
         // §8.1: as a rule, one call consumes one request; re-scans too (§8.3).
         _ => 1,
     }
+}
+
+/// How many private scans a call takes.
+pub(super) fn scans(operation: &Operation) -> u64 {
+    u64::from(operation.endpoint == Endpoint::Scan)
 }

@@ -36,6 +36,8 @@ macro_rules! asset {
 
 /// The file whose report is made on the fly.
 pub(super) const BUSY: &str = "Busy installer.exe";
+/// How many sandboxes run a file that is submitted.
+const SANDBOXES: usize = 3;
 /// The file of unfriendly strings; [`extremes`] adds a report to those in its folder.
 const HOSTILE: &str = "Unfriendly strings.bin";
 
@@ -139,6 +141,7 @@ impl Attributes {
 }
 
 /// A private file with its reports.
+#[derive(Clone)]
 pub(super) struct PrivateFile {
     pub sha256: String,
     pub object: serde_json::Value,
@@ -171,6 +174,21 @@ impl Archive {
     pub fn report(&self, id: &str) -> Option<(&PrivateFile, &Report)> {
         let in_file = |file: &'_ PrivateFile| file.reports.iter().position(|report| report.id == id);
         self.files.iter().find_map(|file| Some((file, file.reports.get(in_file(file)?)?)))
+    }
+
+    /// Reports that sandboxes make of any file that is submitted: what some of the embedded ones saw, under its own name.
+    pub fn made_for(&self, sha256: &str, now: i64) -> Vec<Report> {
+        let models = self.files.first().map(|file| file.reports.as_slice()).unwrap_or_default();
+        let named = |report: &Report| {
+            let sandbox = report
+                .id
+                .split_once('_')
+                .and_then(|(_, rest)| rest.rsplit_once('-'))
+                .map_or("Sandbox", |(name, _)| name);
+            let id = format!("{sha256}_{sandbox}-{now}");
+            Report { id, kind: report.kind.clone(), attributes: report.attributes.clone() }
+        };
+        models.iter().take(SANDBOXES).map(named).collect()
     }
 }
 

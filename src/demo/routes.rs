@@ -20,8 +20,16 @@ pub enum Endpoint {
     Summary,
     /// `GET /private/files/{sha256}`
     PrivateFile,
+    /// `DELETE /private/files/{sha256}`
+    PrivateDelete,
+    /// `POST /private/files`, or to an address that was handed out for a larger file
+    Scan,
+    /// `GET /private/files/upload_url`
+    UploadUrl,
     /// `GET /private/analyses/{id}`
     PrivateAnalysis,
+    /// `GET /private/files/{sha256}/analyses`
+    PrivateAnalyses,
     /// `GET /users/{id}`
     User,
     /// `GET /users/{id}/overall_quotas`
@@ -48,14 +56,18 @@ pub enum Endpoint {
 
 impl Endpoint {
     /// Every endpoint, in the order of its declaration.
-    pub const ALL: [Endpoint; 18] = [
+    pub const ALL: [Endpoint; 22] = [
         Endpoint::Behaviour,
         Endpoint::Artefact,
         Endpoint::List,
         Endpoint::Identifiers,
         Endpoint::Summary,
         Endpoint::PrivateFile,
+        Endpoint::PrivateDelete,
+        Endpoint::Scan,
+        Endpoint::UploadUrl,
         Endpoint::PrivateAnalysis,
+        Endpoint::PrivateAnalyses,
         Endpoint::User,
         Endpoint::Quotas,
         Endpoint::Usage,
@@ -93,7 +105,11 @@ impl Endpoint {
             Endpoint::Identifiers => ("identifiers", "private_file_relationships"),
             Endpoint::Summary => ("summary", "private_file_behaviour_summary"),
             Endpoint::PrivateFile => ("private-file", "private_files"),
+            Endpoint::PrivateDelete => ("private-delete", "private_file_delete"),
+            Endpoint::Scan => ("scan", "private_file_upload"),
+            Endpoint::UploadUrl => ("upload-url", "private_file_upload_url"),
             Endpoint::PrivateAnalysis => ("private-analysis", "private_analyses"),
+            Endpoint::PrivateAnalyses => ("private-analyses", "private_file_analyses"),
             Endpoint::User => ("user", "users"),
             Endpoint::Quotas => ("quotas", "overall_quotas"),
             Endpoint::Usage => ("usage", "api_usage"),
@@ -125,6 +141,19 @@ pub(super) enum Subject {
     Days { user: String, first: Option<Date>, last: Option<Date> },
     Hashes(Vec<String>),
     Upload(Upload),
+    Scan(Scan),
+    Delete { sha256: String, only_from_storage: bool },
+    Nothing,
+}
+
+/// A private scan that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Scan {
+    pub upload: Upload,
+    /// The form's other fields.
+    pub fields: Vec<(String, String)>,
+    /// What the address it was sent to says, if it was handed out for it.
+    pub ticket: Option<String>,
 }
 
 /// A call the service knows how to answer.
@@ -162,6 +191,8 @@ pub(super) fn endpoint(asked: &Asked) -> Option<Endpoint> {
         (Version::V2, "GET", ["file", "submissions"]) => Some(Endpoint::V2Submissions),
         (Version::V2, "POST", ["file", "scan"]) => Some(Endpoint::V2Scan),
         (Version::V3, "GET", path) => reading(path),
+        (Version::V3, "POST", ["private", "files"] | ["large", _]) => Some(Endpoint::Scan),
+        (Version::V3, "DELETE", ["private", "files", _]) => Some(Endpoint::PrivateDelete),
         (Version::V3, "POST", ["files"]) => Some(Endpoint::Upload),
         (Version::V3, "POST", ["files", _, "analyse"]) => Some(Endpoint::Rescan),
         _ => None,
@@ -175,6 +206,8 @@ fn reading(path: &[&str]) -> Option<Endpoint> {
         ["private", "files", _, "behaviours"] => Endpoint::List,
         ["private", "files", _, "relationships", "behaviours"] => Endpoint::Identifiers,
         ["private", "files", _, "behaviour_summary"] => Endpoint::Summary,
+        ["private", "files", _, "analyses"] => Endpoint::PrivateAnalyses,
+        ["private", "files", "upload_url"] => Endpoint::UploadUrl,
         ["private", "files", _] => Endpoint::PrivateFile,
         ["private", "analyses", _] => Endpoint::PrivateAnalysis,
         ["users", _, "overall_quotas"] => Endpoint::Quotas,
@@ -197,7 +230,16 @@ pub(super) fn operation(endpoint: Endpoint, asked: &Asked) -> Result<Operation, 
         (Endpoint::Artefact, [_, _, id, kind]) => {
             Subject::Artefact { id: (*id).to_owned(), kind: (*kind).to_owned(), range: asked.range.clone() }
         }
-        (Endpoint::PrivateFile | Endpoint::Summary, [_, _, id, ..]) => Subject::Id(sha256(id)?),
+        (Endpoint::Scan, ["large", ticket]) => Subject::Scan(scan(asked, Some((*ticket).to_owned()))?),
+        (Endpoint::Scan, _) => Subject::Scan(scan(asked, None)?),
+        (Endpoint::UploadUrl, _) => Subject::Nothing,
+        (Endpoint::PrivateDelete, [_, _, id]) => {
+            let only_from_storage = asked.value("only_from_storage") == Some("true");
+            Subject::Delete { sha256: sha256(id)?, only_from_storage }
+        }
+        (Endpoint::PrivateFile | Endpoint::Summary | Endpoint::PrivateAnalyses, [_, _, id, ..]) => {
+            Subject::Id(sha256(id)?)
+        }
         (Endpoint::Usage, [_, user, _]) => days(user, asked)?,
         (Endpoint::FileAnalyses, [_, "analyses", id]) => Subject::Id((*id).to_owned()),
         (Endpoint::V2Report | Endpoint::V2Submissions, _) => Subject::Hashes(hashes(asked)?),
@@ -244,4 +286,8 @@ fn hashes(asked: &Asked) -> Result<Vec<String>, Refusal> {
 
 fn upload(asked: &Asked) -> Result<Upload, Refusal> {
     asked.upload.clone().ok_or_else(|| Refusal::new(400, "BadRequestError", "no file in the request"))
+}
+
+fn scan(asked: &Asked, ticket: Option<String>) -> Result<Scan, Refusal> {
+    Ok(Scan { upload: upload(asked)?, fields: asked.parameters.clone(), ticket })
 }

@@ -19,6 +19,7 @@ use super::damage::Damage;
 use super::operations::{self, Context};
 use super::reports::{Archive, digest};
 use super::routes::{self, Operation, Version};
+use super::scans::Scans;
 use super::{Endpoint, Fault, FaultKind, Options, Seen, decode, faulty, prices};
 
 /// The parts that change while it runs.
@@ -26,6 +27,7 @@ pub(super) struct Books {
     pub clock: Clock,
     pub counters: Counters,
     pub corpus: Corpus,
+    pub scans: Scans,
     pub armed: Vec<Fault>,
     pub seen: Vec<Seen>,
 }
@@ -57,6 +59,13 @@ pub(super) struct Service {
     books: Mutex<Books>,
 }
 
+/// What a call is charged.
+#[derive(Clone, Copy, Default)]
+struct Price {
+    requests: u64,
+    scans: u64,
+}
+
 /// What becomes of a call.
 pub(super) enum Reply {
     Sound(Answer),
@@ -66,7 +75,8 @@ pub(super) enum Reply {
 impl Service {
     pub fn new(root: String, options: Options) -> io::Result<Service> {
         let clock = Clock::new(options.now);
-        let counters = Counters::new(options.user_limits, options.group_limits, options.group_spent, clock.now());
+        let (limits, scans, spent) = (options.user_limits, options.scan_limits, options.group_spent);
+        let counters = Counters::new(limits, options.group_limits, spent, scans, clock.now());
         Ok(Service {
             key: options.key.clone().unwrap_or_else(fresh_key),
             archive: Archive::open(options.rows)?,
@@ -75,6 +85,7 @@ impl Service {
                 clock,
                 counters,
                 corpus: Corpus::new(),
+                scans: Scans::default(),
                 armed: options.faults.clone(),
                 seen: Vec::new(),
             }),
@@ -122,14 +133,15 @@ impl Service {
         books.counters.turn(now);
         let endpoint = routes::endpoint(asked);
         let (delay, fault) = endpoint.map(|endpoint| books.strike(endpoint)).unwrap_or_default();
-        let (answer, charged) = self.call(asked, read, fault.as_ref(), &mut books);
+        let (answer, Price { requests: charged, scans }) = self.call(asked, read, fault.as_ref(), &mut books);
+        books.counters.count_scans(scans);
         if let Some(endpoint) = endpoint {
             books.counters.charge(endpoint, charged, now.date());
         }
         let damage = fault.as_ref().and_then(Damage::of);
         let status = damage.is_none_or(Damage::shows_status).then_some(answer.status().as_u16());
         let (method, path) = (asked.method.to_string(), self.redacted(&asked.target));
-        books.seen.push(Seen { method, path, endpoint, status, charged });
+        books.seen.push(Seen { method, path, endpoint, status, charged, scans });
         let reply = match damage {
             Some(damage) => Reply::Damaged(damage, answer),
             None if fault == Some(FaultKind::GzipLie) => Reply::Sound(faulty::gzip_claimed(answer)),
@@ -146,18 +158,18 @@ impl Service {
         read: Result<(), Refusal>,
         fault: Option<&FaultKind>,
         books: &mut Books,
-    ) -> (Answer, u64) {
+    ) -> (Answer, Price) {
         if let Some(kind) = fault.filter(|kind| kind.comes_before_counting()) {
-            return (faulty::answer(kind, books.clock.now()).unwrap_or_default(), 0);
+            return (faulty::answer(kind, books.clock.now()).unwrap_or_default(), Price::default());
         }
         if fault == Some(&FaultKind::QuotaSpent) {
             books.counters.spend_the_day();
         }
         match self.admit(asked, read, books) {
-            Err(refusal) => (refusal.into(), 0),
+            Err(refusal) => (refusal.into(), Price::default()),
             Ok((operation, price)) => {
                 let answer = self.perform(operation, fault, books);
-                let charged = if is_turned_away(&answer) { 0 } else { price };
+                let charged = if is_turned_away(&answer) { Price::default() } else { price };
                 (answer, charged)
             }
         }
@@ -165,7 +177,7 @@ impl Service {
 
     /// The door: who passes it has a key, a license if one is needed, sound arguments, and enough
     /// quota for the price.
-    fn admit(&self, asked: &Asked, read: Result<(), Refusal>, books: &Books) -> Result<(Operation, u64), Refusal> {
+    fn admit(&self, asked: &Asked, read: Result<(), Refusal>, books: &Books) -> Result<(Operation, Price), Refusal> {
         self.authenticate(asked)?;
         let endpoint =
             routes::endpoint(asked).ok_or_else(|| Refusal::not_found("URL", &self.redacted(&asked.target)))?;
@@ -174,8 +186,8 @@ impl Service {
         }
         read?;
         let operation = routes::operation(endpoint, asked)?;
-        let price = prices::price(&operation, &books.corpus);
-        match books.counters.lacking(price) {
+        let price = Price { requests: prices::price(&operation, &books.corpus), scans: prices::scans(&operation) };
+        match books.counters.lacking(price.requests).or_else(|| books.counters.lacking_scans(price.scans)) {
             None => Ok((operation, price)),
             Some(Period::Minute) => Err(Refusal::new(429, "TooManyRequestsError", "Too many requests within a minute")),
             Some(_) => Err(Refusal::new(429, "QuotaExceededError", "Quota exceeded")),

@@ -42,7 +42,7 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
                 let own = [
                     pane.name().to_owned(),
                     cell(&name.visible()),
-                    place.row.to_string(),
+                    (place.row + 1).to_string(),
                     safe(&path),
                     cell(&value.text().visible()),
                     note.clone(),

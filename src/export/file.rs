@@ -15,6 +15,9 @@ pub enum FileError {
     /// Something stands there that is no file, or a link to one.
     #[error("{} is no file, and was left as it is", shown(.0))]
     NoFile(PathBuf),
+    /// There is no such folder.
+    #[error("there is no folder {}", shown(.0))]
+    NoFolder(PathBuf),
     /// The system said no.
     #[error("{} could not be written: {why}", shown(.path))]
     Io {
@@ -48,7 +51,11 @@ impl Fresh {
         check(path, may_replace)?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let file = tempfile::Builder::new().prefix(".behaview-").tempfile_in(folder);
-        let file = file.map_err(|why| FileError::Io { path: path.to_owned(), why })?;
+        // What the system says names the file that is made first, and nobody has asked for that one.
+        let file = file.map_err(|why| match why.kind() {
+            io::ErrorKind::NotFound => FileError::NoFolder(folder.to_owned()),
+            kind => FileError::Io { path: path.to_owned(), why: kind.into() },
+        })?;
         Ok(Self { path: path.to_owned(), may_replace, out: BufWriter::new(file) })
     }
 
@@ -96,13 +103,14 @@ pub fn check(path: &Path, may_replace: bool) -> Result<(), FileError> {
     }
 }
 
-/// A file name for what comes from a report: the file's first digits, the sandbox, and the end; of safe characters only.
+/// A file name for what comes from a report: the file's first digits, the sandbox, which part it is, and the end; of safe
+/// characters only.
 #[must_use]
-pub fn name(identifier: Option<&Identifier>, end: &str) -> String {
+pub fn name(identifier: Option<&Identifier>, part: Option<&str>, end: &str) -> String {
     let parts = identifier.map(Identifier::parts);
     let file = parts.as_ref().and_then(|parts| parts.file.as_ref()).and_then(|file| file.as_str().get(..8));
     let sandbox = parts.as_ref().map(|parts| safe(&parts.sandbox)).filter(|name| !name.is_empty());
-    let words = file.map(str::to_owned).into_iter().chain(sandbox);
+    let words = file.map(str::to_owned).into_iter().chain(sandbox).chain(part.map(str::to_owned));
     let stem = words.collect::<Vec<_>>().join("-");
     if stem.is_empty() { format!("report.{end}") } else { format!("{stem}.{end}") }
 }
@@ -138,7 +146,7 @@ mod tests {
         drop(Fresh::begin(&folder.path().join("never.csv"), false).unwrap());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(matches!(write(folder.path(), true, "x"), Err(FileError::NoFile(_))));
-        assert!(matches!(write(&folder.path().join("no/such"), true, "x"), Err(FileError::Io { .. })));
+        assert!(matches!(write(&folder.path().join("no/such"), true, "x"), Err(FileError::NoFolder(_))));
     }
 
     #[test]
@@ -174,9 +182,9 @@ mod tests {
     fn names_are_made_of_safe_characters() {
         let identifier = |text: String| Identifier::new(Untrusted::from(text)).unwrap();
         let plain = identifier(format!("{}_CAPE Sandbox-12", "ab".repeat(32)));
-        assert_eq!(name(Some(&plain), "csv"), "abababab-CAPE-Sandbox.csv");
+        assert_eq!(name(Some(&plain), Some("tags"), "csv"), "abababab-CAPE-Sandbox-tags.csv");
         let odd = identifier("../../etc/p\u{202e}asswd\n;rm -rf ~-9".to_owned());
-        assert_eq!(name(Some(&odd), "pcap"), "etc-p-asswd-rm-rf.pcap");
-        assert_eq!(name(None, "md"), "report.md");
+        assert_eq!(name(Some(&odd), None, "pcap"), "etc-p-asswd-rm-rf.pcap");
+        assert_eq!(name(None, None, "md"), "report.md");
     }
 }

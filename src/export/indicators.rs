@@ -44,7 +44,7 @@ pub(super) fn lines(job: &Job<'_>, source: &Source, report: &Report, out: &mut d
     for indicator in found.all() {
         let places = indicator.places.iter().map(|place| {
             let name = report.section(place.section).map(|section| literal(&section.name));
-            object([("attribute", name), ("row", Some(place.row.to_string()))])
+            object([("attribute", name), ("row", Some((place.row + 1).to_string()))])
         });
         let own = [
             ("kind", Some(own_literal(indicator.kind.name()))),
@@ -81,11 +81,11 @@ pub(super) fn notes(noted: &Noted<'_>, indicator: &Indicator) -> String {
     notes.collect::<Vec<_>>().join("; ")
 }
 
-/// The first rows that name it, such as `dns_lookups 0, tls 3`; rows are counted from 0.
+/// The first rows that name it, such as `dns_lookups 1, tls 4`; rows are counted from 1, as on the screen.
 pub(super) fn seen_in(report: &Report, indicator: &Indicator) -> String {
     let places = indicator.places.iter().map(|place| {
         let name = report.section(place.section).map(|section| section.name.visible().to_string());
-        format!("{} {}", name.unwrap_or_default(), place.row)
+        format!("{} {}", name.unwrap_or_default(), place.row + 1)
     });
     places.collect::<Vec<_>>().join(", ")
 }

@@ -6,7 +6,7 @@ use crate::report::index::Form;
 use crate::report::{Note, Pane, Place, Report};
 use std::io::{self, Write};
 
-/// Writes a line a row: `origin`, `report`, `received`, `pane`, `attribute`, `row` counted from 0, `value`; of an object's row
+/// Writes a line a row: `origin`, `report`, `received`, `pane`, `attribute`, `row` counted from 1, `value`; of an object's row
 /// its `member`, of a process its `depth`; the `note` on it. A note on the report as a whole is a line of its own, without `row`
 /// and `value`, and so is one on what the report does not have any more, which is its `item`. Where a string of a row is no Unicode, `escaped` is true, and all strings of the
 /// value stand in their visible form.
@@ -69,7 +69,7 @@ fn write_row(
     let own = [
         ("pane", Some(own_literal(pane.name()))),
         ("attribute", Some(literal(&name))),
-        ("row", Some(place.row.to_string())),
+        ("row", Some((place.row + 1).to_string())),
         ("member", member.as_ref().map(literal)),
         ("depth", is_process.then(|| record.depth.to_string())),
         ("escaped", is_visible.then(|| "true".to_owned())),

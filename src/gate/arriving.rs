@@ -24,11 +24,11 @@ const PACE: Duration = Duration::from_millis(60);
 /// What has come of an answer.
 #[derive(Debug, Clone)]
 pub enum Received {
-    /// More bytes.
+    /// More bytes; where a file is uploaded, of that.
     Bytes {
         /// How many there are so far, decompressed.
         bytes: u64,
-        /// How many there will be, where the service announced them.
+        /// How many there will be, where that is known.
         total: Option<u64>,
     },
     /// More rows of a report.
@@ -63,7 +63,7 @@ impl Gate {
     ) -> Result<Gathered, ServiceError> {
         let is_report = matches!(request, Request::Behaviour { .. });
         let (news, mut reading) = if is_report { Reading::begin() } else { (None, Reading::nothing()) };
-        let mut gatherer = Gatherer { arriving: Arriving::default(), total: None, progress, news };
+        let mut gatherer = Gatherer { arriving: Arriving::default(), total: None, progress, news, is_upload: false };
         {
             let mut sending = pin!(self.client.send(request, &mut gatherer));
             loop {
@@ -92,11 +92,15 @@ struct Gatherer<'a> {
     progress: Progress<'a>,
     /// Who reads what has come.
     news: Option<Sender<Body>>,
+    /// Whether a file went before: how much of that has gone says more than how much of a few words has come.
+    is_upload: bool,
 }
 
 impl Gatherer<'_> {
     fn tell(&self) {
-        (self.progress)(Received::Bytes { bytes: self.arriving.len(), total: self.total });
+        if !self.is_upload {
+            (self.progress)(Received::Bytes { bytes: self.arriving.len(), total: self.total });
+        }
     }
 }
 
@@ -115,6 +119,11 @@ impl Sink for Gatherer<'_> {
         }
         self.tell();
         Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn sent(&mut self, sent: u64, total: u64) {
+        self.is_upload = true;
+        (self.progress)(Received::Bytes { bytes: sent, total: Some(total) });
     }
 }
 

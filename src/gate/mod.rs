@@ -4,11 +4,13 @@
 //! held? ── yes ──> the answer, for nothing
 //!   └─ no ─> in the budget? ─> reserve in the ledger ─> send, once ─> keep the raw bytes ─> settle ─> read them ─> hand over
 //! ```
-//! The ledger is written before the request leaves, and the bytes are kept before anything reads them: a killed program
-//! cannot hide a cost, and a mistake in reading cannot cost a second call. What the free quota details say is written down too,
+//! The ledger is written before the request leaves, and the bytes are kept before anything relies on them: a killed program
+//! cannot hide a cost, and a mistake in reading cannot cost a second call. The rows of a report are found while it comes, to be
+//! looked at, on a thread whose end ends nothing else. What the free quota details say is written down too,
 //! and settles what the answers could not.
 
 mod arriving;
+mod cost;
 mod error;
 mod growing;
 pub mod import;
@@ -32,7 +34,8 @@ use tokio::sync::Notify;
 
 use arriving::Gathered;
 pub use arriving::{Received, Rows};
-pub use error::{Cost, GateError};
+pub use cost::Cost;
+pub use error::GateError;
 
 /// Asks the service, and remembers what was asked, what it cost and what came.
 pub struct Gate {
@@ -295,7 +298,7 @@ impl Gate {
         if let Some(entry) = entry {
             self.settle(entry, settled, &taken).await;
         }
-        taken.map_err(|error| GateError::Service { error, cost: cost(settled), line: None })
+        taken.map_err(|error| GateError::Service { error, cost: Cost::of(settled), line: None })
     }
 
     /// Says again and again that a call is under way, as long as somebody waits for it: an answer may take its time, and no
@@ -390,7 +393,7 @@ impl Gate {
     ) -> Result<Result<Answer, ServiceError>, GateError> {
         let (profile, request) = (self.profile().to_owned(), request.clone());
         self.work(move |store| match request.holding_key() {
-            None => Ok(Answer { received, body, unkept: None }),
+            None => reading::check(&request, &body).map(|()| Answer { received, body, unkept: None }),
             Some(key) => match store.keep(&profile, &key, received, &body) {
                 Ok(id) => reading::read_kept(store, &profile, &request, id, received, Gathered { body, index }),
                 Err(error) => {
@@ -406,13 +409,5 @@ impl Gate {
     async fn work<T: Send + 'static>(&self, work: impl FnOnce(&Store) -> T + Send + 'static) -> Result<T, GateError> {
         let store = Arc::clone(&self.store);
         tokio::task::spawn_blocking(move || work(&store)).await.map_err(|error| GateError::bug(&error))
-    }
-}
-
-fn cost(settled: Settled) -> Cost {
-    match settled {
-        Settled::Exactly(0) => Cost::Nothing,
-        Settled::Exactly(units) | Settled::AtMost(units) => Cost::Perhaps(Some(units)),
-        Settled::Open => Cost::Perhaps(None),
     }
 }

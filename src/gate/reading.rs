@@ -3,10 +3,11 @@
 use super::Answer;
 use super::arriving::Gathered;
 use crate::quota::Outcome;
+use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Kind, Raw};
 use crate::report::page::{Page, PageError};
-use crate::report::{Body, Index, Report};
+use crate::report::{Analysis, Body, Index, Report};
 use crate::request::Request;
 use crate::service::error::{Reason, ServiceError, Unusable};
 use crate::store::{AnswerId, Brought, Store, StoreError};
@@ -81,6 +82,28 @@ pub(super) fn accept(
             let _ = store.set_aside(id);
             Err(error)
         }
+    }
+}
+
+/// Whether an answer that is not held answers the question: an action's answer says what became of it.
+pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> {
+    let says = |fits: fn(&[u8]) -> bool| body.whole().is_ok_and(|bytes| fits(&bytes));
+    let (is_fit, what) = match request {
+        Request::PrivateScan { .. } => (says(|bytes| submitted(bytes).is_some()), "a scan that has begun"),
+        Request::UploadAddress => (says(|bytes| upload_address(bytes).is_some()), "an address to upload to"),
+        Request::PrivateAnalysis { .. } => (says(|bytes| Analysis::of(bytes).is_some()), "a scan"),
+        Request::PrivateAnalyses { .. } => (
+            says(|bytes| Raw::new(bytes).member("data").is_some_and(|data| data.kind() == Kind::Array)),
+            "a list of scans",
+        ),
+        // A page in the place of an answer without any would pass for one.
+        Request::PrivateDelete { .. } => (!looks_like_a_page(body), "an answer of the service's"),
+        _ => return Ok(()),
+    };
+    match is_fit {
+        true => Ok(()),
+        false if looks_like_a_page(body) => Err(ServiceError::Unusable(Unusable::NotJson(true))),
+        false => Err(ServiceError::Unusable(Unusable::WrongType(what))),
     }
 }
 

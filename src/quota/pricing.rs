@@ -46,10 +46,10 @@ fn assumptions(operation: &Operation, entitled: &Entitlements) -> Vec<&'static s
     let mut notes = Vec::new();
     let kind = operation.kind();
     match kind {
-        Kind::PrivateScan => notes.push("Section 8 is silent on private scans; the service has counters of its own for them, which are taken to be what they use up."),
-        Kind::V3Download => notes.push("Section 8 counts downloads as intelligence quota; that a download is an enterprise endpoint is concluded from that."),
-        Kind::V3User => notes.push("Section 8 is silent on the user object; the general rule is applied."),
-        _ if kind.is_private() => notes.push("Section 8 is silent on private endpoints; the general rule is applied to them."),
+        Kind::PrivateScan => notes.push("Section 8 of the service's consumption rules is silent on private scans; the service has counters of its own for them, which are taken to be what they use up."),
+        Kind::V3Download => notes.push("Section 8 of the service's consumption rules counts downloads as intelligence quota; that a download is an enterprise endpoint is concluded from that."),
+        Kind::V3User => notes.push("Section 8 of the service's consumption rules is silent on the user object; the general rule is applied."),
+        _ if kind.is_private() => notes.push("Section 8 of the service's consumption rules is silent on private endpoints; the general rule is applied to them."),
         _ => {}
     }
     if kind.is_private() && entitled.private_scanning.held().is_none() {

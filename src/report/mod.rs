@@ -10,6 +10,7 @@
 //! Nothing here holds the report as values: a row is decoded when it is looked at, so a report of a million rows costs
 //! a few bytes a row.
 
+pub mod analysis;
 pub mod arriving;
 pub mod attributes;
 pub mod body;
@@ -37,7 +38,9 @@ mod severity;
 mod stream;
 pub mod tree;
 mod values;
+pub mod verdict;
 
+pub use analysis::Analysis;
 pub use arriving::Arriving;
 pub use attributes::{ATTRIBUTES, Attribute, Pane};
 pub use body::Body;

@@ -15,6 +15,7 @@ impl Imported {
     /// The same in words that are safe to show.
     #[must_use]
     pub fn words(&self) -> String {
-        format!("from {} by {}", self.from.visible_cut(60), self.by.visible_cut(30))
+        let from = self.from.visible_cut(60);
+        if self.by.is_empty() { format!("from {from}") } else { format!("from {from} by {}", self.by.visible_cut(30)) }
     }
 }

@@ -12,7 +12,9 @@
 mod background;
 pub mod clipboard;
 mod held;
+pub mod hidden;
 mod keyboard;
+mod notable;
 mod painter;
 mod performer;
 mod plain;
@@ -20,6 +22,7 @@ pub mod recall;
 mod saver;
 pub mod search;
 mod signals;
+pub mod submission;
 mod terminal;
 
 pub use performer::{Backing, Performer};

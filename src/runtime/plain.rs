@@ -16,7 +16,7 @@ use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::time::Duration;
 
 /// A page: as many rows as are read at once.
-const PAGE: Size = Size { width: 140, height: 26 };
+const PAGE: Size = Size { width: 400, height: 26 };
 
 /// How long nothing is said while something is under way.
 const SILENCE: Duration = Duration::from_secs(3);
@@ -83,6 +83,8 @@ impl<I: BufRead, O: Write> Dialogue<I, O> {
             "behaview in lines. Type a command's name, a key, or a row's number; help lists what applies; quit ends.",
         )?;
         loop {
+            // What waits for its time is done between two lines: nothing else passes the time here.
+            self.session.take(Message::Tick);
             self.wait()?;
             if let Some(exit) = self.session.exit() {
                 return Ok(exit);

@@ -10,8 +10,8 @@ use crate::store::HeldReport;
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError, mpsc};
 
 /// Reports up to this many bytes are unpacked once and searched in memory.
 const IN_MEMORY: u64 = 32 * 1024 * 1024;
@@ -127,21 +127,22 @@ fn row_of(about: &About, reports: &[Searched]) -> Option<(Pane, Place)> {
 /// Searches reports, several at a time, and tells what came of each, in their order; at most `most` hits of each are
 /// decoded beforehand.
 pub fn every_report(
-    reports: &[Searched],
+    reports: Vec<Searched>,
     pattern: &Pattern,
     most: usize,
     tell: &mut dyn FnMut(Outcome) -> ControlFlow<()>,
 ) {
-    let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+    // Each is let go of when it has been searched: what was read of it would pile up.
+    let (queue, is_over) = (Mutex::new(reports.into_iter().enumerate()), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let (outbox, inbox) = mpsc::channel();
         for _ in 0..TOGETHER {
-            let (outbox, next, is_over) = (outbox.clone(), &next, &is_over);
+            let (outbox, queue, is_over) = (outbox.clone(), &queue, &is_over);
             scope.spawn(move || {
-                while !is_over.load(Ordering::Relaxed) {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(report) = reports.get(number) else { break };
-                    if outbox.send((number, one_report(report, pattern, most, is_over))).is_err() {
+                let mut room = Vec::new();
+                let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+                while let (false, Some((number, report))) = (is_over.load(Ordering::Relaxed), next()) {
+                    if outbox.send((number, one_report(report, pattern, most, is_over, &mut room))).is_err() {
                         break;
                     }
                 }
@@ -162,10 +163,24 @@ pub fn every_report(
     });
 }
 
-fn one_report(searched: &Searched, pattern: &Pattern, most: usize, is_over: &AtomicBool) -> io::Result<Option<Found>> {
-    let held = &searched.held;
+/// Searches a report; `room` is for its bytes.
+fn one_report(
+    searched: Searched,
+    pattern: &Pattern,
+    most: usize,
+    is_over: &AtomicBool,
+    room: &mut Vec<u8>,
+) -> io::Result<Option<Found>> {
+    let Searched { file, held } = searched;
+    let is_small = held.body.len() <= IN_MEMORY;
+    if is_small {
+        held.body.read(0..held.body.len(), room)?;
+        if !pattern.may_stand_in(room) {
+            return Ok(None);
+        }
+    }
+    let body = if is_small { Body::in_memory(std::mem::take(room)) } else { held.body.clone() };
     let index = Index::kept(&held.body).filter(|kept| kept.verify().is_ok());
-    let body = if held.body.len() <= IN_MEMORY { Body::in_memory(held.body.whole()?) } else { held.body.clone() };
     let index = index.map_or_else(|| Index::of(&body), Ok)?;
     let report = Report::new(body, index);
     let mut rows = RowSet::default();
@@ -176,9 +191,9 @@ fn one_report(searched: &Searched, pattern: &Pattern, most: usize, is_over: &Ato
     if rows.is_empty() {
         return Ok(None);
     }
-    let (file, identifier, received) = (searched.file.clone(), held.identifier.clone(), held.received);
+    let (identifier, received) = (held.identifier, held.received);
     let (of, count) = (Source::Report { file, identifier, received }, rows.len() as u64);
     let group = HitGroup { of, count, hits: hits(&report, &rows).take(most).collect() };
     // What is decoded later comes from the store: unpacked reports would pile up.
-    Ok(Some(Found { group, report: Report { body: held.body.clone(), ..report }, rows }))
+    Ok(Some(Found { group, report: Report { body: held.body, ..report }, rows }))
 }

@@ -105,6 +105,21 @@ impl Drop for TakenOver {
     }
 }
 
+/// A terminal that hands keys over as they are pressed, and shows none of them; until this is dropped.
+pub(super) struct Raw;
+
+impl Raw {
+    pub(super) fn now() -> io::Result<Self> {
+        enable_raw_mode().map(|()| Self)
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        let _ = disable_raw_mode();
+    }
+}
+
 /// A terminal that is gone cannot be given back: there is nobody to tell.
 fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {

@@ -4,15 +4,14 @@ use super::credential::Credential;
 use super::error::{Refusal, ServiceError};
 use super::patience::Patience;
 use super::profile::{PROXY_OF_SYSTEM, Profile, ProfileError};
-use crate::request::{Address, Asker, Method, Request, Version};
+use crate::request::{Address, Asker, Method, Request, ScanOption, Version};
 use crate::text::Untrusted;
 use reqwest::header::{
     ACCEPT_ENCODING, CONTENT_RANGE, DATE, HeaderName, HeaderValue, RANGE, RETRY_AFTER, TRANSFER_ENCODING,
 };
-use reqwest::multipart::{Form, Part};
 use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, RequestBuilder, Response, Url, Version as Http};
 use sha2::{Digest, Sha256};
-use std::path::Path;
+use std::borrow::Cow;
 use std::pin::Pin;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -26,16 +25,13 @@ const LARGEST_ARTEFACT: u64 = 64 << 30;
 /// Longest quota details that are taken, in bytes.
 const LONGEST_QUOTAS: u64 = 1 << 20;
 
-/// Largest file that is uploaded in one call, in bytes.
-const LARGEST_UPLOAD: u64 = 32 * 1024 * 1024;
-
 /// Longest error answer that is read: its words fit in much less.
 const LONGEST_ERROR: u64 = 64 * 1024;
 
 /// One service, spoken to as one user.
 pub struct Client {
-    profile: Profile,
-    root: Url,
+    pub(super) profile: Profile,
+    pub(super) root: Url,
     header: HeaderName,
     credential: Option<Credential>,
     /// Made at the first call: certificates take longer to load than a first screen to draw.
@@ -51,6 +47,9 @@ pub trait Sink: Send {
 
     /// The next piece.
     fn take<'a>(&'a mut self, piece: &'a [u8]) -> Taken<'a>;
+
+    /// Told, before any answer, how many bytes of a file have gone, and how many there are.
+    fn sent(&mut self, _sent: u64, _total: u64) {}
 }
 
 /// Whether a piece could be put away.
@@ -62,6 +61,10 @@ impl Asker for User<'_> {
     fn user(&self) -> &str {
         let key = self.0.credential.as_ref().map(Credential::expose);
         self.0.profile.user.as_deref().or(key).unwrap_or_default()
+    }
+
+    fn field(&self, option: ScanOption) -> String {
+        self.0.profile.field(option).to_owned()
     }
 }
 
@@ -95,9 +98,15 @@ impl Client {
     /// Says whether the request may have been counted: see [`ServiceError::may_be_charged`]. What was handed over before is
     /// no answer.
     pub async fn send(&self, request: &Request, sink: &mut dyn Sink) -> Result<(), ServiceError> {
-        let call = self.call(request)?;
-        let patience = Patience::new(&self.profile, sent_bytes(request));
-        let mut response = patience.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?;
+        let address = request.address(&User(self));
+        let patience = Patience::new(&self.profile, 0);
+        let mut response = match &address.upload {
+            Some(upload) => self.upload(&address, upload, sink).await?,
+            None => {
+                let call = self.call(&address)?;
+                patience.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?
+            }
+        };
         self.note_time(&response);
         if !response.status().is_success() {
             return Err(self.refused(response, &patience).await);
@@ -116,7 +125,8 @@ impl Client {
     /// # Errors
     /// As [`Client::send`]; what was handed over before stays good.
     pub async fn fetch(&self, request: &Request, from: u64, sink: &mut dyn Sink) -> Result<bool, ServiceError> {
-        let call = self.call(request)?.header(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        let call =
+            self.call(&request.address(&User(self)))?.header(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         let call = if from > 0 { call.header(RANGE, format!("bytes={from}-")) } else { call };
         let patience = Patience::new(&self.profile, 0);
         let mut response = patience.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?;
@@ -171,23 +181,33 @@ impl Client {
     }
 
     /// The call as it goes over the wire: where the key goes depends on the version (specification §5, §9).
-    fn call(&self, request: &Request) -> Result<RequestBuilder, ServiceError> {
-        let key = self.credential.as_ref().ok_or(ServiceError::NoKey)?.expose();
-        let address = request.address(&User(self));
-        let (url, http) = (self.url(&address), self.http()?);
-        let mut parameters = address.parameters;
-        if address.version == Version::V2 {
-            parameters.push(("apikey", key.to_owned()));
-        }
-        let call = match (address.method, &address.upload) {
-            (Method::Get, _) => http.get(url).query(&parameters),
-            (Method::Post, None) if parameters.is_empty() => http.post(url),
-            (Method::Post, None) => http.post(url).form(&parameters),
-            (Method::Post, Some(path)) => http.post(url).multipart(form(parameters, path)?),
+    fn call(&self, address: &Address) -> Result<RequestBuilder, ServiceError> {
+        let (url, http, parameters) = (self.url(address), self.http()?, self.parameters(address)?);
+        let call = match address.method {
+            Method::Get => http.get(url).query(&parameters),
+            Method::Delete => http.delete(url).query(&parameters),
+            Method::Post if parameters.is_empty() => http.post(url),
+            Method::Post => http.post(url).form(&parameters),
         };
+        self.with_key(address, call)
+    }
+
+    /// The parameters, with the key where it is one of them.
+    pub(super) fn parameters(&self, address: &Address) -> Result<Vec<(Cow<'static, str>, String)>, ServiceError> {
+        let key = self.credential.as_ref().ok_or(ServiceError::NoKey)?.expose();
+        let mut parameters = address.parameters.clone();
+        if address.version == Version::V2 {
+            parameters.push(("apikey".into(), key.to_owned()));
+        }
+        Ok(parameters)
+    }
+
+    /// The call with the key in its header, where it goes there.
+    pub(super) fn with_key(&self, address: &Address, call: RequestBuilder) -> Result<RequestBuilder, ServiceError> {
         if address.version == Version::V2 {
             return Ok(call);
         }
+        let key = self.credential.as_ref().ok_or(ServiceError::NoKey)?.expose();
         let mut header = HeaderValue::from_str(key).map_err(|_| ServiceError::NoKey)?;
         header.set_sensitive(true);
         Ok(call.header(&self.header, header))
@@ -206,7 +226,7 @@ impl Client {
         Some(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
     }
 
-    fn url(&self, address: &Address) -> Url {
+    pub(super) fn url(&self, address: &Address) -> Url {
         let prefix = match address.version {
             Version::V2 => &self.profile.v2_prefix,
             Version::V3 => &self.profile.v3_prefix,
@@ -216,7 +236,7 @@ impl Client {
         url
     }
 
-    fn http(&self) -> Result<&reqwest::Client, ServiceError> {
+    pub(super) fn http(&self) -> Result<&reqwest::Client, ServiceError> {
         if let Some(ready) = self.http.get() {
             return Ok(ready);
         }
@@ -276,27 +296,6 @@ fn with_certificates(builder: ClientBuilder, profile: &Profile) -> Result<Client
     Ok(builder.tls_certs_merge(certificates))
 }
 
-/// How many bytes of a file a request takes along.
-fn sent_bytes(request: &Request) -> u64 {
-    match request {
-        Request::V2Scan { path } => std::fs::metadata(path).map_or(0, |file| file.len()),
-        _ => 0,
-    }
-}
-
-/// Parameters and a file in one body.
-fn form(parameters: Vec<(&'static str, String)>, path: &Path) -> Result<Form, ServiceError> {
-    let unsendable = |why: String| ServiceError::Unsendable(why);
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let size = std::fs::metadata(path).map_err(|error| unsendable(error.to_string()))?.len();
-    if size > LARGEST_UPLOAD {
-        return Err(unsendable(format!("it is larger than {}", crate::text::bytes(LARGEST_UPLOAD))));
-    }
-    let bytes = std::fs::read(path).map_err(|error| unsendable(error.to_string()))?;
-    let form = parameters.into_iter().fold(Form::new(), |form, (name, value)| form.text(name, value));
-    Ok(form.part("file", Part::bytes(bytes).file_name(name)))
-}
-
 /// Hands over the pieces of an answer, the first of which begins at this byte; says where the last ends.
 async fn take_in(
     response: &mut Response,
@@ -346,7 +345,7 @@ fn without(key: &str, message: Untrusted) -> Option<Untrusted> {
 }
 
 /// A connection that was never made has sent nothing; after that anything may have been counted.
-fn not_sent_or_lost(error: &reqwest::Error) -> ServiceError {
+pub(super) fn not_sent_or_lost(error: &reqwest::Error) -> ServiceError {
     if error.is_connect() || error.is_builder() {
         ServiceError::Unreachable(reason(error))
     } else {

@@ -15,6 +15,12 @@ pub enum ServiceError {
     /// What was to be sent cannot be read, so nothing was sent.
     #[error("it cannot be sent: {0}")]
     Unsendable(String),
+    /// The service named an address to upload to that is not its own, so nothing was sent.
+    #[error("nothing was uploaded: the service names {}, which is not its own host", .0.visible_cut(100))]
+    ForeignUpload(Untrusted),
+    /// A part of the file left, and the rest was not sent.
+    #[error("the upload was broken off: {0}")]
+    Unfinished(String),
     /// The request left, and its answer did not come whole.
     #[error("the answer was lost: {0}")]
     Lost(String),
@@ -99,7 +105,7 @@ impl ServiceError {
     /// Whether the service may have counted the call.
     #[must_use]
     pub fn may_be_charged(&self) -> bool {
-        !matches!(self, Self::NoKey | Self::Unreachable(_) | Self::Unsendable(_))
+        !matches!(self, Self::NoKey | Self::Unreachable(_) | Self::Unsendable(_) | Self::ForeignUpload(_))
     }
 
     /// What to do about it, in a sentence.
@@ -109,6 +115,11 @@ impl ServiceError {
             Self::NoKey => "Set BEHAVIEW_API_KEY, or api_key in the config file.".to_owned(),
             Self::Unreachable(_) => "Check the network, and the address in the profile.".to_owned(),
             Self::Unsendable(_) => "Check the file.".to_owned(),
+            Self::ForeignUpload(_) => {
+                "If it may have your files, name it as upload_host in the profile; the key is not sent there."
+                    .to_owned()
+            }
+            Self::Unfinished(_) => "Check the file, and submit it again.".to_owned(),
             Self::Unkept(_) => "Check the disk's free space and the data folder's permissions.".to_owned(),
             Self::Lost(_) | Self::GivenUp | Self::TooLong(_) => "The service may have counted the call.".to_owned(),
             Self::Refused(refusal) => refusal.advice(),

@@ -7,6 +7,7 @@ pub mod credential;
 pub mod error;
 mod patience;
 pub mod profile;
+mod upload;
 
 pub use client::Client;
 pub use credential::Credential;

@@ -1,6 +1,6 @@
 //! A service profile: everything that an installation of the service may do differently.
 
-use crate::request::Listing;
+use crate::request::{Listing, ScanOption, UploadLimit};
 use reqwest::Url;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -38,6 +38,43 @@ pub struct Profile {
     pub patience: u64,
     /// From then on it has to have come at this pace, in bytes a second.
     pub slowest: u64,
+    /// Largest file that goes along with one call, in mebibytes.
+    pub upload_direct: u64,
+    /// Largest file that is uploaded at all, in mebibytes.
+    pub upload_largest: u64,
+    /// Another host that the service may name for large files, such as `https://files.example`; the key is not sent there.
+    pub upload_host: Option<String>,
+    /// What a private scan's options are called.
+    pub fields: Fields,
+}
+
+/// What a private scan's options are called in the form that is posted.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Fields {
+    /// The sandbox that runs the file.
+    pub sandbox: String,
+    /// Whether it has access to the internet.
+    pub internet: String,
+    /// Days that it is kept.
+    pub retention: String,
+    /// The command line that it is run with.
+    pub command_line: String,
+    /// What it is encrypted with.
+    pub password: String,
+}
+
+impl Default for Fields {
+    fn default() -> Self {
+        let name = |option: ScanOption| option.field().to_owned();
+        Self {
+            sandbox: name(ScanOption::Sandbox),
+            internet: name(ScanOption::Internet),
+            retention: name(ScanOption::Retention),
+            command_line: name(ScanOption::CommandLine),
+            password: name(ScanOption::Password),
+        }
+    }
 }
 
 /// What stands in the place of a proxy's address where the system's variables name it.
@@ -59,6 +96,10 @@ impl Default for Profile {
             timeout: 60,
             patience: 300,
             slowest: 1024,
+            upload_direct: 32,
+            upload_largest: 650,
+            upload_host: None,
+            fields: Fields::default(),
         }
     }
 }
@@ -81,6 +122,12 @@ pub enum ProfileError {
     /// The header cannot be sent.
     #[error("profile {name}: header is no header name")]
     Header {
+        /// Which profile.
+        name: String,
+    },
+    /// The host for large files is no address.
+    #[error("profile {name}: upload_host is no address that files may be sent to; it looks like \"https://host\"")]
+    UploadHost {
         /// Which profile.
         name: String,
     },
@@ -114,6 +161,7 @@ impl ProfileError {
             Self::Root { .. } | Self::InTheClear { .. } => "root",
             Self::Header { .. } => "header",
             Self::Proxy { .. } => "proxy",
+            Self::UploadHost { .. } => "upload_host",
             Self::Certificates { .. } => "ca_file",
             Self::NoTime { setting, .. } => setting,
         }
@@ -148,6 +196,10 @@ impl Profile {
             self.address().err(),
             reqwest::header::HeaderName::try_from(&self.header).is_err().then(|| ProfileError::Header { name: name() }),
             (!self.proxy.as_deref().is_none_or(is_proxy)).then(|| ProfileError::Proxy { name: name() }),
+            self.upload_host
+                .as_deref()
+                .and_then(|host| encrypted(host).err())
+                .map(|_| ProfileError::UploadHost { name: name() }),
             (!self.ca_file.as_ref().is_none_or(is_readable)).then(|| ProfileError::Certificates { name: name() }),
             (self.connect_timeout == 0).then(|| ProfileError::NoTime { name: name(), setting: "connect_timeout" }),
             (self.timeout == 0).then(|| ProfileError::NoTime { name: name(), setting: "timeout" }),
@@ -157,15 +209,61 @@ impl Profile {
     }
 
     fn address(&self) -> Result<Url, ProfileError> {
-        let url = Url::parse(&self.root)
-            .ok()
-            .filter(|url| url.has_host() && url.username().is_empty() && url.password().is_none());
-        let url = url.ok_or_else(|| ProfileError::Root { name: self.name.clone() })?;
-        if !(url.scheme() == "https" || url.scheme() == "http" && is_loopback(&url)) {
-            return Err(ProfileError::InTheClear { name: self.name.clone() });
-        }
-        Ok(url)
+        encrypted(&self.root).map_err(|mistake| match mistake {
+            Mistake::NoAddress => ProfileError::Root { name: self.name.clone() },
+            Mistake::InTheClear => ProfileError::InTheClear { name: self.name.clone() },
+        })
     }
+
+    /// What a private scan's option is called here.
+    #[must_use]
+    pub fn field(&self, option: ScanOption) -> &str {
+        match option {
+            ScanOption::Sandbox => &self.fields.sandbox,
+            ScanOption::Internet => &self.fields.internet,
+            ScanOption::Retention => &self.fields.retention,
+            ScanOption::CommandLine => &self.fields.command_line,
+            ScanOption::Password => &self.fields.password,
+        }
+    }
+
+    /// The largest file that may be uploaded, in bytes.
+    #[must_use]
+    pub fn largest(&self, limit: UploadLimit) -> u64 {
+        let mebibytes = match limit {
+            UploadLimit::Direct => self.upload_direct,
+            UploadLimit::Large => self.upload_largest,
+        };
+        mebibytes.saturating_mul(1 << 20)
+    }
+
+    /// The limit that a file of so many bytes falls under; none where it is too large for all of them.
+    #[must_use]
+    pub fn fitting(&self, size: u64) -> Option<UploadLimit> {
+        [UploadLimit::Direct, UploadLimit::Large].into_iter().find(|limit| size <= self.largest(*limit))
+    }
+
+    /// The other host that large files may be uploaded to.
+    pub(super) fn upload_root(&self) -> Option<Url> {
+        self.upload_host.as_deref().and_then(|host| encrypted(host).ok())
+    }
+}
+
+/// Why nothing may be sent to an address.
+enum Mistake {
+    NoAddress,
+    InTheClear,
+}
+
+/// An address that is encrypted, or on this machine.
+fn encrypted(address: &str) -> Result<Url, Mistake> {
+    let url = Url::parse(address).ok();
+    let url = url.filter(|url| url.has_host() && url.username().is_empty() && url.password().is_none());
+    let url = url.ok_or(Mistake::NoAddress)?;
+    if !(url.scheme() == "https" || url.scheme() == "http" && is_loopback(&url)) {
+        return Err(Mistake::InTheClear);
+    }
+    Ok(url)
 }
 
 fn is_proxy(address: &str) -> bool {

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Statement, Transaction, params};
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::CParameter;
 
@@ -151,25 +151,31 @@ impl Blocks {
     }
 
     fn block(&self, number: u64) -> io::Result<Arc<[u8]>> {
-        let at_hand = || self.at_hand.lock().unwrap_or_else(PoisonError::into_inner);
-        let free = {
-            let mut at_hand = at_hand();
-            if let Some((_, block)) = at_hand.blocks.iter().find(|(found, _)| *found == number) {
-                return Ok(Arc::clone(block));
-            }
-            at_hand.decompressors.pop()
-        };
-        // Several unpack at a time.
-        let mut decompressor = free.map_or_else(Decompressor::new, Ok)?;
-        let block: Arc<[u8]> = match self.unpack(number, &mut decompressor)? {
-            Ok(block) => block.into(),
-            Err(damage) => return Err(self.set_aside(number, damage)),
-        };
-        let mut at_hand = at_hand();
-        at_hand.decompressors.push(decompressor);
+        if let Some(block) = self.found(number) {
+            return Ok(block);
+        }
+        let mut block = vec![0; self.size_of(number)];
+        self.unpack(number, &mut block)?;
+        let block: Arc<[u8]> = block.into();
+        let mut at_hand = self.at_hand();
         at_hand.blocks.truncate(AT_HAND - 1);
         at_hand.blocks.push_front((number, Arc::clone(&block)));
         Ok(block)
+    }
+
+    /// A block that was read before.
+    fn found(&self, number: u64) -> Option<Arc<[u8]>> {
+        self.at_hand().blocks.iter().find(|(found, _)| *found == number).map(|(_, block)| Arc::clone(block))
+    }
+
+    fn at_hand(&self) -> MutexGuard<'_, AtHand> {
+        self.at_hand.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes of a block before compression; none past the last.
+    fn size_of(&self, number: u64) -> usize {
+        let size = self.length.saturating_sub(number.saturating_mul(self.size)).min(self.size);
+        usize::try_from(size).unwrap_or(0)
     }
 
     /// Sets aside what stands in a block that cannot be read, and names it. The rest of the answer is served as before.
@@ -191,22 +197,22 @@ impl Blocks {
         io::Error::other(format!("block {number} of answer {answer} {damage} in the store: {aside}"))
     }
 
-    /// A block; or what is wrong with it.
-    fn unpack(
-        &self,
-        number: u64,
-        decompressor: &mut Decompressor<'static>,
-    ) -> io::Result<Result<Vec<u8>, &'static str>> {
-        let Some((packed, seal)) = self.packed(number)? else { return Ok(Err("is missing")) };
-        let size = self.length.saturating_sub(number.saturating_mul(self.size)).min(self.size);
-        let size = usize::try_from(size).map_err(io::Error::other)?;
-        let Ok(block) = decompressor.decompress(&packed, size) else { return Ok(Err("is damaged")) };
+    /// Unpacks a block into a place of its size; several are unpacked at a time.
+    fn unpack(&self, number: u64, place: &mut [u8]) -> io::Result<()> {
+        let Some((packed, seal)) = self.packed(number)? else { return Err(self.set_aside(number, "is missing")) };
+        let free = self.at_hand().decompressors.pop();
+        let mut decompressor = free.map_or_else(Decompressor::new, Ok)?;
+        let unpacked = decompressor.decompress_to_buffer(&packed, place);
+        self.at_hand().decompressors.push(decompressor);
+        if !unpacked.is_ok_and(|size| size == place.len()) {
+            return Err(self.set_aside(number, "is damaged"));
+        }
         let sealed = self.shelf.seal(i64::try_from(number).unwrap_or(i64::MAX), &packed);
         if seal.is_some_and(|found| found != sealed) {
             // A sound block of something else: this one may be found when all are put in order again.
             return Err(io::Error::other(self.reach.damaged(&format!("block {number} of {}", self.shelf.name()))));
         }
-        Ok(Some(block).filter(|block| block.len() == size).ok_or("is damaged"))
+        Ok(())
     }
 
     fn packed(&self, number: u64) -> io::Result<Option<(Vec<u8>, Option<i64>)>> {
@@ -233,7 +239,16 @@ impl Bytes for Blocks {
 
     fn read_at(&self, mut at: u64, mut buffer: &mut [u8]) -> io::Result<()> {
         while !buffer.is_empty() {
-            let block = self.block(at / self.size)?;
+            let (number, whole) = (at / self.size, self.size_of(at / self.size));
+            if at.is_multiple_of(self.size) && whole > 0 && whole <= buffer.len() && self.found(number).is_none() {
+                // What is read whole is not looked at again soon.
+                let (head, tail) = buffer.split_at_mut(whole);
+                self.unpack(number, head)?;
+                buffer = tail;
+                at += whole as u64;
+                continue;
+            }
+            let block = self.block(number)?;
             let start = usize::try_from(at % self.size).map_err(io::Error::other)?;
             let found = block.get(start..).filter(|found| !found.is_empty()).ok_or(io::ErrorKind::UnexpectedEof)?;
             let taken = found.len().min(buffer.len());

@@ -9,70 +9,107 @@ use crate::app::artefacts::ArtefactList;
 use crate::app::indicators::IndicatorList;
 use crate::app::key::{Key, Named};
 use crate::app::saving::{SaveForm, formats};
-use crate::app::{Area, Model};
+use crate::app::{Area, Model, panes};
 use crate::report::Indicator;
+use crate::report::rules::Severity;
 use crate::text::{thousands, words_in_rows};
+use unicode_width::UnicodeWidthStr;
 
-/// Columns of a kind's name, the gap included.
-const KIND: usize = 9;
+/// Columns of the mark and a kind's name, the gaps included.
+const KIND: usize = 11;
 
-/// Columns that are kept at the right for where an indicator was seen.
-const SEEN: u16 = 34;
+/// Rows that name an indicator which are asked for their marks.
+const LOOKED_AT: usize = 16;
 
-/// Kinds with their counts, then an indicator a row with where it was seen.
+/// Columns of a format's ending, the gap included.
+const ENDING: usize = 12;
+
+/// Columns from which on it stands beside an indicator where it was seen.
+const WIDE: u16 = 80;
+
+/// Kinds with their counts, then an indicator a row with its mark, and where it was seen.
 pub(super) fn draw_indicators(buffer: &mut Canvas<'_>, area: Area, list: &IndicatorList, model: &Model) {
     let shown = list.shown();
     let below = area.height.saturating_sub(4);
-    let title = format!("Indicators {}", thousands(shown.len() as u64));
+    let kind = list.kind.map_or("all kinds", |kind| kind.name());
+    let title = format!("Indicators · {kind} {}", thousands(shown.len() as u64));
     let inside = inside(buffer, area, model, &title, list.scroll.top, shown.len().max(usize::from(below)));
     draw_kinds(LineWriter::new(buffer, inside, 0), list);
-    for row in 2..inside.height {
-        let position = list.scroll.top + usize::from(row) - 2;
-        let Some(indicator) = shown.get(position) else { break };
-        draw_indicator(buffer, inside, (row, position == list.scroll.cursor), indicator, model);
+    let window = || (list.scroll.top..).zip(shown.iter().skip(list.scroll.top).take(below.into()));
+    let seen: Vec<_> = window().map(|(_, indicator)| seen(indicator, model)).collect();
+    let widest = seen.iter().map(|words| words.width()).max().unwrap_or(0);
+    let room = usize::from(inside.width);
+    let end = if inside.width >= WIDE { room.saturating_sub(widest + 1) } else { room };
+    for (row, ((position, indicator), seen)) in (2..inside.height).zip(window().zip(&seen)) {
+        let line = LineWriter::new(buffer, inside, row);
+        let line = if position == list.scroll.cursor { line.base(Meaning::Cursor) } else { line };
+        draw_indicator(line, inside.x, end, indicator, seen, model);
     }
 }
 
 fn draw_kinds(mut line: LineWriter<'_, '_>, list: &IndicatorList) {
-    let meaning = |is_shown: bool| if is_shown { Meaning::Focus } else { Meaning::Text };
-    line.own("all", meaning(list.kind.is_none()));
+    let mut word = |text: &str, is_shown: bool| {
+        // The one that is shown is told apart without its colour.
+        let text = if is_shown { format!("[{text}]") } else { format!(" {text} ") };
+        line.own(&text, if is_shown { Meaning::Focus } else { Meaning::Text });
+    };
+    word("all", list.kind.is_none());
     for (kind, count) in list.kinds() {
-        line.own(" · ", Meaning::Faint);
-        line.own(&format!("{} {}", kind.name(), thousands(count as u64)), meaning(list.kind == Some(kind)));
+        word(&format!("{} {}", kind.name(), thousands(count as u64)), list.kind == Some(kind));
     }
 }
 
-fn draw_indicator(
-    buffer: &mut Canvas<'_>,
-    inside: Area,
-    (row, is_chosen): (u16, bool),
-    indicator: &Indicator,
-    model: &Model,
-) {
-    let for_seen = if inside.width >= 80 { SEEN } else { 0 };
-    let end = usize::from(inside.width.saturating_sub(for_seen));
-    let line = LineWriter::new(buffer, inside, row);
-    let mut line = if is_chosen { line.base(Meaning::Cursor) } else { line };
-    line.own(indicator.kind.name(), Meaning::Faint);
-    line.tab(inside.x, KIND);
-    let value = indicator.defanged();
-    let is_cut = value.width() > end.saturating_sub(KIND);
-    line.within(inside.x, end - usize::from(is_cut && end > 0), |line| line.visible(&value, Meaning::Text));
-    if is_cut {
-        line.tab(inside.x, end.saturating_sub(1));
-        line.own("…", Meaning::Faint);
-    }
-    line.tab(inside.x, end);
+/// How much an indicator deserves a look: as much as the first rows that name it.
+fn mark(indicator: &Indicator, model: &Model) -> Option<Severity> {
+    let (open, rules) = model.open().zip(model.rules.as_ref())?;
+    let marks: Vec<_> = indicator.places.iter().take(LOOKED_AT).map(|place| open.mark(rules, *place)).collect();
+    // It is noise only where every row is.
+    let is_noise = marks.iter().all(|mark| *mark == Some(Severity::Noise));
+    let best = marks.into_iter().flatten().filter(|mark| *mark != Severity::Noise).min();
+    best.or(is_noise.then_some(Severity::Noise))
+}
+
+/// Where an indicator was seen first, and how often in all.
+fn seen(indicator: &Indicator, model: &Model) -> String {
     let place = indicator.places.first();
     let section = place.and_then(|place| model.open()?.report.section(place.section));
-    if let (Some(place), Some(section)) = (place, section) {
-        line.own(" ", Meaning::Text);
-        line.visible(&section.name.visible_cut(20), Meaning::Detail);
-        line.own(&format!(" {}", thousands(place.row as u64 + 1)), Meaning::Detail);
-        if indicator.seen > 1 {
-            line.own(&format!(" +{}", thousands(indicator.seen - 1)), Meaning::Faint);
-        }
+    let Some((place, section)) = place.zip(section) else { return String::new() };
+    let pane = panes::info(section.pane()).map_or("", |info| info.short);
+    let label = match section.attribute {
+        Some(attribute) => attribute.label.to_owned(),
+        None => section.name.visible_cut(20).to_string(),
+    };
+    let gap = if label.is_empty() { "" } else { " " };
+    let more = match indicator.seen {
+        0 | 1 => String::new(),
+        several => format!(" +{}", thousands(several - 1)),
+    };
+    format!("{pane} {label}{gap}{}{more}", thousands(place.row as u64 + 1))
+}
+
+fn draw_indicator(
+    mut line: LineWriter<'_, '_>,
+    start: u16,
+    end: usize,
+    indicator: &Indicator,
+    seen: &str,
+    model: &Model,
+) {
+    let mark = mark(indicator, model);
+    line.own(mark.map_or(" ", Severity::sign), Meaning::Price);
+    line.own(" ", Meaning::Text);
+    line.own(indicator.kind.name(), Meaning::Faint);
+    line.tab(start, KIND);
+    let meaning = if mark == Some(Severity::Noise) { Meaning::Faint } else { Meaning::Text };
+    let value = indicator.defanged();
+    let is_cut = value.width() > end.saturating_sub(KIND);
+    line.within(start, end - usize::from(is_cut && end > 0), |line| line.visible(&value, meaning));
+    if is_cut {
+        line.tab(start, end.saturating_sub(1));
+        line.own("…", Meaning::Faint);
     }
+    line.tab(start, end + 1);
+    line.own(seen, Meaning::Detail);
 }
 
 /// An artefact a row, with what it costs or since when it is held.
@@ -107,11 +144,11 @@ pub(super) fn draw_artefacts(buffer: &mut Canvas<'_>, area: Area, list: &Artefac
 pub(super) fn draw_save(buffer: &mut Canvas<'_>, area: Area, form: &SaveForm, model: &Model) {
     let inside = inside(buffer, area, model, &format!("Write {} to a file", form.words()), 0, 0);
     let meaning = if form.is_suggested { Meaning::Cursor } else { Meaning::Strong };
-    draw_line_as(buffer, inside, 0, ">", &form.typed, meaning);
+    draw_line_as(buffer, inside, 0, (">", meaning), &form.typed, true);
     let (words, meaning) = match (&form.failure, form.is_under_way, form.is_held()) {
         (_, true, _) => ("◌ writing …".to_owned(), Meaning::Strong),
         (Some(why), ..) => (why.clone(), Meaning::Problem),
-        (None, false, false) => (formats(), Meaning::Faint),
+        (None, false, false) => ("the end of the name says the format:".to_owned(), Meaning::Faint),
         (None, false, true) => ("the bytes as they came; nothing opens the file".to_owned(), Meaning::Faint),
     };
     let words = match form.is_suggested && form.failure.is_none() && !form.is_under_way {
@@ -119,7 +156,31 @@ pub(super) fn draw_save(buffer: &mut Canvas<'_>, area: Area, form: &SaveForm, mo
         false => words,
     };
     let rows = words_in_rows(&words, usize::from(inside.width).max(10));
+    let used = u16::try_from(rows.len()).unwrap_or(u16::MAX).saturating_add(1);
     for (row, text) in (1..inside.height).zip(rows) {
         LineWriter::new(buffer, inside, row).own(&text, meaning);
+    }
+    if !form.is_held() {
+        let y = inside.y.saturating_add(used).min(inside.y + inside.height);
+        draw_formats(buffer, Area { y, height: inside.y + inside.height - y, ..inside });
+    }
+}
+
+/// Each format by its ending, a row each where there is room, or else the endings alone.
+fn draw_formats(buffer: &mut Canvas<'_>, area: Area) {
+    let formats: Vec<_> = formats().collect();
+    if formats.len() > usize::from(area.height) {
+        let endings: Vec<_> = formats.iter().map(|(ending, _)| ending.as_str()).collect();
+        let rows = words_in_rows(&endings.join("  "), usize::from(area.width).max(10));
+        for (row, text) in (0..area.height).zip(rows) {
+            LineWriter::new(buffer, area, row).own(&text, Meaning::Key);
+        }
+        return;
+    }
+    for (row, (ending, about)) in (0..area.height).zip(formats) {
+        let mut line = LineWriter::new(buffer, area, row);
+        line.own(&ending, Meaning::Key);
+        line.tab(area.x, ENDING);
+        line.own_cut(about, usize::MAX, Meaning::Faint);
     }
 }

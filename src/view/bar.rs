@@ -7,7 +7,7 @@ use crate::app::commands::{Act, Command};
 use crate::app::price::Tag;
 use crate::app::sheet::limit_words;
 use crate::app::{Area, Key, Model};
-use crate::quota::{Holder, Limit, Period};
+use crate::quota::{Holder, Limit};
 use crate::text::thousands;
 use unicode_width::UnicodeWidthStr;
 
@@ -37,6 +37,7 @@ const FREE: usize = 18;
 enum Wordy {
     Full,
     Short,
+    Tight,
     Prices,
 }
 
@@ -58,27 +59,62 @@ fn width(pieces: &[Piece]) -> usize {
 /// The keys that apply: first those that ask the service, with their prices, then as many free ones as fit.
 fn keys(model: &Model, room: usize) -> Vec<Piece> {
     let mut commands: Vec<_> = Command::applying(model).filter(|(_, command)| command.rank > 0).collect();
-    commands.sort_by_key(|(_, command)| command.rank);
+    // After a jump the way back comes first.
+    let rank = |command: &Command| if way_back(model, command).is_some() { 0 } else { command.rank };
+    commands.sort_by_key(|(_, command)| rank(command));
     let is_priced = |command: &Command| match &command.act {
         Act::Chosen => model.tag(command) != Tag::Free,
         _ => command.asks(),
     };
     let (priced, free): (Vec<_>, Vec<_>) = commands.into_iter().partition(|(_, command)| is_priced(command));
-    let spelled = |wordy| priced.iter().flat_map(|known| priced_key(model, *known, wordy)).collect::<Vec<_>>();
-    let mut pieces = [Wordy::Full, Wordy::Short].into_iter().map(spelled).find(|pieces| width(pieces) + FREE <= room);
-    let mut pieces = pieces.take().unwrap_or_else(|| spelled(Wordy::Prices));
+    let mut pieces = hit(model);
+    pieces.extend(priced_keys(model, &priced, room.saturating_sub(width(&pieces))));
     let mut lead = if priced.is_empty() { " " } else { "│ free: " };
-    if priced.is_empty() && room >= 60 {
+    if pieces.is_empty() && room >= 60 {
         lead = " free: ";
     }
     for (key, command) in free {
-        let key = free_key(key, command, lead);
+        let key = free_key(key, label(model, command), lead);
         if width(&pieces) + width(&key) <= room {
             pieces.extend(key);
             lead = "";
         }
     }
     pieces
+}
+
+/// Which hit of a search this is, while its hits are gone through.
+fn hit(model: &Model) -> Vec<Piece> {
+    let of = model.hit().filter(|_| model.goes_through_hits());
+    let words = of.map(|(number, count)| format!(" hit {} of {} ·", thousands(number), thousands(count)));
+    words.map(|words| (words, Meaning::Strong)).into_iter().collect()
+}
+
+/// What a command is called right now.
+fn label(model: &Model, command: &Command) -> &'static str {
+    way_back(model, command).unwrap_or(command.label)
+}
+
+/// Where a command leads back to, if it is the one that does and a list was left.
+fn way_back(model: &Model, command: &Command) -> Option<&'static str> {
+    if command.name == "back" { model.way_back() } else { None }
+}
+
+/// The keys with prices, in as many words as there is room for; the first keep theirs longest.
+fn priced_keys(model: &Model, priced: &[(Key, &Command)], room: usize) -> Vec<Piece> {
+    let spelled = |wordy| priced.iter().flat_map(|known| priced_key(model, *known, wordy)).collect::<Vec<_>>();
+    let fits = |pieces: &Vec<Piece>| width(pieces) + FREE <= room;
+    if let Some(pieces) = [Wordy::Full, Wordy::Short].into_iter().map(spelled).find(fits) {
+        return pieces;
+    }
+    let mut keys: Vec<_> = priced.iter().map(|known| priced_key(model, *known, Wordy::Prices)).collect();
+    let mut left = room.saturating_sub(keys.iter().map(|pieces| width(pieces)).sum());
+    for (pieces, known) in keys.iter_mut().zip(priced) {
+        let more = priced_key(model, *known, Wordy::Tight);
+        let Some(rest) = (left + width(pieces)).checked_sub(width(&more)) else { break };
+        (*pieces, left) = (more, rest);
+    }
+    keys.concat()
 }
 
 fn priced_key(model: &Model, (key, command): (Key, &Command), wordy: Wordy) -> Vec<Piece> {
@@ -91,19 +127,17 @@ fn priced_key(model: &Model, (key, command): (Key, &Command), wordy: Wordy) -> V
     };
     let price = if wordy == Wordy::Full { tag.words() } else { tag.short() };
     let mut pieces = vec![(format!(" {key}"), Meaning::Key)];
-    if wordy != Wordy::Prices {
-        pieces.push((format!(" {} ·", command.label), Meaning::Text));
+    match wordy {
+        Wordy::Full | Wordy::Short => pieces.push((format!(" {} ·", command.label), Meaning::Text)),
+        Wordy::Tight => pieces.push((format!(" {}", command.label), Meaning::Text)),
+        Wordy::Prices => {}
     }
     pieces.push((format!(" {price} "), meaning));
     pieces
 }
 
-fn free_key(key: Key, command: &Command, lead: &str) -> Vec<Piece> {
-    vec![
-        (lead.to_owned(), Meaning::Faint),
-        (key.to_string(), Meaning::Key),
-        (format!(" {}  ", command.label), Meaning::Text),
-    ]
+fn free_key(key: Key, label: &str, lead: &str) -> Vec<Piece> {
+    vec![(lead.to_owned(), Meaning::Faint), (key.to_string(), Meaning::Key), (format!(" {label}  "), Meaning::Text)]
 }
 
 /// What is left to the user and to the group in the scarcest period, and what this session has spent.
@@ -121,13 +155,15 @@ fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for (holder, name) in [(Holder::User, "you"), (Holder::Group, "group")] {
         if let Some(limit) = model.scarcest(holder) {
-            if !pieces.is_empty() && wordy != Wordy::Prices {
-                pieces.push((" ·".to_owned(), Meaning::Faint));
-            }
-            pieces.push((
-                balance(name, &limit, wordy),
-                if limit.remaining == 0 { Meaning::Problem } else { Meaning::Text },
-            ));
+            let lead = match (pieces.is_empty(), wordy) {
+                (true, Wordy::Full) => "",
+                (true, _) => " left:",
+                (false, Wordy::Prices) => ",",
+                (false, _) => " ·",
+            };
+            pieces.push((lead.to_owned(), Meaning::Faint));
+            let meaning = if limit.remaining == 0 { Meaning::Problem } else { Meaning::Text };
+            pieces.push((balance(name, &limit, wordy), meaning));
         }
     }
     match (pieces.is_empty(), wordy) {
@@ -144,7 +180,7 @@ fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
     };
     let words = match wordy {
         Wordy::Full => format!(" │ spent this session: {charged}{unsure}"),
-        Wordy::Short => format!(" │ spent here: {charged}{unsure}"),
+        Wordy::Short | Wordy::Tight => format!(" │ spent here: {charged}{unsure}"),
         Wordy::Prices => format!(" │ spent {charged}{unsure}"),
     };
     let is_free = model.spent.total() == 0 && pending == 0;
@@ -167,15 +203,11 @@ fn unknown(model: &Model, wordy: Wordy) -> String {
 }
 
 fn balance(name: &str, limit: &Limit, wordy: Wordy) -> String {
-    let period = match limit.period {
-        Period::Minute => "min",
-        Period::Hourly => "hour",
-        Period::Daily => "day",
-        Period::Monthly => "month",
-    };
     match wordy {
         Wordy::Full => format!(" {name} {}", limit_words(limit)),
-        Wordy::Short => format!(" {name} {}/{period}", thousands(limit.remaining)),
-        Wordy::Prices => format!(" {} {}", name.get(..1).unwrap_or(name), thousands(limit.remaining)),
+        Wordy::Short | Wordy::Tight => {
+            format!(" {name} {} {}", thousands(limit.remaining), limit.period.current())
+        }
+        Wordy::Prices => format!(" {name} {}", thousands(limit.remaining)),
     }
 }

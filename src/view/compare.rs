@@ -8,6 +8,7 @@ use super::pane::{draw_label, draw_pieces};
 use super::theme::Meaning;
 use crate::app::compare::{Compare, OtherFile};
 use crate::app::{Area, Model, panes};
+use crate::report::Pane;
 use crate::report::compare::{Item, Matrix};
 use crate::text::thousands;
 
@@ -28,7 +29,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, compare: &Compare, model
     if compare.is_typing || !compare.typed.is_empty() {
         let x = inside.x.saturating_add(u16::try_from(marks(compare)).unwrap_or(0)).min(inside.x + inside.width);
         let place = Area { x, width: inside.x + inside.width - x, ..inside };
-        draw_line(buffer, place, rows, "/", &compare.typed);
+        draw_line(buffer, place, rows, "/", &compare.typed, compare.is_typing);
     }
     let body = inside.y.saturating_add(rows).saturating_add(1);
     let body = Area { y: body, height: (inside.y + inside.height).saturating_sub(body), ..inside };
@@ -94,7 +95,10 @@ fn draw_item(mut line: LineWriter<'_, '_>, start: u16, compare: &Compare, matrix
     let row = matrix.row(item);
     draw_label(&mut line, &row.label);
     line.tab(start, at + LABEL);
-    draw_pieces(&mut line, &row.pieces, Meaning::Text, true, None);
+    // Number and time of a process are those of one report: where several saw it, only its name is what they saw.
+    let is_shared = item.pane == Pane::Processes && item.seen.count_ones() > 1;
+    let told = if is_shared { row.pieces.get(..1) } else { None };
+    draw_pieces(&mut line, told.unwrap_or(&row.pieces), Meaning::Text, true, None);
 }
 
 /// Draws the files to choose from.

@@ -15,9 +15,9 @@ use crate::text::thousands;
 const LABELS: usize = 24;
 
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, finder: &Finder, model: &Model) {
-    let title = if finder.is_held { "Search everything that is held, 0" } else { "Find in all panes" };
+    let title = if finder.is_held { "Search everything that is held" } else { "Find in all panes" };
     let inside = inside(buffer, area, model, &format!("{title}{}", state(finder)), 0, 0);
-    draw_line(buffer, inside, 0, prompt(&finder.quest), &finder.quest.typed);
+    draw_line(buffer, inside, 0, prompt(&finder.quest), &finder.quest.typed, true);
     if let Some(problem) = &finder.quest.problem {
         return LineWriter::new(buffer, inside, 1).own(problem, Meaning::Problem);
     }

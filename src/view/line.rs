@@ -1,6 +1,7 @@
 //! One row of cells, filled from the left and never past its end.
 
 use super::canvas::Canvas;
+use super::elide;
 use super::theme::Meaning;
 use crate::app::Area;
 use crate::report::find::Pattern;
@@ -15,26 +16,8 @@ pub(super) fn rect(area: Area) -> Rect {
     Rect { x: area.x, y: area.y, width: area.width, height: area.height }
 }
 
-/// The widest root that keeps its place before what is left out: a drive, a hive.
-const ROOT: usize = 8;
-
-/// Columns of the end of a long text that is kept: as many whole segments of a path as fit beside its root.
-fn tail(text: &str, columns: usize) -> usize {
-    const SEPARATORS: [char; 2] = ['\\', '/'];
-    let root = text.find(SEPARATORS).and_then(|end| text.get(..end)).map_or(0, UnicodeWidthStr::width);
-    let root = if root > ROOT { 0 } else { root };
-    let (mut kept, mut width, mut end) = (None, root, text.len());
-    // From the end, and no further than there is room: a text may be nothing but separators.
-    for (at, _) in text.rmatch_indices(SEPARATORS) {
-        width += text.get(at..end).map_or(0, UnicodeWidthStr::width);
-        end = at;
-        if width > columns {
-            break;
-        }
-        kept = Some(width - root);
-    }
-    kept.unwrap_or(columns - columns / 3)
-}
+/// Columns in which there is nothing to choose from a text.
+const SHORTEST: usize = 8;
 
 /// The graphemes of a text, each with its place and its columns; most texts are letters of one byte and one column.
 fn graphemes(text: &str) -> impl Iterator<Item = (usize, &str, usize)> {
@@ -158,19 +141,31 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         }
     }
 
-    /// Text from outside in so many columns, its middle left out where it is longer: paths tell most at their end, in whole
-    /// segments, and then at their root.
+    /// Text from outside in so many columns, without what tells least where it is longer; a registry key's hive by its usual
+    /// name.
     pub(super) fn elided(&mut self, text: &Untrusted, columns: usize, meaning: Meaning) {
         let columns = columns.min(self.room());
         let whole = text.visible();
-        let width = whole.width();
-        if width <= columns || columns < 8 {
+        let (hive, long) = elide::hive(whole.as_str()).unwrap_or(("", 0));
+        let shown = format!("{hive}{}", whole.as_str().get(long..).unwrap_or_default());
+        if columns < SHORTEST || long == 0 && whole.width() <= columns {
             return self.outside(text, meaning);
         }
-        let tail = tail(whole.as_str(), columns - 1);
-        self.visible(&text.visible_window(0, columns - 1 - tail), meaning);
-        self.own("…", Meaning::Faint);
-        self.visible(&text.visible_window(width - tail, tail), meaning);
+        let (mut at, end) = (0, shown.width());
+        for kept in elide::kept(&shown, columns) {
+            if kept.start > at {
+                self.own("…", Meaning::Faint);
+            }
+            if let Some(ours) = hive.get(kept.start.min(hive.len())..kept.end.min(hive.len())) {
+                self.own(ours, meaning);
+            }
+            let (from, to) = (kept.start.max(hive.len()), kept.end.max(hive.len()));
+            self.visible(&text.visible_window(from - hive.len() + long, to - from), meaning);
+            at = kept.end;
+        }
+        if at < end {
+            self.own("…", Meaning::Faint);
+        }
     }
 
     /// Text that the escaper has made visible.
@@ -193,6 +188,11 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         self.end = end;
     }
 
+    /// Whether what is written reaches past this column, or up to it.
+    pub(super) fn starts_after(&self, start: u16, column: usize) -> bool {
+        usize::from(self.x.saturating_sub(start)) >= column
+    }
+
     /// Goes on at this column of the row, if it is not past it already.
     pub(super) fn tab(&mut self, start: u16, column: usize) {
         let target = start.saturating_add(u16::try_from(column).unwrap_or(u16::MAX));
@@ -213,19 +213,5 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         }
         self.buffer.put(self.x, self.y, grapheme, width, style);
         self.x += u16::try_from(width).unwrap_or(0);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_end_of_a_path_is_kept_in_whole_segments() {
-        let key = r"HKCU\Software\Microsoft\Windows\CurrentVersion\Run";
-        assert_eq!(tail(key, 25), r"\CurrentVersion\Run".len());
-        assert_eq!(tail(key, 10), r"\Run".len());
-        assert_eq!(tail("no path at all, but long", 12), 8);
-        assert_eq!(tail(r"C:\a-very-long-file-name-without-end", 12), 8);
     }
 }

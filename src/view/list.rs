@@ -16,6 +16,9 @@ use crate::text::{bytes, thousands, words_in_rows};
 use jiff::Timestamp;
 use unicode_width::UnicodeWidthStr;
 
+/// Columns of a verdict, at most.
+const VERDICT: usize = 18;
+
 /// Draws the list.
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model) {
     let has_focus = model.focus == Focus::List;
@@ -52,15 +55,29 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model,
         None => line.own("(no identifier)", Meaning::Text),
     }
     line.own(&notes(entry, model), Meaning::Key);
-    if area.height < 2 {
-        line.own("  ", Meaning::Text);
-        return line.own(&state, Meaning::Faint);
+    let verdict = entry.verdict.as_ref().map(|verdict| verdict.visible_cut(VERDICT));
+    let beside = verdict.filter(|verdict| verdict.width() < line.room());
+    if let Some(verdict) = &beside {
+        line.tab(area.x, usize::from(area.width) - if area.height < 2 { line.room() - 1 } else { verdict.width() });
+        line.visible(verdict, Meaning::Strong);
     }
-    let fits = |when: &String| state.width() + when.width() + 5 <= usize::from(area.width);
+    if area.height < 2 {
+        if state.width() + 2 <= line.room() {
+            line.own(&format!("  {state}"), Meaning::Faint);
+        }
+        return;
+    }
+    let mut second = LineWriter::new(buffer, area, 1);
+    second.own("  ", Meaning::Text);
+    if let Some(verdict) = entry.verdict.as_ref().filter(|_| beside.is_none()) {
+        second.visible(&verdict.visible_cut(VERDICT), Meaning::Strong);
+        second.own(" · ", Meaning::Faint);
+    }
+    let fits = |when: &String| state.width() + when.width() + 3 <= second.room();
     let when = entry.parts.as_ref().and_then(when);
     let when = when.map(|when| if fits(&when) { when } else { when.get(5..).unwrap_or_default().to_owned() });
     let when = when.filter(fits).map(|when| format!(" · {when}")).unwrap_or_default();
-    LineWriter::new(buffer, area, 1).own(&format!("  {state}{when}"), Meaning::Faint);
+    second.own(&format!("{state}{when}"), Meaning::Faint);
 }
 
 /// The sign of notes, with their number where there are several.
@@ -193,6 +210,7 @@ fn absent(model: &Model) -> Vec<(String, Meaning)> {
             vec![(format!("Listing the sandboxes … {}", progress(call, model.now)), Meaning::Strong)]
         }
         (None, None, Some(failure)) => failed("The sandboxes could not be listed.", failure, model),
+        (None, None, None) if list.entries.is_empty() && model.following().is_some() => followed(model),
         (None, None, None) => match (&list.next, list.entries.is_empty()) {
             (Next::Page(None), _) => [
                 vec![("Nothing is held of this file.".to_owned(), Meaning::Strong)],
@@ -222,6 +240,21 @@ fn absent(model: &Model) -> Vec<(String, Meaning)> {
             (Next::Nothing, false) => Vec::new(),
         },
     }
+}
+
+/// How far each sandbox is of a scan that is followed, and what comes next at which price.
+fn followed(model: &Model) -> Vec<(String, Meaning)> {
+    let Some(follow) = model.following() else { return Vec::new() };
+    let mut rows = vec![("The scan is followed until its reports are there.".to_owned(), Meaning::Strong)];
+    let runs = follow.seen.iter().flat_map(|seen| &seen.sandboxes);
+    rows.extend(runs.map(|run| (format!("{}: {}", run.sandbox().visible_cut(40), run.words()), Meaning::Text)));
+    let look = model.price(&Request::PrivateAnalyses { file: follow.file.clone() }).short();
+    rows.push((
+        format!("Next look in {} s · {look}, at most {} more", follow.seconds(model.now), follow.left()),
+        Meaning::Price,
+    ));
+    rows.push((format!("{} stops it; nothing further is sent then.", model.way_to("stop-following")), Meaning::Text));
+    rows
 }
 
 fn absent_report(entry: &Entry, model: &Model) -> Vec<(String, Meaning)> {

@@ -7,6 +7,7 @@ mod away;
 mod bar;
 mod canvas;
 mod compare;
+mod elide;
 mod finder;
 mod held;
 mod line;
@@ -16,6 +17,7 @@ mod pane;
 pub mod plain;
 mod screen;
 mod spots;
+mod submit;
 pub mod theme;
 
 pub use screen::draw;

@@ -37,6 +37,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model
         Overlay::OtherFile(other) => super::compare::draw_files(buffer, area, other, model),
         Overlay::Spots(spots) => super::spots::draw(buffer, area, spots, model),
         Overlay::Note(form) => draw_note(buffer, area, form, model),
+        Overlay::Submit(form) => super::submit::draw(buffer, area, form, model),
         Overlay::Age(typed) => draw_age(buffer, area, typed, model),
         Overlay::Held(screen) => {
             let inside = inside(buffer, area, model, &held::title(screen), 0, 0);
@@ -48,7 +49,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model
 fn draw_palette(buffer: &mut Canvas<'_>, area: Area, palette: &Palette, model: &Model) {
     let found = palette.matching();
     let inside = inside(buffer, area, model, palette.title(), 0, 0);
-    draw_line(buffer, inside, 0, ":", &palette.typed);
+    draw_line(buffer, inside, 0, ":", &palette.typed, true);
     let told = if usize::from(inside.height) >= TALL { TOLD } else { 0 };
     let columns = columns(&found, inside.width.into());
     let rows = inside.height.saturating_sub(told);
@@ -79,12 +80,12 @@ fn draw_item(mut line: LineWriter<'_, '_>, start: u16, (names, words): (usize, u
     line.own(item.name, name);
     line.tab(start, words);
     match (&item.off, item.price()) {
-        (Some(why), _) => line.own(&format!("off: {why}"), Meaning::Faint),
+        (Some(why), _) => line.own_cut(&format!("off: {why}"), usize::MAX, Meaning::Faint),
         (None, Some(price)) => {
             line.own(&price, Meaning::Price);
-            line.own(&format!(" · {}", item.help), Meaning::Text);
+            line.own_cut(&format!(" · {}", item.help), usize::MAX, Meaning::Text);
         }
-        (None, None) => line.own(item.help, Meaning::Text),
+        (None, None) => line.own_cut(item.help, usize::MAX, Meaning::Text),
     }
 }
 
@@ -100,7 +101,7 @@ fn draw_unfound(buffer: &mut Canvas<'_>, inside: Area, palette: &Palette, model:
     let words = match palette.off() {
         (count @ 1.., false) => {
             format!(
-                "nothing that applies here is called so; {} looks among {count} that do not",
+                "nothing that applies here is called so; {} looks among the {count} that do not",
                 model.way_to("show-off")
             )
         }
@@ -111,7 +112,7 @@ fn draw_unfound(buffer: &mut Canvas<'_>, inside: Area, palette: &Palette, model:
 
 fn draw_planner(buffer: &mut Canvas<'_>, area: Area, planner: &Planner, model: &Model) {
     let inside = inside(buffer, area, model, "What would it cost?", 0, 0);
-    draw_line(buffer, inside, 0, "+", &planner.typed);
+    draw_line(buffer, inside, 0, "+", &planner.typed, true);
     let room = usize::from(inside.width).saturating_sub(HEAD).max(10);
     let rows = planner.rows(model).into_iter().flat_map(|row| {
         let text = words_in_rows(&row.text, room).into_iter();
@@ -125,20 +126,29 @@ fn draw_planner(buffer: &mut Canvas<'_>, area: Area, planner: &Planner, model: &
     }
 }
 
-/// A line that is typed into: its end is what is seen.
-pub(super) fn draw_line(buffer: &mut Canvas<'_>, area: Area, row: u16, prompt: &str, typed: &str) {
-    draw_line_as(buffer, area, row, prompt, typed, Meaning::Strong);
+/// A line that is typed into, or has been: its end is what is seen.
+pub(super) fn draw_line(buffer: &mut Canvas<'_>, area: Area, row: u16, prompt: &str, typed: &str, is_typed: bool) {
+    draw_line_as(buffer, area, row, (prompt, Meaning::Strong), typed, is_typed);
 }
 
 /// The same, where what is typed means something else.
-pub(super) fn draw_line_as(buffer: &mut Canvas<'_>, area: Area, row: u16, prompt: &str, typed: &str, meaning: Meaning) {
+pub(super) fn draw_line_as(
+    buffer: &mut Canvas<'_>,
+    area: Area,
+    row: u16,
+    (prompt, meaning): (&str, Meaning),
+    typed: &str,
+    is_typed: bool,
+) {
     let visible = Untrusted::from(typed).visible();
     let room = usize::from(area.width).saturating_sub(prompt.width() + 3);
     let shown = Untrusted::from(typed).visible_window(visible.width().saturating_sub(room), room);
     let mut line = LineWriter::new(buffer, area, row);
     line.own(&format!("{prompt} "), Meaning::Key);
     line.visible(&shown, meaning);
-    line.own("▏", Meaning::Focus);
+    if is_typed {
+        line.own("▏", Meaning::Focus);
+    }
 }
 
 fn draw_form(buffer: &mut Canvas<'_>, area: Area, form: &Prompt, model: &Model) {
@@ -146,7 +156,7 @@ fn draw_form(buffer: &mut Canvas<'_>, area: Area, form: &Prompt, model: &Model) 
     if form.ask.input.is_empty() {
         LineWriter::new(buffer, inside, 0).own("nothing has to be typed", Meaning::Faint);
     } else {
-        draw_line(buffer, inside, 0, ">", &form.typed);
+        draw_line(buffer, inside, 0, ">", &form.typed, true);
     }
     let request = form.request(model.now);
     let call = request.as_ref().ok().and_then(|request| model.under_way.iter().find(|call| call.request == *request));
@@ -173,7 +183,7 @@ fn draw_form(buffer: &mut Canvas<'_>, area: Area, form: &Prompt, model: &Model) 
 
 fn draw_age(buffer: &mut Canvas<'_>, area: Area, typed: &str, model: &Model) {
     let inside = inside(buffer, area, model, "Delete what is older than how many days?", 0, 0);
-    draw_line(buffer, inside, 0, ">", typed);
+    draw_line(buffer, inside, 0, ">", typed, true);
     let words = format!("{} says what that would be, and asks.", model.way_to("take-age"));
     LineWriter::new(buffer, inside, 2).own(&words, Meaning::Faint);
 }
@@ -184,7 +194,7 @@ fn draw_note(buffer: &mut Canvas<'_>, area: Area, form: &NoteForm, model: &Model
         None => format!("Note on the report of {}", form.about.identifier.parts().sandbox.visible_cut(40)),
     };
     let inside = inside(buffer, area, model, &title, 0, 0);
-    draw_line(buffer, inside, 0, ">", &form.typed);
+    draw_line(buffer, inside, 0, ">", &form.typed, true);
     let words = if form.is_there {
         "An empty line deletes the note. It is kept on this machine only, and costs nothing."
     } else {
@@ -213,6 +223,12 @@ fn draw_confirm(buffer: &mut Canvas<'_>, area: Area, confirm: &Confirm, model: &
         Confirmed::Replace(_) => ("writes over it", "save-over"),
         Confirmed::NoNote => ("deletes it", "confirm-no-note"),
         Confirmed::Purge(_) => ("deletes it", "confirm-purge"),
+        Confirmed::Large => ("sends it", "confirm-large"),
+        Confirmed::AtService(_) => ("deletes all of it", "confirm-delete-all"),
+    };
+    let does = match &confirm.what {
+        Confirmed::AtService(_) => format!("{does}, {} the file alone", model.way_to("confirm-delete-file")),
+        _ => does.to_owned(),
     };
     let keys = format!("{} {does}, {} does not.", model.way_to(command), model.way_to("back"));
     let words = [(confirm.why.as_str(), Meaning::Problem), (keys.as_str(), Meaning::Text)];

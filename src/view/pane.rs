@@ -6,7 +6,7 @@ use super::theme::Meaning;
 use crate::app::list::OpenReport;
 use crate::app::notes::MARK;
 use crate::app::panes::{self, Branch, PaneInfo, PaneState, Shown};
-use crate::app::{Area, Model};
+use crate::app::{Area, Model, order};
 use crate::report::find::Pattern;
 use crate::report::note::Notes;
 use crate::report::rows::Label;
@@ -17,6 +17,9 @@ use unicode_width::UnicodeWidthStr;
 
 /// Columns that labels have at most.
 const LABELS: usize = 15;
+
+/// Columns of the labels of the overview, which is narrow, at most.
+const OVERVIEW: usize = 10;
 
 /// Deepest level of a process tree that is drawn with its guides; deeper ones are told by a number.
 const GUIDES: usize = 24;
@@ -31,8 +34,8 @@ pub(super) fn frame(buffer: &mut Canvas<'_>, area: Area, title: &str, right: &st
     let mut line = LineWriter::new(buffer, top, 0);
     line.tab(top.x, left);
     line.own(right, meaning);
-    let left = u16::try_from(left).unwrap_or(u16::MAX);
-    LineWriter::new(buffer, Area { width: left, ..top }, 0).own(title, title_meaning);
+    let columns = u16::try_from(left).unwrap_or(u16::MAX);
+    LineWriter::new(buffer, Area { width: columns, ..top }, 0).own_cut(title, left, title_meaning);
     area.inside()
 }
 
@@ -111,7 +114,8 @@ pub(super) fn key(info: &PaneInfo, model: &Model) -> String {
 fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> String {
     let (key, title) = panes::info(pane).map_or((String::new(), ""), |info| (key(info, model), info.title));
     let more = if open.report.index.is_complete { "" } else { "+" };
-    let all = thousands(open.report.count(pane) as u64);
+    let count = if state.sieve().is_open() { order::told(&open.report, pane) } else { open.report.count(pane) };
+    let all = thousands(count as u64);
     if state.sieve().is_open() {
         return format!(" {key}{title} {all}{more}{}{} ", filter_words(state), kinds(pane, open));
     }
@@ -168,6 +172,8 @@ fn position(state: &PaneState, count: usize, has_focus: bool) -> String {
 fn label_columns(open: &OpenReport, pane: Pane) -> usize {
     let sections = open.report.sections(pane);
     let widths = sections.iter().filter_map(|n| open.report.section(*n)).map(|section| match section.attribute {
+        // A longer label than most stands out into its row's value.
+        Some(attribute) if pane == Pane::Overview => attribute.label.width().min(OVERVIEW),
         Some(attribute) => attribute.label.width(),
         None => section.name.visible_cut(LABELS).width(),
     });
@@ -182,21 +188,27 @@ fn draw_row<'a>(
     state: &'a PaneState,
     is_noise: bool,
 ) {
+    let mut is_shifted = false;
     match &shown.branch {
         Some(branch) => draw_branch(&mut line, branch),
         None => {
             draw_label(&mut line, &shown.row.label);
-            line.tab(start, labels);
-            if state.shift > 0 {
-                line.own("…", Meaning::Faint);
+            if labels > 0 && line.starts_after(start, labels) {
+                line.own(" ", Meaning::Text);
             }
-            line.shift(state.shift);
+            line.tab(start, labels);
+            // What is in sight whole has nothing to show beside it.
+            is_shifted = state.shift > 0 && width_of(&shown.row.pieces) > line.room();
+            if is_shifted {
+                line.own("…", Meaning::Faint);
+                line.shift(state.shift);
+            }
         }
     }
     // What only stands above what is wanted steps back.
     let value = if shown.is_wanted && !is_noise { Meaning::Text } else { Meaning::Faint };
     let sought = state.filter.as_ref().and_then(|filter| filter.quest.pattern.as_deref());
-    draw_pieces(&mut line, &shown.row.pieces, value, state.shift == 0, sought);
+    draw_pieces(&mut line, &shown.row.pieces, value, !is_shifted, sought);
 }
 
 /// The word beside a row.
@@ -217,34 +229,45 @@ pub(super) fn draw_pieces<'a>(
     sought: Option<&'a Pattern>,
 ) {
     line.mark(sought);
-    let mut room = if is_elided { value_room(pieces, line.room()) } else { None };
+    let mut room = is_elided.then(|| value_room(pieces, line.room()));
     for piece in pieces {
-        match (piece, room) {
-            (Piece::Value(text), Some(columns)) => {
-                line.elided(text, columns, value);
-                line.end_bar();
-                room = None;
-            }
-            (Piece::Value(text), None) => {
-                line.outside(text, value);
+        match (piece, room.take()) {
+            (Piece::Value(text), kept) => {
+                match kept {
+                    Some(columns) => line.elided(text, columns, value),
+                    None => line.outside(text, value),
+                }
                 line.end_bar();
             }
-            (Piece::Detail(text), _) => line.outside(text, Meaning::Detail),
-            (Piece::Own(text), _) => line.own(text, Meaning::Faint),
+            (Piece::Detail(text), kept) => {
+                room = kept;
+                line.outside(text, Meaning::Detail);
+            }
+            (Piece::Own(text), kept) => {
+                room = kept;
+                line.own(text, Meaning::Faint);
+            }
         }
     }
     line.end_bar();
 }
 
-/// Columns for the first value of a row that does not fit whole: what is said about it keeps its place, up to half the row.
-fn value_room(pieces: &[Piece], room: usize) -> Option<usize> {
-    let width = |piece: &Piece| match piece {
+/// Columns for the first value of a row: what is said about it keeps its place beside one that is longer, up to two fifths of
+/// the row.
+fn value_room(pieces: &[Piece], room: usize) -> usize {
+    let first = pieces.iter().find(|piece| matches!(piece, Piece::Value(_))).map_or(0, piece_width);
+    room.saturating_sub(width_of(pieces) - first).max(room * 3 / 5)
+}
+
+fn width_of(pieces: &[Piece]) -> usize {
+    pieces.iter().map(piece_width).sum()
+}
+
+fn piece_width(piece: &Piece) -> usize {
+    match piece {
         Piece::Value(text) | Piece::Detail(text) => text.visible().width(),
         Piece::Own(text) => text.width(),
-    };
-    let total: usize = pieces.iter().map(width).sum();
-    let first = pieces.iter().find(|piece| matches!(piece, Piece::Value(_))).map(width)?;
-    (total > room).then(|| room.saturating_sub(total - first).max(room * 3 / 5))
+    }
 }
 
 fn draw_branch(line: &mut LineWriter<'_, '_>, branch: &Branch) {

@@ -22,6 +22,8 @@ pub fn lines(model: &Model) -> Vec<String> {
     let title = row(&cells, area, 0);
     lines.push(format!("== {} ==", title.trim_matches(FRAME).replace(['─', '━'], "").trim()));
     let mut rows: Vec<String> = (1..area.height.saturating_sub(1)).map(|y| numbered(&cells, area, y, model)).collect();
+    // One empty line parts what it parts as well as several.
+    rows.dedup_by(|row, before| row.trim().is_empty() && before.trim().is_empty());
     while rows.last().is_some_and(|row| row.trim().is_empty()) {
         rows.pop();
     }

@@ -6,12 +6,12 @@ use super::theme::{Look, Meaning};
 use super::{bar, list, overlay, pane};
 use crate::app::layout::SMALLEST;
 use crate::app::list::Origin;
-use crate::app::model::Notice;
 use crate::app::notes::MARK;
+use crate::app::order;
 use crate::app::panes::PaneInfo;
 use crate::app::{Area, Layout, Model, PANES, Screen};
 use crate::report::Pane;
-use crate::text::{Untrusted, thousands, words_in_rows};
+use crate::text::{Untrusted, count, thousands, words_in_rows};
 use ratatui::Frame;
 use unicode_width::UnicodeWidthStr;
 
@@ -28,9 +28,7 @@ pub fn draw(frame: &mut Frame<'_>, look: Look, model: &Model) {
     draw_content(buffer, model);
     let layout = model.layout();
     bar::draw(buffer, layout.bar, model);
-    if let Some(notice) = &model.notice {
-        draw_notice(buffer, layout.content, notice);
-    }
+    draw_message(buffer, layout.message, model);
 }
 
 /// Draws the title, and what stands below it.
@@ -58,36 +56,52 @@ fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let right = right_of_title(model);
     let mut line = LineWriter::new(buffer, area, 0);
     line.own(" behaview ", Meaning::Focus);
-    match model.list.as_ref().filter(|_| model.screen == Screen::File).map(|list| &list.origin) {
-        None => line.own(&format!("· {}", own_name(&model.service.name)), Meaning::Faint),
-        Some(Origin::Document(name)) => line.own(&format!("· {}", own_name(name)), Meaning::Strong),
-        Some(Origin::Service(file)) => {
-            line.own(&format!("· {} · ", own_name(&model.service.name)), Meaning::Faint);
-            let hash = if usize::from(area.width) >= 130 { file.to_string() } else { file.short() };
-            line.own(&hash, Meaning::Strong);
+    let room = line.room().saturating_sub(right.width());
+    let mut left = room;
+    for (at, (text, meaning)) in title(model, area.width).into_iter().enumerate() {
+        let text = format!("· {text} ");
+        // A part that does not fit is left out whole, and those after it; what is open is always said.
+        if text.width() > left && at > 1 {
+            break;
         }
-    }
-    if let Some(entry) = model.chosen().filter(|_| model.screen == Screen::File) {
-        if let Some(parts) = &entry.parts {
-            line.own(" · ", Meaning::Faint);
-            line.visible(&parts.sandbox.visible_cut(40), Meaning::Strong);
-            if let Some(when) = list::when(parts) {
-                line.own(&format!(" · {when} UTC"), Meaning::Faint);
-            }
-        }
-        if let Some(here) = entry.here().filter(|_| !model.is_document()) {
-            let since = list::since(here.received, model.now);
-            let words = match &entry.imported {
-                Some(imported) => format!(" · imported {since} {}, 0", imported.words()),
-                None => format!(" · held since {since}, 0"),
-            };
-            line.own(&words, Meaning::Free);
-        }
+        line.own_cut(&text, left, meaning);
+        left = left.saturating_sub(text.width());
     }
     if line.room() > right.width() {
         line.tab(area.x, usize::from(area.width) - right.width());
         line.own(&right, Meaning::Price);
     }
+}
+
+/// The parts of the title, what matters most first.
+fn title(model: &Model, columns: u16) -> Vec<(String, Meaning)> {
+    let mut parts = Vec::new();
+    match model.list.as_ref().filter(|_| model.screen == Screen::File).map(|list| &list.origin) {
+        None => parts.push((own_name(&model.service.name), Meaning::Faint)),
+        Some(Origin::Document(name)) => parts.push((own_name(name), Meaning::Strong)),
+        Some(Origin::Service(file)) => {
+            let hash = if columns >= 150 { file.to_string() } else { file.short() };
+            parts.extend([(own_name(&model.service.name), Meaning::Faint), (hash, Meaning::Strong)]);
+            let number = model.file_number().map(|(shown, all)| format!("file {shown} of {all}"));
+            parts.extend(number.map(|number| (number, Meaning::Key)));
+        }
+    }
+    let Some(entry) = model.chosen().filter(|_| model.screen == Screen::File) else { return parts };
+    if let Some(known) = &entry.parts {
+        parts.push((known.sandbox.visible_cut(40).to_string(), Meaning::Strong));
+    }
+    let verdict = entry.verdict.as_ref().map(|verdict| verdict.visible_cut(24).to_string());
+    parts.extend(verdict.map(|verdict| (verdict, Meaning::Strong)));
+    let when = entry.parts.as_ref().and_then(list::when);
+    parts.extend(when.map(|when| (format!("{when} UTC"), Meaning::Faint)));
+    if let Some(here) = entry.here().filter(|_| !model.is_document()) {
+        let since = list::since(here.received, model.now);
+        parts.push(match &entry.imported {
+            Some(imported) => (format!("imported {since} {}", imported.words()), Meaning::Free),
+            None => (format!("held since {since}"), Meaning::Free),
+        });
+    }
+    parts
 }
 
 /// A name that the user gave, made harmless: it may come from a file's name.
@@ -99,8 +113,14 @@ fn right_of_title(model: &Model) -> String {
     let all = model.batch.as_ref().map(|batch| format!("{} of {} · ", batch.total - batch.waiting.len(), batch.total));
     match model.under_way.iter().find(|call| call.is_paid) {
         Some(call) => format!("◌ {}{} ", all.unwrap_or_default(), list::progress(call, model.now)),
-        None => all.unwrap_or_default(),
+        None => all.unwrap_or_else(|| followed(model)),
     }
+}
+
+/// When the next look at a scan that is followed comes, and what it may still cost.
+fn followed(model: &Model) -> String {
+    let Some(follow) = model.following().filter(|_| model.screen == Screen::File) else { return String::new() };
+    format!("◷ look in {} s, {} left ", follow.seconds(model.now), follow.left())
 }
 
 fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
@@ -114,27 +134,86 @@ fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     }
 }
 
-/// Every pane with its key and count: what is worth a look is seen without looking.
+/// How much the strip says of a pane.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Nothing,
+    Key,
+    Name,
+}
+
+/// A pane in the strip: its key, its name, and how many rows it has.
+struct Stop {
+    pane: Pane,
+    key: String,
+    name: &'static str,
+    count: usize,
+    told: Told,
+}
+
+impl Stop {
+    /// Columns that it takes, the gap behind it included.
+    fn width(&self, told: Told) -> usize {
+        let count = thousands(self.count as u64).width();
+        match told {
+            Told::Nothing => 0,
+            Told::Key => self.key.width() + 1 + count + GAP,
+            Told::Name => self.key.width() + 1 + self.name.width() + 1 + count + GAP,
+        }
+    }
+}
+
+/// Columns between two panes in the strip.
+const GAP: usize = 2;
+
+/// Every pane with its key, name and count: what is worth a look is seen without looking. Where there is little room, names are
+/// said as far as they fit, first of the pane with the focus; panes without rows are left out first.
 fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let Some(open) = model.open() else { return };
-    let words = |info: &PaneInfo, is_full: bool| {
-        let count = thousands(open.report.count(info.pane) as u64);
-        let key = model.keys.of(&info.command).first().map(ToString::to_string).unwrap_or_default();
-        if is_full { format!("{key} {} {count}", info.short) } else { format!("{key}·{count}") }
+    let stop = |info: &PaneInfo| Stop {
+        pane: info.pane,
+        key: model.keys.of(&info.command).first().map(ToString::to_string).unwrap_or_default(),
+        name: info.short,
+        count: order::told(&open.report, info.pane),
+        told: Told::Nothing,
     };
-    let all = |is_full| PANES.iter().map(|info| words(info, is_full).width() + 1).sum::<usize>();
-    let is_full = all(true) < usize::from(area.width);
+    let mut stops: Vec<Stop> = PANES.iter().map(stop).collect();
+    let mut room = usize::from(area.width).saturating_sub(1) + GAP;
+    tell(&mut stops, &mut room, Told::Key, |stop| stop.count > 0);
+    tell(&mut stops, &mut room, Told::Name, |stop| model.focused() == Some(stop.pane));
+    tell(&mut stops, &mut room, Told::Name, |stop| stop.count > 0);
+    tell(&mut stops, &mut room, Told::Name, |_| true);
     let mut line = LineWriter::new(buffer, area, 0);
     line.own(" ", Meaning::Text);
-    for info in &PANES {
-        let meaning = match (model.focused() == Some(info.pane), open.report.count(info.pane)) {
-            (true, _) => Meaning::Focus,
-            (false, 0) => Meaning::Faint,
-            (false, _) => Meaning::Text,
-        };
-        line.own(&words(info, is_full), meaning);
-        line.own(" ", Meaning::Text);
+    for stop in stops.iter().filter(|stop| stop.told != Told::Nothing) {
+        draw_stop(&mut line, stop, model.focused() == Some(stop.pane));
     }
+}
+
+/// Tells more of the panes that are meant, as far as there is room.
+fn tell(stops: &mut [Stop], room: &mut usize, told: Told, is_meant: impl Fn(&Stop) -> bool) {
+    for stop in stops.iter_mut().filter(|stop| is_meant(stop)) {
+        let more = stop.width(told).saturating_sub(stop.width(stop.told));
+        if stop.told != told && more <= *room {
+            *room -= more;
+            stop.told = told;
+        }
+    }
+}
+
+fn draw_stop(line: &mut LineWriter<'_, '_>, stop: &Stop, has_focus: bool) {
+    let (key, name) = match (has_focus, stop.count) {
+        (true, _) => (Meaning::Focus, Meaning::Focus),
+        (false, 0) => (Meaning::Faint, Meaning::Faint),
+        (false, _) => (Meaning::Key, Meaning::Text),
+    };
+    line.own(&stop.key, key);
+    if stop.told == Told::Name {
+        line.own(" ", Meaning::Text);
+        line.own(stop.name, name);
+    }
+    line.own(&format!("·{}", thousands(stop.count as u64)), if has_focus { name } else { Meaning::Faint });
+    line.own("  ", Meaning::Text);
 }
 
 fn draw_without_report(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
@@ -165,13 +244,10 @@ fn around(areas: &[Area]) -> Option<Area> {
     Some(Area { x, y, width: right - x, height: bottom - y })
 }
 
-fn draw_notice(buffer: &mut Canvas<'_>, content: Area, notice: &Notice) {
-    let rows = words_in_rows(&notice.text, usize::from(content.width.saturating_sub(2)).max(10));
-    let height = u16::try_from(rows.len()).unwrap_or(1).min(content.height);
-    let area = Area { y: content.y + content.height - height, height, ..content };
-    buffer.clear(area);
-    let meaning = if notice.is_problem { Meaning::Problem } else { Meaning::Strong };
-    for (row, text) in (0..height).zip(rows) {
+fn draw_message(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
+    let is_problem = model.notice.as_ref().is_some_and(|notice| notice.is_problem);
+    let meaning = if is_problem { Meaning::Problem } else { Meaning::Strong };
+    for (row, text) in (0..area.height).zip(model.message()) {
         let mut line = LineWriter::new(buffer, area, row);
         line.own(" ", meaning);
         line.own(&text, meaning);
@@ -262,7 +338,8 @@ fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     if model.recent.is_empty() {
         return LineWriter::new(buffer, area, 0).own("  No file has been opened yet.", Meaning::Faint);
     }
-    LineWriter::new(buffer, area, 0).own("  Earlier files", Meaning::Strong);
+    let heading = if model.recent.iter().all(|recent| recent.reports == 0) { "  Files" } else { "  Earlier files" };
+    LineWriter::new(buffer, area, 0).own(heading, Meaning::Strong);
     let fit = usize::from(area.height.saturating_sub(1));
     let scroll = model.recent_scroll;
     let top = scroll.top.max(scroll.cursor.saturating_sub(fit.saturating_sub(1)));
@@ -270,15 +347,18 @@ fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         let line = LineWriter::new(buffer, area, row);
         let is_chosen = position == scroll.cursor && model.typed.is_empty();
         let mut line = if is_chosen { line.base(Meaning::Cursor) } else { line };
-        let held =
-            if recent.reports == 1 { "1 report held".to_owned() } else { format!("{} reports held", recent.reports) };
+        let held = match recent.reports {
+            0 => "nothing held".to_owned(),
+            reports => format!("{} held, opened {}", count(reports, "report"), list::since(recent.opened, model.now)),
+        };
         let hash = if area.width >= 140 { recent.file.to_string() } else { recent.file.short() };
         line.own(&format!("  {hash}  "), Meaning::Text);
         if let Some(name) = &recent.name {
-            line.visible(&name.visible_cut(40), Meaning::Strong);
+            let room = line.room();
+            line.visible(&name.visible_cut(room.min(40)), Meaning::Strong);
             line.own("  ", Meaning::Text);
         }
-        line.own(&format!("{held}, opened {}", list::since(recent.opened, model.now)), Meaning::Faint);
+        line.own_cut(&held, usize::MAX, Meaning::Faint);
         if recent.notes > 0 {
             line.own(&format!("  {MARK}{}", recent.notes), Meaning::Key);
         }

@@ -1,54 +1,120 @@
-//! A list of rows to go to.
+//! A list of rows to go to: why each is there, and what it says.
 
 use super::canvas::Canvas;
 use super::line::LineWriter;
-use super::overlay::inside;
+use super::overlay::{draw_line, inside};
 use super::pane::{draw_label, draw_pieces};
 use super::theme::Meaning;
 use crate::app::spots::{Shows, Spot, Spots};
 use crate::app::{Area, Model};
 use crate::report::Row;
+use crate::report::rules::Severity;
+use crate::text::{count, thousands};
 use unicode_width::UnicodeWidthStr;
 
 /// The most columns that our own words before a row take.
-const HEAD: usize = 32;
+const HEAD: usize = 46;
 
-/// Columns of the word beside a row, the gap included.
-const LABEL: usize = 16;
+/// Columns of a sign, the gap included.
+const SIGN: usize = 2;
 
-pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, spots: &Spots, model: &Model) {
-    let more = if spots.is_complete { "" } else { " · looking …" };
-    let title = format!("{}{more}", spots.title);
-    let inside = inside(buffer, area, model, &title, spots.scroll.top, spots.spots.len());
-    let shown = || spots.spots.iter().skip(spots.scroll.top).take(inside.height.into());
-    let head =
-        shown().map(|spot| spot.head.width()).max().unwrap_or(0).min(HEAD).min(usize::from(inside.width) / 2) + 1;
-    for (row, (position, spot)) in (0..inside.height).zip((spots.scroll.top..).zip(shown())) {
-        let line = LineWriter::new(buffer, inside, row);
-        let line = if position == spots.scroll.cursor { line.base(Meaning::Cursor) } else { line };
-        draw_spot(line, inside.x, head, spot, model);
+/// Where the parts of a row begin.
+struct Columns {
+    seen_by: usize,
+    value: usize,
+}
+
+pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, places: &Spots, model: &Model) {
+    let (shown, _) = places.counts();
+    let inside = inside(buffer, area, model, &title(places), places.scroll.top, shown);
+    let head = u16::try_from(places.head_rows()).unwrap_or(0).min(inside.height);
+    if head > 0 {
+        draw_line(buffer, inside, 0, "/", &places.typed, places.is_typing);
+    }
+    let tells = u16::from(places.tells_below(inside.width));
+    let body = Area { y: inside.y + head, height: inside.height.saturating_sub(head + tells), ..inside };
+    if shown == 0 {
+        LineWriter::new(buffer, body, 0).own("no row holds this", Meaning::Faint);
+    }
+    let columns = columns(places, body);
+    let window = places.spots().enumerate().skip(places.scroll.top);
+    for (row, (position, spot)) in (0..body.height).zip(window) {
+        let line = LineWriter::new(buffer, body, row);
+        let line = if position == places.scroll.cursor { line.base(Meaning::Cursor) } else { line };
+        draw_spot(line, body.x, &columns, spot, model, tells > 0);
+    }
+    if let Some(spot) = places.chosen_spot().filter(|_| tells > 0) {
+        let below = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
+        let by = spot.seen_by.as_ref().map(|by| format!("{by}: ")).unwrap_or_default();
+        let mut line = LineWriter::new(buffer, below, 0);
+        let room = line.room();
+        line.own_cut(&format!("{by}{}", spot.head), room, Meaning::Detail);
     }
 }
 
-fn draw_spot(mut line: LineWriter<'_, '_>, start: u16, head: usize, spot: &Spot, model: &Model) {
-    line.own_cut(
-        &spot.head,
-        head.saturating_sub(1),
-        if spot.target.is_some() { Meaning::Strong } else { Meaning::Faint },
-    );
-    line.tab(start, head);
+fn title(places: &Spots) -> String {
+    let (shown, all) = places.counts();
+    let more = if places.is_complete { "" } else { " · looking …" };
+    let title = &places.title;
+    match (places.is_notable(), shown == all) {
+        (false, true) => format!("{title}{more}"),
+        (true, true) => format!("{title} · {} · ! high · * medium · + low{more}", count(all as u64, "row")),
+        (_, false) => format!("{title} · {} of {}{more}", thousands(shown as u64), count(all as u64, "row")),
+    }
+}
+
+/// Where the parts begin: no wider than what is shown of them needs.
+fn columns(places: &Spots, body: Area) -> Columns {
+    let room = usize::from(body.width);
+    let spots = || places.spots().skip(places.scroll.top).take(body.height.into());
+    let widest = |width: fn(&Spot) -> usize, most: usize| spots().map(width).max().unwrap_or(0).min(most);
+    if places.tells_below(body.width) {
+        return Columns { seen_by: SIGN, value: SIGN };
+    }
+    let sign = if places.is_notable() { SIGN } else { 0 };
+    let seen_by = sign + widest(|spot| spot.head.width(), HEAD.min(room * 2 / 5)) + 1;
+    let by = widest(|spot| spot.seen_by.as_ref().map_or(0, |by| by.width()), 20);
+    Columns { seen_by, value: if by == 0 { seen_by } else { seen_by + by + 1 } }
+}
+
+fn draw_spot(
+    mut line: LineWriter<'_, '_>,
+    start: u16,
+    columns: &Columns,
+    spot: &Spot,
+    model: &Model,
+    is_told_below: bool,
+) {
+    if let Some(severity) = spot.severity {
+        let meaning = if severity == Severity::High { Meaning::Problem } else { Meaning::Price };
+        line.own(severity.sign(), meaning);
+        line.tab(start, SIGN);
+    }
+    if !is_told_below {
+        let meaning = if spot.target.is_some() { Meaning::Strong } else { Meaning::Faint };
+        let before = if spot.severity.is_some() { SIGN } else { 0 };
+        line.own_cut(&spot.head, columns.seen_by.saturating_sub(before + 1), meaning);
+        line.tab(start, columns.seen_by);
+        if let Some(by) = &spot.seen_by {
+            line.visible(by, Meaning::Detail);
+        }
+        line.tab(start, columns.value);
+    }
     match &spot.shows {
         Shows::Words(words) => line.own(words, Meaning::Faint),
-        Shows::Row(row) => draw_row(&mut line, start, head, row),
+        Shows::Row(row) => draw_row(&mut line, row),
         Shows::Open(place) => {
             let row = model.open().map(|open| open.report.row(place.section, place.row)).unwrap_or_default();
-            draw_row(&mut line, start, head, &row);
+            draw_row(&mut line, &row);
         }
     }
 }
 
-fn draw_row(line: &mut LineWriter<'_, '_>, start: u16, head: usize, row: &Row) {
+fn draw_row(line: &mut LineWriter<'_, '_>, row: &Row) {
+    let before = line.room();
     draw_label(line, &row.label);
-    line.tab(start, head + LABEL);
+    if line.room() < before {
+        line.own(" ", Meaning::Text);
+    }
     draw_pieces(line, &row.pieces, Meaning::Text, true, None);
 }

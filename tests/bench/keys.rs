@@ -40,10 +40,10 @@ const OURS: [Stroke; 9] = [
     stroke(DOWN, &[b"4", b"g"], b"j", Some(b"k")),
     stroke("a row down, scrolling", &[b"\x06", b"\x06"], b"j", None),
     stroke("the same in a pane that fills the screen", &[b"z"], b"j", None),
-    stroke(PAGE, &[b"z", b"g"], b"\x06", None),
+    stroke(PAGE, &[b"z", b"g"], b"\x06", Some(b"\x02")),
     stroke("to the end", &[], b"G", Some(b"g")),
     stroke("next pane", &[], b"\t", None),
-    stroke("fold one", &[b"1", b"g"], b" ", None),
+    stroke("fold one", &[b"1", b"g", b"j"], b" ", None),
     stroke("unfold all", &[b"-"], b"+", Some(b"-")),
     stroke("fold all", &[b"+"], b"-", Some(b"+")),
 ];

@@ -49,6 +49,8 @@ fn until_complete(running: &mut Terminal, since: Instant, words: &str) -> Durati
 
 fn filter(running: &mut Terminal, measured: &mut Measured) {
     running.effect(b"3");
+    // Large enough for a title with all that is told.
+    running.effect(b"z");
     running.effect(b"/");
     for end in 1..=TYPED.len() {
         let pressed = running.press(&TYPED.as_bytes()[end - 1..end]);
@@ -59,6 +61,7 @@ fn filter(running: &mut Terminal, measured: &mut Measured) {
         if end == 1 { &mut measured.first_letter } else { &mut measured.further_letters }.time(time);
     }
     running.effect(b"\x1b");
+    running.effect(b"z");
 }
 
 fn find(running: &mut Terminal, measured: &mut Measured) {

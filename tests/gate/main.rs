@@ -13,6 +13,7 @@ mod pages;
 mod redirects;
 mod schedules;
 mod secrets;
+mod submitting;
 mod visit;
 
 use behaview::demo::{Demo, Options};

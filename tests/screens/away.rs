@@ -118,7 +118,7 @@ fn a_process_that_is_folded_away_is_unfolded_for_its_indicator() {
     let mut stage = Stage::listed();
     stage.keys("enter - i tab tab tab tab tab enter");
     let screen = stage.screen();
-    assert!(screen.contains("┏━ 1 Processes 37") && screen.contains(" 2/"), "{screen}");
+    assert!(screen.contains("┏━ 1 Processes 21") && screen.contains(" 2/"), "{screen}");
     stage.keys("y");
     assert_eq!(stage.copied(), "statement_setup.tmp");
 }
@@ -130,6 +130,7 @@ fn a_report_is_written_to_a_file_and_never_over_one_without_a_yes() {
     screen!("away_export", stage);
     stage.keys("tab");
     assert!(stage.screen().contains("Write the pane network to a file"), "{}", stage.screen());
+    assert!(stage.screen().contains("57874b32-CAPE-Sandbox-network.jsonl"), "{}", stage.screen());
     let path = place(&stage, "net.csv");
     type_path(&mut stage, path.to_str().unwrap());
     assert!(stage.screen().contains("entries, for your eyes only"), "{}", stage.screen());
@@ -195,9 +196,12 @@ fn what_cannot_be_written_says_why() {
     stage.keys("enter x");
     let path = place(&stage, "no/such/folder.csv");
     type_path(&mut stage, path.to_str().unwrap());
-    assert!(stage.screen().contains("could not be written"), "{}", stage.screen());
+    assert!(stage.screen().contains("there is no folder"), "{}", stage.screen());
+    assert!(!stage.screen().contains(".behaview-"), "{}", stage.screen());
     type_path(&mut stage, "report.exe");
-    assert!(stage.screen().contains("the end of the name says the format"), "{}", stage.screen());
+    assert!(stage.screen().contains(".exe is no format"), "{}", stage.screen());
+    type_path(&mut stage, "report");
+    assert!(stage.screen().contains("the end of the name says the format. It is one of .json"), "{}", stage.screen());
     stage.keys("esc i x");
     let path = place(&stage, "indicators.stix.json");
     type_path(&mut stage, path.to_str().unwrap());

@@ -40,6 +40,14 @@ const WAYS: &[&str] = &[
     "c /",
     "c enter",
     "!",
+    "U",
+    "E",
+    "W",
+    "! /",
+    "! / t a s k enter",
+    "! tab",
+    "! j j enter",
+    "S s t a g e enter",
     ": v 3 - r e s c a n enter",
 ];
 

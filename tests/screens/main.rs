@@ -32,9 +32,11 @@ mod paying;
 mod picture;
 mod readme;
 mod reopening;
+mod returning;
 mod sizes;
 mod stage;
 mod start;
+mod submitting;
 
 /// Compares the screen with the accepted one.
 macro_rules! screen {

@@ -83,7 +83,7 @@ fn csv_is_read_back_to_the_same_leaves() {
         for row in &rows[1..] {
             assert_eq!(row.len(), 9, "{row:?}");
             assert!(row.iter().all(|cell| !cell.starts_with(['=', '+', '-', '@', '\t', '\r'])), "{row:?}");
-            let at = (plain(&row[4]), row[5].parse().unwrap(), plain(&row[6]));
+            let at = (plain(&row[4]), row[5].parse::<usize>().unwrap() - 1, plain(&row[6]));
             found.entry(at).or_default().push(plain(&row[7]));
         }
         assert_eq!(found, leaves_of(name), "{name}");
@@ -109,7 +109,7 @@ fn json_lines_are_read_back_to_the_same_leaves_by_a_strict_reader() {
                 let way = shown(&pointer(way));
                 let way = [member.as_deref().unwrap_or_default(), &way].into_iter().filter(|s| !s.is_empty());
                 let attribute = Untrusted::from(row["attribute"].as_str().unwrap()).visible().to_string();
-                let at = (attribute, row["row"].as_u64().unwrap() as usize, way.collect::<Vec<_>>().join("/"));
+                let at = (attribute, row["row"].as_u64().unwrap() as usize - 1, way.collect::<Vec<_>>().join("/"));
                 found.entry(at).or_default().push(shown(&value.text()));
             });
         }

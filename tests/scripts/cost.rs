@@ -124,7 +124,12 @@ fn a_price_for_people_says_rule_pool_holders_and_basis() {
     let shown = squeezed(&text(&cost("v3-feed")));
     assert!(shown.contains("price nothing\n") && shown.contains("charged nobody\n"), "{shown}");
     let shown = squeezed(&text(&cost("private-behaviour")));
-    assert!(shown.contains("basis assumed\nnote Section 8 is silent on private endpoints"), "{shown}");
+    assert!(
+        shown.contains(
+            "basis assumed\nnote Section 8 of the service's consumption rules is silent on private endpoints"
+        ),
+        "{shown}"
+    );
 }
 
 #[test]

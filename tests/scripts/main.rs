@@ -24,3 +24,4 @@ mod reports;
 mod search;
 mod spending;
 mod store;
+mod submit;

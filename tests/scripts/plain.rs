@@ -25,7 +25,7 @@ fn a_report_is_read_by_number_and_name() {
         "> 1: ● CAPE Sandbox",
         "> 2: ● Zenbox",
         "== 4 Files 22",
-        "> 3: *dropped",
+        "> 3: dropped",
         "== files_dropped",
         "== Keys that apply here",
     ] {

@@ -165,7 +165,9 @@ impl Elsewhere {
 }
 
 fn service() -> Service {
-    Service { name: "lab".to_owned(), has_key: true, is_offline: false, listing: Listing::Reports }
+    let (upload_direct, upload_largest) = (1 << 25, 1 << 29);
+    let listing = Listing::Reports;
+    Service { name: "lab".to_owned(), has_key: true, is_offline: false, listing, upload_direct, upload_largest }
 }
 
 fn file() -> Sha256 {

@@ -6,7 +6,7 @@ use crate::app::compare::Only;
 use crate::app::key::{BACK_TAB, ENTER, LEFT, RIGHT, TAB, key};
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
-use crate::app::place::{FILE, MATRIX, MATRIX_LINE, OTHER_FILE, SPOTS};
+use crate::app::place::{FILE, MATRIX, MATRIX_LINE, OTHER_FILE, SPOTS, SPOTS_LINE};
 
 pub(super) static COMMANDS: &[Command] = &[
     Command {
@@ -173,5 +173,38 @@ pub(super) static COMMANDS: &[Command] = &[
         applies: |m| matches!(&m.overlay, Some(Overlay::Spots(spots)) if spots.chosen().is_some()),
         needs: "a row that is there",
         act: Act::Local(Model::go_to_spot),
+    },
+    Command {
+        name: "find-row",
+        keys: &[key('/')],
+        label: "find",
+        help: "Show only the rows of the list that hold every word that is typed, in what they say or in why they are marked",
+        rank: 2,
+        place: SPOTS,
+        applies: always,
+        needs: "",
+        act: Act::Local(Model::seek_places),
+    },
+    Command {
+        name: "found-row",
+        keys: &[ENTER],
+        label: "done",
+        help: "End typing; what was found stays until the line is emptied",
+        rank: 1,
+        place: SPOTS_LINE,
+        applies: always,
+        needs: "",
+        act: Act::Local(Model::keep_sought_places),
+    },
+    Command {
+        name: "notable-held",
+        keys: &[TAB],
+        label: "all sandboxes",
+        help: "List what deserves a look in every held report of the file, or in the open one again; costs nothing",
+        rank: 3,
+        place: SPOTS,
+        applies: Model::can_reach_further,
+        needs: "a list of what deserves a look, and several reports of the file that are held",
+        act: Act::Local(Model::reach_further),
     },
 ];

@@ -5,7 +5,6 @@ use crate::app::message::Effect;
 use crate::app::model::{Focus, Model, Screen};
 use crate::app::overlay::Overlay;
 use crate::app::palette::{Confirm, Confirmed};
-use crate::app::panes;
 use crate::report::Pane;
 use crate::request::Request;
 
@@ -144,8 +143,7 @@ pub(super) fn is_chosen_held(model: &Model) -> bool {
 
 pub(super) fn enter_report(model: &mut Model) -> Vec<Effect> {
     if model.open().is_some() {
-        let first = panes::group(model.group).next();
-        first.into_iter().for_each(|pane| model.focus_pane(pane));
+        model.enter_group();
     }
     Vec::new()
 }

@@ -42,7 +42,7 @@ pub(super) static COMMANDS: &[Command] = &[
     Command {
         name: "show-off",
         keys: &[TAB],
-        label: "also what is off",
+        label: "show or hide what is off",
         help: "Show also what does not apply right now, with the reason; or hide it again",
         rank: 2,
         place: FINDER,

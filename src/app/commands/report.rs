@@ -8,7 +8,7 @@ use super::{Act, Command};
 use crate::app::key::{BACK_TAB, ENTER, LEFT, RIGHT, TAB, key};
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
-use crate::app::place::{ANSWER, FILE, PANE, Place, Places, TREE};
+use crate::app::place::{ANSWER, FILE, PANE, Place, Places, TREE, VIEWED};
 use crate::app::sheet::Sheet;
 
 /// Columns that one press gives the list, or takes from it.
@@ -28,8 +28,8 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show the row whole, with every field",
         rank: 4,
         place: PANE,
-        applies: has_report,
-        needs: "a report",
+        applies: |m| m.place_here().is_some(),
+        needs: "a row",
         act: Act::Local(Model::open_detail),
     },
     Command {
@@ -240,8 +240,8 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show only the process and those below it, or the whole tree again",
         rank: 8,
         place: PANE,
-        applies: |m| m.open().is_some() && m.focused() == Some(crate::report::Pane::Processes),
-        needs: "the process tree",
+        applies: Model::is_on_process,
+        needs: "a process of the tree",
         act: Act::Local(Model::isolate),
     },
     Command {
@@ -250,10 +250,21 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "parent",
         help: "Go to the process that started this one",
         rank: 8,
-        place: PANE,
+        place: VIEWED,
         applies: |m| m.parent_process().is_some(),
         needs: "a process that another one started",
         act: Act::Local(Model::go_to_parent),
+    },
+    Command {
+        name: "process",
+        keys: &[key('^')],
+        label: "its process",
+        help: "Go to the process that the row names, such as the one that dropped the file",
+        rank: 7,
+        place: VIEWED,
+        applies: Model::names_process,
+        needs: "a row that names a process",
+        act: Act::Local(Model::go_to_process),
     },
     Command {
         name: "find-named",

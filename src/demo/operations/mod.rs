@@ -2,6 +2,7 @@
 
 mod files;
 mod private;
+mod scans;
 mod stranger;
 mod users;
 mod v2;
@@ -39,7 +40,15 @@ pub(super) fn answer(operation: Operation, context: &mut Context) -> Result<Answ
         (Endpoint::Identifiers, Subject::Page { sha256, paging }) => private::identifiers(&sha256, &paging, context),
         (Endpoint::Summary, Subject::Id(id)) => private::summary(&id, context),
         (Endpoint::PrivateFile, Subject::Id(id)) => private::file(&id, context),
-        (Endpoint::PrivateAnalysis, Subject::Id(id)) => private::analysis(&id, context),
+        (Endpoint::PrivateAnalysis, Subject::Id(id)) => {
+            scans::analysis(&id, context).map_or_else(|| private::analysis(&id, context), Ok)
+        }
+        (Endpoint::PrivateAnalyses, Subject::Id(id)) => scans::analyses(&id, context),
+        (Endpoint::UploadUrl, Subject::Nothing) => Ok(scans::upload_url(context)),
+        (Endpoint::Scan, Subject::Scan(scan)) => scans::scan(scan, context),
+        (Endpoint::PrivateDelete, Subject::Delete { sha256, only_from_storage }) => {
+            scans::delete(&sha256, only_from_storage, context)
+        }
         (Endpoint::User, Subject::Id(id)) => users::user(&id, context),
         (Endpoint::Quotas, Subject::Id(id)) => users::quotas(&id, context),
         (Endpoint::Usage, Subject::Days { user, first, last }) => users::usage(&user, first, last, context),

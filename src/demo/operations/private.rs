@@ -159,6 +159,12 @@ fn merge(summary: &mut Map<String, Value>, attributes: Map<String, Value>) {
 pub(super) fn analysis(id: &str, context: &Context) -> Result<Answer, Refusal> {
     let file = context.service.archive.files.iter().find(|file| analysis_id(file) == id);
     let file = file.ok_or_else(|| Refusal::not_found("Analysis", id))?;
+    let link = context.link(&format!("private/analyses/{id}"));
+    Ok(answers::object("private_analysis", id, &link, &analysis_attributes(file)))
+}
+
+/// How far the analysis of an embedded file is; it stays there.
+pub(super) fn analysis_attributes(file: &PrivateFile) -> Value {
     let status = if file.reports.is_empty() { "in-progress" } else { "completed" };
     let mut sandboxes: Map<String, Value> =
         file.reports.iter().map(|report| (report.id.clone(), json!({ "status": "completed" }))).collect();
@@ -166,12 +172,11 @@ pub(super) fn analysis(id: &str, context: &Context) -> Result<Answer, Refusal> {
         let waiting = json!({ "status": "in-progress", "in_progress_percent": 35, "message": "Waiting for a machine" });
         sandboxes.insert("Zenbox".to_owned(), waiting);
     }
-    let attributes = json!({ "date": 1_794_474_845, "status": status, "sandbox_status": sandboxes });
-    Ok(answers::object("private_analysis", id, &context.link(&format!("private/analyses/{id}")), &attributes))
+    json!({ "date": 1_794_474_845, "status": status, "sandbox_status": sandboxes })
 }
 
 /// The identifier of a private file's analysis.
-fn analysis_id(file: &PrivateFile) -> String {
+pub(super) fn analysis_id(file: &PrivateFile) -> String {
     format!("{}-private", file.sha256.get(..32).unwrap_or_default())
 }
 
@@ -245,10 +250,26 @@ fn byte_range(header: &str, total: usize) -> Option<Range<usize>> {
     }
 }
 
-fn find_file<'a>(sha256: &str, context: &Context<'a>) -> Result<&'a PrivateFile, Refusal> {
-    context.service.archive.file(sha256).ok_or_else(|| Refusal::not_found("File", sha256))
+/// A file that is embedded or was submitted, deleted or not.
+pub(super) fn known_file<'a>(sha256: &str, context: &'a Context) -> Result<&'a PrivateFile, Refusal> {
+    let found = context.books.scans.file(sha256).or_else(|| context.service.archive.file(sha256));
+    found.ok_or_else(|| Refusal::not_found("File", sha256))
 }
 
-fn find_report<'a>(id: &str, context: &Context<'a>) -> Result<(&'a PrivateFile, &'a Report), Refusal> {
-    context.service.archive.report(id).ok_or_else(|| Refusal::not_found("File behaviour", id))
+/// Refuses what was deleted; a file's reports can outlive it.
+pub(super) fn check_there(sha256: &str, with_reports: bool, context: &Context) -> Result<(), Refusal> {
+    let is_deleted = context.books.scans.is_deleted(sha256, with_reports);
+    if is_deleted { Err(Refusal::not_found("File", sha256)) } else { Ok(()) }
+}
+
+fn find_file<'a>(sha256: &str, context: &'a Context) -> Result<&'a PrivateFile, Refusal> {
+    check_there(sha256, true, context)?;
+    known_file(sha256, context)
+}
+
+fn find_report<'a>(id: &str, context: &'a Context) -> Result<(&'a PrivateFile, &'a Report), Refusal> {
+    let found = context.books.scans.report(id).or_else(|| context.service.archive.report(id));
+    let (file, report) = found.ok_or_else(|| Refusal::not_found("File behaviour", id))?;
+    check_there(&file.sha256, true, context)?;
+    Ok((file, report))
 }

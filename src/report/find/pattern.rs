@@ -123,6 +123,15 @@ impl Pattern {
         }
     }
 
+    /// Whether it may stand anywhere in JSON: where not, nothing in it is a hit.
+    #[must_use]
+    pub fn may_stand_in(&self, json: &[u8]) -> bool {
+        match &self.kind {
+            Kind::Words(words) => words.anchor.find(json, 0).is_some(),
+            Kind::Expression(_, anchor) => anchor.as_ref().is_none_or(|anchor| anchor.find(json, 0).is_some()),
+        }
+    }
+
     /// Whether it stands in a text that is written as JSON, given without the quotes.
     pub(super) fn is_match_in_json(&self, text: &[u8], scratch: &mut Scratch) -> bool {
         if memchr::memchr(b'\\', text).is_none() {

@@ -79,6 +79,33 @@ fn ordinary_rows_are_not() {
 }
 
 #[test]
+fn a_file_is_judged_by_the_end_of_its_own_path() {
+    let best = |path: &str, more: &str| {
+        let path = path.replace('\\', "\\\\");
+        marks(&format!(r#"{{"files_dropped":[{{"path":"{path}"{more}}}]}}"#)).into_iter().next().unwrap_or_default()
+    };
+    let by = r#","process_id":"1","process_name":"wscript.exe""#;
+    for (path, more, id) in [
+        (r"%USERPROFILE%\AppData\Local\Temp\svchost64.exe", by, "nearly-system"),
+        (r"%USERPROFILE%\AppData\Local\Temp\setup.exe", "", "temp-program"),
+        (r"%TEMP%\a.dll", by, "temp-program"),
+        (r"C:\Windows\System32\services64.exe", "", "system-program"),
+        (r"C:\Windows\System32\Microsoft\Libs\WR64.sys", "", "driver"),
+        (r"D:\tools\new.exe", "", "dropped-program"),
+        (r"C:\Users\a\AppData\Roaming\x.dat", r#","type":"PE_DLL""#, "disguised-program"),
+        (r"C:\Users\a\AppData\Local\Microsoft\CLR_v4.0\UsageLogs\services64.exe.log", "", "noise-left-behind"),
+        (r"%USERPROFILE%\AppData\Local\Temp\__PSScriptPolicyTest_szru5clb.hz1.ps1", "", "noise-left-behind"),
+        (r"%USERPROFILE%\AppData\Local\Temp\__PSScriptPolicyTest_uziie1be.o3w.psm1", by, "noise-left-behind"),
+        (r"C:\Users\a\AppData\Roaming\Lumen\settings.bin", by, ""),
+        (r"C:\Windows\System32\Microsoft\Libs\sihost64.log", "", ""),
+        (r"C:\Users\a\stage.js", by, "dropped-script"),
+        (r"C:\Users\a\package.json", by, ""),
+    ] {
+        assert_eq!(best(path, more), id, "{path}");
+    }
+}
+
+#[test]
 fn a_parent_tells_in_the_tree() {
     let (rules, _) = Rules::read(None);
     let found = report(

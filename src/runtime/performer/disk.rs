@@ -1,11 +1,11 @@
 //! Reads and writes files of the analyst's, and hands text to the clipboard.
 
-use super::{Performer, Work};
+use super::{Performer, Work, words};
 use crate::app::Message;
 use crate::app::away::Copied;
 use crate::app::saving::{NotSaved, Save};
 use crate::report::hashes::Hashes;
-use crate::runtime::{clipboard, saver};
+use crate::runtime::{clipboard, saver, submission};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,15 @@ impl Performer {
             work.send(Message::Saved(result));
         };
         self.blocking(write, |why| Message::Saved(Err(NotSaved::Failed(why))));
+    }
+
+    /// Looks at a file that is to be submitted.
+    pub(super) fn look_at_file(&self, path: PathBuf) {
+        let is_stopped = self.is_stopped();
+        self.reading(move |work| {
+            let result = submission::look_at(&path, &is_stopped).map_err(|error| words(&error));
+            work.send(Message::LookedAtFile { path, result });
+        });
     }
 
     /// Counts the hashes that a file lists.

@@ -108,6 +108,7 @@ impl Performer {
             Effect::Index { opening, body } => self.index(opening, body),
             Effect::StopIndexing => self.stop_indexing(),
             Effect::Judge { opening, body, rules, own } => self.judge(opening, body, rules, own),
+            Effect::JudgeHeld { number, reports, rules } => self.judge_held(number, reports, rules),
             Effect::FindIndicators { opening, body } => self.find_indicators(opening, body),
             Effect::Compare { number, bodies } => self.compare(number, bodies),
             Effect::Sift { number, matrix, sought } => self.sift(number, matrix, sought),
@@ -116,6 +117,7 @@ impl Performer {
             Effect::Search { ticket, report, pattern } => self.search(ticket, report, pattern),
             Effect::SearchHeld { ticket, pattern } => self.search_held(ticket, pattern),
             Effect::Save(save) => self.save(save),
+            Effect::LookAtFile(path) => self.look_at_file(path),
             Effect::CountHashes(path) => self.count_hashes(path),
             Effect::Copy(copied) => self.copy(copied),
             // The session's own.

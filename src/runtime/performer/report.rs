@@ -2,11 +2,13 @@
 
 use super::{PACE, Performer, Work, words};
 use crate::app::Message;
+use crate::app::marks::Judged;
 use crate::app::message::Opening;
 use crate::report::compare::Matrix;
 use crate::report::index::Batch;
 use crate::report::rules::Rules;
 use crate::report::{Body, Index, Indexer, Indicators, Report};
+use crate::runtime::notable;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -36,6 +38,13 @@ impl Performer {
         self.opened.fetch_max(opening.0, Ordering::SeqCst);
         let is_wanted = self.is_wanted(opening);
         self.reading(move |work| judge(&work, opening, &body, rules, own.as_deref(), is_wanted));
+    }
+
+    /// Applies the rules to several reports.
+    pub(super) fn judge_held(&self, number: u64, reports: Vec<Judged>, rules: Arc<Rules>) {
+        self.reading(move |work| {
+            work.send(Message::JudgedHeld { number, found: notable::of(&reports, &rules) });
+        });
     }
 
     /// Finds the indicators of a report.

@@ -5,9 +5,11 @@ use crate::app::Message;
 use crate::app::message::{Failure, HeldPage, Here};
 use crate::gate::{Answer, Cost, Gate, GateError, Received, Rows};
 use crate::quota::{Balances, Entitlements, Usage};
+use crate::report::Analysis;
+use crate::report::analysis::{submitted, upload_address};
 use crate::report::page::Page;
 use crate::report::rows::{Line, lines};
-use crate::request::{Quote, Request};
+use crate::request::{Quote, Request, UploadAddress};
 use jiff::Timestamp;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -61,6 +63,10 @@ async fn ask(work: &Work, gate: &Gate, quote: &Quote, anew: bool) {
         }
     };
     let result = if anew { gate.ask(quote, &progress).await } else { gate.get(quote, &progress).await };
+    if let (Request::PrivateScan { submission, .. }, Ok(_)) = (&request, &result) {
+        // The file is listed among the earlier ones by its name; without it by its hash alone.
+        let _ = gate.store().note_file(gate.profile(), &submission.file, Some(&submission.name()), gate.now());
+    }
     // Before the answer, so that the screen never shows one without the other.
     if let Ok(spent) = gate.spent() {
         work.send(Message::Spent(spent));
@@ -85,6 +91,22 @@ fn message(request: Request, result: Result<Answer, GateError>) -> Message {
             let result = result.map(|answer| (answer.received, answer.body.len())).map_err(|error| failure(&error));
             Message::Fetched { request, result }
         }
+        Request::PrivateScan { .. } => {
+            let result = result.map_err(|error| failure(&error)).and_then(|answer| told_by(&answer, submitted));
+            Message::Submitted { request, result }
+        }
+        Request::UploadAddress => {
+            let address = result.map_err(|error| failure(&error)).and_then(|answer| told_by(&answer, upload_address));
+            Message::Addressed(address.map(UploadAddress::new))
+        }
+        Request::PrivateAnalysis { .. } | Request::PrivateAnalyses { .. } => {
+            let result = result.map_err(|error| failure(&error));
+            let result = result.and_then(|answer| told_by(&answer, |bytes| Some(Analysis::of(bytes))));
+            Message::Looked { request, result }
+        }
+        Request::PrivateDelete { .. } => {
+            Message::Deleted { request, result: result.map(drop).map_err(|error| failure(&error)) }
+        }
         Request::Behaviour { .. } => {
             Message::Answered { request, result: result.map(here).map_err(|error| failure(&error)) }
         }
@@ -108,6 +130,15 @@ fn entitled(answer: &Answer) -> Result<Entitlements, Failure> {
     let user = answer.body.whole().ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     user.map(|user| Entitlements::from_user(&user)).ok_or_else(|| Failure {
         what: "The answer is no user object.".to_owned(),
+        cost: "Its price was paid.".to_owned(),
+        advice: String::new(),
+    })
+}
+
+/// Something that a short answer tells.
+fn told_by<T>(answer: &Answer, read: impl FnOnce(&[u8]) -> Option<T>) -> Result<T, Failure> {
+    answer.body.whole().ok().and_then(|bytes| read(&bytes)).ok_or_else(|| Failure {
+        what: "The answer is of no use.".to_owned(),
         cost: "Its price was paid.".to_owned(),
         advice: String::new(),
     })

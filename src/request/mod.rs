@@ -4,17 +4,22 @@
 //! Because one value has all four, the price on screen cannot disagree with what is sent, and the same question asked twice
 //! is one question.
 
+mod address;
+mod artefact;
 mod held;
+mod submission;
+
+pub use address::{Address, Asker, Method, Upload, UploadAddress, UploadLimit, Version};
+pub use artefact::Artefact;
+pub use submission::{LONGEST_RETENTION, Password, ScanOption, ScanOptions, Submission};
 
 use crate::quota::{Entitlements, Kind, Numbers, Operation, Price, price};
 use crate::report::identifier::{FileHash, Identifier, Sha256};
 use crate::text::Untrusted;
+use address::encode;
 use jiff::civil::Date;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use std::path::{Path, PathBuf};
-
-/// Characters of a path segment or parameter that stand for themselves (RFC 3986, unreserved).
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+use std::sync::Arc;
 
 /// A question to the service.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -77,6 +82,32 @@ pub enum Request {
         /// The file.
         file: FileHash,
     },
+    /// A private scan: the file is uploaded, and sandboxes run it.
+    PrivateScan {
+        /// The file, and what the sandboxes are told.
+        submission: Arc<Submission>,
+        /// Where it is uploaded to; none for a file that goes along with the call itself.
+        to: Option<UploadAddress>,
+    },
+    /// Where a file is uploaded to that is too large for one call.
+    UploadAddress,
+    /// How far a private scan is.
+    PrivateAnalysis {
+        /// What the service calls it.
+        identifier: Identifier,
+    },
+    /// The scans of a private file, the latest first.
+    PrivateAnalyses {
+        /// The file.
+        file: Sha256,
+    },
+    /// The end of a private file at the service.
+    PrivateDelete {
+        /// The file.
+        file: Sha256,
+        /// Whether its reports and scans stay.
+        only_from_storage: bool,
+    },
     /// What the user has bought. The answer holds the key itself: it is never held, shown or printed.
     User,
     /// Calls per day and endpoint; takes no quota (specification §8.3).
@@ -86,72 +117,6 @@ pub enum Request {
         /// The last day, at most 29 after the first.
         last: Date,
     },
-}
-
-/// What a sandbox kept beside its report (specification §2.1, and what the service adds to it).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Artefact {
-    /// The report as a web page.
-    Html,
-    /// The network capture.
-    Pcap,
-    /// The event log of Windows.
-    Evtx,
-    /// The memory dump.
-    Memdump,
-}
-
-impl Artefact {
-    /// Every kind.
-    pub const ALL: [Self; 4] = [Self::Html, Self::Pcap, Self::Evtx, Self::Memdump];
-
-    /// Its name in addresses and on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Html => "html",
-            Self::Pcap => "pcap",
-            Self::Evtx => "evtx",
-            Self::Memdump => "memdump",
-        }
-    }
-
-    /// The kind of this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|artefact| artefact.name() == name)
-    }
-
-    /// What it is, in words.
-    #[must_use]
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Html => "HTML report",
-            Self::Pcap => "network capture",
-            Self::Evtx => "event log",
-            Self::Memdump => "memory dump",
-        }
-    }
-
-    /// How its files' names end.
-    #[must_use]
-    pub fn extension(self) -> &'static str {
-        match self {
-            Self::Memdump => "memdump.bin",
-            other => other.name(),
-        }
-    }
-
-    /// The attribute of a report that says that it exists.
-    #[must_use]
-    pub fn attribute(self) -> &'static str {
-        match self {
-            Self::Html => "has_html_report",
-            Self::Pcap => "has_pcap",
-            Self::Evtx => "has_evtx",
-            Self::Memdump => "has_memdump",
-        }
-    }
 }
 
 /// What a list brings along.
@@ -188,61 +153,6 @@ impl Quote {
     }
 }
 
-/// Where a request goes, below the root of a service, and what it takes along.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Address {
-    /// Which prefix it is below, and where the key goes.
-    pub version: Version,
-    /// Whether something is posted.
-    pub method: Method,
-    /// Path below the prefix, percent-encoded.
-    pub path: String,
-    /// Parameters as they are: in the address for GET, in the body for POST.
-    pub parameters: Vec<(&'static str, String)>,
-    /// A file to upload.
-    pub upload: Option<PathBuf>,
-}
-
-/// A version of the API (specification §9).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Version {
-    /// The key is a parameter.
-    V2,
-    /// The key is a header.
-    V3,
-}
-
-/// A method of HTTP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each is the method of its name")]
-pub enum Method {
-    Get,
-    Post,
-}
-
-impl Address {
-    fn new(version: Version, method: Method, path: String) -> Self {
-        Self { version, method, path, parameters: Vec::new(), upload: None }
-    }
-
-    fn get(path: String) -> Self {
-        Self::new(Version::V3, Method::Get, path)
-    }
-
-    fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.parameters.push((name, value.into()));
-        self
-    }
-}
-
-/// Who is asking: the user's name, or the key in its place.
-///
-/// The service takes either in the addresses of quota details; an address with the key is a secret.
-pub trait Asker {
-    /// What stands for `{id}` in `/users/{id}/…`.
-    fn user(&self) -> &str;
-}
-
 impl Request {
     /// What the request does, for the consumption rules.
     #[must_use]
@@ -263,6 +173,11 @@ impl Request {
             Self::File { .. } => (Kind::V3File, Numbers::default()),
             Self::FileAnalyses { .. } => (Kind::V3FileAnalyses, Numbers::default()),
             Self::Rescan { .. } => (Kind::V3Rescan, Numbers::default()),
+            Self::PrivateScan { .. } => (Kind::PrivateScan, Numbers::default()),
+            Self::UploadAddress => (Kind::PrivateUploadUrl, Numbers::default()),
+            Self::PrivateAnalysis { .. } => (Kind::PrivateAnalysis, Numbers::default()),
+            Self::PrivateAnalyses { .. } => (Kind::PrivateRelated, Numbers::default()),
+            Self::PrivateDelete { .. } => (Kind::PrivateDelete, Numbers::default()),
         };
         Operation::with(kind, numbers)
     }
@@ -308,7 +223,20 @@ impl Request {
             }
             Self::V2Scan { path } => {
                 let address = Address::new(Version::V2, Method::Post, "/file/scan".to_owned());
-                Address { upload: Some(path.clone()), ..address }
+                let upload = Upload { path: path.clone(), file: None, limit: UploadLimit::Direct };
+                Address { upload: Some(upload), ..address }
+            }
+            Self::PrivateScan { submission, to } => scan_address(submission, to.clone(), asker),
+            Self::UploadAddress => Address::get("/private/files/upload_url".to_owned()),
+            Self::PrivateAnalysis { identifier } => {
+                Address::get(format!("/private/analyses/{}", encode(identifier.as_bytes())))
+            }
+            Self::PrivateAnalyses { file } => {
+                Address::get(format!("/private/files/{file}/analyses")).with("limit", "1")
+            }
+            Self::PrivateDelete { file, only_from_storage } => {
+                let address = Address::new(Version::V3, Method::Delete, format!("/private/files/{file}"));
+                if *only_from_storage { address.with("only_from_storage", "true") } else { address }
             }
             Self::Analysis { identifier } => Address::get(format!("/analyses/{}", encode(identifier.as_bytes()))),
             Self::File { file } => Address::get(format!("/files/{}", file.as_str())),
@@ -342,6 +270,8 @@ impl Request {
             Self::File { file } => key("file", file.as_str().as_bytes()),
             Self::FileAnalyses { file } => key("file-analyses", file.as_str().as_bytes()),
             Self::User | Self::Quotas | Self::Usage { .. } | Self::V2Scan { .. } | Self::Rescan { .. } => None,
+            Self::PrivateScan { .. } | Self::UploadAddress | Self::PrivateDelete { .. } => None,
+            Self::PrivateAnalysis { .. } | Self::PrivateAnalyses { .. } => None,
         }
     }
 
@@ -365,6 +295,39 @@ impl Request {
             Self::File { file } => format!("file {}", file.as_str()),
             Self::FileAnalyses { file } => format!("analyses of {}", file.as_str()),
             Self::Rescan { file } => format!("public re-scan of {}", file.as_str()),
+            Self::PrivateScan { submission, .. } => {
+                format!("private scan of {} ({})", submission.name(), submission.file.short())
+            }
+            Self::UploadAddress => "an address to upload to".to_owned(),
+            Self::PrivateAnalysis { identifier } => format!("private scan {}", identifier.text().visible_cut(60)),
+            Self::PrivateAnalyses { file } => format!("private scans of {}", file.short()),
+            Self::PrivateDelete { file, only_from_storage: false } => {
+                format!("deletion of {} and its reports at the service", file.short())
+            }
+            Self::PrivateDelete { file, .. } => format!("deletion of the file {} at the service", file.short()),
+        }
+    }
+
+    /// What cannot be taken back once it is sent, if anything: it wants a yes, whatever it costs.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        self.publishes().or_else(|| self.destroys())
+    }
+
+    /// What the request makes an end of, if it does.
+    fn destroys(&self) -> Option<String> {
+        match self {
+            Self::PrivateDelete { file, only_from_storage: false } => Some(format!(
+                "The service deletes the file {} with all its reports and scans, for everybody in the group and for ever. \
+                 What is held on this machine stays.",
+                file.short()
+            )),
+            Self::PrivateDelete { file, .. } => Some(format!(
+                "The service deletes the file {} for ever: nobody can scan it again or fetch it. Its reports stay until \
+                 they expire.",
+                file.short()
+            )),
+            _ => None,
         }
     }
 
@@ -380,9 +343,22 @@ impl Request {
                 "The public file is analysed again: its public reports change, and everybody who looks sees that somebody asked."
                     .to_owned(),
             ),
+            Self::PrivateScan { submission, .. } if submission.options.internet == Some(true) => Some(format!(
+                "{} runs with access to the internet: whoever it talks to can see that somebody runs it.",
+                submission.name()
+            )),
             _ => None,
         }
     }
+}
+
+/// Where a file is uploaded to, with what the sandboxes are told in the fields that the installation has for it.
+fn scan_address(submission: &Submission, to: Option<UploadAddress>, asker: &impl Asker) -> Address {
+    let address = Address::new(Version::V3, Method::Post, "/private/files".to_owned());
+    let limit = if to.is_some() { UploadLimit::Large } else { UploadLimit::Direct };
+    let upload = Upload { path: submission.path.clone(), file: Some(submission.file.clone()), limit };
+    let address = Address { upload: Some(upload), to, ..address };
+    submission.options.values().fold(address, |address, (option, value)| address.with(asker.field(option), value))
 }
 
 /// Several hashes as one parameter.
@@ -422,67 +398,5 @@ fn compact(day: Date) -> String {
     format!("{:04}{:02}{:02}", day.year(), day.month(), day.day())
 }
 
-fn encode(bytes: &[u8]) -> String {
-    percent_encode(bytes, ENCODED).to_string()
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use jiff::civil::date;
-
-    struct Spellman;
-
-    impl Asker for Spellman {
-        fn user(&self) -> &str {
-            "spell/man"
-        }
-    }
-
-    fn file() -> Sha256 {
-        Sha256::parse(&"ab".repeat(32)).unwrap()
-    }
-
-    fn named(text: &str) -> Identifier {
-        Identifier::new(Untrusted::from(text)).unwrap()
-    }
-
-    #[test]
-    fn every_part_of_an_address_is_encoded() {
-        let request = Request::Behaviour { identifier: named("ff_C2 AE/../é?x#-1") };
-        assert_eq!(request.address(&Spellman).path, "/private/file_behaviours/ff_C2%20AE%2F..%2F%C3%A9%3Fx%23-1");
-        assert_eq!(Request::Quotas.address(&Spellman).path, "/users/spell%2Fman/overall_quotas");
-        let (first, last) = (date(2026, 1, 5), date(2026, 2, 3));
-        let usage = Request::Usage { first, last }.address(&Spellman);
-        assert_eq!(usage.path, "/users/spell%2Fman/api_usage");
-        let days = [("start_date", "20260105".to_owned()), ("end_date", "20260203".to_owned())];
-        assert_eq!(usage.parameters, days);
-        let cursor = Some(Untrusted::from("a&b=="));
-        let page = Request::Behaviours { file: file(), listing: Listing::Reports, cursor };
-        assert_eq!(page.address(&Spellman).parameters, [("cursor", "a&b==".to_owned())]);
-    }
-
-    #[test]
-    fn a_list_of_hashes_costs_one_for_each() {
-        let hash = |c: &str| FileHash::parse(&c.repeat(32)).unwrap();
-        let request = Request::V2Reports { files: vec![hash("a"), hash("b"), hash("c")] };
-        let quote = request.quote(&Entitlements::default());
-        assert_eq!((quote.price().short().as_str(), quote.price().rule.number), ("3 requests", "8.2.1"));
-    }
-
-    #[test]
-    fn different_questions_are_held_apart() {
-        let page = |listing, cursor: Option<&str>| {
-            Request::Behaviours { file: file(), listing, cursor: cursor.map(Untrusted::from) }.holding_key()
-        };
-        let keys = [
-            page(Listing::Reports, None),
-            page(Listing::Reports, Some("x")),
-            page(Listing::Identifiers, None),
-            Request::Behaviour { identifier: named("x") }.holding_key(),
-        ];
-        for (n, key) in keys.iter().enumerate() {
-            assert!(!keys[..n].contains(key));
-        }
-    }
-}
+mod tests;

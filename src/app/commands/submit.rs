@@ -1,0 +1,245 @@
+//! What is done with several files, with a scan that runs, and with a file that is submitted or deleted.
+
+use super::context::{confirms, has_service, never, nothing};
+use super::{Act, Command};
+use crate::app::key::{BACK_TAB, DOWN, ENTER, TAB, UP, key};
+use crate::app::model::Model;
+use crate::app::overlay::Overlay;
+use crate::app::palette::{Confirm, Confirmed};
+use crate::app::place::{CONFIRM, FILE, LIST, OPEN, SUBMIT};
+use crate::app::submit::SubmitForm;
+use crate::request::Request;
+
+pub(super) static COMMANDS: &[Command] = &[
+    Command {
+        name: "next-file",
+        keys: &[key('J')],
+        label: "next file",
+        help: "Show the next of the files that are open, as it was left",
+        rank: 8,
+        place: FILE,
+        applies: |m| m.files.beside() > 0,
+        needs: "several files that are open",
+        act: Act::Local(|m| m.step_file(1)),
+    },
+    Command {
+        name: "file-before",
+        keys: &[key('K')],
+        label: "file before",
+        help: "Show the file before this one, among those that are open",
+        rank: 0,
+        place: FILE,
+        applies: |m| m.files.beside() > 0,
+        needs: "several files that are open",
+        act: Act::Local(|m| m.step_file(-1)),
+    },
+    Command {
+        name: "close-file",
+        keys: &[key('Q')],
+        label: "close file",
+        help: "Close this file, and show another that is open; what is held stays held",
+        rank: 0,
+        place: FILE,
+        applies: |m| m.file().is_some(),
+        needs: "a file of the service's",
+        act: Act::Local(Model::close_file),
+    },
+    Command {
+        name: "follow",
+        keys: &[key('W')],
+        label: "follow",
+        help: "Follow the file's scan until its reports are there: a look now and then, each at a price, up to a limit",
+        rank: 5,
+        place: LIST,
+        applies: |m| can_follow(m) && !has_sandboxes(m),
+        needs: "a file of which no sandbox is listed, and which is not followed",
+        act: Act::Each(Model::follow_price, Model::follow),
+    },
+    Command {
+        name: "follow-on",
+        keys: &[key('W')],
+        label: "follow",
+        help: "Follow the file's scan though some of its reports are listed: a look now and then, each at a price, up to a limit",
+        rank: 0,
+        place: LIST,
+        applies: |m| can_follow(m) && has_sandboxes(m),
+        needs: "a file with sandboxes that is not followed",
+        act: Act::Each(Model::follow_price, Model::follow),
+    },
+    Command {
+        name: "following",
+        keys: &[key('W')],
+        label: "how far",
+        help: "Show how far the scan is that is followed: each sandbox, the next look, what it may still cost",
+        rank: 3,
+        place: FILE,
+        applies: |m| m.following().is_some(),
+        needs: "a scan that is followed",
+        act: Act::Local(Model::show_following),
+    },
+    Command {
+        name: "stop-following",
+        keys: &[key('s')],
+        label: "stop",
+        help: "Stop following the file's scan: nothing further is sent",
+        rank: 1,
+        place: FILE,
+        applies: |m| m.batch.is_none() && m.following().is_some(),
+        needs: "a scan that is followed",
+        act: Act::Local(Model::stop_following),
+    },
+    Command {
+        name: "submit-file",
+        keys: &[key('U')],
+        label: "submit a file",
+        help: "Submit a file of this machine for a private scan: say which, and what the sandboxes are told; nothing is sent before its price is shown",
+        rank: 9,
+        place: OPEN,
+        applies: has_service,
+        needs: "a service",
+        act: Act::Local(|m| {
+            m.put_over(Overlay::Submit(Box::<SubmitForm>::default()));
+            nothing(m)
+        }),
+    },
+    Command {
+        name: "next-field",
+        keys: &[TAB, DOWN],
+        label: "next field",
+        help: "Go to the next field of the form",
+        rank: 2,
+        place: SUBMIT,
+        applies: |m| !is_sending(m),
+        needs: "a form that is not under way",
+        act: Act::Local(|m| step(m, 1)),
+    },
+    Command {
+        name: "field-before",
+        keys: &[BACK_TAB, UP],
+        label: "field before",
+        help: "Go to the field before",
+        rank: 0,
+        place: SUBMIT,
+        applies: |m| !is_sending(m),
+        needs: "a form that is not under way",
+        act: Act::Local(|m| step(m, -1)),
+    },
+    Command {
+        name: "look-at-file",
+        keys: &[ENTER],
+        label: "look at the file",
+        help: "Look at the file that is typed, and say what it would cost; nothing is sent",
+        rank: 1,
+        place: SUBMIT,
+        applies: |m| m.direct_scan().is_none() && m.large_scan().is_none(),
+        needs: "a file that has not been looked at",
+        act: Act::Local(Model::look_at_file),
+    },
+    Command {
+        name: "submit",
+        keys: &[ENTER],
+        label: "submit it",
+        help: "Upload the file for a private scan",
+        rank: 1,
+        place: SUBMIT,
+        applies: |m| m.direct_scan().is_some(),
+        needs: "a file that has been looked at",
+        act: Act::Ask { request: Model::direct_scan, is_held: never, with_held: nothing, anew: true },
+    },
+    Command {
+        name: "submit-large",
+        keys: &[ENTER],
+        label: "submit it",
+        help: "Ask for an address that takes a large file, and upload it there for a private scan",
+        rank: 1,
+        place: SUBMIT,
+        applies: |m| m.large_scan().is_some() && !is_sending(m),
+        needs: "a large file that has been looked at",
+        act: Act::Each(Model::large_price, Model::begin_large),
+    },
+    Command {
+        name: "confirm-large",
+        keys: &[key('y')],
+        label: "yes, submit it",
+        help: "Submit the large file that waits for a yes",
+        rank: 1,
+        place: CONFIRM,
+        applies: |m| confirms(m, |what| matches!(what, Confirmed::Large)),
+        needs: "a large file that waits for a yes",
+        act: Act::Each(waiting_price, Model::begin_large),
+    },
+    Command {
+        name: "delete-at-service",
+        keys: &[key('E')],
+        label: "delete at the service",
+        help: "Delete the file at the service, with its reports or without, after a yes; what is held here stays",
+        rank: 0,
+        place: LIST,
+        applies: |m| m.file().is_some(),
+        needs: "a file of the service's",
+        act: Act::Local(Model::delete_at_service),
+    },
+    Command {
+        name: "confirm-delete-all",
+        keys: &[key('y')],
+        label: "yes, with its reports",
+        help: "Delete the file and its reports at the service",
+        rank: 1,
+        place: CONFIRM,
+        applies: |m| deletion(m, false).is_some(),
+        needs: "a deletion at the service that waits for a yes",
+        act: Act::Ask { request: |m| deletion(m, false), is_held: never, with_held: nothing, anew: true },
+    },
+    Command {
+        name: "confirm-delete-file",
+        keys: &[key('f')],
+        label: "yes, the file alone",
+        help: "Delete the file at the service, and leave its reports there",
+        rank: 1,
+        place: CONFIRM,
+        applies: |m| deletion(m, true).is_some(),
+        needs: "a deletion at the service that waits for a yes",
+        act: Act::Ask { request: |m| deletion(m, true), is_held: never, with_held: nothing, anew: true },
+    },
+];
+
+/// The deletion that waits for a yes.
+fn deletion(model: &Model, only_from_storage: bool) -> Option<Request> {
+    match &model.overlay {
+        Some(Overlay::Confirm(Confirm { what: Confirmed::AtService(file), .. })) => {
+            Some(Request::PrivateDelete { file: file.clone(), only_from_storage })
+        }
+        _ => None,
+    }
+}
+
+/// What the large file behind the question costs.
+fn waiting_price(model: &Model) -> String {
+    let form = model.behind.iter().rev().find_map(|over| match over {
+        Overlay::Submit(form) => Some(form),
+        _ => None,
+    });
+    let submission = form.and_then(|form| form.submission());
+    submission.map_or_else(String::new, |submission| {
+        crate::app::submit::price_words(&submission, crate::request::UploadLimit::Large, &model.entitlements)
+    })
+}
+
+fn can_follow(model: &Model) -> bool {
+    model.file().is_some() && model.following().is_none()
+}
+
+fn has_sandboxes(model: &Model) -> bool {
+    model.list.as_ref().is_some_and(|list| !list.entries.is_empty())
+}
+
+fn is_sending(model: &Model) -> bool {
+    model.under_way.iter().any(|call| matches!(call.request, Request::PrivateScan { .. } | Request::UploadAddress))
+}
+
+fn step(model: &mut Model, by: isize) -> Vec<crate::app::Effect> {
+    if let Some(form) = model.submitting_mut() {
+        form.step(by);
+    }
+    Vec::new()
+}

@@ -1,0 +1,331 @@
+//! Following a scan until its reports are there: one look after another, each at the price that was agreed to.
+
+use super::message::{Effect, Failure};
+use super::model::Model;
+use super::sheet::{Sheet, SheetRow};
+use crate::quota::{Allowed, Kind, Numbers, Operation, Plan};
+use crate::report::Analysis;
+use crate::report::identifier::{Identifier, Sha256};
+use crate::request::{Listing, Request};
+use jiff::{SignedDuration, Timestamp};
+
+/// How a scan is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pace {
+    /// The time between two looks.
+    pub interval: SignedDuration,
+    /// The most calls that one following makes.
+    pub most: u64,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { interval: SignedDuration::from_secs(30), most: 20 }
+    }
+}
+
+/// A scan that is followed.
+#[derive(Debug)]
+pub struct Follow {
+    /// The file.
+    pub file: Sha256,
+    /// How far the scan was at the last look.
+    pub seen: Option<Analysis>,
+    /// Calls that were made.
+    pub made: u64,
+    /// How it is followed.
+    pub pace: Pace,
+    /// When the next look is.
+    pub next: Timestamp,
+    scan: Option<Identifier>,
+    step: Step,
+    /// Sandboxes that were done when the reports were last listed.
+    listed: usize,
+}
+
+/// What the next call asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// Which scan there is of the file.
+    Find,
+    /// How far it is.
+    Look,
+    /// The list, from its first page.
+    List,
+    /// The list's next page.
+    NextPage,
+}
+
+/// What becomes of a following.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// It goes on.
+    On,
+    /// Its reports are there.
+    Done,
+}
+
+impl Follow {
+    /// Follows the scan of this name, or the last one of the file.
+    #[must_use]
+    pub fn new(file: Sha256, scan: Option<Identifier>, pace: Pace, now: Timestamp) -> Self {
+        let step = if scan.is_some() { Step::Look } else { Step::Find };
+        Self { file, seen: None, made: 0, pace, next: now, scan, step, listed: 0 }
+    }
+
+    /// Calls that it may still make.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        self.pace.most.saturating_sub(self.made)
+    }
+
+    /// The next question; `next_page` is that for the next page of the file's list.
+    #[must_use]
+    pub fn request(&self, listing: Listing, next_page: Option<Request>) -> Request {
+        let file = self.file.clone();
+        let first_page = Request::Behaviours { file: file.clone(), listing, cursor: None };
+        match (self.step, &self.scan) {
+            (Step::Look, Some(identifier)) => Request::PrivateAnalysis { identifier: identifier.clone() },
+            (Step::Find | Step::Look, _) => Request::PrivateAnalyses { file },
+            (Step::List, _) => first_page,
+            (Step::NextPage, _) => next_page.unwrap_or(first_page),
+        }
+    }
+
+    /// Counts a call that is made now.
+    pub fn count(&mut self, now: Timestamp) {
+        self.made += 1;
+        self.next = now.checked_add(self.pace.interval).unwrap_or(now);
+    }
+
+    /// Takes in how far the scan is; none where the service knows of no scan. The list is asked for as soon as there is more in it.
+    pub fn looked(&mut self, seen: Option<Analysis>, now: Timestamp) {
+        let has_more = seen.as_ref().is_none_or(|seen| seen.is_done() || seen.done() > self.listed);
+        self.scan = seen.as_ref().map(|seen| seen.identifier.clone()).or(self.scan.take());
+        self.seen = seen;
+        self.step = if has_more { Step::List } else { Step::Look };
+        if has_more {
+            self.next = now;
+        }
+    }
+
+    /// Takes in that a page of the list came; says whether that was all.
+    pub fn listed(&mut self, has_reports: bool, has_next_page: bool, now: Timestamp) -> Turn {
+        let is_over = self.seen.as_ref().map_or(has_reports, Analysis::is_done);
+        self.listed = self.seen.as_ref().map_or(0, Analysis::done);
+        self.step = match (is_over && has_next_page, &self.seen) {
+            (true, _) => Step::NextPage,
+            (false, Some(_)) => Step::Look,
+            (false, None) => Step::List,
+        };
+        if self.step == Step::NextPage {
+            self.next = now;
+        }
+        if is_over && !has_next_page { Turn::Done } else { Turn::On }
+    }
+
+    /// Seconds until the next look.
+    #[must_use]
+    pub fn seconds(&self, now: Timestamp) -> i64 {
+        (self.next.as_millisecond() - now.as_millisecond()).max(0).saturating_add(999) / 1000
+    }
+}
+
+impl Model {
+    /// The following of the file that is shown.
+    #[must_use]
+    pub fn following(&self) -> Option<&Follow> {
+        let file = self.file()?;
+        self.follows.iter().find(|follow| follow.file == *file)
+    }
+
+    /// What a following may cost, in words.
+    #[must_use]
+    pub fn follow_price(&self) -> String {
+        let mut plan = Plan::new();
+        plan.add(looks(self.pace.most), &self.entitlements);
+        match plan.refusal() {
+            Some(reason) => format!("refused: {reason}"),
+            None => {
+                let totals = plan.totals().into_iter().map(|(unit, total)| total.words(unit));
+                format!("at most {}", totals.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+
+    /// Begins to follow the scan of the file that is shown; its price was on the screen.
+    pub(super) fn follow(&mut self) -> Vec<Effect> {
+        let Some(file) = self.file().cloned() else { return Vec::new() };
+        if let Some(why) = self.service.cannot_be_asked() {
+            self.warn(format!("Nothing was sent: {why}."));
+            return Vec::new();
+        }
+        if let Allowed::Refused(reason) = crate::quota::price(&looks(1), &self.entitlements).allowed {
+            self.warn(format!("Nothing was sent: {reason}."));
+            return Vec::new();
+        }
+        let scan = self.scans.get(&file).cloned();
+        self.follows.push(Follow::new(file, scan, self.pace, self.now));
+        self.next_look()
+    }
+
+    /// Stops following the file that is shown.
+    pub(super) fn stop_following(&mut self) -> Vec<Effect> {
+        let Some(file) = self.file().cloned() else { return Vec::new() };
+        self.end_following(&file, "Stopped following.");
+        Vec::new()
+    }
+
+    /// Ends a following, and says after how many calls.
+    fn end_following(&mut self, file: &Sha256, why: &str) {
+        let Some(at) = self.follows.iter().position(|follow| follow.file == *file) else { return };
+        let follow = self.follows.remove(at);
+        let s = if follow.made == 1 { "" } else { "s" };
+        self.warn(format!("{why} {}: {} call{s} made, nothing further is sent.", file.short(), follow.made));
+    }
+
+    /// Makes the next call of a following whose time has come, one at a time.
+    pub(super) fn next_look(&mut self) -> Vec<Effect> {
+        if self.is_quitting || self.awaits_paid_answer() {
+            return Vec::new();
+        }
+        let now = self.now;
+        let Some(at) = self.follows.iter().position(|follow| follow.next <= now) else { return Vec::new() };
+        let Some(follow) = self.follows.get(at) else { return Vec::new() };
+        if follow.left() == 0 {
+            let file = follow.file.clone();
+            self.end_following(&file, "The scan is not done, and the looks that were agreed to are used up.");
+            return Vec::new();
+        }
+        let listing = self.service.listing;
+        let next_page = self.list_of(&follow.file).and_then(|list| list.next_page(listing));
+        let (request, file) = (follow.request(listing, next_page), follow.file.clone());
+        let effects = self.ask_agreed(request);
+        match self.follows.get_mut(at) {
+            Some(follow) if !effects.is_empty() => follow.count(now),
+            // Refused before it was sent, with its reason on the screen.
+            _ => self.follows.retain(|follow| follow.file != file),
+        }
+        effects
+    }
+
+    /// A look has brought how far a scan is, or nothing.
+    pub(super) fn looked(&mut self, request: &Request, result: Result<Option<Analysis>, Failure>) -> Vec<Effect> {
+        let mut effects = self.ended(request);
+        let now = self.now;
+        let is_this = |follow: &&mut Follow| match request {
+            Request::PrivateAnalysis { identifier } => follow.scan.as_ref() == Some(identifier),
+            Request::PrivateAnalyses { file } => follow.file == *file,
+            _ => false,
+        };
+        let Some(follow) = self.follows.iter_mut().find(is_this) else { return effects };
+        let file = follow.file.clone();
+        match result {
+            Ok(seen) => {
+                follow.looked(seen, now);
+                let scan = follow.scan.clone();
+                scan.into_iter().for_each(|scan| drop(self.scans.insert(file.clone(), scan)));
+                effects.extend(self.next_look());
+            }
+            Err(failure) => self.end_following(&file, &format!("{} {} Stopped following", failure.what, failure.cost)),
+        }
+        effects
+    }
+
+    /// A page of a followed file's list has come, or not.
+    pub(super) fn listed_while_following(&mut self, file: &Sha256, failure: Option<&Failure>) -> Vec<Effect> {
+        let (now, listing) = (self.now, self.service.listing);
+        let list = self.list_of(file);
+        let has_reports = list.is_some_and(|list| !list.entries.is_empty());
+        let has_next = list.is_some_and(|list| list.next_page(listing).is_some() && list.since.is_some());
+        let Some(follow) = self.follows.iter_mut().find(|follow| follow.file == *file) else { return Vec::new() };
+        if let Some(failure) = failure {
+            let words = format!("{} {} Stopped following", failure.what, failure.cost);
+            self.end_following(file, &words);
+            return Vec::new();
+        }
+        if !matches!(follow.step, Step::List | Step::NextPage) {
+            return Vec::new();
+        }
+        if follow.listed(has_reports, has_next, now) == Turn::Done {
+            let made = follow.made;
+            self.follows.retain(|follow| follow.file != *file);
+            let s = if made == 1 { "" } else { "s" };
+            self.say(format!("The scan of {} is done, and its reports are listed: {made} call{s} made.", file.short()));
+        }
+        self.next_look()
+    }
+
+    /// How far the scan of the file that is shown is.
+    pub(super) fn show_following(&mut self) -> Vec<Effect> {
+        let Some(follow) = self.following() else { return Vec::new() };
+        let row = |head: &str, text: String| SheetRow { head: head.to_owned(), text };
+        let stop = self.way_to("stop-following");
+        let mut rows = vec![
+            row("next look", format!("in {} s; {stop} stops", follow.seconds(self.now))),
+            row("calls", format!("{} made, at most {} more", follow.made, follow.left())),
+        ];
+        match &follow.seen {
+            None => rows.push(row("scan", "nothing is known of it yet".to_owned())),
+            Some(seen) => {
+                rows.push(row("scan", seen.progress.words()));
+                let runs = seen.sandboxes.iter();
+                rows.extend(runs.map(|run| row("", format!("{}: {}", run.sandbox().visible_cut(40), run.words()))));
+            }
+        }
+        let columns = usize::from(self.overlay_room().width);
+        self.put_over(super::Overlay::Sheet(Sheet::of("Following the scan", rows, columns)));
+        Vec::new()
+    }
+}
+
+/// So many looks, as the rules price them.
+fn looks(calls: u64) -> Operation {
+    Operation::with(Kind::PrivateAnalysis, Numbers { calls, ..Numbers::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(status: &str, done: usize) -> Option<Analysis> {
+        let runs: Vec<_> = (0..3)
+            .map(|n| format!(r#""s{n}":{{"status":"{}"}}"#, if n < done { "completed" } else { "in-progress" }))
+            .collect();
+        let text = format!(
+            r#"{{"data":{{"id":"x","attributes":{{"status":"{status}","sandbox_status":{{{}}}}}}}}}"#,
+            runs.join(",")
+        );
+        Analysis::of(text.as_bytes())
+    }
+
+    #[test]
+    fn the_list_is_asked_for_only_when_there_is_more_in_it() {
+        let file = Sha256::parse(&"ab".repeat(32)).unwrap();
+        let now = Timestamp::UNIX_EPOCH;
+        let mut follow = Follow::new(file, None, Pace::default(), now);
+        let kind = |follow: &Follow| follow.request(Listing::Reports, None).operation().kind();
+        assert_eq!(kind(&follow), Kind::PrivateRelated);
+        follow.count(now);
+        follow.looked(seen("queued", 0), now);
+        assert_eq!((kind(&follow), follow.seconds(now)), (Kind::PrivateAnalysis, 30));
+        follow.looked(seen("in-progress", 1), now);
+        assert_eq!((kind(&follow), follow.seconds(now)), (Kind::PrivateBehaviours, 0));
+        assert_eq!(follow.listed(true, false, now), Turn::On);
+        follow.looked(seen("in-progress", 1), now);
+        assert_eq!(kind(&follow), Kind::PrivateAnalysis);
+        follow.looked(seen("completed", 3), now);
+        assert_eq!(follow.listed(true, true, now), Turn::On);
+        assert_eq!(follow.listed(true, false, now), Turn::Done);
+    }
+
+    #[test]
+    fn without_a_scan_the_list_alone_is_looked_at() {
+        let now = Timestamp::UNIX_EPOCH;
+        let mut follow = Follow::new(Sha256::parse(&"ab".repeat(32)).unwrap(), None, Pace::default(), now);
+        follow.looked(None, now);
+        assert_eq!(follow.listed(false, false, now), Turn::On);
+        assert_eq!(follow.request(Listing::Reports, None).operation().kind(), Kind::PrivateBehaviours);
+        assert_eq!(follow.listed(true, false, now), Turn::Done);
+    }
+}

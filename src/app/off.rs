@@ -1,0 +1,45 @@
+//! What a key says that does nothing here, and the rows that a message takes.
+
+use super::commands::Command;
+use super::key::Key;
+use super::model::Model;
+use crate::text::words_in_rows;
+
+/// Rows of a message, at most, on a screen of so many rows.
+fn most(height: u16) -> usize {
+    usize::from(height / 5).clamp(2, 4)
+}
+
+impl Model {
+    /// Says why a key does nothing here; where a line is typed, other keys have never meant anything.
+    pub(super) fn say_off(&mut self, key: Key) {
+        let place = self.place();
+        if place.has_line() || place.types(key) || self.is_quitting {
+            return;
+        }
+        let mut known: Vec<_> = Command::all().filter(|command| self.keys.of(command).contains(&key)).collect();
+        // The one that could do something here comes before those that never do.
+        known.sort_by_key(|command| !command.place.contains(place));
+        let words = match known.first() {
+            Some(command) if command.place.contains(place) => {
+                format!("{key} does nothing now: {} needs {}.", command.label, command.needs)
+            }
+            Some(command) => format!("{key} does nothing here: {} works {}.", command.label, command.place.words()),
+            None => format!("{key} does nothing here; {} shows the keys that do.", self.way_to("help")),
+        };
+        self.say(words);
+    }
+
+    /// The message to the analyst in rows; none where it is said in another way.
+    #[must_use]
+    pub fn message(&self) -> Vec<String> {
+        let Some(notice) = self.notice.as_ref().filter(|_| !self.is_plain) else { return Vec::new() };
+        let mut rows = words_in_rows(&notice.text, usize::from(self.size.width.saturating_sub(2)).max(10));
+        let most = most(self.size.height);
+        if rows.len() > most {
+            rows.truncate(most);
+            rows.last_mut().into_iter().for_each(|row| row.push('…'));
+        }
+        rows
+    }
+}

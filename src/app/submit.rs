@@ -1,0 +1,380 @@
+//! Submitting a file for a private scan: what is asked for, what it costs, and what becomes of it.
+
+use super::key::{Key, Named};
+use super::message::{Effect, Failure};
+use super::model::Model;
+use super::overlay::Overlay;
+use super::palette::{Confirm, Confirmed};
+use super::typing::type_into;
+use crate::quota::{Entitlements, Plan};
+use crate::report::identifier::{Identifier, Sha256};
+use crate::request::{
+    LONGEST_RETENTION, Password, Request, ScanOption, ScanOptions, Submission, UploadAddress, UploadLimit,
+};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The form that is filled in.
+#[derive(Default)]
+pub struct SubmitForm {
+    /// What is typed, field by field: [`FIELDS`].
+    pub typed: [String; 6],
+    /// The field that is typed into.
+    pub chosen: usize,
+    /// The file, once it has been looked at: it is sent only as what it was then.
+    pub found: Option<Found>,
+    /// Why it cannot be sent, or was not.
+    pub failure: Option<Failure>,
+    /// Whether the file is being looked at.
+    pub is_looked_at: bool,
+}
+
+/// A file that has been looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Where it is, as it was typed.
+    pub path: PathBuf,
+    /// The hash of its bytes.
+    pub file: Sha256,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Whether one call takes it.
+    pub limit: UploadLimit,
+}
+
+/// One field of the form.
+#[derive(Debug)]
+pub struct Field {
+    /// What stands before it.
+    pub label: &'static str,
+    /// What is typed into it.
+    pub hint: &'static str,
+    /// What it tells the sandboxes; none for the path.
+    pub option: Option<ScanOption>,
+}
+
+/// The fields, in their order.
+pub static FIELDS: [Field; 6] = [
+    Field { label: "File", hint: "path of the file", option: None },
+    Field {
+        label: "Sandbox",
+        hint: "its name; empty for all that the service likes",
+        option: Some(ScanOption::Sandbox),
+    },
+    Field { label: "Internet", hint: "yes or no; empty for the service's custom", option: Some(ScanOption::Internet) },
+    Field { label: "Keep days", hint: "1 to 28; empty for the service's custom", option: Some(ScanOption::Retention) },
+    Field { label: "Command line", hint: "what it is run with", option: Some(ScanOption::CommandLine) },
+    Field {
+        label: "Password",
+        hint: "what it is encrypted with; never shown, kept or logged",
+        option: Some(ScanOption::Password),
+    },
+];
+
+/// What is typed may be a password: none of it is shown.
+impl std::fmt::Debug for SubmitForm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SubmitForm({:?})", self.found)
+    }
+}
+
+impl SubmitForm {
+    /// The field that is typed into, if it is there.
+    #[must_use]
+    pub fn field(&self) -> Option<&'static Field> {
+        FIELDS.get(self.chosen)
+    }
+
+    /// The path that is typed.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        PathBuf::from(self.typed.first().map(|path| path.trim()).unwrap_or_default())
+    }
+
+    /// Goes to another field.
+    pub fn step(&mut self, by: isize) {
+        let count = FIELDS.len().cast_signed();
+        let next = (self.chosen.cast_signed() + by).rem_euclid(count);
+        self.chosen = next.unsigned_abs();
+    }
+
+    /// Types a key into the chosen field; says whether it is one that is typed.
+    pub fn press(&mut self, key: Key) -> bool {
+        let is_path = self.field().is_some_and(|field| field.option.is_none());
+        let Some(typed) = self.typed.get_mut(self.chosen) else { return false };
+        let is_typed = !matches!(key, Key::Named(named) if named != Named::Backspace) && type_into(typed, key);
+        if is_typed {
+            self.failure = None;
+            if is_path {
+                self.found = None;
+            }
+        }
+        is_typed
+    }
+
+    /// Takes pasted text into the chosen field.
+    pub fn paste(&mut self, text: &str) {
+        for letter in text.chars().filter(|c| !c.is_control()) {
+            self.press(Key::Char(letter));
+        }
+    }
+
+    /// What the sandboxes are told.
+    ///
+    /// # Errors
+    /// Says what is wrong.
+    pub fn options(&self) -> Result<ScanOptions, String> {
+        let mut options = ScanOptions::default();
+        for (field, typed) in FIELDS.iter().zip(&self.typed) {
+            // A blank may be a part of a password.
+            let plain = Some(typed.trim()).filter(|plain| !plain.is_empty()).map(str::to_owned);
+            match field.option {
+                Some(ScanOption::Sandbox) => options.sandbox = plain,
+                Some(ScanOption::CommandLine) => options.command_line = plain,
+                Some(ScanOption::Password) => options.password = Password::new(typed.clone()),
+                Some(ScanOption::Internet) => options.internet = plain.as_deref().map(yes_or_no).transpose()?,
+                Some(ScanOption::Retention) => options.retention = plain.as_deref().map(days).transpose()?,
+                None => {}
+            }
+        }
+        Ok(options)
+    }
+
+    /// What is sent, once the file has been looked at and nothing is wrong.
+    #[must_use]
+    pub fn submission(&self) -> Option<Arc<Submission>> {
+        let Found { path, file, size, .. } = self.found.clone()?;
+        let options = self.options().ok()?;
+        Some(Arc::new(Submission { path, file, size, options }))
+    }
+}
+
+/// A yes or a no.
+///
+/// # Errors
+/// When it is neither.
+pub fn yes_or_no(typed: &str) -> Result<bool, String> {
+    match typed.to_ascii_lowercase().as_str() {
+        "y" | "yes" | "true" | "on" => Ok(true),
+        "n" | "no" | "false" | "off" => Ok(false),
+        _ => Err("internet access is yes or no".to_owned()),
+    }
+}
+
+/// Days that a file is kept.
+///
+/// # Errors
+/// When the service keeps nothing as long as that.
+pub fn days(typed: &str) -> Result<u8, String> {
+    let days = typed.parse().ok().filter(|days| (1..=LONGEST_RETENTION).contains(days));
+    days.ok_or_else(|| format!("a file is kept for 1 to {LONGEST_RETENTION} days"))
+}
+
+/// What a submission costs in all, in words; a large file needs an address first.
+#[must_use]
+pub fn price_words(submission: &Arc<Submission>, limit: UploadLimit, entitled: &Entitlements) -> String {
+    let mut plan = Plan::new();
+    plan.add(Request::PrivateScan { submission: Arc::clone(submission), to: None }.operation(), entitled);
+    if limit == UploadLimit::Large {
+        plan.add(Request::UploadAddress.operation(), entitled);
+    }
+    match plan.refusal() {
+        Some(reason) => format!("refused: {reason}"),
+        None => plan.totals().into_iter().map(|(unit, total)| total.words(unit)).collect::<Vec<_>>().join(" and "),
+    }
+}
+
+impl Model {
+    /// The form, if it is open.
+    #[must_use]
+    pub fn submitting(&self) -> Option<&SubmitForm> {
+        match &self.overlay {
+            Some(Overlay::Submit(form)) => Some(form),
+            _ => None,
+        }
+    }
+
+    pub(super) fn submitting_mut(&mut self) -> Option<&mut SubmitForm> {
+        self.overlay.iter_mut().chain(self.behind.iter_mut()).find_map(|over| match over {
+            Overlay::Submit(form) => Some(form.as_mut()),
+            _ => None,
+        })
+    }
+
+    /// The question that the form asks, if one call takes the file.
+    #[must_use]
+    pub fn direct_scan(&self) -> Option<Request> {
+        let submission = self.submission_of(UploadLimit::Direct)?;
+        Some(Request::PrivateScan { submission, to: None })
+    }
+
+    /// What the form sends to an address that has to be asked for first.
+    #[must_use]
+    pub fn large_scan(&self) -> Option<Arc<Submission>> {
+        self.submission_of(UploadLimit::Large)
+    }
+
+    fn submission_of(&self, limit: UploadLimit) -> Option<Arc<Submission>> {
+        let form = self.submitting().filter(|form| form.found.as_ref().is_some_and(|found| found.limit == limit))?;
+        form.submission()
+    }
+
+    /// What the large file of the form costs in all.
+    #[must_use]
+    pub fn large_price(&self) -> String {
+        let submission = self.large_scan();
+        submission
+            .map(|submission| price_words(&submission, UploadLimit::Large, &self.entitlements))
+            .unwrap_or_default()
+    }
+
+    /// Looks at the file that is typed, and at what else is; nothing is sent.
+    pub(super) fn look_at_file(&mut self) -> Vec<Effect> {
+        let Some(form) = self.submitting_mut() else { return Vec::new() };
+        let path = form.path();
+        let missing = match form.options() {
+            _ if path.as_os_str().is_empty() => Some("no path yet".to_owned()),
+            Ok(_) => None,
+            Err(why) => Some(why),
+        };
+        form.failure = missing.map(unsent);
+        if form.failure.is_some() {
+            return Vec::new();
+        }
+        form.is_looked_at = true;
+        vec![Effect::LookAtFile(path)]
+    }
+
+    /// The file has been looked at.
+    pub(super) fn looked_at_file(&mut self, path: PathBuf, result: Result<(Sha256, u64), String>) -> Vec<Effect> {
+        let (direct, largest) = (self.service.upload_direct, self.service.upload_largest);
+        let Some(form) = self.submitting_mut().filter(|form| form.path() == path) else { return Vec::new() };
+        form.is_looked_at = false;
+        match result {
+            Ok((_, size)) if size > largest => {
+                form.failure = Some(unsent(format!("the service takes files up to {}", crate::text::bytes(largest))));
+            }
+            Ok((file, size)) => {
+                let limit = if size > direct { UploadLimit::Large } else { UploadLimit::Direct };
+                form.found = Some(Found { path, file, size, limit });
+            }
+            Err(why) => form.failure = Some(unsent(why)),
+        }
+        Vec::new()
+    }
+
+    /// Asks for the address that the form's large file is uploaded to.
+    pub(super) fn begin_large(&mut self) -> Vec<Effect> {
+        let warning = self.large_scan().and_then(|submission| Request::PrivateScan { submission, to: None }.warning());
+        if let (Some(why), false) = (warning, matches!(self.overlay, Some(Overlay::Confirm(_)))) {
+            self.put_over(Overlay::Confirm(Confirm { what: Confirmed::Large, why }));
+            return Vec::new();
+        }
+        if matches!(self.overlay, Some(Overlay::Confirm(_))) {
+            self.overlay = self.behind.pop();
+        }
+        self.ask_agreed(Request::UploadAddress)
+    }
+
+    /// The address has come: the file goes there, as was agreed to.
+    pub(super) fn addressed(&mut self, result: Result<UploadAddress, Failure>) -> Vec<Effect> {
+        let mut effects = self.ended(&Request::UploadAddress);
+        match (self.large_scan(), result) {
+            (Some(submission), Ok(to)) => {
+                effects.extend(self.ask_agreed(Request::PrivateScan { submission, to: Some(to) }));
+            }
+            (None, Ok(_)) => self.warn("The form was closed: nothing was uploaded. The address it asked for was paid."),
+            (_, Err(failure)) => self.scan_failed(failure),
+        }
+        effects
+    }
+
+    /// The file has been taken in, or not.
+    pub(super) fn submitted(&mut self, request: &Request, result: Result<Identifier, Failure>) -> Vec<Effect> {
+        let mut effects = self.ended(request);
+        let Request::PrivateScan { submission, .. } = request else { return effects };
+        match result {
+            Ok(scan) => {
+                self.scans.insert(submission.file.clone(), scan);
+                let is_form = |over: &Overlay| matches!(over, Overlay::Submit(_));
+                if self.overlay.as_ref().is_some_and(is_form) {
+                    self.overlay = self.behind.pop();
+                    effects.extend(self.open_file(submission.file.clone()));
+                }
+                let (follow, price) = (self.way_to("follow"), self.follow_price());
+                self.say(format!(
+                    "{} is submitted as {}. {follow} follows its scan: {price}.",
+                    submission.name(),
+                    submission.file.short()
+                ));
+            }
+            Err(failure) => self.scan_failed(failure),
+        }
+        effects
+    }
+
+    fn scan_failed(&mut self, failure: Failure) {
+        match self.submitting_mut() {
+            Some(form) => form.failure = Some(failure),
+            None => self.warn(format!("{} {} {}", failure.what, failure.cost, failure.advice)),
+        }
+    }
+
+    /// Asks what of the file is to be deleted at the service.
+    pub(super) fn delete_at_service(&mut self) -> Vec<Effect> {
+        let Some(file) = self.file().cloned() else { return Vec::new() };
+        let held = self.list.iter().flat_map(|list| &list.entries).filter(|entry| entry.here().is_some()).count();
+        let s = if held == 1 { "" } else { "s" };
+        let why = format!(
+            "Delete {} at the service, for everybody in the group and for ever? Either the file with all its reports and \
+             scans; or the file alone, so that nobody can fetch it or scan it again, and its reports stay until they \
+             expire. The {held} report{s} of it held on this machine stay{} either way.",
+            file.short(),
+            if held == 1 { "s" } else { "" }
+        );
+        self.put_over(Overlay::Confirm(Confirm { what: Confirmed::AtService(file), why }));
+        Vec::new()
+    }
+
+    /// The file has been deleted at the service, or not.
+    pub(super) fn deleted(&mut self, request: &Request, result: Result<(), Failure>) -> Vec<Effect> {
+        let effects = self.ended(request);
+        match (request, result) {
+            (Request::PrivateDelete { file, only_from_storage }, Ok(())) => {
+                let what = if *only_from_storage { "The file alone" } else { "The file with its reports" };
+                self.say(format!("{what} is deleted at the service: {}. What is held here stays.", file.short()));
+            }
+            (_, Ok(())) => {}
+            (_, Err(failure)) => self.warn(format!("{} {} {}", failure.what, failure.cost, failure.advice)),
+        }
+        effects
+    }
+}
+
+/// Why nothing was sent.
+fn unsent(why: String) -> Failure {
+    Failure { what: format!("Nothing was sent: {why}."), cost: String::new(), advice: String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed_becomes_what_the_sandboxes_are_told() {
+        let mut form = SubmitForm::default();
+        for (field, text) in ["/a b", "CAPE", "Yes", "28", "-x 1", " hunter2 "].into_iter().enumerate() {
+            form.chosen = field;
+            form.paste(text);
+        }
+        let options = form.options().unwrap();
+        assert_eq!((options.internet, options.retention), (Some(true), Some(28)));
+        assert_eq!(options.password, Password::new(" hunter2 ".to_owned()));
+        assert!(!format!("{form:?}").contains("hunter2"));
+        assert_eq!(form.path(), PathBuf::from("/a b"));
+        form.typed[3] = "29".to_owned();
+        assert!(form.options().unwrap_err().contains("1 to 28"));
+        form.typed[2] = "perhaps".to_owned();
+        assert!(form.options().is_err() && form.submission().is_none());
+    }
+}

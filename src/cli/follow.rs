@@ -1,0 +1,205 @@
+//! `behaview follow`: looks at a file's scan, now and then, until its reports are there.
+
+use super::asking::{ask, runtime, say_cost};
+use super::output::print_json;
+use super::{Common, Failed, Setup, Spending, dry, parse_sha256, setup_to_spend};
+use crate::app::follow::{Follow as Following, Pace, Turn};
+use crate::report::analysis::SandboxRun;
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::page::Page;
+use crate::report::{Analysis, Body};
+use crate::request::Request;
+use crate::text::Untrusted;
+use anyhow::Context;
+use clap::Args;
+use jiff::SignedDuration;
+use serde::Serialize;
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
+  behaview follow --dry-run $file
+  behaview follow --looks 3 --interval 1 $file
+
+The first failure ends it. Where the looks are used up before the scan is done, the exit code is 12.";
+
+/// `behaview follow`
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Follow {
+    /// SHA-256 of the private file
+    sha256: String,
+    /// What the service calls the scan; without it, its last one of the file is looked for
+    #[arg(long, value_name = "ID")]
+    scan: Option<String>,
+    #[command(flatten)]
+    looks: Looks,
+    /// Print JSON, as it is always done; a dry run prints it too
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    spending: Spending,
+}
+
+/// How often it is looked.
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct Looks {
+    /// Seconds between two looks; as the config says unless given
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    interval: Option<u32>,
+    /// The most calls that are made; as the config says unless given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    looks: Option<u32>,
+}
+
+impl Looks {
+    pub(super) fn pace(self, setup: &Setup) -> Pace {
+        let interval = self.interval.map_or(setup.pace.interval, |seconds| SignedDuration::from_secs(seconds.into()));
+        Pace { interval, most: self.looks.map_or(setup.pace.most, u64::from) }
+    }
+}
+
+/// What is printed of a scan.
+#[derive(Serialize)]
+struct Shown {
+    file: String,
+    scan: Option<String>,
+    status: Option<String>,
+    sandboxes: Vec<Sandbox>,
+    /// Identifiers of the reports that are listed.
+    reports: Vec<String>,
+    calls: u64,
+    done: bool,
+}
+
+#[derive(Serialize)]
+struct Sandbox {
+    sandbox: String,
+    status: String,
+}
+
+impl Follow {
+    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+        let file = parse_sha256(&self.sha256)?;
+        let name =
+            |text: String| Identifier::new(Untrusted::from(text)).ok_or_else(|| Failed::usage("that names no scan"));
+        let scan = self.scan.clone().map(name).transpose()?;
+        let setup = setup_to_spend(common, self.spending)?;
+        let pace = self.looks.pace(&setup);
+        if self.spending.dry_run {
+            let look = Request::PrivateAnalyses { file };
+            return dry::print(&setup, vec![look], true, Some(most(pace)), self.json);
+        }
+        follow(&setup, file, scan, pace)
+    }
+}
+
+/// What following costs at most, for a dry run.
+pub(super) fn most(pace: Pace) -> String {
+    let s = if pace.most == 1 { "" } else { "s" };
+    format!(
+        "Following makes at most {} call{s} at the price of a look, one every {} s.",
+        pace.most,
+        pace.interval.as_secs()
+    )
+}
+
+/// Follows a scan to its end, and prints what came of it.
+pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace: Pace) -> anyhow::Result<()> {
+    let mut following = Following::new(file, scan, pace, setup.gate.now());
+    let mut reports = Vec::new();
+    let result = runtime()?.block_on(look_to_the_end(setup, &mut following, &mut reports));
+    say_cost(&setup.gate)?;
+    print_json(&shown(&following, &reports, matches!(result, Ok(Turn::Done))))?;
+    match result? {
+        Turn::Done => Ok(()),
+        Turn::On => Err(Failed::partial("the scan is not done, and the looks are used up").into()),
+    }
+}
+
+async fn look_to_the_end(
+    setup: &Setup,
+    following: &mut Following,
+    reports: &mut Vec<Identifier>,
+) -> anyhow::Result<Turn> {
+    let listing = setup.gate.client().profile().listing;
+    let mut next_page = None;
+    while following.left() > 0 {
+        wait(setup, following).await;
+        let request = following.request(listing, next_page.take());
+        following.count(setup.gate.now());
+        let body = ask(setup, &request, true).await?.body;
+        let now = setup.gate.now();
+        let Request::Behaviours { file, listing, .. } = request else {
+            following.looked(seen(&body)?, now);
+            tell(following);
+            continue;
+        };
+        let page = Page::of(&body)?;
+        let new: Vec<_> = page.entries.into_iter().map(|entry| entry.identifier).collect();
+        let is_new = new.iter().any(|identifier| !reports.contains(identifier));
+        reports.extend(new);
+        reports.sort();
+        reports.dedup();
+        // A service that brings nothing new goes in circles.
+        next_page =
+            page.cursor.filter(|_| is_new).map(|cursor| Request::Behaviours { file, listing, cursor: Some(cursor) });
+        if following.listed(!reports.is_empty(), next_page.is_some(), now) == Turn::Done {
+            return Ok(Turn::Done);
+        }
+    }
+    Ok(Turn::On)
+}
+
+/// How far the scan is; none where the service knows of none.
+fn seen(body: &Body) -> anyhow::Result<Option<Analysis>> {
+    Ok(Analysis::of(&body.whole().context("the answer cannot be read")?))
+}
+
+/// Waits until the next look, and says so to people.
+async fn wait(setup: &Setup, following: &Following) {
+    loop {
+        let seconds = following.seconds(setup.gate.now());
+        if seconds <= 0 {
+            return;
+        }
+        people(&format!("next look in {seconds} s, at most {} more; ctrl-c stops", following.left()), "\r");
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+}
+
+/// Says to people how far each sandbox is.
+fn tell(following: &Following) {
+    let Some(seen) = &following.seen else {
+        return people("the service knows of no scan: its list is looked at", "\n");
+    };
+    let run = |run: &SandboxRun| format!("{}: {}", run.sandbox().visible_cut(40), run.words());
+    let runs: Vec<_> = seen.sandboxes.iter().map(run).collect();
+    people(&format!("{} · {}", seen.progress.words(), runs.join(" · ")), "\n");
+}
+
+/// A line on standard error, where that is a terminal; a file or pipe hears nothing.
+fn people(words: &str, end: &str) {
+    let mut to = std::io::stderr();
+    if to.is_terminal() {
+        let _ = write!(to, "\r{}\x1b[K{end}", crate::text::own(words));
+    }
+}
+
+fn shown(following: &Following, reports: &[Identifier], done: bool) -> Shown {
+    let plain = |text: &Untrusted| String::from_utf8_lossy(text.as_bytes()).into_owned();
+    let seen = following.seen.as_ref();
+    let runs = seen.map(|seen| seen.sandboxes.as_slice()).unwrap_or_default();
+    let sandbox = |run: &SandboxRun| Sandbox { sandbox: plain(&run.sandbox()), status: run.words() };
+    Shown {
+        file: following.file.to_string(),
+        scan: seen.map(|seen| plain(seen.identifier.text())),
+        status: seen.map(|seen| seen.progress.words()),
+        sandboxes: runs.iter().map(sandbox).collect(),
+        reports: reports.iter().map(|identifier| plain(identifier.text())).collect(),
+        calls: following.made,
+        done,
+    }
+}

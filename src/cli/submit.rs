@@ -1,0 +1,165 @@
+//! `behaview submit`: a file of this machine, uploaded for a private scan.
+
+use super::asking::{get, runtime, say_cost};
+use super::follow::{Looks, follow, most};
+use super::output::print_json;
+use super::{Common, Failed, Setup, Spending, dry, setup_to_spend};
+use crate::report::analysis::{submitted, upload_address};
+use crate::report::identifier::Identifier;
+use crate::request::{LONGEST_RETENTION, Password, Request, ScanOptions, Submission, UploadAddress, UploadLimit};
+use crate::runtime::{hidden, submission};
+use crate::text::{Untrusted, bytes};
+use anyhow::Context;
+use clap::Args;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Longest password that is read from a file, in bytes.
+const LONGEST_PASSWORD: u64 = 4096;
+
+const EXAMPLES: &str = "\
+Examples:
+  file=/etc/hosts
+  behaview submit --dry-run --follow $file
+  behaview submit --keep-days 1 --max-cost 1 $file
+
+An upload is never tried twice by itself: where its answer was lost, behaview follow tells whether it arrived.";
+
+/// `behaview submit`
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Submit {
+    /// The file; up to 650 MB, as the profile says
+    file: PathBuf,
+    /// The sandbox that runs it
+    #[arg(long, value_name = "NAME")]
+    sandbox: Option<String>,
+    /// Whether it has access to the internet; with it, whoever it talks to can see that somebody runs it
+    #[arg(long, value_name = "YES|NO", value_parser = crate::app::submit::yes_or_no)]
+    internet: Option<bool>,
+    /// Days that the file and its reports are kept
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=i64::from(LONGEST_RETENTION)))]
+    keep_days: Option<u8>,
+    /// The command line that it is run with
+    #[arg(long, value_name = "WORDS")]
+    command_line: Option<String>,
+    /// A file whose first line is what it is encrypted with; - for standard input
+    #[arg(long, value_name = "FILE")]
+    password_file: Option<PathBuf>,
+    /// Ask at the terminal what it is encrypted with, and show nothing of it
+    #[arg(long, conflicts_with = "password_file")]
+    ask_password: bool,
+    /// Follow the scan until its reports are there; each look costs one request
+    #[arg(long)]
+    follow: bool,
+    #[command(flatten)]
+    looks: Looks,
+    /// Send it even where something outside can see that it is run
+    #[arg(long)]
+    yes: bool,
+    /// Print JSON, as it is always done; a dry run prints it too
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    spending: Spending,
+}
+
+impl Submit {
+    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+        let setup = setup_to_spend(common, self.spending)?;
+        let (submission, limit) = self.submission(&setup)?;
+        let scan = |to| Request::PrivateScan { submission: Arc::clone(&submission), to };
+        if self.spending.dry_run {
+            let address = (limit == UploadLimit::Large).then_some(Request::UploadAddress);
+            let remark = self.follow.then(|| most(self.looks.pace(&setup)));
+            return dry::print(&setup, address.into_iter().chain([scan(None)]).collect(), true, remark, self.json);
+        }
+        if let (Some(why), false) = (scan(None).warning(), self.yes) {
+            return Err(Failed::usage(format!("nothing was sent. {why} --yes sends it")).into());
+        }
+        let runtime = runtime()?;
+        let to = match limit {
+            UploadLimit::Direct => None,
+            UploadLimit::Large => Some(runtime.block_on(address(&setup))?),
+        };
+        let answer = runtime.block_on(get(&setup, &scan(to), true))?;
+        let identifier =
+            submitted(&answer.body.whole()?).ok_or_else(|| Failed::bad_answer("the answer names no scan"))?;
+        drop(runtime);
+        self.taken_in(&setup, &submission, identifier)
+    }
+
+    /// The file is with the service: says so, and follows its scan if that is wanted.
+    fn taken_in(&self, setup: &Setup, submission: &Submission, scan: Identifier) -> anyhow::Result<()> {
+        let noted = setup.gate.store().note_file(
+            setup.gate.profile(),
+            &submission.file,
+            Some(&submission.name()),
+            setup.gate.now(),
+        );
+        if self.follow {
+            return follow(setup, submission.file.clone(), Some(scan), self.looks.pace(setup));
+        }
+        say_cost(&setup.gate)?;
+        print_json(&serde_json::json!({
+            "file": submission.file.as_str(),
+            "size": submission.size,
+            "scan": String::from_utf8_lossy(scan.as_bytes()),
+        }))?;
+        Ok(noted?)
+    }
+
+    fn submission(&self, setup: &Setup) -> anyhow::Result<(Arc<Submission>, UploadLimit)> {
+        let shown = || Untrusted::from(self.file.to_string_lossy().as_ref()).visible_cut(200).to_string();
+        let found = submission::look_at(&self.file, &|| false);
+        let (file, size) = found.map_err(|error| Failed::usage(format!("{} cannot be sent: {error}", shown())))?;
+        let profile = setup.gate.client().profile();
+        let limit = profile.fitting(size).ok_or_else(|| {
+            let largest = profile.largest(UploadLimit::Large);
+            Failed::usage(format!("{} is larger than {}: nothing was sent", shown(), bytes(largest)))
+        })?;
+        let options = ScanOptions {
+            sandbox: self.sandbox.clone(),
+            internet: self.internet,
+            retention: self.keep_days,
+            command_line: self.command_line.clone(),
+            password: self.password()?,
+        };
+        Ok((Arc::new(Submission { path: self.file.clone(), file, size, options }), limit))
+    }
+
+    /// The password, from where nobody else sees it; a dry run needs none.
+    fn password(&self) -> anyhow::Result<Option<Password>> {
+        if self.spending.dry_run {
+            return Ok(None);
+        }
+        let text = match &self.password_file {
+            Some(path) => first_line(path)?,
+            None if self.ask_password => {
+                hidden::ask("Password of the file: ").context("there is no terminal to ask at")?
+            }
+            None => return Ok(None),
+        };
+        Ok(Some(Password::new(text).ok_or_else(|| Failed::usage("the password is empty"))?))
+    }
+}
+
+/// The first line of a file, or of standard input.
+fn first_line(path: &Path) -> anyhow::Result<String> {
+    let mut text = String::new();
+    let read = if path == Path::new("-") {
+        std::io::stdin().lock().take(LONGEST_PASSWORD).read_to_string(&mut text)
+    } else {
+        std::fs::File::open(path).and_then(|file| file.take(LONGEST_PASSWORD).read_to_string(&mut text))
+    };
+    read.map_err(|error| Failed::usage(format!("the password cannot be read: {error}")))?;
+    Ok(text.lines().next().unwrap_or_default().to_owned())
+}
+
+/// The address that a large file is uploaded to.
+async fn address(setup: &Setup) -> anyhow::Result<UploadAddress> {
+    let answer = get(setup, &Request::UploadAddress, true).await?;
+    let address = upload_address(&answer.body.whole()?);
+    Ok(UploadAddress::new(address.ok_or_else(|| Failed::bad_answer("the answer names no address"))?))
+}

@@ -1,0 +1,189 @@
+//! How far a private scan is: what the service says of each sandbox that runs the file.
+
+use super::identifier::{Identifier, Sha256};
+use super::json::{Kind, Raw};
+use crate::text::Untrusted;
+
+/// The most sandboxes that are told of.
+const MOST_SANDBOXES: usize = 200;
+
+/// A private scan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Analysis {
+    /// What it is asked for by.
+    pub identifier: Identifier,
+    /// Whether it is done.
+    pub progress: Progress,
+    /// Each sandbox, in the service's order.
+    pub sandboxes: Vec<SandboxRun>,
+    /// The file, if the answer says so.
+    pub file: Option<Sha256>,
+}
+
+/// One sandbox's run of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SandboxRun {
+    /// The sandbox, or the report that it will make.
+    pub name: Untrusted,
+    /// Whether it is done.
+    pub progress: Progress,
+    /// How much of it is done, where that is told: at most 100.
+    pub percent: Option<u8>,
+    /// The service's own words.
+    pub message: Option<Untrusted>,
+}
+
+/// Whether something is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Progress {
+    /// It waits.
+    Queued,
+    /// It runs.
+    Running,
+    /// It is done.
+    Done,
+    /// Something that nobody has listed yet.
+    Other(Untrusted),
+}
+
+impl Progress {
+    fn of(text: Untrusted) -> Self {
+        match text.as_bytes() {
+            b"queued" => Self::Queued,
+            b"in-progress" | b"in_progress" => Self::Running,
+            b"completed" => Self::Done,
+            _ => Self::Other(text),
+        }
+    }
+
+    /// In a word, to be shown.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Queued => "queued".to_owned(),
+            Self::Running => "running".to_owned(),
+            Self::Done => "done".to_owned(),
+            Self::Other(text) => text.visible_cut(40).to_string(),
+        }
+    }
+}
+
+impl SandboxRun {
+    /// The sandbox's name, to be shown.
+    #[must_use]
+    pub fn sandbox(&self) -> Untrusted {
+        Identifier::new(self.name.clone()).map_or_else(|| self.name.clone(), |name| name.parts().sandbox)
+    }
+
+    /// How far it is, to be shown.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let percent = self.percent.map(|percent| format!(" {percent} %")).filter(|_| self.progress != Progress::Done);
+        let message = self.message.as_ref().map(|message| format!(", {}", message.visible_cut(60)));
+        format!("{}{}{}", self.progress.words(), percent.unwrap_or_default(), message.unwrap_or_default())
+    }
+}
+
+impl Analysis {
+    /// Reads an answer about one scan, or about several: the first of them.
+    #[must_use]
+    pub fn of(answer: &[u8]) -> Option<Self> {
+        let answer = Raw::new(answer);
+        let data = answer.member("data")?;
+        let one = if data.kind() == Kind::Array { data.elements().next()? } else { data };
+        let identifier = identifier(one)?;
+        let attributes = one.member("attributes")?;
+        let progress = Progress::of(attributes.member("status")?.text());
+        let sandboxes = attributes.member("sandbox_status").map(runs).unwrap_or_default();
+        let hash = |of: Raw<'_>| Sha256::parse(&String::from_utf8_lossy(of.member("sha256")?.text().as_bytes()));
+        let file = answer.member("meta").and_then(|meta| meta.member("file_info")).and_then(hash);
+        Some(Self { identifier, progress, sandboxes, file })
+    }
+
+    /// Whether nothing further comes of it.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.progress == Progress::Done
+    }
+
+    /// How many sandboxes are done.
+    #[must_use]
+    pub fn done(&self) -> usize {
+        self.sandboxes.iter().filter(|run| run.progress == Progress::Done).count()
+    }
+}
+
+/// Each sandbox by its name, or a list of them.
+fn runs(status: Raw<'_>) -> Vec<SandboxRun> {
+    let named = |status: Raw<'_>| {
+        let name = ["sandbox_name", "name", "id"].into_iter().find_map(|name| status.member(name));
+        run(name.map(Raw::text).unwrap_or_default(), status)
+    };
+    match status.kind() {
+        Kind::Array => status.elements().take(MOST_SANDBOXES).filter_map(named).collect(),
+        _ => status.members().take(MOST_SANDBOXES).filter_map(|(name, status)| run(name, status)).collect(),
+    }
+}
+
+fn run(name: Untrusted, status: Raw<'_>) -> Option<SandboxRun> {
+    let percent = status.member("in_progress_percent").and_then(Raw::integer);
+    Some(SandboxRun {
+        name,
+        progress: Progress::of(status.member("status")?.text()),
+        percent: percent.map(|percent| u8::try_from(percent.clamp(0, 100)).unwrap_or(100)),
+        message: status.member("message").map(Raw::text).filter(|text| !text.is_empty()),
+    })
+}
+
+fn identifier(one: Raw<'_>) -> Option<Identifier> {
+    Identifier::new(one.member("id").filter(|id| id.kind() == Kind::Text)?.text())
+}
+
+/// The scan that an answer to an upload names.
+#[must_use]
+pub fn submitted(answer: &[u8]) -> Option<Identifier> {
+    identifier(Raw::new(answer).member("data")?)
+}
+
+/// The address that an answer names for an upload.
+#[must_use]
+pub fn upload_address(answer: &[u8]) -> Option<Untrusted> {
+    let data = Raw::new(answer).member("data").filter(|data| data.kind() == Kind::Text)?;
+    Some(data.text()).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_sandbox_says_how_far_it_is() {
+        let answer =
+            br#"{"data":{"id":"x-1","type":"private_analysis","attributes":{"status":"in-progress","sandbox_status":{
+            "ff_C2AE-1":{"status":"in-progress","in_progress_percent":340,"message":"booting\u001b"},
+            "Zenbox":{"status":"completed","in_progress_percent":100}}}}}"#;
+        let analysis = Analysis::of(answer).unwrap();
+        let told: Vec<_> = analysis.sandboxes.iter().map(SandboxRun::words).collect();
+        assert_eq!(told[1], "done");
+        assert!(told[0].starts_with("running 100 %, booting") && !told[0].contains('\u{1b}'), "{told:?}");
+        assert_eq!((analysis.done(), analysis.is_done()), (1, false));
+    }
+
+    #[test]
+    fn lists_of_sandboxes_and_of_scans_are_read_too() {
+        let answer = br#"{"data":[{"id":"x","attributes":{"status":"completed","sandbox_status":[
+            {"sandbox_name":"CAPE","status":"paused"}]}},{"id":"y","attributes":{"status":"queued"}}]}"#;
+        let analysis = Analysis::of(answer).unwrap();
+        assert!(analysis.is_done() && analysis.sandboxes[0].words() == "paused");
+        assert_eq!(analysis.sandboxes[0].sandbox(), Untrusted::from("CAPE"));
+    }
+
+    #[test]
+    fn what_names_nothing_is_nothing() {
+        for answer in ["", "null", "{}", r#"{"data":[]}"#, r#"{"data":{"id":7}}"#, r#"{"data":{"id":"."}}"#] {
+            assert_eq!((Analysis::of(answer.as_bytes()), submitted(answer.as_bytes())), (None, None), "{answer}");
+            assert_eq!(upload_address(answer.as_bytes()), None, "{answer}");
+        }
+        assert_eq!(upload_address(br#"{"data":"http:\/\/h\/u"}"#), Some(Untrusted::from("http://h/u")));
+    }
+}

@@ -1,0 +1,122 @@
+//! Where a request goes, and what it takes along.
+
+use super::submission::ScanOption;
+use crate::report::identifier::Sha256;
+use crate::text::Untrusted;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+/// Characters of a path segment or parameter that stand for themselves (RFC 3986, unreserved).
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Where a request goes, below the root of a service, and what it takes along.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    /// Which prefix it is below, and where the key goes.
+    pub version: Version,
+    /// Whether something is posted.
+    pub method: Method,
+    /// Path below the prefix, percent-encoded.
+    pub path: String,
+    /// Parameters as they are: in the address for GET, in the body for POST.
+    pub parameters: Vec<(Cow<'static, str>, String)>,
+    /// A file to upload.
+    pub upload: Option<Upload>,
+    /// Where it is uploaded to, if the service named an address for it; then the path is of no use.
+    pub to: Option<UploadAddress>,
+}
+
+/// A file that is uploaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upload {
+    /// The file on this machine.
+    pub path: PathBuf,
+    /// What it has to be: a file that changes while it is sent is not sent to its end.
+    pub file: Option<Sha256>,
+    /// Its largest size in bytes.
+    pub limit: UploadLimit,
+}
+
+/// Which of an installation's limits holds for an upload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UploadLimit {
+    /// That of one call.
+    Direct,
+    /// That of an address that the service named.
+    Large,
+}
+
+/// An address that the service named for one upload. Whoever has it can upload, so it is never shown.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct UploadAddress(Untrusted);
+
+impl UploadAddress {
+    /// An address as the service wrote it.
+    #[must_use]
+    pub fn new(text: Untrusted) -> Self {
+        Self(text)
+    }
+
+    /// The address, to be taken apart by whoever sends.
+    #[must_use]
+    pub fn expose(&self) -> &Untrusted {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for UploadAddress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("UploadAddress(…)")
+    }
+}
+
+/// A version of the API (specification §9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    /// The key is a parameter.
+    V2,
+    /// The key is a header.
+    V3,
+}
+
+/// A method of HTTP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the method of its name")]
+pub enum Method {
+    Get,
+    Post,
+    Delete,
+}
+
+impl Address {
+    pub(super) fn new(version: Version, method: Method, path: String) -> Self {
+        Self { version, method, path, parameters: Vec::new(), upload: None, to: None }
+    }
+
+    pub(super) fn get(path: String) -> Self {
+        Self::new(Version::V3, Method::Get, path)
+    }
+
+    pub(super) fn with(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<String>) -> Self {
+        self.parameters.push((name.into(), value.into()));
+        self
+    }
+}
+
+/// Who is asking, and what the installation that is asked calls things.
+pub trait Asker {
+    /// What stands for `{id}` in `/users/{id}/…`: the user's name, or the key in its place. The service takes either; an address
+    /// with the key is a secret.
+    fn user(&self) -> &str;
+
+    /// What a private scan's option is called.
+    fn field(&self, option: ScanOption) -> String {
+        option.field().to_owned()
+    }
+}
+
+/// A path segment that stands for these bytes.
+pub(super) fn encode(bytes: &[u8]) -> String {
+    percent_encode(bytes, ENCODED).to_string()
+}

@@ -1,0 +1,160 @@
+//! A file that is to be scanned privately, and what the sandboxes are told.
+
+use crate::report::identifier::Sha256;
+use crate::text::Untrusted;
+use secrecy::{ExposeSecret, SecretString};
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
+use std::path::PathBuf;
+
+/// The most days that a private file can be kept.
+pub const LONGEST_RETENTION: u8 = 28;
+
+/// A file that is to be scanned.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Submission {
+    /// The file on this machine.
+    pub path: PathBuf,
+    /// What it is called from then on: the hash of its bytes.
+    pub file: Sha256,
+    /// Its size in bytes.
+    pub size: u64,
+    /// What the sandboxes are told.
+    pub options: ScanOptions,
+}
+
+/// What the sandboxes are told; what is left out is as the installation likes it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ScanOptions {
+    /// The sandbox that runs it.
+    pub sandbox: Option<String>,
+    /// Whether it has access to the internet.
+    pub internet: Option<bool>,
+    /// Days that the file and its reports are kept, at most [`LONGEST_RETENTION`].
+    pub retention: Option<u8>,
+    /// The command line that it is run with.
+    pub command_line: Option<String>,
+    /// What it is encrypted with.
+    pub password: Option<Password>,
+}
+
+/// What an archive or a document is encrypted with. Nothing shows it.
+#[derive(Clone)]
+pub struct Password(SecretString);
+
+/// One of the things that the sandboxes can be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ScanOption {
+    /// The sandbox that runs it.
+    Sandbox,
+    /// Whether it has access to the internet.
+    Internet,
+    /// Days that it is kept.
+    Retention,
+    /// The command line that it is run with.
+    CommandLine,
+    /// What it is encrypted with.
+    Password,
+}
+
+impl Submission {
+    /// The file's name, to be shown.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let name = self.path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        Untrusted::from(name.as_ref()).visible_cut(60).to_string()
+    }
+}
+
+impl ScanOptions {
+    /// What is told, each with its value as it is sent.
+    pub fn values(&self) -> impl Iterator<Item = (ScanOption, String)> + '_ {
+        ScanOption::ALL.into_iter().filter_map(|option| Some((option, self.value(option)?)))
+    }
+
+    fn value(&self, option: ScanOption) -> Option<String> {
+        match option {
+            ScanOption::Sandbox => self.sandbox.clone(),
+            ScanOption::Internet => self.internet.map(|is_on| is_on.to_string()),
+            ScanOption::Retention => self.retention.map(|days| days.to_string()),
+            ScanOption::CommandLine => self.command_line.clone(),
+            ScanOption::Password => self.password.as_ref().map(|password| password.0.expose_secret().to_owned()),
+        }
+    }
+}
+
+impl ScanOption {
+    /// Each of them, in the order in which they are asked for.
+    pub const ALL: [Self; 5] = [Self::Sandbox, Self::Internet, Self::Retention, Self::CommandLine, Self::Password];
+
+    /// What the public service calls it.
+    #[must_use]
+    pub fn field(self) -> &'static str {
+        match self {
+            Self::Sandbox => "interaction_sandbox",
+            Self::Internet => "enable_internet",
+            Self::Retention => "retention_period_days",
+            Self::CommandLine => "command_line",
+            Self::Password => "password",
+        }
+    }
+}
+
+impl Password {
+    /// A password; an empty one is none.
+    #[must_use]
+    pub fn new(text: String) -> Option<Self> {
+        (!text.is_empty()).then(|| Self(text.into()))
+    }
+
+    fn expose(&self) -> &str {
+        self.0.expose_secret()
+    }
+}
+
+impl std::fmt::Debug for Password {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Password(…)")
+    }
+}
+
+impl PartialEq for Password {
+    fn eq(&self, other: &Self) -> bool {
+        self.expose() == other.expose()
+    }
+}
+
+impl Eq for Password {}
+
+impl Hash for Password {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.expose().hash(state);
+    }
+}
+
+impl PartialOrd for Password {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Password {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.expose().cmp(other.expose())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_sent_and_never_shown() {
+        let password = Password::new("hunter2".to_owned());
+        let options = ScanOptions { password, retention: Some(3), ..ScanOptions::default() };
+        assert!(!format!("{options:?}").contains("hunter2"));
+        let told: Vec<_> = options.values().map(|(option, value)| (option.field(), value)).collect();
+        assert_eq!(told, [("retention_period_days", "3".to_owned()), ("password", "hunter2".to_owned())]);
+        assert_eq!(Password::new(String::new()), None);
+    }
+}

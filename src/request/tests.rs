@@ -1,0 +1,57 @@
+use super::*;
+use jiff::civil::date;
+
+struct Spellman;
+
+impl Asker for Spellman {
+    fn user(&self) -> &str {
+        "spell/man"
+    }
+}
+
+fn file() -> Sha256 {
+    Sha256::parse(&"ab".repeat(32)).unwrap()
+}
+
+fn named(text: &str) -> Identifier {
+    Identifier::new(Untrusted::from(text)).unwrap()
+}
+
+#[test]
+fn every_part_of_an_address_is_encoded() {
+    let request = Request::Behaviour { identifier: named("ff_C2 AE/../é?x#-1") };
+    assert_eq!(request.address(&Spellman).path, "/private/file_behaviours/ff_C2%20AE%2F..%2F%C3%A9%3Fx%23-1");
+    assert_eq!(Request::Quotas.address(&Spellman).path, "/users/spell%2Fman/overall_quotas");
+    let (first, last) = (date(2026, 1, 5), date(2026, 2, 3));
+    let usage = Request::Usage { first, last }.address(&Spellman);
+    assert_eq!(usage.path, "/users/spell%2Fman/api_usage");
+    let days = [("start_date", "20260105".to_owned()), ("end_date", "20260203".to_owned())];
+    assert_eq!(usage.parameters, days.map(|(name, day)| (name.into(), day)));
+    let cursor = Some(Untrusted::from("a&b=="));
+    let page = Request::Behaviours { file: file(), listing: Listing::Reports, cursor };
+    assert_eq!(page.address(&Spellman).parameters, [("cursor".into(), "a&b==".to_owned())]);
+}
+
+#[test]
+fn a_list_of_hashes_costs_one_for_each() {
+    let hash = |c: &str| FileHash::parse(&c.repeat(32)).unwrap();
+    let request = Request::V2Reports { files: vec![hash("a"), hash("b"), hash("c")] };
+    let quote = request.quote(&Entitlements::default());
+    assert_eq!((quote.price().short().as_str(), quote.price().rule.number), ("3 requests", "8.2.1"));
+}
+
+#[test]
+fn different_questions_are_held_apart() {
+    let page = |listing, cursor: Option<&str>| {
+        Request::Behaviours { file: file(), listing, cursor: cursor.map(Untrusted::from) }.holding_key()
+    };
+    let keys = [
+        page(Listing::Reports, None),
+        page(Listing::Reports, Some("x")),
+        page(Listing::Identifiers, None),
+        Request::Behaviour { identifier: named("x") }.holding_key(),
+    ];
+    for (n, key) in keys.iter().enumerate() {
+        assert!(!keys[..n].contains(key));
+    }
+}

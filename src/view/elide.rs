@@ -1,0 +1,195 @@
+//! What is shown of a text that is longer than its place: the part that tells most.
+//!
+//! Of a path or a registry key its root and its last parts, of a command the programs without their folders and then as much as
+//! fits, of an address of the web its beginning, of anything else both ends.
+
+use std::ops::Range;
+use unicode_width::UnicodeWidthStr;
+
+/// The widest root that keeps its place before what is left out: a drive, a hive, a short variable.
+const ROOT: usize = 8;
+
+/// Last parts of a path that are worth more than its root.
+const LAST: usize = 2;
+
+const SEPARATORS: [char; 2] = ['\\', '/'];
+
+/// Endings of what is run.
+const PROGRAMS: [&str; 5] = [".exe", ".com", ".bat", ".cmd", ".scr"];
+
+/// Hives of the registry by their long and their usual names.
+const HIVES: [(&str, &str); 5] = [
+    ("HKEY_LOCAL_MACHINE", "HKLM"),
+    ("HKEY_CURRENT_USER", "HKCU"),
+    ("HKEY_CLASSES_ROOT", "HKCR"),
+    ("HKEY_CURRENT_CONFIG", "HKCC"),
+    ("HKEY_USERS", "HKU"),
+];
+
+/// The usual name of the hive that a key begins with, and the length of the long one.
+pub(super) fn hive(text: &str) -> Option<(&'static str, usize)> {
+    HIVES.into_iter().find_map(|(long, short)| {
+        let is_it = text.get(..long.len()).is_some_and(|start| start.eq_ignore_ascii_case(long));
+        let ends = text.get(long.len()..).is_some_and(|rest| rest.is_empty() || rest.starts_with('\\'));
+        (is_it && ends).then_some((short, long.len()))
+    })
+}
+
+/// The stretches of a text that are shown in so many columns, each given in columns of the text; `…` stands for every stretch
+/// that is left out.
+pub(super) fn kept(text: &str, columns: usize) -> Vec<Range<usize>> {
+    let width = text.width();
+    if width <= columns {
+        return alone(0..width);
+    }
+    let both_ends = || {
+        let head = columns.saturating_sub(1) / 3;
+        vec![0..head, width + head + 1 - columns.max(1)..width]
+    };
+    if text.contains("://") {
+        // Who is asked stands at the beginning of an address.
+        return alone(0..columns.saturating_sub(1));
+    }
+    command(text, columns).or_else(|| path(text, columns)).unwrap_or_else(both_ends)
+}
+
+fn alone(range: Range<usize>) -> Vec<Range<usize>> {
+    std::iter::once(range).collect()
+}
+
+/// The root of a path, and as many of its last parts as fit; without the root where fewer than two would.
+fn path(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
+    let width = text.width();
+    let root = text.find(SEPARATORS).and_then(|end| text.get(..end)).map_or(0, UnicodeWidthStr::width);
+    let root = if root > ROOT { 0 } else { root };
+    let mut ends = Vec::new();
+    // From the end, and no further than there is room: a text may be nothing but separators.
+    for (at, _) in text.rmatch_indices(SEPARATORS) {
+        let tail = text.get(at..).map_or(0, UnicodeWidthStr::width);
+        if tail >= columns {
+            break;
+        }
+        ends.push(tail);
+    }
+    let beside_root = ends.iter().filter(|tail| root + 1 + **tail <= columns).count();
+    let bare = ends.len().min(LAST);
+    match (beside_root >= bare, ends.get(beside_root.max(1) - 1), ends.get(bare.max(1) - 1)) {
+        (true, Some(tail), _) if root > 0 => Some(vec![0..root, width - tail..width]),
+        (_, _, Some(tail)) => Some(alone(width - tail..width)),
+        // Not even the last part fits: its end says what kind of thing it is.
+        _ if text.contains('\\') => Some(alone(width + 1 - columns..width)),
+        _ => None,
+    }
+}
+
+/// Whether a text is a command: a program, and something behind it.
+fn is_command(text: &str) -> bool {
+    let text = text.trim_start();
+    let (program, rest) = match text.strip_prefix('"').and_then(|rest| rest.split_once('"')) {
+        Some(parts) => parts,
+        None => text.split_once(char::is_whitespace).unwrap_or((text, "")),
+    };
+    let name = program.to_ascii_lowercase();
+    let is_program = text.starts_with('"') || PROGRAMS.iter().any(|ending| name.ends_with(ending));
+    !rest.trim().is_empty() && (is_program || !program.contains(SEPARATORS))
+}
+
+/// A command with its paths cut down to their last parts, from the left, until it fits; what still does not is cut at its end.
+fn command(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
+    if !is_command(text) {
+        return None;
+    }
+    let mut left_out: Vec<Range<usize>> = Vec::new();
+    let mut width = text.width();
+    for word in folders(text) {
+        if width <= columns {
+            break;
+        }
+        width -= word.len().saturating_sub(1);
+        left_out.push(word);
+    }
+    let mut kept = Vec::new();
+    let (mut at, mut room) = (0, if width > columns { columns.saturating_sub(1) } else { columns });
+    for gap in left_out.into_iter().chain(std::iter::once(text.width()..text.width())) {
+        let length = (gap.start - at).min(room);
+        kept.push(at..at + length);
+        room = room.saturating_sub(length + 1);
+        at = gap.end;
+        if room == 0 {
+            break;
+        }
+    }
+    kept.retain(|range| !range.is_empty());
+    Some(kept)
+}
+
+/// The folders of the paths in a command, in columns: what stands before their last separator, but for a quotation mark.
+fn folders(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
+    text.split(' ').filter_map(move |word| {
+        let start = at;
+        at += word.width() + 1;
+        let quote = word.chars().take_while(|letter| matches!(letter, '"' | '\'')).count();
+        let last = word.rfind('\\')?;
+        let folder = start + quote..start + word.get(..last)?.width();
+        (folder.len() > 2).then_some(folder)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shown(text: &str, columns: usize) -> String {
+        let mut shown = String::new();
+        let mut at = 0;
+        for range in kept(text, columns) {
+            shown += if range.start > at { "…" } else { "" };
+            shown += &text.chars().skip(range.start).take(range.len()).collect::<String>();
+            at = range.end;
+        }
+        shown + if at < text.chars().count() { "…" } else { "" }
+    }
+
+    #[test]
+    fn of_a_path_root_and_last_parts_stay() {
+        let key = r"HKCU\Software\Microsoft\Windows\CurrentVersion\Run\LumenUpdate";
+        assert_eq!(shown(key, 40), r"HKCU…\CurrentVersion\Run\LumenUpdate");
+        assert_eq!(shown(key, 22), r"HKCU…\Run\LumenUpdate");
+        assert_eq!(shown(key, 20), r"…\Run\LumenUpdate");
+        assert_eq!(shown(key, 14), r"…\LumenUpdate");
+        assert_eq!(shown(r"C:\Program Files\Vendor\a.dll", 17), r"C:…\Vendor\a.dll");
+        assert_eq!(shown(r"C:\a-very-long-file-name-without-end", 13), "…-without-end");
+        assert_eq!(shown("no path at all but-long", 12), "no path at …");
+    }
+
+    #[test]
+    fn of_a_command_the_programs_stay() {
+        let line = r#""C:\Windows\System32\cmd.exe" /c %USERPROFILE%\AppData\Local\Temp\svchost64.exe "%SAMPLEPATH%\03bd9a.exe""#;
+        assert_eq!(shown(line, 60), r#""…\cmd.exe" /c …\svchost64.exe "%SAMPLEPATH%\03bd9a.exe""#);
+        assert_eq!(shown(line, 40), r#""…\cmd.exe" /c …\svchost64.exe "…\03bd9…"#);
+        assert_eq!(shown("powershell  -Command Add-MpPreference", 24), "powershell  -Command Ad…");
+        assert_eq!(shown(r"%TEMP%\a.exe", 100), r"%TEMP%\a.exe");
+    }
+
+    #[test]
+    fn hives_have_short_names() {
+        assert_eq!(hive(r"HKEY_LOCAL_MACHINE\SOFTWARE"), Some(("HKLM", 18)));
+        assert_eq!(hive("hkey_users"), Some(("HKU", 10)));
+        assert_eq!((hive("HKEY_USERS_X"), hive("HKLM")), (None, None));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_kept_fits_and_stands_in_order(text in r#"[a-z :\\/."%é日]{0,80}"#, columns in 8_usize..60) {
+            let (mut at, mut width) = (0, 0);
+            for range in kept(&text, columns) {
+                prop_assert!(range.start >= at && range.start <= range.end && range.end <= text.width());
+                width += range.len() + usize::from(range.start > at);
+                at = range.end;
+            }
+            prop_assert!(width + usize::from(at < text.width()) <= columns, "{width} {columns}");
+        }
+    }
+}

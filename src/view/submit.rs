@@ -1,0 +1,95 @@
+//! The form of a file that is submitted: its fields, and what it would cost or how far it is.
+
+use super::canvas::Canvas;
+use super::line::LineWriter;
+use super::list::progress;
+use super::overlay::inside;
+use super::theme::Meaning;
+use crate::app::submit::{FIELDS, SubmitForm};
+use crate::app::{Area, Model};
+use crate::request::{Request, ScanOption, UploadLimit};
+use crate::text::{Untrusted, bytes, words_in_rows};
+
+/// Columns of a field's name.
+const LABEL: usize = 14;
+
+/// Rows that are kept for what is said below the fields.
+const SAID: u16 = 2;
+
+pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, form: &SubmitForm, model: &Model) {
+    let inside = inside(buffer, area, model, "Submit a file for a private scan", 0, 0);
+    let fields = u16::try_from(FIELDS.len()).unwrap_or(u16::MAX).min(inside.height.saturating_sub(SAID).max(1));
+    // Where there is little room, the chosen field is the last that is shown.
+    let top = (form.chosen + 1).saturating_sub(fields.into());
+    for row in 0..fields {
+        draw_field(buffer, inside, row, top + usize::from(row), form);
+    }
+    let gap = u16::from(inside.height > fields + SAID);
+    let room = usize::from(inside.width).max(10);
+    let rows = said(form, model)
+        .into_iter()
+        .flat_map(|(text, meaning)| words_in_rows(&text, room).into_iter().map(move |row| (row, meaning)));
+    for (row, (text, meaning)) in (fields + gap..inside.height).zip(rows) {
+        LineWriter::new(buffer, inside, row).own(&text, meaning);
+    }
+}
+
+fn draw_field(buffer: &mut Canvas<'_>, inside: Area, row: u16, position: usize, form: &SubmitForm) {
+    let (Some(field), Some(typed)) = (FIELDS.get(position), form.typed.get(position)) else { return };
+    let is_chosen = position == form.chosen;
+    // A password is seen as long as it is, and no more.
+    let shown =
+        if field.option == Some(ScanOption::Password) { "*".repeat(typed.chars().count()) } else { typed.clone() };
+    let mut line = LineWriter::new(buffer, inside, row);
+    line.own(field.label, if is_chosen { Meaning::Focus } else { Meaning::Key });
+    line.tab(inside.x, LABEL);
+    let room = usize::from(inside.width).saturating_sub(LABEL + 2);
+    let visible = Untrusted::from(shown.as_str()).visible();
+    let window = Untrusted::from(shown.as_str()).visible_window(visible.width().saturating_sub(room), room);
+    line.visible(&window, Meaning::Strong);
+    if is_chosen {
+        line.own("▏", Meaning::Focus);
+    }
+    if typed.is_empty() {
+        line.own(if is_chosen { " " } else { "" }, Meaning::Faint);
+        line.own(field.hint, Meaning::Faint);
+    }
+}
+
+/// What is said below the fields.
+fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
+    let call = model.under_way.iter().find(|call| matches!(call.request, Request::PrivateScan { .. }));
+    if let Some(call) = call {
+        return vec![(format!("◌ {} · {}", call.request.words(), progress(call, model.now)), Meaning::Strong)];
+    }
+    if model.is_under_way(&Request::UploadAddress) {
+        return vec![("◌ asking for an address that takes a large file …".to_owned(), Meaning::Strong)];
+    }
+    if let Some(failure) = &form.failure {
+        let words = [&failure.what, &failure.cost, &failure.advice].map(String::as_str).join(" ");
+        return vec![(words.trim_end().to_owned(), Meaning::Problem)];
+    }
+    if form.is_looked_at {
+        return vec![("◌ reading the file …".to_owned(), Meaning::Strong)];
+    }
+    let (Some(found), Some(submission)) = (&form.found, form.submission()) else {
+        let words = format!(
+            "{} reads the file and says what it costs; nothing is sent before that.",
+            model.way_to("look-at-file")
+        );
+        return vec![(words, Meaning::Faint)];
+    };
+    let price = crate::app::submit::price_words(&submission, found.limit, &model.entitlements);
+    let way = match found.limit {
+        UploadLimit::Direct => String::new(),
+        UploadLimit::Large => ", by way of an address for large files".to_owned(),
+    };
+    let basis = model.price(&Request::PrivateScan { submission, to: None });
+    vec![
+        (format!("{} · {}{way}", found.file.short(), bytes(found.size)), Meaning::Strong),
+        (
+            format!("{price}, {} {}; {} submits it", basis.rule.number, basis.basis.name(), model.way_to("submit")),
+            Meaning::Price,
+        ),
+    ]
+}

@@ -1,0 +1,242 @@
+//! Private scans: what is uploaded and where to, what it counts as, how far it is, and its end.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use behaview::demo::{Endpoint, Fault};
+use behaview::gate::Received;
+use behaview::quota::Entitlements;
+use behaview::report::Analysis;
+use behaview::report::analysis::{submitted, upload_address};
+use behaview::request::{Password, ScanOptions, Submission, UploadAddress};
+use behaview::runtime::submission;
+
+use super::*;
+
+/// A file of so many bytes that say nothing, in the visit's folder.
+fn file(visit: &Visit, name: &str, size: usize) -> PathBuf {
+    let path = visit.folder().join(name);
+    std::fs::write(&path, (0..size).map(|n| (n * 7 % 251) as u8).collect::<Vec<_>>()).unwrap();
+    path
+}
+
+fn submission(path: PathBuf, options: ScanOptions) -> Arc<Submission> {
+    let (file, size) = submission::look_at(&path, &|| false).unwrap();
+    Arc::new(Submission { path, file, size, options })
+}
+
+fn scan(submission: &Arc<Submission>, to: Option<UploadAddress>) -> Request {
+    Request::PrivateScan { submission: Arc::clone(submission), to }
+}
+
+fn small(visit: &Visit) -> Arc<Submission> {
+    submission(file(visit, "sample.bin", 70_000), ScanOptions::default())
+}
+
+/// Private scans that the service counted, and those that its calls say.
+fn counted(visit: &Visit) -> u64 {
+    let counted = visit.demo.used().scans - Options::default().scan_limits.spent;
+    assert_eq!(counted, visit.demo.seen().iter().map(|call| call.scans).sum::<u64>());
+    counted
+}
+
+/// An address that the service hands out.
+async fn address(visit: &Visit) -> UploadAddress {
+    let answer = visit.ask(&Request::UploadAddress).await.unwrap();
+    UploadAddress::new(upload_address(&bytes(&answer)).unwrap())
+}
+
+#[tokio::test]
+async fn a_file_arrives_as_it_is_with_what_the_sandboxes_are_told() {
+    let visit = Visit::begin().await;
+    let options = ScanOptions {
+        sandbox: Some("CAPE".to_owned()),
+        internet: Some(false),
+        retention: Some(7),
+        command_line: Some("-a \"b c\"".to_owned()),
+        password: Password::new("hunter2-hunter2".to_owned()),
+    };
+    let submission = submission(file(&visit, "a sample.bin", 700_000), options);
+    let told = Mutex::new(Vec::new());
+    let progress = |received| match received {
+        Received::Bytes { bytes, total } => told.lock().unwrap().push((bytes, total)),
+        Received::Rows(rows) => panic!("{rows:?} are no part of an upload"),
+    };
+    let quote = scan(&submission, None).quote(&Entitlements::default());
+    assert_eq!((quote.price().short().as_str(), quote.price().basis.name()), ("1 scan", "assumed"));
+    let answer = visit.gate.ask(&quote, &progress).await.unwrap();
+    assert!(submitted(&bytes(&answer)).is_some());
+    let taken = visit.demo.submitted();
+    assert_eq!((taken[0].sha256.as_str(), taken[0].size), (submission.file.as_str(), 700_000));
+    assert_eq!(taken[0].name, "a sample.bin");
+    let expected = [
+        ("interaction_sandbox", "CAPE"),
+        ("enable_internet", "false"),
+        ("retention_period_days", "7"),
+        ("command_line", "-a \"b c\""),
+        ("password", "hunter2-hunter2"),
+    ];
+    assert_eq!(taken[0].fields, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let told = told.into_inner().unwrap();
+    assert_eq!((told[0], told[told.len() - 1]), ((0, Some(700_000)), (700_000, Some(700_000))));
+    assert!(told.is_sorted() && told.len() > 2, "{told:?}");
+    assert_eq!((counted(&visit), visit.charged()), (1, 0));
+    assert_eq!(visit.gate.spent().unwrap().charged, 1);
+    // The password is in no file of this machine's.
+    let store = std::fs::read(visit.store()).unwrap();
+    assert!(memchr::memmem::find(&store, b"hunter2-hunter2").is_none());
+    assert_eq!(visit.count("SELECT COUNT(*) FROM ledger WHERE what LIKE '%hunter2%'"), 0);
+}
+
+#[tokio::test]
+async fn a_large_file_goes_to_the_address_that_the_service_hands_out() {
+    let visit = Visit::begin().await;
+    let submission = submission(file(&visit, "large.bin", (33 << 20) + 5), ScanOptions::default());
+    let error = visit.ask(&scan(&submission, None)).await.unwrap_err();
+    assert!(words(&error).contains("larger than"), "{error}");
+    assert_eq!(visit.calls(), 0);
+    let to = address(&visit).await;
+    let request = scan(&submission, Some(to.clone()));
+    visit.ask(&request).await.unwrap();
+    assert_eq!(visit.demo.submitted()[0].sha256, submission.file.as_str());
+    assert_eq!((counted(&visit), visit.charged()), (1, 1));
+    // The address is good for one upload, and no log or ledger has it.
+    assert_eq!(refusal(visit.ask(&request).await), Reason::Forbidden);
+    assert!(!format!("{request:?} {}", request.words()).contains("/large/"));
+}
+
+#[tokio::test]
+async fn an_address_on_another_host_gets_neither_file_nor_key() {
+    let visit = Visit::begin().await;
+    let submission = small(&visit);
+    let canary = TcpListener::bind("127.0.0.1:0").unwrap();
+    canary.set_nonblocking(true).unwrap();
+    let port = canary.local_addr().unwrap().port();
+    visit.demo.arm("upload-url:stranger*1".parse().unwrap());
+    let stranger = address(&visit).await;
+    let own = visit.demo.root().trim_start_matches("http://").to_owned();
+    let others = [
+        format!("http://127.0.0.1:{port}/large/x"),
+        format!("http://{own}@127.0.0.1:{port}/large/x"),
+        format!("https://{own}/large/x"),
+        format!("http://user:secret@{own}/large/x"),
+        "file:///etc/passwd".to_owned(),
+        "no address".to_owned(),
+    ];
+    let others = others.iter().map(|text| UploadAddress::new(Untrusted::from(text.as_str())));
+    for to in others.chain([stranger]) {
+        let calls = visit.calls();
+        let error = visit.ask(&scan(&submission, Some(to.clone()))).await.unwrap_err();
+        assert!(words(&error).contains("nothing was uploaded"), "{to:?}: {error}");
+        assert!(matches!(error, GateError::Service { cost: Cost::Nothing, .. }), "{error:?}");
+        assert_eq!(visit.calls(), calls);
+    }
+    assert_eq!(canary.accept().map(drop).map_err(|error| error.kind()), Err(ErrorKind::WouldBlock));
+    assert_eq!((counted(&visit), visit.gate.spent().unwrap().charged), (0, 1));
+}
+
+#[tokio::test]
+async fn a_host_that_the_profile_names_gets_the_file_without_the_key() {
+    let files = TcpListener::bind("127.0.0.1:0").unwrap();
+    let root = format!("http://{}", files.local_addr().unwrap());
+    let visit = Visit::begin().await;
+    let profile = Profile { upload_host: Some(root.clone()), ..Visit::profile(&visit.demo) };
+    let gate = gate(&visit.folder().join("other.db"), profile, visit.demo.key());
+    let submission = submission(file(&visit, "s.bin", 900), ScanOptions::default());
+    let heard = std::thread::spawn(move || {
+        let (mut stream, _) = files.accept().unwrap();
+        let (mut heard, mut piece) = (Vec::new(), [0; 4096]);
+        while !heard.ends_with(b"--\r\n") {
+            let read = stream.read(&mut piece).unwrap();
+            assert!(read > 0, "it ended early");
+            heard.extend_from_slice(&piece[..read]);
+        }
+        let body = r#"{"data":{"id":"scan-1","type":"private_analysis"}}"#;
+        write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len()).unwrap();
+        heard
+    });
+    let to = UploadAddress::new(Untrusted::from(format!("{root}/put/here").as_str()));
+    let answer = visit::ask(&gate, &scan(&submission, Some(to))).await.unwrap();
+    assert_eq!(submitted(&bytes(&answer)).unwrap().as_bytes(), b"scan-1");
+    let heard = heard.join().unwrap();
+    assert!(heard.starts_with(b"POST /put/here ") && memchr::memmem::find(&heard, b"s.bin").is_some());
+    let lower = heard.to_ascii_lowercase();
+    assert!(memchr::memmem::find(&lower, b"x-apikey").is_none(), "the key went to another host");
+    assert!(memchr::memmem::find(&heard, visit.demo.key().as_bytes()).is_none());
+}
+
+#[tokio::test]
+async fn an_upload_that_may_have_been_counted_is_sent_once_and_counts() {
+    let faults = ["lost", "503", "reset", "empty", "portal", "cut=10", "redirect=/x", "409", "not-json"];
+    for fault in faults {
+        let visit = Visit::begin().await;
+        visit.demo.arm(Fault {
+            on: Some(Endpoint::Scan),
+            ..Fault::from(format!("{fault}*9").parse::<Fault>().unwrap().kind)
+        });
+        let error = visit.ask(&scan(&small(&visit), None)).await.unwrap_err();
+        assert_eq!(visit.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Scan)).count(), 1, "{fault}");
+        assert!(matches!(error, GateError::Service { cost: Cost::Perhaps(Some(1)), .. }), "{fault}: {error:?}");
+        let spent = visit.gate.spent().unwrap();
+        assert!(spent.charged + spent.unsure >= counted(&visit), "{fault}: {spent:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_changes_never_arrives_whole() {
+    let visit = Visit::begin().await;
+    for (name, change) in [("longer", vec![7; 70_001]), ("shorter", vec![7; 10]), ("other", vec![7; 70_000])] {
+        let submission = submission(file(&visit, name, 70_000), ScanOptions::default());
+        std::fs::write(&submission.path, change).unwrap();
+        let error = visit.ask(&scan(&submission, None)).await.unwrap_err();
+        assert!(words(&error).contains("changed while it was sent"), "{name}: {error}");
+    }
+    assert_eq!((visit.demo.submitted(), counted(&visit)), (Vec::new(), 0));
+}
+
+#[tokio::test]
+async fn spent_scans_are_refused_by_the_service_and_cost_no_request() {
+    let mut options = Options::default();
+    options.scan_limits.monthly = options.scan_limits.spent + 1;
+    let visit = Visit::with(options).await;
+    visit.ask(&scan(&small(&visit), None)).await.unwrap();
+    let second = submission(file(&visit, "second", 10), ScanOptions::default());
+    assert_eq!(refusal(visit.ask(&scan(&second, None)).await), Reason::QuotaSpent);
+    assert_eq!((counted(&visit), visit.charged()), (1, 0));
+}
+
+#[tokio::test]
+async fn a_scan_is_done_after_some_looks_and_its_reports_are_listed() {
+    let visit = Visit::begin().await;
+    let submission = small(&visit);
+    let scan = submitted(&bytes(&visit.ask(&scan(&submission, None)).await.unwrap())).unwrap();
+    let look = Request::PrivateAnalysis { identifier: scan.clone() };
+    let mut done = Vec::new();
+    for _ in 0..4 {
+        done.push(Analysis::of(&bytes(&visit.ask(&look).await.unwrap())).unwrap());
+    }
+    assert_eq!(done.iter().map(Analysis::done).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert_eq!(done.iter().map(Analysis::is_done).collect::<Vec<_>>(), [false, false, false, true]);
+    assert_eq!(done[0].file.as_ref(), Some(&submission.file));
+    let by_file = Request::PrivateAnalyses { file: submission.file.clone() };
+    assert_eq!(Analysis::of(&bytes(&visit.ask(&by_file).await.unwrap())).unwrap().identifier, scan);
+    assert_eq!(visit.charged(), 5);
+    let page = behaview::report::page::Page::of(&visit.ask(&list(&submission.file)).await.unwrap().body).unwrap();
+    assert!(page.entries.len() == 3 && page.entries.iter().all(|entry| entry.report.is_some()));
+}
+
+#[tokio::test]
+async fn what_is_deleted_is_gone_and_its_reports_can_stay() {
+    let visit = Visit::begin().await;
+    let (first, second) = (files().swap_remove(0), files().swap_remove(1));
+    let delete = |file: &Sha256, only_from_storage| Request::PrivateDelete { file: file.clone(), only_from_storage };
+    visit.ask(&delete(&first, true)).await.unwrap();
+    visit.ask(&list(&first)).await.unwrap();
+    assert_eq!(refusal(visit.ask(&delete(&first, true)).await), Reason::NotFound);
+    visit.ask(&delete(&second, false)).await.unwrap();
+    assert_eq!(refusal(visit.ask(&list(&second)).await), Reason::NotFound);
+    visit.demo.arm("private-delete:portal*1".parse().unwrap());
+    assert!(visit.ask(&delete(&files()[2], false)).await.is_err(), "a page is no deletion");
+}

@@ -1,0 +1,236 @@
+//! Several files beside each other; a scan that is followed; a file that is submitted, and one that is deleted.
+
+use crate::screen;
+use crate::stage::{Stage, file, main_file, options};
+use behaview::app::Message;
+use behaview::demo::{Endpoint, Options};
+
+/// Opens the form, and fills it in: each field with what is typed into it.
+fn fill(stage: &mut Stage, fields: &[&str]) {
+    stage.keys("U");
+    for (number, text) in fields.iter().enumerate() {
+        if number > 0 {
+            stage.keys("tab");
+        }
+        stage.session.take(Message::Paste((*text).to_owned()));
+    }
+}
+
+/// A file in the stage's folder; its path is as long as the system likes, so it is typed from its own folder.
+fn sample(stage: &Stage, size: usize) -> String {
+    let path = stage.folder.path().join("sample.bin");
+    std::fs::write(&path, vec![b'x'; size]).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// The screen without the path of the folder, which differs at every run.
+fn screen_of(stage: &Stage) -> String {
+    let path = stage.folder.path().join("sample.bin");
+    let path = path.to_str().unwrap();
+    let blanks = " ".repeat(path.len().saturating_sub("/…/sample.bin".chars().count()));
+    stage.screen().replace(path, &format!("/…/sample.bin{blanks}"))
+}
+
+/// A stage whose form holds a file that has been looked at.
+fn looked_at(fields: &[&str]) -> Stage {
+    let mut stage = Stage::listed();
+    let path = sample(&stage, 40_000);
+    let fields: Vec<_> = std::iter::once(path.as_str()).chain(fields.iter().copied()).collect();
+    fill(&mut stage, &fields);
+    stage.keys("enter");
+    stage
+}
+
+#[test]
+fn the_form_says_what_it_costs_before_anything_is_sent() {
+    let mut stage = looked_at(&["", "no", "7", "", "hunter2"]);
+    let shown = screen_of(&stage);
+    assert!(!shown.contains("hunter2"), "{shown}");
+    insta::assert_snapshot!("submit_form", shown);
+    assert_eq!(stage.calls(Endpoint::Scan), 0);
+    stage.size(80, 24);
+    insta::assert_snapshot!("submit_form_80x24", screen_of(&stage));
+    stage.size(40, 10);
+    insta::assert_snapshot!("submit_form_40x10", screen_of(&stage).lines().skip(2).collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn what_is_wrong_with_a_form_is_said_and_nothing_is_sent() {
+    let mut stage = Stage::listed();
+    fill(&mut stage, &["/nowhere/at all", "", "perhaps"]);
+    stage.keys("enter");
+    screen!("submit_wrong_option", stage);
+    stage.keys("ctrl-u enter");
+    assert!(stage.screen().contains("No such file"), "{}", stage.screen());
+    stage.session.model_mut().service.upload_largest = 10;
+    let path = sample(&stage, 11);
+    stage.keys("esc");
+    fill(&mut stage, &[&path]);
+    stage.keys("enter");
+    assert!(stage.screen().contains("files up to 10 B"), "{}", stage.screen());
+    assert_eq!(stage.calls(Endpoint::Scan), 0);
+}
+
+#[test]
+fn a_submitted_file_is_open_beside_the_others_and_can_be_followed() {
+    let mut stage = looked_at(&[]);
+    stage.keys("enter");
+    assert_eq!(stage.demo.as_ref().unwrap().submitted().len(), 1);
+    screen!("submit_done", stage);
+    stage.keys("W");
+    screen!("follow_begun", stage);
+    stage.keys("W");
+    screen!("follow_sheet", stage);
+    stage.keys("esc");
+    let looks = stage.calls(Endpoint::PrivateAnalysis);
+    stage.later(29);
+    stage.rest();
+    assert_eq!(stage.calls(Endpoint::PrivateAnalysis), looks, "nothing is asked before its time");
+    for _ in 0..6 {
+        stage.later(31);
+        stage.rest();
+    }
+    screen!("follow_done", stage);
+    assert_eq!(stage.calls(Endpoint::PrivateAnalysis), 4);
+    let paid = stage.paid_calls();
+    stage.later(300);
+    stage.rest();
+    assert_eq!(stage.paid_calls(), paid, "what is done is not looked at any more");
+}
+
+#[test]
+fn following_is_agreed_to_stopped_and_limited() {
+    let mut stage = Stage::at(file("Still in the queue"), options());
+    assert!(stage.screen().contains("W follow · at most 20 requests"), "{}", stage.screen());
+    assert_eq!(stage.paid_calls(), 0);
+    stage.keys("W s");
+    screen!("follow_stopped", stage);
+    let paid = stage.paid_calls();
+    stage.later(100);
+    stage.rest();
+    assert_eq!(stage.paid_calls(), paid);
+    stage.session.model_mut().pace.most = 2;
+    stage.keys("W");
+    for _ in 0..4 {
+        stage.later(31);
+        stage.rest();
+    }
+    assert_eq!(stage.paid_calls(), paid + 2);
+    assert!(stage.screen().contains("used up"), "{}", stage.screen());
+}
+
+#[test]
+fn a_failed_look_ends_the_following() {
+    let mut stage = Stage::at(file("Still in the queue"), options());
+    stage.demo.as_ref().unwrap().arm("private-analyses:503*9".parse().unwrap());
+    stage.keys("W");
+    assert!(stage.screen().contains("Stopped following"), "{}", stage.screen());
+    let paid = stage.paid_calls();
+    stage.later(100);
+    stage.rest();
+    assert_eq!(stage.paid_calls(), paid);
+}
+
+#[test]
+fn internet_access_wants_a_yes_and_a_no_sends_nothing() {
+    let mut stage = looked_at(&["", "yes"]);
+    stage.keys("enter");
+    screen!("submit_internet", stage);
+    stage.keys("esc");
+    assert_eq!(stage.calls(Endpoint::Scan), 0);
+    stage.keys("enter y");
+    assert_eq!(stage.calls(Endpoint::Scan), 1);
+}
+
+#[test]
+fn a_large_file_is_sent_by_way_of_an_address() {
+    let mut stage = Stage::listed();
+    stage.session.model_mut().service.upload_direct = 1000;
+    let path = sample(&stage, 2000);
+    fill(&mut stage, &[&path, ""]);
+    stage.keys("enter");
+    insta::assert_snapshot!("submit_large", screen_of(&stage));
+    stage.keys("enter");
+    assert_eq!((stage.calls(Endpoint::UploadUrl), stage.calls(Endpoint::Scan)), (1, 1));
+    assert_eq!(stage.demo.as_ref().unwrap().submitted()[0].size, 2000);
+}
+
+#[test]
+fn a_lost_upload_stays_in_the_form_and_is_not_sent_again_by_itself() {
+    let mut stage = looked_at(&[]);
+    stage.demo.as_ref().unwrap().arm("scan:lost*1".parse().unwrap());
+    stage.keys("enter tab");
+    insta::assert_snapshot!("submit_lost", screen_of(&stage));
+    stage.later(100);
+    stage.rest();
+    assert_eq!(stage.calls(Endpoint::Scan), 1);
+}
+
+#[test]
+fn files_stand_beside_each_other_and_keep_their_place() {
+    let mut stage = Stage::listed();
+    stage.keys("j enter 3 j j");
+    let left = stage.screen();
+    stage.keys("f");
+    stage.open(&file("Parcel"));
+    stage.keys("enter j");
+    screen!("files_second", stage);
+    let second = stage.screen();
+    let paid = stage.paid_calls();
+    stage.keys("J");
+    let back = stage.screen();
+    let body = |screen: &str| screen.lines().skip(1).take(36).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(body(&back), body(&left).into_iter().collect::<Vec<_>>(), "{back}");
+    stage.keys("K");
+    assert_eq!(body(&stage.screen()), body(&second));
+    assert_eq!(stage.paid_calls(), paid, "what is held costs nothing");
+    stage.keys("Q");
+    assert!(
+        stage.screen().contains(&main_file().short()) && !stage.screen().contains("file 1 of"),
+        "{}",
+        stage.screen()
+    );
+}
+
+#[test]
+fn hashes_that_are_pasted_together_are_opened_together() {
+    let mut stage = Stage::new(options());
+    stage.session.take(Message::Paste(format!("{}\n{}, {}", main_file(), file("Parcel"), file("Busy"))));
+    assert!(stage.screen().contains("3 files are pasted"), "{}", stage.screen());
+    stage.keys("enter");
+    assert!(stage.screen().contains(&format!("{} · file 1 of 3", main_file().short())), "{}", stage.screen());
+    stage.keys("J J");
+    assert!(stage.screen().contains(&format!("{} · file 3 of 3", file("Busy").short())), "{}", stage.screen());
+    assert_eq!(stage.paid_calls(), 0);
+}
+
+#[test]
+fn an_answer_for_a_file_that_is_not_shown_finds_its_place() {
+    let mut stage = Stage::new(options());
+    stage.session.model_mut();
+    stage.open(&main_file());
+    stage.press("enter");
+    stage.press("f");
+    stage.session.take(Message::Paste(file("Parcel").to_string()));
+    stage.press("enter");
+    stage.rest();
+    assert!(stage.screen().contains("Nothing is held of this file"), "{}", stage.screen());
+    stage.keys("J");
+    assert!(stage.screen().contains("Sandboxes 4 of 6"), "{}", stage.screen());
+    assert_eq!(stage.calls(Endpoint::List), 1);
+}
+
+#[test]
+fn deleting_at_the_service_says_what_is_lost() {
+    let mut stage = Stage::listed();
+    stage.keys("E");
+    screen!("delete_at_service", stage);
+    stage.keys("esc");
+    assert_eq!(stage.calls(Endpoint::PrivateDelete), 0);
+    stage.keys("E f");
+    assert_eq!(stage.calls(Endpoint::PrivateDelete), 1);
+    assert!(stage.screen().contains("The file alone is deleted at the service"), "{}", stage.screen());
+    let mut stage = Stage::at(main_file(), Options { licence: false, ..options() });
+    stage.keys("b esc E y");
+    assert_eq!(stage.calls(Endpoint::PrivateDelete), 0, "{}", stage.screen());
+}

@@ -1,0 +1,112 @@
+//! Submitting, following, deleting: as scripts use them.
+
+use crate::desk::{Desk, errors, json, main_file, text};
+use behaview::demo::{Demo, Endpoint, Options};
+use std::io::Write;
+use std::process::Stdio;
+
+/// A desk with a file on it.
+fn desk(options: Options) -> (Desk, String) {
+    let desk = Desk::with(options);
+    let path = desk.home.path().join("sample.bin");
+    std::fs::write(&path, b"not much of a program").unwrap();
+    (desk, path.to_str().unwrap().to_owned())
+}
+
+fn scans(desk: &Desk) -> u64 {
+    desk.demo.seen().iter().map(|call| call.scans).sum()
+}
+
+#[test]
+fn a_file_is_submitted_and_followed_until_its_reports_are_there() {
+    let (desk, path) = desk(Options::default());
+    let output = desk.run(&["submit", "--keep-days", "2", "--follow", "--interval", "1", "--looks", "9", &path]);
+    let found = json(&output);
+    assert_eq!((found["status"].as_str(), found["done"].as_bool()), (Some("done"), Some(true)), "{found}");
+    assert_eq!(found["reports"].as_array().unwrap().len(), 3);
+    assert_eq!(found["file"].as_str(), Some(desk.demo.submitted()[0].sha256.as_str()));
+    assert_eq!(desk.demo.submitted()[0].fields, [("retention_period_days".to_owned(), "2".to_owned())]);
+    // What each look cost is what the service counted, and the reports are held now.
+    assert_eq!((scans(&desk), desk.paid() as u64), (1, found["calls"].as_u64().unwrap()));
+    assert!(errors(&output).contains(&format!("charged: {}", desk.paid() + 1)), "{}", errors(&output));
+    let held = json(&desk.run(&["list", "--offline", found["file"].as_str().unwrap()]));
+    assert_eq!(held["sandboxes"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn a_dry_run_and_a_limit_send_nothing() {
+    let (desk, path) = desk(Options::default());
+    let output = desk.run(&["submit", "--dry-run", "--follow", &path]);
+    let words = text(&output);
+    assert!(output.status.success() && words.contains("1 scan") && words.contains("A.1"), "{words}");
+    assert!(words.contains("at most 20 calls"), "{words}");
+    let output = desk.run(&["submit", "--max-cost", "0", &path]);
+    assert_eq!(output.status.code(), Some(11), "{}", errors(&output));
+    let output = desk.run(&["submit", "--internet", "yes", &path]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(errors(&output).contains("--yes") && errors(&output).contains("can see"), "{}", errors(&output));
+    assert!(desk.demo.seen().is_empty());
+}
+
+#[test]
+fn a_password_comes_from_a_file_or_standard_input_and_is_written_nowhere() {
+    let (desk, path) = desk(Options::default());
+    let mut child = desk
+        .command(&["submit", "--log-level", "debug", "--password-file", "-", &path])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"swordfish-77\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    json(&output);
+    assert_eq!(desk.demo.submitted()[0].fields, [("password".to_owned(), "swordfish-77".to_owned())]);
+    assert!(!errors(&output).contains("swordfish"));
+    let mut folders = vec![desk.home.path().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let bytes = std::fs::read(&path).unwrap();
+                assert!(memchr::memmem::find(&bytes, b"swordfish").is_none(), "{}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn each_failure_has_its_exit_code() {
+    let (desk, path) = desk(Options::default());
+    let code = |arguments: &[&str]| desk.run(arguments).status.code();
+    assert_eq!(code(&["submit", "/nowhere"]), Some(2));
+    assert_eq!(code(&["submit", desk.home.path().to_str().unwrap()]), Some(2));
+    assert_eq!(code(&["submit", "--set", "upload_direct=0", "--set", "upload_largest=0", &path]), Some(2));
+    assert_eq!(code(&["submit", "--offline", &path]), Some(13));
+    assert_eq!(code(&["delete", &main_file()]), Some(2));
+    assert_eq!(code(&["follow", "--looks", "1", &Demo::files()[6].sha256]), Some(12));
+    desk.demo.arm("upload-url:stranger*1".parse().unwrap());
+    assert_eq!(code(&["submit", "--set", "upload_direct=0", &path]), Some(9));
+    assert_eq!(code(&["follow", &"ab".repeat(32)]), Some(5));
+    assert_eq!(scans(&desk), 0);
+    desk.demo.arm("scan:lost*1".parse().unwrap());
+    let output = desk.run(&["submit", &path]);
+    assert_eq!(output.status.code(), Some(8));
+    assert!(errors(&output).contains("perhaps 1"), "{}", errors(&output));
+    assert_eq!(desk.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Scan)).count(), 1);
+    let (spent, path) = self::desk(Options { licence: false, ..Options::default() });
+    assert_eq!(spent.run(&["submit", &path]).status.code(), Some(4));
+}
+
+#[test]
+fn a_file_is_deleted_at_the_service_after_a_yes() {
+    let (desk, _) = desk(Options::default());
+    json(&desk.run(&["list", &main_file()]));
+    let shown = text(&desk.run(&["delete", "--dry-run", &main_file()]));
+    assert!(shown.contains("1 request") && shown.contains("deletion of"), "{shown}");
+    assert_eq!(json(&desk.run(&["delete", "--yes", &main_file()]))["deleted"], "file and reports");
+    assert_eq!(desk.run(&["list", "--refresh", &main_file()]).status.code(), Some(5));
+    assert_eq!(json(&desk.run(&["list", "--offline", &main_file()]))["sandboxes"].as_array().unwrap().len(), 4);
+}
