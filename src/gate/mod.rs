@@ -10,6 +10,7 @@
 //! and settles what the answers could not.
 
 mod arriving;
+mod cost;
 mod error;
 mod growing;
 pub mod import;
@@ -33,7 +34,8 @@ use tokio::sync::Notify;
 
 use arriving::Gathered;
 pub use arriving::{Received, Rows};
-pub use error::{Cost, GateError};
+pub use cost::Cost;
+pub use error::GateError;
 
 /// Asks the service, and remembers what was asked, what it cost and what came.
 pub struct Gate {

@@ -5,7 +5,7 @@ use super::elide;
 use super::theme::Meaning;
 use crate::app::Area;
 use crate::report::find::Pattern;
-use crate::text::{Untrusted, UntrustedStr, Visible, is_shown};
+use crate::text::{Untrusted, Visible, is_shown};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use unicode_segmentation::UnicodeSegmentation;
@@ -122,10 +122,18 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         }
     }
 
-    /// Our own words in so many columns, `…` in the place of what does not fit.
+    /// Our own words in so many columns, `…` in the place of what does not fit. What is in its visible form already stays in it.
     pub(super) fn own_cut(&mut self, text: &str, columns: usize, meaning: Meaning) {
-        let shown = UntrustedStr::new(text.as_bytes()).visible_cut(columns.min(self.room()));
-        self.visible(&shown, meaning);
+        let columns = columns.min(self.room());
+        if text.width() <= columns {
+            return self.own(text, meaning);
+        }
+        let mut width = 0;
+        let fits = text.graphemes(true).take_while(|letter| {
+            width += letter.width();
+            width < columns
+        });
+        self.own(&format!("{}…", fits.collect::<String>()), meaning);
     }
 
     /// Text from outside, by way of the escaper, cut at the end of the row.
