@@ -264,14 +264,17 @@ impl Model {
     /// Goes to a row, be its report open or not, its file the one that is open or another whose reports are held.
     pub(super) fn go_to(&mut self, target: Target) -> Vec<Effect> {
         let is_elsewhere = target.file.as_ref().is_some_and(|file| self.file() != Some(file));
-        let is_chosen = self.list.as_ref().is_some_and(|list| entry_of(list, &target) == Some(list.scroll.cursor));
+        // What is open beside it is here already, and is not recalled.
+        let is_aside = |file: &Sha256| self.list_of(file).is_some_and(|list| !list.entries.is_empty());
+        let is_here = !is_elsewhere || target.file.as_ref().is_some_and(is_aside);
         let mut effects = match &target.file {
             // Nothing is done where it is open already, but that it is brought to the screen.
             Some(file) if is_elsewhere || self.screen == Screen::Start => self.open_file(file.clone()),
             _ => Vec::new(),
         };
+        let is_chosen = self.list.as_ref().is_some_and(|list| entry_of(list, &target) == Some(list.scroll.cursor));
         self.bound_for = Some(target);
-        if !is_elsewhere {
+        if is_here {
             self.is_zoomed &= is_chosen;
             effects.extend(self.go_on());
         }

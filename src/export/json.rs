@@ -112,7 +112,7 @@ fn write_notes(report: &Report, noted: &Noted<'_>, out: &mut dyn Write) -> io::R
         ])
     };
     let name = |place: Place| report.section(place.section).map(|section| &section.name);
-    let rows = noted.on_rows().map(|(place, note)| entry(name(place), Some(place.row), note));
+    let rows = noted.on_rows().map(|(place, note)| entry(name(place), Some(place.row + 1), note));
     let lost = noted.lost.iter().map(|(item, note)| entry(Some(&item.attribute), None, note));
     let all = noted.whole.map(|note| entry(None, None, note)).into_iter().chain(rows).chain(lost);
     let all = list(all);

@@ -1,8 +1,7 @@
 //! Why there is no answer, and what that cost.
 
-use super::Cost;
 use crate::log::LineId;
-use crate::quota::OverBudget;
+use crate::quota::{OverBudget, Settled};
 use crate::service::error::ServiceError;
 use crate::store::StoreError;
 use jiff::Timestamp;
@@ -51,5 +50,36 @@ impl GateError {
     #[must_use]
     pub fn bug(words: &impl std::fmt::Display) -> Self {
         Self::Internal(crate::text::Untrusted::from(words.to_string()).visible_cut(300).to_string())
+    }
+}
+
+/// What a call that failed counts as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cost {
+    /// Nothing was charged.
+    Nothing,
+    /// It may have been charged, at most this many units; none where no limit is known.
+    Perhaps(Option<u64>),
+}
+
+impl std::fmt::Display for Cost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Nothing => f.write_str("It cost nothing."),
+            Self::Perhaps(Some(units)) => {
+                write!(f, "It may have cost {units}; the ledger counts it until the service's counters say otherwise.")
+            }
+            Self::Perhaps(None) => f.write_str("It may have been charged."),
+        }
+    }
+}
+
+impl Cost {
+    pub(super) fn of(settled: Settled) -> Self {
+        match settled {
+            Settled::Exactly(0) => Self::Nothing,
+            Settled::Exactly(units) | Settled::AtMost(units) => Self::Perhaps(Some(units)),
+            Settled::Open => Self::Perhaps(None),
+        }
     }
 }

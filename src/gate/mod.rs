@@ -10,7 +10,6 @@
 //! and settles what the answers could not.
 
 mod arriving;
-mod cost;
 mod error;
 mod growing;
 pub mod import;
@@ -34,8 +33,7 @@ use tokio::sync::Notify;
 
 use arriving::Gathered;
 pub use arriving::{Received, Rows};
-pub use cost::Cost;
-pub use error::GateError;
+pub use error::{Cost, GateError};
 
 /// Asks the service, and remembers what was asked, what it cost and what came.
 pub struct Gate {

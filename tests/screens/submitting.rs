@@ -196,6 +196,7 @@ fn files_stand_beside_each_other_and_keep_their_place() {
 fn hashes_that_are_pasted_together_are_opened_together() {
     let mut stage = Stage::new(options());
     stage.session.take(Message::Paste(format!("{}\n{}, {}", main_file(), file("Parcel"), file("Busy"))));
+    stage.rest();
     assert!(stage.screen().contains("3 files are pasted"), "{}", stage.screen());
     stage.keys("enter");
     assert!(stage.screen().contains(&format!("{} · file 1 of 3", main_file().short())), "{}", stage.screen());

@@ -80,12 +80,12 @@ fn notes_go_along_in_every_format_but_raw() {
     let found: Value = serde_json::from_str(&export(&desk, &[id, "--format", "json"])).unwrap();
     let notes = found["data"]["notes"].as_array().unwrap();
     assert_eq!(notes.len(), 3);
-    assert_eq!((&notes[1]["attribute"], &notes[1]["row"]), (&"registry_keys_set".into(), &0.into()));
+    assert_eq!((&notes[1]["attribute"], &notes[1]["row"]), (&"registry_keys_set".into(), &1.into()));
     assert_eq!(notes[1]["item"].as_str().unwrap().as_bytes(), item.text.as_bytes());
     let lines = export(&desk, &[id, "--format", "jsonl"]);
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let noted: Vec<_> = lines.iter().filter(|line| line.get("note").is_some()).collect();
-    assert_eq!((noted.len(), noted[2]["row"].as_u64()), (3, Some(0)));
+    assert_eq!((noted.len(), noted[2]["row"].as_u64()), (3, Some(1)));
     let bundle: Value = serde_json::from_str(&export(&desk, &[id, "--format", "stix"])).unwrap();
     let objects = bundle["objects"].as_array().unwrap();
     let note = objects.iter().find(|object| object["content"] == "survives `it`").unwrap();
