@@ -104,6 +104,12 @@ fn seal_where(
 /// Takes out what no seal vouches for, after everything was carried over: a report that is not where it is said to be, an
 /// answer that is not what it is said to be. Says how many.
 pub(super) fn leave_out_what_is_broken(connection: &Connection) -> rusqlite::Result<u64> {
+    // An answer without one of its blocks is left out as one that was cut.
+    for (table, shelf) in [("block", "answer"), ("index_block", "row_index")] {
+        for row in broken_blocks(connection, table, shelf)? {
+            connection.execute(&format!("DELETE FROM {table} WHERE rowid = ?1"), [row])?;
+        }
+    }
     let mut out = 0;
     for (row, _) in seals_of_answers(connection, "TRUE", &[])?.into_iter().filter(|(_, seal)| !seal.is_whole()) {
         out += connection.execute("UPDATE answer SET usable = 0 WHERE id = ?1 AND usable IS NOT 0", [row])?;
@@ -113,6 +119,21 @@ pub(super) fn leave_out_what_is_broken(connection: &Connection) -> rusqlite::Res
         out += connection.execute("DELETE FROM report WHERE rowid = ?1", [row])?;
     }
     Ok(out as u64)
+}
+
+/// Blocks that are sound in themselves, but of something else.
+fn broken_blocks(connection: &Connection, table: &str, shelf: &str) -> rusqlite::Result<Vec<i64>> {
+    let mut select = connection.prepare(&format!(
+        "SELECT rowid, {shelf}, number, bytes, seal FROM {table} NOT INDEXED WHERE seal IS NOT NULL"
+    ))?;
+    let (mut rows, mut broken) = (select.query([])?, Vec::new());
+    while let Some(row) = rows.next()? {
+        let made = of_block(table, row.get(1)?, row.get(2)?, &row.get::<_, Vec<u8>>(3)?);
+        if row.get::<_, i64>(4)? != made {
+            broken.push(row.get(0)?);
+        }
+    }
+    Ok(broken)
 }
 
 /// The seal that a row has, and the one that is made from what it says.
