@@ -2,8 +2,9 @@
 
 use super::answer::AnswerTree;
 use super::asks::last_days;
+use super::effect::Effect;
 use super::list::{Entry, Next};
-use super::message::{Effect, Failure, HeldPage, HeldReport, Here, Opening};
+use super::message::{Failure, HeldPage, HeldReport, Here, Opening};
 use super::model::Model;
 use super::overlay::Overlay;
 use super::palette::Prompt;

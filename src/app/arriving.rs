@@ -1,7 +1,8 @@
 //! A report that is still coming: what has come of it is looked at like any other, but nothing of it is held yet.
 
+use super::effect::Effect;
 use super::list::{Entry, OpenReport};
-use super::message::{Effect, Here, Opening};
+use super::message::{Here, Opening};
 use super::model::{Focus, Model};
 use crate::report::body::Body;
 use crate::report::identifier::Identifier;

@@ -1,6 +1,6 @@
 //! What a sandbox kept beside its report, as a list over the screen: fetched at a price, held, written to a file.
 
-use super::message::Effect;
+use super::effect::Effect;
 use super::model::Model;
 use super::overlay::Overlay;
 use super::panes::{Move, Scroll};

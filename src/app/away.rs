@@ -1,7 +1,8 @@
 //! Taking away: copying a value, a row, a pane; what others can look for; writing a file. What is copied is one line without teeth,
 //! unless its raw bytes are asked for.
 
-use super::message::{Effect, Opening};
+use super::effect::Effect;
+use super::message::Opening;
 use super::model::{Focus, Model};
 use super::overlay::Overlay;
 use super::palette::{Confirm, Confirmed};

@@ -1,8 +1,8 @@
 //! Opening all sandboxes of a file: the total is said first, the calls go one after another at the pace of the minute limit,
 //! and the first failure stops them.
 
+use super::effect::Effect;
 use super::list::{Entry, Remote};
-use super::message::Effect;
 use super::model::Model;
 use super::overlay::Overlay;
 use super::palette::{Confirm, Confirmed};

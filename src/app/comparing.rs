@@ -1,8 +1,9 @@
 //! Comparing: what is compared, what is looked at of it, what is missing from it and what that costs.
 
 use super::compare::{Column, Compare, Only, OtherFile};
+use super::effect::Effect;
 use super::list::{List, Remote};
-use super::message::{Effect, HeldPage, HeldReport, Recent};
+use super::message::{HeldPage, HeldReport, Recent};
 use super::model::Model;
 use super::overlay::Overlay;
 use super::panes::{Move, Scroll};

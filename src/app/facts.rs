@@ -1,6 +1,6 @@
 //! What the report says elsewhere of a process: who started it, what it dropped, its command line; and the way to it.
 
-use super::message::Effect;
+use super::effect::Effect;
 use super::model::Model;
 use super::overlay::Overlay;
 use crate::report::json::Raw;

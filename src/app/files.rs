@@ -1,8 +1,9 @@
 //! Files that are open beside each other: one is shown, the others keep their place.
 
 use super::compare::Compare;
+use super::effect::Effect;
 use super::list::{Entry, List, OpenReport};
-use super::message::{Effect, Failure, Opening};
+use super::message::{Failure, Opening};
 use super::model::{Focus, Model, Screen};
 use super::notes::FileNotes;
 use crate::report::identifier::{Identifier, Sha256};

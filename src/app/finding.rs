@@ -1,8 +1,9 @@
 //! Finding: the filter of a pane as it is typed, hits over all panes and over everything that is held, and going to them.
 
+use super::effect::Effect;
 use super::finder::{Filter, Finder, HitGroup, Quest, Source};
 use super::key::Key;
-use super::message::{Effect, Opening};
+use super::message::Opening;
 use super::model::{Model, Screen};
 use super::overlay::Overlay;
 use super::panes::PaneState;

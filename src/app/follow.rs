@@ -1,6 +1,7 @@
 //! Following a scan until its reports are there: one look after another, each at the price that was agreed to.
 
-use super::message::{Effect, Failure};
+use super::effect::Effect;
+use super::message::Failure;
 use super::model::Model;
 use super::sheet::{Sheet, SheetRow};
 use crate::quota::{Allowed, Kind, Numbers, Operation, Plan};

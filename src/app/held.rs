@@ -1,6 +1,6 @@
 //! What is held, on a screen of its own: every report with its size, its age and where it came from; and how it is deleted.
 
-use super::message::Effect;
+use super::effect::Effect;
 use super::model::{Model, Screen};
 use super::overlay::Overlay;
 use super::palette::{Confirm, Confirmed};

@@ -1,8 +1,9 @@
 //! What the rules make of the open report: the list of what deserves a look, noise that is hidden, and why a row is marked.
 
 use super::detail::Remark;
+use super::effect::Effect;
 use super::list::{Entry, OpenReport};
-use super::message::{Effect, Opening};
+use super::message::Opening;
 use super::model::Model;
 use super::overlay::Overlay;
 use super::panes::PANES;

@@ -2,13 +2,14 @@
 
 use super::batch::Batch;
 use super::compare::Compare;
+use super::effect::Effect;
 use super::files::Files;
 use super::finder::Finder;
 use super::follow::{Follow, Pace};
 use super::keymap::Keymap;
 use super::layout::{Layout, Size, Sizes, View};
 use super::list::{Entry, List, OpenReport, Origin};
-use super::message::{Effect, Failure, Here, Opening, Recent};
+use super::message::{Failure, Here, Opening, Recent};
 use super::notes::FileNotes;
 use super::offers::Offers;
 use super::order::Order;

@@ -1,6 +1,6 @@
 //! Moving: through rows, panes, groups of panes; folding; and keeping every cursor among its rows.
 
-use super::message::Effect;
+use super::effect::Effect;
 use super::model::{Focus, Model, Screen};
 use super::overlay::{Overlay, way};
 use super::panes::{Move, PaneState};

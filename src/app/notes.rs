@@ -1,7 +1,7 @@
 //! Notes on the screen: which there are of the open file, and the line that one is typed into.
 
 use super::detail::Detail;
-use super::message::Effect;
+use super::effect::Effect;
 use super::model::{Focus, Model, Screen};
 use super::overlay::Overlay;
 use super::palette::{Confirm, Confirmed};

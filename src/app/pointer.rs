@@ -1,9 +1,9 @@
 //! The mouse: a press chooses, the wheel moves what is under it, a border can be dragged. It never spends.
 
 use super::commands::Command;
+use super::effect::Effect;
 use super::key::ENTER;
 use super::layout::Edge;
-use super::message::Effect;
 use super::model::{Focus, Model, Screen};
 use super::panes::Move;
 use super::price::Tag;

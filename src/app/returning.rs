@@ -1,6 +1,6 @@
 //! The way back: a list that was left for one of its rows comes back as it was left.
 
-use super::message::Effect;
+use super::effect::Effect;
 use super::model::Model;
 use super::overlay::Overlay;
 use super::spots::Spots;

@@ -1,8 +1,8 @@
 //! A list of rows to go to: where an item was seen, what deserves a look, what names a process.
 
+use super::effect::Effect;
 use super::layout::Size;
 use super::list::List;
-use super::message::Effect;
 use super::model::{Focus, Model, Screen};
 use super::overlay::Overlay;
 use super::panes::{Move, Scroll};

@@ -1,7 +1,8 @@
 //! Submitting a file for a private scan: what is asked for, what it costs, and what becomes of it.
 
+use super::effect::Effect;
 use super::key::{Key, Named};
-use super::message::{Effect, Failure};
+use super::message::Failure;
 use super::model::Model;
 use super::overlay::Overlay;
 use super::palette::{Confirm, Confirmed};

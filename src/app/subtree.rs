@@ -1,7 +1,7 @@
 //! One process with everything below it; its parent; and where else the report names what a row is about.
 
+use super::effect::Effect;
 use super::finder::Finder;
-use super::message::Effect;
 use super::model::Model;
 use super::overlay::Overlay;
 use crate::report::tree::Depths;

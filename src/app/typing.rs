@@ -1,8 +1,8 @@
 //! Typing: a hash on the start screen, letters in the palette, the words of a question; and what Enter makes of them.
 
 use super::detail::Detail;
+use super::effect::Effect;
 use super::key::{Key, Named};
-use super::message::Effect;
 use super::model::{Model, Screen};
 use super::overlay::Overlay;
 use super::palette::{Does, Prompt};

@@ -1,11 +1,12 @@
 //! What each message changes, and what is to be done about it.
 
 use super::commands::{Act, Command};
+use super::effect::Effect;
 use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerPage;
 use super::list::{List, OpenReport, Remote};
-use super::message::{Effect, Message, Opening};
+use super::message::{Message, Opening};
 use super::model::{Focus, Model, Screen, UnderWay};
 use super::notes::FileNotes;
 use super::offers::Offers;

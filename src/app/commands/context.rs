@@ -1,7 +1,7 @@
 //! Where commands apply, and what they ask: pure functions of the model that the table of commands names.
 
+use crate::app::effect::Effect;
 use crate::app::list::Next;
-use crate::app::message::Effect;
 use crate::app::model::{Focus, Model, Screen};
 use crate::app::overlay::Overlay;
 use crate::app::palette::{Confirm, Confirmed};

@@ -2,8 +2,8 @@
 
 use super::context::{always, confirms, has_service, nothing};
 use super::{Act, Command};
+use crate::app::effect::Effect;
 use crate::app::key::{ENTER, key};
-use crate::app::message::Effect;
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
 use crate::app::palette::Confirmed;

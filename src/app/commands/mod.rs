@@ -15,8 +15,8 @@ mod report;
 mod sandboxes;
 mod submit;
 
+use super::effect::Effect;
 use super::key::{ENTER, Key};
-use super::message::Effect;
 use super::model::Model;
 use super::palette::Does;
 use super::panes::PANES;

@@ -4,8 +4,8 @@ use super::context::{
     always, can_note, confirmed_request, confirms, form_request, has_service, is_form_held, never, nothing,
 };
 use super::{Act, Command};
+use crate::app::effect::Effect;
 use crate::app::key::{ENTER, Key, TAB, key};
-use crate::app::message::Effect;
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
 use crate::app::palette::{Confirmed, Palette};

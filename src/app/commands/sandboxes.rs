@@ -5,9 +5,9 @@ use super::context::{
 };
 use super::{Act, Command};
 use crate::app::asks::last_days;
+use crate::app::effect::Effect;
 use crate::app::key::{ENTER, key};
 use crate::app::list::Next;
-use crate::app::message::Effect;
 use crate::app::model::Model;
 use crate::app::place::{FILE, LIST, LISTED, START};
 use crate::request::Request;

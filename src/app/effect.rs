@@ -1,0 +1,160 @@
+//! What goes out of the state machine, as data: the runtime performs it.
+
+use super::away::Copied;
+use super::finder::Ticket;
+use super::marks::Judged;
+use super::message::Opening;
+use super::saving::Save;
+use crate::report::body::Body;
+use crate::report::compare::Matrix;
+use crate::report::find::{Pattern, Scope};
+use crate::report::identifier::Sha256;
+use crate::report::note::{About, Note};
+use crate::report::rules::Rules;
+use crate::report::{Purge, Report};
+use crate::request::{Quote, Request};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Something to be done outside of the state machine.
+#[derive(Debug)]
+pub enum Effect {
+    /// Count the hashes that a file lists.
+    CountHashes(PathBuf),
+    /// Look at a file that is to be submitted.
+    LookAtFile(PathBuf),
+    /// Find the files that were opened before.
+    FindRecent,
+    /// Find what is held of a file.
+    Recall(Sha256),
+    /// Note that a file was opened.
+    NoteOpened(Sha256),
+    /// Find what is held of a file that is compared with.
+    RecallBeside(Sha256),
+    /// Compare reports; none where one is not held.
+    Compare {
+        /// Which comparison.
+        number: u64,
+        /// The reports.
+        bodies: Vec<Option<Body>>,
+    },
+    /// Find the items of a comparison that hold something.
+    Sift {
+        /// Which comparison.
+        number: u64,
+        /// Its matrix.
+        matrix: Arc<Matrix>,
+        /// What is sought.
+        sought: String,
+    },
+    /// Apply the rules to a report.
+    Judge {
+        /// Which opening of it.
+        opening: Opening,
+        /// Its bytes.
+        body: Body,
+        /// The rules, if they have been read.
+        rules: Option<Arc<Rules>>,
+        /// The user's own, where they have not.
+        own: Option<PathBuf>,
+    },
+    /// Apply the rules to every report that is here.
+    JudgeHeld {
+        /// Under which number.
+        number: u64,
+        /// The reports.
+        reports: Vec<Judged>,
+        /// The rules.
+        rules: Arc<Rules>,
+    },
+    /// Get the answer to a question, at the price that was on the screen.
+    Ask {
+        /// The question.
+        quote: Quote,
+        /// Whether the service is asked though an answer is held.
+        anew: bool,
+    },
+    /// Wait no longer for an answer; its call ends as one that was lost.
+    GiveUp(Request),
+    /// Find out whether an answer is held.
+    LookUp(Request),
+    /// Index a report's bytes.
+    Index {
+        /// Which opening.
+        opening: Opening,
+        /// The bytes.
+        body: Body,
+    },
+    /// Hand text to the clipboard.
+    Copy(Copied),
+    /// Find the indicators of a report.
+    FindIndicators {
+        /// Which opening.
+        opening: Opening,
+        /// The bytes.
+        body: Body,
+    },
+    /// Write a file.
+    Save(Save),
+    /// Keep a note, in place of the one before.
+    WriteNote(Note),
+    /// Delete a note.
+    DeleteNote {
+        /// The file whose report it is about.
+        file: Sha256,
+        /// What it is about.
+        about: About,
+    },
+    /// Find everything that is held.
+    ReadHeld,
+    /// Delete what is held.
+    Purge(Purge),
+    /// Index nothing: the report is not looked at any more.
+    StopIndexing,
+    /// Have a report at hand that is going to be searched.
+    Prepare(Report),
+    /// Find the rows of a report that a filter lets through.
+    Filter {
+        /// The search.
+        ticket: Ticket,
+        /// The report, as far as it is indexed.
+        report: Report,
+        /// What is sought.
+        pattern: Arc<Pattern>,
+        /// Where.
+        scope: Scope,
+    },
+    /// Search all panes of a report.
+    Search {
+        /// The search.
+        ticket: Ticket,
+        /// The report, as far as it is indexed.
+        report: Report,
+        /// What is sought.
+        pattern: Arc<Pattern>,
+    },
+    /// Search everything that is held.
+    SearchHeld {
+        /// The search.
+        ticket: Ticket,
+        /// What is sought.
+        pattern: Arc<Pattern>,
+    },
+    /// Read the ledger.
+    ReadLedger,
+    /// Read how often prices were confirmed.
+    ReadRecord,
+    /// Run the demo instead.
+    Demo,
+    /// Give the terminal to the shell until it gives it back.
+    Aside,
+    /// Take the terminal over once more, and draw all of it.
+    TakeBack,
+    /// Draw in colours that suit the terminal's background.
+    Suit {
+        /// Whether it is light.
+        is_light: bool,
+    },
+    /// End the program.
+    Quit,
+}
