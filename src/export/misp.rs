@@ -26,6 +26,21 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     Ok(summary)
 }
 
+/// The members of an event before its attributes.
+fn head(event: &Uuid, when: Timestamp, info: &str) -> String {
+    object([
+        ("uuid", Some(own_literal(&event.to_string()))),
+        ("info", Some(own_literal(info))),
+        ("date", Some(own_literal(&when.strftime("%Y-%m-%d").to_string()))),
+        ("timestamp", Some(own_literal(&when.as_second().max(0).to_string()))),
+        // Undefined threat, finished analysis, for the own organisation only: the report is private.
+        ("threat_level_id", Some(own_literal("4"))),
+        ("analysis", Some(own_literal("2"))),
+        ("distribution", Some(own_literal("0"))),
+        ("published", Some("false".to_owned())),
+    ])
+}
+
 fn write_event(job: &Job<'_>, source: &Source, report: &Report, out: &mut dyn Write) -> io::Result<u64> {
     let identifier = source.identifier(report);
     let name = identifier.as_ref().map(|identifier| identifier.text().visible().to_string()).unwrap_or_default();
@@ -34,17 +49,7 @@ fn write_event(job: &Job<'_>, source: &Source, report: &Report, out: &mut dyn Wr
     let when = parts.as_ref().and_then(|parts| parts.when).and_then(|when| Timestamp::from_second(when).ok());
     let when = when.or(source.received).unwrap_or(Timestamp::UNIX_EPOCH);
     let sandbox = parts.as_ref().map(|parts| parts.sandbox.visible_cut(100).to_string()).unwrap_or_default();
-    let head = object([
-        ("uuid", Some(own_literal(&event.to_string()))),
-        ("info", Some(own_literal(&format!("Private behaviour report by {sandbox}: {name}")))),
-        ("date", Some(own_literal(&when.strftime("%Y-%m-%d").to_string()))),
-        ("timestamp", Some(own_literal(&when.as_second().max(0).to_string()))),
-        // Undefined threat, finished analysis, for the own organisation only: the report is private.
-        ("threat_level_id", Some(own_literal("4"))),
-        ("analysis", Some(own_literal("2"))),
-        ("distribution", Some(own_literal("0"))),
-        ("published", Some("false".to_owned())),
-    ]);
+    let head = head(&event, when, &format!("Private behaviour report by {sandbox}: {name}"));
     write!(out, "{{\"Event\":{},\"Attribute\":[", head.strip_suffix('}').unwrap_or(&head))?;
     let mut rows = 0;
     let sample = parts.and_then(|parts| parts.file);

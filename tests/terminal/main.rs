@@ -80,6 +80,33 @@ fn a_pasted_hash_is_one_paste() {
 }
 
 #[test]
+fn how_the_screen_was_left_is_remembered() {
+    let report = r#"{"data":{"id":"AB_Box-1795168800","attributes":{"processes_tree":[
+        {"process_id":"1","name":"parent.exe","children":[{"process_id":"2","name":"child.exe"}]},
+        {"process_id":"3","name":"other.exe"}]}}}"#
+        .replace("AB", &"ab".repeat(32));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.json");
+    std::fs::write(&path, report).unwrap();
+    let arguments = ["open", path.to_str().unwrap()];
+    let mut terminal = Terminal::start(&arguments);
+    terminal.wait_for("child.exe");
+    terminal.press("\x1b[D");
+    terminal.wait_for("▸ parent.exe");
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+    let mut terminal = terminal.start_again(&arguments);
+    terminal.wait_for("▸ parent.exe");
+    assert!(!terminal.text().contains("child.exe"), "{}", terminal.text());
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+    let mut terminal = terminal.start_again(&["open", arguments[1], "--set", "store.keep=nothing"]);
+    terminal.wait_for("child.exe");
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+}
+
+#[test]
 fn hostile_strings_reach_the_terminal_as_text_only() {
     let mut terminal = Terminal::start(&["demo"]);
     terminal.wait_for("Sandboxes 4 of 6");

@@ -54,9 +54,7 @@ impl Terminal {
     }
 
     /// Starts any program, with this text in `behaview`'s config file.
-    pub fn run(mut command: CommandBuilder, arguments: &[&str], config: &str) -> Self {
-        let size = PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 };
-        let pair = native_pty_system().openpty(size).unwrap();
+    pub fn run(command: CommandBuilder, arguments: &[&str], config: &str) -> Self {
         let home = tempfile::tempdir().unwrap();
         // Linux keeps the file in the one folder, macOS in the other.
         for folder in [".config/behaview", "Library/Application Support/behaview"] {
@@ -65,6 +63,19 @@ impl Terminal {
             std::fs::write(&file, config).unwrap();
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
         }
+        Self::run_in(home, command, arguments)
+    }
+
+    /// Starts the program once more, where an earlier one has ended: with what it left in its home.
+    pub fn start_again(self, arguments: &[&str]) -> Self {
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_behaview"));
+        command.env_clear();
+        Self::run_in(self.home, command, arguments)
+    }
+
+    fn run_in(home: TempDir, mut command: CommandBuilder, arguments: &[&str]) -> Self {
+        let size = PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).unwrap();
         command.args(arguments);
         command.env("HOME", home.path());
         if command.get_env("TERM").is_none() {
