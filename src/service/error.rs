@@ -108,6 +108,16 @@ impl ServiceError {
         !matches!(self, Self::NoKey | Self::Unreachable(_) | Self::Unsendable(_) | Self::ForeignUpload(_))
     }
 
+    /// Whether the service may have taken in what was sent: it left whole, and nobody said no.
+    #[must_use]
+    pub fn may_have_arrived(&self) -> bool {
+        match self {
+            Self::Lost(_) | Self::GivenUp | Self::TooLong(_) | Self::Unusable(_) | Self::Unkept(_) => true,
+            Self::Refused(refusal) => refusal.reason == Reason::Down,
+            _ => false,
+        }
+    }
+
     /// What to do about it, in a sentence.
     #[must_use]
     pub fn advice(&self) -> String {
