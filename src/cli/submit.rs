@@ -3,7 +3,7 @@
 use super::asking::{get, runtime, say_cost};
 use super::follow::{Looks, follow, most, note};
 use super::output::print_json;
-use super::{Common, Failed, Setup, Spending, dry, setup_to_spend};
+use super::{Agreed, Common, Failed, Setup, dry, setup_to_spend};
 use crate::gate::GateError;
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::Identifier;
@@ -56,29 +56,21 @@ pub(super) struct Submit {
     follow: bool,
     #[command(flatten)]
     looks: Looks,
-    /// Send it even where something outside can see that it is run
-    #[arg(long)]
-    yes: bool,
-    /// Print JSON, as it is always done; a dry run prints it too
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    spending: Spending,
+    agreed: Agreed,
 }
 
 impl Submit {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        let setup = setup_to_spend(common, self.spending)?;
+        let setup = setup_to_spend(common, self.agreed.spending)?;
         let (submission, limit) = self.submission(&setup)?;
         let scan = |to| Request::PrivateScan { submission: Arc::clone(&submission), to };
-        if self.spending.dry_run {
+        if self.agreed.spending.dry_run {
             let address = (limit == UploadLimit::Large).then_some(Request::UploadAddress);
             let remark = self.follow.then(|| most(self.looks.pace(&setup)));
-            return dry::print(&setup, address.into_iter().chain([scan(None)]).collect(), true, remark, self.json);
+            return dry::print(&setup, address.into_iter().chain([scan(None)]).collect(), true, remark, self.agreed.json);
         }
-        if let (Some(why), false) = (scan(None).warning(), self.yes) {
-            return Err(Failed::usage(format!("nothing was sent. {why} --yes sends it")).into());
-        }
+        self.agreed.check(&scan(None))?;
         let runtime = runtime()?;
         let to = match limit {
             UploadLimit::Direct => None,
@@ -150,7 +142,7 @@ impl Submit {
 
     /// The password, from where nobody else sees it; a dry run needs none.
     fn password(&self) -> anyhow::Result<Option<Password>> {
-        if self.spending.dry_run {
+        if self.agreed.spending.dry_run {
             return Ok(None);
         }
         let text = match &self.password_file {
