@@ -1,7 +1,7 @@
 //! What is done with a file and its sandboxes: listing, opening, asking once more.
 
 use super::context::{
-    always, chosen_report, enter_report, first_page, has_service, is_chosen_held, is_next, never, next_page, nothing,
+    chosen_report, enter_report, first_page, has_service, is_chosen_held, is_next, never, next_page, nothing,
 };
 use super::{Act, Command};
 use crate::app::asks::last_days;
@@ -122,8 +122,8 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Open the file whose SHA-256 is typed, or the chosen earlier one; what is held of it costs nothing",
         rank: 1,
         place: START,
-        applies: always,
-        needs: "",
+        applies: |m| !m.typed.is_empty() || !m.recent.is_empty(),
+        needs: "a SHA-256 that is typed or pasted",
         act: Act::Local(Model::open_typed),
     },
     Command {
