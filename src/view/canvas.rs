@@ -32,12 +32,14 @@ pub(super) struct Canvas<'a> {
     look: Look,
     /// The whole screen.
     pub(super) area: Rect,
+    /// Whether what is drawn has the keys, or something stands over it.
+    pub(super) has_keys: bool,
 }
 
 impl<'a> Canvas<'a> {
     pub(super) fn new(cells: &'a mut Buffer, look: Look) -> Self {
         let area = cells.area;
-        Self { cells, look, area }
+        Self { cells, look, area, has_keys: true }
     }
 
     /// The style of a meaning.

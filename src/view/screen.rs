@@ -39,7 +39,8 @@ pub(super) fn draw_content(buffer: &mut Canvas<'_>, model: &Model) {
         (Screen::File, Some(_)) => draw_file(buffer, &layout, model),
         _ => draw_start(buffer, layout.content, model),
     }
-    if let Some(over) = &model.overlay {
+    for (above, over) in (0..model.over.all().len()).rev().zip(model.over.all()) {
+        buffer.has_keys = above == 0;
         overlay::draw(buffer, layout.content, over, model);
     }
 }

@@ -133,7 +133,7 @@ fn title(session: &Session<TestBackend>) -> String {
 
 /// The first row of the detail that is shown.
 fn top(session: &Session<TestBackend>) -> usize {
-    match &session.model().overlay {
+    match session.model().over.top() {
         Some(Overlay::Detail(detail)) => detail.top,
         other => panic!("no detail: {other:?}"),
     }
