@@ -363,5 +363,8 @@ fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         if recent.notes > 0 {
             line.own(&format!("  {MARK}{}", recent.notes), Meaning::Key);
         }
+        if recent.is_pending {
+            line.own("  ◷ scan not seen to its end", Meaning::Price);
+        }
     }
 }

@@ -154,6 +154,11 @@ impl Stage {
     pub fn restart_without_service(mut self) -> Self {
         self.demo = None;
         self.profile.root = "http://127.0.0.1:1".to_owned();
+        self.restart()
+    }
+
+    /// Ends the program and starts it again on the same store.
+    pub fn restart(mut self) -> Self {
         self.session = session(&self.folder, &self.profile, self.key.as_deref());
         self.session.begin(Vec::new());
         self.rest();

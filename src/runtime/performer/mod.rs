@@ -167,6 +167,7 @@ impl Performer {
             Effect::LookUp(request) => self.look_up(request),
             Effect::Recall(file) => self.recall(file),
             Effect::NoteOpened(file) => self.note_opened(file),
+            Effect::NoteScan { file, scan } => self.note_scan(file, scan),
             Effect::RecallBeside(file) => self.recall_beside(file),
             Effect::FindRecent => self.find_recent(),
             Effect::WriteNote(note) => self.write_note(note),
