@@ -32,7 +32,7 @@ pub use terminal::{Display, Unattended, attended, run, tame_panics, terminal_siz
 use crate::app::away::Copied;
 use crate::app::{Command, Effect, Key, Message, Model, Remembered, Size};
 use crate::gate::Clock;
-use crate::view::{self, Look};
+use crate::view::{self, Look, Memo};
 use clipboard::Way;
 use ratatui::Terminal;
 use ratatui::backend::Backend;
@@ -84,6 +84,7 @@ pub enum Turn {
 pub struct Session<B: Backend> {
     terminal: Terminal<B>,
     look: Look,
+    memo: Memo,
     model: Model,
     performer: Performer,
     outbox: Sender<Message>,
@@ -117,6 +118,7 @@ where
         Ok(Self {
             terminal,
             look,
+            memo: Memo::default(),
             model,
             performer,
             outbox,
@@ -311,10 +313,10 @@ where
         if (Size { width: size.width, height: size.height }) != self.model.size {
             self.resize(size.width, size.height);
         }
-        let (look, model, frames) = (self.look, &self.model, &self.frames);
+        let (look, model, memo, frames) = (self.look, &self.model, &mut self.memo, &self.frames);
         let frame = frames.load(Ordering::SeqCst) + 1;
         self.terminal.draw(|canvas| {
-            view::draw(canvas, look, model);
+            view::draw(canvas, look, model, memo);
             // From here on it is on its way to the screen; whoever reads it there may answer at once.
             frames.store(frame, Ordering::SeqCst);
         })?;
