@@ -32,7 +32,7 @@ pub use terminal::{Display, Unattended, attended, run, tame_panics, terminal_siz
 use crate::app::away::Copied;
 use crate::app::{Command, Effect, Key, Message, Model, Remembered, Size};
 use crate::gate::Clock;
-use crate::view::{self, Look};
+use crate::view::{self, Look, Memo};
 use clipboard::Way;
 use ratatui::Terminal;
 use ratatui::backend::Backend;
@@ -84,6 +84,7 @@ pub enum Turn {
 pub struct Session<B: Backend> {
     terminal: Terminal<B>,
     look: Look,
+    memo: Memo,
     model: Model,
     performer: Performer,
     outbox: Sender<Message>,
@@ -112,7 +113,22 @@ where
         let (look, behind, frames) = (Look::default(), Vec::new(), Arc::default());
         let clipboard = (Way::default(), Box::new(std::io::sink()) as Box<dyn Write + Send>);
         let (exit, turn, is_drawn) = (None, None, false);
-        Self { terminal, look, model, performer, outbox, inbox, clock, exit, turn, frames, clipboard, behind, is_drawn }
+        Self {
+            terminal,
+            look,
+            memo: Memo::default(),
+            model,
+            performer,
+            outbox,
+            inbox,
+            clock,
+            exit,
+            turn,
+            frames,
+            clipboard,
+            behind,
+            is_drawn,
+        }
     }
 
     /// The same session, which copies by way of the terminal behind `out`.
@@ -299,10 +315,10 @@ where
         if (Size { width: size.width, height: size.height }) != self.model.size {
             self.resize(size.width, size.height);
         }
-        let (look, model, frames) = (self.look, &self.model, &self.frames);
+        let (look, model, memo, frames) = (self.look, &self.model, &mut self.memo, &self.frames);
         let frame = frames.load(Ordering::SeqCst) + 1;
         self.terminal.draw(|canvas| {
-            view::draw(canvas, look, model);
+            view::draw(canvas, look, model, memo);
             // From here on it is on its way to the screen; whoever reads it there may answer at once.
             frames.store(frame, Ordering::SeqCst);
         })?;
