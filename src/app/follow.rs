@@ -316,7 +316,7 @@ impl Model {
             }
         }
         let columns = usize::from(self.overlay_room().width);
-        self.put_over(super::Overlay::Sheet(Sheet::of("Following the scan", rows, columns)));
+        self.over.put(super::Overlay::Sheet(Sheet::of("Following the scan", rows, columns)));
         Vec::new()
     }
 }

@@ -283,5 +283,5 @@ fn session(folder: &TempDir, profile: &Profile, key: Option<&str>) -> Session<Te
     let mut model = Model::new(cli::service(&gate), clock());
     model.size = Size { width: 120, height: 40 };
     let terminal = Terminal::new(TestBackend::new(120, 40)).unwrap();
-    Session::new(terminal, model, Backing::Service(Arc::new(gate)), clock).unwrap()
+    Session::new(terminal, model, Backing::Service(Arc::new(gate)), clock)
 }

@@ -184,7 +184,7 @@ fn a_failed_look_ends_the_following() {
 fn internet_access_wants_a_yes_and_a_no_sends_nothing() {
     let mut stage = looked_at(&["", "yes"]);
     stage.keys("enter");
-    screen!("submit_internet", stage);
+    insta::assert_snapshot!("submit_internet", screen_of(&stage));
     stage.keys("esc");
     assert_eq!(stage.calls(Endpoint::Scan), 0);
     stage.keys("enter y");
