@@ -11,7 +11,8 @@ use tempfile::TempDir;
 fn demo_in(script: &str) -> (Terminal, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let tmux = folder.path().join("tmux");
-    std::fs::write(&tmux, format!("#!/bin/sh\n{}\n", script.replace("FOLDER", folder.path().to_str().unwrap()))).unwrap();
+    std::fs::write(&tmux, format!("#!/bin/sh\n{}\n", script.replace("FOLDER", folder.path().to_str().unwrap())))
+        .unwrap();
     std::fs::set_permissions(&tmux, std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_behaview"));
     command.env_clear();

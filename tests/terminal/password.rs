@@ -16,11 +16,8 @@ impl Asked {
     fn new() -> Self {
         let threads = Runtime::new().unwrap();
         let demo = threads.block_on(Demo::start(Options::default())).unwrap();
-        let config = format!(
-            "profile = \"lab\"\napi_key = \"{}\"\n[profiles.lab]\nroot = \"{}\"\n",
-            demo.key(),
-            demo.root()
-        );
+        let config =
+            format!("profile = \"lab\"\napi_key = \"{}\"\n[profiles.lab]\nroot = \"{}\"\n", demo.key(), demo.root());
         let mut shell = CommandBuilder::new("bash");
         shell.env_clear();
         let mut terminal = Terminal::run(shell, &["--norc", "--noprofile", "--noediting", "-i"], &config);
