@@ -5,8 +5,8 @@ use super::message::Failure;
 use super::model::Model;
 use super::sheet::{Sheet, SheetRow};
 use crate::quota::{Allowed, Kind, Numbers, Operation, Plan};
-use crate::report::{Analysis, PendingScan};
 use crate::report::identifier::{Identifier, Sha256};
+use crate::report::{Analysis, PendingScan};
 use crate::request::{Listing, Request};
 use jiff::{SignedDuration, Timestamp};
 
@@ -188,13 +188,15 @@ impl Model {
     /// Takes in that the end of a file's scan was not seen when it was left, and offers to go on; nothing is asked.
     pub(super) fn recall_scan(&mut self, file: &Sha256, scan: Option<PendingScan>) {
         let is_followed = self.follows.iter().any(|follow| follow.file == *file);
-        let Some(scan) = scan.filter(|_| !is_followed) else { return };
+        let Some(scan) = scan.filter(|scan| !is_followed && scan.is_pending(self.now)) else { return };
         if let Some(identifier) = scan.identifier {
             self.scans.entry(file.clone()).or_insert(identifier);
         }
         if self.file() == Some(file) && self.notice.is_none() && self.service.cannot_be_asked().is_none() {
             let (follow, price) = (self.way_to("follow"), self.follow_price());
-            self.say(format!("Its scan was not seen to its end when it was left. {follow} goes on following it: {price}."));
+            self.say(format!(
+                "Its scan was not seen to its end when it was left. {follow} goes on following it: {price}."
+            ));
         }
     }
 

@@ -3,14 +3,13 @@
 use super::asking::{get, runtime, say_cost};
 use super::follow::{Looks, follow, most, note};
 use super::output::print_json;
-use super::{Agreed, Common, Failed, Setup, dry, setup_to_spend};
+use super::{Agreed, Common, Failed, Setup, dry, exit, setup_to_spend};
 use crate::gate::GateError;
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::Identifier;
 use crate::request::{LONGEST_RETENTION, Password, Request, ScanOptions, Submission, UploadAddress, UploadLimit};
 use crate::runtime::{hidden, submission};
 use crate::text::{Untrusted, bytes};
-use anyhow::Context;
 use clap::Args;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -68,7 +67,13 @@ impl Submit {
         if self.agreed.spending.dry_run {
             let address = (limit == UploadLimit::Large).then_some(Request::UploadAddress);
             let remark = self.follow.then(|| most(self.looks.pace(&setup)));
-            return dry::print(&setup, address.into_iter().chain([scan(None)]).collect(), true, remark, self.agreed.json);
+            return dry::print(
+                &setup,
+                address.into_iter().chain([scan(None)]).collect(),
+                true,
+                remark,
+                self.agreed.json,
+            );
         }
         self.agreed.check(&scan(None))?;
         let runtime = runtime()?;
@@ -92,7 +97,8 @@ impl Submit {
             Some(&submission.name()),
             setup.gate.now(),
         );
-        let noted = noted.map_err(anyhow::Error::from).and_then(|()| note(setup, &submission.file, Some(Some(scan.clone()))));
+        let noted =
+            noted.map_err(anyhow::Error::from).and_then(|()| note(setup, &submission.file, Some(Some(scan.clone()))));
         if self.follow {
             return follow(setup, submission.file.clone(), Some(scan), self.looks.pace(setup));
         }
@@ -147,12 +153,21 @@ impl Submit {
         }
         let text = match &self.password_file {
             Some(path) => first_line(path)?,
-            None if self.ask_password => {
-                hidden::ask("Password of the file: ").context("there is no terminal to ask at")?
-            }
+            None if self.ask_password => hidden::ask("Password of the file: ").map_err(unasked)?,
             None => return Ok(None),
         };
         Ok(Some(Password::new(text).ok_or_else(|| Failed::usage("the password is empty"))?))
+    }
+}
+
+/// Why a password that was asked for is not there.
+fn unasked(error: std::io::Error) -> anyhow::Error {
+    match error.kind() {
+        std::io::ErrorKind::NotConnected => {
+            Failed::usage("there is no terminal to ask at; --password-file reads the password from a file").into()
+        }
+        std::io::ErrorKind::Interrupted => exit::interrupted(),
+        _ => anyhow::Error::from(error).context("the password could not be asked for"),
     }
 }
 
