@@ -214,7 +214,7 @@ fn reasons(model: &Model, priced: &[(Key, &'static Command)]) -> Vec<Reason> {
 
 /// How often the service's counters have confirmed the price of an operation.
 fn seen(model: &Model, operation: &str) -> String {
-    match model.record.get(operation) {
+    match model.figures.record.get(operation) {
         None => "The counters have not been seen to confirm or contradict it yet.".to_owned(),
         Some((confirmed, contradicted)) => {
             format!(
@@ -225,7 +225,7 @@ fn seen(model: &Model, operation: &str) -> String {
 }
 
 fn left(model: &Model, holder: Holder) -> Option<String> {
-    let limit = model.scarcest(holder)?;
+    let limit = model.figures.scarcest(holder)?;
     Some(format!("{} has {}.", holder_name(holder), limit_words(&limit)))
 }
 

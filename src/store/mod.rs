@@ -11,6 +11,7 @@
 
 mod blocks;
 mod database;
+mod folder;
 mod growing;
 mod held;
 mod history;
@@ -18,7 +19,6 @@ mod inventory;
 mod keep;
 mod ledger;
 mod notes;
-mod place;
 mod purge;
 mod recent;
 mod salvage;

@@ -143,7 +143,7 @@ fn absent(open: &OpenReport, pane: Pane) -> String {
 
 /// The key that goes to a pane, with a blank behind it; empty where it has none.
 pub(super) fn key(info: &PaneInfo, model: &Model) -> String {
-    model.keys.of(&info.command).first().map(|key| format!("{key} ")).unwrap_or_default()
+    model.settings.keys.of(&info.command).first().map(|key| format!("{key} ")).unwrap_or_default()
 }
 
 fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> String {

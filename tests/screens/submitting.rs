@@ -158,7 +158,7 @@ fn following_is_agreed_to_stopped_and_limited() {
     stage.later(100);
     stage.rest();
     assert_eq!(stage.paid_calls(), paid);
-    stage.session.model_mut().pace.most = 2;
+    stage.session.model_mut().settings.pace.most = 2;
     stage.keys("W");
     for _ in 0..4 {
         stage.later(31);

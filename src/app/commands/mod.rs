@@ -138,7 +138,7 @@ impl Command {
         if model.place().types(key) {
             return None;
         }
-        Self::all().find(|command| model.keys.of(command).contains(&key) && command.is_on(model))
+        Self::all().find(|command| model.settings.keys.of(command).contains(&key) && command.is_on(model))
     }
 
     /// What Enter means right now where the config gives it to nobody else: a double press, an empty line.
@@ -175,12 +175,12 @@ impl Command {
     pub fn applying(model: &Model) -> impl Iterator<Item = (Key, &'static Self)> + '_ {
         let place = model.place();
         let on: Vec<_> = Self::all().filter(|command| command.is_on(model)).collect();
-        let means = move |key: Key| on.iter().find(|command| model.keys.of(command).contains(&key)).copied();
+        let means = move |key: Key| on.iter().find(|command| model.settings.keys.of(command).contains(&key)).copied();
         let is_its_own = move |command: &Self, key: Key| {
             !place.types(key) && means(key).is_some_and(|found| found.name == command.name)
         };
         Self::all().filter(|command| command.is_on(model)).filter_map(move |command| {
-            let key = model.keys.of(command).iter().find(|key| is_its_own(command, **key))?;
+            let key = model.settings.keys.of(command).iter().find(|key| is_its_own(command, **key))?;
             Some((*key, command))
         })
     }

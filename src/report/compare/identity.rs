@@ -284,6 +284,7 @@ fn registry(text: &[u8], out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::attributes::Shape;
 
     fn same(sense: Sense, a: &str, b: &str) -> bool {
         let (mut left, mut right) = (Vec::new(), Vec::new());
@@ -318,6 +319,15 @@ mod tests {
         assert!(same(Sense::Program, r"C:\Windows\System32\CMD.exe", "cmd.exe"));
         assert!(!same(Sense::Program, "cmd.exe", "cmd"));
         assert!(!same(Sense::Exact, "Global\\a", "Global\\A"));
+    }
+
+    #[test]
+    fn every_record_that_is_compared_says_which_thing_it_is() {
+        let records = crate::report::ATTRIBUTES.iter().filter(|known| matches!(known.shape, Shape::Records(_)));
+        for known in records.filter(|known| !NOT_COMPARED.contains(&known.name)) {
+            assert!(RECORDS.iter().any(|record| record.attribute == known.name), "{}", known.name);
+        }
+        assert!(NOT_COMPARED.iter().all(|name| Attribute::named(name.as_bytes()).is_some()));
     }
 
     #[test]
