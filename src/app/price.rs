@@ -67,7 +67,10 @@ impl Tag {
             Self::Together(words) => {
                 let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
                 let most = if words.starts_with("at most") { "≤" } else { "" };
-                words.split(' ').find(is_number).map_or_else(|| "refused".to_owned(), |number| format!("{most}{number}"))
+                words
+                    .split(' ')
+                    .find(is_number)
+                    .map_or_else(|| "refused".to_owned(), |number| format!("{most}{number}"))
             }
         }
     }
