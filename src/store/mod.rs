@@ -11,6 +11,7 @@
 
 mod blocks;
 mod database;
+mod entry;
 mod growing;
 mod held;
 mod history;
@@ -18,6 +19,7 @@ mod inventory;
 mod keep;
 mod ledger;
 mod notes;
+mod page_one;
 mod place;
 mod purge;
 mod recent;
@@ -27,9 +29,9 @@ mod seal;
 
 pub use blocks::BLOCK;
 pub use database::{Store, StoreError};
+pub use entry::{LedgerEntry, State};
 pub use growing::Growing;
 pub use held::{AnswerId, Brought, HeldAnswer, HeldReport};
-pub use history::{LedgerEntry, State};
 pub use keep::Keep;
 pub use ledger::{BEAT, Entry, LedgerId, Reserved, Settlement};
 pub use purge::Purged;
