@@ -1,12 +1,14 @@
 //! The table of panes: title, key, place; and how far each is scrolled and folded.
 
-use super::commands::{Act, Command, has_report};
+use super::commands::{A_REPORT, Act, Command};
 use super::finder::Filter;
 use super::key::Key;
 use super::place::PANED;
+use super::scroll::Scroll;
 use super::sieve::Sieve;
 use crate::report::index::Form;
 use crate::report::{Folds, Pane, Place, Report, Row, Section};
+use std::ops::Range;
 
 /// One pane on the screen.
 #[derive(Debug)]
@@ -38,8 +40,7 @@ macro_rules! pane {
                 help: concat!("Go to the pane ", $title, "; in a comparison, show its items only, or all again"),
                 rank: 0,
                 place: PANED,
-                applies: has_report,
-                needs: "a report that is open",
+                when: A_REPORT,
                 act: Act::Local(|model| model.go_to_pane(Pane::$pane)),
             },
         }
@@ -69,62 +70,6 @@ pub fn info(wanted: Pane) -> Option<&'static PaneInfo> {
     PANES.iter().find(|info| info.pane == wanted)
 }
 
-/// How far a list is scrolled. The cursor is always among the rows that are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Scroll {
-    /// The row that is chosen.
-    pub cursor: usize,
-    /// The first row that is shown.
-    pub top: usize,
-}
-
-/// A movement through rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Move {
-    /// So many rows up.
-    Up(usize),
-    /// So many rows down.
-    Down(usize),
-    /// To the first row.
-    First,
-    /// To the last row.
-    Last,
-}
-
-impl Scroll {
-    /// Moves among `count` rows of which `height` are shown.
-    pub fn go(&mut self, movement: Move, count: usize, height: usize) {
-        let last = count.saturating_sub(1);
-        self.cursor = match movement {
-            Move::Up(rows) => self.cursor.saturating_sub(rows),
-            Move::Down(rows) => self.cursor.saturating_add(rows).min(last),
-            Move::First => 0,
-            Move::Last => last,
-        };
-        if matches!(movement, Move::Up(1) | Move::Down(1)) {
-            self.turn(count, height);
-        }
-        self.settle(count, height);
-    }
-
-    /// A step past an end of the window turns half a page: between two turns the rows stand still while they are read, and a step
-    /// changes two of them.
-    fn turn(&mut self, count: usize, height: usize) {
-        let shown = self.top..self.top.saturating_add(height.max(1));
-        if !shown.contains(&self.cursor) {
-            self.top = self.cursor.saturating_sub(height / 2).min(count.saturating_sub(height));
-        }
-    }
-
-    /// Brings cursor and window back among the rows, after rows or height have changed.
-    pub fn settle(&mut self, count: usize, height: usize) {
-        self.cursor = self.cursor.min(count.saturating_sub(1));
-        let height = height.max(1);
-        let highest = self.cursor.saturating_sub(height - 1);
-        self.top = self.top.clamp(highest, self.cursor).min(count.saturating_sub(height).max(highest));
-    }
-}
-
 /// How one pane of one report is looked at.
 #[derive(Debug, Clone, Default)]
 pub struct PaneState {
@@ -152,7 +97,7 @@ pub struct Shown {
 }
 
 /// A process's place in the tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Branch {
     /// Whether another child follows, at each depth down to this row's.
     pub guides: Vec<bool>,
@@ -223,17 +168,27 @@ impl PaneState {
     /// The row that stands at a position of the pane.
     #[must_use]
     pub fn place(&self, report: &Report, pane: Pane, position: usize) -> Option<Place> {
-        let mut rest = position;
-        for section in report.sections(pane) {
-            let count = self.section_count(report, section);
-            if rest < count {
-                let is_tree = report.section(section).is_some_and(|found| found.form == Form::Processes);
-                let row = if is_tree { self.folds.row(rest) } else { self.sieve.row(section, rest) };
-                return Some(Place { section, row });
-            }
-            rest -= count;
-        }
-        None
+        self.places(report, pane, position..position.saturating_add(1)).next()
+    }
+
+    /// The rows that stand at some positions of the pane, as far as there are any.
+    pub fn places<'a>(
+        &'a self,
+        report: &'a Report,
+        pane: Pane,
+        positions: Range<usize>,
+    ) -> impl Iterator<Item = Place> + 'a {
+        let mut before = 0;
+        report.sections(pane).into_iter().flat_map(move |section| {
+            let (first, count) = (before, self.section_count(report, section));
+            before += count;
+            let within = |position: usize| position.saturating_sub(first).min(count);
+            let is_tree = report.section(section).is_some_and(|found| found.form == Form::Processes);
+            (within(positions.start)..within(positions.end)).map(move |at| {
+                let row = if is_tree { self.folds.row(at) } else { self.sieve.row(section, at) };
+                Place { section, row }
+            })
+        })
     }
 
     /// The position of a row, or of the nearest one before it that is shown.
@@ -290,13 +245,22 @@ impl PaneState {
     #[must_use]
     pub fn shown(&self, report: &Report, pane: Pane, position: usize) -> Option<Shown> {
         let place = self.place(report, pane, position)?;
-        let section = report.section(place.section)?;
-        let branch = (section.form == Form::Processes).then(|| Branch {
-            guides: self.folds.guides(place.row, section.depths(), GUIDE_REACH),
-            children: self.folds.has_children(place.row, section.depths()).then(|| self.folds.is_folded(place.row)),
-        });
-        let is_wanted = self.sieve.lets_through(place.section, place.row);
+        let (branch, is_wanted) = (self.branch(report, place), self.is_wanted(place));
         Some(Shown { row: report.row(place.section, place.row), branch, is_wanted })
+    }
+
+    /// Where a row stands in the tree, if it is a process.
+    #[must_use]
+    pub fn branch(&self, report: &Report, place: Place) -> Option<Branch> {
+        let tree = report.section(place.section).filter(|section| section.form == Form::Processes)?.depths();
+        let children = self.folds.has_children(place.row, tree).then(|| self.folds.is_folded(place.row));
+        Some(Branch { guides: self.folds.guides(place.row, tree, GUIDE_REACH), children })
+    }
+
+    /// Whether a row is shown for its own sake.
+    #[must_use]
+    pub fn is_wanted(&self, place: Place) -> bool {
+        self.sieve.lets_through(place.section, place.row)
     }
 }
 
@@ -308,7 +272,6 @@ fn length(report: &Report, section: usize) -> usize {
 mod tests {
     use super::*;
     use crate::report::RowSet;
-    use proptest::prelude::*;
 
     #[test]
     fn every_pane_has_a_row_a_key_and_a_place() {
@@ -372,31 +335,5 @@ mod tests {
         assert_eq!(shown.branch, Some(Branch { guides: vec![false], children: None }));
         state.sift(&report, Pane::Processes, |sieve| sieve.find(Some(RowSet::EMPTY)));
         assert_eq!((state.count(&report, Pane::Processes), state.scroll.cursor), (0, 0));
-    }
-
-    fn movement() -> impl Strategy<Value = Move> {
-        prop_oneof![
-            (0_usize..50).prop_map(Move::Up),
-            (0_usize..50).prop_map(Move::Down),
-            Just(Move::First),
-            Just(Move::Last)
-        ]
-    }
-
-    proptest! {
-        #[test]
-        fn the_cursor_is_always_among_the_rows_that_are_shown(
-            steps in prop::collection::vec((movement(), 0_usize..100, 0_usize..40), 1..40),
-        ) {
-            let mut scroll = Scroll::default();
-            for (movement, count, height) in steps {
-                scroll.go(movement, count, height);
-                let shown = scroll.top..scroll.top + height.max(1);
-                prop_assert!(shown.contains(&scroll.cursor), "{scroll:?} {shown:?}");
-                prop_assert!(scroll.cursor < count.max(1));
-                // No rows are left empty while there are rows above.
-                prop_assert!(scroll.top == 0 || scroll.top + height.max(1) <= count);
-            }
-        }
     }
 }

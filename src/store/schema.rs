@@ -4,7 +4,7 @@ use super::seal;
 use rusqlite::Connection;
 
 /// Each step brings the schema of the step before to its own; the number of steps taken is the schema's version.
-const STEPS: &[&str] = &[FIRST, COUNTERS, INDEXES, NOTES, SEALS, SEALED_LEDGER];
+const STEPS: &[&str] = &[FIRST, COUNTERS, INDEXES, NOTES, SEALS, SCANS, SEALED_LEDGER];
 
 /// The newest version that this program knows.
 pub(super) const NEWEST: usize = STEPS.len();
@@ -13,7 +13,7 @@ pub(super) const NEWEST: usize = STEPS.len();
 const SEALED: usize = 5;
 
 /// The version from which on the ledger is.
-const LEDGER_SEALED: usize = 6;
+const LEDGER_SEALED: usize = 7;
 
 pub(super) const FIRST: &str = "
 CREATE TABLE answer (
@@ -148,6 +148,14 @@ ALTER TABLE index_block ADD COLUMN seal INTEGER;
 ALTER TABLE report ADD COLUMN seal INTEGER;
 -- when a call said last that it is under way
 ALTER TABLE ledger ADD COLUMN alive INTEGER;
+";
+
+/// Scans whose end nobody here has seen.
+const SCANS: &str = "
+-- what the service calls it; NULL: that is not known
+ALTER TABLE file ADD COLUMN scan BLOB;
+-- since when it is known; NULL: there is none
+ALTER TABLE file ADD COLUMN scan_since INTEGER;
 ";
 
 /// What tells a damaged entry of the ledger from a sound one.

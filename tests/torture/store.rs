@@ -124,7 +124,7 @@ fn rows_that_say_something_else_are_named_and_cost_no_more_than_themselves() {
         "UPDATE block SET seal = 'x' WHERE answer = 1",
         "PRAGMA user_version = 2",
         "PRAGMA user_version = -3",
-        "PRAGMA user_version = 7",
+        "PRAGMA user_version = 8",
         "DROP TABLE note",
         "DROP TABLE file",
     ] {
