@@ -247,7 +247,7 @@ fn hash(body: &Body, keys: &RandomState) -> io::Result<Hashed> {
         report.each_row(section, |row, bytes| {
             let mut hasher = keys.build_hasher();
             // A process's own members may go on behind its children.
-            if way.is_told_by(bytes) || found.tail(row).is_none() {
+            if found.tail(row).is_none() || way.is_told_by(bytes) {
                 way.hash(bytes, &mut room, &mut hasher);
             } else {
                 match report.record(Place { section, row }) {
