@@ -65,7 +65,8 @@
 //! - something to ask of the service: a variant of [`request::Request`], and its operation's rule in [`quota::RULES`]; the demo
 //!   answers it by a row of its own, from the specification and not from these rules
 //! - a setting: a row of `config::settings`, and the field that it is read into
-//! - a screen over the others: a variant of `app::overlay::Overlay` and its place, commands for it, and how `view::overlay` draws it
+//! - a screen over the others: a variant of [`app::Overlay`], a row of [`app::place`], what it says of itself (`Stands`, beside its
+//!   type), commands for it, and how `view::overlay` draws it
 
 pub mod app;
 pub mod cli;

@@ -1,6 +1,9 @@
 //! An answer of any kind as a tree that folds.
 
-use super::panes::{Move, Scroll};
+use super::layout::Size;
+use super::overlay::{Rows, Stands};
+use super::place::Place;
+use super::scroll::Scroll;
 use crate::report::rows::Line;
 use crate::report::{Depths, Folds};
 use jiff::Timestamp;
@@ -44,20 +47,14 @@ impl AnswerTree {
         Some((self.lines.get(row)?, children))
     }
 
-    /// Moves.
-    pub fn go(&mut self, movement: Move, height: usize) {
-        self.scroll.go(movement, self.folds.len(&self.depths), height);
-    }
-
     /// Folds the line, or goes to its parent.
-    pub fn left(&mut self, height: usize) {
+    pub fn left(&mut self) {
         let row = self.folds.row(self.scroll.cursor);
         if self.depths.has_children(row) && !self.folds.is_folded(row) {
             self.folds.fold(row, &self.depths);
         } else if let Some(parent) = self.depths.parent(row) {
             self.scroll.cursor = self.folds.position(parent);
         }
-        self.go(Move::Up(0), height);
     }
 
     /// Unfolds the line.
@@ -76,17 +73,30 @@ impl AnswerTree {
     }
 
     /// Folds everything, or nothing.
-    pub fn fold_all(&mut self, fold: bool, height: usize) {
+    pub fn fold_all(&mut self, fold: bool) {
         let row = self.folds.row(self.scroll.cursor);
         self.folds.fold_all(fold, &self.depths);
         self.scroll.cursor = self.folds.position(row);
-        self.go(Move::Up(0), height);
     }
 
     /// The chosen line.
     #[must_use]
     pub fn chosen(&self) -> Option<&Line> {
         self.line(self.scroll.cursor).map(|(line, _)| line)
+    }
+}
+
+impl Stands for AnswerTree {
+    fn place(&self) -> Place {
+        Place::Answer
+    }
+
+    fn choice(&self, _: Size) -> Option<Rows> {
+        Some(Rows { scroll: self.scroll, count: self.count(), ..Rows::default() })
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
     }
 }
 
@@ -100,13 +110,13 @@ mod tests {
         let lines = lines(br#"{"data":{"a":[1,2],"b":3}}"#);
         let mut tree = AnswerTree::new("t".to_owned(), Timestamp::UNIX_EPOCH, lines);
         assert_eq!(tree.count(), 6);
-        tree.go(Move::Down(3), 10);
-        tree.left(10);
+        tree.scroll.cursor = 3;
+        tree.left();
         assert_eq!(tree.scroll.cursor, 2);
-        tree.left(10);
+        tree.left();
         assert_eq!(tree.count(), 4);
         tree.toggle();
-        tree.fold_all(true, 10);
+        tree.fold_all(true);
         assert_eq!((tree.count(), tree.scroll.cursor), (1, 0));
         tree.right();
         assert_eq!(tree.count(), 2);

@@ -92,10 +92,10 @@ impl Model {
         let effects = self.ended(request);
         let now = self.now;
         let is_awaited = |form: &Prompt| form.request(now).is_ok_and(|asked| asked == *request);
-        match (&mut self.overlay, result) {
+        match (self.over.top_mut(), result) {
             (Some(Overlay::Prompt(form)), Ok((received, lines))) if is_awaited(form) => {
                 let answer = AnswerTree::new(request.words(), received, lines);
-                self.put_over(Overlay::Answer(answer));
+                self.over.put(Overlay::Answer(answer));
             }
             (Some(Overlay::Prompt(form)), Err(failure)) if is_awaited(form) => form.failure = Some(failure),
             (_, Ok(_)) => self.say(format!("The answer is here: {}. Asking the same again shows it.", request.words())),
@@ -109,7 +109,7 @@ impl Model {
         let columns = usize::from(self.overlay_room().width);
         let now = self.now;
         let is_asked = std::mem::take(&mut self.announces_usage);
-        match (&mut self.overlay, result) {
+        match (self.over.top_mut(), result) {
             (Some(Overlay::Prompt(prompt)), Err(failure)) if prompt.request(now) == Ok(request.clone()) => {
                 prompt.failure = Some(failure);
             }
@@ -127,7 +127,7 @@ impl Model {
 
     pub(super) fn counted(&mut self, path: &Path, result: Result<Hashes, String>) -> Vec<Effect> {
         let name = Untrusted::from(path.to_string_lossy().as_ref()).visible_cut(60);
-        match (&mut self.overlay, result) {
+        match (self.over.top_mut(), result) {
             (Some(Overlay::Planner(planner)), Ok(hashes)) => {
                 planner.counted(path, hashes.count);
                 let again = match hashes.repeated {
@@ -144,10 +144,11 @@ impl Model {
 
     pub(super) fn entitled(&mut self, request: &Request, result: Result<Entitlements, Failure>) -> Vec<Effect> {
         let effects = self.ended(request);
-        match (&mut self.overlay, result) {
+        let now = self.now;
+        match (self.over.top_mut(), result) {
             (_, Ok(entitlements)) => {
                 self.entitlements = self.entitlements.updated(entitlements);
-                self.overlay = self.behind.pop();
+                self.over.close_prompt(|prompt| prompt.request(now) == Ok(request.clone()));
                 self.say(self.entitlements.words());
             }
             (Some(Overlay::Prompt(prompt)), Err(failure)) => prompt.failure = Some(failure),
@@ -191,7 +192,7 @@ impl Model {
                 self.entitlements = self.entitlements.updated(Entitlements::from_balances(&balances));
                 let now = self.now;
                 let is_asked = |prompt: &Prompt| prompt.request(now) == Ok(Request::Quotas);
-                let is_typed = matches!(&self.overlay, Some(Overlay::Prompt(prompt)) if is_asked(prompt));
+                let is_typed = matches!(self.over.top(), Some(Overlay::Prompt(prompt)) if is_asked(prompt));
                 let is_asked = std::mem::take(&mut self.announces_balances) || is_typed;
                 let columns = usize::from(self.overlay_room().width);
                 self.show_figures(Sheet::counters(&balances, now, columns), is_asked);
@@ -213,9 +214,9 @@ impl Model {
 
     /// Shows figures that were asked for; those that are shown already are refreshed in their place.
     fn show_figures(&mut self, sheet: Sheet, is_asked: bool) {
-        match &mut self.overlay {
+        match self.over.top_mut() {
             Some(Overlay::Sheet(shown)) if shown.title == sheet.title => shown.refresh(sheet),
-            _ if is_asked => self.put_over(Overlay::Sheet(sheet)),
+            _ if is_asked => self.over.put(Overlay::Sheet(sheet)),
             _ => {}
         }
     }
@@ -291,7 +292,7 @@ impl Model {
                 return Vec::new();
             }
         }
-        if self.overlay.is_none() { self.show_indicators(opening) } else { Vec::new() }
+        if self.over.is_empty() { self.show_indicators(opening) } else { Vec::new() }
     }
 
     /// Whether a report has any attribute that a behaviour report has.

@@ -1,10 +1,12 @@
 //! What a sandbox kept beside its report, as a list over the screen: fetched at a price, held, written to a file.
 
 use super::effect::Effect;
+use super::layout::Size;
 use super::model::Model;
-use super::overlay::Overlay;
-use super::panes::{Move, Scroll};
+use super::overlay::{Overlay, Rows, Stands};
+use super::place;
 use super::saving::SaveForm;
+use super::scroll::Scroll;
 use crate::export::file;
 use crate::report::identifier::Identifier;
 use crate::report::json::Raw;
@@ -25,12 +27,6 @@ pub struct ArtefactList {
 }
 
 impl ArtefactList {
-    /// Moves.
-    pub fn go(&mut self, movement: Move, height: usize) {
-        let count = self.rows.len();
-        self.scroll.go(movement, count, height);
-    }
-
     /// The question for an artefact.
     #[must_use]
     pub fn request(&self, artefact: Artefact) -> Request {
@@ -39,6 +35,24 @@ impl ArtefactList {
 
     fn chosen(&self) -> Option<(Artefact, Option<Timestamp>)> {
         self.rows.get(self.scroll.cursor).copied()
+    }
+}
+
+impl Stands for ArtefactList {
+    fn place(&self) -> place::Place {
+        place::Place::Artefacts
+    }
+
+    fn height(&self) -> usize {
+        self.rows.len() + usize::from(self.failure.is_some()) * 3
+    }
+
+    fn choice(&self, _: Size) -> Option<Rows> {
+        Some(Rows { scroll: self.scroll, count: self.rows.len(), ..Rows::default() })
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
     }
 }
 
@@ -57,7 +71,7 @@ fn claims(report: &Report, artefact: Artefact) -> bool {
 
 /// The question for the chosen one.
 pub(super) fn chosen(model: &Model) -> Option<Request> {
-    match &model.overlay {
+    match model.over.top() {
         Some(Overlay::Artefacts(list)) => list.chosen().map(|(artefact, _)| list.request(artefact)),
         _ => None,
     }
@@ -65,7 +79,7 @@ pub(super) fn chosen(model: &Model) -> Option<Request> {
 
 /// Whether the chosen one is held.
 pub(super) fn is_chosen_held(model: &Model) -> bool {
-    matches!(&model.overlay, Some(Overlay::Artefacts(list)) if list.chosen().is_some_and(|(_, since)| since.is_some()))
+    matches!(model.over.top(), Some(Overlay::Artefacts(list)) if list.chosen().is_some_and(|(_, since)| since.is_some()))
 }
 
 impl Model {
@@ -79,14 +93,14 @@ impl Model {
         let rows: Vec<_> = claimed.map(|artefact| (artefact, None)).collect();
         let list = ArtefactList { rows, scroll: Scroll::default(), failure: None, identifier };
         let asked: Vec<_> = list.rows.iter().map(|(artefact, _)| Effect::LookUp(list.request(*artefact))).collect();
-        self.overlay = Some(Overlay::Artefacts(list));
+        self.over.put(Overlay::Artefacts(list));
         asked
     }
 
     /// Notes since when an artefact is held.
     pub(super) fn artefact_held(&mut self, request: &Request, since: Option<Timestamp>) {
         if let (Some(Overlay::Artefacts(list)), Request::Artefact { identifier, artefact }) =
-            (&mut self.overlay, request)
+            (self.over.top_mut(), request)
             && list.identifier == *identifier
         {
             list.rows.iter_mut().filter(|(row, _)| row == artefact).for_each(|row| row.1 = since);
@@ -103,7 +117,7 @@ impl Model {
         match result {
             Ok((received, length)) => {
                 self.artefact_held(request, Some(received));
-                if let Some(Overlay::Artefacts(list)) = &mut self.overlay {
+                if let Some(Overlay::Artefacts(list)) = self.over.top_mut() {
                     list.failure = None;
                 }
                 let what = match request {
@@ -111,7 +125,7 @@ impl Model {
                     other => other.words(),
                 };
                 let (length, fetch) = (crate::text::bytes(length), self.way_to("fetch"));
-                self.say(match &self.overlay {
+                self.say(match self.over.top() {
                     Some(Overlay::Artefacts(_)) => format!("Held: {what}, {length}. {fetch} writes it to a file."),
                     _ => format!(
                         "Held: {what}, {length}. {} shows it, to be written to a file.",
@@ -119,7 +133,7 @@ impl Model {
                     ),
                 });
             }
-            Err(failure) => match &mut self.overlay {
+            Err(failure) => match self.over.top_mut() {
                 Some(Overlay::Artefacts(list)) => list.failure = Some(failure),
                 _ => self.warn(format!("{} {}", failure.what, failure.cost)),
             },
@@ -133,7 +147,7 @@ impl Model {
             && let Request::Artefact { identifier, artefact } = &request
         {
             let name = file::name(Some(identifier), None, artefact.extension());
-            self.put_over(Overlay::Save(SaveForm::held(request, name)));
+            self.over.put(Overlay::Save(SaveForm::held(request, name)));
         }
         Vec::new()
     }

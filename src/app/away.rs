@@ -42,7 +42,7 @@ impl Model {
     /// Copies the value under the cursor, defanged.
     pub(super) fn copy_value(&mut self) -> Vec<Effect> {
         let Some(Subject { what, text }) = self.subject() else { return Vec::new() };
-        let line = match &self.overlay {
+        let line = match self.over.top() {
             Some(Overlay::Indicators(list)) => list.chosen().map(|chosen| chosen.defanged().to_string()),
             _ => None,
         };
@@ -60,7 +60,7 @@ impl Model {
                 text.visible_cut(80),
                 self.way_to("copy-raw")
             );
-            self.put_over(Overlay::Confirm(Confirm { what: Confirmed::Raw, why }));
+            self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Raw, why }));
             return Vec::new();
         }
         self.copy(format!("{what}, raw"), text.as_bytes().to_vec())
@@ -69,7 +69,7 @@ impl Model {
     /// The yes to copying raw.
     pub(super) fn confirm_raw(&mut self) -> Vec<Effect> {
         self.copies_raw = true;
-        self.overlay = self.behind.pop();
+        self.over.close();
         self.copy_raw()
     }
 
@@ -86,7 +86,7 @@ impl Model {
 
     /// Copies every row that the pane shows, or every indicator, in one line.
     pub(super) fn copy_all(&mut self) -> Vec<Effect> {
-        let (what, line) = match &self.overlay {
+        let (what, line) = match self.over.top() {
             Some(Overlay::Indicators(list)) => {
                 let values = list.shown().iter().map(|indicator| indicator.defanged().to_string());
                 (count(list.shown().len() as u64, "indicator"), joined(values))
@@ -128,7 +128,7 @@ impl Model {
 
     fn subject(&self) -> Option<Subject> {
         let subject = |what: &str, text: Untrusted| Subject { what: what.to_owned(), text };
-        match &self.overlay {
+        match self.over.top() {
             Some(Overlay::Indicators(list)) => {
                 let chosen = list.chosen()?;
                 return Some(subject(&format!("a {}", chosen.kind.name()), chosen.value.clone()));
@@ -205,13 +205,13 @@ impl Model {
         }
         let list = super::indicators::IndicatorList::new(std::sync::Arc::clone(found));
         self.notice = None;
-        self.overlay = Some(Overlay::Indicators(list));
+        self.over.put(Overlay::Indicators(list));
         Vec::new()
     }
 
     /// Goes to the first row that names the chosen indicator.
     pub(super) fn go_to_indicator(&mut self) -> Vec<Effect> {
-        let place = match &self.overlay {
+        let place = match self.over.top() {
             Some(Overlay::Indicators(list)) => list.chosen().and_then(|chosen| chosen.places.first().copied()),
             _ => None,
         };
@@ -240,7 +240,7 @@ impl Model {
         let (source, parts, first) = (self.source(), self.parts(), self.first_part());
         let chosen = parts.iter().position(|part| is_like(part, &first)).unwrap_or(0);
         if !parts.is_empty() {
-            self.put_over(Overlay::Save(SaveForm::export(source, parts, chosen)));
+            self.over.put(Overlay::Save(SaveForm::export(source, parts, chosen)));
         }
         Vec::new()
     }
@@ -257,7 +257,7 @@ impl Model {
         let pane = here.map(|(pane, _)| What::Pane(pane));
         let row = here.map(|(_, place)| What::Row(place));
         let (all, indicators) = (Some(What::All), Some(What::Indicators));
-        let whats = match &self.overlay {
+        let whats = match self.over.top() {
             _ if self.open().is_none() || self.screen != super::Screen::File => [None; 4],
             None => [all, pane, row, indicators],
             Some(Overlay::Detail(_)) => [all, None, row, indicators],
@@ -265,13 +265,13 @@ impl Model {
             Some(_) => [None; 4],
         };
         let whats = whats.into_iter().flatten().map(Part::Of);
-        let value = self.subject().filter(|_| self.focus != Focus::List || self.overlay.is_some());
+        let value = self.subject().filter(|_| self.focus != Focus::List || !self.over.is_empty());
         whats.chain(value.map(|subject| Part::Value(subject.text))).collect()
     }
 
     /// The part that is meant first: what stands over the screen, or else the report.
     fn first_part(&self) -> Part {
-        match &self.overlay {
+        match self.over.top() {
             Some(Overlay::Indicators(_)) => Part::Of(What::Indicators),
             Some(Overlay::Detail(_) | Overlay::Answer(_)) => Part::Value(Untrusted::default()),
             _ => Part::Of(What::All),
@@ -280,7 +280,7 @@ impl Model {
 
     /// Writes what the line says.
     pub(super) fn save(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Save(form)) = &mut self.overlay else { return Vec::new() };
+        let Some(Overlay::Save(form)) = self.over.top_mut() else { return Vec::new() };
         match form.save() {
             Ok(save) => {
                 form.failure = None;
@@ -296,12 +296,12 @@ impl Model {
 
     /// The yes to writing over a file.
     pub(super) fn save_over(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Confirm(Confirm { what: Confirmed::Replace(save), .. })) = &self.overlay else {
+        let Some(Overlay::Confirm(Confirm { what: Confirmed::Replace(save), .. })) = self.over.top() else {
             return Vec::new();
         };
         let save = Save { may_replace: true, ..save.clone() };
-        self.overlay = self.behind.pop();
-        if let Some(Overlay::Save(form)) = &mut self.overlay {
+        self.over.close();
+        if let Some(Overlay::Save(form)) = self.over.top_mut() {
             form.is_under_way = true;
         }
         vec![Effect::Save(save)]
@@ -309,21 +309,21 @@ impl Model {
 
     /// Says where the file is, or why there is none.
     pub(super) fn saved(&mut self, result: Result<String, super::saving::NotSaved>) -> Vec<Effect> {
-        if let Some(Overlay::Save(form)) = &mut self.overlay {
+        if let Some(Overlay::Save(form)) = self.over.top_mut() {
             form.is_under_way = false;
         }
         match result {
             Ok(words) => {
-                if matches!(self.overlay, Some(Overlay::Save(_))) {
-                    self.overlay = self.behind.pop();
+                if matches!(self.over.top(), Some(Overlay::Save(_))) {
+                    self.over.close();
                 }
                 self.say(words);
             }
             Err(super::saving::NotSaved::Exists(save, why)) => {
                 let what = Confirmed::Replace(*save);
-                self.put_over(Overlay::Confirm(Confirm { what, why }));
+                self.over.put(Overlay::Confirm(Confirm { what, why }));
             }
-            Err(super::saving::NotSaved::Failed(why)) => match &mut self.overlay {
+            Err(super::saving::NotSaved::Failed(why)) => match self.over.top_mut() {
                 Some(Overlay::Save(form)) => form.failure = Some(why),
                 _ => self.warn(why),
             },

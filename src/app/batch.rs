@@ -45,15 +45,12 @@ impl Model {
 
     /// Begins to open every report that is not held, after a yes where one is wanted.
     pub(super) fn open_missing(&mut self) -> Vec<Effect> {
-        let is_given = matches!(self.overlay, Some(Overlay::Confirm(_)));
+        let is_given = self.over.close_question();
         let count = self.missing_reports().len() as u64;
         if !is_given && self.confirm_above.is_some_and(|most| count > most) {
             let why = format!("Opening all costs {}.", self.missing_price());
-            self.put_over(Overlay::Confirm(Confirm { what: Confirmed::All, why }));
+            self.over.put(Overlay::Confirm(Confirm { what: Confirmed::All, why }));
             return Vec::new();
-        }
-        if is_given {
-            self.overlay = self.behind.pop();
         }
         let waiting: VecDeque<_> = self.missing_reports().into();
         self.batch = Some(Batch { total: waiting.len(), waiting, not_before: self.now });

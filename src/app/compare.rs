@@ -1,9 +1,15 @@
 //! A comparison of a file's sandboxes, or of two files: its columns, and what is shown of its matrix.
 
+use super::key::Key;
+use super::layout::Size;
 use super::list::List;
 use super::message::Recent;
-use super::panes::{Move, PANES, Scroll};
+use super::overlay::{Rows, Stands};
+use super::panes::PANES;
+use super::place;
+use super::scroll::Scroll;
 use super::spots::{Spot, Spots, Target};
+use super::typing::type_into;
 use crate::report::Place;
 use crate::report::compare::{MOST_COLUMNS, Matrix, Presence};
 use crate::report::identifier::{Identifier, Sha256};
@@ -87,6 +93,24 @@ pub struct OtherFile {
     pub files: Vec<Recent>,
     /// Cursor and window.
     pub scroll: Scroll,
+}
+
+impl Stands for OtherFile {
+    fn place(&self) -> place::Place {
+        place::Place::OtherFile
+    }
+
+    fn height(&self) -> usize {
+        self.files.len()
+    }
+
+    fn choice(&self, _: Size) -> Option<Rows> {
+        Some(Rows { scroll: self.scroll, count: self.files.len(), ..Rows::default() })
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
+    }
 }
 
 impl Column {
@@ -223,11 +247,6 @@ impl Compare {
         self.refresh();
     }
 
-    /// Moves.
-    pub fn go(&mut self, movement: Move, height: usize) {
-        self.scroll.go(movement, self.shown.len(), height);
-    }
-
     /// Whether it is of what a list holds right now.
     pub(super) fn is_current(&self, list: &List) -> bool {
         let now = Column::of(list, 0);
@@ -259,6 +278,24 @@ impl Compare {
             }
         }
         Some(Spots::new("Where it was seen", spots))
+    }
+}
+
+impl Stands for Compare {
+    fn place(&self) -> place::Place {
+        if self.is_typing { place::Place::CompareLine } else { place::Place::Compare }
+    }
+
+    fn choice(&self, _: Size) -> Option<Rows> {
+        Some(Rows { scroll: self.scroll, count: self.shown.len(), ..Rows::default() })
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
+    }
+
+    fn press(&mut self, key: Key) -> bool {
+        self.is_typing && type_into(&mut self.typed, key)
     }
 }
 

@@ -6,7 +6,7 @@ use super::list::{List, Remote};
 use super::message::{HeldPage, HeldReport, Recent};
 use super::model::Model;
 use super::overlay::Overlay;
-use super::panes::{Move, Scroll};
+use super::scroll::Scroll;
 use crate::report::Pane;
 use crate::report::compare::{MOST_COLUMNS, Matrix};
 use crate::report::identifier::Sha256;
@@ -14,34 +14,34 @@ use crate::text::thousands;
 use std::sync::Arc;
 
 impl Model {
-    /// The comparison that is looked at.
+    /// The comparison that is looked at, be something over it or not.
     #[must_use]
     pub fn comparing(&self) -> Option<&Compare> {
-        match &self.overlay {
-            Some(Overlay::Compare(compare)) => Some(compare),
+        self.over.find(|over| match over {
+            Overlay::Compare(compare) => Some(&**compare),
             _ => None,
-        }
+        })
     }
 
     pub(super) fn comparing_mut(&mut self) -> Option<&mut Compare> {
-        match &mut self.overlay {
-            Some(Overlay::Compare(compare)) => Some(compare),
+        self.over.find_mut(|over| match over {
+            Overlay::Compare(compare) => Some(&mut **compare),
             _ => None,
-        }
+        })
     }
 
     /// Compares the file's sandboxes; a comparison that was left for one of its rows comes back as it was.
     pub(super) fn compare(&mut self) -> Vec<Effect> {
         let Some(list) = &self.list else { return Vec::new() };
         if let Some(left) = self.compared.take().filter(|left| left.is_current(list)) {
-            self.put_over(Overlay::Compare(left));
+            self.over.put(Overlay::Compare(left));
             self.settle();
             return Vec::new();
         }
         let (columns, more) = (Column::of(list, 0), matches!(list.next, super::list::Next::Page(_)));
         let compare = self.new_comparison(columns, more);
         let effects = self.matrix_of(&compare);
-        self.put_over(Overlay::Compare(compare));
+        self.over.put(Overlay::Compare(compare));
         effects
     }
 
@@ -69,7 +69,6 @@ impl Model {
     }
 
     pub(super) fn compared(&mut self, number: u64, result: Result<Arc<Matrix>, String>) -> Vec<Effect> {
-        let height = self.compare_rows();
         let Some(compare) = self.comparing_mut().filter(|compare| compare.number == number) else { return Vec::new() };
         match result {
             Ok(matrix) => compare.matrix = Some(matrix),
@@ -77,39 +76,30 @@ impl Model {
         }
         compare.found = None;
         compare.refresh();
-        compare.go(Move::Up(0), height);
+        self.settle_over();
         self.sift()
     }
 
     pub(super) fn sifted(&mut self, number: u64, sought: &str, found: Vec<u32>) -> Vec<Effect> {
-        let height = self.compare_rows();
         if let Some(compare) = self.comparing_mut().filter(|c| c.number == number && c.typed == sought) {
             compare.found = Some(found);
             compare.refresh();
-            compare.go(Move::Up(0), height);
+            self.settle_over();
         }
         Vec::new()
     }
 
     /// Looks for what is typed among the items.
     pub(super) fn sift(&mut self) -> Vec<Effect> {
-        let height = self.compare_rows();
         let Some(compare) = self.comparing_mut() else { return Vec::new() };
         if compare.typed.is_empty() {
             compare.found = None;
             compare.refresh();
-            compare.go(Move::Up(0), height);
+            self.settle_over();
             return Vec::new();
         }
         let (number, sought) = (compare.number, compare.typed.clone());
         compare.matrix.clone().map(|matrix| Effect::Sift { number, matrix, sought }).into_iter().collect()
-    }
-
-    /// Rows of the matrix that are shown.
-    #[must_use]
-    pub fn compare_rows(&self) -> usize {
-        let head = self.comparing().map_or(0, |compare| self.compare_head(compare).len() + 1);
-        usize::from(self.overlay_room().height).saturating_sub(head).max(1)
     }
 
     /// The legend in rows: each column's number and name, and what it would cost where it is not held.
@@ -161,7 +151,7 @@ impl Model {
     /// Shows where the chosen item was seen.
     pub(super) fn compare_where(&mut self) -> Vec<Effect> {
         if let Some(spots) = self.comparing().and_then(Compare::spots) {
-            self.put_over(Overlay::Spots(spots));
+            self.over.put(Overlay::Spots(spots));
         }
         Vec::new()
     }
@@ -171,10 +161,7 @@ impl Model {
         if let Some(compare) = self.comparing_mut() {
             change(compare);
         }
-        let height = self.compare_rows();
-        if let Some(compare) = self.comparing_mut() {
-            compare.go(Move::Up(0), height);
-        }
+        self.settle_over();
         Vec::new()
     }
 
@@ -210,7 +197,7 @@ impl Model {
     /// Offers the other files of which reports are held.
     pub(super) fn compare_with(&mut self) -> Vec<Effect> {
         let files = self.other_files().cloned().collect();
-        self.put_over(Overlay::OtherFile(OtherFile { files, scroll: Scroll::default() }));
+        self.over.put(Overlay::OtherFile(OtherFile { files, scroll: Scroll::default() }));
         Vec::new()
     }
 
@@ -226,11 +213,11 @@ impl Model {
 
     /// Compares with the chosen file.
     pub(super) fn compare_with_chosen(&mut self) -> Vec<Effect> {
-        let Some(Overlay::OtherFile(other)) = &self.overlay else { return Vec::new() };
+        let Some(Overlay::OtherFile(other)) = self.over.top() else { return Vec::new() };
         let Some(file) = other.files.get(other.scroll.cursor).map(|recent| recent.file.clone()) else {
             return Vec::new();
         };
-        self.overlay = self.behind.pop();
+        self.over.close();
         if let Some(compare) = self.comparing_mut() {
             compare.other = Some(file.clone());
             compare.matrix = None;

@@ -1,7 +1,9 @@
 //! One row of a report, whole: every member and element of it, wrapped to the width of the screen.
 
-use super::panes::Move;
-use super::sheet::scrolled;
+use super::layout::Size;
+use super::overlay::Stands;
+use super::place::Place;
+use super::scroll::{Move, scrolled};
 use crate::report::rows::Line;
 use crate::text::{Untrusted, Visible, words_in_rows};
 
@@ -57,12 +59,12 @@ impl Detail {
         let chosen = lines.iter().position(|line| line.value.is_some()).unwrap_or(0);
         let (starts, told) = (Vec::new(), Vec::new());
         let mut detail = Self { title, lines, remarks, top: 0, chosen, columns: 0, starts, told };
-        detail.fit(columns);
+        detail.lay_out(columns);
         detail
     }
 
-    /// Lays the row out again for another width.
-    pub fn fit(&mut self, columns: usize) {
+    /// Lays the row out for a width.
+    fn lay_out(&mut self, columns: usize) {
         if columns == self.columns {
             return;
         }
@@ -97,8 +99,7 @@ impl Detail {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// Scrolls.
-    pub fn go(&mut self, movement: Move, height: usize) {
+    fn scroll_by(&mut self, movement: Move, height: usize) {
         self.top = scrolled(self.top, movement, self.count(), height);
     }
 
@@ -128,8 +129,8 @@ impl Detail {
         let start = self.starts.get(chosen).copied().unwrap_or(0);
         let end = self.starts.get(chosen + 1).copied().unwrap_or(start);
         if start < self.top || end > self.top + height {
-            self.go(Move::First, height);
-            self.go(Move::Down(start), height);
+            self.scroll_by(Move::First, height);
+            self.scroll_by(Move::Down(start), height);
         }
     }
 
@@ -176,6 +177,25 @@ impl Detail {
             }
         }
         rows
+    }
+}
+
+impl Stands for Detail {
+    fn place(&self) -> Place {
+        Place::Detail
+    }
+
+    fn height(&self) -> usize {
+        self.count()
+    }
+
+    fn go(&mut self, movement: Move, room: Size) {
+        self.scroll_by(movement, room.height.into());
+    }
+
+    fn fit(&mut self, room: Size) {
+        self.lay_out(room.width.into());
+        self.go(Move::Up(0), room);
     }
 }
 

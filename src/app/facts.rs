@@ -60,7 +60,7 @@ impl Model {
         let found = self.named_process().zip(self.open()).and_then(|(named, open)| process(&open.report, &named));
         match found {
             Some(place) => {
-                self.overlay = None;
+                self.over.clear();
                 self.show_row(place);
             }
             None => self.say("The process tree has no process of this name and number."),
@@ -76,7 +76,7 @@ impl Model {
 
     /// Whether the row under the cursor is in sight: in its pane, or whole.
     pub(super) fn views_row(&self) -> bool {
-        self.behind.is_empty() && matches!(self.overlay, None | Some(Overlay::Detail(_)))
+        matches!(self.over.all(), [] | [Overlay::Detail(_)])
     }
 
     fn named_process(&self) -> Option<Named> {

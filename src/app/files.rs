@@ -77,7 +77,8 @@ impl Model {
 
     /// The state of the file that is shown, to be kept.
     fn leave(&mut self, list: List) -> Aside {
-        (self.overlay, self.behind, self.bound_for) = (None, Vec::new(), None);
+        self.over.clear();
+        self.bound_for = None;
         Aside {
             list,
             notes: std::mem::take(&mut self.notes),

@@ -1,7 +1,12 @@
 //! What is sought and what comes of it: the filter of a pane, and the hits over all panes or over everything that is held.
 
+use super::key::Key;
+use super::layout::Size;
 use super::message::Opening;
-use super::panes::{Move, Scroll};
+use super::overlay::{Rows, Stands, TYPED};
+use super::place;
+use super::scroll::Scroll;
+use super::typing::type_into;
 use crate::report::Place;
 use crate::report::find::{How, Pattern};
 use crate::report::identifier::{Identifier, Sha256};
@@ -238,12 +243,6 @@ impl Finder {
         self.groups.iter().map(|group| group.count).sum()
     }
 
-    /// Moves among groups and hits.
-    pub fn go(&mut self, movement: Move, height: usize) {
-        let count = self.lines().count();
-        self.scroll.go(movement, count, height);
-    }
-
     /// The hit under the cursor, or the first of the group under it.
     #[must_use]
     pub fn chosen(&self) -> Option<(&HitGroup, &Hit)> {
@@ -309,5 +308,23 @@ impl Finder {
             Source::Pane(pane) => Pane::ALL.iter().position(|known| *known == pane),
             Source::Report { .. } | Source::Notes { .. } => None,
         });
+    }
+}
+
+impl Stands for Finder {
+    fn place(&self) -> place::Place {
+        place::Place::Finder
+    }
+
+    fn choice(&self, _: Size) -> Option<Rows> {
+        Some(Rows { scroll: self.scroll, count: self.lines().count(), above: TYPED, below: 0 })
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
+    }
+
+    fn press(&mut self, key: Key) -> bool {
+        type_into(&mut self.quest.typed, key)
     }
 }

@@ -8,7 +8,7 @@ use super::model::{Model, Screen};
 use super::overlay::Overlay;
 use super::panes::PaneState;
 use super::spots::Target;
-use super::typing::type_into;
+use super::typing::{pasted, type_into};
 use crate::report::find::{How, Scope};
 use crate::report::{Pane, Report, RowSet};
 
@@ -28,13 +28,13 @@ impl Model {
     /// Whether keys are typed into the filter of the pane with the focus.
     #[must_use]
     pub fn is_filtering(&self) -> bool {
-        self.screen == Screen::File && self.overlay.is_none() && self.filter().is_some_and(|filter| filter.is_typed)
+        self.screen == Screen::File && self.over.is_empty() && self.filter().is_some_and(|filter| filter.is_typed)
     }
 
     /// Whether keys are typed into what is sought.
     #[must_use]
     pub fn is_seeking(&self) -> bool {
-        self.is_filtering() || matches!(self.overlay, Some(Overlay::Finder(_)))
+        self.is_filtering() || matches!(self.over.top(), Some(Overlay::Finder(_)))
     }
 
     /// Begins to type a filter, or goes on with the one that is there.
@@ -86,25 +86,26 @@ impl Model {
         if self.is_filtering() {
             return self.filter_mut().map(|filter| &mut filter.quest);
         }
-        match &mut self.overlay {
+        match self.over.top_mut() {
             Some(Overlay::Finder(finder)) => Some(&mut finder.quest),
             _ => None,
         }
     }
 
-    /// Typing into what is sought; none for a key that keeps its meaning.
-    pub(super) fn type_quest(&mut self, key: Key) -> Option<Vec<Effect>> {
-        let quest = self.quest_mut()?;
-        type_into(&mut quest.typed, key).then(|| self.seek())
+    /// Typing into the pane's filter; none for a key that keeps its meaning.
+    pub(super) fn type_filter(&mut self, key: Key) -> Option<Vec<Effect>> {
+        let filter = self.filter_mut().filter(|filter| filter.is_typed)?;
+        type_into(&mut filter.quest.typed, key).then(|| self.seek())
     }
 
-    /// Adds pasted text to what is sought; says whether something is sought.
-    pub(super) fn paste_quest(&mut self, text: &str) -> Option<Vec<Effect>> {
-        let quest = self.quest_mut()?;
-        text.chars().filter(|c| !c.is_control()).for_each(|c| {
-            type_into(&mut quest.typed, Key::Char(c));
-        });
-        Some(self.seek())
+    /// Adds pasted text to the pane's filter.
+    pub(super) fn paste_filter(&mut self, text: &str) -> Vec<Effect> {
+        if let Some(filter) = self.filter_mut() {
+            for key in pasted(text) {
+                type_into(&mut filter.quest.typed, key);
+            }
+        }
+        self.seek()
     }
 
     /// Means the words otherwise.
@@ -207,7 +208,7 @@ impl Model {
     pub(super) fn begin_finding(&mut self, is_held: bool) -> Vec<Effect> {
         let earlier = self.finder.take().filter(|finder| finder.is_held == is_held);
         let finder = earlier.unwrap_or_else(|| Finder::new(is_held));
-        self.put_over(Overlay::Finder(finder));
+        self.over.put(Overlay::Finder(finder));
         let report = self.open().filter(|_| !is_held).map(|open| Effect::Prepare(open.report.clone()));
         report.into_iter().chain(self.seek_hits()).collect()
     }
@@ -216,7 +217,7 @@ impl Model {
     pub(super) fn seek_hits(&mut self) -> Vec<Effect> {
         let (number, report) = (self.next_search(), self.open().map(|open| open.report.clone()));
         let of = self.open().map(|open| open.opening);
-        let Some(Overlay::Finder(finder)) = &mut self.overlay else { return Vec::new() };
+        let Some(Overlay::Finder(finder)) = self.over.top_mut() else { return Vec::new() };
         finder.of = of.filter(|_| !finder.is_held);
         if !finder.quest.read() {
             if finder.quest.typed.is_empty() {
@@ -241,10 +242,10 @@ impl Model {
         searched: (u64, u64),
         ended: Ended,
     ) -> Vec<Effect> {
-        let over = match &mut self.overlay {
-            Some(Overlay::Finder(finder)) => Some(finder),
+        let over = self.over.find_mut(|over| match over {
+            Overlay::Finder(finder) => Some(finder),
             _ => None,
-        };
+        });
         let finders = over.into_iter().chain(&mut self.finder);
         for finder in finders {
             let Some(run) = finder.quest.run_mut(search) else { continue };
@@ -265,7 +266,7 @@ impl Model {
 
     /// Goes to the chosen hit.
     pub(super) fn go_to_hit(&mut self) -> Vec<Effect> {
-        if !matches!(&self.overlay, Some(Overlay::Finder(finder)) if finder.chosen().is_some()) {
+        if !matches!(self.over.top(), Some(Overlay::Finder(finder)) if finder.chosen().is_some()) {
             return Vec::new();
         }
         let left = self.leave_list();

@@ -1,11 +1,15 @@
 //! What is held, on a screen of its own: every report with its size, its age and where it came from; and how it is deleted.
 
 use super::effect::Effect;
+use super::key::Key;
+use super::layout::Size;
 use super::model::{Model, Screen};
-use super::overlay::Overlay;
+use super::overlay::{Overlay, Rows, SMALL, Stands};
 use super::palette::{Confirm, Confirmed};
-use super::panes::{Move, Scroll};
+use super::place::Place;
+use super::scroll::Scroll;
 use super::spots::Target;
+use super::typing::type_into;
 use crate::report::{Held, Holding, Purge, Retention};
 use crate::request::Request;
 use crate::text::{Untrusted, bytes, count, thousands};
@@ -99,33 +103,71 @@ impl HeldScreen {
     pub fn chosen(&self) -> Option<&Holding> {
         self.lines.get(self.scroll.cursor)
     }
+}
 
-    /// Moves; some rows stay for the heading and for what is said of the chosen thing.
-    pub fn go(&mut self, movement: Move, height: usize) {
-        self.scroll.go(movement, self.lines.len(), height.saturating_sub(ROWS_BESIDE).max(1));
+impl Stands for HeldScreen {
+    fn place(&self) -> Place {
+        Place::Held
+    }
+
+    fn choice(&self, _: Size) -> Option<Rows> {
+        Some(Rows { scroll: self.scroll, count: self.lines.len(), above: ABOVE, below: ROWS_BESIDE - ABOVE })
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
     }
 }
+
+/// Rows of the held screen above its lines: the heading.
+const ABOVE: usize = 1;
 
 /// Rows of the held screen that are no lines: the heading, and what is said of the chosen one.
 pub const ROWS_BESIDE: usize = 4;
 
+/// The line that an age in days is typed into.
+#[derive(Debug, Default)]
+pub struct AgeForm {
+    /// What has been typed.
+    pub typed: String,
+}
+
+impl Stands for AgeForm {
+    fn place(&self) -> Place {
+        Place::Age
+    }
+
+    fn height(&self) -> usize {
+        SMALL
+    }
+
+    fn press(&mut self, key: Key) -> bool {
+        type_into(&mut self.typed, key)
+    }
+}
+
 impl Model {
     /// Takes in what is held: a new screen, or the one that is there already.
     pub(super) fn show_held(&mut self, lines: Vec<Holding>) -> Vec<Effect> {
-        let (now, room) = (self.now, self.overlay_room());
-        match &mut self.overlay {
-            Some(Overlay::Held(held)) => *held = std::mem::take(held).with(lines, now),
-            _ => self.put_over(Overlay::Held(HeldScreen::default().with(lines, now))),
+        let now = self.now;
+        match self.held_mut() {
+            Some(held) => *held = std::mem::take(held).with(lines, now),
+            None => self.over.put(Overlay::Held(HeldScreen::default().with(lines, now))),
         }
-        if let Some(overlay) = &mut self.overlay {
-            overlay.go(Move::Up(0), room);
-        }
+        self.settle_over();
         Vec::new()
+    }
+
+    fn held_mut(&mut self) -> Option<&mut HeldScreen> {
+        self.over.find_mut(|over| match over {
+            Overlay::Held(held) => Some(held),
+            _ => None,
+        })
     }
 
     pub(super) fn sort_held(&mut self) -> Vec<Effect> {
         let now = self.now;
-        if let Some(Overlay::Held(held)) = &mut self.overlay {
+        if let Some(held) = self.held_mut() {
             held.order = held.order.next();
             held.sort(now);
         }
@@ -135,7 +177,7 @@ impl Model {
     /// The chosen thing of the held screen.
     #[must_use]
     pub fn chosen_held(&self) -> Option<&Holding> {
-        match &self.overlay {
+        match self.over.top() {
             Some(Overlay::Held(held)) => held.chosen(),
             _ => None,
         }
@@ -149,7 +191,7 @@ impl Model {
             Held::Report(identifier) => Some(identifier.clone()),
             Held::Answer { beside, .. } => beside.clone(),
         };
-        (self.overlay, self.behind) = (None, Vec::new());
+        self.over.clear();
         match report {
             Some(identifier) => {
                 self.go_to(Target { file: Some(file), identifier: Some(identifier), entry: 0, place: None })
@@ -176,25 +218,25 @@ impl Model {
 
     /// Asks for a yes to delete what is older than the days that are typed.
     pub(super) fn delete_old(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Age(typed)) = &self.overlay else { return Vec::new() };
+        let Some(Overlay::Age(AgeForm { typed })) = self.over.top() else { return Vec::new() };
         let Some(before) = typed.trim().parse::<i64>().ok().and_then(|days| before(self.now, days)) else {
             self.warn("A number of days, such as 30.");
             return Vec::new();
         };
-        self.overlay = self.behind.pop();
+        self.over.close();
         self.confirm_purge(Purge::Before(before))
     }
 
     /// Asks for a yes, and says what goes and what it would cost to have it again.
     pub(super) fn confirm_purge(&mut self, what: Purge) -> Vec<Effect> {
-        let Some(Overlay::Held(held)) = &self.overlay else { return Vec::new() };
+        let Some(Overlay::Held(held)) = self.over.top() else { return Vec::new() };
         let doomed: Vec<_> = held.lines.iter().filter(|thing| what.takes(thing)).collect();
         if doomed.is_empty() {
             self.say("Nothing is held that is as old as that.");
             return Vec::new();
         }
         let why = self.purge_words(&doomed);
-        self.put_over(Overlay::Confirm(Confirm { what: Confirmed::Purge(what), why }));
+        self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Purge(what), why }));
         Vec::new()
     }
 
@@ -238,16 +280,15 @@ impl Model {
 
     /// Deletes what a yes was given for.
     pub(super) fn purge(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Confirm(Confirm { what: Confirmed::Purge(what), .. })) = self.overlay.take() else {
-            return Vec::new();
-        };
-        self.overlay = self.behind.pop();
-        vec![Effect::Purge(what)]
+        match self.over.close() {
+            Some(Overlay::Confirm(Confirm { what: Confirmed::Purge(what), .. })) => vec![Effect::Purge(what)],
+            _ => Vec::new(),
+        }
     }
 
     /// Takes in that something was deleted. A file that is open is left: what it shows may be gone.
     pub(super) fn purged(&mut self, words: String, lines: Vec<Holding>) -> Vec<Effect> {
-        if matches!(self.overlay, Some(Overlay::Held(_))) {
+        if self.held_mut().is_some() {
             self.show_held(lines);
         }
         self.say(words);

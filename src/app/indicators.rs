@@ -1,6 +1,9 @@
 //! What others can look for in a report, as a list over the screen: all, or one kind.
 
-use super::panes::{Move, Scroll};
+use super::layout::Size;
+use super::overlay::{Rows, Stands, TYPED};
+use super::place::Place;
+use super::scroll::Scroll;
 use crate::report::indicators::Kind;
 use crate::report::{Indicator, Indicators};
 use std::sync::Arc;
@@ -41,12 +44,6 @@ impl IndicatorList {
         self.shown().get(self.scroll.cursor)
     }
 
-    /// Moves.
-    pub fn go(&mut self, movement: Move, height: usize) {
-        let count = self.shown().len();
-        self.scroll.go(movement, count, height);
-    }
-
     /// Shows the next kind, or the one before; all of them stand between the last and the first.
     pub fn step(&mut self, forward: bool) {
         let kinds: Vec<_> = std::iter::once(None).chain(self.kinds().into_iter().map(|(kind, _)| Some(kind))).collect();
@@ -54,5 +51,19 @@ impl IndicatorList {
         let step = if forward { 1 } else { kinds.len() - 1 };
         self.kind = kinds.get((here + step) % kinds.len()).copied().flatten();
         self.scroll = Scroll::default();
+    }
+}
+
+impl Stands for IndicatorList {
+    fn place(&self) -> Place {
+        Place::Indicators
+    }
+
+    fn choice(&self, _: Size) -> Option<Rows> {
+        Some(Rows { scroll: self.scroll, count: self.shown().len(), above: TYPED, below: 0 })
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
     }
 }

@@ -1,7 +1,8 @@
 //! The list of a file's sandboxes: its entries, page after page, and the report of each.
 
 use super::message::{Failure, HeldPage, HeldReport, Here, Opening};
-use super::panes::{PaneState, Scroll};
+use super::panes::PaneState;
+use super::scroll::Scroll;
 use crate::report::body::Body;
 use crate::report::identifier::{Identifier, Parts, Sha256};
 use crate::report::page::{Page, PageEntry};

@@ -165,13 +165,13 @@ impl Model {
             return Vec::new();
         }
         let places = Spots { notable: Some(Reach::Open), ..Spots::new("What deserves a look", spots) };
-        self.put_over(Overlay::Spots(places));
+        self.over.put(Overlay::Spots(places));
         Vec::new()
     }
 
     /// Whether a list of what deserves a look can take in further reports, or is one that has.
     pub(super) fn can_reach_further(&self) -> bool {
-        matches!(&self.overlay, Some(Overlay::Spots(places)) if places.notable.is_some())
+        matches!(self.over.top(), Some(Overlay::Spots(spots)) if spots.notable.is_some())
             && self.held_here().count() > 1
     }
 
@@ -184,9 +184,9 @@ impl Model {
     /// Lists what deserves a look in every held report of the file, or in the open one again.
     pub(super) fn reach_further(&mut self) -> Vec<Effect> {
         let Some(rules) = self.rules.clone() else { return Vec::new() };
-        let reach = self.places_mut().and_then(|places| places.notable);
+        let reach = self.spots_mut().and_then(|spots| spots.notable);
         if matches!(reach, Some(Reach::Held(_))) {
-            self.overlay = self.behind.pop();
+            self.over.close();
             return self.list_notable();
         }
         let number = self.next_opening().0;
@@ -196,8 +196,8 @@ impl Model {
             Some(Judged { entry, identifier, name, body })
         });
         let reports = reports.collect();
-        if let Some(places) = self.places_mut() {
-            (places.notable, places.is_complete) = (Some(Reach::Held(number)), false);
+        if let Some(spots) = self.spots_mut() {
+            (spots.notable, spots.is_complete) = (Some(Reach::Held(number)), false);
         }
         vec![Effect::JudgeHeld { number, reports, rules }]
     }
@@ -205,7 +205,7 @@ impl Model {
     /// Takes in what deserves a look in every held report.
     pub(super) fn judged_held(&mut self, number: u64, found: Vec<Noted>) -> Vec<Effect> {
         let Some(rules) = self.rules.clone() else { return Vec::new() };
-        let Some(places) = self.places_mut().filter(|places| places.notable == Some(Reach::Held(number))) else {
+        let Some(places) = self.spots_mut().filter(|spots| spots.notable == Some(Reach::Held(number))) else {
             return Vec::new();
         };
         let spots = found.into_iter().filter_map(|Noted { rule, row, seen_by, target }| {
@@ -215,8 +215,7 @@ impl Model {
         let (typed, is_typing) = (std::mem::take(&mut places.typed), places.is_typing);
         let all = Spots::new("What deserves a look in all held reports", spots.collect());
         *places = Spots { notable: Some(Reach::Held(number)), typed, is_typing, ..all };
-        self.sift_places();
-        Vec::new()
+        self.sift_spots()
     }
 
     /// Which rules mark a row, and why.

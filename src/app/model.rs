@@ -13,11 +13,12 @@ use super::message::{Failure, Here, Opening, Recent};
 use super::notes::FileNotes;
 use super::offers::Offers;
 use super::order::Order;
-use super::overlay::Overlay;
-use super::panes::{PaneState, Scroll};
+use super::over::Over;
+use super::panes::PaneState;
 use super::pointer::Held;
 use super::remembered::Remembered;
 use super::returning::Left;
+use super::scroll::Scroll;
 use super::spots::Target;
 use crate::quota::{Balances, Entitlements, Holder, Limit, Spent, Unit, Usage};
 use crate::report::Pane;
@@ -41,9 +42,7 @@ pub struct Model {
     /// Which screen is shown.
     pub screen: Screen,
     /// What stands over the screen.
-    pub overlay: Option<Overlay>,
-    /// What comes back when the overlay is closed, the last first.
-    pub behind: Vec<Overlay>,
+    pub over: Over,
     /// What has been typed of a hash.
     pub typed: String,
     /// Files whose hashes were pasted together; the first of them is what is typed.
@@ -218,8 +217,7 @@ impl Model {
             now,
             service,
             screen: Screen::Start,
-            overlay: None,
-            behind: Vec::new(),
+            over: Over::default(),
             typed: String::new(),
             pasted: Vec::new(),
             recent: Vec::new(),
@@ -419,18 +417,6 @@ impl Model {
     #[must_use]
     pub fn scarcest(&self, holder: Holder) -> Option<Limit> {
         self.balances.as_ref().and_then(|balances| balances.scarcest(Unit::Request, holder))
-    }
-
-    /// Rows and columns inside an overlay.
-    #[must_use]
-    pub fn overlay_room(&self) -> Size {
-        let content = self.layout().content;
-        Size { width: content.width.saturating_sub(4), height: content.height.saturating_sub(2) }
-    }
-
-    /// Puts something over what is over the screen already.
-    pub(super) fn put_over(&mut self, overlay: Overlay) {
-        self.behind.extend(self.overlay.replace(overlay));
     }
 
     /// Brings a pane to the screen and gives it the focus.

@@ -2,8 +2,9 @@
 
 use super::effect::Effect;
 use super::model::{Focus, Model, Screen};
-use super::overlay::{Overlay, way};
-use super::panes::{Move, PaneState};
+use super::overlay::Overlay;
+use super::panes::PaneState;
+use super::scroll::{Move, way};
 use crate::report::index::Form;
 use crate::report::{Depths, Pane, Place, Report};
 
@@ -11,14 +12,8 @@ impl Model {
     /// Moves in what has the focus.
     pub(super) fn go(&mut self, movement: Move) -> Vec<Effect> {
         let height = self.height();
-        let room = self.overlay_room();
-        let rows = self.compare_rows();
-        if let Some(compare) = self.comparing_mut() {
-            compare.go(movement, rows);
-            return Vec::new();
-        }
-        if let Some(overlay) = &mut self.overlay {
-            overlay.go(movement, room);
+        if let Some(room) = self.over.top().map(|over| self.room_of(over)) {
+            self.over.top_mut().into_iter().for_each(|over| over.go(movement, room));
             return Vec::new();
         }
         if self.screen == Screen::Start {
@@ -44,8 +39,8 @@ impl Model {
 
     /// Goes to a row of what has the focus, from 0; the window moves no further than it has to.
     pub fn go_to_row(&mut self, row: usize) -> Vec<Effect> {
-        let movement = match (&self.overlay, self.screen, self.focus) {
-            (Some(overlay), ..) => overlay.way_to(row),
+        let movement = match (self.over.top(), self.screen, self.focus) {
+            (Some(_), ..) => way(self.rows_over().map_or(0, |rows| rows.scroll.cursor), row),
             (None, Screen::Start, _) => way(self.recent_scroll.cursor, row),
             (None, Screen::File, Focus::List) => way(self.list.as_ref().map_or(0, |list| list.scroll.cursor), row),
             (None, Screen::File, Focus::Pane(pane)) => way(self.pane_state(pane).scroll.cursor, row),
@@ -55,9 +50,8 @@ impl Model {
 
     /// Moves by a page less one row, so that the eye finds its place again.
     pub(super) fn go_page(&mut self, direction: fn(usize) -> Move) -> Vec<Effect> {
-        let height = match &self.overlay {
-            Some(Overlay::Compare(_)) => self.compare_rows(),
-            Some(_) => self.overlay_room().height.into(),
+        let height = match self.over.top() {
+            Some(over) => self.room_of(over).height.into(),
             None => self.height(),
         };
         self.go(direction(height.saturating_sub(1).max(1)))
@@ -87,14 +81,13 @@ impl Model {
             let height = usize::from(area.inside().height);
             self.with_pane(pane, |state, count| state.scroll.settle(count, height));
         }
-        let room = self.overlay_room();
-        if let Some(overlay) = &mut self.overlay {
-            overlay.fit(room);
-        }
-        let rows = self.compare_rows();
-        if let Some(compare) = self.comparing_mut() {
-            compare.go(Move::Up(0), rows);
-        }
+        self.settle_over();
+    }
+
+    /// Brings every cursor over the screen back among its rows.
+    pub(super) fn settle_over(&mut self) {
+        let rooms: Vec<_> = self.over.all().iter().map(|over| self.room_of(over)).collect();
+        self.over.all_mut().iter_mut().zip(rooms).for_each(|(over, room)| over.fit(room));
     }
 
     /// Goes to a pane, and brings its group to the screen.
@@ -183,7 +176,7 @@ impl Model {
     /// Chooses the next value of the row that is shown whole.
     pub(super) fn step_value(&mut self, forward: bool) -> Vec<Effect> {
         let room = usize::from(self.overlay_room().height);
-        if let Some(Overlay::Detail(detail)) = &mut self.overlay {
+        if let Some(Overlay::Detail(detail)) = self.over.top_mut() {
             detail.step(forward, room);
         }
         Vec::new()
@@ -191,16 +184,16 @@ impl Model {
 
     /// Shows another kind of indicators.
     pub(super) fn step_indicators(&mut self, forward: bool) -> Vec<Effect> {
-        if let Some(Overlay::Indicators(list)) = &mut self.overlay {
+        if let Some(Overlay::Indicators(list)) = self.over.top_mut() {
             list.step(forward);
         }
         Vec::new()
     }
 
     pub(super) fn go_left(&mut self, columns: usize) -> Vec<Effect> {
-        let room = usize::from(self.overlay_room().height);
-        if let Some(Overlay::Answer(answer)) = &mut self.overlay {
-            answer.left(room);
+        if let Some(Overlay::Answer(answer)) = self.over.top_mut() {
+            answer.left();
+            self.settle_over();
             return Vec::new();
         }
         let height = self.height();
@@ -219,7 +212,7 @@ impl Model {
     }
 
     pub(super) fn go_right(&mut self, columns: usize) -> Vec<Effect> {
-        if let Some(Overlay::Answer(answer)) = &mut self.overlay {
+        if let Some(Overlay::Answer(answer)) = self.over.top_mut() {
             answer.right();
             return Vec::new();
         }
@@ -231,7 +224,7 @@ impl Model {
     }
 
     pub(super) fn toggle_fold(&mut self) -> Vec<Effect> {
-        if let Some(Overlay::Answer(answer)) = &mut self.overlay {
+        if let Some(Overlay::Answer(answer)) = self.over.top_mut() {
             answer.toggle();
             return Vec::new();
         }
@@ -242,9 +235,9 @@ impl Model {
     }
 
     pub(super) fn fold_all(&mut self, fold: bool) -> Vec<Effect> {
-        let room = usize::from(self.overlay_room().height);
-        if let Some(Overlay::Answer(answer)) = &mut self.overlay {
-            answer.fold_all(fold, room);
+        if let Some(Overlay::Answer(answer)) = self.over.top_mut() {
+            answer.fold_all(fold);
+            self.settle_over();
             return Vec::new();
         }
         let height = self.height();

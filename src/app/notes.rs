@@ -2,9 +2,12 @@
 
 use super::detail::Detail;
 use super::effect::Effect;
+use super::key::Key;
 use super::model::{Focus, Model, Screen};
-use super::overlay::Overlay;
+use super::overlay::{Overlay, SMALL, Stands};
 use super::palette::{Confirm, Confirmed};
+use super::place;
+use super::typing::type_into;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::note::{self, About, Item, Note, Notes};
 use crate::report::{Place, rows::Line};
@@ -56,6 +59,20 @@ pub struct NoteForm {
     pub is_there: bool,
 }
 
+impl Stands for NoteForm {
+    fn place(&self) -> place::Place {
+        place::Place::Note
+    }
+
+    fn height(&self) -> usize {
+        SMALL
+    }
+
+    fn press(&mut self, key: Key) -> bool {
+        type_into(&mut self.typed, key)
+    }
+}
+
 impl Model {
     /// What a note would be about here: the sandbox in the list, the row in a pane. A document has nowhere to keep one.
     #[must_use]
@@ -93,18 +110,18 @@ impl Model {
         let Some((file, about)) = self.noted() else { return Vec::new() };
         let before = self.notes.on(&about).map(|note| String::from_utf8_lossy(note.text.as_bytes()).into_owned());
         let is_there = before.is_some();
-        self.put_over(Overlay::Note(NoteForm { about, file, typed: before.unwrap_or_default(), is_there }));
+        self.over.put(Overlay::Note(NoteForm { about, file, typed: before.unwrap_or_default(), is_there }));
         Vec::new()
     }
 
     /// Keeps the note that was typed; an empty line deletes the one before, after a yes.
     pub(super) fn keep_note(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Note(form)) = &self.overlay else { return Vec::new() };
+        let Some(Overlay::Note(form)) = self.over.top() else { return Vec::new() };
         let typed = form.typed.trim();
         if typed.is_empty() && form.is_there {
             let confirm =
                 Confirm { what: Confirmed::NoNote, why: "The line is empty: the note is deleted.".to_owned() };
-            self.put_over(Overlay::Confirm(confirm));
+            self.over.put(Overlay::Confirm(confirm));
             return Vec::new();
         }
         let note = (!typed.is_empty()).then(|| Note {
@@ -113,17 +130,18 @@ impl Model {
             text: Untrusted::from(typed.get(..note::LONGEST).unwrap_or(typed)),
             written: self.now,
         });
-        self.overlay = self.behind.pop();
+        self.over.close();
         note.map(Effect::WriteNote).into_iter().collect()
     }
 
     /// Deletes the note whose line was emptied.
     pub(super) fn delete_note(&mut self) -> Vec<Effect> {
         // The question stands over the line.
-        self.overlay = self.behind.pop();
-        let Some(Overlay::Note(form)) = self.overlay.take() else { return Vec::new() };
-        self.overlay = self.behind.pop();
-        vec![Effect::DeleteNote { file: form.file, about: form.about }]
+        self.over.close();
+        match self.over.close() {
+            Some(Overlay::Note(form)) => vec![Effect::DeleteNote { file: form.file, about: form.about }],
+            _ => Vec::new(),
+        }
     }
 
     /// Takes in the notes of a file, as the store has them.
@@ -136,13 +154,14 @@ impl Model {
         }
         self.notes = FileNotes::new(notes);
         // A row that is looked at whole shows its note as it is now.
-        if self.behind.is_empty() && self.place_here().is_some() && matches!(self.overlay, Some(Overlay::Detail(_))) {
-            let top = match &self.overlay {
-                Some(Overlay::Detail(Detail { top, .. })) => *top,
-                _ => 0,
-            };
+        if let Some(Overlay::Detail(Detail { top, .. })) = self.over.top()
+            && self.views_row()
+            && self.place_here().is_some()
+        {
+            let top = *top;
+            self.over.close();
             let effects = self.open_detail();
-            if let Some(Overlay::Detail(detail)) = &mut self.overlay {
+            if let Some(Overlay::Detail(detail)) = self.over.top_mut() {
                 detail.top = top;
             }
             return effects;

@@ -17,15 +17,16 @@ impl Model {
         if place.has_line() || place.types(key) || self.is_quitting {
             return;
         }
-        let mut known: Vec<_> = Command::all().filter(|command| self.keys.of(command).contains(&key)).collect();
+        let known: Vec<_> = Command::all().filter(|command| self.keys.of(command).contains(&key)).collect();
         // The one that could do something here comes before those that never do.
-        known.sort_by_key(|command| !command.place.contains(place));
-        let words = match known.first() {
-            Some(command) if command.place.contains(place) => {
-                format!("{key} does nothing now: {} needs {}.", command.label, command.needs)
+        let here = known.iter().filter(|command| command.place.contains(place));
+        let missing = here.filter_map(|command| Some((command, command.when.missing(self)?))).next();
+        let words = match (missing, known.first()) {
+            (Some((command, what)), _) => format!("{key} does nothing now: {} needs {what}.", command.label),
+            (None, Some(command)) => {
+                format!("{key} does nothing here: {} works {}.", command.label, command.place.words())
             }
-            Some(command) => format!("{key} does nothing here: {} works {}.", command.label, command.place.words()),
-            None => format!("{key} does nothing here; {} shows the keys that do.", self.way_to("help")),
+            (None, None) => format!("{key} does nothing here; {} shows the keys that do.", self.way_to("help")),
         };
         self.say(words);
     }

@@ -1,23 +1,27 @@
-//! What stands over the screen: one thing at a time, those behind it waiting.
+//! What can stand over the screen, and what each such thing says of itself.
 
 use super::answer::AnswerTree;
 use super::artefacts::ArtefactList;
 use super::compare::{Compare, OtherFile};
 use super::detail::Detail;
 use super::finder::Finder;
-use super::held::HeldScreen;
+use super::held::{AgeForm, HeldScreen};
 use super::indicators::IndicatorList;
+use super::key::Key;
 use super::layout::{Area, Size};
+use super::model::Model;
 use super::notes::NoteForm;
 use super::palette::{Confirm, Palette, Prompt};
-use super::panes::Move;
+use super::place::Place;
 use super::planner::Planner;
 use super::saving::SaveForm;
+use super::scroll::{Move, Scroll};
 use super::sheet::Sheet;
 use super::spots::Spots;
-use super::submit::{FIELDS, SubmitForm};
+use super::submit::SubmitForm;
+use super::typing::pasted;
 
-/// What stands over the screen.
+/// Something that stands over the screen. What it says of itself, [`Stands`] has from it where it is declared.
 #[derive(Debug)]
 pub enum Overlay {
     /// Words of our own: the keys or the prices that apply.
@@ -53,120 +57,174 @@ pub enum Overlay {
     /// Everything that is held.
     Held(HeldScreen),
     /// An age in days is typed, to delete what is older.
-    Age(String),
+    Age(AgeForm),
     /// A file is submitted.
     Submit(Box<SubmitForm>),
 }
 
-/// The movement from one row to another.
-pub(super) fn way(from: usize, to: usize) -> Move {
-    if to < from { Move::Up(from - to) } else { Move::Down(to - from) }
+/// The same of whichever it is.
+macro_rules! whichever {
+    ($overlay:expr, $it:ident => $same:expr) => {
+        match $overlay {
+            Overlay::Sheet($it) => $same,
+            Overlay::Detail($it) => $same,
+            Overlay::Palette($it) => $same,
+            Overlay::Prompt($it) => $same,
+            Overlay::Confirm($it) => $same,
+            Overlay::Answer($it) => $same,
+            Overlay::Finder($it) => $same,
+            Overlay::Planner($it) => $same,
+            Overlay::Indicators($it) => $same,
+            Overlay::Artefacts($it) => $same,
+            Overlay::Save($it) => $same,
+            Overlay::Compare($it) => $same,
+            Overlay::OtherFile($it) => $same,
+            Overlay::Spots($it) => $same,
+            Overlay::Note($it) => $same,
+            Overlay::Held($it) => $same,
+            Overlay::Age($it) => $same,
+            Overlay::Submit($it) => $same,
+        }
+    };
 }
 
 /// Rows of what asks something.
-const SMALL: usize = 6;
+pub(super) const SMALL: usize = 6;
 
 /// Rows that the line which is typed into takes, the empty one below it included.
-const TYPED: usize = 2;
+pub(super) const TYPED: usize = 2;
 
-/// Rows that say all of what is chosen in the palette, where it has this many.
-pub const TOLD: u16 = 2;
+/// What stands over the screen says of itself.
+pub(super) trait Stands {
+    /// Where the analyst is while this has the keys.
+    fn place(&self) -> Place;
 
-/// Rows from which on the palette says all of what is chosen.
-pub const TALL: usize = 10;
+    /// Rows that it fills, its frame not counted: as many as there are, unless it needs fewer.
+    fn height(&self) -> usize {
+        usize::MAX
+    }
 
-impl Overlay {
-    /// Moves among its rows, in so much room.
-    pub(super) fn go(&mut self, movement: Move, room: Size) {
-        let rows = usize::from(room.height);
-        match self {
-            Self::Sheet(sheet) => sheet.go(movement, rows),
-            Self::Detail(detail) => detail.go(movement, rows),
-            Self::Palette(palette) => {
-                palette.go(movement, rows.saturating_sub(TYPED + if rows >= TALL { TOLD.into() } else { 0 }))
-            }
-            Self::Answer(answer) => answer.go(movement, rows),
-            Self::Indicators(list) => list.go(movement, rows.saturating_sub(TYPED)),
-            Self::Artefacts(list) => list.go(movement, rows),
-            Self::Spots(spots) => spots.go(movement, room),
-            Self::OtherFile(other) => other.scroll.go(movement, other.files.len(), rows),
-            Self::Finder(finder) => finder.go(movement, rows.saturating_sub(TYPED)),
-            Self::Held(held) => held.go(movement, rows),
-            // Its head takes rows that only the model knows.
-            Self::Compare(_) => {}
-            Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) | Self::Save(_) | Self::Note(_) | Self::Age(_) => {}
-            Self::Submit(_) => {}
+    /// The rows that are chosen from, in so much room; none where nothing is chosen.
+    fn choice(&self, _: Size) -> Option<Rows> {
+        None
+    }
+
+    /// The cursor among these rows.
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        None
+    }
+
+    /// Moves, in so much room.
+    fn go(&mut self, movement: Move, room: Size) {
+        let rows = self.choice(room);
+        if let Some((rows, scroll)) = rows.zip(self.scroll()) {
+            scroll.go(movement, rows.count, rows.height(room));
         }
     }
 
-    /// Its place: as low as it needs to be, at the bottom, so that what it is about stays in sight.
+    /// Lays it out again for another room.
+    fn fit(&mut self, room: Size) {
+        self.go(Move::Up(0), room);
+    }
+
+    /// Types a key into its line; says whether it is one that is typed.
+    fn press(&mut self, _: Key) -> bool {
+        false
+    }
+}
+
+/// Rows of which one is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Rows {
+    /// Cursor and window.
+    pub scroll: Scroll,
+    /// How many there are.
+    pub count: usize,
+    /// Screen rows above the first that is shown.
+    pub above: usize,
+    /// Screen rows below the last that is shown.
+    pub below: usize,
+}
+
+impl Rows {
+    /// Screen rows that are left for them.
+    #[must_use]
+    pub fn height(&self, room: Size) -> usize {
+        usize::from(room.height).saturating_sub(self.above + self.below).max(1)
+    }
+
+    /// The row that stands on a screen row inside, in so much room; both are counted from 0.
+    #[must_use]
+    pub fn at(&self, row: usize, room: Size) -> Option<usize> {
+        let row = row.checked_sub(self.above).filter(|row| *row < self.height(room))?;
+        Some(self.scroll.top + row).filter(|row| *row < self.count)
+    }
+}
+
+impl Overlay {
+    /// Where the analyst is while this has the keys.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        whichever!(self, it => it.place())
+    }
+
+    /// Its area: as low as it needs to be, at the bottom, so that what it is about stays in sight.
     #[must_use]
     pub fn area(&self, content: Area) -> Area {
-        let rows = match self {
-            Self::Sheet(sheet) => sheet.count(),
-            Self::Detail(detail) => detail.count(),
-            Self::Palette(_) | Self::Answer(_) | Self::Planner(_) => usize::MAX,
-            Self::Indicators(_) | Self::Finder(_) | Self::Compare(_) | Self::Held(_) => usize::MAX,
-            Self::Spots(spots) => spots.counts().1.saturating_add(spots.head_rows() + 1),
-            Self::OtherFile(other) => other.files.len(),
-            Self::Artefacts(list) => list.rows.len() + usize::from(list.failure.is_some()) * 3,
-            Self::Save(form) if form.has_parts() => SMALL + 4,
-            Self::Prompt(_) | Self::Confirm(_) | Self::Save(_) | Self::Note(_) | Self::Age(_) => SMALL,
-            Self::Submit(_) => FIELDS.len() + SMALL - 1,
-        };
+        let rows = whichever!(self, it => it.height());
         let height = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2).min(content.height);
         Area { y: content.y + content.height - height, height, ..content }
     }
 
-    /// The position of the first of its rows that is shown, the rows above it, and how many rows there are in all; none where
-    /// rows are not chosen.
-    #[must_use]
-    pub fn first_row(&self) -> Option<(usize, usize, usize)> {
-        match self {
-            Self::Palette(palette) => Some((palette.scroll.top, TYPED, palette.matching().len())),
-            Self::Answer(answer) => Some((answer.scroll.top, 0, answer.count())),
-            Self::Indicators(list) => Some((list.scroll.top, TYPED, list.shown().len())),
-            Self::Artefacts(list) => Some((list.scroll.top, 0, list.rows.len())),
-            Self::Finder(finder) => Some((finder.scroll.top, TYPED, finder.lines().count())),
-            Self::OtherFile(other) => Some((other.scroll.top, 0, other.files.len())),
-            Self::Spots(spots) => Some((spots.scroll.top, spots.head_rows(), spots.counts().0)),
-            // Below the heading.
-            Self::Held(held) => Some((held.scroll.top, 1, held.lines.len())),
-            _ => None,
-        }
+    fn choice(&self, room: Size) -> Option<Rows> {
+        whichever!(self, it => it.choice(room))
     }
 
-    /// The position of the row that is chosen.
-    fn cursor(&self) -> usize {
-        match self {
-            Self::Palette(palette) => palette.scroll.cursor,
-            Self::Answer(answer) => answer.scroll.cursor,
-            Self::Indicators(list) => list.scroll.cursor,
-            Self::Artefacts(list) => list.scroll.cursor,
-            Self::Finder(finder) => finder.scroll.cursor,
-            Self::Compare(compare) => compare.scroll.cursor,
-            Self::OtherFile(other) => other.scroll.cursor,
-            Self::Spots(spots) => spots.scroll.cursor,
-            Self::Held(held) => held.scroll.cursor,
+    pub(super) fn go(&mut self, movement: Move, room: Size) {
+        whichever!(self, it => it.go(movement, room));
+    }
+
+    pub(super) fn fit(&mut self, room: Size) {
+        whichever!(self, it => it.fit(room));
+    }
+
+    pub(super) fn press(&mut self, key: Key) -> bool {
+        whichever!(self, it => it.press(key))
+    }
+
+    pub(super) fn paste(&mut self, text: &str) {
+        for key in pasted(text) {
+            self.press(key);
+        }
+    }
+}
+
+impl Model {
+    /// Rows and columns inside what stands over the screen.
+    #[must_use]
+    pub fn overlay_room(&self) -> Size {
+        let content = self.layout().content;
+        Size { width: content.width.saturating_sub(4), height: content.height.saturating_sub(2) }
+    }
+
+    /// The room that one has for its rows: the legend of a comparison takes some.
+    pub(super) fn room_of(&self, overlay: &Overlay) -> Size {
+        let room = self.overlay_room();
+        Size { height: room.height.saturating_sub(self.legend_of(overlay)), ..room }
+    }
+
+    fn legend_of(&self, overlay: &Overlay) -> u16 {
+        match overlay {
+            Overlay::Compare(compare) => u16::try_from(self.compare_head(compare).len() + 1).unwrap_or(u16::MAX),
             _ => 0,
         }
     }
 
-    /// The movement to a row.
-    pub(super) fn way_to(&self, row: usize) -> Move {
-        way(self.cursor(), row)
-    }
-
-    /// Lays it out again for another room.
-    pub(super) fn fit(&mut self, room: Size) {
-        match self {
-            Self::Detail(detail) => detail.fit(room.width.into()),
-            Self::Sheet(sheet) => sheet.fit(room.width.into()),
-            Self::Spots(_) | Self::OtherFile(_) | Self::Compare(_) | Self::Palette(_) | Self::Finder(_) => {}
-            Self::Answer(_) | Self::Prompt(_) | Self::Confirm(_) | Self::Planner(_) => {}
-            Self::Indicators(_) | Self::Artefacts(_) | Self::Save(_) => {}
-            Self::Held(_) | Self::Age(_) | Self::Note(_) | Self::Submit(_) => {}
-        }
-        self.go(Move::Up(0), room);
+    /// The rows of what stands over the screen, if one of them is chosen there.
+    #[must_use]
+    pub fn rows_over(&self) -> Option<Rows> {
+        let over = self.over.top()?;
+        let rows = over.choice(self.room_of(over))?;
+        Some(Rows { above: rows.above + usize::from(self.legend_of(over)), ..rows })
     }
 }

@@ -3,10 +3,14 @@
 
 use super::asks::{ASKS, Ask};
 use super::commands::Command;
+use super::key::Key;
+use super::layout::Size;
 use super::model::Model;
-use super::overlay::Overlay;
-use super::panes::{Move, Scroll};
+use super::overlay::{Overlay, Rows, SMALL, Stands, TYPED};
+use super::place::Place;
 use super::price::Tag;
+use super::scroll::Scroll;
+use super::typing::type_into;
 use crate::report::Purge;
 use crate::report::identifier::Sha256;
 use crate::request::Request;
@@ -115,11 +119,39 @@ impl Palette {
     pub fn chosen(&self) -> Option<&Item> {
         self.matching().get(self.scroll.cursor).copied()
     }
+}
 
-    /// Moves among the items that match.
-    pub fn go(&mut self, movement: Move, height: usize) {
-        let count = self.matching().len();
-        self.scroll.go(movement, count, height);
+/// Rows that say all of what is chosen, where it has this many.
+const TOLD: usize = 2;
+
+/// Rows from which on all of what is chosen is said.
+const TALL: usize = 10;
+
+/// Rows that say all of what is chosen, where there are so many in all.
+#[must_use]
+pub fn told(rows: u16) -> usize {
+    if usize::from(rows) >= TALL { TOLD } else { 0 }
+}
+
+impl Stands for Palette {
+    fn place(&self) -> Place {
+        Place::Palette
+    }
+
+    fn choice(&self, room: Size) -> Option<Rows> {
+        Some(Rows { scroll: self.scroll, count: self.matching().len(), above: TYPED, below: told(room.height) })
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
+    }
+
+    fn press(&mut self, key: Key) -> bool {
+        let is_typed = type_into(&mut self.typed, key);
+        if is_typed {
+            self.scroll = Scroll::default();
+        }
+        is_typed
     }
 }
 
@@ -164,7 +196,7 @@ impl Model {
     /// What is chosen in the palette, if it is there.
     #[must_use]
     pub fn chosen_item(&self) -> Option<&Item> {
-        match &self.overlay {
+        match self.over.top() {
             Some(Overlay::Palette(palette)) => palette.chosen(),
             _ => None,
         }
@@ -172,14 +204,14 @@ impl Model {
 
     /// Brings prices and reasons in the palette up to date: while it is looked at, answers come in.
     pub(super) fn refresh_palette(&mut self) {
-        let Some(Overlay::Palette(palette)) = self.overlay.take_if(|overlay| matches!(overlay, Overlay::Palette(_)))
-        else {
+        if !matches!(self.over.top(), Some(Overlay::Palette(_))) {
             return;
-        };
-        // They are what they are to whoever stands before the palette is put over it.
-        self.overlay = self.behind.pop();
-        let palette = palette.again(self);
-        self.put_over(Overlay::Palette(palette));
+        }
+        // They are what they are to whoever stands below it.
+        if let Some(Overlay::Palette(palette)) = self.over.close() {
+            let palette = palette.again(self);
+            self.over.put(Overlay::Palette(palette));
+        }
     }
 }
 
@@ -267,6 +299,21 @@ impl Prompt {
     }
 }
 
+impl Stands for Prompt {
+    fn place(&self) -> Place {
+        Place::Prompt
+    }
+
+    fn height(&self) -> usize {
+        SMALL
+    }
+
+    fn press(&mut self, key: Key) -> bool {
+        self.failure = None;
+        type_into(&mut self.typed, key)
+    }
+}
+
 /// Something that waits for a clear yes: it makes something public, costs more than is let pass without, or may do harm.
 #[derive(Debug)]
 pub struct Confirm {
@@ -274,6 +321,16 @@ pub struct Confirm {
     pub what: Confirmed,
     /// Why a yes is wanted.
     pub why: String,
+}
+
+impl Stands for Confirm {
+    fn place(&self) -> Place {
+        Place::Confirm
+    }
+
+    fn height(&self) -> usize {
+        SMALL
+    }
 }
 
 /// What a yes does.

@@ -1,9 +1,10 @@
 //! The table of panes: title, key, place; and how far each is scrolled and folded.
 
-use super::commands::{Act, Command, has_report};
+use super::commands::{A_REPORT, Act, Command};
 use super::finder::Filter;
 use super::key::Key;
 use super::place::PANED;
+use super::scroll::Scroll;
 use super::sieve::Sieve;
 use crate::report::index::Form;
 use crate::report::{Folds, Pane, Place, Report, Row, Section};
@@ -39,8 +40,7 @@ macro_rules! pane {
                 help: concat!("Go to the pane ", $title, "; in a comparison, show its items only, or all again"),
                 rank: 0,
                 place: PANED,
-                applies: has_report,
-                needs: "a report that is open",
+                when: A_REPORT,
                 act: Act::Local(|model| model.go_to_pane(Pane::$pane)),
             },
         }
@@ -68,62 +68,6 @@ pub static PANES: [PaneInfo; 13] = [
 #[must_use]
 pub fn info(wanted: Pane) -> Option<&'static PaneInfo> {
     PANES.iter().find(|info| info.pane == wanted)
-}
-
-/// How far a list is scrolled. The cursor is always among the rows that are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Scroll {
-    /// The row that is chosen.
-    pub cursor: usize,
-    /// The first row that is shown.
-    pub top: usize,
-}
-
-/// A movement through rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Move {
-    /// So many rows up.
-    Up(usize),
-    /// So many rows down.
-    Down(usize),
-    /// To the first row.
-    First,
-    /// To the last row.
-    Last,
-}
-
-impl Scroll {
-    /// Moves among `count` rows of which `height` are shown.
-    pub fn go(&mut self, movement: Move, count: usize, height: usize) {
-        let last = count.saturating_sub(1);
-        self.cursor = match movement {
-            Move::Up(rows) => self.cursor.saturating_sub(rows),
-            Move::Down(rows) => self.cursor.saturating_add(rows).min(last),
-            Move::First => 0,
-            Move::Last => last,
-        };
-        if matches!(movement, Move::Up(1) | Move::Down(1)) {
-            self.turn(count, height);
-        }
-        self.settle(count, height);
-    }
-
-    /// A step past an end of the window turns half a page: between two turns the rows stand still while they are read, and a step
-    /// changes two of them.
-    fn turn(&mut self, count: usize, height: usize) {
-        let shown = self.top..self.top.saturating_add(height.max(1));
-        if !shown.contains(&self.cursor) {
-            self.top = self.cursor.saturating_sub(height / 2).min(count.saturating_sub(height));
-        }
-    }
-
-    /// Brings cursor and window back among the rows, after rows or height have changed.
-    pub fn settle(&mut self, count: usize, height: usize) {
-        self.cursor = self.cursor.min(count.saturating_sub(1));
-        let height = height.max(1);
-        let highest = self.cursor.saturating_sub(height - 1);
-        self.top = self.top.clamp(highest, self.cursor).min(count.saturating_sub(height).max(highest));
-    }
 }
 
 /// How one pane of one report is looked at.
@@ -328,7 +272,6 @@ fn length(report: &Report, section: usize) -> usize {
 mod tests {
     use super::*;
     use crate::report::RowSet;
-    use proptest::prelude::*;
 
     #[test]
     fn every_pane_has_a_row_a_key_and_a_place() {
@@ -392,31 +335,5 @@ mod tests {
         assert_eq!(shown.branch, Some(Branch { guides: vec![false], children: None }));
         state.sift(&report, Pane::Processes, |sieve| sieve.find(Some(RowSet::EMPTY)));
         assert_eq!((state.count(&report, Pane::Processes), state.scroll.cursor), (0, 0));
-    }
-
-    fn movement() -> impl Strategy<Value = Move> {
-        prop_oneof![
-            (0_usize..50).prop_map(Move::Up),
-            (0_usize..50).prop_map(Move::Down),
-            Just(Move::First),
-            Just(Move::Last)
-        ]
-    }
-
-    proptest! {
-        #[test]
-        fn the_cursor_is_always_among_the_rows_that_are_shown(
-            steps in prop::collection::vec((movement(), 0_usize..100, 0_usize..40), 1..40),
-        ) {
-            let mut scroll = Scroll::default();
-            for (movement, count, height) in steps {
-                scroll.go(movement, count, height);
-                let shown = scroll.top..scroll.top + height.max(1);
-                prop_assert!(shown.contains(&scroll.cursor), "{scroll:?} {shown:?}");
-                prop_assert!(scroll.cursor < count.max(1));
-                // No rows are left empty while there are rows above.
-                prop_assert!(scroll.top == 0 || scroll.top + height.max(1) <= count);
-            }
-        }
     }
 }

@@ -2,103 +2,123 @@
 
 use super::key::{Key, Named};
 use super::model::{Focus, Model, Screen};
-use super::overlay::Overlay;
 
-/// Where the analyst is: always in exactly one place.
+/// What becomes of letters in a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+enum Letters {
+    /// They are keys: each means a command, or nothing.
+    Mean,
+    /// They are typed.
+    Typed,
+    /// They are typed, and seek among rows that are chosen from meanwhile.
+    Seek,
+}
+
+/// A row a place: its name, the set of it alone where a command is done nowhere else, what becomes of letters there, and where that
+/// is, in words that follow "it works".
+macro_rules! places {
+    ($($(#[$about:meta])* $place:ident $(as $set:ident)?, $letters:ident, $words:literal;)*) => {
+        /// Where the analyst is: always in exactly one place.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Place {
+            $($(#[$about])* $place,)*
+        }
+
+        impl Place {
+            /// Every place.
+            pub const ALL: &[Self] = &[$(Self::$place),*];
+
+            /// Where that is, in words that follow "it works".
+            #[must_use]
+            pub fn words(self) -> &'static str {
+                match self {
+                    $(Self::$place => $words,)*
+                }
+            }
+
+            const fn letters(self) -> Letters {
+                match self {
+                    $(Self::$place => Letters::$letters,)*
+                }
+            }
+        }
+
+        $($(pub(super) const $set: Places = Places::of(&[Place::$place]);)?)*
+    };
+}
+
+places! {
     /// The start screen.
-    Start,
+    Start as START, Mean, "on the start screen";
     /// The list of sandboxes.
-    List,
+    List as LIST, Mean, "in the list of sandboxes";
     /// A pane of a report.
-    Pane,
-    /// A page of words, or a row whole.
-    Page,
-    /// An answer as a tree.
-    Answer,
-    /// The list of keys and commands.
-    Finder,
-    /// The line that a question is typed into.
-    Question,
-    /// A question that waits for a yes.
-    Confirm,
-    /// The planner.
-    Planner,
-    /// The screen of what is held.
-    Held,
-    /// The line that a note is typed into.
-    Note,
-    /// The line that an age is typed into.
-    Age,
-    /// What others can look for.
-    Indicators,
-    /// What can be downloaded.
-    Artefacts,
-    /// The line that the path of a file is typed into.
-    Save,
+    Pane as PANE, Mean, "in panes";
     /// The line of a pane's filter.
-    Filter,
+    Filter as FILTER, Typed, "while a filter is typed";
+    /// Words of our own.
+    Sheet, Mean, "on a page of words";
+    /// A row whole.
+    Detail as DETAIL, Mean, "where a row is shown whole";
+    /// An answer as a tree.
+    Answer as ANSWER, Mean, "in an answer";
+    /// The list of keys and commands.
+    Palette as PALETTE, Seek, "in this list";
+    /// The line that a question is typed into.
+    Prompt as PROMPT, Typed, "while a question is typed";
+    /// A question that waits for a yes.
+    Confirm as CONFIRM, Mean, "where a yes is wanted";
+    /// The planner.
+    Planner as PLANNER, Typed, "in the planner";
+    /// The screen of what is held.
+    Held as HELD, Mean, "on the screen of what is held";
+    /// The line that an age is typed into.
+    Age as AGE, Typed, "while an age is typed";
+    /// The line that a note is typed into.
+    Note as NOTE, Typed, "while a note is typed";
+    /// What others can look for.
+    Indicators as INDICATORS, Mean, "among the indicators";
+    /// What can be downloaded.
+    Artefacts as ARTEFACTS, Mean, "among the downloads";
+    /// The line that the path of a file is typed into.
+    Save as SAVE, Typed, "while the path of a file is typed";
     /// The line of a search, with its hits.
-    Search,
+    Finder as FINDER, Seek, "among the hits of a search";
     /// Sandboxes against each other.
-    Matrix,
+    Compare as COMPARE, Mean, "in a comparison";
     /// The line that finds in a comparison.
-    MatrixLine,
+    CompareLine as COMPARE_LINE, Typed, "while it is typed what to find in a comparison";
     /// Another file to compare with.
-    OtherFile,
+    OtherFile as OTHER_FILE, Mean, "where another file is chosen";
     /// Rows to go to.
-    Spots,
-    /// The form of a file that is submitted.
-    Submit,
+    Spots as SPOTS, Mean, "in a list of rows";
     /// The line that finds among them.
-    SpotsLine,
+    SpotsLine as SPOTS_LINE, Typed, "while it is typed what to find in a list of rows";
+    /// The form of a file that is submitted.
+    Submit as SUBMIT, Typed, "while a file is submitted";
 }
 
 /// A set of places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Places(u32);
 
-pub(super) const START: Places = Places::of(&[Place::Start]);
-pub(super) const LIST: Places = Places::of(&[Place::List]);
-pub(super) const PANE: Places = Places::of(&[Place::Pane]);
-pub(super) const ANSWER: Places = Places::of(&[Place::Answer]);
-pub(super) const FINDER: Places = Places::of(&[Place::Finder]);
-pub(super) const QUESTION: Places = Places::of(&[Place::Question]);
-pub(super) const CONFIRM: Places = Places::of(&[Place::Confirm]);
-pub(super) const PLANNER: Places = Places::of(&[Place::Planner]);
-pub(super) const HELD: Places = Places::of(&[Place::Held]);
-pub(super) const NOTE: Places = Places::of(&[Place::Note]);
-pub(super) const AGE: Places = Places::of(&[Place::Age]);
-pub(super) const PAGE: Places = Places::of(&[Place::Page]);
-pub(super) const INDICATORS: Places = Places::of(&[Place::Indicators]);
-pub(super) const ARTEFACTS: Places = Places::of(&[Place::Artefacts]);
-pub(super) const SAVE: Places = Places::of(&[Place::Save]);
-pub(super) const FILTER: Places = Places::of(&[Place::Filter]);
-pub(super) const SEARCH: Places = Places::of(&[Place::Search]);
-pub(super) const MATRIX: Places = Places::of(&[Place::Matrix]);
-pub(super) const MATRIX_LINE: Places = Places::of(&[Place::MatrixLine]);
-pub(super) const OTHER_FILE: Places = Places::of(&[Place::OtherFile]);
-pub(super) const SPOTS: Places = Places::of(&[Place::Spots]);
-pub(super) const SUBMIT: Places = Places::of(&[Place::Submit]);
-pub(super) const SPOTS_LINE: Places = Places::of(&[Place::SpotsLine]);
 /// Where a filter can be taken away.
 pub(super) const FILTERED: Places = Places::of(&[Place::Pane, Place::Filter]);
 /// Where words are typed that are sought.
-pub(super) const SOUGHT: Places = Places::of(&[Place::Filter, Place::Search]);
+pub(super) const SOUGHT: Places = Places::of(&[Place::Filter, Place::Finder]);
 /// Where the sandboxes of the file are seen all at once.
-pub(super) const LISTED: Places = Places::of(&[Place::List, Place::Matrix]);
+pub(super) const LISTED: Places = Places::of(&[Place::List, Place::Compare]);
 /// Where there is a value to copy, and something to write to a file.
 pub(super) const VALUED: Places =
-    Places::of(&[Place::List, Place::Pane, Place::Page, Place::Answer, Place::Indicators]);
+    Places::of(&[Place::List, Place::Pane, Place::Detail, Place::Answer, Place::Indicators]);
 /// Where there are rows that can be copied all at once.
 pub(super) const ROWS: Places = Places::of(&[Place::Pane, Place::Indicators]);
 /// Where there is a report or a row to write a note on.
-pub(super) const NOTED: Places = Places::of(&[Place::List, Place::Pane, Place::Page]);
+pub(super) const NOTED: Places = Places::of(&[Place::List, Place::Pane, Place::Detail]);
 /// Where a row of a report is looked at.
-pub(super) const VIEWED: Places = Places::of(&[Place::Pane, Place::Page]);
+pub(super) const VIEWED: Places = Places::of(&[Place::Pane, Place::Detail]);
 /// Where a pane is gone to, or its items are compared.
-pub(super) const PANED: Places = Places::of(&[Place::List, Place::Pane, Place::Matrix]);
+pub(super) const PANED: Places = Places::of(&[Place::List, Place::Pane, Place::Compare]);
 /// List and panes.
 pub(super) const FILE: Places = Places::of(&[Place::List, Place::Pane]);
 /// Wherever nothing stands over the screen.
@@ -106,81 +126,11 @@ pub(super) const OPEN: Places = Places::of(&[Place::Start, Place::List, Place::P
 /// Where a process or a member of an answer can be folded.
 pub(super) const TREE: Places = Places::of(&[Place::Pane, Place::Answer]);
 /// Wherever there is something to look at and nothing to type.
-pub(super) const READING: Places = Places::of(&[
-    Place::Start,
-    Place::List,
-    Place::Pane,
-    Place::Page,
-    Place::Answer,
-    Place::Confirm,
-    Place::Held,
-    Place::Indicators,
-    Place::Artefacts,
-    Place::Matrix,
-    Place::OtherFile,
-    Place::Spots,
-]);
+pub(super) const READING: Places = Places::reading();
 /// Everywhere.
-pub(super) const EVERYWHERE: Places = Places::of(&Place::ALL);
+pub(super) const EVERYWHERE: Places = Places::of(Place::ALL);
 
 impl Place {
-    /// Every place.
-    pub const ALL: [Self; 23] = [
-        Self::Start,
-        Self::List,
-        Self::Pane,
-        Self::Page,
-        Self::Answer,
-        Self::Finder,
-        Self::Question,
-        Self::Confirm,
-        Self::Planner,
-        Self::Held,
-        Self::Note,
-        Self::Age,
-        Self::Indicators,
-        Self::Artefacts,
-        Self::Save,
-        Self::Filter,
-        Self::Search,
-        Self::Matrix,
-        Self::MatrixLine,
-        Self::OtherFile,
-        Self::Spots,
-        Self::Submit,
-        Self::SpotsLine,
-    ];
-
-    /// Where that is, in words that follow "it works".
-    #[must_use]
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Start => "on the start screen",
-            Self::List => "in the list of sandboxes",
-            Self::Pane => "in a pane",
-            Self::Page => "on a page of words",
-            Self::Answer => "in an answer",
-            Self::Finder => "in this list",
-            Self::Question => "while a question is typed",
-            Self::Confirm => "where a yes is wanted",
-            Self::Planner => "in the planner",
-            Self::Held => "on the screen of what is held",
-            Self::Note => "while a note is typed",
-            Self::Age => "while an age is typed",
-            Self::Indicators => "among the indicators",
-            Self::Artefacts => "among the downloads",
-            Self::Save => "while the path of a file is typed",
-            Self::Filter => "while a filter is typed",
-            Self::Search => "among the hits of a search",
-            Self::Matrix => "in a comparison",
-            Self::MatrixLine => "while it is typed what to find in a comparison",
-            Self::OtherFile => "where another file is chosen",
-            Self::Spots => "in a list of rows",
-            Self::Submit => "while a file is submitted",
-            Self::SpotsLine => "while it is typed what to find in a list of rows",
-        }
-    }
-
     /// Whether a key is typed here as a letter, and so can mean no command.
     #[must_use]
     pub fn types(self, key: Key) -> bool {
@@ -194,9 +144,13 @@ impl Place {
     /// Whether there is a line here that takes every letter.
     #[must_use]
     pub fn has_line(self) -> bool {
-        let asks = matches!(self, Self::Question | Self::Planner | Self::Note | Self::Age | Self::Save);
-        let seeks = matches!(self, Self::Finder | Self::Filter | Self::Search | Self::MatrixLine | Self::SpotsLine);
-        asks || seeks || self == Self::Submit
+        self.letters() != Letters::Mean
+    }
+
+    /// Whether what is typed seeks among rows that are chosen from meanwhile.
+    #[must_use]
+    pub fn seeks(self) -> bool {
+        self.letters() == Letters::Seek
     }
 }
 
@@ -212,6 +166,18 @@ impl Places {
         Self(set)
     }
 
+    /// Those in which letters are keys.
+    const fn reading() -> Self {
+        let (mut places, mut set) = (Place::ALL, 0);
+        while let [first, rest @ ..] = places {
+            if matches!(first.letters(), Letters::Mean) {
+                set |= 1 << *first as u32;
+            }
+            places = rest;
+        }
+        Self(set)
+    }
+
     /// Whether this is one of them.
     #[must_use]
     pub fn contains(self, place: Place) -> bool {
@@ -220,25 +186,22 @@ impl Places {
 
     /// Each of them.
     pub fn each(self) -> impl Iterator<Item = Place> {
-        Place::ALL.into_iter().filter(move |place| self.contains(*place))
+        Place::ALL.iter().copied().filter(move |place| self.contains(*place))
     }
 
     /// Where that is, in words.
     #[must_use]
     pub fn words(self) -> String {
         match self {
-            EVERYWHERE => "everywhere".to_owned(),
-            READING => "where nothing is typed".to_owned(),
-            OPEN => "where nothing stands over the screen".to_owned(),
-            PANED => "in the list of sandboxes, in panes and in a comparison".to_owned(),
-            FILE => "in the list of sandboxes and in panes".to_owned(),
-            NOTED => "in the list of sandboxes, in panes and where a row is shown whole".to_owned(),
-            VALUED => {
-                "in the list of sandboxes, in panes, where a row is shown whole, in an answer and among the indicators"
-                    .to_owned()
-            }
-            VIEWED => "in panes and where a row is shown whole".to_owned(),
-            _ => self.each().map(Place::words).collect::<Vec<_>>().join(" and "),
+            EVERYWHERE => return "everywhere".to_owned(),
+            READING => return "where nothing is typed".to_owned(),
+            OPEN => return "where nothing stands over the screen".to_owned(),
+            _ => {}
+        }
+        let words: Vec<_> = self.each().map(Place::words).collect();
+        match words.split_last() {
+            Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+            _ => words.concat(),
         }
     }
 }
@@ -247,26 +210,8 @@ impl Model {
     /// Where the analyst is.
     #[must_use]
     pub fn place(&self) -> Place {
-        match (&self.overlay, self.screen, self.focus) {
-            (Some(Overlay::Sheet(_) | Overlay::Detail(_)), ..) => Place::Page,
-            (Some(Overlay::Answer(_)), ..) => Place::Answer,
-            (Some(Overlay::Palette(_)), ..) => Place::Finder,
-            (Some(Overlay::Prompt(_)), ..) => Place::Question,
-            (Some(Overlay::Confirm(_)), ..) => Place::Confirm,
-            (Some(Overlay::Planner(_)), ..) => Place::Planner,
-            (Some(Overlay::Held(_)), ..) => Place::Held,
-            (Some(Overlay::Note(_)), ..) => Place::Note,
-            (Some(Overlay::Age(_)), ..) => Place::Age,
-            (Some(Overlay::Indicators(_)), ..) => Place::Indicators,
-            (Some(Overlay::Artefacts(_)), ..) => Place::Artefacts,
-            (Some(Overlay::Save(_)), ..) => Place::Save,
-            (Some(Overlay::Finder(_)), ..) => Place::Search,
-            (Some(Overlay::Compare(compare)), ..) if compare.is_typing => Place::MatrixLine,
-            (Some(Overlay::Compare(_)), ..) => Place::Matrix,
-            (Some(Overlay::OtherFile(_)), ..) => Place::OtherFile,
-            (Some(Overlay::Spots(spots)), ..) if spots.is_typing => Place::SpotsLine,
-            (Some(Overlay::Spots(_)), ..) => Place::Spots,
-            (Some(Overlay::Submit(_)), ..) => Place::Submit,
+        match (self.over.top(), self.screen, self.focus) {
+            (Some(over), ..) => over.place(),
             (None, Screen::Start, _) => Place::Start,
             (None, Screen::File, Focus::List) => Place::List,
             (None, Screen::File, Focus::Pane(_)) if self.is_filtering() => Place::Filter,

@@ -1,7 +1,11 @@
 //! The planner: operations added up before any is asked, with what they would leave to the user and the group.
 
+use super::key::{Key, Named};
 use super::model::Model;
+use super::overlay::Stands;
+use super::place::Place;
 use super::sheet::SheetRow;
+use super::typing::type_into;
 use crate::quota::{Entitlements, Fit, Kind, Line, Numbers, Operation, Plan, price};
 use crate::text::{Untrusted, thousands};
 use std::path::{Path, PathBuf};
@@ -123,6 +127,19 @@ impl Planner {
             }
         }
         rows
+    }
+}
+
+impl Stands for Planner {
+    fn place(&self) -> Place {
+        Place::Planner
+    }
+
+    fn press(&mut self, key: Key) -> bool {
+        if key == Key::Named(Named::Backspace) && self.typed.is_empty() {
+            self.take_back();
+        }
+        type_into(&mut self.typed, key)
     }
 }
 

@@ -5,8 +5,8 @@ use super::effect::Effect;
 use super::key::ENTER;
 use super::layout::Edge;
 use super::model::{Focus, Model, Screen};
-use super::panes::Move;
 use super::price::Tag;
+use super::scroll::Move;
 use jiff::Timestamp;
 
 /// Milliseconds within which two presses at one place are a double one.
@@ -90,11 +90,10 @@ impl Model {
             return self.enter_by_mouse();
         }
         self.held.press = Some((at.x, at.y, self.now));
-        if let Some(overlay) = &self.overlay {
+        if let Some(overlay) = self.over.top() {
             let area = overlay.area(self.layout().content);
-            let row = overlay
-                .first_row()
-                .and_then(|(top, before, _)| Some(top + area.row_at(at.x, at.y)?.checked_sub(before)?));
+            let room = self.overlay_room();
+            let row = self.rows_over().and_then(|rows| rows.at(area.row_at(at.x, at.y)?, room));
             return match row {
                 Some(row) => self.go_to_row(row),
                 None if area.contains(at.x, at.y) => Vec::new(),
@@ -130,7 +129,7 @@ impl Model {
     fn wheel(&mut self, at: Pointer, movement: Move) -> Vec<Effect> {
         let layout = self.layout();
         let pane = layout.panes.iter().find(|(_, area)| area.contains(at.x, at.y)).map(|(pane, area)| (*pane, *area));
-        match pane.filter(|_| self.overlay.is_none() && self.screen == Screen::File) {
+        match pane.filter(|_| self.over.is_empty() && self.screen == Screen::File) {
             Some((pane, area)) => {
                 let height = area.inside().height.into();
                 self.with_pane(pane, |state, count| state.scroll.go(movement, count, height));

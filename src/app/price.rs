@@ -113,7 +113,7 @@ impl Model {
 
     /// Whether the answer to the question that is typed is held, and is not asked for anew.
     fn is_typed_held(&self, command: &Command) -> bool {
-        let Some(Overlay::Prompt(form)) = &self.overlay else { return false };
+        let Some(Overlay::Prompt(form)) = self.over.top() else { return false };
         matches!(command.act, Act::Ask { anew: false, .. }) && form.held_since(self.now).is_some()
     }
 }

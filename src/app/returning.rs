@@ -1,6 +1,7 @@
 //! The way back: a list that was left for one of its rows comes back as it was left.
 
 use super::effect::Effect;
+use super::finder::Finder;
 use super::model::Model;
 use super::overlay::Overlay;
 use super::spots::Spots;
@@ -9,69 +10,68 @@ use super::spots::Spots;
 #[derive(Debug)]
 pub(super) enum Left {
     /// The hits of the last search.
-    Search,
+    Finder,
     /// Where an item of the comparison was seen.
-    Comparison(Spots),
+    Compare(Spots),
     /// Any other.
-    List(Box<Overlay>),
+    Other(Box<Overlay>),
 }
 
 impl Model {
     /// What the list that was left is called, where going back leads to one.
     #[must_use]
     pub fn way_back(&self) -> Option<&'static str> {
-        let is_here = self.overlay.is_none() && !self.is_zoomed && self.filter().is_none();
+        let is_here = self.over.is_empty() && !self.is_zoomed && self.filter().is_none();
         let left = self.left.as_ref().filter(|_| is_here)?;
         Some(match left {
-            Left::Search => "back to the hits",
-            Left::Comparison(_) => "back to the comparison",
-            Left::List(over) if matches!(**over, Overlay::Indicators(_)) => "back to the indicators",
-            Left::List(_) => "back to the list",
+            Left::Finder => "back to the hits",
+            Left::Compare(_) => "back to the comparison",
+            Left::Other(over) if matches!(**over, Overlay::Indicators(_)) => "back to the indicators",
+            Left::Other(_) => "back to the list",
         })
     }
 
     /// Leaves the list that is over the screen for one of its rows.
     pub(super) fn leave_list(&mut self) -> Option<Left> {
-        let over = self.overlay.take()?;
-        let behind = std::mem::take(&mut self.behind);
-        let comparison = behind.into_iter().find_map(|over| match over {
+        let over = self.over.close()?;
+        let comparison = self.over.clear().into_iter().find_map(|over| match over {
             Overlay::Compare(compare) => Some(compare),
             _ => None,
         });
         match (over, comparison) {
             (Overlay::Spots(places), Some(compare)) => {
                 self.compared = Some(compare);
-                Some(Left::Comparison(places))
+                Some(Left::Compare(places))
             }
             (Overlay::Finder(mut finder), _) => {
                 finder.choose_hit();
                 self.finder = Some(finder);
-                Some(Left::Search)
+                Some(Left::Finder)
             }
-            (over, _) => Some(Left::List(Box::new(over))),
+            (over, _) => Some(Left::Other(Box::new(over))),
         }
     }
 
     /// Goes back to the list that was left, at its row.
     pub(super) fn return_to_list(&mut self) {
         match self.left.take() {
-            Some(Left::Search) => self.overlay = self.finder.take().map(Overlay::Finder),
-            Some(Left::Comparison(places)) => {
-                self.behind.extend(self.compared.take().map(Overlay::Compare));
-                self.overlay = Some(Overlay::Spots(places));
+            Some(Left::Finder) => {
+                self.finder.take().into_iter().for_each(|finder| self.over.put(Overlay::Finder(finder)))
             }
-            Some(Left::List(over)) => self.overlay = Some(*over),
+            Some(Left::Compare(places)) => {
+                self.compared.take().into_iter().for_each(|compare| self.over.put(Overlay::Compare(compare)));
+                self.over.put(Overlay::Spots(places));
+            }
+            Some(Left::Other(over)) => self.over.put(*over),
             None => {}
         }
         self.settle();
     }
 
     /// Keeps a search that was closed: its hits can still be gone through.
-    pub(super) fn keep_search(&mut self, closed: Overlay) {
-        if let Overlay::Finder(mut finder) = closed {
-            finder.quest.run = None;
-            self.finder = Some(finder).filter(|finder| finder.chosen().is_some()).or(self.finder.take());
-        }
+    pub(super) fn keep_search(&mut self, mut closed: Finder) {
+        closed.quest.run = None;
+        self.finder = Some(closed).filter(|finder| finder.chosen().is_some()).or(self.finder.take());
     }
 
     /// Goes to the next hit or the one before: in a filtered pane, or else of the last search, over reports.
@@ -84,14 +84,14 @@ impl Model {
             finder.step(forward);
         }
         let effects = self.go_to_found();
-        self.left = Some(Left::Search);
+        self.left = Some(Left::Finder);
         effects
     }
 
     /// Whether the hits of a search are gone through, one after another.
     #[must_use]
     pub fn goes_through_hits(&self) -> bool {
-        self.overlay.is_none() && matches!(self.left, Some(Left::Search))
+        self.over.is_empty() && matches!(self.left, Some(Left::Finder))
     }
 
     /// Whether there is a hit to go to with the next key.

@@ -1,5 +1,9 @@
 //! The line that says where something is written, and in which format.
 
+use super::key::Key;
+use super::overlay::{SMALL, Stands};
+use super::place::Place;
+use super::typing::type_into;
 use crate::export::{FORMATS, Format, Source, What, file};
 use crate::request::Request;
 use crate::text::Untrusted;
@@ -167,15 +171,6 @@ impl SaveForm {
         }
     }
 
-    /// The line, to be typed into: letters take the place of a name that is only suggested, and its end can be taken off.
-    pub(super) fn line(&mut self, adds: bool) -> &mut String {
-        if std::mem::take(&mut self.is_suggested) && adds {
-            self.typed.clear();
-        }
-        self.failure = None;
-        &mut self.typed
-    }
-
     /// Whether there is more than one part to choose from.
     #[must_use]
     pub fn has_parts(&self) -> bool {
@@ -218,6 +213,28 @@ impl SaveForm {
             }
         };
         Ok(Save { what, path: path.to_owned(), may_replace: false })
+    }
+}
+
+impl Stands for SaveForm {
+    fn place(&self) -> Place {
+        Place::Save
+    }
+
+    fn height(&self) -> usize {
+        if self.has_parts() { SMALL + 4 } else { SMALL }
+    }
+
+    fn press(&mut self, key: Key) -> bool {
+        // Letters take the place of a name that is only suggested; its end can be taken off.
+        if self.is_suggested && matches!(key, Key::Char(_)) {
+            self.typed.clear();
+        }
+        let is_typed = type_into(&mut self.typed, key);
+        if is_typed {
+            (self.is_suggested, self.failure) = (false, None);
+        }
+        is_typed
     }
 }
 

@@ -2,9 +2,12 @@
 
 use super::commands::{Act, Command};
 use super::key::Key;
+use super::layout::Size;
 use super::model::Model;
-use super::panes::{Move, Scroll};
+use super::overlay::Stands;
+use super::place::Place;
 use super::price::Tag;
+use super::scroll::{Move, scrolled};
 use crate::quota::{Holder, Limit, Price};
 use crate::text::{thousands, words_in_rows};
 
@@ -42,7 +45,7 @@ pub struct SheetRow {
 impl Sheet {
     pub(super) fn new(title: &str, paragraphs: Vec<Paragraph>, columns: usize) -> Self {
         let mut sheet = Self { title: title.to_owned(), top: 0, paragraphs, columns: 0, rows: Vec::new() };
-        sheet.fit(columns);
+        sheet.lay_out(columns);
         sheet
     }
 
@@ -52,8 +55,8 @@ impl Sheet {
         Self::new(title, paragraphs.collect(), columns)
     }
 
-    /// Lays the sheet out again for another width.
-    pub fn fit(&mut self, columns: usize) {
+    /// Lays the sheet out for a width.
+    fn lay_out(&mut self, columns: usize) {
         if columns != self.columns {
             self.columns = columns;
             self.rows = self.paragraphs.iter().flat_map(|paragraph| paragraph.rows(columns)).collect();
@@ -77,11 +80,6 @@ impl Sheet {
         self.rows.len()
     }
 
-    /// Scrolls.
-    pub fn go(&mut self, movement: Move, height: usize) {
-        self.top = scrolled(self.top, movement, self.count(), height);
-    }
-
     /// The prices that apply right now: first what each key costs, then each rule that says so, once.
     #[must_use]
     pub fn prices(model: &Model, columns: usize) -> Self {
@@ -103,12 +101,23 @@ impl Sheet {
     }
 }
 
-/// Where a window of so many rows stands after a movement; it shows no row past the last.
-pub(super) fn scrolled(top: usize, movement: Move, count: usize, height: usize) -> usize {
-    // A cursor in a window of one row moves as the window itself does.
-    let mut scroll = Scroll { cursor: top, top };
-    scroll.go(movement, count.saturating_sub(height) + 1, 1);
-    scroll.cursor
+impl Stands for Sheet {
+    fn place(&self) -> Place {
+        Place::Sheet
+    }
+
+    fn height(&self) -> usize {
+        self.count()
+    }
+
+    fn go(&mut self, movement: Move, room: Size) {
+        self.top = scrolled(self.top, movement, self.count(), room.height.into());
+    }
+
+    fn fit(&mut self, room: Size) {
+        self.lay_out(room.width.into());
+        self.go(Move::Up(0), room);
+    }
 }
 
 pub(super) fn paragraph(head: &str, text: impl Into<String>) -> Paragraph {

@@ -1,11 +1,14 @@
 //! A list of rows to go to: where an item was seen, what deserves a look, what names a process.
 
 use super::effect::Effect;
+use super::key::Key;
 use super::layout::Size;
 use super::list::List;
 use super::model::{Focus, Model, Screen};
-use super::overlay::Overlay;
-use super::panes::{Move, Scroll};
+use super::overlay::{Overlay, Rows, Stands};
+use super::place;
+use super::scroll::{Move, Scroll};
+use super::typing::type_into;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
 use crate::report::rules::Severity;
@@ -190,10 +193,12 @@ impl Spots {
         self.notable.is_some()
     }
 
-    /// Moves, in so much room.
-    pub fn go(&mut self, movement: Move, room: Size) {
-        let beside = self.head_rows() + usize::from(self.tells_below(room.width));
-        self.scroll.go(movement, self.shown.len(), usize::from(room.height).saturating_sub(beside));
+    /// Shows the rows that hold every word that is typed, the cursor on the first.
+    fn sift(&mut self, open: Option<&Report>) {
+        let words: Vec<String> = self.typed.split_whitespace().map(str::to_lowercase).collect();
+        let holds = |(_, spot): &(usize, &Spot)| words.is_empty() || spot.holds(&words, open);
+        self.shown = self.spots.iter().enumerate().filter(holds).map(|(number, _)| number).collect();
+        self.scroll = Scroll::default();
     }
 
     /// Where the chosen row leads.
@@ -203,62 +208,73 @@ impl Spots {
     }
 }
 
+impl Stands for Spots {
+    fn place(&self) -> place::Place {
+        if self.is_typing { place::Place::SpotsLine } else { place::Place::Spots }
+    }
+
+    fn height(&self) -> usize {
+        self.spots.len().saturating_add(self.head_rows() + 1)
+    }
+
+    fn choice(&self, room: Size) -> Option<Rows> {
+        Some(Rows {
+            scroll: self.scroll,
+            count: self.shown.len(),
+            above: self.head_rows(),
+            below: self.tells_below(room.width).into(),
+        })
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
+    }
+
+    fn press(&mut self, key: Key) -> bool {
+        self.is_typing && type_into(&mut self.typed, key)
+    }
+}
+
 impl Model {
     /// Goes to the chosen row of the list.
     pub(super) fn go_to_spot(&mut self) -> Vec<Effect> {
-        let Some(target) = (match &self.overlay {
-            Some(Overlay::Spots(spots)) => spots.chosen().cloned(),
-            _ => None,
-        }) else {
-            return Vec::new();
-        };
+        let Some(target) = self.spots_mut().and_then(|spots| spots.chosen().cloned()) else { return Vec::new() };
         let left = self.leave_list();
         let effects = self.go_to(target);
         self.left = left;
         effects
     }
 
-    pub(super) fn places_mut(&mut self) -> Option<&mut Spots> {
-        match &mut self.overlay {
-            Some(Overlay::Spots(places)) => Some(places),
+    pub(super) fn spots_mut(&mut self) -> Option<&mut Spots> {
+        self.over.find_mut(|over| match over {
+            Overlay::Spots(spots) => Some(spots),
             _ => None,
-        }
+        })
     }
 
-    /// Begins to type what is sought in a list of rows.
-    pub(super) fn seek_places(&mut self) -> Vec<Effect> {
-        self.places_mut().into_iter().for_each(|places| places.is_typing = true);
-        Vec::new()
-    }
-
-    /// Ends typing; what was found stays.
-    pub(super) fn keep_sought_places(&mut self) -> Vec<Effect> {
-        self.places_mut().into_iter().for_each(|places| places.is_typing = false);
+    /// Begins to type what is sought in a list of rows, or ends it; what was found stays.
+    pub(super) fn seek_spots(&mut self, is_typing: bool) -> Vec<Effect> {
+        self.spots_mut().into_iter().for_each(|spots| spots.is_typing = is_typing);
         Vec::new()
     }
 
     /// Shows every row of the list again.
-    pub(super) fn drop_sought_places(&mut self) -> Vec<Effect> {
-        if let Some(places) = self.places_mut() {
-            places.is_typing = false;
-            places.typed.clear();
+    pub(super) fn drop_sought_spots(&mut self) -> Vec<Effect> {
+        if let Some(spots) = self.spots_mut() {
+            spots.is_typing = false;
+            spots.typed.clear();
         }
-        self.sift_places();
-        Vec::new()
+        self.sift_spots()
     }
 
     /// Shows the rows of the list that hold every word that is typed, in what they show or in why they are there.
-    pub(super) fn sift_places(&mut self) {
-        let over = self.overlay.take_if(|over| matches!(over, Overlay::Spots(_)));
-        let Some(Overlay::Spots(mut places)) = over else { return };
-        let words: Vec<String> = places.typed.split_whitespace().map(str::to_lowercase).collect();
-        let open = self.open().map(|open| &open.report);
-        let holds = |(_, spot): &(usize, &Spot)| words.is_empty() || spot.holds(&words, open);
-        let shown = places.spots.iter().enumerate().filter(holds).map(|(number, _)| number).collect();
-        places.shown = shown;
-        places.scroll = Scroll::default();
-        places.go(Move::First, self.overlay_room());
-        self.overlay = Some(Overlay::Spots(places));
+    pub(super) fn sift_spots(&mut self) -> Vec<Effect> {
+        let report = self.open().map(|open| open.report.clone());
+        if let Some(spots) = self.spots_mut() {
+            spots.sift(report.as_ref());
+        }
+        self.settle_over();
+        Vec::new()
     }
 
     /// Goes to a row, be its report open or not, its file the one that is open or another whose reports are held.

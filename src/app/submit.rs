@@ -1,11 +1,12 @@
 //! Submitting a file for a private scan: what is asked for, what it costs, and what becomes of it.
 
 use super::effect::Effect;
-use super::key::{Key, Named};
+use super::key::Key;
 use super::message::Failure;
 use super::model::Model;
-use super::overlay::Overlay;
+use super::overlay::{Overlay, SMALL, Stands};
 use super::palette::{Confirm, Confirmed};
+use super::place::Place;
 use super::typing::type_into;
 use crate::quota::{Entitlements, Plan};
 use crate::report::identifier::{Identifier, Sha256};
@@ -99,27 +100,6 @@ impl SubmitForm {
         self.chosen = next.unsigned_abs();
     }
 
-    /// Types a key into the chosen field; says whether it is one that is typed.
-    pub fn press(&mut self, key: Key) -> bool {
-        let is_path = self.field().is_some_and(|field| field.option.is_none());
-        let Some(typed) = self.typed.get_mut(self.chosen) else { return false };
-        let is_typed = !matches!(key, Key::Named(named) if named != Named::Backspace) && type_into(typed, key);
-        if is_typed {
-            self.failure = None;
-            if is_path {
-                self.found = None;
-            }
-        }
-        is_typed
-    }
-
-    /// Takes pasted text into the chosen field.
-    pub fn paste(&mut self, text: &str) {
-        for letter in text.chars().filter(|c| !c.is_control()) {
-            self.press(Key::Char(letter));
-        }
-    }
-
     /// What the sandboxes are told.
     ///
     /// # Errors
@@ -147,6 +127,29 @@ impl SubmitForm {
         let Found { path, file, size, .. } = self.found.clone()?;
         let options = self.options().ok()?;
         Some(Arc::new(Submission { path, file, size, options }))
+    }
+}
+
+impl Stands for SubmitForm {
+    fn place(&self) -> Place {
+        Place::Submit
+    }
+
+    fn height(&self) -> usize {
+        FIELDS.len() + SMALL - 1
+    }
+
+    fn press(&mut self, key: Key) -> bool {
+        let is_path = self.field().is_some_and(|field| field.option.is_none());
+        let Some(typed) = self.typed.get_mut(self.chosen) else { return false };
+        let is_typed = type_into(typed, key);
+        if is_typed {
+            self.failure = None;
+            if is_path {
+                self.found = None;
+            }
+        }
+        is_typed
     }
 }
 
@@ -189,15 +192,15 @@ impl Model {
     /// The form, if it is open.
     #[must_use]
     pub fn submitting(&self) -> Option<&SubmitForm> {
-        match &self.overlay {
+        match self.over.top() {
             Some(Overlay::Submit(form)) => Some(form),
             _ => None,
         }
     }
 
     pub(super) fn submitting_mut(&mut self) -> Option<&mut SubmitForm> {
-        self.overlay.iter_mut().chain(self.behind.iter_mut()).find_map(|over| match over {
-            Overlay::Submit(form) => Some(form.as_mut()),
+        self.over.find_mut(|over| match over {
+            Overlay::Submit(form) => Some(&mut **form),
             _ => None,
         })
     }
@@ -267,13 +270,11 @@ impl Model {
     /// Asks for the address that the form's large file is uploaded to.
     pub(super) fn begin_large(&mut self) -> Vec<Effect> {
         let warning = self.large_scan().and_then(|submission| Request::PrivateScan { submission, to: None }.warning());
-        if let (Some(why), false) = (warning, matches!(self.overlay, Some(Overlay::Confirm(_)))) {
-            self.put_over(Overlay::Confirm(Confirm { what: Confirmed::Large, why }));
+        if let (Some(why), false) = (warning, matches!(self.over.top(), Some(Overlay::Confirm(_)))) {
+            self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Large, why }));
             return Vec::new();
         }
-        if matches!(self.overlay, Some(Overlay::Confirm(_))) {
-            self.overlay = self.behind.pop();
-        }
+        self.over.close_question();
         self.ask_agreed(Request::UploadAddress)
     }
 
@@ -297,9 +298,10 @@ impl Model {
         match result {
             Ok(scan) => {
                 self.scans.insert(submission.file.clone(), scan);
+                effects.push(self.note_pending(&submission.file));
                 let is_form = |over: &Overlay| matches!(over, Overlay::Submit(_));
-                if self.overlay.as_ref().is_some_and(is_form) {
-                    self.overlay = self.behind.pop();
+                if self.over.top().is_some_and(is_form) {
+                    self.over.close();
                     effects.extend(self.open_file(submission.file.clone()));
                 }
                 let (follow, price) = (self.way_to("follow"), self.follow_price());
@@ -309,9 +311,27 @@ impl Model {
                     submission.file.short()
                 ));
             }
+            Err(failure) if failure.is_unsure => {
+                effects.push(self.note_pending(&submission.file));
+                let advice = self.way_to_look(&submission.file);
+                self.scan_failed(Failure { advice, ..failure });
+            }
             Err(failure) => self.scan_failed(failure),
         }
         effects
+    }
+
+    /// How to find out, for less than another upload, whether one arrived whose answer did not come.
+    fn way_to_look(&self, file: &Sha256) -> String {
+        let request = Request::PrivateAnalyses { file: file.clone() };
+        format!(
+            "It may have arrived all the same. Before it is sent again: {} offers {}, and {} looks for its scan there, the \
+             first time for {}.",
+            self.way_to("other-file"),
+            file.short(),
+            self.way_to("follow"),
+            self.price(&request).short(),
+        )
     }
 
     fn scan_failed(&mut self, failure: Failure) {
@@ -333,7 +353,7 @@ impl Model {
             file.short(),
             if held == 1 { "s" } else { "" }
         );
-        self.put_over(Overlay::Confirm(Confirm { what: Confirmed::AtService(file), why }));
+        self.over.put(Overlay::Confirm(Confirm { what: Confirmed::AtService(file), why }));
         Vec::new()
     }
 
@@ -354,11 +374,12 @@ impl Model {
 
 /// Why nothing was sent.
 fn unsent(why: String) -> Failure {
-    Failure { what: format!("Nothing was sent: {why}."), cost: String::new(), advice: String::new() }
+    Failure { what: format!("Nothing was sent: {why}."), ..Failure::default() }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::typing::pasted;
     use super::*;
 
     #[test]
@@ -366,7 +387,9 @@ mod tests {
         let mut form = SubmitForm::default();
         for (field, text) in ["/a b", "CAPE", "Yes", "28", "-x 1", " hunter2 "].into_iter().enumerate() {
             form.chosen = field;
-            form.paste(text);
+            for key in pasted(text) {
+                form.press(key);
+            }
         }
         let options = form.options().unwrap();
         assert_eq!((options.internet, options.retention), (Some(true), Some(28)));

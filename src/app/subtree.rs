@@ -37,7 +37,7 @@ impl Model {
     /// Goes to the process that started the one under the cursor.
     pub(super) fn go_to_parent(&mut self) -> Vec<Effect> {
         if let Some(parent) = self.parent_process() {
-            self.overlay = None;
+            self.over.clear();
             self.show_row(parent);
         }
         Vec::new()
@@ -57,7 +57,7 @@ impl Model {
         let Some(name) = self.named() else { return Vec::new() };
         let mut finder = Finder::new(false);
         finder.quest.typed = name;
-        self.put_over(Overlay::Finder(finder));
+        self.over.put(Overlay::Finder(finder));
         self.seek_hits()
     }
 

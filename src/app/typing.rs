@@ -6,7 +6,6 @@ use super::key::{Key, Named};
 use super::model::{Model, Screen};
 use super::overlay::Overlay;
 use super::palette::{Does, Prompt};
-use super::panes;
 use crate::report::identifier::Sha256;
 use crate::report::rows::Line;
 use crate::text::thousands;
@@ -20,17 +19,17 @@ const LONGEST_LINE: usize = 100_000;
 impl Model {
     /// Does what is chosen in the palette.
     pub(super) fn choose(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Palette(palette)) = &self.overlay else { return Vec::new() };
+        let Some(Overlay::Palette(palette)) = self.over.top() else { return Vec::new() };
         let Some(item) = palette.chosen().cloned() else { return Vec::new() };
         if let Some(why) = item.off {
             self.warn(format!("{} does not apply here: {why}.", item.name));
             return Vec::new();
         }
-        self.overlay = self.behind.pop();
+        self.over.close();
         match item.does {
             Does::Command(command) => self.run(command),
             Does::Ask(ask) => {
-                self.put_over(Overlay::Prompt(Prompt::new(ask)));
+                self.over.put(Overlay::Prompt(Prompt::new(ask)));
                 self.look_up()
             }
         }
@@ -39,56 +38,35 @@ impl Model {
     /// Shows the chosen value of an answer whole.
     pub(super) fn open_value(&mut self) -> Vec<Effect> {
         let columns = usize::from(self.overlay_room().width);
-        let chosen = match &self.overlay {
+        let chosen = match self.over.top() {
             Some(Overlay::Answer(answer)) => answer.chosen().cloned(),
             _ => None,
         };
         if let Some(line) = chosen.filter(|line| line.value.is_some()) {
             let detail = Detail::new("value".to_owned(), vec![Line { depth: 0, ..line }], Vec::new(), columns);
-            self.put_over(Overlay::Detail(detail));
+            self.over.put(Overlay::Detail(detail));
         }
         Vec::new()
     }
 
-    /// Typing in the palette and in the line of a question; none for a key that keeps its meaning there.
+    /// Typing into what stands over the screen; none for a key that keeps its meaning there.
     pub(super) fn type_into_overlay(&mut self, key: Key) -> Option<Vec<Effect>> {
-        if let Some(Overlay::Submit(form)) = &mut self.overlay {
-            return form.press(key).then(Vec::new);
-        }
-        let typed = match &mut self.overlay {
-            Some(Overlay::Palette(palette)) => {
-                palette.scroll = panes::Scroll::default();
-                &mut palette.typed
-            }
-            Some(Overlay::Prompt(form)) => {
-                form.failure = None;
-                &mut form.typed
-            }
-            Some(Overlay::Save(form)) if is_typed(key) => form.line(matches!(key, Key::Char(_))),
-            Some(Overlay::Note(form)) => &mut form.typed,
-            Some(Overlay::Age(typed)) => typed,
-            Some(Overlay::Planner(planner)) => {
-                if key == Key::Named(Named::Backspace) && planner.typed.is_empty() {
-                    planner.take_back();
-                }
-                &mut planner.typed
-            }
-            Some(Overlay::Compare(compare)) if compare.is_typing => &mut compare.typed,
-            Some(Overlay::Spots(places)) if places.is_typing => &mut places.typed,
-            _ => return None,
-        };
-        type_into(typed, key).then(|| self.after_typing())
+        self.over.top_mut()?.press(key).then(|| self.after_typing())
     }
 
-    /// Looks for what is typed now: among what is compared, or in the store.
+    /// Looks for what is typed now: among the rows that are there, or in the store.
     fn after_typing(&mut self) -> Vec<Effect> {
-        self.sift_places();
-        if self.comparing().is_some() { self.sift() } else { self.look_up() }
+        match self.over.top() {
+            Some(Overlay::Finder(_)) => self.seek_hits(),
+            Some(Overlay::Compare(_)) => self.sift(),
+            Some(Overlay::Spots(_)) => self.sift_spots(),
+            _ => self.look_up(),
+        }
     }
 
     /// Asks the store whether the answer to what is typed is held.
     pub(super) fn look_up(&self) -> Vec<Effect> {
-        match &self.overlay {
+        match self.over.top() {
             Some(Overlay::Prompt(form)) => form.request(self.now).map(Effect::LookUp).into_iter().collect(),
             _ => Vec::new(),
         }
@@ -107,36 +85,17 @@ impl Model {
     }
 
     pub(super) fn paste(&mut self, text: &str) -> Vec<Effect> {
-        if let Some(effects) = self.paste_quest(text) {
-            return effects;
+        if self.is_filtering() {
+            return self.paste_filter(text);
         }
-        let typed = match &mut self.overlay {
-            Some(Overlay::Prompt(form)) => Some(&mut form.typed),
-            Some(Overlay::Note(form)) => Some(&mut form.typed),
-            Some(Overlay::Planner(planner)) => Some(&mut planner.typed),
-            Some(Overlay::Palette(palette)) => Some(&mut palette.typed),
-            Some(Overlay::Compare(compare)) if compare.is_typing => Some(&mut compare.typed),
-            Some(Overlay::Spots(places)) if places.is_typing => Some(&mut places.typed),
-            _ => None,
-        };
-        if let Some(typed) = typed {
-            let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-            typed.extend(plain.take(LONGEST_LINE.saturating_sub(typed.len())));
+        if let Some(over) = self.over.top_mut().filter(|over| over.place().has_line()) {
+            over.paste(text);
             return self.after_typing();
-        }
-        if let Some(Overlay::Submit(form)) = &mut self.overlay {
-            form.paste(text);
-            return Vec::new();
-        }
-        if let Some(Overlay::Save(form)) = &mut self.overlay {
-            let typed = form.line(true);
-            typed.extend(text.chars().filter(|c| !c.is_control()).take(LONGEST_LINE.saturating_sub(typed.len())));
-            return Vec::new();
         }
         if self.screen != Screen::Start {
             return Vec::new();
         }
-        self.overlay = None;
+        self.over.clear();
         let found = text.split(|c: char| !c.is_ascii_hexdigit()).filter_map(Sha256::parse);
         let mut found: Vec<_> = found.take(MOST_PASTED).collect();
         found.dedup();
@@ -188,7 +147,7 @@ impl Model {
             Ok(lines) => {
                 let lines = lines.into_iter().chain(self.facts(place)).chain(self.note_line()).collect();
                 let detail = Detail::new(title, lines, self.reasons(place), columns);
-                self.overlay = Some(Overlay::Detail(detail));
+                self.over.put(Overlay::Detail(detail));
             }
             Err(error) => self.warn(format!("The row cannot be read: {error}")),
         }
@@ -196,9 +155,9 @@ impl Model {
     }
 }
 
-/// Whether a key is typed into a line, be it full or not.
-fn is_typed(key: Key) -> bool {
-    matches!(key, Key::Char(_) | Key::Named(Named::Backspace) | Key::Ctrl('u'))
+/// Pasted text as keys: a control is a blank, and what ends the last line is nothing.
+pub(super) fn pasted(text: &str) -> impl Iterator<Item = Key> {
+    text.trim_end_matches(['\r', '\n']).chars().map(|c| Key::Char(if c.is_control() { ' ' } else { c }))
 }
 
 /// Types a key into a line; says whether it is a key that is typed.

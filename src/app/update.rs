@@ -12,7 +12,7 @@ use super::notes::FileNotes;
 use super::offers::Offers;
 use super::overlay::Overlay;
 use super::palette::{Confirm, Confirmed};
-use super::panes;
+use super::scroll::Scroll;
 use super::sheet::Sheet;
 use crate::quota::Allowed;
 use crate::report::Report;
@@ -55,7 +55,11 @@ impl Model {
             Message::Tick => self.ticked(),
             Message::Background { is_light } => vec![Effect::Suit { is_light }],
             Message::Recent(recent) => self.only(|model| model.recent = recent),
-            Message::Recalled { file, pages, reports } => self.recalled(&file, pages, reports),
+            Message::Recalled { file, pages, reports, scan } => {
+                let effects = self.recalled(&file, pages, reports);
+                self.recall_scan(&file, scan);
+                effects
+            }
             Message::RecalledBeside { file, pages, reports } => self.recalled_beside(&file, pages, reports),
             Message::Compared { number, result } => self.compared(number, result),
             Message::Ruled { rules, problems } => self.ruled(rules, &problems),
@@ -130,7 +134,7 @@ impl Model {
 
     fn looked_up(&mut self, request: Request, since: Option<Timestamp>) -> Vec<Effect> {
         self.artefact_held(&request, since);
-        if let Some(Overlay::Prompt(form)) = &mut self.overlay {
+        if let Some(Overlay::Prompt(form)) = self.over.top_mut() {
             form.held = since.map(|since| (request, since));
         }
         Vec::new()
@@ -138,7 +142,7 @@ impl Model {
 
     fn show_ledger(&mut self, page: &LedgerPage) -> Vec<Effect> {
         let columns = usize::from(self.overlay_room().width);
-        self.put_over(Overlay::Sheet(Sheet::ledger(page, self.now, columns)));
+        self.over.put(Overlay::Sheet(Sheet::ledger(page, self.now, columns)));
         Vec::new()
     }
 
@@ -174,13 +178,15 @@ impl Model {
         }
         // Whoever presses a key has somewhere else to go.
         self.bound_for = None;
-        if let Some(effects) = self.type_quest(key) {
+        if self.is_filtering()
+            && let Some(effects) = self.type_filter(key)
+        {
             return effects;
         }
         if let Some(effects) = self.type_into_overlay(key) {
             return effects;
         }
-        if self.screen == Screen::Start && self.overlay.is_none() && self.type_key(key) {
+        if self.screen == Screen::Start && self.over.is_empty() && self.type_key(key) {
             return Vec::new();
         }
         match Command::of(key, self) {
@@ -221,15 +227,13 @@ impl Model {
         }
         if let Some(why) = self.wants_yes(&quote, anew) {
             let what = Confirmed::One(quote.request().clone());
-            self.put_over(Overlay::Confirm(Confirm { what, why }));
+            self.over.put(Overlay::Confirm(Confirm { what, why }));
             return Vec::new();
         }
         if self.is_spent(&quote) {
             return Vec::new();
         }
-        if matches!(self.overlay, Some(Overlay::Confirm(_))) {
-            self.overlay = self.behind.pop();
-        }
+        self.over.close_question();
         self.send(quote, anew)
     }
 
@@ -286,12 +290,12 @@ impl Model {
 
     /// Why a yes is wanted before this is sent; none if it was given, or none is wanted.
     fn wants_yes(&self, quote: &Quote, anew: bool) -> Option<String> {
-        let is_given = matches!(self.overlay, Some(Overlay::Confirm(_))) || self.batch.is_some();
+        let is_given = matches!(self.over.top(), Some(Overlay::Confirm(_))) || self.batch.is_some();
         if is_given {
             return None;
         }
         let is_held =
-            matches!(&self.overlay, Some(Overlay::Prompt(prompt)) if !anew && prompt.held_since(self.now).is_some());
+            matches!(self.over.top(), Some(Overlay::Prompt(prompt)) if !anew && prompt.held_since(self.now).is_some());
         let price = quote.price();
         let is_dear = !is_held && self.confirm_above.is_some_and(|most| price.units.max().is_none_or(|max| max > most));
         quote
@@ -351,29 +355,21 @@ impl Model {
     pub(super) fn leave_file(&mut self) -> Vec<Effect> {
         self.screen = Screen::Start;
         self.left = None;
-        self.recent_scroll = panes::Scroll::default();
+        self.recent_scroll = Scroll::default();
         vec![Effect::FindRecent]
     }
 
     /// Back one step.
     pub(super) fn go_back(&mut self) -> Vec<Effect> {
-        if let Some(compare) = self.comparing_mut().filter(|compare| compare.is_typing) {
-            compare.is_typing = false;
-            compare.typed.clear();
-            return self.sift();
-        }
-        if let Some(Overlay::Compare(compare)) = self.overlay.take_if(|over| matches!(over, Overlay::Compare(_))) {
-            self.compared = Some(compare);
-            self.overlay = self.behind.pop();
-            return Vec::new();
-        }
-        if self.places_mut().is_some_and(|places| places.is_typing) {
-            return self.drop_sought_places();
-        }
-        if let Some(closed) = self.overlay.take() {
-            self.keep_search(closed);
-            self.overlay = self.behind.pop();
-            return self.look_up();
+        match self.over.top_mut() {
+            Some(Overlay::Compare(compare)) if compare.is_typing => {
+                compare.is_typing = false;
+                compare.typed.clear();
+                return self.sift();
+            }
+            Some(Overlay::Spots(spots)) if spots.is_typing => return self.drop_sought_spots(),
+            Some(_) => return self.close_over(),
+            None => {}
         }
         if self.screen == Screen::Start {
             self.typed.clear();
@@ -390,6 +386,16 @@ impl Model {
         }
         self.settle();
         Vec::new()
+    }
+
+    /// Closes what has the keys over the screen; a search and a comparison are remembered.
+    fn close_over(&mut self) -> Vec<Effect> {
+        match self.over.close() {
+            Some(Overlay::Compare(compare)) => self.compared = Some(compare),
+            Some(Overlay::Finder(finder)) => self.keep_search(finder),
+            _ => {}
+        }
+        self.look_up()
     }
 
     /// Gives the terminal to the shell; a paid answer is waited for first, as a stopped program takes nothing in.

@@ -106,16 +106,14 @@ where
     B::Error: Send + Sync + 'static,
 {
     /// A session on a terminal; `backing` is what the app can reach.
-    ///
-    /// # Errors
-    /// When the system cannot start the threads that work beside the loop.
-    pub fn new(terminal: Terminal<B>, model: Model, backing: Backing, clock: Clock) -> std::io::Result<Self> {
+    #[must_use]
+    pub fn new(terminal: Terminal<B>, model: Model, backing: Backing, clock: Clock) -> Self {
         let (outbox, inbox) = std::sync::mpsc::channel();
-        let performer = Performer::new(backing, outbox.clone())?;
+        let performer = Performer::new(backing, outbox.clone());
         let (look, behind, frames) = (Look::default(), Vec::new(), Arc::default());
         let clipboard = (Way::default(), Box::new(std::io::sink()) as Box<dyn Write + Send>);
         let (exit, turn, is_drawn) = (None, None, false);
-        Ok(Self {
+        Self {
             terminal,
             look,
             memo: Memo::default(),
@@ -130,7 +128,7 @@ where
             clipboard,
             behind,
             is_drawn,
-        })
+        }
     }
 
     /// The same session, which copies by way of the terminal behind `out`.
@@ -189,15 +187,22 @@ where
     fn gather(&mut self) {
         let deadline = Instant::now() + FIRST_DATA;
         loop {
-            // What is finished has sent what it had to say.
-            let left = deadline.saturating_duration_since(Instant::now());
-            let patience = if self.performer.is_idle() { Duration::ZERO } else { left };
-            let Ok(message) = self.inbox.recv_timeout(patience) else { return };
-            let brings_report = matches!(message, Message::Recalled { .. });
+            // What was done on the spot has sent what it had to say.
+            let is_awaited = self.performer.is_started() && !self.performer.is_idle();
+            let left = if is_awaited { deadline.saturating_duration_since(Instant::now()) } else { Duration::ZERO };
+            let Ok(message) = self.inbox.recv_timeout(left) else { return };
+            let brings_rows = matches!(message, Message::Indexed { .. } | Message::Unreadable { .. });
             self.take(message);
-            if !brings_report || self.model.open().is_none() {
-                return;
+            if brings_rows {
+                return self.take_all();
             }
+        }
+    }
+
+    /// Takes in what has come.
+    fn take_all(&mut self) {
+        while let Ok(message) = self.inbox.try_recv() {
+            self.take(message);
         }
     }
 
@@ -210,6 +215,7 @@ where
 
     /// Begins what was to wait for a frame.
     fn begin_behind(&mut self) {
+        self.performer.start();
         for effect in std::mem::take(&mut self.behind) {
             self.performer.perform(effect);
         }
@@ -239,9 +245,7 @@ where
                 Ok(message) => self.take(message),
                 Err(_) => return Turn::Ended(Exit::Done),
             }
-            while let Ok(message) = self.inbox.try_recv() {
-                self.take(message);
-            }
+            self.take_all();
         }
     }
 
@@ -272,9 +276,7 @@ where
         loop {
             self.begin_behind();
             let was_idle = self.performer.is_idle();
-            while let Ok(message) = self.inbox.try_recv() {
-                self.take(message);
-            }
+            self.take_all();
             let is_idle = was_idle && self.performer.is_idle() && self.behind.is_empty();
             if is_idle || Instant::now() > deadline {
                 self.draw()?;

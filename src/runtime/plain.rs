@@ -44,7 +44,7 @@ pub(super) fn run(mut model: Model, backing: Backing, first: Vec<Effect>, signal
     (model.is_plain, model.size) = (true, PAGE);
     let terminal = Terminal::new(TestBackend::new(PAGE.width, PAGE.height))?;
     let mut session =
-        Session::new(terminal, model, backing, crate::clock::now)?.with_clipboard(Way::from_here(), clipboard());
+        Session::new(terminal, model, backing, crate::clock::now).with_clipboard(Way::from_here(), clipboard());
     let ending = signals.tell(session.outbox(), Stops::AtOnce)?;
     session.begin(first);
     let (input, output) = (io::stdin().lock(), io::stdout().lock());
@@ -167,13 +167,11 @@ impl<I: BufRead, O: Write> Dialogue<I, O> {
 
     fn take(&mut self, line: &str) -> io::Result<()> {
         match self.session.model().place() {
-            Place::Finder | Place::Search
-                if line.parse::<usize>().is_err() && named(line).is_none() && !line.is_empty() =>
-            {
+            place if place.seeks() && line.parse::<usize>().is_err() && named(line).is_none() && !line.is_empty() => {
                 self.type_line(line);
                 Ok(())
             }
-            Place::Finder | Place::Search if !line.is_empty() => self.command(line),
+            place if place.seeks() && !line.is_empty() => self.command(line),
             place if place.has_line() && !line.is_empty() && named(line.trim_start_matches(':')).is_none() => {
                 self.type_line(line);
                 Ok(())

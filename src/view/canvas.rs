@@ -35,13 +35,15 @@ pub(super) struct Canvas<'a> {
     memo: &'a mut Memo,
     /// The whole screen.
     pub(super) area: Rect,
+    /// Whether what is drawn has the keys, or something stands over it.
+    pub(super) has_keys: bool,
 }
 
 impl<'a> Canvas<'a> {
     pub(super) fn new(cells: &'a mut Buffer, look: Look, memo: &'a mut Memo) -> Self {
         let area = cells.area;
         memo.turn(look);
-        Self { cells, look, memo, area }
+        Self { cells, look, memo, area, has_keys: true }
     }
 
     /// Puts a row where it was drawn in an earlier frame, at this place or another; says whether it was.

@@ -8,9 +8,9 @@ use super::theme::Meaning;
 use super::{away, held};
 use crate::app::answer::AnswerTree;
 use crate::app::detail::Detail;
+use crate::app::held::AgeForm;
 use crate::app::notes::NoteForm;
-use crate::app::overlay::{TALL, TOLD};
-use crate::app::palette::{Confirm, Confirmed, Item, Palette, Prompt};
+use crate::app::palette::{Confirm, Confirmed, Item, Palette, Prompt, told};
 use crate::app::planner::Planner;
 use crate::app::sheet::{HEAD, Sheet};
 use crate::app::{Area, Model, Overlay};
@@ -38,7 +38,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model
         Overlay::Spots(spots) => super::spots::draw(buffer, area, spots, model),
         Overlay::Note(form) => draw_note(buffer, area, form, model),
         Overlay::Submit(form) => super::submit::draw(buffer, area, form, model),
-        Overlay::Age(typed) => draw_age(buffer, area, typed, model),
+        Overlay::Age(form) => draw_age(buffer, area, form, model),
         Overlay::Held(screen) => {
             let inside = inside(buffer, area, model, &held::title(screen), 0, 0);
             held::draw(buffer, inside, screen, model);
@@ -50,7 +50,7 @@ fn draw_palette(buffer: &mut Canvas<'_>, area: Area, palette: &Palette, model: &
     let found = palette.matching();
     let inside = inside(buffer, area, model, palette.title(), 0, 0);
     draw_line(buffer, inside, 0, ":", &palette.typed, true);
-    let told = if usize::from(inside.height) >= TALL { TOLD } else { 0 };
+    let told = u16::try_from(told(inside.height)).unwrap_or(0);
     let columns = columns(&found, inside.width.into());
     let rows = inside.height.saturating_sub(told);
     for (row, (position, item)) in (2..rows).zip(found.iter().enumerate().skip(palette.scroll.top)) {
@@ -181,9 +181,9 @@ fn draw_form(buffer: &mut Canvas<'_>, area: Area, form: &Prompt, model: &Model) 
     }
 }
 
-fn draw_age(buffer: &mut Canvas<'_>, area: Area, typed: &str, model: &Model) {
+fn draw_age(buffer: &mut Canvas<'_>, area: Area, form: &AgeForm, model: &Model) {
     let inside = inside(buffer, area, model, "Delete what is older than how many days?", 0, 0);
-    draw_line(buffer, inside, 0, ">", typed, true);
+    draw_line(buffer, inside, 0, ">", &form.typed, true);
     let words = format!("{} says what that would be, and asks.", model.way_to("take-age"));
     LineWriter::new(buffer, inside, 2).own(&words, Meaning::Faint);
 }
@@ -277,18 +277,16 @@ pub(super) fn inside(
     count: usize,
 ) -> Area {
     let height = usize::from(area.inside().height);
-    let closes = format!(" {} closes ", model.way_to("back"));
-    let right = if count > height {
-        format!(
-            " {}–{} of {} ·{closes}",
-            thousands(top as u64 + 1),
-            thousands((top + height).min(count) as u64),
-            thousands(count as u64)
-        )
-    } else {
-        closes
+    let closes = if buffer.has_keys { format!("{} closes", model.way_to("back")) } else { String::new() };
+    let (first, last) = (thousands(top as u64 + 1), thousands((top + height).min(count) as u64));
+    let window =
+        if count > height { format!("{first}–{last} of {}", thousands(count as u64)) } else { String::new() };
+    let right = match (window.is_empty(), closes.is_empty()) {
+        (true, true) => String::new(),
+        (false, false) => format!(" {window} · {closes} "),
+        _ => format!(" {window}{closes} "),
     };
-    let inside = frame(buffer, area, &format!(" {title} "), &right, true);
+    let inside = frame(buffer, area, &format!(" {title} "), &right, buffer.has_keys);
     Area { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside }
 }
 

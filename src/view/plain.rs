@@ -4,7 +4,8 @@ use super::canvas::Canvas;
 use super::memo::Memo;
 use super::theme::{Depth, Look, Theme};
 use super::{bar, screen};
-use crate::app::{Area, Model, Place};
+use crate::app::overlay::Rows;
+use crate::app::{Area, Model, Place, Size};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -19,7 +20,7 @@ pub fn lines(model: &Model) -> Vec<String> {
     let (look, mut memo) = (Look { theme: Theme::Mono, depth: Depth::None }, Memo::default());
     screen::draw_content(&mut Canvas::new(&mut cells, look, &mut memo), model);
     let layout = model.layout();
-    let area = model.overlay.as_ref().map_or(layout.content, |overlay| overlay.area(layout.content));
+    let area = model.over.top().map_or(layout.content, |overlay| overlay.area(layout.content));
     let mut lines = vec![row(&cells, layout.title, 0).trim().to_owned()];
     let title = row(&cells, area, 0);
     lines.push(format!("== {} ==", title.trim_matches(FRAME).replace(['─', '━'], "").trim()));
@@ -52,9 +53,8 @@ fn numbered(cells: &Buffer, area: Area, y: u16, model: &Model) -> String {
     let is_chosen = row(cells, Area { width: 2, ..area }, y).contains(['›', '>']);
     let text = text.strip_prefix(['›', '>']).map(str::to_owned).unwrap_or(text);
     let text = text.trim_end_matches('▏').to_owned();
-    let number = first(model).and_then(|(top, before, count)| {
-        Some(top + usize::from(y - 1).checked_sub(before)? + 1).filter(|number| *number <= count)
-    });
+    let room = Size { width: inside.width, height: area.height.saturating_sub(2) };
+    let number = rows(model).and_then(|rows| rows.at(usize::from(y - 1), room)).map(|row| row + 1);
     let mark = if is_chosen { "> " } else { "  " };
     match number.filter(|_| !text.trim().is_empty()) {
         Some(number) => format!("{mark}{number}: {}", text.trim_start_matches(' ')),
@@ -62,18 +62,19 @@ fn numbered(cells: &Buffer, area: Area, y: u16, model: &Model) -> String {
     }
 }
 
-/// The position of the first row that is shown, the rows that stand before it, and how many there are; none where rows are not
-/// chosen.
-fn first(model: &Model) -> Option<(usize, usize, usize)> {
+/// The rows that a number chooses from; none where it is typed, or nothing is chosen.
+fn rows(model: &Model) -> Option<Rows> {
     match model.place() {
-        Place::List => model.list.as_ref().map(|list| (list.scroll.top, 0, list.count())),
+        Place::List => {
+            model.list.as_ref().map(|list| Rows { scroll: list.scroll, count: list.count(), ..Rows::default() })
+        }
         Place::Pane => {
             let (pane, open) = model.focused().zip(model.open())?;
             let state = model.pane_state(pane);
-            Some((state.scroll.top, 0, state.count(&open.report, pane)))
+            Some(Rows { scroll: state.scroll, count: state.count(&open.report, pane), ..Rows::default() })
         }
-        Place::Answer | Place::Finder => model.overlay.as_ref()?.first_row(),
-        _ => None,
+        place if place.has_line() && !place.seeks() => None,
+        _ => model.rows_over(),
     }
 }
 

@@ -40,7 +40,8 @@ pub(super) fn draw_content(buffer: &mut Canvas<'_>, model: &Model) {
         (Screen::File, Some(_)) => draw_file(buffer, &layout, model),
         _ => draw_start(buffer, layout.content, model),
     }
-    if let Some(over) = &model.overlay {
+    for (above, over) in (0..model.over.all().len()).rev().zip(model.over.all()) {
+        buffer.has_keys = above == 0;
         overlay::draw(buffer, layout.content, over, model);
     }
 }
@@ -362,6 +363,9 @@ fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         line.own_cut(&held, usize::MAX, Meaning::Faint);
         if recent.notes > 0 {
             line.own(&format!("  {MARK}{}", recent.notes), Meaning::Key);
+        }
+        if recent.is_pending {
+            line.own("  ◷ scan not seen to its end", Meaning::Price);
         }
     }
 }

@@ -50,7 +50,7 @@ fn over(stage: &mut Stage, name: &str, keys: &[&str]) {
     for key in keys {
         stage.keys(key);
         check(stage, name, key);
-        while stage.session.model().overlay.is_some() {
+        while !stage.session.model().over.is_empty() {
             stage.keys("esc");
         }
     }

@@ -29,7 +29,7 @@ fn a_press_gives_the_focus_and_chooses_the_row() {
     stage.keys("?");
     point(&mut stage, Does::Press, 10, 8);
     point(&mut stage, Does::Press, 10, 0);
-    assert!(stage.session.model().overlay.is_none());
+    assert!(stage.session.model().over.is_empty());
 }
 
 #[test]

@@ -1,27 +1,31 @@
 //! What is taken away: copies, indicators, files.
 
-use super::context::{always, confirms, has_report, has_service, nothing};
-use super::{Act, Command};
+use super::context::{A_REPORT, confirms, has_report, has_service, nothing};
+use super::{Act, Command, When};
 use crate::app::artefacts;
 use crate::app::key::{BACK_TAB, ENTER, Key, TAB, key};
 use crate::app::model::{Focus, Model};
 use crate::app::overlay::Overlay;
 use crate::app::palette::Confirmed;
-use crate::app::place::{ARTEFACTS, CONFIRM, FILE, INDICATORS, PAGE, ROWS, SAVE, VALUED};
+use crate::app::place::{ARTEFACTS, CONFIRM, DETAIL, FILE, INDICATORS, ROWS, SAVE, VALUED};
 
 fn has_values(model: &Model) -> bool {
-    matches!(&model.overlay, Some(Overlay::Detail(detail)) if detail.has_values())
+    matches!(model.over.top(), Some(Overlay::Detail(detail)) if detail.has_values())
 }
 
 fn has_parts(model: &Model) -> bool {
-    matches!(&model.overlay, Some(Overlay::Save(form)) if form.has_parts())
+    matches!(model.over.top(), Some(Overlay::Save(form)) if form.has_parts())
 }
 
 fn step_part(model: &mut Model, forward: bool) {
-    if let Some(Overlay::Save(form)) = &mut model.overlay {
+    if let Some(Overlay::Save(form)) = model.over.top_mut() {
         form.step(forward);
     }
 }
+
+const SEVERAL_VALUES: When = When::Has("a row with several values", has_values);
+const A_VALUE: When = When::Has("a value", Model::can_copy);
+const SEVERAL_PARTS: When = When::Has("a report to write a part of", has_parts);
 
 pub(super) static COMMANDS: &[Command] = &[
     Command {
@@ -31,8 +35,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Copy the value, defanged and in one line; of a sandbox its identifier",
         rank: 7,
         place: VALUED,
-        applies: Model::can_copy,
-        needs: "a value",
+        when: A_VALUE,
         act: Act::Local(Model::copy_value),
     },
     Command {
@@ -42,8 +45,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Copy the value as it is, controls and all; asks once",
         rank: 0,
         place: VALUED,
-        applies: Model::can_copy,
-        needs: "a value",
+        when: A_VALUE,
         act: Act::Local(Model::copy_raw),
     },
     Command {
@@ -53,8 +55,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Copy the whole row, defanged and in one line; of a sandbox the file's SHA-256",
         rank: 0,
         place: FILE,
-        applies: |m| m.focus != Focus::List || m.file().is_some(),
-        needs: "a file",
+        when: When::Has("a file", |m| m.focus != Focus::List || m.file().is_some()),
         act: Act::Local(Model::copy_row),
     },
     Command {
@@ -64,8 +65,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Copy every row of the pane, or every indicator that is shown, defanged and in one line",
         rank: 0,
         place: ROWS,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(Model::copy_all),
     },
     Command {
@@ -75,8 +75,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Copy raw, now and for the rest of this session",
         rank: 1,
         place: CONFIRM,
-        applies: |m| confirms(m, |what| matches!(what, Confirmed::Raw)),
-        needs: "a raw copy to confirm",
+        when: When::Has("a raw copy to confirm", |m| confirms(m, |what| matches!(what, Confirmed::Raw))),
         act: Act::Local(Model::confirm_raw),
     },
     Command {
@@ -85,9 +84,8 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "next value",
         help: "Choose the row's next value, to be copied",
         rank: 2,
-        place: PAGE,
-        applies: has_values,
-        needs: "a row with several values",
+        place: DETAIL,
+        when: SEVERAL_VALUES,
         act: Act::Local(|m| m.step_value(true)),
     },
     Command {
@@ -96,9 +94,8 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "value before",
         help: "Choose the row's value before",
         rank: 0,
-        place: PAGE,
-        applies: has_values,
-        needs: "a row with several values",
+        place: DETAIL,
+        when: SEVERAL_VALUES,
         act: Act::Local(|m| m.step_value(false)),
     },
     Command {
@@ -108,8 +105,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show what others can look for: hashes, hosts, addresses, URLs, paths, keys, mutexes, and where each was seen",
         rank: 7,
         place: FILE,
-        applies: has_report,
-        needs: "an open report",
+        when: A_REPORT,
         act: Act::Local(Model::find_indicators),
     },
     Command {
@@ -119,8 +115,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Go to the first row that names the indicator",
         rank: 2,
         place: INDICATORS,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(Model::go_to_indicator),
     },
     Command {
@@ -130,8 +125,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show the next kind of indicators only",
         rank: 3,
         place: INDICATORS,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(|m| m.step_indicators(true)),
     },
     Command {
@@ -141,8 +135,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show the kind of indicators before",
         rank: 0,
         place: INDICATORS,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(|m| m.step_indicators(false)),
     },
     Command {
@@ -152,8 +145,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Write the report, the pane, the row, the value or the indicators to a file: JSON, JSON lines, CSV, Markdown, text, STIX, MISP",
         rank: 8,
         place: VALUED,
-        applies: Model::can_write,
-        needs: "an open report, or a value",
+        when: When::Has("an open report, or a value", Model::can_write),
         act: Act::Local(Model::ask_where),
     },
     Command {
@@ -163,8 +155,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Write another part: the whole report, the pane, the row, the indicators, the value",
         rank: 2,
         place: SAVE,
-        applies: has_parts,
-        needs: "a report to write a part of",
+        when: SEVERAL_PARTS,
         act: Act::Local(|m| {
             step_part(m, true);
             nothing(m)
@@ -177,8 +168,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Write the part before",
         rank: 0,
         place: SAVE,
-        applies: has_parts,
-        needs: "a report to write a part of",
+        when: SEVERAL_PARTS,
         act: Act::Local(|m| {
             step_part(m, false);
             nothing(m)
@@ -191,8 +181,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Write the file; one that is there is written over only after a yes",
         rank: 1,
         place: SAVE,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(Model::save),
     },
     Command {
@@ -202,8 +191,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Write over the file that is there",
         rank: 1,
         place: CONFIRM,
-        applies: |m| confirms(m, |what| matches!(what, Confirmed::Replace(_))),
-        needs: "a file to write over",
+        when: When::Has("a file to write over", |m| confirms(m, |what| matches!(what, Confirmed::Replace(_)))),
         act: Act::Local(Model::save_over),
     },
     Command {
@@ -213,8 +201,9 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show what the sandbox kept beside the report: HTML report, network capture, event log, memory dump",
         rank: 8,
         place: FILE,
-        applies: |m| has_report(m) && has_service(m) && artefacts::any(m),
-        needs: "a report that tells of something to download",
+        when: When::Has("a report that tells of something to download", |m| {
+            has_report(m) && has_service(m) && artefacts::any(m)
+        }),
         act: Act::Local(Model::show_artefacts),
     },
     Command {
@@ -224,8 +213,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Fetch the artefact; one that is held costs nothing and can be written to a file",
         rank: 1,
         place: ARTEFACTS,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Ask {
             request: artefacts::chosen,
             is_held: artefacts::is_chosen_held,

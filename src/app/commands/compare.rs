@@ -1,12 +1,11 @@
 //! What is done with a comparison, and with lists of rows to go to.
 
-use super::context::always;
-use super::{Act, Command};
+use super::{Act, Command, When};
 use crate::app::compare::Only;
 use crate::app::key::{BACK_TAB, ENTER, LEFT, RIGHT, TAB, key};
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
-use crate::app::place::{FILE, MATRIX, MATRIX_LINE, OTHER_FILE, SPOTS, SPOTS_LINE};
+use crate::app::place::{COMPARE, COMPARE_LINE, FILE, OTHER_FILE, SPOTS, SPOTS_LINE};
 
 pub(super) static COMMANDS: &[Command] = &[
     Command {
@@ -16,8 +15,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Compare the sandboxes: which of them saw what; held reports only, so it costs nothing",
         rank: 6,
         place: FILE,
-        applies: Model::can_compare,
-        needs: "a report that is held",
+        when: When::Has("a report that is held", Model::can_compare),
         act: Act::Local(Model::compare),
     },
     Command {
@@ -26,9 +24,8 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "where",
         help: "Show where the item was seen, to go there",
         rank: 2,
-        place: MATRIX,
-        applies: always,
-        needs: "",
+        place: COMPARE,
+        when: When::Always,
         act: Act::Local(Model::compare_where),
     },
     Command {
@@ -37,9 +34,8 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "in all",
         help: "Show only what every held sandbox saw, or everything again",
         rank: 3,
-        place: MATRIX,
-        applies: always,
-        needs: "",
+        place: COMPARE,
+        when: When::Always,
         act: Act::Local(|m| m.compare_only(Only::All)),
     },
     Command {
@@ -48,9 +44,8 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "differs",
         help: "Show only what some saw and others did not, or everything again",
         rank: 3,
-        place: MATRIX,
-        applies: always,
-        needs: "",
+        place: COMPARE,
+        when: When::Always,
         act: Act::Local(|m| m.compare_only(Only::Some)),
     },
     Command {
@@ -59,9 +54,8 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "only here",
         help: "Show only what the chosen column alone saw, or everything again",
         rank: 3,
-        place: MATRIX,
-        applies: always,
-        needs: "",
+        place: COMPARE,
+        when: When::Always,
         act: Act::Local(|m| m.compare_only(Only::Here)),
     },
     Command {
@@ -70,9 +64,8 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "not here",
         help: "Show only what others saw and the chosen column did not, or everything again",
         rank: 3,
-        place: MATRIX,
-        applies: always,
-        needs: "",
+        place: COMPARE,
+        when: When::Always,
         act: Act::Local(|m| m.compare_only(Only::NotHere)),
     },
     Command {
@@ -81,9 +74,8 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "column",
         help: "Choose the next held column",
         rank: 4,
-        place: MATRIX,
-        applies: always,
-        needs: "",
+        place: COMPARE,
+        when: When::Always,
         act: Act::Local(|m| m.compare_column(true)),
     },
     Command {
@@ -92,9 +84,8 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "column before",
         help: "Choose the held column before",
         rank: 0,
-        place: MATRIX,
-        applies: always,
-        needs: "",
+        place: COMPARE,
+        when: When::Always,
         act: Act::Local(|m| m.compare_column(false)),
     },
     Command {
@@ -103,9 +94,8 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "next pane",
         help: "Compare the items of the next pane; after the last one, of all",
         rank: 4,
-        place: MATRIX,
-        applies: always,
-        needs: "",
+        place: COMPARE,
+        when: When::Always,
         act: Act::Local(|m| m.compare_pane(true)),
     },
     Command {
@@ -114,9 +104,8 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "pane before",
         help: "Compare the items of the pane before",
         rank: 0,
-        place: MATRIX,
-        applies: always,
-        needs: "",
+        place: COMPARE,
+        when: When::Always,
         act: Act::Local(|m| m.compare_pane(false)),
     },
     Command {
@@ -125,9 +114,8 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "find",
         help: "Show only items that hold what is typed, capitals apart",
         rank: 4,
-        place: MATRIX,
-        applies: always,
-        needs: "",
+        place: COMPARE,
+        when: When::Always,
         act: Act::Local(Model::compare_find),
     },
     Command {
@@ -136,9 +124,8 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "done",
         help: "End typing; what was found stays until the line is emptied",
         rank: 1,
-        place: MATRIX_LINE,
-        applies: always,
-        needs: "",
+        place: COMPARE_LINE,
+        when: When::Always,
         act: Act::Local(Model::compare_found),
     },
     Command {
@@ -147,9 +134,8 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "other file",
         help: "Compare with another file of which reports are held; costs nothing",
         rank: 5,
-        place: MATRIX,
-        applies: Model::can_compare_files,
-        needs: "another file of which reports are held",
+        place: COMPARE,
+        when: When::Has("another file of which reports are held", Model::can_compare_files),
         act: Act::Local(Model::compare_with),
     },
     Command {
@@ -159,8 +145,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Compare with the chosen file",
         rank: 1,
         place: OTHER_FILE,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(Model::compare_with_chosen),
     },
     Command {
@@ -170,8 +155,10 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Go to the row, in its sandbox and pane",
         rank: 1,
         place: SPOTS,
-        applies: |m| matches!(&m.overlay, Some(Overlay::Spots(spots)) if spots.chosen().is_some()),
-        needs: "a row that is there",
+        when: When::Has(
+            "a row that is there",
+            |m| matches!(m.over.top(), Some(Overlay::Spots(spots)) if spots.chosen().is_some()),
+        ),
         act: Act::Local(Model::go_to_spot),
     },
     Command {
@@ -181,9 +168,8 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show only the rows of the list that hold every word that is typed, in what they say or in why they are marked",
         rank: 2,
         place: SPOTS,
-        applies: always,
-        needs: "",
-        act: Act::Local(Model::seek_places),
+        when: When::Always,
+        act: Act::Local(|m| m.seek_spots(true)),
     },
     Command {
         name: "found-row",
@@ -192,9 +178,8 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "End typing; what was found stays until the line is emptied",
         rank: 1,
         place: SPOTS_LINE,
-        applies: always,
-        needs: "",
-        act: Act::Local(Model::keep_sought_places),
+        when: When::Always,
+        act: Act::Local(|m| m.seek_spots(false)),
     },
     Command {
         name: "notable-held",
@@ -203,8 +188,10 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "List what deserves a look in every held report of the file, or in the open one again; costs nothing",
         rank: 3,
         place: SPOTS,
-        applies: Model::can_reach_further,
-        needs: "a list of what deserves a look, and several reports of the file that are held",
+        when: When::Has(
+            "a list of what deserves a look, and several reports of the file that are held",
+            Model::can_reach_further,
+        ),
         act: Act::Local(Model::reach_further),
     },
 ];

@@ -1,5 +1,6 @@
 //! Where commands apply, and what they ask: pure functions of the model that the table of commands names.
 
+use super::When;
 use crate::app::effect::Effect;
 use crate::app::list::Next;
 use crate::app::model::{Focus, Model, Screen};
@@ -8,9 +9,11 @@ use crate::app::palette::{Confirm, Confirmed};
 use crate::report::Pane;
 use crate::request::Request;
 
-pub(super) fn always(_: &Model) -> bool {
-    true
-}
+/// When the report of the chosen sandbox is open.
+pub(in crate::app) const A_REPORT: When = When::Has("a report that is open", has_report);
+
+/// When what is open comes from a service.
+pub(super) const A_SERVICE: When = When::Has("a service", has_service);
 
 pub(super) fn never(_: &Model) -> bool {
     false
@@ -24,7 +27,7 @@ pub(super) fn has_service(model: &Model) -> bool {
     !model.is_document()
 }
 
-pub(in crate::app) fn has_report(model: &Model) -> bool {
+pub(super) fn has_report(model: &Model) -> bool {
     model.screen == Screen::File && model.open().is_some()
 }
 
@@ -33,12 +36,12 @@ pub(super) fn in_tree(model: &Model) -> bool {
 }
 
 pub(super) fn in_answer(model: &Model) -> bool {
-    matches!(model.overlay, Some(Overlay::Answer(_)))
+    matches!(model.over.top(), Some(Overlay::Answer(_)))
 }
 
 /// Whether the chosen row of a tree has rows below it.
 pub(super) fn has_rows_below(model: &Model) -> bool {
-    if let Some(Overlay::Answer(answer)) = &model.overlay {
+    if let Some(Overlay::Answer(answer)) = model.over.top() {
         return answer.line(answer.scroll.cursor).is_some_and(|(_, children)| children.is_some());
     }
     let Some(open) = model.open().filter(|_| in_tree(model)) else { return false };
@@ -52,7 +55,7 @@ pub(super) fn has_rows_below(model: &Model) -> bool {
 
 /// Whether something of the tree is folded.
 pub(super) fn is_folded(model: &Model) -> bool {
-    match &model.overlay {
+    match model.over.top() {
         Some(Overlay::Answer(answer)) => answer.folds.any(),
         _ => in_tree(model) && model.pane_state(Pane::Processes).folds.any(),
     }
@@ -60,7 +63,7 @@ pub(super) fn is_folded(model: &Model) -> bool {
 
 /// How many rows of a tree are visible.
 pub(super) fn rows_of_tree(model: &Model) -> usize {
-    match (&model.overlay, model.open()) {
+    match (model.over.top(), model.open()) {
         (Some(Overlay::Answer(answer)), _) => answer.count(),
         (_, Some(open)) => model.pane_state(Pane::Processes).count(&open.report, Pane::Processes),
         _ => 0,
@@ -68,34 +71,34 @@ pub(super) fn rows_of_tree(model: &Model) -> usize {
 }
 
 pub(super) fn has_value(model: &Model) -> bool {
-    matches!(&model.overlay, Some(Overlay::Answer(answer)) if answer.chosen().is_some_and(|line| line.value.is_some()))
+    matches!(model.over.top(), Some(Overlay::Answer(answer)) if answer.chosen().is_some_and(|line| line.value.is_some()))
 }
 
 pub(super) fn form_request(model: &Model) -> Option<Request> {
-    match &model.overlay {
+    match model.over.top() {
         Some(Overlay::Prompt(form)) => form.request(model.now).ok(),
         _ => None,
     }
 }
 
 pub(super) fn is_form_held(model: &Model) -> bool {
-    matches!(&model.overlay, Some(Overlay::Prompt(form)) if form.held_since(model.now).is_some())
+    matches!(model.over.top(), Some(Overlay::Prompt(form)) if form.held_since(model.now).is_some())
 }
 
 pub(super) fn confirmed_request(model: &Model) -> Option<Request> {
-    match &model.overlay {
+    match model.over.top() {
         Some(Overlay::Confirm(Confirm { what: Confirmed::One(request), .. })) => Some(request.clone()),
         _ => None,
     }
 }
 
 pub(super) fn can_note(model: &Model) -> bool {
-    matches!(model.overlay, None | Some(Overlay::Detail(_))) && model.behind.is_empty() && model.noted().is_some()
+    model.views_row() && model.noted().is_some()
 }
 
 /// Whether a yes would do this.
 pub(super) fn confirms(model: &Model, fits: fn(&Confirmed) -> bool) -> bool {
-    matches!(&model.overlay, Some(Overlay::Confirm(confirm)) if fits(&confirm.what))
+    matches!(model.over.top(), Some(Overlay::Confirm(confirm)) if fits(&confirm.what))
 }
 
 /// Whether the pane's rows go on with another kind below the cursor.
@@ -112,7 +115,7 @@ pub(super) fn has_kind_before(model: &Model) -> bool {
 }
 
 pub(super) fn can_go_back(model: &Model) -> bool {
-    match (&model.overlay, model.screen) {
+    match (model.over.top(), model.screen) {
         (Some(_), _) => true,
         (None, Screen::Start) => !model.typed.is_empty(),
         (None, Screen::File) => !(model.focus == Focus::List && model.is_document()),

@@ -1,10 +1,12 @@
 //! Finding: the filter of a pane, hits over all panes and over everything that is held.
 
-use super::context::{always, has_report, has_service};
-use super::{Act, Command};
+use super::context::{A_REPORT, A_SERVICE};
+use super::{Act, Command, When};
 use crate::app::key::{ENTER, ESC, Key, key};
 use crate::app::model::Model;
-use crate::app::place::{FILE, FILTER, FILTERED, OPEN, PANE, SEARCH, SOUGHT};
+use crate::app::place::{FILE, FILTER, FILTERED, FINDER, OPEN, PANE, SOUGHT};
+
+const HITS: When = When::Has("a filter or a search", Model::has_hits);
 
 pub(super) static COMMANDS: &[Command] = &[
     Command {
@@ -14,8 +16,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Keep the filter and give the keys back",
         rank: 1,
         place: FILTER,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(Model::keep_filter),
     },
     Command {
@@ -25,8 +26,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Take the filter away",
         rank: 2,
         place: FILTERED,
-        applies: |m| m.filter().is_some(),
-        needs: "a filter",
+        when: When::Has("a filter", |m| m.filter().is_some()),
         act: Act::Local(Model::drop_filter),
     },
     Command {
@@ -35,9 +35,8 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "go there",
         help: "Go to the chosen hit, in its report and pane",
         rank: 1,
-        place: SEARCH,
-        applies: always,
-        needs: "",
+        place: FINDER,
+        when: When::Always,
         act: Act::Local(Model::go_to_hit),
     },
     Command {
@@ -47,8 +46,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Take what is typed as a regular expression, or as plain words again",
         rank: 2,
         place: SOUGHT,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(|m| m.change_how(|how| how.is_regex = !how.is_regex)),
     },
     Command {
@@ -58,8 +56,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Tell capital from small letters, or not",
         rank: 3,
         place: SOUGHT,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(|m| m.change_how(|how| how.is_case_sensitive = !how.is_case_sensitive)),
     },
     Command {
@@ -69,8 +66,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show only the pane's rows that hold what is typed, in any of their fields",
         rank: 5,
         place: PANE,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(Model::begin_filter),
     },
     Command {
@@ -80,8 +76,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Find in all panes of the report",
         rank: 6,
         place: FILE,
-        applies: has_report,
-        needs: "an open report",
+        when: A_REPORT,
         act: Act::Local(|m| m.begin_finding(false)),
     },
     Command {
@@ -91,8 +86,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Search every report that is held, of all files; nothing is asked of the service",
         rank: 8,
         place: OPEN,
-        applies: has_service,
-        needs: "a service",
+        when: A_SERVICE,
         act: Act::Local(|m| m.begin_finding(true)),
     },
     Command {
@@ -102,8 +96,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Go to the next hit: of the pane's filter, or of the last search, over all its reports",
         rank: 4,
         place: FILE,
-        applies: Model::has_hits,
-        needs: "a filter or a search",
+        when: HITS,
         act: Act::Local(|m| m.step_hit(true)),
     },
     Command {
@@ -113,8 +106,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Go to the hit before",
         rank: 0,
         place: FILE,
-        applies: Model::has_hits,
-        needs: "a filter or a search",
+        when: HITS,
         act: Act::Local(|m| m.step_hit(false)),
     },
 ];

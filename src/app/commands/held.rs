@@ -1,8 +1,9 @@
 //! What is done with everything that is held: looked at, sorted, deleted.
 
-use super::context::{always, confirms, has_service, nothing};
-use super::{Act, Command};
+use super::context::{A_SERVICE, confirms, nothing};
+use super::{Act, Command, When};
 use crate::app::effect::Effect;
+use crate::app::held::AgeForm;
 use crate::app::key::{ENTER, key};
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
@@ -13,6 +14,8 @@ fn has_held(model: &Model) -> bool {
     model.chosen_held().is_some()
 }
 
+const SOMETHING_HELD: When = When::Has("something that is held", has_held);
+
 pub(super) static COMMANDS: &[Command] = &[
     Command {
         name: "held",
@@ -21,8 +24,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show everything that is held: size, age, expiry at the service, notes, where it came from; and delete it",
         rank: 8,
         place: OPEN,
-        applies: has_service,
-        needs: "a service",
+        when: A_SERVICE,
         act: Act::Local(|_| vec![Effect::ReadHeld]),
     },
     Command {
@@ -32,8 +34,9 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Open the file of the chosen report",
         rank: 1,
         place: HELD,
-        applies: |m| m.chosen_held().is_some_and(|line| line.file.is_some() && line.profile == m.service.name),
-        needs: "a report of a known file, held for the service that is asked now",
+        when: When::Has("a report of a known file, held for the service that is asked now", |m| {
+            m.chosen_held().is_some_and(|line| line.file.is_some() && line.profile == m.service.name)
+        }),
         act: Act::Local(Model::open_held),
     },
     Command {
@@ -43,8 +46,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Sort by age, size, file or expiry",
         rank: 2,
         place: HELD,
-        applies: has_held,
-        needs: "something that is held",
+        when: SOMETHING_HELD,
         act: Act::Local(Model::sort_held),
     },
     Command {
@@ -54,8 +56,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Delete the chosen report from this machine, after a yes",
         rank: 2,
         place: HELD,
-        applies: has_held,
-        needs: "something that is held",
+        when: SOMETHING_HELD,
         act: Act::Local(Model::delete_chosen),
     },
     Command {
@@ -65,8 +66,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Delete everything that is held of the chosen report's file, after a yes",
         rank: 3,
         place: HELD,
-        applies: |m| m.chosen_held().is_some_and(|line| line.file.is_some()),
-        needs: "a report of a known file",
+        when: When::Has("a report of a known file", |m| m.chosen_held().is_some_and(|line| line.file.is_some())),
         act: Act::Local(Model::delete_file),
     },
     Command {
@@ -76,10 +76,9 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Delete what is older than so many days, after a yes",
         rank: 3,
         place: HELD,
-        applies: has_held,
-        needs: "something that is held",
+        when: SOMETHING_HELD,
         act: Act::Local(|m| {
-            m.put_over(Overlay::Age(String::new()));
+            m.over.put(Overlay::Age(AgeForm::default()));
             nothing(m)
         }),
     },
@@ -90,8 +89,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Delete everything that is held, after a yes; the ledger stays",
         rank: 4,
         place: HELD,
-        applies: has_held,
-        needs: "something that is held",
+        when: SOMETHING_HELD,
         act: Act::Local(|m| m.confirm_purge(crate::report::Purge::Everything)),
     },
     Command {
@@ -101,8 +99,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Say what is older than the days that are typed, and ask",
         rank: 1,
         place: AGE,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(Model::delete_old),
     },
     Command {
@@ -112,8 +109,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Delete what waits for a yes; its bytes are overwritten",
         rank: 1,
         place: CONFIRM,
-        applies: |m| confirms(m, |what| matches!(what, Confirmed::Purge(_))),
-        needs: "a deletion that waits for a yes",
+        when: When::Has("a deletion that waits for a yes", |m| confirms(m, |what| matches!(what, Confirmed::Purge(_)))),
         act: Act::Local(Model::purge),
     },
 ];

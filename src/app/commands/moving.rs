@@ -1,11 +1,11 @@
 //! Moving and leaving, which apply everywhere.
 
-use super::context::{always, can_go_back};
-use super::{Act, Command};
+use super::context::can_go_back;
+use super::{Act, Command, When};
 use crate::app::key::{DOWN, END, ESC, HOME, Key, PAGE_DOWN, PAGE_UP, UP, key};
 use crate::app::model::Model;
-use crate::app::panes::Move;
 use crate::app::place::EVERYWHERE;
+use crate::app::scroll::Move;
 
 pub(super) static COMMANDS: &[Command] = &[
     Command {
@@ -15,8 +15,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "One row down",
         rank: 0,
         place: EVERYWHERE,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(|m| m.go(Move::Down(1))),
     },
     Command {
@@ -26,8 +25,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "One row up",
         rank: 0,
         place: EVERYWHERE,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(|m| m.go(Move::Up(1))),
     },
     Command {
@@ -37,8 +35,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "One page down",
         rank: 0,
         place: EVERYWHERE,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(|m| m.go_page(Move::Down)),
     },
     Command {
@@ -48,8 +45,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "One page up",
         rank: 0,
         place: EVERYWHERE,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(|m| m.go_page(Move::Up)),
     },
     Command {
@@ -59,8 +55,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "To the first row",
         rank: 0,
         place: EVERYWHERE,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(|m| m.go(Move::First)),
     },
     Command {
@@ -70,8 +65,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "To the last row",
         rank: 0,
         place: EVERYWHERE,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(|m| m.go(Move::Last)),
     },
     Command {
@@ -81,8 +75,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Go back one step: close, shrink, to the list, to the start",
         rank: 5,
         place: EVERYWHERE,
-        applies: can_go_back,
-        needs: "something to go back from",
+        when: When::Has("something to go back from", can_go_back),
         act: Act::Local(Model::go_back),
     },
     Command {
@@ -92,8 +85,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Wait no longer for what is under way; what was sent may be charged, and the ledger counts it",
         rank: 2,
         place: EVERYWHERE,
-        applies: |m| !m.under_way.is_empty(),
-        needs: "something under way",
+        when: When::Has("something under way", |m| !m.under_way.is_empty()),
         act: Act::Local(|m| m.under_way.iter().map(|call| crate::app::Effect::GiveUp(call.request.clone())).collect()),
     },
     Command {
@@ -103,8 +95,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Give the terminal to the shell; `fg` brings the app back",
         rank: 0,
         place: EVERYWHERE,
-        applies: |m| m.has_shell,
-        needs: "a terminal that can stop a program",
+        when: When::Has("a terminal that can stop a program", |m| m.has_shell),
         act: Act::Local(Model::make_way),
     },
     Command {
@@ -114,8 +105,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Quit; a paid answer that is under way is waited for, pressing it again leaves at once",
         rank: 6,
         place: EVERYWHERE,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(Model::quit),
     },
 ];

@@ -1,15 +1,13 @@
 //! What opens over the screen, and what is done there: palette, questions, planner, ledger, explanations.
 
-use super::context::{
-    always, can_note, confirmed_request, confirms, form_request, has_service, is_form_held, never, nothing,
-};
-use super::{Act, Command};
+use super::context::{A_SERVICE, can_note, confirmed_request, confirms, form_request, is_form_held, never, nothing};
+use super::{Act, Command, When};
 use crate::app::effect::Effect;
 use crate::app::key::{ENTER, Key, TAB, key};
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
 use crate::app::palette::{Confirmed, Palette};
-use crate::app::place::{CONFIRM, FILE, FINDER, NOTE, NOTED, OPEN, PLANNER, QUESTION, READING};
+use crate::app::place::{CONFIRM, FILE, NOTE, NOTED, OPEN, PALETTE, PLANNER, PROMPT, READING};
 use crate::app::planner::Planner;
 use crate::app::sheet::Sheet;
 
@@ -21,10 +19,9 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Find any command or question by typing some of its letters",
         rank: 5,
         place: OPEN,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(|m| {
-            m.overlay = Some(Overlay::Palette(Palette::everything(m)));
+            m.over.put(Overlay::Palette(Palette::everything(m)));
             nothing(m)
         }),
     },
@@ -34,9 +31,8 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "choose",
         help: "Do what is chosen",
         rank: 1,
-        place: FINDER,
-        applies: |m| m.chosen_item().is_some(),
-        needs: "something to choose",
+        place: PALETTE,
+        when: When::Has("something to choose", |m| m.chosen_item().is_some()),
         act: Act::Chosen,
     },
     Command {
@@ -45,11 +41,10 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "show or hide what is off",
         help: "Show also what does not apply right now, with the reason; or hide it again",
         rank: 2,
-        place: FINDER,
-        applies: always,
-        needs: "",
+        place: PALETTE,
+        when: When::Always,
         act: Act::Local(|m| {
-            if let Some(Overlay::Palette(palette)) = &mut m.overlay {
+            if let Some(Overlay::Palette(palette)) = m.over.top_mut() {
                 palette.toggle_off();
             }
             nothing(m)
@@ -61,9 +56,8 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "ask",
         help: "Ask the question that is typed; an answer that is held costs nothing",
         rank: 1,
-        place: QUESTION,
-        applies: |m| form_request(m).is_some(),
-        needs: "the words of the question",
+        place: PROMPT,
+        when: When::Has("the words of the question", |m| form_request(m).is_some()),
         act: Act::Ask { request: form_request, is_held: never, with_held: nothing, anew: false },
     },
     Command {
@@ -72,9 +66,8 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "ask anew",
         help: "Ask the question that is typed though its answer is held",
         rank: 2,
-        place: QUESTION,
-        applies: |m| is_form_held(m),
-        needs: "an answer that is held",
+        place: PROMPT,
+        when: When::Has("an answer that is held", |m| is_form_held(m)),
         act: Act::Ask { request: form_request, is_held: never, with_held: nothing, anew: true },
     },
     Command {
@@ -84,8 +77,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Send what waits for a yes",
         rank: 1,
         place: CONFIRM,
-        applies: |m| confirmed_request(m).is_some(),
-        needs: "one question",
+        when: When::Has("one question", |m| confirmed_request(m).is_some()),
         act: Act::Ask { request: confirmed_request, is_held: never, with_held: nothing, anew: true },
     },
     Command {
@@ -95,8 +87,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Open every report of the list that is not held",
         rank: 1,
         place: CONFIRM,
-        applies: |m| confirms(m, |what| matches!(what, Confirmed::All)),
-        needs: "several questions",
+        when: When::Has("several questions", |m| confirms(m, |what| matches!(what, Confirmed::All))),
         act: Act::Each(Model::missing_price, Model::open_missing),
     },
     Command {
@@ -106,8 +97,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Write a note on the sandbox's report or on the row; it stays with what the row says when the report is fetched again",
         rank: 8,
         place: NOTED,
-        applies: can_note,
-        needs: "a report, or a row of one, of a file that a service was asked about",
+        when: When::Has("a report, or a row of one, of a file that a service was asked about", can_note),
         act: Act::Local(Model::write_note),
     },
     Command {
@@ -117,8 +107,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Keep the note that is typed; an empty line deletes it, after a yes",
         rank: 1,
         place: NOTE,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(Model::keep_note),
     },
     Command {
@@ -128,8 +117,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Delete the note whose line was emptied",
         rank: 1,
         place: CONFIRM,
-        applies: |m| confirms(m, |what| matches!(what, Confirmed::NoNote)),
-        needs: "a note whose line was emptied",
+        when: When::Has("a note whose line was emptied", |m| confirms(m, |what| matches!(what, Confirmed::NoNote))),
         act: Act::Local(Model::delete_note),
     },
     Command {
@@ -139,8 +127,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show the ledger: what was asked, predicted, settled, and what the service's counters said of it",
         rank: 9,
         place: OPEN,
-        applies: has_service,
-        needs: "a service",
+        when: A_SERVICE,
         act: Act::Local(|_| vec![Effect::ReadLedger]),
     },
     Command {
@@ -150,10 +137,9 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Add operations up before asking any: what they cost, and what they leave to the user and the group",
         rank: 8,
         place: OPEN,
-        applies: has_service,
-        needs: "a service",
+        when: A_SERVICE,
         act: Act::Local(|m| {
-            m.overlay = Some(Overlay::Planner(Planner::default()));
+            m.over.put(Overlay::Planner(Planner::default()));
             nothing(m)
         }),
     },
@@ -164,10 +150,9 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Add what is typed to the plan; @ and a file stand for the number of hashes in it; backspace on an empty line takes the last one back",
         rank: 1,
         place: PLANNER,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(|m| {
-            let Some(Overlay::Planner(planner)) = &mut m.overlay else { return Vec::new() };
+            let Some(Overlay::Planner(planner)) = m.over.top_mut() else { return Vec::new() };
             match planner.add() {
                 Ok(to_count) => to_count.map(Effect::CountHashes).into_iter().collect(),
                 Err(missing) => {
@@ -184,10 +169,9 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Explain the prices that apply here: rule, place in the specification, who is charged",
         rank: 4,
         place: FILE,
-        applies: has_service,
-        needs: "a service",
+        when: A_SERVICE,
         act: Act::Local(|m| {
-            m.overlay = Some(Overlay::Sheet(Sheet::prices(m, m.overlay_room().width.into())));
+            m.over.put(Overlay::Sheet(Sheet::prices(m, m.overlay_room().width.into())));
             nothing(m)
         }),
     },
@@ -198,11 +182,10 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show the keys that apply here with their prices; typing finds one, enter does it",
         rank: 3,
         place: READING,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(|m| {
             let keys = Palette::keys(m);
-            m.put_over(Overlay::Palette(keys));
+            m.over.put(Overlay::Palette(keys));
             nothing(m)
         }),
     },

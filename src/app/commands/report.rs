@@ -1,10 +1,10 @@
 //! What is done with a report: through its panes, rows and trees.
 
 use super::context::{
-    has_kind_before, has_next_kind, has_report, has_rows_below, has_value, in_answer, in_tree, is_folded, nothing,
-    rows_of_tree,
+    A_REPORT, has_kind_before, has_next_kind, has_report, has_rows_below, has_value, in_answer, in_tree, is_folded,
+    nothing, rows_of_tree,
 };
-use super::{Act, Command};
+use super::{Act, Command, When};
 use crate::app::key::{BACK_TAB, ENTER, LEFT, RIGHT, TAB, key};
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
@@ -20,6 +20,8 @@ const TALLER: i16 = 5;
 /// Columns that one sideways step moves.
 const SIDEWAYS: usize = 8;
 
+const REPORT_OR_ANSWER: When = When::Has("a report that is open", |m| has_report(m) || in_answer(m));
+
 pub(super) static COMMANDS: &[Command] = &[
     Command {
         name: "whole-row",
@@ -28,8 +30,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show the row whole, with every field",
         rank: 4,
         place: PANE,
-        applies: |m| m.place_here().is_some(),
-        needs: "a row",
+        when: When::Has("a row", |m| m.place_here().is_some()),
         act: Act::Local(Model::open_detail),
     },
     Command {
@@ -39,8 +40,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "List the rows that rules mark, the most severe first, to go there: ! high, * medium, + low, ~ noise",
         rank: 5,
         place: FILE,
-        applies: has_report,
-        needs: "an open report",
+        when: A_REPORT,
         act: Act::Local(Model::list_notable),
     },
     Command {
@@ -50,8 +50,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Hide what any machine does by itself, or show it again",
         rank: 7,
         place: FILE,
-        applies: has_report,
-        needs: "an open report",
+        when: A_REPORT,
         act: Act::Local(Model::toggle_noise),
     },
     Command {
@@ -61,8 +60,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Go to the next pane; from the list, into the report",
         rank: 5,
         place: FILE,
-        applies: has_report,
-        needs: "a report that is open",
+        when: A_REPORT,
         act: Act::Local(|m| m.step_pane(true)),
     },
     Command {
@@ -72,8 +70,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Go to the pane before",
         rank: 0,
         place: FILE,
-        applies: has_report,
-        needs: "a report that is open",
+        when: A_REPORT,
         act: Act::Local(|m| m.step_pane(false)),
     },
     Command {
@@ -83,8 +80,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show the next four panes",
         rank: 6,
         place: FILE,
-        applies: has_report,
-        needs: "a report that is open",
+        when: A_REPORT,
         act: Act::Local(|m| m.step_group(true)),
     },
     Command {
@@ -94,8 +90,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show the four panes before",
         rank: 0,
         place: FILE,
-        applies: has_report,
-        needs: "a report that is open",
+        when: A_REPORT,
         act: Act::Local(|m| m.step_group(false)),
     },
     Command {
@@ -105,8 +100,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Give the pane the whole screen, or its place back",
         rank: 6,
         place: PANE,
-        applies: has_report,
-        needs: "a report that is open",
+        when: A_REPORT,
         act: Act::Local(|m| {
             m.is_zoomed = !m.is_zoomed;
             nothing(m)
@@ -119,11 +113,10 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show when each process started, along a line of time",
         rank: 8,
         place: FILE,
-        applies: has_report,
-        needs: "a report that is open",
+        when: A_REPORT,
         act: Act::Local(|m| {
             let sheet = Sheet::timeline(m, m.overlay_room().width.into());
-            m.put_over(Overlay::Sheet(sheet));
+            m.over.put(Overlay::Sheet(sheet));
             nothing(m)
         }),
     },
@@ -134,8 +127,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Give the list of sandboxes more columns",
         rank: 0,
         place: FILE,
-        applies: has_report,
-        needs: "a report that is open",
+        when: A_REPORT,
         act: Act::Local(|m| m.widen_list(WIDER)),
     },
     Command {
@@ -145,8 +137,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Give the list of sandboxes fewer columns",
         rank: 0,
         place: FILE,
-        applies: has_report,
-        needs: "a report that is open",
+        when: A_REPORT,
         act: Act::Local(|m| m.widen_list(-WIDER)),
     },
     Command {
@@ -156,8 +147,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Give the upper two panes more rows",
         rank: 0,
         place: FILE,
-        applies: has_report,
-        needs: "a report that is open",
+        when: A_REPORT,
         act: Act::Local(|m| m.grow_upper(TALLER)),
     },
     Command {
@@ -167,8 +157,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Give the upper two panes fewer rows",
         rank: 0,
         place: FILE,
-        applies: has_report,
-        needs: "a report that is open",
+        when: A_REPORT,
         act: Act::Local(|m| m.grow_upper(-TALLER)),
     },
     Command {
@@ -178,8 +167,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Fold the process, or go to its parent; elsewhere move the text sideways",
         rank: 0,
         place: TREE,
-        applies: |m| has_report(m) || in_answer(m),
-        needs: "a report that is open",
+        when: REPORT_OR_ANSWER,
         act: Act::Local(|m| m.go_left(SIDEWAYS)),
     },
     Command {
@@ -189,8 +177,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Unfold the process; elsewhere move the text sideways; from the list, into the report",
         rank: 0,
         place: Places::of(&[Place::List, Place::Pane, Place::Answer]),
-        applies: |m| has_report(m) || in_answer(m),
-        needs: "a report that is open",
+        when: REPORT_OR_ANSWER,
         act: Act::Local(|m| m.go_right(SIDEWAYS)),
     },
     Command {
@@ -200,8 +187,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Fold or unfold the process",
         rank: 7,
         place: TREE,
-        applies: has_rows_below,
-        needs: "a row of a tree that has rows below it",
+        when: When::Has("a row of a tree that has rows below it", has_rows_below),
         act: Act::Local(Model::toggle_fold),
     },
     Command {
@@ -211,8 +197,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Unfold the whole process tree",
         rank: 8,
         place: TREE,
-        applies: is_folded,
-        needs: "a tree of which something is folded",
+        when: When::Has("a tree of which something is folded", is_folded),
         act: Act::Local(|m| m.fold_all(false)),
     },
     Command {
@@ -222,8 +207,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Fold the process tree down to its roots",
         rank: 8,
         place: TREE,
-        applies: in_tree,
-        needs: "a tree",
+        when: When::Has("a tree", in_tree),
         act: Act::Local(|m| {
             let before = rows_of_tree(m);
             let effects = m.fold_all(true);
@@ -240,8 +224,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show only the process and those below it, or the whole tree again",
         rank: 8,
         place: PANE,
-        applies: Model::is_on_process,
-        needs: "a process of the tree",
+        when: When::Has("a process of the tree", Model::is_on_process),
         act: Act::Local(Model::isolate),
     },
     Command {
@@ -251,8 +234,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Go to the process that started this one",
         rank: 8,
         place: VIEWED,
-        applies: |m| m.parent_process().is_some(),
-        needs: "a process that another one started",
+        when: When::Has("a process that another one started", |m| m.parent_process().is_some()),
         act: Act::Local(Model::go_to_parent),
     },
     Command {
@@ -262,8 +244,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Go to the process that the row names, such as the one that dropped the file",
         rank: 7,
         place: VIEWED,
-        applies: Model::names_process,
-        needs: "a row that names a process",
+        when: When::Has("a row that names a process", Model::names_process),
         act: Act::Local(Model::go_to_process),
     },
     Command {
@@ -273,8 +254,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Find in all panes what the row is about: which files, dropped files, memory dumps and alerts name the process",
         rank: 7,
         place: PANE,
-        applies: has_report,
-        needs: "a report that is open",
+        when: A_REPORT,
         act: Act::Local(Model::find_named),
     },
     Command {
@@ -284,8 +264,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Go to the pane's next kind of rows, such as from written to deleted files",
         rank: 7,
         place: PANE,
-        applies: has_next_kind,
-        needs: "a further kind of rows",
+        when: When::Has("a further kind of rows", has_next_kind),
         act: Act::Local(|m| m.step_kind(true)),
     },
     Command {
@@ -295,8 +274,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Go to the pane's kind of rows before",
         rank: 0,
         place: PANE,
-        applies: has_kind_before,
-        needs: "an earlier kind of rows",
+        when: When::Has("an earlier kind of rows", has_kind_before),
         act: Act::Local(|m| m.step_kind(false)),
     },
     Command {
@@ -306,8 +284,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show the value whole",
         rank: 2,
         place: ANSWER,
-        applies: has_value,
-        needs: "a row with a value",
+        when: When::Has("a row with a value", has_value),
         act: Act::Local(Model::open_value),
     },
 ];

@@ -1,9 +1,9 @@
 //! What is done with a file and its sandboxes: listing, opening, asking once more.
 
 use super::context::{
-    always, chosen_report, enter_report, first_page, has_service, is_chosen_held, is_next, never, next_page, nothing,
+    A_SERVICE, chosen_report, enter_report, first_page, is_chosen_held, is_next, never, next_page, nothing,
 };
-use super::{Act, Command};
+use super::{Act, Command, When};
 use crate::app::asks::last_days;
 use crate::app::effect::Effect;
 use crate::app::key::{ENTER, key};
@@ -20,8 +20,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "List the sandboxes of the file, with their reports where the service sends them along",
         rank: 1,
         place: LIST,
-        applies: |m| is_next(m, |next| matches!(next, Next::Page(None))),
-        needs: "a list that has not been asked for",
+        when: When::Has("a list that has not been asked for", |m| is_next(m, |next| matches!(next, Next::Page(None)))),
         act: Act::Ask { request: next_page, is_held: never, with_held: nothing, anew: false },
     },
     Command {
@@ -31,8 +30,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "List the next page of sandboxes",
         rank: 1,
         place: LIST,
-        applies: |m| is_next(m, |next| matches!(next, Next::Page(Some(_)))),
-        needs: "the row after the last sandbox",
+        when: When::Has("the row after the last sandbox", |m| is_next(m, |next| matches!(next, Next::Page(Some(_))))),
         act: Act::Ask { request: next_page, is_held: never, with_held: nothing, anew: false },
     },
     Command {
@@ -42,8 +40,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Open the sandbox's report; held reports cost nothing",
         rank: 1,
         place: LIST,
-        applies: |m| m.chosen().is_some(),
-        needs: "a sandbox",
+        when: When::Has("a sandbox", |m| m.chosen().is_some()),
         act: Act::Ask { request: chosen_report, is_held: is_chosen_held, with_held: enter_report, anew: false },
     },
     Command {
@@ -53,8 +50,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Fetch a report once more that is held already; the held one stays until the new one is there",
         rank: 2,
         place: FILE,
-        applies: |m| is_chosen_held(m) && chosen_report(m).is_some(),
-        needs: "a report that is held",
+        when: When::Has("a report that is held", |m| is_chosen_held(m) && chosen_report(m).is_some()),
         act: Act::Ask { request: chosen_report, is_held: never, with_held: nothing, anew: true },
     },
     Command {
@@ -64,8 +60,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "List the sandboxes once more, from the first page; held reports stay",
         rank: 3,
         place: LIST,
-        applies: |m| first_page(m).is_some(),
-        needs: "a list that has been asked for",
+        when: When::Has("a list that has been asked for", |m| first_page(m).is_some()),
         act: Act::Ask { request: first_page, is_held: never, with_held: nothing, anew: true },
     },
     Command {
@@ -75,8 +70,9 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Open every report of the list that is not held, one after another; the total is in the bar, the first failure stops it",
         rank: 4,
         place: LISTED,
-        applies: |m| m.batch.is_none() && m.missing_reports().len() > usize::from(m.comparing().is_none()),
-        needs: "reports of the list that are not held",
+        when: When::Has("reports of the list that are not held", |m| {
+            m.batch.is_none() && m.missing_reports().len() > usize::from(m.comparing().is_none())
+        }),
         act: Act::Each(Model::missing_price, Model::open_missing),
     },
     Command {
@@ -86,8 +82,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Stop opening all: nothing further is sent",
         rank: 1,
         place: FILE,
-        applies: |m| m.batch.is_some(),
-        needs: "reports that are being opened",
+        when: When::Has("reports that are being opened", |m| m.batch.is_some()),
         act: Act::Local(|m| {
             m.stop_batch("Stopped.");
             nothing(m)
@@ -100,8 +95,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show the service's own counters, asked for anew: what is left to the user and the group; takes no quota",
         rank: 9,
         place: LIST,
-        applies: has_service,
-        needs: "a service",
+        when: A_SERVICE,
         act: Act::Ask { request: |_| Some(Request::Quotas), is_held: never, with_held: nothing, anew: true },
     },
     Command {
@@ -111,8 +105,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show what was used in the last 30 days, by day and endpoint; takes no quota",
         rank: 0,
         place: LIST,
-        applies: has_service,
-        needs: "a service",
+        when: A_SERVICE,
         act: Act::Ask { request: |m| Some(last_days(m.now)), is_held: never, with_held: nothing, anew: true },
     },
     Command {
@@ -122,8 +115,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Open the file whose SHA-256 is typed, or the chosen earlier one; what is held of it costs nothing",
         rank: 1,
         place: START,
-        applies: always,
-        needs: "",
+        when: When::Always,
         act: Act::Local(Model::open_typed),
     },
     Command {
@@ -133,8 +125,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Run the embedded service with made-up reports: no key, no network, no cost",
         rank: 2,
         place: START,
-        applies: |m| !m.service.has_key,
-        needs: "that there is no key yet",
+        when: When::Has("that there is no key yet", |m| !m.service.has_key),
         act: Act::Local(|_| vec![Effect::Demo]),
     },
     Command {
@@ -144,8 +135,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Type or paste another file's SHA-256, or choose an earlier one",
         rank: 9,
         place: FILE,
-        applies: has_service,
-        needs: "a service",
+        when: A_SERVICE,
         act: Act::Local(Model::leave_file),
     },
 ];

@@ -1,7 +1,7 @@
 //! What is done with several files, with a scan that runs, and with a file that is submitted or deleted.
 
-use super::context::{confirms, has_service, never, nothing};
-use super::{Act, Command};
+use super::context::{A_SERVICE, confirms, never, nothing};
+use super::{Act, Command, When};
 use crate::app::key::{BACK_TAB, DOWN, ENTER, TAB, UP, key};
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
@@ -9,6 +9,10 @@ use crate::app::palette::{Confirm, Confirmed};
 use crate::app::place::{CONFIRM, FILE, LIST, OPEN, SUBMIT};
 use crate::app::submit::SubmitForm;
 use crate::request::Request;
+
+const SEVERAL_FILES: When = When::Has("several files that are open", |m| m.files.beside() > 0);
+const NOT_SENDING: When = When::Has("a form that is not under way", |m| !is_sending(m));
+const A_FILE: When = When::Has("a file of the service's", |m| m.file().is_some());
 
 pub(super) static COMMANDS: &[Command] = &[
     Command {
@@ -18,8 +22,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show the next of the files that are open, as it was left",
         rank: 8,
         place: FILE,
-        applies: |m| m.files.beside() > 0,
-        needs: "several files that are open",
+        when: SEVERAL_FILES,
         act: Act::Local(|m| m.step_file(1)),
     },
     Command {
@@ -29,8 +32,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show the file before this one, among those that are open",
         rank: 0,
         place: FILE,
-        applies: |m| m.files.beside() > 0,
-        needs: "several files that are open",
+        when: SEVERAL_FILES,
         act: Act::Local(|m| m.step_file(-1)),
     },
     Command {
@@ -40,8 +42,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Close this file, and show another that is open; what is held stays held",
         rank: 0,
         place: FILE,
-        applies: |m| m.file().is_some(),
-        needs: "a file of the service's",
+        when: A_FILE,
         act: Act::Local(Model::close_file),
     },
     Command {
@@ -51,8 +52,9 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Follow the file's scan until its reports are there: a look now and then, each at a price, up to a limit",
         rank: 5,
         place: LIST,
-        applies: |m| can_follow(m) && !has_sandboxes(m),
-        needs: "a file of which no sandbox is listed, and which is not followed",
+        when: When::Has("a file of which no sandbox is listed, and which is not followed", |m| {
+            can_follow(m) && !has_sandboxes(m)
+        }),
         act: Act::Each(Model::follow_price, Model::follow),
     },
     Command {
@@ -62,8 +64,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Follow the file's scan though some of its reports are listed: a look now and then, each at a price, up to a limit",
         rank: 0,
         place: LIST,
-        applies: |m| can_follow(m) && has_sandboxes(m),
-        needs: "a file with sandboxes that is not followed",
+        when: When::Has("a file with sandboxes that is not followed", |m| can_follow(m) && has_sandboxes(m)),
         act: Act::Each(Model::follow_price, Model::follow),
     },
     Command {
@@ -73,8 +74,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show how far the scan is that is followed: each sandbox, the next look, what it may still cost",
         rank: 3,
         place: FILE,
-        applies: |m| m.following().is_some(),
-        needs: "a scan that is followed",
+        when: When::Has("a scan that is followed", |m| m.following().is_some()),
         act: Act::Local(Model::show_following),
     },
     Command {
@@ -84,8 +84,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Stop following the file's scan: nothing further is sent",
         rank: 1,
         place: FILE,
-        applies: |m| m.batch.is_none() && m.following().is_some(),
-        needs: "a scan that is followed",
+        when: When::Has("a scan that is followed", |m| m.batch.is_none() && m.following().is_some()),
         act: Act::Local(Model::stop_following),
     },
     Command {
@@ -95,10 +94,9 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Submit a file of this machine for a private scan: say which, and what the sandboxes are told; nothing is sent before its price is shown",
         rank: 9,
         place: OPEN,
-        applies: has_service,
-        needs: "a service",
+        when: A_SERVICE,
         act: Act::Local(|m| {
-            m.put_over(Overlay::Submit(Box::<SubmitForm>::default()));
+            m.over.put(Overlay::Submit(Box::<SubmitForm>::default()));
             nothing(m)
         }),
     },
@@ -109,8 +107,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Go to the next field of the form",
         rank: 2,
         place: SUBMIT,
-        applies: |m| !is_sending(m),
-        needs: "a form that is not under way",
+        when: NOT_SENDING,
         act: Act::Local(|m| step(m, 1)),
     },
     Command {
@@ -120,8 +117,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Go to the field before",
         rank: 0,
         place: SUBMIT,
-        applies: |m| !is_sending(m),
-        needs: "a form that is not under way",
+        when: NOT_SENDING,
         act: Act::Local(|m| step(m, -1)),
     },
     Command {
@@ -131,8 +127,9 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Look at the file that is typed, and say what it would cost; nothing is sent",
         rank: 1,
         place: SUBMIT,
-        applies: |m| m.direct_scan().is_none() && m.large_scan().is_none(),
-        needs: "a file that has not been looked at",
+        when: When::Has("a file that has not been looked at", |m| {
+            m.direct_scan().is_none() && m.large_scan().is_none()
+        }),
         act: Act::Local(Model::look_at_file),
     },
     Command {
@@ -142,8 +139,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Upload the file for a private scan",
         rank: 1,
         place: SUBMIT,
-        applies: |m| m.direct_scan().is_some(),
-        needs: "a file that has been looked at",
+        when: When::Has("a file that has been looked at", |m| m.direct_scan().is_some()),
         act: Act::Ask { request: Model::direct_scan, is_held: never, with_held: nothing, anew: true },
     },
     Command {
@@ -153,8 +149,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Ask for an address that takes a large file, and upload it there for a private scan",
         rank: 1,
         place: SUBMIT,
-        applies: |m| m.large_scan().is_some() && !is_sending(m),
-        needs: "a large file that has been looked at",
+        when: When::Has("a large file that has been looked at", |m| m.large_scan().is_some() && !is_sending(m)),
         act: Act::Each(Model::large_price, Model::begin_large),
     },
     Command {
@@ -164,8 +159,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Submit the large file that waits for a yes",
         rank: 1,
         place: CONFIRM,
-        applies: |m| confirms(m, |what| matches!(what, Confirmed::Large)),
-        needs: "a large file that waits for a yes",
+        when: When::Has("a large file that waits for a yes", |m| confirms(m, |what| matches!(what, Confirmed::Large))),
         act: Act::Each(waiting_price, Model::begin_large),
     },
     Command {
@@ -175,8 +169,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Delete the file at the service, with its reports or without, after a yes; what is held here stays",
         rank: 0,
         place: LIST,
-        applies: |m| m.file().is_some(),
-        needs: "a file of the service's",
+        when: A_FILE,
         act: Act::Local(Model::delete_at_service),
     },
     Command {
@@ -186,8 +179,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Delete the file and its reports at the service",
         rank: 1,
         place: CONFIRM,
-        applies: |m| deletion(m, false).is_some(),
-        needs: "a deletion at the service that waits for a yes",
+        when: When::Has("a deletion at the service that waits for a yes", |m| deletion(m, false).is_some()),
         act: Act::Ask { request: |m| deletion(m, false), is_held: never, with_held: nothing, anew: true },
     },
     Command {
@@ -197,15 +189,14 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Delete the file at the service, and leave its reports there",
         rank: 1,
         place: CONFIRM,
-        applies: |m| deletion(m, true).is_some(),
-        needs: "a deletion at the service that waits for a yes",
+        when: When::Has("a deletion at the service that waits for a yes", |m| deletion(m, true).is_some()),
         act: Act::Ask { request: |m| deletion(m, true), is_held: never, with_held: nothing, anew: true },
     },
 ];
 
 /// The deletion that waits for a yes.
 fn deletion(model: &Model, only_from_storage: bool) -> Option<Request> {
-    match &model.overlay {
+    match model.over.top() {
         Some(Overlay::Confirm(Confirm { what: Confirmed::AtService(file), .. })) => {
             Some(Request::PrivateDelete { file: file.clone(), only_from_storage })
         }
@@ -215,7 +206,7 @@ fn deletion(model: &Model, only_from_storage: bool) -> Option<Request> {
 
 /// What the large file behind the question costs.
 fn waiting_price(model: &Model) -> String {
-    let form = model.behind.iter().rev().find_map(|over| match over {
+    let form = model.over.find(|over| match over {
         Overlay::Submit(form) => Some(form),
         _ => None,
     });
