@@ -5,8 +5,8 @@ use super::message::Failure;
 use super::model::Model;
 use super::sheet::{Sheet, SheetRow};
 use crate::quota::{Allowed, Kind, Numbers, Operation, Plan};
-use crate::report::{Analysis, PendingScan};
 use crate::report::identifier::{Identifier, Sha256};
+use crate::report::{Analysis, PendingScan};
 use crate::request::{Listing, Request};
 use jiff::{SignedDuration, Timestamp};
 
@@ -194,7 +194,9 @@ impl Model {
         }
         if self.file() == Some(file) && self.notice.is_none() && self.service.cannot_be_asked().is_none() {
             let (follow, price) = (self.way_to("follow"), self.follow_price());
-            self.say(format!("Its scan was not seen to its end when it was left. {follow} goes on following it: {price}."));
+            self.say(format!(
+                "Its scan was not seen to its end when it was left. {follow} goes on following it: {price}."
+            ));
         }
     }
 

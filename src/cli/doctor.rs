@@ -3,10 +3,10 @@
 
 mod terminal;
 
+use super::exit::{self, Kind};
 use super::output::{print_json, print_text};
 use super::quota::ask_balances;
 use super::table::Table;
-use super::exit::{self, Kind};
 use super::{Common, Failed, setup};
 use crate::config::{Config, FILE_VARIABLE, Folders, SETTINGS};
 use crate::files;
@@ -110,8 +110,10 @@ impl Doctor {
         let (_, config) = match common.config() {
             Ok(read) => read,
             Err(error) => {
-                checks.push(Check::wrong("config", format!("{error:#}"), "correct it; until then nothing else runs")
-                    .of_kind(exit::kind(&error)));
+                checks.push(
+                    Check::wrong("config", format!("{error:#}"), "correct it; until then nothing else runs")
+                        .of_kind(exit::kind(&error)),
+                );
                 checks.extend(terminal::checks());
                 checks.extend([store(&folders), state(&folders)]);
                 return checks;
@@ -169,9 +171,7 @@ fn service(config: &Config) -> Check {
     });
     match checked {
         Ok(found) => Check::good("service", found),
-        Err(error) => {
-            Check::wrong("service", error.to_string(), "correct it in the config file").of_kind(Kind::Config)
-        }
+        Err(error) => Check::wrong("service", error.to_string(), "correct it in the config file").of_kind(Kind::Config),
     }
 }
 
@@ -303,7 +303,9 @@ fn online(common: &Common) -> Vec<Check> {
         format!("the service answers and accepts the key; {} counters", balances.counters().len()),
     )];
     checks.push(match entitled.private_scanning.held() {
-        Some(false) => Check::wrong("licence now", "no private scanning", "ask the group's administrator").of_kind(Kind::Refused),
+        Some(false) => {
+            Check::wrong("licence now", "no private scanning", "ask the group's administrator").of_kind(Kind::Refused)
+        }
         Some(true) => Check::good("licence now", "private scanning"),
         None => Check::good("licence now", "the counters do not tell of private scanning"),
     });

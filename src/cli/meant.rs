@@ -34,8 +34,12 @@ fn no_hash(text: &str) -> &'static str {
     let text = text.trim();
     let is_hexadecimal = text.bytes().all(|byte| byte.is_ascii_hexdigit());
     match text.len() {
-        32 if is_hexadecimal => "looks like an MD5: private files are known by their SHA-256 alone, 64 hexadecimal digits",
-        40 if is_hexadecimal => "looks like a SHA-1: private files are known by their SHA-256 alone, 64 hexadecimal digits",
+        32 if is_hexadecimal => {
+            "looks like an MD5: private files are known by their SHA-256 alone, 64 hexadecimal digits"
+        }
+        40 if is_hexadecimal => {
+            "looks like a SHA-1: private files are known by their SHA-256 alone, 64 hexadecimal digits"
+        }
         _ => "is no SHA-256: it has 64 hexadecimal digits. Private files are known by nothing else",
     }
 }

@@ -68,7 +68,13 @@ impl Submit {
         if self.agreed.spending.dry_run {
             let address = (limit == UploadLimit::Large).then_some(Request::UploadAddress);
             let remark = self.follow.then(|| most(self.looks.pace(&setup)));
-            return dry::print(&setup, address.into_iter().chain([scan(None)]).collect(), true, remark, self.agreed.json);
+            return dry::print(
+                &setup,
+                address.into_iter().chain([scan(None)]).collect(),
+                true,
+                remark,
+                self.agreed.json,
+            );
         }
         self.agreed.check(&scan(None))?;
         let runtime = runtime()?;
@@ -92,7 +98,8 @@ impl Submit {
             Some(&submission.name()),
             setup.gate.now(),
         );
-        let noted = noted.map_err(anyhow::Error::from).and_then(|()| note(setup, &submission.file, Some(Some(scan.clone()))));
+        let noted =
+            noted.map_err(anyhow::Error::from).and_then(|()| note(setup, &submission.file, Some(Some(scan.clone()))));
         if self.follow {
             return follow(setup, submission.file.clone(), Some(scan), self.looks.pace(setup));
         }

@@ -12,9 +12,9 @@ use reqwest::header::{
 use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, RequestBuilder, Response, Url, Version as Http};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
+use std::error::Error as _;
 use std::pin::Pin;
 use std::sync::OnceLock;
-use std::error::Error as _;
 use std::time::Duration;
 
 /// Longest answer that is taken, in bytes.
@@ -373,7 +373,8 @@ fn refused_certificate(error: &reqwest::Error) -> Option<String> {
 
 fn certificate_words(why: &rustls::CertificateError) -> String {
     use rustls::CertificateError::{
-        Expired, ExpiredContext, NotValidForName, NotValidForNameContext, NotValidYet, NotValidYetContext, UnknownIssuer,
+        Expired, ExpiredContext, NotValidForName, NotValidForNameContext, NotValidYet, NotValidYetContext,
+        UnknownIssuer,
     };
     match why {
         UnknownIssuer => "no authority that this machine knows has signed it".to_owned(),

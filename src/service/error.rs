@@ -108,7 +108,10 @@ impl ServiceError {
     /// Whether the service may have counted the call.
     #[must_use]
     pub fn may_be_charged(&self) -> bool {
-        !matches!(self, Self::NoKey | Self::Unreachable(_) | Self::Untrusted(_) | Self::Unsendable(_) | Self::ForeignUpload(_))
+        !matches!(
+            self,
+            Self::NoKey | Self::Unreachable(_) | Self::Untrusted(_) | Self::Unsendable(_) | Self::ForeignUpload(_)
+        )
     }
 
     /// Whether the service may have taken in what was sent: it left whole, and nobody said no.

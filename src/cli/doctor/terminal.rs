@@ -31,7 +31,8 @@ fn colours(set: &impl Fn(&str) -> Option<String>) -> Check {
         Depth::Sixteen => "16",
         Depth::None => "none",
     };
-    let said = ["CLICOLOR_FORCE", "NO_COLOR", "CLICOLOR", "COLORTERM", "TERM"].into_iter().filter(|name| set(name).is_some());
+    let said =
+        ["CLICOLOR_FORCE", "NO_COLOR", "CLICOLOR", "COLORTERM", "TERM"].into_iter().filter(|name| set(name).is_some());
     let said = said.collect::<Vec<_>>().join(", ");
     Check::good("colours", if said.is_empty() { many.to_owned() } else { format!("{many}, as {said} has it") })
 }
@@ -51,7 +52,10 @@ fn text(set: &impl Fn(&str) -> Option<String>) -> Check {
 /// Copying goes by way of the terminal (OSC 52), which does not say whether it takes it.
 fn clipboard(set: &impl Fn(&str) -> Option<String>) -> Check {
     if set("TMUX").is_some() {
-        return Check::good("clipboard", "into tmux's buffer, and on to its terminal unless tmux's set-clipboard is off");
+        return Check::good(
+            "clipboard",
+            "into tmux's buffer, and on to its terminal unless tmux's set-clipboard is off",
+        );
     }
     if set("STY").is_some() {
         return Check::good("clipboard", "by way of screen, which hands it on to a terminal that takes it (OSC 52)");

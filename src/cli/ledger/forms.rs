@@ -12,8 +12,19 @@ use std::collections::BTreeMap;
 
 /// The columns of the CSV, named as the members in JSON.
 const HEADING: [&str; 13] = [
-    "time", "session", "operation", "what", "unit", "predicted_min", "predicted_max", "settled", "counts_as",
-    "at_least", "state", "outcome", "counted",
+    "time",
+    "session",
+    "operation",
+    "what",
+    "unit",
+    "predicted_min",
+    "predicted_max",
+    "settled",
+    "counts_as",
+    "at_least",
+    "state",
+    "outcome",
+    "counted",
 ];
 
 /// An entry as it is shown.

@@ -77,8 +77,7 @@ impl Words {
         let anchor = Anchor::of(sought, is_case_sensitive)?;
         let (before, after) = sought.split_at_checked(anchor.offset)?;
         let (before, after) = (before.chars().rev().collect(), after.chars().collect());
-        let may_stand_between = sought.starts_with(|first: char| " ,:[]{}
-	".contains(first));
+        let may_stand_between = sought.starts_with(|first: char| " ,:[]{}\n\r\t".contains(first));
         let finder = Finder::new(sought.as_bytes()).into_owned();
         Some(Self { finder, anchor, before, after, may_stand_between })
     }
