@@ -9,7 +9,7 @@ use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::Identifier;
 use crate::request::{LONGEST_RETENTION, Password, Request, ScanOptions, Submission, UploadAddress, UploadLimit};
 use crate::runtime::{hidden, submission};
-use crate::text::{Untrusted, bytes};
+use crate::text::Untrusted;
 use clap::Args;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -129,13 +129,11 @@ impl Submit {
 
     fn submission(&self, setup: &Setup) -> anyhow::Result<(Arc<Submission>, UploadLimit)> {
         let shown = || Untrusted::from(self.file.to_string_lossy().as_ref()).visible_cut(200).to_string();
-        let found = submission::look_at(&self.file, &|| false);
-        let (file, size) = found.map_err(|error| Failed::usage(format!("{} cannot be sent: {error}", shown())))?;
         let profile = setup.gate.client().profile();
-        let limit = profile.fitting(size).ok_or_else(|| {
-            let largest = profile.largest(UploadLimit::Large);
-            Failed::usage(format!("{} is larger than {}: nothing was sent", shown(), bytes(largest)))
-        })?;
+        let unsendable = |why: &dyn std::fmt::Display| Failed::usage(format!("{} cannot be sent: {why}", shown()));
+        let found = submission::look_at(&self.file, profile.largest_upload(), &|| false);
+        let (file, size) = found.map_err(|error| unsendable(&error))?;
+        let limit = profile.fitting(size).ok_or_else(|| unsendable(&"it is too large"))?;
         let options = ScanOptions {
             sandbox: self.sandbox.clone(),
             internet: self.internet,

@@ -1,5 +1,7 @@
 //! What the system asks of the program: to end, to make way for the shell, to come back.
 
+#[cfg(unix)]
+use super::painter;
 use crate::app::Message;
 #[cfg(unix)]
 use crate::app::Size;
@@ -206,7 +208,7 @@ impl Ending {
     /// A terminal that does not say its size is asked again before the next frame.
     #[cfg(unix)]
     fn send_size(&self) {
-        if let Ok((width, height)) = crossterm::terminal::size() {
+        if let Ok((width, height)) = painter::size() {
             self.send(Message::Resize(Size { width, height }));
         }
     }

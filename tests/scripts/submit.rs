@@ -131,6 +131,37 @@ fn each_failure_has_its_exit_code() {
     assert_eq!(spent.run(&["submit", &path]).status.code(), Some(4));
 }
 
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_of_bytes_is_refused_at_once_in_words() {
+    use std::os::unix::fs::PermissionsExt;
+    let (desk, sample) = desk(Options::default());
+    let at = |name: &str| desk.home.path().join(name).to_str().unwrap().to_owned();
+    assert!(std::process::Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+    std::fs::write(at("empty"), "").unwrap();
+    std::fs::File::create(at("huge")).unwrap().set_len(1 << 40).unwrap();
+    std::fs::set_permissions(&sample, PermissionsExt::from_mode(0)).unwrap();
+    // Whoever may read everything is kept from nothing by modes.
+    let is_unreadable = std::fs::read(&sample).is_err();
+    let unreadable = is_unreadable.then_some((sample.clone(), "denied"));
+    let others = [
+        (at("pipe"), "no ordinary file"),
+        (at(""), "no ordinary file"),
+        ("/dev/zero".to_owned(), "no ordinary file"),
+        (at("nowhere"), "No such file"),
+        (at("empty"), "empty"),
+        (at("huge"), "larger than"),
+    ];
+    for (path, words) in others.into_iter().chain(unreadable) {
+        for call in [&["submit", &path][..], &["call", "--yes", "v2-file-scan", &path]] {
+            let output = desk.run(call);
+            assert_eq!(output.status.code(), Some(2), "{call:?}: {}", errors(&output));
+            assert!(errors(&output).contains(words), "{call:?}: {}", errors(&output));
+        }
+    }
+    assert!(desk.demo.seen().is_empty());
+}
+
 #[test]
 fn a_file_is_deleted_at_the_service_after_a_yes() {
     let (desk, _) = desk(Options::default());
