@@ -11,7 +11,7 @@ use crate::report::find::{Pattern, Scope};
 use crate::report::identifier::Sha256;
 use crate::report::note::{About, Note};
 use crate::report::rules::Rules;
-use crate::report::{Purge, Report};
+use crate::report::{PendingScan, Purge, Report};
 use crate::request::{Quote, Request};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,6 +29,13 @@ pub enum Effect {
     Recall(Sha256),
     /// Note that a file was opened.
     NoteOpened(Sha256),
+    /// Note that a scan of a file is under way, for the next run of the program; or that none is.
+    NoteScan {
+        /// The file.
+        file: Sha256,
+        /// The scan.
+        scan: Option<PendingScan>,
+    },
     /// Find what is held of a file that is compared with.
     RecallBeside(Sha256),
     /// Compare reports; none where one is not held.

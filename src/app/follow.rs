@@ -5,8 +5,8 @@ use super::message::Failure;
 use super::model::Model;
 use super::sheet::{Sheet, SheetRow};
 use crate::quota::{Allowed, Kind, Numbers, Operation, Plan};
-use crate::report::Analysis;
 use crate::report::identifier::{Identifier, Sha256};
+use crate::report::{Analysis, PendingScan};
 use crate::request::{Listing, Request};
 use jiff::{SignedDuration, Timestamp};
 
@@ -166,15 +166,48 @@ impl Model {
             return Vec::new();
         }
         let scan = self.scans.get(&file).cloned();
+        let mut effects = vec![self.note_pending(&file)];
         self.follows.push(Follow::new(file, scan, self.settings.pace, self.now));
-        self.next_look()
+        effects.extend(self.next_look());
+        effects
     }
 
-    /// Stops following the file that is shown.
+    /// Stops following the file that is shown; nobody who stopped it wants to be reminded of it.
     pub(super) fn stop_following(&mut self) -> Vec<Effect> {
         let Some(file) = self.file().cloned() else { return Vec::new() };
         self.end_following(&file, "Stopped following.");
-        Vec::new()
+        vec![Effect::NoteScan { file, scan: None }]
+    }
+
+    /// Notes for the next run of the program that the end of a file's scan is still to be seen.
+    pub(super) fn note_pending(&self, file: &Sha256) -> Effect {
+        let scan = PendingScan { identifier: self.scans.get(file).cloned(), since: self.now };
+        Effect::NoteScan { file: file.clone(), scan: Some(scan) }
+    }
+
+    /// Takes in that the end of a file's scan was not seen when it was left, and offers to go on; nothing is asked.
+    pub(super) fn recall_scan(&mut self, file: &Sha256, scan: Option<PendingScan>) {
+        let is_followed = self.follows.iter().any(|follow| follow.file == *file);
+        let Some(scan) = scan.filter(|_| !is_followed) else { return };
+        if let Some(identifier) = scan.identifier {
+            self.scans.entry(file.clone()).or_insert(identifier);
+        }
+        if self.file() == Some(file) && self.notice.is_none() && self.service.cannot_be_asked().is_none() {
+            let (follow, price) = (self.way_to("follow"), self.follow_price());
+            self.say(format!(
+                "Its scan was not seen to its end when it was left. {follow} goes on following it: {price}."
+            ));
+        }
+    }
+
+    /// The reports that a scan has made and that are not held, as happens where lists bring identifiers only: how to open them.
+    fn way_to_missing(&self, file: &Sha256) -> String {
+        let missing = if self.file() == Some(file) { self.missing_reports().len() } else { 0 };
+        match missing {
+            0 => String::new(),
+            1 => format!(" {} opens the report, for {}.", self.way_to("open"), self.missing_price()),
+            count => format!(" {} opens the {count} reports, for {}.", self.way_to("open-all"), self.missing_price()),
+        }
     }
 
     /// Ends a following, and says after how many calls.
@@ -224,8 +257,11 @@ impl Model {
         match result {
             Ok(seen) => {
                 follow.looked(seen, now);
-                let scan = follow.scan.clone();
-                scan.into_iter().for_each(|scan| drop(self.scans.insert(file.clone(), scan)));
+                if let Some(scan) = follow.scan.clone()
+                    && self.scans.insert(file.clone(), scan.clone()) != Some(scan)
+                {
+                    effects.push(self.note_pending(&file));
+                }
                 effects.extend(self.next_look());
             }
             Err(failure) => self.end_following(&file, &format!("{} {} Stopped following", failure.what, failure.cost)),
@@ -248,13 +284,20 @@ impl Model {
         if !matches!(follow.step, Step::List | Step::NextPage) {
             return Vec::new();
         }
+        let mut effects = Vec::new();
         if follow.listed(has_reports, has_next, now) == Turn::Done {
             let made = follow.made;
             self.follows.retain(|follow| follow.file != *file);
-            let s = if made == 1 { "" } else { "s" };
-            self.say(format!("The scan of {} is done, and its reports are listed: {made} call{s} made.", file.short()));
+            let (s, open) = (if made == 1 { "" } else { "s" }, self.way_to_missing(file));
+            self.scans.remove(file);
+            self.say(format!(
+                "The scan of {} is done, and its reports are listed: {made} call{s} made.{open}",
+                file.short()
+            ));
+            effects.push(Effect::NoteScan { file: file.clone(), scan: None });
         }
-        self.next_look()
+        effects.extend(self.next_look());
+        effects
     }
 
     /// How far the scan of the file that is shown is.

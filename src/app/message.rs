@@ -18,7 +18,7 @@ use crate::report::note::Note;
 use crate::report::page::Page;
 use crate::report::rows::Line;
 use crate::report::rules::{Marks, Rules};
-use crate::report::{Analysis, Holding, Imported, Indicators, RowSet};
+use crate::report::{Analysis, Holding, Imported, Indicators, PendingScan, RowSet};
 use crate::request::{Request, UploadAddress};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -64,6 +64,8 @@ pub enum Message {
         pages: Vec<HeldPage>,
         /// Its reports.
         reports: Vec<HeldReport>,
+        /// Its scan, if the end of one has not been seen.
+        scan: Option<PendingScan>,
     },
     /// What is held of a file that is compared with.
     RecalledBeside {
@@ -325,6 +327,8 @@ pub struct Recent {
     pub reports: u64,
     /// How many notes there are on them.
     pub notes: u64,
+    /// Whether the end of its scan has not been seen.
+    pub is_pending: bool,
 }
 
 /// A list page that is there.
@@ -361,7 +365,7 @@ pub struct Here {
 }
 
 /// Why something asked for is not there.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Failure {
     /// What happened.
     pub what: String,
@@ -369,4 +373,6 @@ pub struct Failure {
     pub cost: String,
     /// What to do next.
     pub advice: String,
+    /// Whether the service may have done what it was asked all the same.
+    pub is_unsure: bool,
 }

@@ -8,6 +8,7 @@ use super::scroll::Scroll;
 use super::sieve::Sieve;
 use crate::report::index::Form;
 use crate::report::{Folds, Pane, Place, Report, Row, Section};
+use std::ops::Range;
 
 /// One pane on the screen.
 #[derive(Debug)]
@@ -96,7 +97,7 @@ pub struct Shown {
 }
 
 /// A process's place in the tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Branch {
     /// Whether another child follows, at each depth down to this row's.
     pub guides: Vec<bool>,
@@ -167,17 +168,27 @@ impl PaneState {
     /// The row that stands at a position of the pane.
     #[must_use]
     pub fn place(&self, report: &Report, pane: Pane, position: usize) -> Option<Place> {
-        let mut rest = position;
-        for section in report.sections(pane) {
-            let count = self.section_count(report, section);
-            if rest < count {
-                let is_tree = report.section(section).is_some_and(|found| found.form == Form::Processes);
-                let row = if is_tree { self.folds.row(rest) } else { self.sieve.row(section, rest) };
-                return Some(Place { section, row });
-            }
-            rest -= count;
-        }
-        None
+        self.places(report, pane, position..position.saturating_add(1)).next()
+    }
+
+    /// The rows that stand at some positions of the pane, as far as there are any.
+    pub fn places<'a>(
+        &'a self,
+        report: &'a Report,
+        pane: Pane,
+        positions: Range<usize>,
+    ) -> impl Iterator<Item = Place> + 'a {
+        let mut before = 0;
+        report.sections(pane).into_iter().flat_map(move |section| {
+            let (first, count) = (before, self.section_count(report, section));
+            before += count;
+            let within = |position: usize| position.saturating_sub(first).min(count);
+            let is_tree = report.section(section).is_some_and(|found| found.form == Form::Processes);
+            (within(positions.start)..within(positions.end)).map(move |at| {
+                let row = if is_tree { self.folds.row(at) } else { self.sieve.row(section, at) };
+                Place { section, row }
+            })
+        })
     }
 
     /// The position of a row, or of the nearest one before it that is shown.
@@ -234,13 +245,22 @@ impl PaneState {
     #[must_use]
     pub fn shown(&self, report: &Report, pane: Pane, position: usize) -> Option<Shown> {
         let place = self.place(report, pane, position)?;
-        let section = report.section(place.section)?;
-        let branch = (section.form == Form::Processes).then(|| Branch {
-            guides: self.folds.guides(place.row, section.depths(), GUIDE_REACH),
-            children: self.folds.has_children(place.row, section.depths()).then(|| self.folds.is_folded(place.row)),
-        });
-        let is_wanted = self.sieve.lets_through(place.section, place.row);
+        let (branch, is_wanted) = (self.branch(report, place), self.is_wanted(place));
         Some(Shown { row: report.row(place.section, place.row), branch, is_wanted })
+    }
+
+    /// Where a row stands in the tree, if it is a process.
+    #[must_use]
+    pub fn branch(&self, report: &Report, place: Place) -> Option<Branch> {
+        let tree = report.section(place.section).filter(|section| section.form == Form::Processes)?.depths();
+        let children = self.folds.has_children(place.row, tree).then(|| self.folds.is_folded(place.row));
+        Some(Branch { guides: self.folds.guides(place.row, tree, GUIDE_REACH), children })
+    }
+
+    /// Whether a row is shown for its own sake.
+    #[must_use]
+    pub fn is_wanted(&self, place: Place) -> bool {
+        self.sieve.lets_through(place.section, place.row)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::commands::{Act, Command};
 use super::model::Model;
 use super::overlay::Overlay;
-use crate::quota::{Allowed, Holder, Price, price};
+use crate::quota::{Allowed, Price, price};
 use crate::request::Request;
 
 /// What pressing a key would cost.

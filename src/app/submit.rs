@@ -298,6 +298,7 @@ impl Model {
         match result {
             Ok(scan) => {
                 self.scans.insert(submission.file.clone(), scan);
+                effects.push(self.note_pending(&submission.file));
                 let is_form = |over: &Overlay| matches!(over, Overlay::Submit(_));
                 if self.over.top().is_some_and(is_form) {
                     self.over.close();
@@ -310,9 +311,27 @@ impl Model {
                     submission.file.short()
                 ));
             }
+            Err(failure) if failure.is_unsure => {
+                effects.push(self.note_pending(&submission.file));
+                let advice = self.way_to_look(&submission.file);
+                self.scan_failed(Failure { advice, ..failure });
+            }
             Err(failure) => self.scan_failed(failure),
         }
         effects
+    }
+
+    /// How to find out, for less than another upload, whether one arrived whose answer did not come.
+    fn way_to_look(&self, file: &Sha256) -> String {
+        let request = Request::PrivateAnalyses { file: file.clone() };
+        format!(
+            "It may have arrived all the same. Before it is sent again: {} offers {}, and {} looks for its scan there, the \
+             first time for {}.",
+            self.way_to("other-file"),
+            file.short(),
+            self.way_to("follow"),
+            self.price(&request).short(),
+        )
     }
 
     fn scan_failed(&mut self, failure: Failure) {
@@ -355,7 +374,7 @@ impl Model {
 
 /// Why nothing was sent.
 fn unsent(why: String) -> Failure {
-    Failure { what: format!("Nothing was sent: {why}."), cost: String::new(), advice: String::new() }
+    Failure { what: format!("Nothing was sent: {why}."), ..Failure::default() }
 }
 
 #[cfg(test)]

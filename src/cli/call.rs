@@ -2,7 +2,7 @@
 
 use super::asking::{get, runtime, say_cost};
 use super::output::{print_body, print_json};
-use super::{Common, Failed, Spending, dry, setup_to_spend};
+use super::{Agreed, Common, Failed, dry, setup_to_spend};
 use crate::app::{ASKS, Ask};
 use crate::quota::Entitlements;
 use crate::request::Request;
@@ -23,14 +23,8 @@ pub(super) struct Call {
     /// Ask the service even if the answer is held
     #[arg(long)]
     refresh: bool,
-    /// Send what makes something public without asking back
-    #[arg(long)]
-    yes: bool,
-    /// Print JSON, as it is always done; a dry run prints it too
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    spending: Spending,
+    agreed: Agreed,
 }
 
 /// The questions by name, for the help.
@@ -49,15 +43,13 @@ impl Call {
         let known = || ASKS.iter().map(|ask| ask.name).collect::<Vec<_>>().join(", ");
         let ask = Ask::named(&self.name)
             .ok_or_else(|| Failed::usage(format!("there is no such question; there are {}", known())))?;
-        let setup = setup_to_spend(common, self.spending)?;
+        let setup = setup_to_spend(common, self.agreed.spending)?;
         let request = (ask.make)(&self.typed()?, setup.gate.now());
         let request = request.map_err(|why| Failed::usage(format!("{}: {why}", ask.name)))?;
-        if self.spending.dry_run {
-            return dry::print(&setup, vec![request], self.refresh, None, self.json);
+        if self.agreed.spending.dry_run {
+            return dry::print(&setup, vec![request], self.refresh, None, self.agreed.json);
         }
-        if let (Some(why), false) = (request.warning(), self.yes) {
-            return Err(Failed::usage(format!("nothing was sent. {why} --yes sends it")).into());
-        }
+        self.agreed.check(&request)?;
         let answer = runtime()?.block_on(get(&setup, &request, self.refresh))?;
         say_cost(&setup.gate)?;
         if request == Request::User {

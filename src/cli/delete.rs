@@ -2,7 +2,7 @@
 
 use super::asking::{get, runtime, say_cost};
 use super::output::print_json;
-use super::{Common, Failed, Spending, dry, parse_sha256, setup_to_spend};
+use super::{Agreed, Common, dry, parse_sha256, setup_to_spend};
 use crate::request::Request;
 use clap::Args;
 
@@ -23,27 +23,19 @@ pub(super) struct Delete {
     /// Delete the file alone: its reports and scans stay at the service until they expire
     #[arg(long)]
     file_only: bool,
-    /// Delete it without asking back: nobody can bring it back
-    #[arg(long)]
-    yes: bool,
-    /// Print JSON, as it is always done; a dry run prints it too
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    spending: Spending,
+    agreed: Agreed,
 }
 
 impl Delete {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let (file, only_from_storage) = (parse_sha256(&self.sha256)?, self.file_only);
         let request = Request::PrivateDelete { file, only_from_storage };
-        let setup = setup_to_spend(common, self.spending)?;
-        if self.spending.dry_run {
-            return dry::print(&setup, vec![request], true, None, self.json);
+        let setup = setup_to_spend(common, self.agreed.spending)?;
+        if self.agreed.spending.dry_run {
+            return dry::print(&setup, vec![request], true, None, self.agreed.json);
         }
-        if let (Some(why), false) = (request.warning(), self.yes) {
-            return Err(Failed::usage(format!("nothing was sent. {why} --yes deletes it")).into());
-        }
+        self.agreed.check(&request)?;
         runtime()?.block_on(get(&setup, &request, true))?;
         say_cost(&setup.gate)?;
         let deleted = if only_from_storage { "file" } else { "file and reports" };

@@ -1,6 +1,6 @@
 //! `behaview demo`: the embedded service, with the app on it or alone.
 
-use super::{Common, Setup, display, exit, run_app};
+use super::{Common, Left, Setup, display, exit, run_app};
 use crate::config::Config;
 use crate::demo::{Demo as Service, Fault, Listing, Options};
 use crate::gate::Gate;
@@ -122,7 +122,7 @@ fn browse(service: &Service, config: &Config, display: Display) -> anyhow::Resul
         confirm_above: None,
         keys: config.keymap(),
         pace: config.pace(),
-        state: None,
+        left: Left::default(),
         remarks: Vec::new(),
     };
     exit::of_app(run_app(setup, display, files.into_iter().take(1).collect(), true, signals)?)

@@ -3,10 +3,11 @@
 
 mod terminal;
 
+use super::exit::{self, Kind};
 use super::output::{print_json, print_text};
 use super::quota::ask_balances;
 use super::table::Table;
-use super::{Common, setup};
+use super::{Common, Failed, setup};
 use crate::config::{Config, FILE_VARIABLE, Folders, SETTINGS};
 use crate::files;
 use crate::log::Log;
@@ -26,7 +27,9 @@ const MOST_BEHIND: i64 = 60;
 /// `behaview doctor`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  behaview doctor\n  behaview doctor --online --json\n\nThe exit code is 1 where something is wrong."
+    after_help = "Examples:\n  behaview doctor\n  behaview doctor --online --json\n\nWhere something is wrong, the exit code is \
+                  that of the first such line: 3 without a key, 4 without a licence, 8 where the service cannot be reached, \
+                  14 for the config, 1 for anything else."
 )]
 pub(super) struct Doctor {
     /// Ask for the service's counters too, which costs nothing, to see that key, licence, network and clock are right
@@ -57,19 +60,27 @@ struct Check {
     found: String,
     /// Empty where nothing is to be done.
     advice: String,
+    /// What kind of failure it is where it is wrong.
+    #[serde(skip)]
+    kind: Kind,
 }
 
 impl Check {
     fn good(name: &'static str, found: impl Into<String>) -> Self {
-        Self { name, health: Health::Good, found: found.into(), advice: String::new() }
+        Self { name, health: Health::Good, found: found.into(), advice: String::new(), kind: Kind::Other }
     }
 
     fn odd(name: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { name, health: Health::Odd, found: found.into(), advice: advice.into() }
+        Self { health: Health::Odd, advice: advice.into(), ..Self::good(name, found) }
     }
 
     fn wrong(name: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { name, health: Health::Wrong, found: found.into(), advice: advice.into() }
+        Self { health: Health::Wrong, advice: advice.into(), ..Self::good(name, found) }
+    }
+
+    /// The same as a failure of another kind.
+    fn of_kind(self, kind: Kind) -> Self {
+        Self { kind, ..self }
     }
 }
 
@@ -81,10 +92,10 @@ impl Doctor {
         } else {
             print_text(&text(&checks))?;
         }
-        match checks.iter().filter(|check| check.health == Health::Wrong).count() {
-            0 => Ok(()),
-            wrong => anyhow::bail!("{wrong} of {} checks found something wrong", checks.len()),
-        }
+        let wrong: Vec<_> = checks.iter().filter(|check| check.health == Health::Wrong).collect();
+        let Some(first) = wrong.first() else { return Ok(()) };
+        let words = format!("{} of {} checks found something wrong, first: {}", wrong.len(), checks.len(), first.name);
+        Err(Failed::of(first.kind, words).into())
     }
 
     fn look(&self, common: &Common) -> Vec<Check> {
@@ -99,7 +110,10 @@ impl Doctor {
         let (_, config) = match common.config() {
             Ok(read) => read,
             Err(error) => {
-                checks.push(Check::wrong("config", format!("{error:#}"), "correct it; until then nothing else runs"));
+                checks.push(
+                    Check::wrong("config", format!("{error:#}"), "correct it; until then nothing else runs")
+                        .of_kind(exit::kind(&error)),
+                );
                 checks.extend(terminal::checks());
                 checks.extend([store(&folders), state(&folders)]);
                 return checks;
@@ -125,9 +139,10 @@ fn file(folders: &Folders) -> Check {
                 "config",
                 format!("{path}:{}: {}", first.line, first.words),
                 "behaview config check names every mistake",
-            ),
+            )
+            .of_kind(Kind::Config),
         },
-        Err(error) => Check::wrong("config", error.to_string(), "see who may read it"),
+        Err(error) => Check::wrong("config", error.to_string(), "see who may read it").of_kind(Kind::Config),
     }
 }
 
@@ -156,7 +171,7 @@ fn service(config: &Config) -> Check {
     });
     match checked {
         Ok(found) => Check::good("service", found),
-        Err(error) => Check::wrong("service", error.to_string(), "correct it in the config file"),
+        Err(error) => Check::wrong("service", error.to_string(), "correct it in the config file").of_kind(Kind::Config),
     }
 }
 
@@ -168,8 +183,14 @@ fn key(config: &Config) -> Check {
         return configured_key(config);
     }
     match Credential::find(|name| std::env::var(name).ok(), &Configured::default(), home.as_deref()) {
-        Ok(None) => Check::wrong("key", "there is none", "set BEHAVIEW_API_KEY, or api_key_command in the config file"),
-        Err(error) => Check::wrong("key", error.to_string(), "correct it there"),
+        Ok(None) => Check::wrong(
+            "key",
+            "there is none",
+            "set BEHAVIEW_API_KEY, or api_key_command in the config file (behaview config init writes one to fill in); \
+             behaview demo needs none",
+        )
+        .of_kind(Kind::Key),
+        Err(error) => Check::wrong("key", error.to_string(), "correct it there").of_kind(Kind::Key),
         Ok(Some(found)) => Check::good("key", format!("from {}", found.source())),
     }
 }
@@ -191,7 +212,8 @@ fn entitlements(config: &Config) -> Check {
             "licence",
             "private scanning: no, says the config",
             "without it private reports are refused; correct [entitlements] if it is there",
-        ),
+        )
+        .of_kind(Kind::Refused),
         Some(true) => Check::good("licence", "private scanning: yes, says the config"),
         None => Check::good("licence", "not set in the config; the service's counters tell (--online)"),
     }
@@ -272,7 +294,7 @@ fn online(common: &Common) -> Vec<Check> {
         Ok(asked) => asked,
         Err(error) => {
             let advice = super::exit::advice(&error).unwrap_or_else(|| "see the words before this".to_owned());
-            return vec![Check::wrong("online", format!("{error:#}"), advice)];
+            return vec![Check::wrong("online", format!("{error:#}"), advice).of_kind(exit::kind(&error))];
         }
     };
     let entitled = Entitlements::from_balances(&balances).updated(setup.entitled);
@@ -281,7 +303,9 @@ fn online(common: &Common) -> Vec<Check> {
         format!("the service answers and accepts the key; {} counters", balances.counters().len()),
     )];
     checks.push(match entitled.private_scanning.held() {
-        Some(false) => Check::wrong("licence now", "no private scanning", "ask the group's administrator"),
+        Some(false) => {
+            Check::wrong("licence now", "no private scanning", "ask the group's administrator").of_kind(Kind::Refused)
+        }
         Some(true) => Check::good("licence now", "private scanning"),
         None => Check::good("licence now", "the counters do not tell of private scanning"),
     });

@@ -21,7 +21,7 @@ pub struct Failed {
 
 /// Kinds of failure; the number is the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// Anything that no other kind names.
     Other = 1,
     /// The command line or the config is wrong.
@@ -124,6 +124,11 @@ impl Failed {
         Self { kind: kind(error), words: words.into() }
     }
 
+    /// A failure of a kind that was found before.
+    pub(super) fn of(kind: Kind, words: impl Into<String>) -> Self {
+        Self { kind, words: words.into() }
+    }
+
     /// More is asked about than is left, or may be.
     #[must_use]
     pub fn does_not_fit(words: impl Into<String>) -> Self {
@@ -198,7 +203,8 @@ pub(super) fn usage(error: &clap::Error) -> ExitCode {
     u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-fn kind(error: &anyhow::Error) -> Kind {
+/// Of which kind a failure is.
+pub(super) fn kind(error: &anyhow::Error) -> Kind {
     if let Some(failed) = error.downcast_ref::<Failed>() {
         return failed.kind;
     }
@@ -236,9 +242,11 @@ fn kind_of_service(error: &ServiceError) -> Kind {
         ServiceError::NoKey => Kind::Key,
         ServiceError::Unsendable(_) | ServiceError::Unfinished(_) => Kind::Usage,
         ServiceError::ForeignUpload(_) => Kind::BadAnswer,
-        ServiceError::Unreachable(_) | ServiceError::Lost(_) | ServiceError::GivenUp | ServiceError::TooLong(_) => {
-            Kind::Network
-        }
+        ServiceError::Unreachable(_)
+        | ServiceError::Untrusted(_)
+        | ServiceError::Lost(_)
+        | ServiceError::GivenUp
+        | ServiceError::TooLong(_) => Kind::Network,
         ServiceError::Unkept(_) => Kind::Other,
         ServiceError::Unusable(_) => Kind::BadAnswer,
         ServiceError::Refused(refusal) => match refusal.reason {

@@ -7,7 +7,7 @@ use crate::app::follow::{Follow as Following, Pace, Turn};
 use crate::report::analysis::SandboxRun;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::Page;
-use crate::report::{Analysis, Body};
+use crate::report::{Analysis, Body, PendingScan};
 use crate::request::Request;
 use crate::text::Untrusted;
 use anyhow::Context;
@@ -31,7 +31,7 @@ The first failure ends it. Where the looks are used up before the scan is done, 
 pub(super) struct Follow {
     /// SHA-256 of the private file
     sha256: String,
-    /// What the service calls the scan; without it, its last one of the file is looked for
+    /// What the service calls the scan; without it, the one that was begun from here, or else its last one of the file
     #[arg(long, value_name = "ID")]
     scan: Option<String>,
     #[command(flatten)]
@@ -87,13 +87,29 @@ impl Follow {
             |text: String| Identifier::new(Untrusted::from(text)).ok_or_else(|| Failed::usage("that names no scan"));
         let scan = self.scan.clone().map(name).transpose()?;
         let setup = setup_to_spend(common, self.spending)?;
+        let scan = scan.or(known_scan(&setup, &file)?);
         let pace = self.looks.pace(&setup);
         if self.spending.dry_run {
-            let look = Request::PrivateAnalyses { file };
+            let look = match scan {
+                Some(identifier) => Request::PrivateAnalysis { identifier },
+                None => Request::PrivateAnalyses { file },
+            };
             return dry::print(&setup, vec![look], true, Some(most(pace)), self.json);
         }
         follow(&setup, file, scan, pace)
     }
+}
+
+/// The scan that was begun from here, if its end has not been seen: it need not be looked for.
+fn known_scan(setup: &Setup, file: &Sha256) -> anyhow::Result<Option<Identifier>> {
+    let scan = setup.gate.store().pending_scan(setup.gate.profile(), file)?;
+    Ok(scan.filter(|scan| scan.is_pending(setup.gate.now())).and_then(|scan| scan.identifier))
+}
+
+/// Notes for later runs that the end of a file's scan is still to be seen, or was.
+pub(super) fn note(setup: &Setup, file: &Sha256, scan: Option<Option<Identifier>>) -> anyhow::Result<()> {
+    let scan = scan.map(|identifier| PendingScan { identifier, since: setup.gate.now() });
+    Ok(setup.gate.store().note_scan(setup.gate.profile(), file, scan.as_ref())?)
 }
 
 /// What following costs at most, for a dry run.
@@ -108,13 +124,14 @@ pub(super) fn most(pace: Pace) -> String {
 
 /// Follows a scan to its end, and prints what came of it.
 pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace: Pace) -> anyhow::Result<()> {
-    let mut following = Following::new(file, scan, pace, setup.gate.now());
+    note(setup, &file, Some(scan.clone()))?;
+    let mut following = Following::new(file.clone(), scan, pace, setup.gate.now());
     let mut reports = Vec::new();
     let result = runtime()?.block_on(look_to_the_end(setup, &mut following, &mut reports));
     say_cost(&setup.gate)?;
     print_json(&shown(&following, &reports, matches!(result, Ok(Turn::Done))))?;
     match result? {
-        Turn::Done => Ok(()),
+        Turn::Done => note(setup, &file, None),
         Turn::On => Err(Failed::partial("the scan is not done, and the looks are used up").into()),
     }
 }

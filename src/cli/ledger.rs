@@ -82,7 +82,7 @@ impl Ledger {
         let compared = Compared::of(&entries, &store.windows(&profile)?);
         let rows = entries.iter().map(Row::of).collect::<Vec<_>>();
         match self.format {
-            Some(Format::Csv) => print_text(&forms::csv(&rows)),
+            Some(Format::Csv) => print_text(&String::from_utf8_lossy(&forms::csv(&rows)?)),
             Some(Format::Jsonl) => print_text(&forms::lines(&rows)?),
             None if self.json => {
                 let (time, totals) = (self.time.name(), forms::totals(&rows));

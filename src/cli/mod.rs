@@ -19,7 +19,9 @@ mod held;
 mod import;
 mod keys;
 mod ledger;
+mod left;
 mod list;
+mod meant;
 mod memory;
 mod output;
 mod pane;
@@ -27,6 +29,7 @@ mod quota;
 mod search;
 mod shell;
 mod show;
+mod spending;
 mod store;
 mod subjects;
 mod submit;
@@ -43,16 +46,17 @@ use crate::log::{Level, Log};
 use crate::quota::Entitlements;
 use crate::report::identifier::Sha256;
 use crate::request::UploadLimit;
-use crate::runtime::{self, Backing, Display, Ended, Exit, Signals};
+use crate::runtime::{self, Backing, Display, Exit, Signals};
 use crate::service::Client;
-use crate::state;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
 pub use exit::{Failed, exit_codes};
+use left::Left;
+use meant::parse_sha256;
+use spending::{Agreed, Spending};
 
 /// Browse private sandbox behaviour reports, and know what every call costs before it is made.
 #[derive(Debug, Parser)]
@@ -100,17 +104,6 @@ struct Common {
 fn assignment(text: &str) -> Result<(String, String), &'static str> {
     let (name, value) = text.split_once('=').ok_or("it looks like NAME=VALUE")?;
     Ok((name.trim().to_owned(), value.trim().to_owned()))
-}
-
-/// What a command takes that may cost something.
-#[derive(Debug, Clone, Copy, Default, Args)]
-struct Spending {
-    /// Send nothing that may bring the cost of this run above N
-    #[arg(long, value_name = "N")]
-    max_cost: Option<u64>,
-    /// Say what it would cost, and send nothing
-    #[arg(long)]
-    dry_run: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -218,6 +211,13 @@ fn run(command: Option<Command>, sha256: &[String], common: &Common) -> anyhow::
     }
 }
 
+/// Every command, with what it does in a sentence.
+#[must_use]
+pub fn commands() -> Vec<(String, String)> {
+    let about = |command: &clap::Command| command.get_about().map(ToString::to_string).unwrap_or_default();
+    grammar().get_subcommands().map(|command| (command.get_name().to_owned(), about(command))).collect()
+}
+
 /// The whole command line, for completions and man pages.
 fn grammar() -> clap::Command {
     Cli::command()
@@ -261,7 +261,7 @@ fn short(session: &str) -> String {
 }
 
 fn app(sha256: &[String], common: &Common) -> anyhow::Result<()> {
-    let files = sha256.iter().map(|text| parse_sha256(text)).collect::<anyhow::Result<Vec<_>>>()?;
+    let files = sha256.iter().map(|text| meant::parse_first(text)).collect::<anyhow::Result<Vec<_>>>()?;
     let (folders, config) = common.config()?;
     let display = display::display(&config);
     runtime::attended(display)?;
@@ -272,13 +272,6 @@ fn app(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     }
 }
 
-fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
-    Sha256::parse(text).ok_or_else(|| {
-        Failed::usage("that is no SHA-256: it has 64 hexadecimal digits. Private files are known by nothing else")
-            .into()
-    })
-}
-
 /// Runs the app on a service, at the first of some files if there are any; the demo says that it is one, and lists the file at once.
 fn run_app(
     setup: Setup,
@@ -287,12 +280,12 @@ fn run_app(
     is_demo: bool,
     signals: Signals,
 ) -> anyhow::Result<Exit> {
-    let Setup { gate, entitled, confirm_above, keys, pace, state, mut remarks } = setup;
+    let Setup { gate, entitled, confirm_above, keys, pace, mut left, mut remarks } = setup;
     let mut model = Model::new(service(&gate), crate::clock::now());
     model.figures.entitlements = entitled;
     let rules_file = rules_file();
     model.settings = Settings { keys, confirm_above, pace, rules_file, lists_at_once: is_demo, ..Settings::default() };
-    remarks.extend(resume(&mut model, state.as_deref()));
+    remarks.extend(left.resume(&mut model));
     let first = model.open_files(files);
     if is_demo {
         let (files, keys) = (model.way_to("other-file"), model.way_to("help"));
@@ -305,7 +298,7 @@ fn run_app(
         model.warn(remarks.join(" "));
     }
     let ended = runtime::run(model, Backing::Service(Arc::new(gate)), first, display, signals)?;
-    leave(&ended, state.as_deref());
+    left.note(&ended);
     Ok(ended.exit)
 }
 
@@ -316,34 +309,14 @@ fn open(file: &str, common: &Common) -> anyhow::Result<()> {
     let document = document::read(file)?;
     let mut model = Model::new(Service::default(), crate::clock::now());
     model.settings = Settings { keys: config.keymap(), rules_file: rules_file(), ..Settings::default() };
-    let state = state_file(&folders, &config);
-    if let Some(remark) = resume(&mut model, state.as_deref()) {
+    let mut left = Left::of(&folders, &config);
+    if let Some(remark) = left.resume(&mut model) {
         model.warn(remark);
     }
     let first = model.open_document(document.name, document.reports);
     let ended = runtime::run(model, Backing::Document, first, display, Signals::listen()?)?;
-    leave(&ended, state.as_deref());
+    left.note(&ended);
     exit::of_app(ended.exit)
-}
-
-/// Where it is remembered how the screen is left; none where nothing is to be kept.
-fn state_file(folders: &Folders, config: &Config) -> Option<PathBuf> {
-    (!config.keeps_nothing()).then(|| folders.state_file())
-}
-
-/// Brings the screen back as it was left, and says what went wrong with that.
-fn resume(model: &mut Model, state: Option<&Path>) -> Option<String> {
-    let (remembered, remark) = state::read(state?);
-    model.resume(remembered);
-    remark
-}
-
-/// Remembers how the screen was left.
-fn leave(ended: &Ended, state: Option<&Path>) {
-    let Some(path) = state.filter(|path| state::read(path).0 != ended.remembered) else { return };
-    if let Err(error) = state::write(&ended.remembered, path) {
-        let _ = writeln!(std::io::stderr(), "behaview: how the screen was left cannot be remembered: {error}");
-    }
 }
 
 /// The user's own rules; where the system has no home folder there are none.
@@ -376,8 +349,8 @@ struct Setup {
     keys: Keymap,
     /// How a scan is followed.
     pace: Pace,
-    /// Where it is remembered how the screen is left; none where nothing is to be kept.
-    state: Option<PathBuf>,
+    /// How the screen was left.
+    left: Left,
     /// What the user must know of the store.
     remarks: Vec<String>,
 }
@@ -415,8 +388,8 @@ impl Setup {
             .with_offline(is_offline)
             .with_log(log);
         let (entitled, confirm_above) = (config.entitlements(), config.confirm_above());
-        let state = state_file(folders, config);
-        Ok(Self { gate, entitled, confirm_above, keys: config.keymap(), pace: config.pace(), state, remarks })
+        let left = Left::of(folders, config);
+        Ok(Self { gate, entitled, confirm_above, keys: config.keymap(), pace: config.pace(), left, remarks })
     }
 }
 

@@ -1,9 +1,10 @@
 //! `behaview submit`: a file of this machine, uploaded for a private scan.
 
 use super::asking::{get, runtime, say_cost};
-use super::follow::{Looks, follow, most};
+use super::follow::{Looks, follow, most, note};
 use super::output::print_json;
-use super::{Common, Failed, Setup, Spending, dry, setup_to_spend};
+use super::{Agreed, Common, Failed, Setup, dry, setup_to_spend};
+use crate::gate::GateError;
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::Identifier;
 use crate::request::{LONGEST_RETENTION, Password, Request, ScanOptions, Submission, UploadAddress, UploadLimit};
@@ -11,7 +12,7 @@ use crate::runtime::{hidden, submission};
 use crate::text::{Untrusted, bytes};
 use anyhow::Context;
 use clap::Args;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -55,35 +56,34 @@ pub(super) struct Submit {
     follow: bool,
     #[command(flatten)]
     looks: Looks,
-    /// Send it even where something outside can see that it is run
-    #[arg(long)]
-    yes: bool,
-    /// Print JSON, as it is always done; a dry run prints it too
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    spending: Spending,
+    agreed: Agreed,
 }
 
 impl Submit {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        let setup = setup_to_spend(common, self.spending)?;
+        let setup = setup_to_spend(common, self.agreed.spending)?;
         let (submission, limit) = self.submission(&setup)?;
         let scan = |to| Request::PrivateScan { submission: Arc::clone(&submission), to };
-        if self.spending.dry_run {
+        if self.agreed.spending.dry_run {
             let address = (limit == UploadLimit::Large).then_some(Request::UploadAddress);
             let remark = self.follow.then(|| most(self.looks.pace(&setup)));
-            return dry::print(&setup, address.into_iter().chain([scan(None)]).collect(), true, remark, self.json);
+            return dry::print(
+                &setup,
+                address.into_iter().chain([scan(None)]).collect(),
+                true,
+                remark,
+                self.agreed.json,
+            );
         }
-        if let (Some(why), false) = (scan(None).warning(), self.yes) {
-            return Err(Failed::usage(format!("nothing was sent. {why} --yes sends it")).into());
-        }
+        self.agreed.check(&scan(None))?;
         let runtime = runtime()?;
         let to = match limit {
             UploadLimit::Direct => None,
             UploadLimit::Large => Some(runtime.block_on(address(&setup))?),
         };
-        let answer = runtime.block_on(get(&setup, &scan(to), true))?;
+        let answer = runtime.block_on(get(&setup, &scan(to), true));
+        let answer = answer.map_err(|error| Self::look_first(&setup, &submission, error))?;
         let identifier =
             submitted(&answer.body.whole()?).ok_or_else(|| Failed::bad_answer("the answer names no scan"))?;
         drop(runtime);
@@ -98,6 +98,8 @@ impl Submit {
             Some(&submission.name()),
             setup.gate.now(),
         );
+        let noted =
+            noted.map_err(anyhow::Error::from).and_then(|()| note(setup, &submission.file, Some(Some(scan.clone()))));
         if self.follow {
             return follow(setup, submission.file.clone(), Some(scan), self.looks.pace(setup));
         }
@@ -107,7 +109,23 @@ impl Submit {
             "size": submission.size,
             "scan": String::from_utf8_lossy(scan.as_bytes()),
         }))?;
-        Ok(noted?)
+        noted
+    }
+
+    /// The answer is not there: says how to find out, for less than another upload, whether the file is.
+    fn look_first(setup: &Setup, submission: &Submission, error: anyhow::Error) -> anyhow::Error {
+        if !error.downcast_ref::<GateError>().is_some_and(GateError::may_have_arrived) {
+            return error;
+        }
+        let look = Request::PrivateAnalyses { file: submission.file.clone() }.quote(&setup.entitled);
+        // The failure itself is what the run ends with; this is advice.
+        let _ = writeln!(
+            std::io::stderr(),
+            "behaview: it may have arrived all the same. Before sending it again, behaview follow --looks 1 {} looks for its scan: {}",
+            submission.file,
+            look.price().short()
+        );
+        error
     }
 
     fn submission(&self, setup: &Setup) -> anyhow::Result<(Arc<Submission>, UploadLimit)> {
@@ -131,7 +149,7 @@ impl Submit {
 
     /// The password, from where nobody else sees it; a dry run needs none.
     fn password(&self) -> anyhow::Result<Option<Password>> {
-        if self.spending.dry_run {
+        if self.agreed.spending.dry_run {
             return Ok(None);
         }
         let text = match &self.password_file {

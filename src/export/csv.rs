@@ -20,7 +20,7 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
         return indicators::csv(job, out);
     }
     let mut summary = Summary::default();
-    line(out, COLUMNS.map(str::to_owned))?;
+    line(out, COLUMNS)?;
     for source in job.sources {
         let report = source.open()?;
         summary.add_report(&report);
@@ -84,14 +84,18 @@ pub(super) fn cell(text: &Visible) -> String {
     safe(text.as_str())
 }
 
-pub(super) fn safe(text: &str) -> String {
+/// A cell that no program for tables takes for a formula.
+pub fn safe(text: &str) -> String {
     // Some programs skip blanks before a formula.
     let start = text.trim_start();
     if start.starts_with(FORMULA) || start.starts_with('\'') { format!("'{text}") } else { text.to_owned() }
 }
 
 /// One line: every cell in quotes.
-pub(super) fn line(out: &mut dyn Write, cells: impl IntoIterator<Item = String>) -> io::Result<()> {
-    let cells = cells.into_iter().map(|cell| format!("\"{}\"", cell.replace('"', "\"\"")));
+///
+/// # Errors
+/// When it cannot be written.
+pub fn line<T: AsRef<str>>(out: &mut dyn Write, cells: impl IntoIterator<Item = T>) -> io::Result<()> {
+    let cells = cells.into_iter().map(|cell| format!("\"{}\"", cell.as_ref().replace('"', "\"\"")));
     write!(out, "{}\r\n", cells.collect::<Vec<_>>().join(","))
 }

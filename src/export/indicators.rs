@@ -18,7 +18,7 @@ pub(super) fn of(job: &Job<'_>, report: &Report) -> io::Result<Indicators> {
 
 pub(super) fn csv(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut summary = Summary::default();
-    csv::line(out, COLUMNS.map(str::to_owned))?;
+    csv::line(out, COLUMNS)?;
     for source in job.sources {
         let report = source.open()?;
         summary.add_report(&report);

@@ -7,7 +7,7 @@
 //! A row is read, written and forgotten, so a report of a million rows takes no more memory than its longest row and the index;
 //! STIX and MISP keep the indicators that they have written, to write none twice.
 
-mod csv;
+pub(crate) mod csv;
 pub mod file;
 mod indicators;
 mod json;

@@ -47,6 +47,12 @@ pub enum GateError {
 }
 
 impl GateError {
+    /// Whether the service may have taken in what was sent, though no answer says so.
+    #[must_use]
+    pub fn may_have_arrived(&self) -> bool {
+        matches!(self, Self::Service { error, .. } if error.may_have_arrived())
+    }
+
     /// A bug of this program's own: its words may quote an answer, and are shown like one.
     #[must_use]
     pub fn bug(words: &impl std::fmt::Display) -> Self {

@@ -3,6 +3,7 @@
 use super::identifier::{Identifier, Sha256};
 use super::json::{Kind, Raw};
 use crate::text::Untrusted;
+use jiff::{SignedDuration, Timestamp};
 
 /// The most sandboxes that are told of.
 const MOST_SANDBOXES: usize = 200;
@@ -18,6 +19,26 @@ pub struct Analysis {
     pub sandboxes: Vec<SandboxRun>,
     /// The file, if the answer says so.
     pub file: Option<Sha256>,
+}
+
+/// A scan that was begun or looked at from here, and whose end nobody here has seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PendingScan {
+    /// What the service calls it, as far as that is known.
+    pub identifier: Option<Identifier>,
+    /// Since when it is known.
+    pub since: Timestamp,
+}
+
+impl PendingScan {
+    /// How long a scan is taken to be under way: what takes longer than a few days has failed, or its file has expired.
+    pub const LONGEST: SignedDuration = SignedDuration::from_hours(72);
+
+    /// Whether it may be under way at a moment.
+    #[must_use]
+    pub fn is_pending(&self, now: Timestamp) -> bool {
+        now.duration_since(self.since) < Self::LONGEST
+    }
 }
 
 /// One sandbox's run of the file.

@@ -320,8 +320,9 @@ fn end_of(bytes: &[u8]) -> usize {
     end.unwrap_or(bytes.len())
 }
 
+/// Length of the string that `bytes` start with, its quotes included; none where it does not end.
 #[inline(always)]
-fn text_end(bytes: &[u8]) -> Option<usize> {
+pub(super) fn text_end(bytes: &[u8]) -> Option<usize> {
     closing_quote(bytes.get(1..)?, false).map(|end| end + 2)
 }
 

@@ -35,6 +35,13 @@ impl Index {
         Self::kept(body).filter(|kept| kept.verify().is_ok()).map_or_else(|| Self::of(body), Ok)
     }
 
+    /// The index of a body that takes next to no time: the one that is kept, or a new one of a short body. The numbers of one
+    /// that is kept are not checked; see [`Index::verify`].
+    #[must_use]
+    pub fn at_once(body: &Body) -> Option<Self> {
+        if body.len() < WORTH_KEEPING { Self::of(body).ok() } else { Self::kept(body) }
+    }
+
     /// The index that is kept of a body, if it is sound as far as its head goes; see [`Index::verify`].
     #[must_use]
     pub fn kept(body: &Body) -> Option<Self> {

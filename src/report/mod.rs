@@ -40,7 +40,7 @@ pub mod tree;
 mod values;
 pub mod verdict;
 
-pub use analysis::Analysis;
+pub use analysis::{Analysis, PendingScan};
 pub use arriving::Arriving;
 pub use attributes::{ATTRIBUTES, Attribute, Pane};
 pub use body::Body;

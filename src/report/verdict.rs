@@ -12,8 +12,10 @@ const ENDING: &[u8] = b"_VERDICT";
 /// The verdict of a short report, without opening it.
 #[must_use]
 pub fn of_short(body: &Body) -> Option<Untrusted> {
-    let index = Index::of(body).ok().filter(|_| body.len() <= SHORT)?;
-    of(&Report::new(body.clone(), index))
+    if body.len() > SHORT {
+        return None;
+    }
+    of(&Report::new(body.clone(), Index::of(body).ok()?))
 }
 
 /// The first verdict of a report, and how sure the sandbox is of it.

@@ -32,7 +32,7 @@ pub use terminal::{Display, Unattended, attended, run, tame_panics, terminal_siz
 use crate::app::away::Copied;
 use crate::app::{Command, Effect, Key, Message, Model, Remembered, Size};
 use crate::gate::Clock;
-use crate::view::{self, Look};
+use crate::view::{self, Look, Memo};
 use clipboard::Way;
 use ratatui::Terminal;
 use ratatui::backend::Backend;
@@ -84,6 +84,7 @@ pub enum Turn {
 pub struct Session<B: Backend> {
     terminal: Terminal<B>,
     look: Look,
+    memo: Memo,
     model: Model,
     performer: Performer,
     outbox: Sender<Message>,
@@ -105,18 +106,17 @@ where
     B::Error: Send + Sync + 'static,
 {
     /// A session on a terminal; `backing` is what the app can reach.
-    ///
-    /// # Errors
-    /// When the system cannot start the threads that work beside the loop.
-    pub fn new(terminal: Terminal<B>, model: Model, backing: Backing, clock: Clock) -> std::io::Result<Self> {
+    #[must_use]
+    pub fn new(terminal: Terminal<B>, model: Model, backing: Backing, clock: Clock) -> Self {
         let (outbox, inbox) = std::sync::mpsc::channel();
-        let performer = Performer::new(backing, outbox.clone())?;
+        let performer = Performer::new(backing, outbox.clone());
         let (look, behind, frames) = (Look::default(), Vec::new(), Arc::default());
         let clipboard = (Way::default(), Box::new(std::io::sink()) as Box<dyn Write + Send>);
         let (exit, turn, is_drawn) = (None, None, false);
-        Ok(Self {
+        Self {
             terminal,
             look,
+            memo: Memo::default(),
             model,
             performer,
             outbox,
@@ -128,7 +128,7 @@ where
             clipboard,
             behind,
             is_drawn,
-        })
+        }
     }
 
     /// The same session, which copies by way of the terminal behind `out`.
@@ -187,15 +187,22 @@ where
     fn gather(&mut self) {
         let deadline = Instant::now() + FIRST_DATA;
         loop {
-            // What is finished has sent what it had to say.
-            let left = deadline.saturating_duration_since(Instant::now());
-            let patience = if self.performer.is_idle() { Duration::ZERO } else { left };
-            let Ok(message) = self.inbox.recv_timeout(patience) else { return };
-            let brings_report = matches!(message, Message::Recalled { .. });
+            // What was done on the spot has sent what it had to say.
+            let is_awaited = self.performer.is_started() && !self.performer.is_idle();
+            let left = if is_awaited { deadline.saturating_duration_since(Instant::now()) } else { Duration::ZERO };
+            let Ok(message) = self.inbox.recv_timeout(left) else { return };
+            let brings_rows = matches!(message, Message::Indexed { .. } | Message::Unreadable { .. });
             self.take(message);
-            if !brings_report || self.model.open().is_none() {
-                return;
+            if brings_rows {
+                return self.take_all();
             }
+        }
+    }
+
+    /// Takes in what has come.
+    fn take_all(&mut self) {
+        while let Ok(message) = self.inbox.try_recv() {
+            self.take(message);
         }
     }
 
@@ -208,6 +215,7 @@ where
 
     /// Begins what was to wait for a frame.
     fn begin_behind(&mut self) {
+        self.performer.start();
         for effect in std::mem::take(&mut self.behind) {
             self.performer.perform(effect);
         }
@@ -237,9 +245,7 @@ where
                 Ok(message) => self.take(message),
                 Err(_) => return Turn::Ended(Exit::Done),
             }
-            while let Ok(message) = self.inbox.try_recv() {
-                self.take(message);
-            }
+            self.take_all();
         }
     }
 
@@ -270,9 +276,7 @@ where
         loop {
             self.begin_behind();
             let was_idle = self.performer.is_idle();
-            while let Ok(message) = self.inbox.try_recv() {
-                self.take(message);
-            }
+            self.take_all();
             let is_idle = was_idle && self.performer.is_idle() && self.behind.is_empty();
             if is_idle || Instant::now() > deadline {
                 self.draw()?;
@@ -311,10 +315,10 @@ where
         if (Size { width: size.width, height: size.height }) != self.model.size {
             self.resize(size.width, size.height);
         }
-        let (look, model, frames) = (self.look, &self.model, &self.frames);
+        let (look, model, memo, frames) = (self.look, &self.model, &mut self.memo, &self.frames);
         let frame = frames.load(Ordering::SeqCst) + 1;
         self.terminal.draw(|canvas| {
-            view::draw(canvas, look, model);
+            view::draw(canvas, look, model, memo);
             // From here on it is on its way to the screen; whoever reads it there may answer at once.
             frames.store(frame, Ordering::SeqCst);
         })?;

@@ -44,7 +44,7 @@ pub(super) fn run(mut model: Model, backing: Backing, first: Vec<Effect>, signal
     (model.settings.is_plain, model.size) = (true, PAGE);
     let terminal = Terminal::new(TestBackend::new(PAGE.width, PAGE.height))?;
     let mut session =
-        Session::new(terminal, model, backing, crate::clock::now)?.with_clipboard(Way::from_here(), clipboard());
+        Session::new(terminal, model, backing, crate::clock::now).with_clipboard(Way::from_here(), clipboard());
     let ending = signals.tell(session.outbox(), Stops::AtOnce)?;
     session.begin(first);
     let (input, output) = (io::stdin().lock(), io::stdout().lock());

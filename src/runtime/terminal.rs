@@ -145,7 +145,7 @@ pub fn run(
     let (width, height) = crossterm::terminal::size()?;
     (model.size, model.settings.has_shell) = (Size { width, height }, signals::has_shell());
     let terminal = Terminal::new(Painter::new(io::stdout()))?;
-    let session = Session::new(terminal, model, backing, crate::clock::now)?;
+    let session = Session::new(terminal, model, backing, crate::clock::now);
     let mut session = session.with_clipboard(Way::from_here(), Box::new(io::stdout()));
     let ending = signals.tell(session.outbox(), Stops::Aside)?;
     let takes_mouse = display.takes_mouse;

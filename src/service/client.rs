@@ -12,6 +12,7 @@ use reqwest::header::{
 use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, RequestBuilder, Response, Url, Version as Http};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
+use std::error::Error as _;
 use std::pin::Pin;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -346,10 +347,41 @@ fn without(key: &str, message: Untrusted) -> Option<Untrusted> {
 
 /// A connection that was never made has sent nothing; after that anything may have been counted.
 pub(super) fn not_sent_or_lost(error: &reqwest::Error) -> ServiceError {
-    if error.is_connect() || error.is_builder() {
-        ServiceError::Unreachable(reason(error))
-    } else {
-        ServiceError::Lost(reason(error))
+    if !error.is_connect() && !error.is_builder() {
+        return ServiceError::Lost(reason(error));
+    }
+    match refused_certificate(error) {
+        Some(why) => ServiceError::Untrusted(why),
+        None => ServiceError::Unreachable(reason(error)),
+    }
+}
+
+/// Why the certificate that was shown is not trusted, if that is what went wrong.
+fn refused_certificate(error: &reqwest::Error) -> Option<String> {
+    let mut cause = error.source();
+    while let Some(here) = cause {
+        // An error of the system's hides the one inside of it from those who ask for causes.
+        let inside = here.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        let inside = inside.and_then(|inside| inside.downcast_ref::<rustls::Error>());
+        match inside.or_else(|| here.downcast_ref()) {
+            Some(rustls::Error::InvalidCertificate(why)) => return Some(certificate_words(why)),
+            _ => cause = here.source(),
+        }
+    }
+    None
+}
+
+fn certificate_words(why: &rustls::CertificateError) -> String {
+    use rustls::CertificateError::{
+        Expired, ExpiredContext, NotValidForName, NotValidForNameContext, NotValidYet, NotValidYetContext,
+        UnknownIssuer,
+    };
+    match why {
+        UnknownIssuer => "no authority that this machine knows has signed it".to_owned(),
+        Expired | ExpiredContext { .. } => "it has expired".to_owned(),
+        NotValidYet | NotValidYetContext { .. } => "it is not valid yet; is this machine's clock right?".to_owned(),
+        NotValidForName | NotValidForNameContext { .. } => "it is for another name".to_owned(),
+        other => Untrusted::from(other.to_string()).visible_cut(120).to_string(),
     }
 }
 

@@ -12,6 +12,9 @@ pub enum ServiceError {
     /// The request never left: no name, no route, no connection, no encryption.
     #[error("the service cannot be reached: {0}")]
     Unreachable(String),
+    /// Whoever answers there shows a certificate that is not trusted, so nothing was sent.
+    #[error("the service cannot be reached: its certificate is not trusted ({0})")]
+    Untrusted(String),
     /// What was to be sent cannot be read, so nothing was sent.
     #[error("it cannot be sent: {0}")]
     Unsendable(String),
@@ -105,7 +108,20 @@ impl ServiceError {
     /// Whether the service may have counted the call.
     #[must_use]
     pub fn may_be_charged(&self) -> bool {
-        !matches!(self, Self::NoKey | Self::Unreachable(_) | Self::Unsendable(_) | Self::ForeignUpload(_))
+        !matches!(
+            self,
+            Self::NoKey | Self::Unreachable(_) | Self::Untrusted(_) | Self::Unsendable(_) | Self::ForeignUpload(_)
+        )
+    }
+
+    /// Whether the service may have taken in what was sent: it left whole, and nobody said no.
+    #[must_use]
+    pub fn may_have_arrived(&self) -> bool {
+        match self {
+            Self::Lost(_) | Self::GivenUp | Self::TooLong(_) | Self::Unusable(_) | Self::Unkept(_) => true,
+            Self::Refused(refusal) => refusal.reason == Reason::Down,
+            _ => false,
+        }
     }
 
     /// What to do about it, in a sentence.
@@ -114,6 +130,9 @@ impl ServiceError {
         match self {
             Self::NoKey => "Set BEHAVIEW_API_KEY, or api_key in the config file.".to_owned(),
             Self::Unreachable(_) => "Check the network, and the address in the profile.".to_owned(),
+            Self::Untrusted(_) => "If the service, or a proxy before it, has an authority of its own, name that one's \
+                                   certificates (PEM) as ca_file in the profile. If not, somebody stands in between."
+                .to_owned(),
             Self::Unsendable(_) => "Check the file.".to_owned(),
             Self::ForeignUpload(_) => {
                 "If it may have your files, name it as upload_host in the profile; the key is not sent there."

@@ -138,7 +138,7 @@ pub enum ProfileError {
         name: String,
     },
     /// The file of certificates is not there.
-    #[error("profile {name}: ca_file cannot be read")]
+    #[error("profile {name}: ca_file cannot be read, or holds no certificate (PEM)")]
     Certificates {
         /// Which profile.
         name: String,
@@ -191,7 +191,10 @@ impl Profile {
     #[must_use]
     pub fn mistakes(&self) -> Vec<ProfileError> {
         let name = || self.name.clone();
-        let is_readable = |path: &PathBuf| std::fs::File::open(path).is_ok();
+        let holds_some = |path: &PathBuf| {
+            let start = b"-----BEGIN CERTIFICATE-----";
+            std::fs::read(path).is_ok_and(|bytes| memchr::memmem::find(&bytes, start).is_some())
+        };
         let checks = [
             self.address().err(),
             reqwest::header::HeaderName::try_from(&self.header).is_err().then(|| ProfileError::Header { name: name() }),
@@ -200,7 +203,7 @@ impl Profile {
                 .as_deref()
                 .and_then(|host| encrypted(host).err())
                 .map(|_| ProfileError::UploadHost { name: name() }),
-            (!self.ca_file.as_ref().is_none_or(is_readable)).then(|| ProfileError::Certificates { name: name() }),
+            (!self.ca_file.as_ref().is_none_or(holds_some)).then(|| ProfileError::Certificates { name: name() }),
             (self.connect_timeout == 0).then(|| ProfileError::NoTime { name: name(), setting: "connect_timeout" }),
             (self.timeout == 0).then(|| ProfileError::NoTime { name: name(), setting: "timeout" }),
             (self.patience == 0).then(|| ProfileError::NoTime { name: name(), setting: "patience" }),

@@ -2,7 +2,8 @@
 
 use super::database::{Store, StoreError};
 use super::held::moment;
-use crate::report::identifier::Sha256;
+use crate::report::PendingScan;
+use crate::report::identifier::{Identifier, Sha256};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use rusqlite::params;
@@ -20,6 +21,8 @@ pub struct RecentFile {
     pub reports: u64,
     /// How many notes there are on them.
     pub notes: u64,
+    /// Its scan, if the end of one has not been seen.
+    pub scan: Option<PendingScan>,
 }
 
 impl Store {
@@ -56,7 +59,8 @@ impl Store {
             let mut select = connection.prepare_cached(
                 "SELECT sha256, name, opened, (SELECT COUNT(DISTINCT identifier) FROM report r
                                                WHERE r.profile = f.profile AND r.file = f.sha256),
-                        (SELECT COUNT(*) FROM note n WHERE n.profile = f.profile AND n.file = f.sha256)
+                        (SELECT COUNT(*) FROM note n WHERE n.profile = f.profile AND n.file = f.sha256),
+                        scan, scan_since
                  FROM file f WHERE profile = ?1 ORDER BY opened DESC LIMIT ?2",
             )?;
             let mut rows = select.query(params![profile, most])?;
@@ -65,10 +69,80 @@ impl Store {
                 let name = row.get::<_, Option<String>>(1)?.map(Untrusted::from);
                 let (opened, reports) = (moment(row.get(2)?), row.get::<_, u32>(3)?.into());
                 let notes = row.get::<_, u32>(4)?.into();
+                let scan = pending(row.get(5)?, row.get(6)?);
                 let sha256 = Sha256::parse(&row.get::<_, String>(0)?);
-                files.extend(sha256.map(|sha256| RecentFile { sha256, name, opened, reports, notes }));
+                files.extend(sha256.map(|sha256| RecentFile { sha256, name, opened, reports, notes, scan }));
             }
             Ok(files)
         })
+    }
+
+    /// Notes that a scan of a file is under way since a moment, where anything can be noted; or that none is any more.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn note_scan(&self, profile: &str, file: &Sha256, scan: Option<&PendingScan>) -> Result<(), StoreError> {
+        if self.is_read_only() {
+            return Ok(());
+        }
+        let identifier = scan.and_then(|scan| scan.identifier.as_ref()).map(|identifier| identifier.as_bytes());
+        let since = scan.map(|scan| scan.since.as_millisecond());
+        self.with(|connection| match since {
+            None => connection.execute(
+                "UPDATE file SET scan = NULL, scan_since = NULL WHERE profile = ?1 AND sha256 = ?2",
+                params![profile, file.as_str()],
+            ),
+            Some(since) => connection.execute(
+                "INSERT INTO file (profile, sha256, opened, scan, scan_since) VALUES (?1, ?2, ?4, ?3, ?4)
+                 ON CONFLICT DO UPDATE SET scan = excluded.scan, scan_since = excluded.scan_since",
+                params![profile, file.as_str(), identifier, since],
+            ),
+        })
+        .map(|_| ())
+    }
+
+    /// The scan of a file whose end has not been seen.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn pending_scan(&self, profile: &str, file: &Sha256) -> Result<Option<PendingScan>, StoreError> {
+        self.read(|connection| {
+            let mut select =
+                connection.prepare_cached("SELECT scan, scan_since FROM file WHERE profile = ?1 AND sha256 = ?2")?;
+            let mut rows = select.query(params![profile, file.as_str()])?;
+            let row = rows.next()?;
+            row.map(|row| Ok(pending(row.get(0)?, row.get(1)?))).transpose().map(Option::flatten)
+        })
+    }
+}
+
+fn pending(identifier: Option<Vec<u8>>, since: Option<i64>) -> Option<PendingScan> {
+    let identifier = identifier.and_then(|bytes| Identifier::new(Untrusted::from(bytes)));
+    since.map(|since| PendingScan { identifier, since: moment(since) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scan_is_pending_until_its_end_was_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+        let file = Sha256::parse(&"ab".repeat(32)).unwrap();
+        let scan = |identifier: Option<&str>, since| PendingScan {
+            identifier: identifier.and_then(|text| Identifier::new(Untrusted::from(text))),
+            since: Timestamp::from_second(since).unwrap(),
+        };
+        assert_eq!(store.pending_scan("p", &file).unwrap(), None);
+        store.note_scan("p", &file, Some(&scan(None, 5))).unwrap();
+        store.note_file("p", &file, Some("a.exe"), Timestamp::from_second(9).unwrap()).unwrap();
+        assert_eq!(store.pending_scan("p", &file).unwrap(), Some(scan(None, 5)));
+        store.note_scan("p", &file, Some(&scan(Some("=scan 1"), 7))).unwrap();
+        assert_eq!(store.recent_files("p", 9).unwrap()[0].scan, Some(scan(Some("=scan 1"), 7)));
+        assert_eq!(store.pending_scan("another", &file).unwrap(), None);
+        store.note_scan("p", &file, None).unwrap();
+        assert_eq!(store.pending_scan("p", &file).unwrap(), None);
+        assert_eq!(store.recent_files("p", 9).unwrap().len(), 1);
     }
 }

@@ -4,7 +4,7 @@ use super::seal;
 use rusqlite::Connection;
 
 /// Each step brings the schema of the step before to its own; the number of steps taken is the schema's version.
-const STEPS: &[&str] = &[FIRST, COUNTERS, INDEXES, NOTES, SEALS];
+const STEPS: &[&str] = &[FIRST, COUNTERS, INDEXES, NOTES, SEALS, SCANS];
 
 /// The newest version that this program knows.
 pub(super) const NEWEST: usize = STEPS.len();
@@ -145,6 +145,14 @@ ALTER TABLE index_block ADD COLUMN seal INTEGER;
 ALTER TABLE report ADD COLUMN seal INTEGER;
 -- when a call said last that it is under way
 ALTER TABLE ledger ADD COLUMN alive INTEGER;
+";
+
+/// Scans whose end nobody here has seen.
+const SCANS: &str = "
+-- what the service calls it; NULL: that is not known
+ALTER TABLE file ADD COLUMN scan BLOB;
+-- since when it is known; NULL: there is none
+ALTER TABLE file ADD COLUMN scan_since INTEGER;
 ";
 
 /// The version of the schema.

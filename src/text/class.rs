@@ -5,6 +5,7 @@ use icu_properties::props::{
     IndicSyllabicCategory, RegionalIndicator, VariationSelector,
 };
 use icu_properties::{CodePointMapData, CodePointMapDataBorrowed, CodePointSetData, CodePointSetDataBorrowed};
+use std::sync::atomic::{AtomicU8, Ordering};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthChar;
 
@@ -49,11 +50,38 @@ pub(super) enum Role {
     Hidden,
 }
 
+/// What was decided of the letters of most alphabets, as a number; 0 while nobody has asked.
+static DECIDED: [AtomicU8; 0x800] = [const { AtomicU8::new(0) }; 0x800];
+
+/// Every role with its number.
+const ROLES: [(Role, u8); 6] = [
+    (Role::Hidden, 1),
+    (Role::Base(1), 2),
+    (Role::Base(2), 3),
+    (Role::Mark(0), 4),
+    (Role::Mark(1), 5),
+    (Role::Mark(2), 6),
+];
+
 /// Decides how `character` is shown.
 pub(super) fn role(character: char) -> Role {
     if matches!(character, ' '..='~') {
         return Role::Base(1);
     }
+    let Some(slot) = usize::try_from(u32::from(character)).ok().and_then(|at| DECIDED.get(at)) else {
+        return decide(character);
+    };
+    let known = slot.load(Ordering::Relaxed);
+    if let Some((role, _)) = ROLES.iter().find(|(_, number)| *number == known) {
+        return *role;
+    }
+    let role = decide(character);
+    let number = ROLES.iter().find(|(known, _)| *known == role).map_or(0, |(_, number)| *number);
+    slot.store(number, Ordering::Relaxed);
+    role
+}
+
+fn decide(character: char) -> Role {
     let is_mark = GeneralCategoryGroup::Mark.contains(CATEGORY.get(character));
     match (CLUSTER.get(character), character.width()) {
         _ if is_hidden(character) => Role::Hidden,

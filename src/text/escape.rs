@@ -71,6 +71,20 @@ impl<'a> Units<'a> {
     pub(super) fn new(bytes: &'a [u8], charset: Charset) -> Self {
         Units { rest: bytes, charset }
     }
+
+    /// The letters that come next and are a unit each, as far as that is seen at once; a mark may follow the letter after them.
+    pub(super) fn take_plain(&mut self) -> &'a str {
+        let is_plain = |pair: &[u8]| match pair {
+            [b'\\', b'x' | b'u'] => false,
+            [letter, next] => matches!(letter, b' '..=b'~') && next.is_ascii(),
+            _ => false,
+        };
+        let end = self.rest.windows(2).position(|pair| !is_plain(pair)).unwrap_or(self.rest.len().saturating_sub(1));
+        let (plain, rest) = self.rest.split_at(end);
+        let Ok(plain) = str::from_utf8(plain) else { return "" };
+        self.rest = rest;
+        plain
+    }
 }
 
 impl<'a> Iterator for Units<'a> {

@@ -145,7 +145,7 @@ impl<'a> UntrustedStr<'a> {
     pub fn visible(self) -> Visible {
         match self.plain(usize::MAX) {
             Some(text) => Visible::from_parts(text.to_owned(), text.len()),
-            None => self.units().collect(),
+            None => self.units().into(),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 
-use super::escape::Unit;
+use super::escape::{Unit, Units};
 
 /// Escaped text with its width; only the escaper makes one.
 ///
@@ -96,11 +96,18 @@ impl Visible {
     }
 }
 
-impl<'a> FromIterator<Unit<'a>> for Visible {
-    fn from_iter<I: IntoIterator<Item = Unit<'a>>>(units: I) -> Self {
+impl From<Units<'_>> for Visible {
+    fn from(mut units: Units<'_>) -> Self {
         let mut visible = Visible::default();
-        units.into_iter().for_each(|unit| visible.push(&unit));
-        visible
+        loop {
+            let plain = units.take_plain();
+            visible.text.push_str(plain);
+            visible.columns += plain.len();
+            match units.next() {
+                Some(unit) => visible.push(&unit),
+                None => return visible,
+            }
+        }
     }
 }
 

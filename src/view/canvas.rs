@@ -1,6 +1,7 @@
 //! The cells that are drawn into, with the look they are drawn in.
 
 use super::line::rect;
+use super::memo::{Memo, RowKey};
 use super::theme::{Look, Meaning};
 use crate::app::Area;
 use crate::text;
@@ -9,6 +10,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::symbols::border;
 use ratatui::widgets::{Block, Clear, Widget};
+use std::ops::Range;
 
 /// Borders where only ASCII can be shown.
 const ASCII: border::Set<'_> = border::Set {
@@ -30,6 +32,7 @@ const ASCII_FOCUS: border::Set<'_> =
 pub(super) struct Canvas<'a> {
     cells: &'a mut Buffer,
     look: Look,
+    memo: &'a mut Memo,
     /// The whole screen.
     pub(super) area: Rect,
     /// Whether what is drawn has the keys, or something stands over it.
@@ -37,9 +40,30 @@ pub(super) struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    pub(super) fn new(cells: &'a mut Buffer, look: Look) -> Self {
+    pub(super) fn new(cells: &'a mut Buffer, look: Look, memo: &'a mut Memo) -> Self {
         let area = cells.area;
-        Self { cells, look, area, has_keys: true }
+        memo.turn(look);
+        Self { cells, look, memo, area, has_keys: true }
+    }
+
+    /// Puts a row where it was drawn in an earlier frame, at this place or another; says whether it was.
+    pub(super) fn recall(&mut self, key: &RowKey, area: Area, row: u16) -> bool {
+        let Some(place) = stretch(self.area, area, row) else { return false };
+        let (Some(known), Some(cells)) = (self.memo.recall(key), self.cells.content.get_mut(place)) else {
+            return false;
+        };
+        let is_whole = known.len() == cells.len();
+        if is_whole {
+            cells.clone_from_slice(known);
+        }
+        is_whole
+    }
+
+    /// Keeps a row that has just been drawn.
+    pub(super) fn remember(&mut self, key: RowKey, area: Area, row: u16) {
+        if let Some(cells) = stretch(self.area, area, row).and_then(|place| self.cells.content.get(place)) {
+            self.memo.keep(key, cells);
+        }
     }
 
     /// The style of a meaning.
@@ -79,4 +103,12 @@ impl<'a> Canvas<'a> {
         let block = Block::bordered().border_set(set).border_style(self.look.style(meaning));
         block.render(rect(area).intersection(self.area), self.cells);
     }
+}
+
+/// Where the cells of a row of an area lie among those of the whole screen; none where a part of it lies outside.
+fn stretch(whole: Rect, area: Area, row: u16) -> Option<Range<usize>> {
+    let row = rect(Area { y: area.y.checked_add(row)?, height: 1, ..area });
+    let start =
+        usize::from(row.y - whole.y.min(row.y)) * usize::from(whole.width) + usize::from(row.x - whole.x.min(row.x));
+    (whole.intersection(row) == row).then_some(start..start + usize::from(row.width))
 }

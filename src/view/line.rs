@@ -19,12 +19,19 @@ pub(super) fn rect(area: Area) -> Rect {
 /// Columns in which there is nothing to choose from a text.
 const SHORTEST: usize = 8;
 
-/// The graphemes of a text, each with its place and its columns; most texts are letters of one byte and one column.
+/// The graphemes of a text, each with its place and its columns; most are letters of one byte and one column.
 fn graphemes(text: &str) -> impl Iterator<Item = (usize, &str, usize)> {
-    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-    let (plain, other) = if is_plain { (text, "") } else { ("", text) };
-    let letters = (0..plain.len()).filter_map(move |at| Some((at, plain.get(at..=at)?, 1)));
-    letters.chain(other.grapheme_indices(true).map(|(at, grapheme)| (at, grapheme, grapheme.width())))
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let (start, rest) = (at, text.get(at..)?);
+        let (grapheme, columns) = match rest.as_bytes() {
+            // A mark is no ASCII.
+            [b' '..=b'~'] | [b' '..=b'~', b'\0'..=b'\x7f', ..] => (rest.get(..1)?, 1),
+            _ => rest.graphemes(true).next().map(|grapheme| (grapheme, grapheme.width()))?,
+        };
+        at += grapheme.len();
+        Some((start, grapheme, columns))
+    })
 }
 
 /// A writer over one row.
@@ -149,16 +156,24 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         }
     }
 
-    /// Text from outside in so many columns, without what tells least where it is longer; a registry key's hive by its usual
-    /// name.
-    pub(super) fn elided(&mut self, text: &Untrusted, columns: usize, meaning: Meaning) {
-        let columns = columns.min(self.room());
-        let whole = text.visible();
-        let (hive, long) = elide::hive(whole.as_str()).unwrap_or(("", 0));
-        let shown = format!("{hive}{}", whole.as_str().get(long..).unwrap_or_default());
-        if columns < SHORTEST || long == 0 && whole.width() <= columns {
-            return self.outside(text, meaning);
+    /// The same of a text whose visible form is known.
+    pub(super) fn outside_known(&mut self, text: &Untrusted, whole: &Visible, meaning: Meaning) {
+        if self.skip == 0 && whole.width() <= self.room() {
+            self.visible(whole, meaning)
+        } else {
+            self.outside(text, meaning)
         }
+    }
+
+    /// Text from outside, whose visible form is known, in so many columns, without what tells least where it is longer; a
+    /// registry key's hive by its usual name.
+    pub(super) fn elided(&mut self, text: &Untrusted, whole: &Visible, columns: usize, meaning: Meaning) {
+        let columns = columns.min(self.room());
+        let (hive, long) = elide::hive(whole.as_str()).unwrap_or(("", 0));
+        if columns < SHORTEST || long == 0 && whole.width() <= columns {
+            return self.outside_known(text, whole, meaning);
+        }
+        let shown = format!("{hive}{}", whole.as_str().get(long..).unwrap_or_default());
         let (mut at, end) = (0, shown.width());
         for kept in elide::kept(&shown, columns) {
             if kept.start > at {

@@ -12,6 +12,7 @@ mod finder;
 mod held;
 mod line;
 mod list;
+mod memo;
 mod overlay;
 mod pane;
 pub mod plain;
@@ -20,5 +21,6 @@ mod spots;
 mod submit;
 pub mod theme;
 
+pub use memo::Memo;
 pub use screen::draw;
 pub use theme::{Depth, Look, Theme};

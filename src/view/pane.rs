@@ -2,6 +2,7 @@
 
 use super::canvas::Canvas;
 use super::line::LineWriter;
+use super::memo::RowKey;
 use super::theme::Meaning;
 use crate::app::list::OpenReport;
 use crate::app::notes::MARK;
@@ -11,8 +12,8 @@ use crate::report::find::Pattern;
 use crate::report::note::Notes;
 use crate::report::rows::Label;
 use crate::report::rules::Severity;
-use crate::report::{Pane, Piece};
-use crate::text::{Untrusted, thousands};
+use crate::report::{Pane, Piece, Place};
+use crate::text::{Untrusted, Visible, thousands};
 use unicode_width::UnicodeWidthStr;
 
 /// Columns that labels have at most.
@@ -49,32 +50,64 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
         LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Meaning::Faint);
         return draw_problem(buffer, inside, state);
     }
-    let labels = label_columns(open, pane);
-    let is_marked = open.marks.is_some();
     let notes = model.chosen().and_then(|entry| model.notes.of(entry.identifier.as_ref()?));
-    for row in 0..inside.height {
-        let position = state.scroll.top + usize::from(row);
-        let Some(shown) = state.shown(&open.report, pane, position) else { break };
-        let line = LineWriter::new(buffer, inside, row);
-        let line = match (position == state.scroll.cursor, has_focus) {
-            (true, true) => line.begin_bar(),
-            _ => line,
-        };
-        let place = state.place(&open.report, pane, position);
-        let mark = model.rules.as_ref().zip(place).and_then(|(rules, place)| open.mark(rules, place));
-        let (line, start) = if is_marked { draw_mark(line, inside.x, mark) } else { (line, inside.x) };
-        draw_row(line, start, &shown, labels, state, mark == Some(Severity::Noise));
-        if let Some((notes, place)) = notes.zip(place)
-            && notes.on_row(&open.report, place.section, &shown.row).is_some()
-        {
-            let end = Area { x: inside.x + inside.width.saturating_sub(2), width: inside.width.min(2), ..inside };
-            LineWriter::new(buffer, end, row).own(&format!(" {MARK}"), Meaning::Key);
-        }
+    let rows = Rows { open, state, labels: label_columns(open, pane), notes, model };
+    let top = state.scroll.top;
+    let places = state.places(&open.report, pane, top..top + usize::from(inside.height));
+    for (row, place) in (0..inside.height).zip(places) {
+        let has_cursor = has_focus && top + usize::from(row) == state.scroll.cursor;
+        rows.draw(buffer, inside, row, place, has_cursor);
     }
     if pane == Pane::Overview {
         draw_note(buffer, inside, notes);
     }
     draw_problem(buffer, inside, state);
+}
+
+/// The rows of a pane, and what they are drawn by.
+struct Rows<'a> {
+    open: &'a OpenReport,
+    state: &'a PaneState,
+    /// Columns of the labels.
+    labels: usize,
+    notes: Option<&'a Notes>,
+    model: &'a Model,
+}
+
+impl Rows<'_> {
+    /// Draws a row, or takes it from where it was drawn before.
+    fn draw(&self, buffer: &mut Canvas<'_>, inside: Area, row: u16, place: Place, has_cursor: bool) {
+        let (report, state) = (&self.open.report, self.state);
+        let (branch, is_wanted) = (state.branch(report, place), state.is_wanted(place));
+        let mark = self.open.marks.as_ref().map(|_| {
+            let rules = self.model.rules.as_ref();
+            rules.and_then(|rules| self.open.mark(rules, place))
+        });
+        let (opening, width, labels, shift) = (self.open.opening, inside.width, self.labels, state.shift);
+        let key = RowKey { opening, place, width, labels, shift, is_wanted, branch, mark };
+        // What is filtered or annotated says more, and what is still read may yet change.
+        let is_kept = !has_cursor && state.filter.is_none() && self.notes.is_none() && report.index.is_complete;
+        if is_kept && buffer.recall(&key, inside, row) {
+            return;
+        }
+        let shown = Shown { row: report.row(place.section, place.row), branch: key.branch.clone(), is_wanted };
+        let line = LineWriter::new(buffer, inside, row);
+        let line = if has_cursor { line.begin_bar() } else { line };
+        let (line, start) = match mark {
+            Some(mark) => draw_mark(line, inside.x, mark),
+            None => (line, inside.x),
+        };
+        draw_row(line, start, &shown, labels, state, mark == Some(Some(Severity::Noise)));
+        if let Some(notes) = self.notes
+            && notes.on_row(report, place.section, &shown.row).is_some()
+        {
+            let end = Area { x: inside.x + width.saturating_sub(2), width: width.min(2), ..inside };
+            LineWriter::new(buffer, end, row).own(&format!(" {MARK}"), Meaning::Key);
+        }
+        if is_kept {
+            buffer.remember(key, inside, row);
+        }
+    }
 }
 
 /// Says in the last row why what is typed is no filter; the rows of the last one that was stay.
@@ -229,21 +262,27 @@ pub(super) fn draw_pieces<'a>(
     sought: Option<&'a Pattern>,
 ) {
     line.mark(sought);
-    let mut room = is_elided.then(|| value_room(pieces, line.room()));
-    for piece in pieces {
-        match (piece, room.take()) {
-            (Piece::Value(text), kept) => {
-                match kept {
-                    Some(columns) => line.elided(text, columns, value),
-                    None => line.outside(text, value),
+    let known: Vec<Option<Visible>> =
+        pieces.iter().map(|piece| if is_elided { visible(piece) } else { None }).collect();
+    let mut room = is_elided.then(|| value_room(pieces, &known, line.room()));
+    for (piece, known) in pieces.iter().zip(&known) {
+        match (piece, known, room.take()) {
+            (Piece::Value(text), known, kept) => {
+                match (known, kept) {
+                    (Some(known), Some(columns)) => line.elided(text, known, columns, value),
+                    (Some(known), None) => line.outside_known(text, known, value),
+                    (None, _) => line.outside(text, value),
                 }
                 line.end_bar();
             }
-            (Piece::Detail(text), kept) => {
+            (Piece::Detail(text), known, kept) => {
                 room = kept;
-                line.outside(text, Meaning::Detail);
+                match known {
+                    Some(known) => line.outside_known(text, known, Meaning::Detail),
+                    None => line.outside(text, Meaning::Detail),
+                }
             }
-            (Piece::Own(text), kept) => {
+            (Piece::Own(text), _, kept) => {
                 room = kept;
                 line.own(text, Meaning::Faint);
             }
@@ -254,9 +293,22 @@ pub(super) fn draw_pieces<'a>(
 
 /// Columns for the first value of a row: what is said about it keeps its place beside one that is longer, up to two fifths of
 /// the row.
-fn value_room(pieces: &[Piece], room: usize) -> usize {
-    let first = pieces.iter().find(|piece| matches!(piece, Piece::Value(_))).map_or(0, piece_width);
-    room.saturating_sub(width_of(pieces) - first).max(room * 3 / 5)
+fn value_room(pieces: &[Piece], known: &[Option<Visible>], room: usize) -> usize {
+    let width = |(piece, known): (&Piece, &Option<Visible>)| match (piece, known) {
+        (_, Some(known)) => known.width(),
+        (piece, None) => piece_width(piece),
+    };
+    let first = pieces.iter().zip(known).find(|(piece, _)| matches!(piece, Piece::Value(_))).map_or(0, width);
+    let all: usize = pieces.iter().zip(known).map(width).sum();
+    room.saturating_sub(all - first).max(room * 3 / 5)
+}
+
+/// The visible form of a piece from outside.
+fn visible(piece: &Piece) -> Option<Visible> {
+    match piece {
+        Piece::Value(text) | Piece::Detail(text) => Some(text.visible()),
+        Piece::Own(_) => None,
+    }
 }
 
 fn width_of(pieces: &[Piece]) -> usize {

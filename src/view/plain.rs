@@ -1,6 +1,7 @@
 //! The screen as lines, for those who hear it and for terminals that cannot place a cursor: one thing at a time, rows by number.
 
 use super::canvas::Canvas;
+use super::memo::Memo;
 use super::theme::{Depth, Look, Theme};
 use super::{bar, screen};
 use crate::app::overlay::Rows;
@@ -16,7 +17,8 @@ const FRAME: &[char] = &['─', '━', '│', '┃', '╭', '╮', '╰', '╯',
 pub fn lines(model: &Model) -> Vec<String> {
     let size = Rect { x: 0, y: 0, width: model.size.width, height: model.size.height };
     let mut cells = Buffer::empty(size);
-    screen::draw_content(&mut Canvas::new(&mut cells, Look { theme: Theme::Mono, depth: Depth::None }), model);
+    let (look, mut memo) = (Look { theme: Theme::Mono, depth: Depth::None }, Memo::default());
+    screen::draw_content(&mut Canvas::new(&mut cells, look, &mut memo), model);
     let layout = model.layout();
     let area = model.over.top().map_or(layout.content, |overlay| overlay.area(layout.content));
     let mut lines = vec![row(&cells, layout.title, 0).trim().to_owned()];

@@ -2,6 +2,7 @@
 
 use super::canvas::Canvas;
 use super::line::LineWriter;
+use super::memo::Memo;
 use super::theme::{Look, Meaning};
 use super::{bar, list, overlay, pane};
 use crate::app::layout::SMALLEST;
@@ -18,9 +19,9 @@ use unicode_width::UnicodeWidthStr;
 /// Rows of the start screen that its words leave free: the line that is typed in, and some earlier files.
 const START_ROWS: u16 = 6;
 
-/// Draws the model in a look.
-pub fn draw(frame: &mut Frame<'_>, look: Look, model: &Model) {
-    let buffer = &mut Canvas::new(frame.buffer_mut(), look);
+/// Draws the model in a look; rows that were drawn before are taken from the memo.
+pub fn draw(frame: &mut Frame<'_>, look: Look, model: &Model, memo: &mut Memo) {
+    let buffer = &mut Canvas::new(frame.buffer_mut(), look, memo);
     let whole = Area { x: 0, y: 0, width: buffer.area.width, height: buffer.area.height };
     if !model.size.is_enough() {
         return too_small(buffer, whole, model);
@@ -363,6 +364,9 @@ fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         line.own_cut(&held, usize::MAX, Meaning::Faint);
         if recent.notes > 0 {
             line.own(&format!("  {MARK}{}", recent.notes), Meaning::Key);
+        }
+        if recent.is_pending {
+            line.own("  ◷ scan not seen to its end", Meaning::Price);
         }
     }
 }

@@ -221,14 +221,28 @@ impl Look {
 }
 
 /// The nearest of the 216 colours and 24 greys that terminals with 256 colours agree on.
+///
+/// Every styled piece of every frame asks, so nothing is searched: each channel has its nearest step by itself, and the nearest
+/// grey is that of the mean.
 fn nearest(red: u8, green: u8, blue: u8) -> u8 {
-    let far = |a: [u8; 3]| -> u32 {
-        a.iter().zip([red, green, blue]).map(|(one, other)| u32::from(one.abs_diff(other)).pow(2)).sum()
+    const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+    let wanted = [red, green, blue];
+    let far = |found: [u8; 3]| -> u32 {
+        wanted.iter().zip(found).map(|(one, other)| u32::from(one.abs_diff(other)).pow(2)).sum()
     };
-    let step = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
-    let cube = (0..216_u8).map(|n| (16 + n, [step(n / 36), step(n / 6 % 6), step(n % 6)]));
-    let greys = (0..24_u8).map(|n| (232 + n, [8 + 10 * n; 3]));
-    cube.chain(greys).min_by_key(|(_, colour)| far(*colour)).map_or(7, |(number, _)| number)
+    let steps = wanted.map(|channel| match channel {
+        0..48 => 0,
+        48..=115 => 1,
+        _ => (channel - 36) / 40,
+    });
+    let cube = steps.map(|step| STEPS.get(usize::from(step)).copied().unwrap_or(u8::MAX));
+    let mean = wanted.iter().map(|channel| u16::from(*channel)).sum::<u16>() / 3;
+    let grey = u8::try_from(mean.saturating_sub(3) / 10).unwrap_or(u8::MAX).min(23);
+    if far([8 + 10 * grey; 3]) < far(cube) {
+        return 232 + grey;
+    }
+    let [red, green, blue] = steps;
+    16 + 36 * red + 6 * green + blue
 }
 
 impl Depth {
@@ -265,6 +279,7 @@ impl Depth {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashMap;
 
     const MEANINGS: [Meaning; 12] = [
         Meaning::Text,
@@ -362,5 +377,18 @@ mod tests {
             (nearest(255, 0, 0), nearest(0, 0, 0), nearest(8, 8, 8), nearest(255, 255, 255)),
             (196, 16, 232, 231)
         );
+        let level = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
+        let cube = (0..216_u8).map(|n| (16 + n, [level(n / 36), level(n / 6 % 6), level(n % 6)]));
+        let all: HashMap<u8, [u8; 3]> = cube.chain((0..24_u8).map(|n| (232 + n, [8 + 10 * n; 3]))).collect();
+        let channels = || (0..=255_u8).step_by(17);
+        for (red, green, blue) in
+            channels().flat_map(|r| channels().flat_map(move |g| channels().map(move |b| (r, g, b))))
+        {
+            let far = |colour: &[u8; 3]| -> u32 {
+                colour.iter().zip([red, green, blue]).map(|(one, other)| u32::from(one.abs_diff(other)).pow(2)).sum()
+            };
+            let found = far(&all[&nearest(red, green, blue)]);
+            assert_eq!(Some(found), all.values().map(far).min(), "{red} {green} {blue}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::{Stage, peers};
 use std::time::Duration;
 
 /// Times that a key is pressed in a run.
-const PRESSES: usize = 25;
+const PRESSES: usize = 15;
 
 /// The most bytes that are written for a move of the selection.
 const MOST_BYTES: f64 = 200.0;
@@ -75,19 +75,26 @@ struct Idle {
     wakes: u64,
 }
 
+impl Idle {
+    fn sum(&self) -> f64 {
+        self.bytes as f64 + self.wakes as f64
+    }
+}
+
 /// Every key of ours on a report that is there whole.
 fn run(stage: &Stage, report: &Made, figures: &mut [Measured], idle: &mut Idle) {
     let mut running = ours(stage, report).start();
     running.until(FIRST);
     running.until(&complete(report));
     for (stroke, measured) in OURS.iter().zip(figures) {
+        // What is pressed in between may change nothing: its effect is not waited for.
         for key in stroke.before {
-            running.effect(key);
+            running.press(key);
         }
         for _ in 0..PRESSES {
             measured.press(&mut running, stroke.key);
             if let Some(back) = stroke.back {
-                running.effect(back);
+                running.press(back);
             }
         }
     }
@@ -98,10 +105,10 @@ fn run(stage: &Stage, report: &Made, figures: &mut [Measured], idle: &mut Idle) 
 }
 
 pub fn measure(stage: &Stage, table: &mut Table) {
-    let reports = [stage.smallest(), stage.largest()];
+    let reports = &stage.reports;
     let mut figures: Vec<Vec<Measured>> =
         reports.iter().map(|_| OURS.iter().map(|_| Measured::default()).collect()).collect();
-    let mut idle = [Idle::default(), Idle::default()];
+    let mut idle: Vec<Idle> = reports.iter().map(|_| Idle::default()).collect();
     let mut peers: Vec<_> =
         peers::on(stage.largest()).into_iter().map(|peer| (peer, <[Measured; 2]>::default())).collect();
     for _ in 0..stage.wanted.reps {
@@ -118,6 +125,7 @@ pub fn measure(stage: &Stage, table: &mut Table) {
     for ((report, figures), idle) in reports.iter().zip(&figures).zip(&idle) {
         for (stroke, measured) in OURS.iter().zip(figures) {
             table.row(&format!("{}: {}, ms", report.size(), stroke.what), "behaview", measured.words());
+            table.grows(&format!("{}, ms", stroke.what), report, &measured.times);
         }
         let words = format!("{} bytes, {} wakes in 2 s a run", idle.bytes, idle.wakes);
         table.row(&format!("{}: idle", report.size()), "behaview", words);
@@ -127,11 +135,17 @@ pub fn measure(stage: &Stage, table: &mut Table) {
             table.row(&format!("{what}, ms"), &peer.program.name, measured.words());
         }
     }
-    ratios(table, &figures, &peers);
+    if let [small, .., large] = figures.as_slice() {
+        ratios(table, small, large, &peers);
+    }
+    for (report, idle) in reports.iter().zip(&idle) {
+        // Nothing is nothing: the limit is what a single wake in all runs would be.
+        table.ratio(&format!("{}: idle, bytes and wakes against none", report.size()), idle.sum(), 1.0, 0.0);
+    }
 }
 
-fn ratios(table: &mut Table, figures: &[Vec<Measured>], peers: &[(peers::Peer, [Measured; 2])]) {
-    for ((stroke, small), large) in OURS.iter().zip(&figures[0]).zip(&figures[1]) {
+fn ratios(table: &mut Table, small: &[Measured], large: &[Measured], peers: &[(peers::Peer, [Measured; 2])]) {
+    for ((stroke, small), large) in OURS.iter().zip(small).zip(large) {
         let what = stroke.what;
         table.ratio(&format!("{what}: large against small"), large.times.median(), small.times.median(), 1.1);
         if stroke.key == b"j" {

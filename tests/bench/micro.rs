@@ -198,7 +198,7 @@ mod frame {
         let here = Here { received: clock(), body: report(bytes).body, unkept: None };
         let first = model.open_document("bench".to_owned(), vec![(None, here)]);
         let terminal = Terminal::new(TestBackend::new(120, 40)).unwrap();
-        let mut session = Session::new(terminal, model, Backing::Document, clock).unwrap();
+        let mut session = Session::new(terminal, model, Backing::Document, clock);
         session.begin(first);
         assert!(session.run_until_idle(Duration::from_secs(60)).unwrap());
         session.press(Key::Char('4'));

@@ -148,6 +148,7 @@ pub fn measure(stage: &Stage, table: &mut Table) {
         ];
         for (what, figure) in rows {
             table.row(&format!("{size}: {what}"), "behaview", figure.words());
+            table.grows(what, report, figure);
         }
     }
     for (peer, figure) in &peers {

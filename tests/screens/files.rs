@@ -20,7 +20,7 @@ impl Opened {
         let here = Here { received: Timestamp::UNIX_EPOCH, body, unkept: None };
         let first = model.open_document("report.json".to_owned(), vec![(None, here)]);
         let terminal = Terminal::new(TestBackend::new(100, 24)).unwrap();
-        let mut session = Session::new(terminal, model, Backing::Document, || Timestamp::UNIX_EPOCH).unwrap();
+        let mut session = Session::new(terminal, model, Backing::Document, || Timestamp::UNIX_EPOCH);
         session.begin(first);
         assert!(session.run_until_idle(Duration::from_secs(20)).unwrap());
         Self(session)

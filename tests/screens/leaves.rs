@@ -86,7 +86,7 @@ fn all_details(bytes: &[u8]) -> String {
     let here = Here { received: clock(), body: Body::in_memory(bytes.to_vec()), unkept: None };
     let first = model.open_document("fixture".to_owned(), vec![(None, here)]);
     let terminal = Terminal::new(TestBackend::new(150, 90)).unwrap();
-    let mut session = Session::new(terminal, model, Backing::Document, clock).unwrap();
+    let mut session = Session::new(terminal, model, Backing::Document, clock);
     session.begin(first);
     assert!(session.run_until_idle(Duration::from_secs(20)).unwrap());
     let mut text = String::new();

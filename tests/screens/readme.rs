@@ -29,6 +29,7 @@ fn readme_parts_are_current() {
     keep_current("prices", &prices());
     keep_current("config", &format!("```toml\n{}```\n", behaview::config::commented()));
     keep_current("exit codes", &exit_codes());
+    keep_current("commands", &commands());
 }
 
 /// The picture that the README shows.
@@ -40,7 +41,7 @@ fn the_picture_is_current() {
     stage.session.set_look(Look { theme: Theme::Dark, depth: Depth::True });
     stage.size(132, 36).keys("enter j j");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PICTURE);
-    let wanted = picture(&stage);
+    let wanted = picture(&stage, "behaview demo");
     if std::env::var_os("BEHAVIEW_UPDATE").is_some() {
         std::fs::write(&path, &wanted).unwrap();
     }
@@ -64,6 +65,11 @@ fn prices() -> String {
         table += &format!("| {} | {} | {} | {} |\n", rule.number, rule.words, rule.pool.words(), rule.basis.name());
     }
     table
+}
+
+fn commands() -> String {
+    let rows = behaview::cli::commands().into_iter().map(|(name, about)| format!("| `{name}` | {about} |\n"));
+    format!("| command | what it does |\n|---|---|\n{}", rows.collect::<String>())
 }
 
 fn exit_codes() -> String {

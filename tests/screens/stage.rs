@@ -154,6 +154,11 @@ impl Stage {
     pub fn restart_without_service(mut self) -> Self {
         self.demo = None;
         self.profile.root = "http://127.0.0.1:1".to_owned();
+        self.restart()
+    }
+
+    /// Ends the program and starts it again on the same store.
+    pub fn restart(mut self) -> Self {
         self.session = session(&self.folder, &self.profile, self.key.as_deref());
         self.session.begin(Vec::new());
         self.rest();
@@ -278,5 +283,5 @@ fn session(folder: &TempDir, profile: &Profile, key: Option<&str>) -> Session<Te
     let mut model = Model::new(cli::service(&gate), clock());
     model.size = Size { width: 120, height: 40 };
     let terminal = Terminal::new(TestBackend::new(120, 40)).unwrap();
-    Session::new(terminal, model, Backing::Service(Arc::new(gate)), clock).unwrap()
+    Session::new(terminal, model, Backing::Service(Arc::new(gate)), clock)
 }

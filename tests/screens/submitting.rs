@@ -99,6 +99,55 @@ fn a_submitted_file_is_open_beside_the_others_and_can_be_followed() {
 }
 
 #[test]
+fn the_next_run_offers_to_go_on_with_a_scan_and_asks_nothing_by_itself() {
+    let mut stage = looked_at(&[]);
+    stage.keys("enter W");
+    let (paid, looks) = (stage.paid_calls(), stage.calls(Endpoint::PrivateAnalysis));
+    let mut stage = stage.restart();
+    screen!("scan_pending_start", stage);
+    stage.keys("enter");
+    screen!("scan_pending_offered", stage);
+    stage.later(300);
+    stage.rest();
+    assert_eq!(stage.paid_calls(), paid, "nothing is asked without a key");
+    stage.keys("W");
+    assert_eq!(stage.calls(Endpoint::PrivateAnalyses), 0, "its scan is known and need not be looked for");
+    assert_eq!(stage.calls(Endpoint::PrivateAnalysis), looks + 1);
+    for _ in 0..6 {
+        stage.later(31);
+        stage.rest();
+    }
+    assert!(stage.screen().contains("is done"), "{}", stage.screen());
+    let stage = stage.restart();
+    assert!(!stage.screen().contains("not seen to its end"), "{}", stage.screen());
+}
+
+#[test]
+fn a_scan_that_nobody_follows_any_more_is_not_offered_again() {
+    let mut stage = looked_at(&[]);
+    stage.keys("enter W s");
+    let stage = stage.restart();
+    assert!(!stage.screen().contains("not seen to its end"), "{}", stage.screen());
+    let mut stage = looked_at(&[]);
+    stage.keys("enter");
+    stage.later(4 * 24 * 3600);
+    let stage = stage.restart();
+    assert!(!stage.screen().contains("not seen to its end"), "a scan does not take days:\n{}", stage.screen());
+}
+
+#[test]
+fn reports_that_a_list_does_not_bring_along_are_offered_when_their_scan_is_done() {
+    let mut stage = looked_at(&[]);
+    stage.session.model_mut().service.listing = behaview::request::Listing::Identifiers;
+    stage.keys("enter W");
+    for _ in 0..6 {
+        stage.later(31);
+        stage.rest();
+    }
+    assert!(stage.screen().contains("A opens the 3 reports, for 3 requests."), "{}", stage.screen());
+}
+
+#[test]
 fn following_is_agreed_to_stopped_and_limited() {
     let mut stage = Stage::at(file("Still in the queue"), options());
     assert!(stage.screen().contains("W follow · at most 20 requests"), "{}", stage.screen());

@@ -101,7 +101,9 @@ fn the_doctor_finds_what_is_wrong_and_asks_nobody_unless_told_to() {
     assert_eq!(named(&online, "clock")["found"], "as the service's");
     let keyless =
         desk.command(&["doctor", "--json"]).env_remove("VT_APIKEY").env("BEHAVIEW_BUGDET", "1").output().unwrap();
-    assert_eq!(keyless.status.code(), Some(1), "{keyless:?}");
+    assert_eq!(keyless.status.code(), Some(3), "{keyless:?}");
+    assert!(named(&keyless, "key")["advice"].as_str().unwrap().contains("BEHAVIEW_API_KEY"));
+    assert!(errors(&keyless).contains("1 of 14 checks found something wrong, first: key"), "{keyless:?}");
     assert_eq!(named(&keyless, "key")["health"], "wrong");
     assert!(named(&keyless, "variables")["found"].as_str().unwrap().contains("BEHAVIEW_BUGDET"));
     json(&desk.run(&["list", &main_file()]));
@@ -116,7 +118,7 @@ fn the_doctor_finds_what_is_wrong_and_asks_nobody_unless_told_to() {
     );
     desk.configure("wrong = 1\n");
     let broken = desk.run(&["doctor"]);
-    assert!(broken.status.code() == Some(1) && text(&broken).contains("config check"), "{broken:?}");
+    assert!(broken.status.code() == Some(14) && text(&broken).contains("config check"), "{broken:?}");
 }
 
 #[cfg(unix)]
@@ -212,7 +214,7 @@ fn authorities_that_cannot_be_read_are_told_before_anything_is_sent() {
     assert!(missing.status.code() == Some(14) && errors(&missing).contains("ca_file cannot be read"), "{missing:?}");
     std::fs::write(&path, "no certificate\n").unwrap();
     let empty = desk.run(&["list", &main_file(), "--set", &set]);
-    assert!(empty.status.code() == Some(8) && errors(&empty).contains("ca_file"), "{empty:?}");
+    assert!(empty.status.code() == Some(14) && errors(&empty).contains("holds no certificate"), "{empty:?}");
     assert_eq!(desk.demo.seen().len(), 0);
 }
 

@@ -84,15 +84,12 @@ fn the_forms_for_other_programs_have_the_same_columns_and_compute_nothing() {
     let csv = text(&desk.run(&["ledger", "--all", "--format", "csv"]));
     let lines: Vec<_> = csv.lines().collect();
     assert_eq!(lines.len(), 3);
-    assert!(
-        lines[1].contains(r#","'=cmd|'/c calc'!A1\x1b[2J","#) || lines[1].contains(r",'=cmd|'/c calc'!A1\x1b[2J,"),
-        "{csv}"
-    );
+    assert!(lines[1].contains(r#","'=cmd|'/c calc'!A1\x1b[2J","#), "{csv}");
     assert!(lines[1].contains(r#","a ""b"", c","#), "{csv}");
     let jsonl = text(&desk.run(&["ledger", "--all", "--format", "jsonl"]));
     let entries: Vec<Value> = jsonl.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(json!(entries), ledger(&desk, &["--all"])["entries"]);
-    let mut columns: Vec<_> = lines[0].split(',').collect();
+    let mut columns: Vec<_> = lines[0].split(',').map(|name| name.trim_matches('"')).collect();
     columns.sort_unstable();
     let mut members: Vec<_> = entries[0].as_object().unwrap().keys().collect();
     members.sort_unstable();

@@ -25,3 +25,4 @@ mod search;
 mod spending;
 mod store;
 mod submit;
+mod tls;

@@ -118,7 +118,14 @@ impl Elsewhere {
     /// The start screen with the names of earlier files.
     fn start(&self) -> Stage {
         let mut stage = Stage::new(Model::new(service(), now()), 120, 40);
-        let recent = Recent { file: file(), name: Some(self.text.clone()), opened: now(), reports: 1, notes: 1 };
+        let recent = Recent {
+            file: file(),
+            name: Some(self.text.clone()),
+            opened: now(),
+            reports: 1,
+            notes: 1,
+            is_pending: true,
+        };
         stage.take(Message::Recent(vec![recent]));
         stage
     }
@@ -146,7 +153,7 @@ impl Elsewhere {
         });
         let reports = reports.collect();
         let pages = vec![HeldPage { received: now(), page, unkept: None }];
-        stage.take(Message::Recalled { file: file(), pages, reports });
+        stage.take(Message::Recalled { file: file(), pages, reports, scan: None });
         stage.session.run_until_idle(std::time::Duration::from_secs(60)).unwrap();
         stage
     }
@@ -157,7 +164,7 @@ impl Elsewhere {
         let identifier = Identifier::new(Untrusted::from_json(format!("{}0", self.identifier()).as_bytes())).unwrap();
         let body = format!("{{\"error\":{{\"code\":\"X\",\"message\":\"{}\"}}}}", self.json);
         let refusal = behaview::service::error::Refusal::of(404, None, body.as_bytes(), now());
-        let failure = Failure { what: refusal.to_string(), cost: String::new(), advice: String::new() };
+        let failure = Failure { what: refusal.to_string(), ..Failure::default() };
         let request = Request::Behaviour { identifier };
         stage.keys("j").take(Message::Answered { request, result: Err(failure) });
         stage

@@ -3,7 +3,10 @@
 //! Seeds are the demo's reports and sound answers of the service; `found/` keeps what once went wrong.
 
 use super::wire::{Stage, now, shown};
+use behaview::export::{FORMATS, Job, Source, What};
 use behaview::quota::{Balances, Entitlements, Usage};
+use behaview::report::analysis::{Analysis, submitted, upload_address};
+use behaview::report::compare::{Matrix, Presence};
 use behaview::report::identifier::Identifier;
 use behaview::report::page::Page;
 use behaview::report::rows::lines;
@@ -108,14 +111,14 @@ struct Target {
     seeds: fn() -> Vec<Vec<u8>>,
 }
 
-const TARGETS: [Target; 6] = [
-    Target { name: "report", run: report, seeds: reports },
-    Target { name: "screen", run: screen, seeds: reports },
-    Target { name: "page", run: page, seeds: pages },
-    Target { name: "tree", run: tree, seeds: pages },
-    Target { name: "counters", run: counters, seeds: answers },
-    Target { name: "escaper", run: escaper, seeds: strings },
-];
+const REPORT: Target = Target { name: "report", run: report, seeds: reports };
+const SCREEN: Target = Target { name: "screen", run: screen, seeds: reports };
+const EXPORT: Target = Target { name: "export", run: export, seeds: reports };
+const COMPARE: Target = Target { name: "compare", run: compare, seeds: reports };
+const PAGE: Target = Target { name: "page", run: page, seeds: pages };
+const TREE: Target = Target { name: "tree", run: tree, seeds: pages };
+const ANSWER: Target = Target { name: "answer", run: answer, seeds: answers };
+const ESCAPER: Target = Target { name: "escaper", run: escaper, seeds: strings };
 
 /// The same index however the bytes came, and every row of it can be read.
 fn report(bytes: &[u8], noise: &mut Noise) {
@@ -150,6 +153,69 @@ fn screen(bytes: &[u8], noise: &mut Noise) {
     }
 }
 
+/// Whatever is exported is valid by its standard, and obeyed by nobody.
+fn export(bytes: &[u8], _: &mut Noise) {
+    let (origin, identifier, received, notes) = ("demo".to_owned(), None, Some(now()), Default::default());
+    let sources = [Source { body: Body::in_memory(bytes.to_vec()), identifier, origin, received, notes }];
+    for format in &FORMATS {
+        for what in [What::All, What::Indicators].into_iter().filter(|what| format.can_write(*what)) {
+            let mut out = Vec::new();
+            // What is no JSON is said to be none.
+            if format.write(&Job { sources: &sources, what, is_stopped: &|| false }, &mut out).is_err() {
+                continue;
+            }
+            let about = || format!("{} {what:?}", format.name);
+            match format.name {
+                "raw" => assert_eq!(out, [bytes, b"\n"].concat()),
+                "jsonl" => out
+                    .split(|byte| *byte == b'\n')
+                    .filter(|line| !line.is_empty())
+                    .for_each(|line| strict(line, about)),
+                "json" | "stix" | "misp" => strict(&out, about),
+                _ => {
+                    let lines: Vec<_> = out.split(|byte| matches!(byte, b'\r' | b'\n')).map(shown).collect();
+                    let lines = lines.into_iter().collect::<Result<Vec<_>, _>>();
+                    let lines = lines.unwrap_or_else(|foreign| panic!("{}: {foreign}", about()));
+                    let is_formula =
+                        |line: &String| line.split("\",\"").any(|cell| cell.starts_with(['=', '+', '-', '@']));
+                    assert!(format.name != "csv" || !lines.iter().any(is_formula), "{}", about());
+                }
+            }
+        }
+    }
+}
+
+/// Fails where a strict reader does, and where a control stands by itself.
+fn strict(json: &[u8], about: impl Fn() -> String) {
+    if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(json) {
+        // A strict reader gives up in the deep as well; that is no fault of what is written.
+        assert!(error.to_string().contains("recursion"), "{}: {error}", about());
+    }
+    assert!(!json.iter().any(|byte| *byte < b' ' && *byte != b'\n'), "{}", about());
+}
+
+/// Every item was seen by somebody, where it is said to have been.
+fn compare(bytes: &[u8], noise: &mut Noise) {
+    let other = mutated(noise, &[bytes.to_vec()]);
+    let bodies = [bytes.to_vec(), other, bytes.to_vec()].map(|bytes| Some(Body::in_memory(bytes)));
+    let matrix = Matrix::of(&bodies).unwrap();
+    assert!(
+        matrix.items().iter().all(|item| item.seen & 0b101 != 0b001 && item.seen & 0b101 != 0b100),
+        "the same sees the same"
+    );
+    for (number, item) in matrix.items().iter().enumerate().step_by(1 + matrix.items().len() / 20) {
+        let _ = matrix.row(item);
+        for column in 0..matrix.columns() {
+            let places = matrix.places(number, column, 3);
+            assert_eq!(places.is_empty(), item.seen >> column & 1 == 0);
+            places.into_iter().for_each(|(section, row)| drop(matrix.row_of(column, section, row)));
+        }
+    }
+    let sides = [0b001, 0b010, 0b100];
+    let parts = [Presence::All, Presence::Some].map(|presence| matrix.select(None, presence, &sides).len());
+    assert_eq!(parts.iter().sum::<usize>(), matrix.items().len());
+}
+
 fn page(bytes: &[u8], _: &mut Noise) {
     let Ok(page) = Page::of(&Body::in_memory(bytes.to_vec())) else { return };
     for entry in page.entries {
@@ -164,7 +230,14 @@ fn tree(bytes: &[u8], _: &mut Noise) {
     }
 }
 
-fn counters(bytes: &[u8], _: &mut Noise) {
+fn answer(bytes: &[u8], _: &mut Noise) {
+    if let Some(analysis) = Analysis::of(bytes) {
+        let words = analysis.sandboxes.iter().map(|run| run.words() + run.sandbox().visible().as_str());
+        words.for_each(|words| drop(shown(words.as_bytes()).unwrap()));
+        assert!(analysis.done() <= analysis.sandboxes.len());
+    }
+    assert!(submitted(bytes).is_none_or(|scan| !scan.as_bytes().is_empty()));
+    assert!(upload_address(bytes).is_none_or(|address| !address.is_empty()));
     if let Ok(balances) = Balances::parse(bytes) {
         let _ = (balances.counters().len(), balances.set_aside().len(), Entitlements::from_balances(&balances).words());
     }
@@ -221,6 +294,8 @@ fn answers() -> Vec<Vec<u8>> {
         br#"{"data":{"daily":{"2026-11-20":{"/api/v3/files":3}},"total":{"/api/v3/files":3}}}"#.to_vec(),
         br#"{"data":{"id":"me","attributes":{"privileges":{"intelligence":{"granted":true},"private":{"granted":false}}}}}"#.to_vec(),
         br#"{"error":{"code":"QuotaExceededError","message":"Quota exceeded"}}"#.to_vec(),
+        br#"{"data":"https:\/\/upload.example\/_ah\/1"}"#.to_vec(),
+        br#"{"data":{"id":"x-1","type":"private_analysis","attributes":{"status":"in-progress","sandbox_status":{"ff_CAPE-1":{"status":"in-progress","in_progress_percent":34,"message":"booting"},"Zenbox":{"status":"completed"}}}},"meta":{"file_info":{"sha256":"57"}}}"#.to_vec(),
     ]
 }
 
@@ -236,16 +311,48 @@ fn strings() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn noise_breaks_no_parser() {
-    let seconds = std::env::var("BEHAVIEW_FUZZ").ok().map(|seconds| seconds.parse::<u64>().unwrap());
-    let threads = TARGETS.map(|target| std::thread::spawn(move || feed(&target, seconds)));
-    for thread in threads {
-        println!("{}", thread.join().unwrap());
-    }
+fn noise_breaks_no_report() {
+    feed(&REPORT);
+}
+
+#[test]
+fn noise_breaks_no_screen() {
+    feed(&SCREEN);
+}
+
+#[test]
+fn noise_breaks_no_export() {
+    feed(&EXPORT);
+}
+
+#[test]
+fn noise_breaks_no_comparison() {
+    feed(&COMPARE);
+}
+
+#[test]
+fn noise_breaks_no_page() {
+    feed(&PAGE);
+}
+
+#[test]
+fn noise_breaks_no_tree() {
+    feed(&TREE);
+}
+
+#[test]
+fn noise_breaks_no_answer() {
+    feed(&ANSWER);
+}
+
+#[test]
+fn noise_breaks_no_escaper() {
+    feed(&ESCAPER);
 }
 
 /// Feeds one target; an input that breaks it is written to the temporary folder, to be kept in `found/`.
-fn feed(target: &Target, seconds: Option<u64>) -> String {
+fn feed(target: &Target) {
+    let seconds = std::env::var("BEHAVIEW_FUZZ").ok().map(|seconds| seconds.parse::<u64>().unwrap());
     let seeds = (target.seeds)();
     let (began, clock) = (Instant::now(), std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_nanos() as u64);
     let mut noise = Noise::new(if seconds.is_some() { clock } else { 1 });
@@ -260,7 +367,7 @@ fn feed(target: &Target, seconds: Option<u64>) -> String {
         }
         count += 1;
     }
-    format!("fuzz: {} took {count} inputs from {} seeds", target.name, seeds.len())
+    println!("noise: {} took {count} inputs from {} seeds", target.name, seeds.len());
 }
 
 #[test]
@@ -268,6 +375,8 @@ fn what_was_found_once_stays_mended() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/torture/found");
     for entry in std::fs::read_dir(folder).into_iter().flatten() {
         let bytes = std::fs::read(entry.unwrap().path()).unwrap();
-        TARGETS.iter().for_each(|target| (target.run)(&bytes, &mut Noise::new(1)));
+        for target in [REPORT, SCREEN, EXPORT, COMPARE, PAGE, TREE, ANSWER, ESCAPER] {
+            (target.run)(&bytes, &mut Noise::new(1));
+        }
     }
 }

@@ -101,7 +101,7 @@ impl Stage {
         let size = Cells { width, height };
         model.size = Size { width, height };
         let wire = Wire { inner: CrosstermBackend::new(bytes.clone()), bytes: bytes.clone(), size };
-        let session = Session::new(Terminal::new(wire).unwrap(), model, Backing::Document, now).unwrap();
+        let session = Session::new(Terminal::new(wire).unwrap(), model, Backing::Document, now);
         Self { session, bytes }
     }
 

@@ -2,6 +2,7 @@
 
 use super::Check;
 use crate::runtime;
+use crate::view::Depth;
 
 /// Everything about the terminal.
 pub(super) fn checks() -> Vec<Check> {
@@ -13,7 +14,9 @@ fn size(term: Option<&str>) -> Check {
     let term = term.unwrap_or("no name");
     match runtime::terminal_size() {
         None => Check::good("terminal", "none here; the commands for scripts need none"),
-        Some(_) if term == "dumb" => Check::wrong("terminal", "dumb", "the app needs one that can place its cursor"),
+        Some(_) if term == "dumb" => {
+            Check::odd("terminal", "dumb", "the app says everything in lines there, as --plain does; set TERM for more")
+        }
         Some((wide, high)) if wide < 40 || high < 10 => {
             Check::odd("terminal", format!("{term}, {wide} x {high}"), "40 x 10 is the least, 80 x 24 is enough")
         }
@@ -22,18 +25,16 @@ fn size(term: Option<&str>) -> Check {
 }
 
 fn colours(set: &impl Fn(&str) -> Option<String>) -> Check {
-    let (colours, term) = (set("COLORTERM").unwrap_or_default(), set("TERM").unwrap_or_default());
-    let many = if ["truecolor", "24bit"].contains(&colours.as_str()) {
-        "16 million, says COLORTERM"
-    } else if term.contains("256color") {
-        "256, says TERM"
-    } else {
-        "16, since nothing says more"
+    let many = match Depth::of(set) {
+        Depth::True => "16 million",
+        Depth::Indexed => "256",
+        Depth::Sixteen => "16",
+        Depth::None => "none",
     };
-    match set("NO_COLOR") {
-        Some(_) => Check::good("colours", "none, says NO_COLOR"),
-        None => Check::good("colours", many),
-    }
+    let said =
+        ["CLICOLOR_FORCE", "NO_COLOR", "CLICOLOR", "COLORTERM", "TERM"].into_iter().filter(|name| set(name).is_some());
+    let said = said.collect::<Vec<_>>().join(", ");
+    Check::good("colours", if said.is_empty() { many.to_owned() } else { format!("{many}, as {said} has it") })
 }
 
 /// The first of the variables that decides about characters, as the system has it.
@@ -51,10 +52,13 @@ fn text(set: &impl Fn(&str) -> Option<String>) -> Check {
 /// Copying goes by way of the terminal (OSC 52), which does not say whether it takes it.
 fn clipboard(set: &impl Fn(&str) -> Option<String>) -> Check {
     if set("TMUX").is_some() {
-        return Check::good("clipboard", "by way of tmux: it needs `set -g set-clipboard on`");
+        return Check::good(
+            "clipboard",
+            "into tmux's buffer, and on to its terminal unless tmux's set-clipboard is off",
+        );
     }
     if set("STY").is_some() {
-        return Check::odd("clipboard", "by way of screen, which passes nothing on", "use tmux, or no multiplexer");
+        return Check::good("clipboard", "by way of screen, which hands it on to a terminal that takes it (OSC 52)");
     }
     match set("TERM").as_deref() {
         Some("linux" | "dumb") => {

@@ -2,6 +2,7 @@
 
 use super::compared::Compared;
 use crate::cli::table::Table;
+use crate::export::csv;
 use crate::quota::Units;
 use crate::store::{LedgerEntry, State};
 use crate::text::{Untrusted, thousands};
@@ -10,8 +11,21 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The columns of the CSV, named as the members in JSON.
-const HEADING: &str =
-    "time,session,operation,what,unit,predicted_min,predicted_max,settled,counts_as,at_least,state,outcome,counted\n";
+const HEADING: [&str; 13] = [
+    "time",
+    "session",
+    "operation",
+    "what",
+    "unit",
+    "predicted_min",
+    "predicted_max",
+    "settled",
+    "counts_as",
+    "at_least",
+    "state",
+    "outcome",
+    "counted",
+];
 
 /// An entry as it is shown.
 #[derive(Debug, Serialize)]
@@ -151,31 +165,17 @@ pub(super) fn lines(rows: &[Row]) -> serde_json::Result<String> {
     rows.iter().map(|row| Ok(serde_json::to_string(row)? + "\n")).collect()
 }
 
-/// Comma-separated values (RFC 4180, with bare line feeds).
-pub(super) fn csv(rows: &[Row]) -> String {
-    let line = |row: &Row| row.cells().map(|cell| quoted(&cell)).join(",") + "\n";
-    rows.iter().map(line).fold(HEADING.to_owned(), |csv, line| csv + &line)
-}
-
-/// A cell, in quotes where it needs them; what a spreadsheet would take for a formula gets an apostrophe in front.
-fn quoted(cell: &str) -> String {
-    let cell = if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{cell}") } else { cell.to_owned() };
-    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
+/// Comma-separated values, as every export writes them.
+pub(super) fn csv(rows: &[Row]) -> std::io::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    csv::line(&mut out, HEADING)?;
+    rows.iter().try_for_each(|row| csv::line(&mut out, row.cells().map(|cell| csv::safe(&cell))))?;
+    Ok(out)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn cells_are_quoted_and_compute_nothing() {
-        assert_eq!(quoted("plain words"), "plain words");
-        assert_eq!(quoted(r#"a "b", c"#), r#""a ""b"", c""#);
-        for formula in ["=1+1", "+1", "-1", "@SUM(A1)"] {
-            assert_eq!(quoted(formula), format!("'{formula}"));
-        }
-        assert_eq!(quoted("=HYPERLINK(\"a\",\"b\")"), "\"'=HYPERLINK(\"\"a\"\",\"\"b\"\")\"");
-    }
 
     #[test]
     fn what_is_visible_already_is_not_escaped_twice() {

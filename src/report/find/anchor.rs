@@ -6,9 +6,13 @@
 use super::fold::variants;
 use aho_corasick::packed::{self, Searcher};
 use aho_corasick::{AhoCorasick, Input, MatchKind, Span};
+use memchr::memchr2;
 
 /// Most characters of an anchor: more make no scan faster.
 const LONGEST: usize = 3;
+
+/// Most cases in which several letters are sought at once.
+const CASES: usize = 16;
 
 /// ASCII characters from the most to the least common in reports; those that are not here are rare.
 const COMMON: &[u8] = b"etainosrlcdmupf.hgw0b1v2-y_ 345k689x7:j,zq";
@@ -19,12 +23,14 @@ pub(super) struct Anchor {
     scanner: Scanner,
     /// Patterns before this one are the anchor plainly written.
     plain: usize,
-    /// Where the anchor stands in what is sought, as JSON most often writes it.
+    /// Where the anchor stands in what is sought.
     pub(super) offset: usize,
 }
 
 #[derive(Debug)]
 enum Scanner {
+    /// One letter in its two cases, and every other way to write it.
+    Letter([u8; 2], Box<Scanner>),
     Packed(Searcher),
     Automaton(AhoCorasick),
 }
@@ -41,38 +47,84 @@ pub(super) struct Candidate {
 impl Anchor {
     /// An anchor of a text that is not empty and, unless case matters, without its case.
     pub(super) fn of(text: &str, is_case_sensitive: bool) -> Option<Self> {
-        let (start, piece) = choose(text);
+        let (offset, piece) = choose(text, is_case_sensitive);
         let ways = Ways::of(piece, is_case_sensitive);
-        let offset = text.get(..start).map_or(0, |before| encode(before).len());
         Some(Self { scanner: Scanner::of(&ways.plain, &ways.other)?, plain: ways.plain.len(), offset })
     }
 
     /// An anchor of several texts without their case, none of them empty: it tells where one of them may stand, and not which.
     pub(super) fn of_any(texts: &[String]) -> Option<Self> {
-        let ways = texts.iter().map(|text| Ways::of(choose(text).1, false));
+        let ways = texts.iter().map(|text| Ways::of(choose(text, false).1, false));
         let mut all: Vec<_> = ways.flat_map(|ways| [ways.plain, ways.other].concat()).collect();
         all.sort();
         all.dedup();
         Some(Self { scanner: Scanner::of(&[], &all)?, plain: 0, offset: 0 })
     }
 
-    /// The next place from `from` on.
-    pub(super) fn find(&self, bytes: &[u8], from: usize) -> Option<Candidate> {
-        let span = Span { start: from.min(bytes.len()), end: bytes.len() };
-        let found = match &self.scanner {
-            Scanner::Packed(searcher) => searcher.find_in(bytes, span),
-            Scanner::Automaton(automaton) => automaton.find(Input::new(bytes).span(span)),
-        }?;
-        Some(Candidate { at: found.start(), is_plain: found.pattern().as_usize() < self.plain })
+    /// Whether it is anywhere.
+    pub(super) fn is_in(&self, bytes: &[u8]) -> bool {
+        Scan::new(self, bytes).next(0).is_some()
+    }
+}
+
+/// A walk from one place to the next.
+pub(super) struct Scan<'a> {
+    anchor: &'a Anchor,
+    bytes: &'a [u8],
+    /// The next place at which a letter stands that is written otherwise, after all bytes where there is none; none where it
+    /// was not looked for.
+    other: Option<usize>,
+}
+
+impl<'a> Scan<'a> {
+    pub(super) fn new(anchor: &'a Anchor, bytes: &'a [u8]) -> Self {
+        Self { anchor, bytes, other: None }
+    }
+
+    /// The next place from `from` on, which never goes back.
+    #[inline(always)]
+    pub(super) fn next(&mut self, from: usize) -> Option<Candidate> {
+        let (at, pattern) = match &self.anchor.scanner {
+            Scanner::Letter([small, large], others) => {
+                let other = match self.other.filter(|other| *other >= from) {
+                    Some(other) => other,
+                    None => others.find(self.bytes, from).map_or(self.bytes.len(), |(at, _)| at),
+                };
+                self.other = Some(other);
+                match memchr2(*small, *large, self.bytes.get(from..other).unwrap_or_default()) {
+                    Some(plain) => (from + plain, 0),
+                    None => (Some(other).filter(|other| *other < self.bytes.len())?, usize::MAX),
+                }
+            }
+            scanner => scanner.find(self.bytes, from)?,
+        };
+        Some(Candidate { at, is_plain: pattern < self.anchor.plain })
     }
 }
 
 impl Scanner {
     fn of(plain: &[Vec<u8>], other: &[Vec<u8>]) -> Option<Self> {
+        if let ([small] | [small, _], false) = (plain, other.is_empty())
+            && let ([small], [large]) = (small.as_slice(), plain.last()?.as_slice())
+        {
+            return Some(Self::Letter([*small, *large], Box::new(Self::of(&[], other)?)));
+        }
         let patterns: Vec<_> = plain.iter().chain(other).collect();
         let searcher = packed::Config::new().builder().extend(&patterns).build();
         let automaton = || AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(&patterns).ok();
         searcher.map(Self::Packed).or_else(|| automaton().map(Self::Automaton))
+    }
+
+    /// The next place from `from` on, with the number of the pattern.
+    #[inline(always)]
+    fn find(&self, bytes: &[u8], from: usize) -> Option<(usize, usize)> {
+        let span = Span { start: from.min(bytes.len()), end: bytes.len() };
+        let found = match self {
+            Self::Letter(..) => None,
+            Self::Packed(searcher) => searcher.find_in(bytes, span),
+            Self::Automaton(automaton) => automaton.find(Input::new(bytes).span(span)),
+        }?;
+        Some((found.start(), found.pattern().as_usize()))
     }
 }
 
@@ -112,10 +164,14 @@ impl Ways {
 }
 
 /// The piece of a text that is rarest, with where it starts: as many plain characters as can be had.
-fn choose(text: &str) -> (usize, &str) {
+fn choose(text: &str, is_case_sensitive: bool) -> (usize, &str) {
     let places: Vec<(usize, char)> = text.char_indices().collect();
+    let cases = |c: char| if is_case_sensitive { 1 } else { variants(c).len() };
+    let is_fit = |window: &&[(usize, char)]| {
+        window.iter().all(|(_, c)| is_plain(*c)) && window.iter().map(|(_, c)| cases(*c)).product::<usize>() <= CASES
+    };
     let windows = (1..=LONGEST).rev().filter_map(|length| {
-        let plain = places.windows(length).filter(|window| window.iter().all(|(_, c)| is_plain(*c)));
+        let plain = places.windows(length).filter(is_fit);
         let rarest = plain.min_by_key(|window| window.iter().map(|(_, c)| frequency(*c)).sum::<usize>())?;
         let (start, (last, end)) = (rarest.first()?.0, rarest.last()?);
         Some((start, text.get(start..last + end.len_utf8())?))
@@ -129,7 +185,7 @@ fn choose(text: &str) -> (usize, &str) {
 }
 
 fn is_plain(c: char) -> bool {
-    c.is_ascii() && !c.is_ascii_control() && !matches!(c, '"' | '\\' | '/')
+    !c.is_control() && !matches!(c, '"' | '\\' | '/')
 }
 
 fn frequency(c: char) -> usize {
@@ -153,19 +209,4 @@ fn escapes(c: char) -> Vec<Vec<u8>> {
         ways = ways.iter().flat_map(longer).collect();
     }
     ways
-}
-
-/// A text as JSON most often writes it, without the quotes.
-pub(super) fn encode(text: &str) -> Vec<u8> {
-    let mut encoded = Vec::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'"' | b'\\' => encoded.extend([b'\\', byte]),
-            b'\n' => encoded.extend(br"\n"),
-            b'\r' => encoded.extend(br"\r"),
-            b'\t' => encoded.extend(br"\t"),
-            _ => encoded.push(byte),
-        }
-    }
-    encoded
 }

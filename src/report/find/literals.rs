@@ -7,10 +7,13 @@ use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 /// Most texts of which one must be there.
 const MOST: usize = 8;
 
+/// A text of fewer bytes stands in too many rows to be of use.
+const FEWEST: usize = 3;
+
 /// Most characters of a class that may be one letter in several cases.
 const CASES: u32 = 8;
 
-/// Texts without their case of which one stands in whatever the expression matches, none of them empty; none where there is
+/// Texts without their case of which one stands in whatever the expression matches, none of them short; none where there is
 /// nothing of the kind.
 pub(super) fn required(expression: &str, is_case_sensitive: bool) -> Option<Vec<String>> {
     let mut parser = ParserBuilder::new().utf8(false).case_insensitive(!is_case_sensitive).build();
@@ -19,7 +22,7 @@ pub(super) fn required(expression: &str, is_case_sensitive: bool) -> Option<Vec<
         .best
         .into_iter()
         .chain(needs.exact.map(|text| vec![text]))
-        .filter(|texts| is_of_use(texts))
+        .filter(|texts| is_of_use(texts) && worth(texts) >= FEWEST)
         .max_by_key(|texts| worth(texts))
 }
 
@@ -119,7 +122,7 @@ mod tests {
     fn what_must_be_there_is_found_in_an_expression() {
         assert_eq!(texts(r"C:\\Windows\\\w+\.EXE$"), r"c:\windows\");
         assert_eq!(texts(r"^\w+(needle|pin)\d"), "needle pin");
-        assert_eq!(texts("a(b)(?:c)+d*"), "ab");
+        assert_eq!(texts("a(b)c(?:d)+e*"), "abc");
         assert_eq!(texts("(abc){2,}x?"), "abc");
         assert_eq!(texts("[kK\u{212a}]elvin"), "kelvin");
         assert_eq!(texts("Straße|ΣΑΣ"), "straße σασ");
@@ -127,7 +130,7 @@ mod tests {
 
     #[test]
     fn what_may_be_missing_is_not_asked_for() {
-        for expression in ["", "a*", "(abc)?", "abc|", "abc|[xy]", r"\d+", "[ab]", ".", "(?-u:\\xff)"] {
+        for expression in ["", "a*", "(abc)?", "abc|", "abc|[xy]", r"\d+", "[ab]", r"ab\d+", ".", "(?-u:\\xff)"] {
             assert_eq!(texts(expression), "-", "{expression}");
         }
     }

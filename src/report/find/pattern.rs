@@ -1,8 +1,9 @@
 //! What is sought: words or a regular expression, with or without regard to case.
 
-use super::anchor::{Anchor, encode};
+use super::anchor::Anchor;
 use super::fold::{fold, fold_into};
 use super::literals::required;
+use super::written;
 use crate::text::Untrusted;
 use memchr::memmem::Finder;
 use regex::bytes::{Regex, RegexBuilder};
@@ -32,8 +33,30 @@ pub struct Pattern {
 #[derive(Debug)]
 pub(super) enum Kind {
     Words(Box<Words>),
-    /// With an anchor of what it cannot match without, if there is such a thing.
-    Expression(Regex, Option<Box<Anchor>>),
+    Expression(Regex, Option<Box<Clue>>),
+}
+
+/// Without which an expression matches nothing.
+#[derive(Debug)]
+pub(super) enum Clue {
+    /// A piece of text.
+    Anchor(Anchor),
+    /// What the expression is as JSON most often writes it, or an escape that it seldom writes.
+    Written(Regex),
+}
+
+impl Clue {
+    fn of(expression: &str, is_case_sensitive: bool) -> Option<Self> {
+        let anchor = required(expression, is_case_sensitive).and_then(|texts| Anchor::of_any(&texts));
+        anchor.map(Self::Anchor).or_else(|| written::of(expression, is_case_sensitive, LARGEST).map(Self::Written))
+    }
+
+    fn is_in(&self, json: &[u8]) -> bool {
+        match self {
+            Self::Anchor(anchor) => anchor.is_in(json),
+            Self::Written(expression) => expression.is_match(json),
+        }
+    }
 }
 
 /// Words that are sought as they are.
@@ -41,11 +64,14 @@ pub(super) enum Kind {
 pub(super) struct Words {
     finder: Finder<'static>,
     pub(super) anchor: Anchor,
-    /// As JSON most often writes them.
-    pub(super) encoded: Vec<u8>,
 }
 
 impl Words {
+    /// The words, unless case matters without it.
+    pub(super) fn needle(&self) -> &str {
+        str::from_utf8(self.finder.needle()).unwrap_or_default()
+    }
+
     /// Whether these words stand in a text.
     fn stand_in(&self, text: &[u8]) -> bool {
         self.finder.find(text).is_some()
@@ -86,14 +112,12 @@ impl Pattern {
                 .dfa_size_limit(LARGEST)
                 .build();
             let expression = expression.map_err(|error| BadPattern::Expression(reason(&error)))?;
-            let anchor = required(words, how.is_case_sensitive).and_then(|texts| Anchor::of_any(&texts));
-            Kind::Expression(expression, anchor.map(Box::new))
+            Kind::Expression(expression, Clue::of(words, how.is_case_sensitive).map(Box::new))
         } else {
             let sought: String =
                 if how.is_case_sensitive { words.to_owned() } else { words.chars().map(fold).collect() };
             let anchor = Anchor::of(&sought, how.is_case_sensitive).ok_or(BadPattern::Empty)?;
-            let encoded = encode(&sought);
-            Kind::Words(Box::new(Words { finder: Finder::new(sought.as_bytes()).into_owned(), anchor, encoded }))
+            Kind::Words(Box::new(Words { finder: Finder::new(sought.as_bytes()).into_owned(), anchor }))
         };
         Ok(Self { words: words.to_owned(), how, kind })
     }
@@ -127,8 +151,8 @@ impl Pattern {
     #[must_use]
     pub fn may_stand_in(&self, json: &[u8]) -> bool {
         match &self.kind {
-            Kind::Words(words) => words.anchor.find(json, 0).is_some(),
-            Kind::Expression(_, anchor) => anchor.as_ref().is_none_or(|anchor| anchor.find(json, 0).is_some()),
+            Kind::Words(words) => words.anchor.is_in(json),
+            Kind::Expression(_, clue) => clue.as_ref().is_none_or(|clue| clue.is_in(json)),
         }
     }
 

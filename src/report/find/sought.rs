@@ -1,11 +1,13 @@
 //! The rows of one piece that hold what is sought: compared where they stand, or by their leaves decoded.
 
-use super::anchor::{Anchor, Candidate};
+use super::anchor::{Anchor, Candidate, Scan};
+use super::glance::{Around, Walk};
 use super::leaves::Near;
-use super::pattern::{Kind, Pattern, Scratch, Words};
+use super::pattern::{Clue, Kind, Pattern, Scratch, Words};
 use crate::report::index::Form;
 use crate::report::json::Raw;
 use crate::report::{Report, RowSet};
+use regex::bytes::Regex;
 use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
@@ -33,6 +35,8 @@ pub(super) struct Work<'a> {
 struct Stretch<'a> {
     section: usize,
     form: Form,
+    /// Whether every name in it is data.
+    are_names_data: bool,
     /// The first of the rows.
     row: usize,
     starts: Cow<'a, [u32]>,
@@ -64,15 +68,21 @@ impl<'a> Work<'a> {
             _ => self.report.body.look(piece.start..piece.end.saturating_add(OVER), room)?,
         };
         let near = Near { at: piece.start, bytes };
-        let mut sought = Sought { work: self, near, scratch: Scratch::default() };
+        let mut sought = Sought { work: self, near, scratch: Scratch::default(), walk: Walk::default() };
         for stretch in &stretches {
             match (stretch.few, self.pattern.kind()) {
                 (Some(rows), _) => {
                     let rows = rows.iter().map(|row| *row as usize);
                     sought.each(stretch, rows, &mut found)?;
                 }
-                (None, Kind::Words(words)) => sought.near_anchors(stretch, &words.anchor, Some(words), &mut found)?,
-                (None, Kind::Expression(_, Some(anchor))) => sought.near_anchors(stretch, anchor, None, &mut found)?,
+                (None, Kind::Words(words)) => sought.on_trail(stretch, Clues::Words(words), &mut found)?,
+                (None, Kind::Expression(_, Some(clue))) => {
+                    let clues = match &**clue {
+                        Clue::Anchor(anchor) => Clues::Anchor(anchor),
+                        Clue::Written(expression) => Clues::Written(expression),
+                    };
+                    sought.on_trail(stretch, clues, &mut found)?;
+                }
                 (None, Kind::Expression(_, None)) => {
                     sought.each(stretch, stretch.row..stretch.row + stretch.starts.len(), &mut found)?;
                 }
@@ -93,7 +103,8 @@ impl<'a> Work<'a> {
             let end = section.start(rows.end).map_or(end, u64::from);
             let few = within.map(|within| between(within.rows(*number), &rows));
             let few = few.filter(|few| few.len().saturating_mul(SPARSE) <= rows.len());
-            let stretch = |starts| Stretch { section: *number, form: section.form, row: rows.start, starts, end, few };
+            let (form, are_names_data, row) = (section.form, section.attribute.is_none(), rows.start);
+            let stretch = |starts| Stretch { section: *number, form, are_names_data, row, starts, end, few };
             (!rows.is_empty()).then(|| section.starts(rows.clone()).map(stretch))
         })
     }
@@ -105,21 +116,55 @@ fn between<'a>(sorted: &'a [u32], rows: &Range<usize>) -> &'a [u32] {
     sorted.get(place(rows.start)..place(rows.end)).unwrap_or_default()
 }
 
+/// What leads to rows that may be hits.
+#[derive(Clone, Copy)]
+enum Clues<'a> {
+    /// Words can be compared where their anchor stands.
+    Words(&'a Words),
+    Anchor(&'a Anchor),
+    Written(&'a Regex),
+}
+
+/// A walk along clues.
+enum Trail<'a> {
+    Anchors(Scan<'a>),
+    Written(&'a Regex, &'a [u8]),
+}
+
+impl<'a> Trail<'a> {
+    fn new(clues: Clues<'a>, bytes: &'a [u8]) -> Self {
+        match clues {
+            Clues::Words(words) => Self::Anchors(Scan::new(&words.anchor, bytes)),
+            Clues::Anchor(anchor) => Self::Anchors(Scan::new(anchor, bytes)),
+            Clues::Written(expression) => Self::Written(expression, bytes),
+        }
+    }
+
+    /// The next clue from `from` on.
+    ///
+    /// A match is told by where the first of them ends: no row between has one.
+    fn next(&mut self, from: usize) -> Option<Candidate> {
+        match self {
+            Self::Anchors(scan) => scan.next(from),
+            Self::Written(expression, bytes) if from < bytes.len() => {
+                let end = expression.shortest_match_at(bytes, from)?;
+                Some(Candidate { at: end.saturating_sub(1).max(from), is_plain: false })
+            }
+            Self::Written(..) => None,
+        }
+    }
+}
+
 struct Sought<'a> {
     work: &'a Work<'a>,
     near: Near<'a>,
     scratch: Scratch,
+    walk: Walk,
 }
 
 impl Sought<'_> {
-    /// Looks at the rows that an anchor stands in; words are compared where they stand, if they can be.
-    fn near_anchors(
-        &mut self,
-        stretch: &Stretch<'_>,
-        anchor: &Anchor,
-        words: Option<&Words>,
-        found: &mut RowSet,
-    ) -> io::Result<()> {
+    /// Looks at the rows that clues lead to; words are compared where they stand, if they can be.
+    fn on_trail(&mut self, stretch: &Stretch<'_>, clues: Clues<'_>, found: &mut RowSet) -> io::Result<()> {
         let near = self.near;
         let offset = |at: u64| usize::try_from(at.saturating_sub(near.at)).unwrap_or(usize::MAX);
         let start_of = |row: usize| offset(stretch.starts.get(row).map_or(stretch.end, |start| u64::from(*start)));
@@ -129,75 +174,78 @@ impl Sought<'_> {
         whole -= usize::from(goes_on);
         let bytes = near.bytes.get(..start_of(whole)).unwrap_or_default();
         let (mut hits, mut above) = (Vec::new(), Vec::new());
-        let (mut from, mut row) = (start_of(0), 0);
-        while let Some(candidate) = anchor.find(bytes, from) {
+        let (mut from, mut row, mut trail) = (start_of(0), 0, Trail::new(clues, bytes));
+        while let Some(candidate) = trail.next(from) {
             while start_of(row + 1) <= candidate.at {
                 row += 1;
             }
-            let is_hit = match words.and_then(|words| self.glance(stretch, words, candidate, row, bytes)) {
-                Some(false) => {
-                    from = candidate.at + 1;
-                    continue;
-                }
-                Some(true) => true,
-                None => self.is_hit(stretch, row, &mut above)?,
+            let glance = if let Clues::Words(words) = clues {
+                self.glance(stretch, words, candidate, start_of(row), bytes)
+            } else {
+                None
             };
-            hits.extend(is_hit.then(|| number(stretch.row + row)));
+            if glance == Some(false) {
+                from = candidate.at + 1;
+                continue;
+            }
+            self.look_above(stretch, row, &mut above);
+            if glance == Some(true) || self.check(stretch, stretch.row + row)? {
+                hits.push(number(stretch.row + row));
+            }
             from = start_of(row + 1);
         }
-        if goes_on && self.is_hit(stretch, whole, &mut above)? {
-            hits.push(number(stretch.row + whole));
+        if goes_on {
+            self.look_above(stretch, whole, &mut above);
+            if self.check(stretch, stretch.row + whole)? {
+                hits.push(number(stretch.row + whole));
+            }
         }
         found.append(stretch.section, &hits);
         self.each(stretch, above, found)
     }
 
-    /// Whether a row is a hit, by its leaves; the processes above it that go on after it are to be looked at as well.
-    fn is_hit(&mut self, stretch: &Stretch<'_>, row: usize, above: &mut Vec<usize>) -> io::Result<bool> {
+    /// Adds the processes above a row that go on after it: they are to be looked at as well.
+    fn look_above(&self, stretch: &Stretch<'_>, row: usize, above: &mut Vec<usize>) {
         let row = stretch.row + row;
         let tree = self.work.report.section(stretch.section).filter(|_| stretch.form == Form::Processes);
-        if let Some((tree, range)) = tree.zip(stretch.range(row)) {
-            // Only where a subtree ends something goes on.
-            let depth = |row: usize| tree.depths().get(row).unwrap_or(0);
-            let ending = usize::from(depth(row).saturating_sub(depth(row + 1)));
-            let mut ancestor = row;
-            for _ in 0..ending {
-                let Some(process) = tree.depths().parent(ancestor) else { break };
-                let goes_on = tree.tail(process).is_some_and(|tail| range.contains(&u64::from(tail)));
-                above.extend(goes_on.then_some(process));
-                ancestor = process;
-            }
+        let Some((tree, range)) = tree.zip(stretch.range(row)) else { return };
+        // Only where a subtree ends something goes on.
+        let depth = |row: usize| tree.depths().get(row).unwrap_or(0);
+        let ending = usize::from(depth(row).saturating_sub(depth(row + 1)));
+        let mut ancestor = row;
+        for _ in 0..ending {
+            let Some(process) = tree.depths().parent(ancestor) else { break };
+            let goes_on = tree.tail(process).is_some_and(|tail| range.contains(&u64::from(tail)));
+            above.extend(goes_on.then_some(process));
+            ancestor = process;
         }
-        self.check(stretch, row)
     }
 
-    /// Whether a candidate is a hit, as far as can be told without decoding.
+    /// Whether a candidate in the row that begins at `start` is a hit, as far as can be told without decoding.
+    #[inline(always)]
     fn glance(
-        &self,
+        &mut self,
         stretch: &Stretch<'_>,
         words: &Words,
         candidate: Candidate,
-        row: usize,
+        start: usize,
         bytes: &[u8],
     ) -> Option<bool> {
-        let start = u64::from(*stretch.starts.get(row)?).checked_sub(self.near.at)?;
-        let start = usize::try_from(start).ok()?;
-        let is_string = stretch.form == Form::Array && bytes.get(start) == Some(&b'"');
-        let is_inside = words.encoded.first().is_some_and(|first| !b" ,:[]{}".contains(first));
-        if !(is_string && is_inside && candidate.is_plain) {
-            return None;
-        }
-        let at = candidate.at.checked_sub(words.anchor.offset).filter(|at| *at > start)?;
-        let is_case_sensitive = self.work.pattern.how().is_case_sensitive;
-        // From the anchor outwards: up to the first difference both are written alike.
-        for place in (0..words.anchor.offset).rev().chain(words.anchor.offset..words.encoded.len()) {
-            let (byte, wanted) = (bytes.get(at + place)?, words.encoded.get(place)?);
-            let is_equal = if is_case_sensitive { byte == wanted } else { byte.to_ascii_lowercase() == *wanted };
-            if !is_equal {
-                return is_another(bytes, at + place, *wanted).then_some(false);
+        let text = match (candidate.is_plain, stretch.form, bytes.get(start)?) {
+            // What may stand between two rows tells nothing by itself.
+            (true, Form::Array, b'"') => {
+                (!words.needle().starts_with([' ', ',', '\n', '\r', '\t'])).then_some(start + 1)?
             }
-        }
-        is_between_escapes(bytes.get(start..at)?).then_some(true)
+            (true, Form::Array | Form::Processes, b'{' | b'[') if !stretch.are_names_data => {
+                match self.walk.around(bytes, start, candidate.at) {
+                    Around::Text(text) => text,
+                    Around::Name => return Some(false),
+                    Around::Unsure => return None,
+                }
+            }
+            _ => return None,
+        };
+        words.stand_at(bytes, text, candidate.at, self.work.pattern.how().is_case_sensitive)
     }
 
     /// Adds those rows of a section that are hits, by their leaves.
@@ -231,22 +279,4 @@ impl Sought<'_> {
 
 fn number(row: usize) -> u32 {
     u32::try_from(row).unwrap_or(u32::MAX)
-}
-
-/// Whether the byte here is for certain the end of another character than the one that is wanted, and not of the same one
-/// written otherwise: such a way begins with a backslash, or is no ASCII.
-fn is_another(bytes: &[u8], at: usize, wanted: u8) -> bool {
-    let back = |steps: usize| at.checked_sub(steps).and_then(|at| bytes.get(at));
-    let is_escape = back(1) == Some(&b'\\') || back(5) == Some(&b'\\') && back(4) == Some(&b'u');
-    let is_plain = |byte: u8| byte.is_ascii() && byte != b'\\';
-    back(0).is_some_and(|byte| is_plain(*byte)) && is_plain(wanted) && !is_escape
-}
-
-/// Whether what comes after these bytes of a string is the begin of a character, and not the inside of an escape.
-fn is_between_escapes(before: &[u8]) -> bool {
-    let near = before.get(before.len().saturating_sub(5)..).unwrap_or_default();
-    let Some(back) = near.iter().rev().position(|byte| *byte == b'\\') else { return true };
-    let backslash = before.len() - back;
-    let run = before.get(..backslash).unwrap_or_default().iter().rev().take_while(|byte| **byte == b'\\').count();
-    run % 2 == 0 || back > 0 && before.get(backslash) != Some(&b'u')
 }

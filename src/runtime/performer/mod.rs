@@ -1,4 +1,6 @@
 //! Performs effects beside the loop, and answers with messages; each kind of effect has a file.
+//!
+//! Until the first frame there are no threads: starting them takes longer than what that frame needs, which is read on the spot.
 
 mod disk;
 mod report;
@@ -6,9 +8,10 @@ mod seeking;
 mod service;
 mod store;
 
+use crate::app::message::Opening;
 use crate::app::{Effect, Message};
 use crate::gate::{Gate, GateError};
-use crate::report::Report;
+use crate::report::{Body, Index, Report};
 use crate::text::Untrusted;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
@@ -38,7 +41,14 @@ pub enum Backing {
 pub struct Performer {
     backing: Backing,
     pub(super) outbox: Sender<Message>,
-    pub(super) runtime: Option<Runtime>,
+    /// The threads; none before they are started.
+    runtime: Option<Runtime>,
+    /// What waits for the threads.
+    waiting: Vec<Effect>,
+    /// A report that was shown by its index, which is to be checked when there are threads.
+    unchecked: Option<(Opening, Body, Index)>,
+    /// Whether it has been said that the threads cannot be started.
+    is_said: bool,
     pending: Arc<AtomicUsize>,
     /// Files that are being written.
     writing: Arc<AtomicUsize>,
@@ -73,30 +83,91 @@ impl Drop for Work {
 
 impl Performer {
     /// A performer that answers to `outbox`.
-    ///
-    /// # Errors
-    /// When the system cannot start the threads.
-    pub fn new(backing: Backing, outbox: Sender<Message>) -> std::io::Result<Self> {
-        let runtime = Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build()?;
+    #[must_use]
+    pub fn new(backing: Backing, outbox: Sender<Message>) -> Self {
         let (pending, searches, opened) = (Arc::default(), Arc::default(), Arc::default());
         let (writing, stopped, at_hand) = (Arc::default(), Arc::default(), Arc::default());
-        Ok(Self { backing, outbox, runtime: Some(runtime), pending, searches, opened, writing, stopped, at_hand })
+        let (runtime, waiting, unchecked, is_said) = (None, Vec::new(), None, false);
+        Self {
+            backing,
+            outbox,
+            runtime,
+            waiting,
+            unchecked,
+            is_said,
+            pending,
+            searches,
+            opened,
+            writing,
+            stopped,
+            at_hand,
+        }
     }
 
-    /// Whether nothing is being performed.
+    /// Starts the threads, and what waits for them. Where the system has none to give that is said, and what waits goes on
+    /// waiting: the next call tries again.
+    pub fn start(&mut self) {
+        if self.runtime.is_some() {
+            return;
+        }
+        match Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build() {
+            Ok(runtime) => self.runtime = Some(runtime),
+            Err(error) => {
+                if !std::mem::replace(&mut self.is_said, true) {
+                    let why = format!("The system starts no thread: {error}. Nothing is read or sent until it does.");
+                    let _ = self.outbox.send(Message::Notice(why));
+                }
+                return;
+            }
+        }
+        if let Some((opening, body, index)) = self.unchecked.take() {
+            self.check(opening, body, index);
+        }
+        for effect in std::mem::take(&mut self.waiting) {
+            self.begin(effect);
+        }
+    }
+
+    /// Whether there are threads.
+    #[must_use]
+    pub fn is_started(&self) -> bool {
+        self.runtime.is_some()
+    }
+
+    /// Whether nothing is being performed, and nothing waits to be.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.pending.load(Ordering::SeqCst) == 0
+        self.pending.load(Ordering::SeqCst) == 0 && self.waiting.is_empty() && self.unchecked.is_none()
     }
 
     /// Performs an effect, without waiting for it; a document asks nothing and keeps nothing.
-    pub fn perform(&self, effect: Effect) {
+    pub fn perform(&mut self, effect: Effect) {
+        if self.is_started() {
+            return self.begin(effect);
+        }
+        match effect {
+            Effect::Recall(_) | Effect::FindRecent => self.begin(effect),
+            Effect::Index { opening, body } => match Index::at_once(&body) {
+                Some(index) => self.show(opening, body, index),
+                // Its first rows come sooner from a thread than its last ones from here.
+                None => {
+                    self.waiting.push(Effect::Index { opening, body });
+                    self.start();
+                }
+            },
+            later => self.waiting.push(later),
+        }
+    }
+
+    /// Performs an effect on the threads, or on the spot while there are none.
+    fn begin(&self, effect: Effect) {
         match effect {
             Effect::Ask { quote, anew } => self.ask(quote, anew),
             Effect::GiveUp(request) => self.give_up(&request),
             Effect::LookUp(request) => self.look_up(request),
             Effect::Recall(file) => self.recall(file),
             Effect::NoteOpened(file) => self.note_opened(file),
+            Effect::NoteScan { file, scan } => self.note_scan(file, scan),
             Effect::RecallBeside(file) => self.recall_beside(file),
             Effect::FindRecent => self.find_recent(),
             Effect::WriteNote(note) => self.write_note(note),
@@ -144,14 +215,14 @@ impl Performer {
         Work { outbox: self.outbox.clone(), pending: Arc::clone(&self.pending) }
     }
 
-    /// Performs something that waits for the disk; a bug in it is told, in `bug`'s words, rather than waited for for ever.
+    /// Performs something that waits for the disk, on the spot while there are no threads; a bug in it is told, in `bug`'s words, rather than waited for for ever.
     fn blocking(
         &self,
         perform: impl FnOnce(Work) + Send + 'static,
         bug: impl FnOnce(String) -> Message + Send + 'static,
     ) {
         let (work, outbox) = (self.work(), self.outbox.clone());
-        let Some(runtime) = &self.runtime else { return };
+        let Some(runtime) = &self.runtime else { return perform(work) };
         let done = runtime.spawn_blocking(move || perform(work));
         runtime.spawn(async move {
             if let Err(error) = done.await {

@@ -26,6 +26,22 @@ impl Performer {
         );
     }
 
+    /// Shows a report by its index, which is checked later.
+    pub(super) fn show(&mut self, opening: Opening, body: Body, index: Index) {
+        self.opened.store(opening.0, Ordering::SeqCst);
+        self.work().send(Message::Indexed { opening, batch: index.clone().into() });
+        self.unchecked = Some((opening, body, index));
+    }
+
+    /// Checks the index that a report is shown by; where it is damaged it is made again.
+    pub(super) fn check(&self, opening: Opening, body: Body, index: Index) {
+        let is_wanted = self.is_wanted(opening);
+        self.blocking(
+            move |work| check(&work, opening, &body, &index, is_wanted),
+            move |why| Message::Unreadable { opening, why },
+        );
+    }
+
     /// Indexes nothing.
     pub(super) fn stop_indexing(&self) {
         self.opened.store(0, Ordering::SeqCst);
@@ -98,13 +114,23 @@ fn open(work: &Work, opening: Opening, body: &Body, is_wanted: impl Fn() -> bool
     }
     if let Some(index) = Index::kept(body) {
         work.send(Message::Indexed { opening, batch: index.clone().into() });
-        // The screen comes first: what it shows is checked as it is read, and the rest can wait.
-        std::thread::sleep(PACE);
-        if index.verify().is_ok() {
-            return;
-        }
-        work.send(Message::IndexLost { opening });
+        return check(work, opening, body, &index, is_wanted);
     }
+    read(work, opening, body, is_wanted);
+}
+
+/// Checks an index that a report is shown by; where it is damaged it is made again.
+fn check(work: &Work, opening: Opening, body: &Body, index: &Index, is_wanted: impl Fn() -> bool) {
+    // The screen comes first: what it shows is checked as it is read, and the rest can wait.
+    std::thread::sleep(PACE);
+    if index.verify().is_err() {
+        work.send(Message::IndexLost { opening });
+        read(work, opening, body, is_wanted);
+    }
+}
+
+/// Finds a report's rows by reading it, and keeps the index that comes of it.
+fn read(work: &Work, opening: Opening, body: &Body, is_wanted: impl Fn() -> bool) {
     match index(work, opening, body, is_wanted) {
         // One that cannot be kept is made again when it is wanted.
         Ok(found) => found.into_iter().for_each(|index| drop(index.keep(body))),

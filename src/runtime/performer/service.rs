@@ -63,7 +63,9 @@ async fn ask(work: &Work, gate: &Gate, quote: &Quote, anew: bool) {
         }
     };
     let result = if anew { gate.ask(quote, &progress).await } else { gate.get(quote, &progress).await };
-    if let (Request::PrivateScan { submission, .. }, Ok(_)) = (&request, &result) {
+    if let Request::PrivateScan { submission, .. } = &request
+        && result.as_ref().err().is_none_or(GateError::may_have_arrived)
+    {
         // The file is listed among the earlier ones by its name; without it by its hash alone.
         let _ = gate.store().note_file(gate.profile(), &submission.file, Some(&submission.name()), gate.now());
     }
@@ -131,7 +133,8 @@ fn entitled(answer: &Answer) -> Result<Entitlements, Failure> {
     user.map(|user| Entitlements::from_user(&user)).ok_or_else(|| Failure {
         what: "The answer is no user object.".to_owned(),
         cost: "Its price was paid.".to_owned(),
-        advice: String::new(),
+        is_unsure: true,
+        ..Failure::default()
     })
 }
 
@@ -140,7 +143,8 @@ fn told_by<T>(answer: &Answer, read: impl FnOnce(&[u8]) -> Option<T>) -> Result<
     answer.body.whole().ok().and_then(|bytes| read(&bytes)).ok_or_else(|| Failure {
         what: "The answer is of no use.".to_owned(),
         cost: "Its price was paid.".to_owned(),
-        advice: String::new(),
+        is_unsure: true,
+        ..Failure::default()
     })
 }
 
@@ -149,7 +153,7 @@ fn used(answer: &Answer) -> Result<Usage, Failure> {
     usage.ok_or_else(|| Failure {
         what: "The answer is no usage details.".to_owned(),
         cost: Cost::Nothing.to_string(),
-        advice: String::new(),
+        ..Failure::default()
     })
 }
 
@@ -158,7 +162,7 @@ fn told(answer: Answer) -> Result<(Timestamp, Vec<Line>), Failure> {
     let unreadable = |why: String| Failure {
         what: sentence(&why),
         cost: "Its price was paid, and it is held.".to_owned(),
-        advice: String::new(),
+        ..Failure::default()
     };
     if answer.body.len() > LARGEST_TREE {
         return Err(unreadable(format!("the answer is larger than {}", crate::text::bytes(LARGEST_TREE))));
@@ -171,7 +175,8 @@ fn page(answer: Answer) -> Result<HeldPage, Failure> {
     let page = Page::of(&answer.body).map_err(|error| Failure {
         what: sentence(&error.to_string()),
         cost: "Its price was paid.".to_owned(),
-        advice: String::new(),
+        is_unsure: true,
+        ..Failure::default()
     })?;
     Ok(HeldPage { received: answer.received, page, unkept: answer.unkept })
 }
@@ -193,7 +198,8 @@ fn failure(error: &GateError) -> Failure {
         GateError::OverBudget(_) => (Cost::Nothing, "The config file's [budget] sets the limits.".to_owned()),
         GateError::Internal(_) => (Cost::Perhaps(None), String::new()),
     };
-    Failure { what: sentence(&error.to_string()), cost: cost.to_string(), advice }
+    let is_unsure = matches!(error, GateError::Internal(_)) || error.may_have_arrived();
+    Failure { what: sentence(&error.to_string()), cost: cost.to_string(), advice, is_unsure }
 }
 
 /// An error's words as a sentence.

@@ -6,9 +6,9 @@ use crate::app::ledger::{LedgerLine, LedgerPage, SHOWN};
 use crate::app::message::Recent;
 use crate::gate::Gate;
 use crate::quota::Period;
-use crate::report::Purge;
 use crate::report::identifier::Sha256;
 use crate::report::note::{About, Note};
+use crate::report::{PendingScan, Purge};
 use crate::runtime::held;
 use crate::runtime::recall::held_of;
 use crate::store::{LedgerEntry, StoreError};
@@ -31,6 +31,15 @@ impl Performer {
         self.with_gate(move |gate, work| {
             if let Err(error) = gate.store().note_file(gate.profile(), &file, None, gate.now()) {
                 work.send(Message::Notice(words(&error)));
+            }
+        });
+    }
+
+    /// Notes that a scan of a file is under way, or that none is.
+    pub(super) fn note_scan(&self, file: Sha256, scan: Option<PendingScan>) {
+        self.with_gate(move |gate, work| {
+            if let Err(error) = gate.store().note_scan(gate.profile(), &file, scan.as_ref()) {
+                work.send(Message::Notice(format!("The scan is not remembered: {}", words(&error))));
             }
         });
     }
@@ -136,6 +145,7 @@ fn recent(gate: &Gate) -> Result<Message, StoreError> {
         opened: f.opened,
         reports: f.reports,
         notes: f.notes,
+        is_pending: f.scan.is_some_and(|scan| scan.is_pending(gate.now())),
     });
     Ok(Message::Recent(recent.collect()))
 }
@@ -151,5 +161,6 @@ fn notes(gate: &Gate, file: Sha256) -> Message {
 /// Everything that is held of a file: its list pages, one after another, and its reports.
 fn recall(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
     let (pages, reports) = held_of(gate, file)?;
-    Ok(Message::Recalled { file: file.clone(), pages, reports })
+    let scan = gate.store().pending_scan(gate.profile(), file)?.filter(|scan| scan.is_pending(gate.now()));
+    Ok(Message::Recalled { file: file.clone(), pages, reports, scan })
 }

@@ -1,0 +1,94 @@
+//! What somebody may have meant by a word that is no SHA-256.
+
+use super::{Command, Failed};
+use crate::report::identifier::Sha256;
+use crate::text::Untrusted;
+use clap::Subcommand;
+use clap::error::{ContextKind, ContextValue};
+use std::path::Path;
+
+/// Longest part of a word that is shown.
+const SHOWN: usize = 80;
+
+/// A file's SHA-256, as the commands for scripts take it.
+///
+/// # Errors
+/// When it is none; says what it looks like.
+pub(super) fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
+    Sha256::parse(text).ok_or_else(|| Failed::usage(format!("{} {}", shown(text), no_hash(text))).into())
+}
+
+/// A file's SHA-256, or a slip: where a command is expected as well, it may be one that is misspelt, or a file.
+///
+/// # Errors
+/// When it is none; says what may have been meant.
+pub(super) fn parse_first(text: &str) -> anyhow::Result<Sha256> {
+    Sha256::parse(text).ok_or_else(|| Failed::usage(format!("{} {}", shown(text), no_command(text))).into())
+}
+
+fn shown(text: &str) -> String {
+    Untrusted::from(text).visible_cut(SHOWN).to_string()
+}
+
+fn no_hash(text: &str) -> &'static str {
+    let text = text.trim();
+    let is_hexadecimal = text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match text.len() {
+        32 if is_hexadecimal => {
+            "looks like an MD5: private files are known by their SHA-256 alone, 64 hexadecimal digits"
+        }
+        40 if is_hexadecimal => {
+            "looks like a SHA-1: private files are known by their SHA-256 alone, 64 hexadecimal digits"
+        }
+        _ => "is no SHA-256: it has 64 hexadecimal digits. Private files are known by nothing else",
+    }
+}
+
+fn no_command(text: &str) -> String {
+    let is_hexadecimal = text.trim().bytes().all(|byte| byte.is_ascii_hexdigit());
+    if let Some(name) = similar(text) {
+        return format!("is no command and no SHA-256: was `behaview {name}` meant?");
+    }
+    if Path::new(text).is_file() {
+        return "is a file of this machine: `behaview open` shows a report that is saved in one, `behaview submit` has \
+                one scanned"
+            .to_owned();
+    }
+    if is_hexadecimal && text.len() > 8 {
+        return no_hash(text).to_owned();
+    }
+    "is no command, as `behaview --help` lists them, and no SHA-256 of a file to open: that has 64 hexadecimal digits"
+        .to_owned()
+}
+
+/// The command whose name is the most similar, if one is: as the parser finds it.
+fn similar(text: &str) -> Option<String> {
+    let commands = Command::augment_subcommands(clap::Command::new("behaview"));
+    let error = commands.try_get_matches_from(["behaview", text]).err()?;
+    match error.get(ContextKind::SuggestedSubcommand)? {
+        ContextValue::String(name) => Some(name.clone()),
+        ContextValue::Strings(names) => names.last().cloned(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> String {
+        parse_first(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_slip_is_told_by_what_may_have_been_meant() {
+        for (typed, meant) in [("lst", "list"), ("shwo", "show"), ("exprot", "export"), ("doctr", "doctor")] {
+            assert!(words(typed).contains(&format!("`behaview {meant}` meant")), "{}", words(typed));
+        }
+        assert!(words("d41d8cd98f00b204e9800998ecf8427e").contains("looks like an MD5"));
+        assert!(words(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).contains("behaview open"));
+        assert!(words("\u{1b}[2Jnonsense").contains("is no command") && !words("\u{1b}[2J").contains('\u{1b}'));
+        assert!(parse_sha256("da39a3ee5e6b4b0d3255bfef95601890afd80709").unwrap_err().to_string().contains("SHA-1"));
+        assert!(parse_first(&"ab".repeat(32)).is_ok());
+    }
+}

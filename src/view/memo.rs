@@ -1,0 +1,60 @@
+//! Rows as they were drawn last: a step of the cursor draws two of them, and takes the others from here.
+//!
+//! A row is kept under everything that it is drawn from, and only while that cannot change unseen: what is filtered, annotated or
+//! still read is drawn anew. What a frame does not show is let go of with the next one.
+
+use super::theme::Look;
+use crate::app::message::Opening;
+use crate::app::panes::Branch;
+use crate::report::Place;
+use crate::report::rules::Severity;
+use ratatui::buffer::Cell;
+use std::collections::HashMap;
+
+/// What a row of a pane is drawn from, besides the look.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct RowKey {
+    pub(super) opening: Opening,
+    pub(super) place: Place,
+    /// Columns that it has.
+    pub(super) width: u16,
+    /// Columns of the labels.
+    pub(super) labels: usize,
+    /// Columns that are scrolled off.
+    pub(super) shift: usize,
+    pub(super) is_wanted: bool,
+    pub(super) branch: Option<Branch>,
+    /// Its mark, where rows are marked.
+    pub(super) mark: Option<Option<Severity>>,
+}
+
+/// The rows of the last frame.
+#[derive(Debug, Default)]
+pub struct Memo {
+    look: Option<Look>,
+    last: HashMap<RowKey, Box<[Cell]>>,
+    now: HashMap<RowKey, Box<[Cell]>>,
+}
+
+impl Memo {
+    /// Begins a frame in a look.
+    pub(super) fn turn(&mut self, look: Look) {
+        self.last = std::mem::take(&mut self.now);
+        if self.look.replace(look) != Some(look) {
+            self.last.clear();
+        }
+    }
+
+    /// The cells of a row, if it was drawn before.
+    pub(super) fn recall(&mut self, key: &RowKey) -> Option<&[Cell]> {
+        if let Some((key, cells)) = self.last.remove_entry(key) {
+            self.now.insert(key, cells);
+        }
+        self.now.get(key).map(|cells| &**cells)
+    }
+
+    /// Keeps the cells of a row.
+    pub(super) fn keep(&mut self, key: RowKey, cells: &[Cell]) {
+        self.now.insert(key, cells.into());
+    }
+}
