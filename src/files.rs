@@ -22,6 +22,42 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
+/// Makes a folder for files that are written without asking, and sees to it that nobody else can put anything there.
+///
+/// A link on the way that the user made, or the system, is followed: it is how they arranged their folders. Another's is not, nor
+/// one that leads to another's folder.
+///
+/// # Errors
+/// What the system said; or that it is another's.
+pub fn own_folder(folder: &Path) -> io::Result<()> {
+    let anothers = |words: &str| Err(io::Error::new(io::ErrorKind::PermissionDenied, words));
+    if folder.ancestors().any(is_anothers_link) {
+        return anothers("another user's link is on the way to it, which is not followed");
+    }
+    make_folder(folder)?;
+    if is_anothers(&std::fs::metadata(folder)?) {
+        return anothers("its folder is another user's");
+    }
+    if is_open_to_others(folder) { set_mode(folder, 0o700) } else { Ok(()) }
+}
+
+/// Whether a part of a path is a link that neither the system nor this user made: whoever made it can turn it.
+#[must_use]
+pub fn is_anothers_link(part: &Path) -> bool {
+    std::fs::symlink_metadata(part).is_ok_and(|about| about.is_symlink() && is_anothers(&about))
+}
+
+#[cfg(unix)]
+fn is_anothers(about: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    about.uid() != 0 && about.uid() != rustix::process::geteuid().as_raw()
+}
+
+#[cfg(not(unix))]
+fn is_anothers(_: &std::fs::Metadata) -> bool {
+    false
+}
+
 /// Says who may do what with a file, where the system knows such modes.
 ///
 /// # Errors
@@ -46,6 +82,29 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     let mut text = String::new();
     io::Read::read_to_string(&mut io::Read::take(File::open(path)?, most.saturating_add(1)), &mut text)?;
     if text.len() as u64 > most { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(text) }
+}
+
+/// Opens an ordinary file to read, and says how long it is. What is none, such as a pipe or a device, is refused and never
+/// waited for.
+///
+/// # Errors
+/// What the system said; or that it is no ordinary file.
+pub fn open_ordinary(path: &Path) -> io::Result<(File, u64)> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        // Were it a pipe, opening would wait for its other end.
+        let at_once = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, at_once);
+    }
+    // To open some devices is to do something.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no ordinary file"));
+    }
+    let file = options.open(path)?;
+    let about = file.metadata()?;
+    if about.is_file() { Ok((file, about.len())) } else { Err(io::Error::other("it is no ordinary file")) }
 }
 
 /// Makes a new file, and its folder; never over a file or link that is there.
@@ -143,7 +202,26 @@ mod tests {
         let pipe = folder.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         assert!(append(&pipe).is_err());
+        for other in [&pipe, folder.path(), Path::new("/dev/zero")] {
+            assert!(open_ordinary(other).is_err(), "{}", other.display());
+        }
+        assert_eq!(open_ordinary(&path).unwrap().1, 3);
         assert!(read_text(Path::new("/dev/zero"), 1000).is_err() && read_text(&path, 3).is_ok());
+        let arranged = folder.path().join("arranged");
+        std::fs::create_dir(folder.path().join("real")).unwrap();
+        set_mode(&folder.path().join("real"), 0o777).unwrap();
+        symlink(folder.path().join("real"), &arranged).unwrap();
+        own_folder(&arranged.join("log")).unwrap();
+        own_folder(&arranged).unwrap();
+        assert_eq!((mode(&arranged), mode(&arranged.join("log"))), (0o700, 0o700));
+        // Only who may give things away can try it with another's.
+        if std::os::unix::fs::lchown(&arranged, Some(4_711), None).is_ok() {
+            let said = own_folder(&arranged.join("new")).unwrap_err().to_string();
+            assert!(said.contains("another user's link") && !folder.path().join("real/new").exists(), "{said}");
+            std::os::unix::fs::lchown(&arranged, Some(0), None).unwrap();
+            std::os::unix::fs::chown(folder.path().join("real"), Some(4_711), None).unwrap();
+            assert!(own_folder(&arranged).is_err());
+        }
         let link = folder.path().join("link");
         symlink(&path, &link).unwrap();
         assert!(append(&link).is_err() && make_new(&link).is_err());

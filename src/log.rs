@@ -85,6 +85,7 @@ impl Log {
         if level == Level::Off {
             return Ok(Self::default());
         }
+        files::own_folder(folder)?;
         let path = folder.join(FILE);
         let file = Mutex::new(files::append(&path)?);
         Ok(Self(Some(Arc::new(Open { path, level, run: run.to_owned(), lines: AtomicU64::new(0), file }))))

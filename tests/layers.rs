@@ -21,7 +21,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("export", &["report", "text"]),
     ("config", &["app", "files", "log", "quota", "service", "state", "view"]),
     ("demo", &[]),
-    ("runtime", &["app", "clock", "export", "gate", "quota", "report", "request", "store", "text", "view"]),
+    ("runtime", &["app", "clock", "export", "files", "gate", "quota", "report", "request", "store", "text", "view"]),
     (
         "cli",
         &[

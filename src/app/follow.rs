@@ -188,7 +188,7 @@ impl Model {
     /// Takes in that the end of a file's scan was not seen when it was left, and offers to go on; nothing is asked.
     pub(super) fn recall_scan(&mut self, file: &Sha256, scan: Option<PendingScan>) {
         let is_followed = self.follows.iter().any(|follow| follow.file == *file);
-        let Some(scan) = scan.filter(|_| !is_followed) else { return };
+        let Some(scan) = scan.filter(|scan| !is_followed && scan.is_pending(self.now)) else { return };
         if let Some(identifier) = scan.identifier {
             self.scans.entry(file.clone()).or_insert(identifier);
         }

@@ -102,11 +102,14 @@ fn values(body: &Body) -> anyhow::Result<Vec<Range<u64>>> {
                     found.extend(start.take().map(|start| start..at));
                 }
             }
-            // What is neither object nor array is no report, nor is anything behind it.
             Event::Name(_) | Event::Text | Event::Word => {
                 start.get_or_insert(at);
             }
         });
+        // What is neither object nor array is no report, nor is anything behind it.
+        if depth == 0 && start.is_some() {
+            break;
+        }
     }
     if found.is_empty() && start.is_none() {
         start = Some(0);

@@ -20,7 +20,7 @@ Examples:
 
 An entry is charged, free, unsent, unknown (lost or refused) or reserved (under way, or its program was
 killed). What is unknown or reserved counts at its highest price until the service's counters say
-otherwise: behaview quota looks at them, and costs nothing.";
+otherwise: behaview quota looks at them, and costs nothing. What is damaged is not what was written.";
 
 /// `behaview ledger`
 #[derive(Debug, Args)]

@@ -3,14 +3,13 @@
 use super::asking::{get, runtime, say_cost};
 use super::follow::{Looks, follow, most, note};
 use super::output::print_json;
-use super::{Agreed, Common, Failed, Setup, dry, setup_to_spend};
+use super::{Agreed, Common, Failed, Setup, dry, exit, setup_to_spend};
 use crate::gate::GateError;
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::Identifier;
 use crate::request::{LONGEST_RETENTION, Password, Request, ScanOptions, Submission, UploadAddress, UploadLimit};
 use crate::runtime::{hidden, submission};
-use crate::text::{Untrusted, bytes};
-use anyhow::Context;
+use crate::text::Untrusted;
 use clap::Args;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -130,13 +129,11 @@ impl Submit {
 
     fn submission(&self, setup: &Setup) -> anyhow::Result<(Arc<Submission>, UploadLimit)> {
         let shown = || Untrusted::from(self.file.to_string_lossy().as_ref()).visible_cut(200).to_string();
-        let found = submission::look_at(&self.file, &|| false);
-        let (file, size) = found.map_err(|error| Failed::usage(format!("{} cannot be sent: {error}", shown())))?;
         let profile = setup.gate.client().profile();
-        let limit = profile.fitting(size).ok_or_else(|| {
-            let largest = profile.largest(UploadLimit::Large);
-            Failed::usage(format!("{} is larger than {}: nothing was sent", shown(), bytes(largest)))
-        })?;
+        let unsendable = |why: &dyn std::fmt::Display| Failed::usage(format!("{} cannot be sent: {why}", shown()));
+        let found = submission::look_at(&self.file, profile.largest_upload(), &|| false);
+        let (file, size) = found.map_err(|error| unsendable(&error))?;
+        let limit = profile.fitting(size).ok_or_else(|| unsendable(&"it is too large"))?;
         let options = ScanOptions {
             sandbox: self.sandbox.clone(),
             internet: self.internet,
@@ -154,12 +151,21 @@ impl Submit {
         }
         let text = match &self.password_file {
             Some(path) => first_line(path)?,
-            None if self.ask_password => {
-                hidden::ask("Password of the file: ").context("there is no terminal to ask at")?
-            }
+            None if self.ask_password => hidden::ask("Password of the file: ").map_err(unasked)?,
             None => return Ok(None),
         };
         Ok(Some(Password::new(text).ok_or_else(|| Failed::usage("the password is empty"))?))
+    }
+}
+
+/// Why a password that was asked for is not there.
+fn unasked(error: std::io::Error) -> anyhow::Error {
+    match error.kind() {
+        std::io::ErrorKind::NotConnected => {
+            Failed::usage("there is no terminal to ask at; --password-file reads the password from a file").into()
+        }
+        std::io::ErrorKind::Interrupted => exit::interrupted(),
+        _ => anyhow::Error::from(error).context("the password could not be asked for"),
     }
 }
 

@@ -117,6 +117,12 @@ pub static SETTINGS: &[Setting] = &[
     ),
     row("profiles.*.patience", "300", "900", "Seconds that an answer may take at any pace"),
     row("profiles.*.slowest", "1024", "256", "Bytes a second at which it has to have come after that"),
+    row(
+        "profiles.*.largest_answer",
+        "1024",
+        "256",
+        "Longest answer that is taken, in mebibytes after decompression: as much memory may it need",
+    ),
     row("profiles.*.upload_direct", "32", "32", "Largest file that goes along with one call, in mebibytes"),
     row("profiles.*.upload_largest", "650", "650", "Largest file that is uploaded at all, in mebibytes"),
     row(

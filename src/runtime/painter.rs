@@ -24,6 +24,9 @@ const MODIFIERS: [(Modifier, u8); 9] = [
 /// Blanks that are written sooner than wiped.
 const WORTH_ERASING: u16 = 9;
 
+/// The largest screen that is drawn on: a terminal may say that it has any size, and each cell takes memory.
+const LARGEST: Size = Size { width: 2_000, height: 1_000 };
+
 /// The terminal's own style.
 const PLAIN: Look = Look { fg: Color::Reset, bg: Color::Reset, modifier: Modifier::empty() };
 
@@ -33,6 +36,15 @@ pub(super) struct Painter<W: Write> {
     has_colours: bool,
     is_cursor_hidden: bool,
     frame: String,
+}
+
+/// Columns and rows of the terminal, as many as are drawn on.
+///
+/// # Errors
+/// When the terminal does not say.
+pub(super) fn size() -> io::Result<(u16, u16)> {
+    let (width, height) = crossterm::terminal::size()?;
+    Ok((width.min(LARGEST.width), height.min(LARGEST.height)))
 }
 
 /// How a cell looks.
@@ -202,7 +214,7 @@ impl<W: Write> Backend for Painter<W> {
     }
 
     fn size(&self) -> io::Result<Size> {
-        self.terminal.size()
+        size().map(|(width, height)| Size { width, height })
     }
 
     fn window_size(&mut self) -> io::Result<WindowSize> {

@@ -1,28 +1,31 @@
 //! What a file is that is to be submitted: its hash and its size, read in bounded memory.
 
+use crate::files;
 use crate::report::identifier::Sha256;
+use crate::text::bytes;
 use sha2::{Digest, Sha256 as Hash};
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 /// Bytes that are read at once.
 const PIECE: usize = 256 * 1024;
 
-/// The hash and the size in bytes of an ordinary file.
+/// The hash and the size in bytes of an ordinary file of at most so many bytes.
 ///
 /// # Errors
-/// When it cannot be read, is no ordinary file, or is empty; and where the program ends meanwhile.
-pub fn look_at(path: &Path, is_stopped: &dyn Fn() -> bool) -> io::Result<(Sha256, u64)> {
-    // Before it is opened: a pipe would wait for its other end.
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is no ordinary file"));
+/// When it cannot be read, is no ordinary file, is empty or too large, or changes meanwhile; and where the program ends meanwhile.
+pub fn look_at(path: &Path, largest: u64, is_stopped: &dyn Fn() -> bool) -> io::Result<(Sha256, u64)> {
+    let (mut file, length) = files::open_ordinary(path)?;
+    match length {
+        0 => return Err(io::Error::other("it is empty")),
+        _ if length > largest => return Err(io::Error::other(format!("it is larger than {}", bytes(largest)))),
+        _ => {}
     }
-    let (mut file, mut hash, mut size) = (File::open(path)?, Hash::new(), 0_u64);
-    let mut piece = vec![0; PIECE];
+    let (mut hash, mut size, mut piece) = (Hash::new(), 0_u64, vec![0; PIECE]);
     loop {
         let read = file.read(&mut piece)?;
-        if read == 0 {
+        // One that grows as fast as it is read has no end.
+        if read == 0 || size > length {
             break;
         }
         if is_stopped() {
@@ -31,8 +34,8 @@ pub fn look_at(path: &Path, is_stopped: &dyn Fn() -> bool) -> io::Result<(Sha256
         hash.update(piece.get(..read).unwrap_or_default());
         size += read as u64;
     }
-    if size == 0 {
-        return Err(io::Error::other("it is empty"));
+    if size != length {
+        return Err(io::Error::other("it changes while it is read"));
     }
     let digits: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     Sha256::parse(&digits).map(|file| (file, size)).ok_or_else(|| io::Error::other("it has no hash"))

@@ -3,7 +3,7 @@
 use super::background;
 use super::clipboard::Way;
 use super::keyboard::{Input, Keyboard};
-use super::painter::Painter;
+use super::painter::{self, Painter};
 use super::signals::{self, Ending, Signals, Stops};
 use super::{Backing, Ended, Exit, Session, Turn};
 use crate::app::{Effect, Message, Model, Size};
@@ -67,7 +67,7 @@ impl Display {
 /// Columns and rows of the terminal; none where there is none.
 #[must_use]
 pub fn terminal_size() -> Option<(u16, u16)> {
-    if io::stdout().is_terminal() { crossterm::terminal::size().ok() } else { None }
+    if io::stdout().is_terminal() { painter::size().ok() } else { None }
 }
 
 /// Whether the terminal's modes are this program's.
@@ -142,7 +142,7 @@ pub fn run(
     if display.is_plain {
         return super::plain::run(model, backing, first, signals);
     }
-    let (width, height) = crossterm::terminal::size()?;
+    let (width, height) = painter::size()?;
     (model.size, model.settings.has_shell) = (Size { width, height }, signals::has_shell());
     let terminal = Terminal::new(Painter::new(io::stdout()))?;
     let session = Session::new(terminal, model, backing, crate::clock::now);
@@ -159,6 +159,7 @@ pub fn run(
     session.draw()?;
     // What was typed until now was no answer to what this frame shows.
     read_ahead(&mut session, &mut keyboard, is_asked)?;
+    let rest = keyboard.rest()?;
     listen(session.outbox(), session.frames(), keyboard, is_asked, ending.clone())?;
     watch(ending.clone())?;
     let exit = loop {
@@ -167,6 +168,8 @@ pub fn run(
             Turn::Aside if !signals::has_shell() => continue,
             // A terminal that is gone shows at the next drawing.
             Turn::Aside => {
+                // What is typed from here on is the shell's.
+                let _resting = rest.begin();
                 drop(taken);
                 signals::stop();
                 taken = TakenOver::now(takes_mouse).unwrap_or_else(|_| TakenOver { takes_mouse });

@@ -17,14 +17,14 @@ use std::pin::Pin;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Longest answer that is taken, in bytes.
-pub const LONGEST_ANSWER: u64 = 1 << 30;
+/// Longest artefact of a length that nobody has announced, in bytes.
+const LONGEST_UNANNOUNCED: u64 = 1 << 30;
 
 /// Longest artefact that is taken, in bytes.
 const LARGEST_ARTEFACT: u64 = 64 << 30;
 
-/// Longest quota details that are taken, in bytes.
-const LONGEST_QUOTAS: u64 = 1 << 20;
+/// Longest answer that is taken where a few words are expected, in bytes.
+const LONGEST_WORDS: u64 = 1 << 20;
 
 /// Longest error answer that is read: its words fit in much less.
 const LONGEST_ERROR: u64 = 64 * 1024;
@@ -112,7 +112,10 @@ impl Client {
         if !response.status().is_success() {
             return Err(self.refused(response, &patience).await);
         }
-        let limit = if *request == Request::Quotas { LONGEST_QUOTAS } else { LONGEST_ANSWER };
+        let limit = self.longest(request);
+        if response.content_length().is_some_and(|length| length > limit) {
+            return Err(ServiceError::TooLong(limit));
+        }
         sink.begin(0, response.content_length()).await?;
         take_in(&mut response, 0, limit, &patience, sink).await.map(drop)
     }
@@ -140,7 +143,7 @@ impl Client {
             _ => (0, response.content_length()),
         };
         // An answer of a length that nobody has announced may be one without an end.
-        let limit = if total.is_some() { LARGEST_ARTEFACT } else { LONGEST_ANSWER };
+        let limit = if total.is_some() { LARGEST_ARTEFACT } else { LONGEST_UNANNOUNCED };
         if total.is_some_and(|total| total > limit) {
             return Err(ServiceError::TooLong(limit));
         }
@@ -150,6 +153,20 @@ impl Client {
         match total {
             Some(total) if total != come => Err(ServiceError::Lost(format!("it ended after {come} of {total} bytes"))),
             _ => Ok(total.is_some() || is_framed),
+        }
+    }
+
+    /// Longest answer that is taken, in bytes: a few kilobytes may unpack to any number of them.
+    fn longest(&self, request: &Request) -> u64 {
+        match request {
+            Request::Quotas
+            | Request::User
+            | Request::UploadAddress
+            | Request::PrivateScan { .. }
+            | Request::PrivateDelete { .. }
+            | Request::V2Scan { .. }
+            | Request::Rescan { .. } => LONGEST_WORDS,
+            _ => self.profile.largest_answer.saturating_mul(1 << 20),
         }
     }
 
@@ -358,15 +375,14 @@ pub(super) fn not_sent_or_lost(error: &reqwest::Error) -> ServiceError {
 
 /// Why the certificate that was shown is not trusted, if that is what went wrong.
 fn refused_certificate(error: &reqwest::Error) -> Option<String> {
-    let mut cause = error.source();
+    let mut cause: Option<&dyn std::error::Error> = error.source();
     while let Some(here) = cause {
+        if let Some(rustls::Error::InvalidCertificate(why)) = here.downcast_ref() {
+            return Some(certificate_words(why));
+        }
         // An error of the system's hides the one inside of it from those who ask for causes.
         let inside = here.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        let inside = inside.and_then(|inside| inside.downcast_ref::<rustls::Error>());
-        match inside.or_else(|| here.downcast_ref()) {
-            Some(rustls::Error::InvalidCertificate(why)) => return Some(certificate_words(why)),
-            _ => cause = here.source(),
-        }
+        cause = inside.map(|inside| inside as &dyn std::error::Error).or_else(|| here.source());
     }
     None
 }

@@ -140,7 +140,11 @@ impl ServiceError {
             }
             Self::Unfinished(_) => "Check the file, and submit it again.".to_owned(),
             Self::Unkept(_) => "Check the disk's free space and the data folder's permissions.".to_owned(),
-            Self::Lost(_) | Self::GivenUp | Self::TooLong(_) => "The service may have counted the call.".to_owned(),
+            Self::Lost(_) | Self::GivenUp => "The service may have counted the call.".to_owned(),
+            Self::TooLong(_) => {
+                "The service may have counted the call; largest_answer in the profile is what is taken at most."
+                    .to_owned()
+            }
             Self::Refused(refusal) => refusal.advice(),
             Self::Unusable(Unusable::WebPage) => {
                 "Look at the network: something answers in the service's place.".to_owned()

@@ -38,6 +38,8 @@ pub struct Profile {
     pub patience: u64,
     /// From then on it has to have come at this pace, in bytes a second.
     pub slowest: u64,
+    /// Longest answer that is taken, in mebibytes after decompression: as much memory may it need.
+    pub largest_answer: u64,
     /// Largest file that goes along with one call, in mebibytes.
     pub upload_direct: u64,
     /// Largest file that is uploaded at all, in mebibytes.
@@ -96,6 +98,7 @@ impl Default for Profile {
             timeout: 60,
             patience: 300,
             slowest: 1024,
+            largest_answer: 1024,
             upload_direct: 32,
             upload_largest: 650,
             upload_host: None,
@@ -244,6 +247,12 @@ impl Profile {
     #[must_use]
     pub fn fitting(&self, size: u64) -> Option<UploadLimit> {
         [UploadLimit::Direct, UploadLimit::Large].into_iter().find(|limit| size <= self.largest(*limit))
+    }
+
+    /// The largest file that can be sent in any way, in bytes.
+    #[must_use]
+    pub fn largest_upload(&self) -> u64 {
+        self.largest(UploadLimit::Direct).max(self.largest(UploadLimit::Large))
     }
 
     /// The other host that large files may be uploaded to.

@@ -3,6 +3,7 @@
 use super::client::{Client, Sink, not_sent_or_lost};
 use super::error::ServiceError;
 use super::patience::Patience;
+use crate::files;
 use crate::report::identifier::Sha256;
 use crate::request::{Address, Upload, UploadAddress};
 use crate::text::Untrusted;
@@ -111,12 +112,10 @@ impl Client {
 impl Feeder {
     fn open(upload: &Upload, limit: u64, pieces: Sender<Bytes, io::Error>) -> Result<Self, ServiceError> {
         let unsendable = |error: io::Error| ServiceError::Unsendable(error.to_string());
-        let file = File::open(&upload.path).map_err(unsendable)?;
-        let found = file.metadata().map_err(unsendable)?;
-        if !found.is_file() {
-            return Err(ServiceError::Unsendable("it is no ordinary file".to_owned()));
+        let (file, size) = files::open_ordinary(&upload.path).map_err(unsendable)?;
+        if size == 0 {
+            return Err(ServiceError::Unsendable("it is empty".to_owned()));
         }
-        let size = found.len();
         if size > limit {
             return Err(ServiceError::Unsendable(format!("it is larger than {}", crate::text::bytes(limit))));
         }

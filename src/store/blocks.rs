@@ -394,7 +394,7 @@ mod tests {
         let whole = body(&store).whole().unwrap();
         let old: Vec<_> = whole.chunks(262_144).map(|block| zstd::bulk::compress(block, 3).unwrap()).collect();
         store.with(|c| c.execute_batch("DELETE FROM block; UPDATE answer SET block = 262144")).unwrap();
-        store.with(|c| seal::everything(c)).unwrap();
+        store.with(|c| seal::all_held(c)).unwrap();
         for (number, block) in old.iter().enumerate() {
             store
                 .with(|c| {

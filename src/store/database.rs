@@ -2,6 +2,7 @@
 
 use super::folder;
 use super::keep::{self, Keep};
+use super::page_one;
 use super::salvage::{self, Salvaged};
 use super::schema::{NEWEST, migrate, version};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -188,7 +189,11 @@ impl Store {
         let up = || prepared(path);
         let (connection, salvaged) = match up() {
             Err(error) if salvage::is_damage(&error) => salvage::anew(path, up)?,
-            Ok(_) if salvage::is_marked(path) => salvage::anew(path, up)?,
+            Ok(connection) if salvage::is_marked(path) || page_one::is_misnumbered(&connection) => {
+                drop(connection);
+                salvage::mark(path);
+                salvage::anew(path, up)?
+            }
             other => (other.map_err(database)?, None),
         };
         Self::on(path.to_owned(), keep, connection, salvaged)
@@ -234,16 +239,23 @@ impl Store {
         &self.reach.0.path
     }
 
-    /// What the database finds wrong with its own file; nothing where it is sound.
+    /// What the database finds wrong with its own file, and how many entries of its ledger are not what was written; nothing
+    /// where it is sound.
     ///
     /// # Errors
     /// When it cannot even look.
     pub fn damages(&self) -> Result<Vec<String>, StoreError> {
-        self.read(|connection| {
+        let mut damages: Vec<_> = self.read(|connection| {
             let mut found = connection.prepare("PRAGMA integrity_check(5)")?;
             let rows = found.query_map([], |row| row.get::<_, String>(0))?;
             rows.filter(|row| row.as_deref() != Ok("ok")).collect()
-        })
+        })?;
+        let entries = self.damaged_entries()?.len() as u64;
+        if entries > 0 {
+            let entries = crate::text::count(entries, "entry of the ledger");
+            damages.push(format!("not what was written, and counted at the highest price: {entries}"));
+        }
+        Ok(damages)
     }
 
     /// Writes to the database, one at a time.
@@ -331,7 +343,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("behaview.db");
         drop(Store::open(&path).unwrap());
-        Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+        let newer = "ALTER TABLE note ADD COLUMN colour TEXT; PRAGMA user_version = 99";
+        Connection::open(&path).unwrap().execute_batch(newer).unwrap();
         assert!(matches!(Store::open(&path), Err(StoreError::Newer { found: 99, .. })));
     }
 

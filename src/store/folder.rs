@@ -18,14 +18,14 @@ pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
     if let Some(part) = own.into_iter().find(|part| part.is_symlink()) {
         return link(part);
     }
+    if let Some(part) = path.ancestors().skip(2).find(|part| files::is_anothers_link(part)) {
+        return link(part);
+    }
     let failed = |why| StoreError::File { path: path.to_owned(), why };
     if let Some(folder) = path.parent() {
         make_folder(folder).map_err(failed)?;
     }
-    let file = create(path).map_err(failed)?;
-    if let Some(part) = path.ancestors().skip(2).find(|part| is_another_users(part, &file)) {
-        return link(part);
-    }
+    create(path).map_err(failed)?;
     for file in std::iter::once(path).chain(beside.iter().map(PathBuf::as_path)) {
         close_to_others(file, 0o600).map_err(failed)?;
     }
@@ -76,22 +76,6 @@ fn close_to_others(path: &Path, mode: u32) -> std::io::Result<()> {
 #[cfg(not(unix))]
 fn close_to_others(_: &Path, _: u32) -> std::io::Result<()> {
     Ok(())
-}
-
-/// Whether a part of the path is a link that neither the system nor the file's owner made.
-///
-/// Links of the system's own, such as `/var` on some systems, are followed, and so is the user's own arrangement.
-#[cfg(unix)]
-fn is_another_users(part: &Path, file: &File) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let Ok(about) = std::fs::symlink_metadata(part) else { return false };
-    let is_owners = about.uid() == 0 || file.metadata().is_ok_and(|file| file.uid() == about.uid());
-    about.is_symlink() && !is_owners
-}
-
-#[cfg(not(unix))]
-fn is_another_users(_: &Path, _: &File) -> bool {
-    false
 }
 
 #[cfg(test)]

@@ -1,15 +1,14 @@
 //! The ledger as it is read: its entries, and what the service's counters said of them.
 
 use super::database::{Store, StoreError};
+use super::entry::{LedgerEntry, State};
 use super::held::moment;
-use crate::quota::audit::{self, Call, Charge, Finding, Look, Reading, Record, Window};
+use super::seal;
+use crate::quota::audit::{self, Call, Finding, Look, Reading, Record, Window};
 use crate::quota::{Holder, Period, Unit};
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use rusqlite::{Connection, Row, TransactionBehavior, params};
 use std::collections::BTreeMap;
-
-/// After so long a call that was never settled is over: the program that made it was killed.
-const ABANDONED: SignedDuration = SignedDuration::from_hours(1);
 
 /// How many of the last calls are compared with the counters: what is further back is settled, or stays as it is.
 const COMPARED: u32 = 5_000;
@@ -20,135 +19,6 @@ const TELLING: [SignedDuration; 2] = [audit::QUIET, SignedDuration::from_mins(65
 
 /// The unit whose counters are compared with the ledger.
 const COUNTED: Unit = Unit::Request;
-
-/// What is known of a call in the ledger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// It was answered, or the counters say so: it cost what is settled.
-    Charged,
-    /// It cost nothing.
-    Free,
-    /// It was never sent.
-    Unsent,
-    /// Whether it was charged is not known.
-    Unknown,
-    /// It is under way, or its program was killed.
-    Reserved,
-}
-
-impl State {
-    /// Every state.
-    pub const ALL: [Self; 5] = [Self::Charged, Self::Free, Self::Unsent, Self::Unknown, Self::Reserved];
-
-    /// Its name, as in the store and in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Charged => "charged",
-            Self::Free => "free",
-            Self::Unsent => "unsent",
-            Self::Unknown => "unknown",
-            Self::Reserved => "reserved",
-        }
-    }
-
-    /// A word that nobody knows is no reason to count too low.
-    fn named(name: &str) -> Self {
-        Self::ALL.into_iter().find(|state| state.name() == name).unwrap_or(Self::Unknown)
-    }
-}
-
-/// An entry of the ledger.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LedgerEntry {
-    /// Its number; they grow.
-    pub number: i64,
-    /// When it was written down, just before it was sent.
-    pub at: Timestamp,
-    /// Which run of the program.
-    pub session: String,
-    /// Name of the operation.
-    pub operation: String,
-    /// What was asked.
-    pub what: String,
-    /// What it was to be counted in.
-    pub unit: String,
-    /// Units that it was to cost at least.
-    pub predicted_min: u64,
-    /// Units that it was to cost at most; none where no limit was known.
-    pub predicted_max: Option<u64>,
-    /// What is known of it.
-    pub state: State,
-    /// Units that it cost, once that is known.
-    pub settled: Option<u64>,
-    /// When that was written down.
-    pub settled_at: Option<Timestamp>,
-    /// What came of it, in words.
-    pub outcome: Option<String>,
-    /// What the service's counters said of it, in words.
-    pub counted: Option<String>,
-    account: Option<String>,
-}
-
-impl LedgerEntry {
-    /// What it counts as: never less than it may have cost, unless it [is open](Self::is_open).
-    #[must_use]
-    pub fn careful(&self) -> u64 {
-        match self.state {
-            State::Charged => self.settled.unwrap_or_else(|| self.worst()),
-            State::Free | State::Unsent => 0,
-            State::Unknown | State::Reserved => self.worst(),
-        }
-    }
-
-    /// Whether it may have cost any number of units, so that what it counts as is a least.
-    #[must_use]
-    pub fn is_open(&self) -> bool {
-        matches!(self.state, State::Unknown | State::Reserved) && self.predicted_max.is_none()
-    }
-
-    fn worst(&self) -> u64 {
-        self.predicted_max.unwrap_or(self.predicted_min.max(1))
-    }
-
-    /// As the counters see it; none if it cannot have been counted.
-    fn call(&self) -> Option<Call> {
-        let charge = match self.state {
-            State::Charged => Charge::Certain(self.careful()),
-            State::Free | State::Unsent => return None,
-            State::Unknown | State::Reserved => Charge::Unsure(self.predicted_max),
-        };
-        let over = match self.state {
-            State::Reserved => self.at.checked_add(ABANDONED).unwrap_or(Timestamp::MAX),
-            _ => self.settled_at.unwrap_or(self.at).max(self.at),
-        };
-        let (account, operation) = (self.account.clone(), self.operation.clone());
-        let is_counted = charge != Charge::Certain(0);
-        is_counted.then_some(Call { number: self.number, from: self.at, until: over, account, operation, charge })
-    }
-
-    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let units = |n: i64| u64::try_from(n).unwrap_or(0);
-        Ok(Self {
-            number: row.get(0)?,
-            at: moment(row.get(1)?),
-            session: row.get(2)?,
-            operation: row.get(3)?,
-            what: row.get(4)?,
-            unit: row.get(5)?,
-            predicted_min: units(row.get(6)?),
-            predicted_max: row.get::<_, Option<i64>>(7)?.map(units),
-            state: State::named(&row.get::<_, String>(8)?),
-            // What cannot be is not known.
-            settled: row.get::<_, Option<i64>>(9)?.filter(|settled| *settled >= 0).map(units),
-            settled_at: row.get::<_, Option<i64>>(10)?.map(moment),
-            outcome: row.get(11)?,
-            counted: row.get(12)?,
-            account: row.get(13)?,
-        })
-    }
-}
 
 impl Store {
     /// The number of the last entry of the ledger, zero for none.
@@ -298,6 +168,7 @@ fn settle_window(connection: &Connection, window: &Window) -> rusqlite::Result<u
     let mut changed = 0;
     for call in window.calls.iter().filter(|call| if is_open { call.is_open } else { call.is_unsure }) {
         changed += settle.execute(params![state.name(), settled, window.words(), call.number])?;
+        seal::entries(connection, "id = ?1", &[&call.number])?;
         settled = settled.map(|_| 0);
     }
     Ok(changed)
@@ -329,11 +200,8 @@ fn before(entries: &[LedgerEntry]) -> i64 {
 }
 
 fn entries(connection: &Connection, profile: &str, most: u32) -> rusqlite::Result<Vec<LedgerEntry>> {
-    let mut select = connection.prepare_cached(
-        "SELECT id, at, session, operation, what, unit, predicted_min, predicted_max, state, settled, settled_at, outcome,
-                counted, account
-         FROM ledger WHERE profile = ?1 ORDER BY id DESC LIMIT ?2",
-    )?;
+    let sql = format!("SELECT {}, seal FROM ledger WHERE profile = ?1 ORDER BY id DESC LIMIT ?2", seal::ENTRY);
+    let mut select = connection.prepare_cached(&sql)?;
     let rows = select.query_map(params![profile, most], LedgerEntry::read)?;
     let mut entries: Vec<_> = rows.collect::<rusqlite::Result<_>>()?;
     entries.reverse();
@@ -387,6 +255,7 @@ fn reading(row: &Row<'_>) -> rusqlite::Result<Option<Reading>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use jiff::Timestamp;
 
     #[test]
     fn of_looks_with_no_call_between_them_no_more_are_kept_than_can_explain_one() {

@@ -7,9 +7,12 @@
 //!          └─> unknown ──> charged n, free      anything else counts as charged until the service's counters say otherwise
 //! ```
 //! A program that is killed leaves `reserved` behind, which counts as charged too: the ledger can be too careful, never too low.
+//! An entry that is not what was written counts at the highest price that it tells of, and is named.
 
 use super::database::{Store, StoreError};
+use super::entry::{LedgerEntry, State};
 use super::held::moment;
+use super::seal;
 use crate::quota::{Budget, OverBudget, Period, Price, Spent};
 use jiff::Timestamp;
 use rusqlite::{Connection, Params, Transaction, TransactionBehavior, params};
@@ -102,9 +105,10 @@ impl Store {
                 return Ok(Reserved::OverBudget(over));
             }
             insert(&transaction, entry)?;
-            let id = LedgerId(transaction.last_insert_rowid());
+            let id = transaction.last_insert_rowid();
+            seal::entries(&transaction, "id = ?1", &[&id])?;
             transaction.commit()?;
-            Ok(Reserved::Entry(id))
+            Ok(Reserved::Entry(LedgerId(id)))
         })
     }
 
@@ -133,12 +137,22 @@ impl Store {
         let (state, settled) = settlement.columns();
         let outcome = self.told_outcome(state, outcome);
         self.with(|connection| {
-            connection.execute(
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            transaction.execute(
                 "UPDATE ledger SET state = ?1, settled = ?2, settled_at = ?3, outcome = ?4 WHERE id = ?5",
                 params![state, settled, now.as_millisecond(), outcome, id.0],
-            )
+            )?;
+            seal::entries(&transaction, "id = ?1", &[&id.0])?;
+            transaction.commit()
         })
-        .map(|_| ())
+    }
+
+    /// The numbers of the entries that are not what was written, of every profile.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn damaged_entries(&self) -> Result<Vec<i64>, StoreError> {
+        self.read(damaged)
     }
 
     /// What was spent with a profile since a moment.
@@ -167,26 +181,41 @@ impl Store {
     }
 }
 
-/// Whether an entry says for certain what it cost.
-const SETTLED: &str = "(state = 'charged' AND typeof(settled) = 'integer' AND settled >= 0)";
-
-/// Whether an entry may have cost its highest price. What says nothing sensible does: a damaged row is never counted too low.
-const UNSURE: &str = "(state NOT IN ('charged', 'free', 'unsent')
-    OR state = 'charged' AND NOT (typeof(settled) = 'integer' AND settled >= 0))";
-
 /// The sum of the entries for which a condition holds. What has no known limit counts as one, and leaves the sum open.
+///
+/// When, by whom and for which profile a damaged entry was written cannot be believed either: each one since the first entry
+/// that counts does as well.
 fn sum(connection: &Connection, condition: &str, values: impl Params) -> rusqlite::Result<Spent> {
     let mut select = connection.prepare_cached(&format!(
-        "SELECT COALESCE(SUM(CASE WHEN {SETTLED} THEN settled END), 0),
-                COALESCE(SUM(CASE WHEN {UNSURE} THEN CASE WHEN typeof(predicted_max) = 'integer' AND predicted_max >= 0
-                                                          THEN predicted_max ELSE MAX(predicted_min, 1) END END), 0),
-                COALESCE(MAX({UNSURE} AND predicted_max IS NULL), 0)
-         FROM ledger WHERE {condition}"
+        "SELECT {}, seal, {condition} FROM ledger WHERE id >= (SELECT MIN(id) FROM ledger WHERE {condition})",
+        seal::ENTRY
     ))?;
-    let units = |n: i64| u64::try_from(n).unwrap_or(0);
-    select.query_row(values, |row| {
-        Ok(Spent { charged: units(row.get(0)?), unsure: units(row.get(1)?), is_open: row.get(2)? })
-    })
+    let (mut rows, mut spent) = (select.query(values)?, Spent::default());
+    while let Some(row) = rows.next()? {
+        let entry = LedgerEntry::read(row)?;
+        let fits = row.get_ref(seal::ENTRY_COLUMNS + 1)?.as_i64() == Ok(1);
+        match entry.certain() {
+            _ if !fits && entry.state != State::Damaged => {}
+            Some(units) => spent.charged = spent.charged.saturating_add(units),
+            None => {
+                spent.unsure = spent.unsure.saturating_add(entry.careful());
+                spent.is_open |= entry.is_open();
+            }
+        }
+    }
+    Ok(spent)
+}
+
+fn damaged(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+    let mut select = connection.prepare(&format!("SELECT {}, seal FROM ledger", seal::ENTRY))?;
+    let (mut rows, mut damaged) = (select.query([])?, Vec::new());
+    while let Some(row) = rows.next()? {
+        let entry = LedgerEntry::read(row)?;
+        if entry.state == State::Damaged {
+            damaged.push(entry.number);
+        }
+    }
+    Ok(damaged)
 }
 
 fn asked_elsewhere(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Result<Option<i64>> {
@@ -275,15 +304,33 @@ mod tests {
         let next = store.reserve(&Entry { budget: daily, key: None, ..entry("a third", tomorrow) }).unwrap();
         assert!(matches!(next, Reserved::Entry(_)), "{next:?}");
         assert_eq!(store.spent("s").unwrap(), Spent { unsure: 4, ..Spent::default() });
-        store.settle(ids[0], Settlement::Charged(1), "200", now).unwrap();
-        store.settle(ids[1], Settlement::Unsent, "refused", now).unwrap();
+        store.settle(ids[1], Settlement::Charged(1), "200", now).unwrap();
+        store.settle(ids[0], Settlement::Unsent, "refused", now).unwrap();
         store.settle(ids[2], Settlement::Unknown, "lost", now).unwrap();
         assert_eq!(store.spent("s").unwrap(), Spent { charged: 1, unsure: 2, is_open: false });
         assert_eq!(store.spent("other").unwrap().total(), 0);
-        // A row that says nothing sensible counts as charged.
-        for damage in ["state = 'chbrged'", "state = 'charged', settled = -1", "state = 'charged', settled = 'x'"] {
-            store.with(|c| c.execute(&format!("UPDATE ledger SET {damage} WHERE id = 1"), [])).unwrap();
-            assert_eq!(store.spent("s").unwrap(), Spent { charged: 0, unsure: 3, is_open: false }, "{damage}");
+        // A row that is not what was written counts at its highest price, wherever and whenever it says that it belongs.
+        assert_eq!(store.damaged_entries().unwrap(), [0_i64; 0]);
+        for damage in [
+            "state = 'chbrged'",
+            "settled = -1",
+            "settled = 'x'",
+            "settled = 0",
+            "state = 'free', settled = 0",
+            "session = 't'",
+            "predicted_max = 0, settled = 0",
+            "seal = seal + 1",
+            "seal = NULL",
+        ] {
+            let found = store.with(|c| {
+                c.execute_batch(&format!("SAVEPOINT sound; UPDATE ledger SET {damage} WHERE id = 2"))?;
+                let found = (sum(c, "session = ?1", ["s"])?, super::damaged(c)?);
+                c.execute_batch("ROLLBACK TO sound; RELEASE sound")?;
+                Ok(found)
+            });
+            let (spent, damaged) = found.unwrap();
+            assert_eq!(spent, Spent { charged: 0, unsure: 3, is_open: false }, "{damage}");
+            assert_eq!(damaged, [2], "{damage}");
         }
     }
 }

@@ -11,6 +11,7 @@
 
 mod blocks;
 mod database;
+mod entry;
 mod folder;
 mod growing;
 mod held;
@@ -19,6 +20,7 @@ mod inventory;
 mod keep;
 mod ledger;
 mod notes;
+mod page_one;
 mod purge;
 mod recent;
 mod salvage;
@@ -27,9 +29,9 @@ mod seal;
 
 pub use blocks::BLOCK;
 pub use database::{Store, StoreError};
+pub use entry::{LedgerEntry, State};
 pub use growing::Growing;
 pub use held::{AnswerId, Brought, HeldAnswer, HeldReport};
-pub use history::{LedgerEntry, State};
 pub use keep::Keep;
 pub use ledger::{BEAT, Entry, LedgerId, Reserved, Settlement};
 pub use purge::Purged;

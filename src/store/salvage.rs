@@ -2,19 +2,16 @@
 
 use super::database::StoreError;
 use super::folder::{all_files, beside, create};
+use super::page_one;
 use super::seal;
 use crate::text::count;
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter};
 use std::collections::HashMap;
-use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
 /// Ending of the file that says that the database was found damaged: the next start sets it aside.
 const MARK: &str = "-damaged";
-
-/// The start of every database of this program, by the format: what a damaged one is given back, so that the rest is read.
-const HEAD: &[u8] = b"SQLite format 3\0\x10\x00\x02\x02\x00\x40\x20\x20";
 
 /// What became of a damaged database.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,11 +114,7 @@ fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
 fn carry_over(aside: &Path, new: &mut Connection) -> rusqlite::Result<Salvaged> {
     let mut salvaged =
         Salvaged { aside: aside.to_owned(), entries: 0, is_ledger_whole: false, answers: 0, left_out: 0 };
-    if mend_head(aside).is_err() {
-        return Ok(salvaged);
-    }
-    let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let Ok(old) = Connection::open_with_flags(aside, access) else { return Ok(salvaged) };
+    let Some(old) = readable(aside) else { return Ok(salvaged) };
     let transaction = new.transaction()?;
     // Rows come in any order.
     transaction.pragma_update(None, "defer_foreign_keys", true)?;
@@ -133,21 +126,31 @@ fn carry_over(aside: &Path, new: &mut Connection) -> rusqlite::Result<Salvaged> 
             _ => {}
         }
     }
-    if columns(&old, "answer").is_ok_and(|columns| columns.iter().any(|column| column == "seal")) {
+    let is_sealed = |table| columns(&old, table).is_ok_and(|columns| columns.iter().any(|column| column == "seal"));
+    if is_sealed("answer") {
         salvaged.left_out = seal::leave_out_what_is_broken(&transaction)?;
     } else {
-        seal::everything(&transaction)?;
+        seal::all_held(&transaction)?;
+    }
+    if !is_sealed("ledger") {
+        seal::entries(&transaction, "TRUE", &[])?;
     }
     leave_out_what_is_cut(&transaction)?;
     transaction.commit()?;
     Ok(salvaged)
 }
 
-/// The first bytes are the same in every database: where they are damaged, they are written anew.
-fn mend_head(aside: &Path) -> std::io::Result<()> {
-    let mut file = std::fs::OpenOptions::new().write(true).open(aside)?;
-    file.seek(std::io::SeekFrom::Start(0))?;
-    file.write_all(HEAD)
+/// The database that was set aside, so that its tables can be read by name; none where nothing of it can be.
+fn readable(aside: &Path) -> Option<Connection> {
+    page_one::mend_head(aside).ok()?;
+    let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let open = || Connection::open_with_flags(aside, access).ok();
+    if open().as_ref().is_none_or(page_one::is_sound) {
+        return open();
+    }
+    // Where it cannot be mended it is read as far as it goes.
+    let _ = page_one::mend(aside);
+    open()
 }
 
 fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {

@@ -4,13 +4,16 @@ use super::seal;
 use rusqlite::Connection;
 
 /// Each step brings the schema of the step before to its own; the number of steps taken is the schema's version.
-const STEPS: &[&str] = &[FIRST, COUNTERS, INDEXES, NOTES, SEALS, SCANS];
+const STEPS: &[&str] = &[FIRST, COUNTERS, INDEXES, NOTES, SEALS, SCANS, SEALED_LEDGER];
 
 /// The newest version that this program knows.
 pub(super) const NEWEST: usize = STEPS.len();
 
-/// The version from which on rows are sealed.
+/// The version from which on what is held is sealed.
 const SEALED: usize = 5;
+
+/// The version from which on the ledger is.
+const LEDGER_SEALED: usize = 7;
 
 pub(super) const FIRST: &str = "
 CREATE TABLE answer (
@@ -155,6 +158,32 @@ ALTER TABLE file ADD COLUMN scan BLOB;
 ALTER TABLE file ADD COLUMN scan_since INTEGER;
 ";
 
+/// What tells a damaged entry of the ledger from a sound one.
+const SEALED_LEDGER: &str = "ALTER TABLE ledger ADD COLUMN seal INTEGER";
+
+/// A table or an index: its name, the SQL that made it, and the page where its tree begins.
+pub(super) type Object = (String, Option<String>, i64);
+
+/// What a database consists of.
+pub(super) fn objects(connection: &Connection) -> rusqlite::Result<Vec<Object>> {
+    let mut select = connection.prepare("SELECT name, sql, rootpage FROM main.sqlite_master ORDER BY rootpage")?;
+    let objects = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    objects.collect()
+}
+
+/// An empty database, as it was after so many steps.
+pub(super) fn after(steps: usize) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_in_memory()?;
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    take(&connection, steps)?;
+    Ok(connection)
+}
+
+/// Takes so many steps in an empty database.
+pub(super) fn take(connection: &Connection, steps: usize) -> rusqlite::Result<()> {
+    STEPS.iter().take(steps).try_for_each(|step| connection.execute_batch(step))
+}
+
 /// The version of the schema.
 pub(super) fn version(connection: &Connection) -> rusqlite::Result<usize> {
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -172,7 +201,10 @@ pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
         transaction.execute_batch(step)?;
     }
     if found < SEALED {
-        seal::everything(&transaction)?;
+        seal::all_held(&transaction)?;
+    }
+    if found < LEDGER_SEALED {
+        seal::entries(&transaction, "TRUE", &[])?;
     }
     if found < STEPS.len() {
         transaction.pragma_update(None, "user_version", i64::try_from(STEPS.len()).unwrap_or(i64::MAX))?;

@@ -3,8 +3,16 @@
 //! The bytes of blocks have checksums of their own; seals guard the rows that say which bytes are whose.
 
 use super::held::AnswerId;
-use rusqlite::{Connection, params};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row, params};
 use sha2::{Digest, Sha256};
+
+/// What an entry of the ledger says, but for when its call said last that it is under way.
+pub(super) const ENTRY: &str = "id, at, session, profile, operation, what, key, unit, predicted_min, predicted_max, account, \
+    state, settled, settled_at, outcome, counted";
+
+/// How many columns that is.
+pub(super) const ENTRY_COLUMNS: usize = 16;
 
 /// How many of a block's last bytes are sealed: its own checksum is among them.
 const END_OF_BLOCK: usize = 32;
@@ -76,13 +84,41 @@ pub(super) fn of_block(table: &str, shelf: i64, number: i64, packed: &[u8]) -> i
     Seal::of(table).number(shelf).number(number).number(length).bytes(packed.get(end..).unwrap_or_default()).end()
 }
 
+/// The seal of an entry of the ledger, from a row that begins with [`ENTRY`].
+pub(super) fn of_entry(row: &Row<'_>) -> rusqlite::Result<i64> {
+    let add = |seal: Seal, column| {
+        Ok(match row.get_ref(column)? {
+            ValueRef::Null => seal.number(0),
+            ValueRef::Integer(number) => seal.number(1).number(number),
+            ValueRef::Real(number) => seal.number(2).bytes(&number.to_le_bytes()),
+            ValueRef::Text(text) => seal.number(3).bytes(text),
+            ValueRef::Blob(bytes) => seal.number(4).bytes(bytes),
+        })
+    };
+    (0..ENTRY_COLUMNS).try_fold(Seal::of("ledger"), add).map(Seal::end)
+}
+
+/// Seals entries of the ledger as they stand.
+pub(super) fn entries(
+    connection: &Connection,
+    condition: &str,
+    values: &[&dyn rusqlite::ToSql],
+) -> rusqlite::Result<()> {
+    let mut select = connection.prepare_cached(&format!("SELECT {ENTRY} FROM ledger WHERE {condition}"))?;
+    let seals = select.query_map(values, |row| Ok((row.get::<_, i64>(0)?, of_entry(row)?)))?;
+    for (id, seal) in seals.collect::<rusqlite::Result<Vec<_>>>()? {
+        connection.prepare_cached("UPDATE ledger SET seal = ?1 WHERE id = ?2")?.execute([seal, id])?;
+    }
+    Ok(())
+}
+
 /// Seals an answer, and the reports that it brought, as they stand.
 pub(super) fn renew(connection: &Connection, answer: AnswerId) -> rusqlite::Result<()> {
     seal_where(connection, "id = ?1", "answer = ?1", &[&answer.0])
 }
 
-/// Seals everything as it stands: what an earlier version wrote is believed.
-pub(super) fn everything(connection: &Connection) -> rusqlite::Result<()> {
+/// Seals all that is held as it stands: what an earlier version wrote is believed.
+pub(super) fn all_held(connection: &Connection) -> rusqlite::Result<()> {
     seal_where(connection, "TRUE", "TRUE", &[])
 }
 

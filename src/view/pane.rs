@@ -36,6 +36,8 @@ pub(super) fn frame(buffer: &mut Canvas<'_>, area: Area, title: &str, right: &st
     line.tab(top.x, left);
     line.own(right, meaning);
     let columns = u16::try_from(left).unwrap_or(u16::MAX);
+    // A title is no part of the border: it has none of its colour.
+    buffer.clear(Area { width: u16::try_from(title.width()).unwrap_or(columns).min(columns), height: 1, ..top });
     LineWriter::new(buffer, Area { width: columns, ..top }, 0).own_cut(title, left, title_meaning);
     area.inside()
 }

@@ -365,7 +365,7 @@ fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         if recent.notes > 0 {
             line.own(&format!("  {MARK}{}", recent.notes), Meaning::Key);
         }
-        if recent.is_pending {
+        if recent.scan.as_ref().is_some_and(|scan| scan.is_pending(model.now)) {
             line.own("  ◷ scan not seen to its end", Meaning::Price);
         }
     }

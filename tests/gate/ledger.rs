@@ -116,7 +116,7 @@ async fn junk_that_was_kept_and_not_read_does_not_hide_what_is_held() {
 async fn a_call_that_cannot_be_settled_counts_as_charged() {
     for (fault, is_answered) in [("delay=0", true), ("503", false), ("lost", false)] {
         let visit = Visit::begin().await;
-        visit.meddle(&failing("full", "UPDATE ON ledger"));
+        visit.meddle(&failing("full", "UPDATE OF state ON ledger"));
         visit.demo.arm(fault.parse().unwrap());
         assert_eq!(visit.ask(&first_report()).await.is_ok(), is_answered, "{fault}");
         assert_eq!(visit.gate.spent().unwrap(), Spent { unsure: 1, ..Spent::default() }, "{fault}");

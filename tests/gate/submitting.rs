@@ -23,7 +23,7 @@ fn file(visit: &Visit, name: &str, size: usize) -> PathBuf {
 }
 
 fn submission(path: PathBuf, options: ScanOptions) -> Arc<Submission> {
-    let (file, size) = submission::look_at(&path, &|| false).unwrap();
+    let (file, size) = submission::look_at(&path, u64::MAX, &|| false).unwrap();
     Arc::new(Submission { path, file, size, options })
 }
 
@@ -194,6 +194,30 @@ async fn a_file_that_changes_never_arrives_whole() {
         assert!(words(&error).contains("changed while it was sent"), "{name}: {error}");
     }
     assert_eq!((visit.demo.submitted(), counted(&visit)), (Vec::new(), 0));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn what_is_no_file_is_not_waited_for_and_costs_nothing() {
+    let visit = Visit::begin().await;
+    let pipe = visit.folder().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let empty = file(&visit, "empty", 0);
+    let others = [pipe, visit.folder().to_owned(), "/dev/zero".into(), visit.folder().join("nowhere"), empty];
+    for path in others {
+        // As it was when it was looked at.
+        let sound = small(&visit);
+        let submission = Arc::new(Submission { path: path.clone(), ..Submission::clone(&sound) });
+        for request in [scan(&submission, None), Request::V2Scan { path: path.clone() }] {
+            let asked = tokio::time::timeout(std::time::Duration::from_secs(20), visit.ask(&request));
+            let error = asked.await.expect("it ends at once").unwrap_err();
+            assert!(matches!(error, GateError::Service { cost: Cost::Nothing, .. }), "{}: {error:?}", path.display());
+        }
+        assert!(submission::look_at(&path, u64::MAX, &|| false).is_err(), "{}", path.display());
+    }
+    let large = small(&visit);
+    assert!(submission::look_at(&large.path, 100, &|| false).unwrap_err().to_string().contains("larger than"));
+    assert_eq!((visit.demo.submitted(), counted(&visit), visit.gate.spent().unwrap().total()), (Vec::new(), 0, 0));
 }
 
 #[tokio::test]

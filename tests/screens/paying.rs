@@ -120,10 +120,13 @@ fn the_counters_are_shown_with_bars_and_countdowns() {
     let mut stage = Stage::listed();
     stage.keys("b");
     screen!("counters", stage);
+    stage.size(80, 24);
+    screen!("counters_80x24", stage);
+    stage.size(120, 40);
     assert_eq!(stage.paid_calls(), 1);
     stage.demo.as_ref().unwrap().colleague_spends(5_000);
     stage.keys("esc b");
-    assert!(stage.screen().contains("17,481 of 30,000 used"), "{}", stage.screen());
+    assert!(stage.screen().contains("17,481 of 30,000 · 12,519 left"), "{}", stage.screen());
 }
 
 #[test]

@@ -41,6 +41,20 @@ fn a_shell_reads_the_completions() {
     assert_eq!(text(&child.wait_with_output().unwrap()), "ledger\n");
 }
 
+#[test]
+fn a_name_that_is_not_found_costs_nothing() {
+    let desk = Desk::new();
+    // No name ends so, by a standard (RFC 6761); whatever the resolver here makes of it, nobody can prove to be it.
+    desk.configure("[profiles.nowhere]\nroot = \"https://behaview.invalid\"\nconnect_timeout = 2\n");
+    let failed = desk.run(&["list", "--profile", "nowhere", &main_file()]);
+    let said = errors(&failed);
+    assert_eq!(failed.status.code(), Some(8), "{said}");
+    assert!(said.contains("nothing was charged") && !said.contains(&desk.key), "{said}");
+    let ledger = json(&desk.run(&["ledger", "--json", "--profile", "nowhere"]));
+    assert_eq!((&ledger["entries"][0]["state"], &ledger["entries"][0]["counts_as"]), (&"unsent".into(), &0.into()));
+    assert!(desk.demo.seen().is_empty());
+}
+
 fn logged(desk: &Desk) -> String {
     std::fs::read_to_string(desk.home.path().join(".local/state/behaview/log/behaview.log")).unwrap_or_default()
 }

@@ -19,7 +19,12 @@ fn ledger(desk: &Desk, more: &[&str]) -> Value {
 fn meddle(desk: &Desk, sql: &str) {
     let paths = text(&desk.run(&["config", "path"]));
     let store = paths.lines().find_map(|line| line.strip_prefix("store")).unwrap().trim();
-    assert_eq!(rusqlite::Connection::open(store).unwrap().execute(sql, []).unwrap(), 1);
+    rusqlite::Connection::open(store).unwrap().execute_batch(sql).unwrap();
+}
+
+/// As an earlier version would have written it: without seals, which the next start makes.
+fn rewrite(desk: &Desk, sql: &str) {
+    meddle(desk, &format!("{sql}; ALTER TABLE ledger DROP COLUMN seal; PRAGMA user_version = 6"));
 }
 
 #[test]
@@ -64,7 +69,7 @@ fn sessions_days_months_and_everything() {
     let desk = Desk::new();
     json(&desk.run(&["list", "--all", &main_file()]));
     json(&desk.run(&["show", "--refresh", &report()]));
-    meddle(&desk, "UPDATE ledger SET at = at - 40 * 86400000 WHERE id = 1");
+    rewrite(&desk, "UPDATE ledger SET at = at - 40 * 86400000 WHERE id = 1");
     let count = |time: &[&str]| ledger(&desk, time)["entries"].as_array().unwrap().len();
     assert_eq!([&[][..], &["--today"], &["--month"], &["--all"], &["--session"]].map(count), [2, 2, 2, 3, 1]);
     assert_eq!(ledger(&desk, &["--session"])["entries"][0]["operation"], "private-behaviour");
@@ -80,7 +85,7 @@ fn the_forms_for_other_programs_have_the_same_columns_and_compute_nothing() {
     json(&desk.run(&["show", "--refresh", &report()]));
     let hostile =
         "UPDATE ledger SET what = '=cmd|''/c calc''!A1' || char(27) || '[2J', outcome = 'a \"b\", c' WHERE id = 1";
-    meddle(&desk, hostile);
+    rewrite(&desk, hostile);
     let csv = text(&desk.run(&["ledger", "--all", "--format", "csv"]));
     let lines: Vec<_> = csv.lines().collect();
     assert_eq!(lines.len(), 3);
@@ -158,4 +163,36 @@ fn wait_for_a_call(desk: &Desk, child: &mut Child) {
         assert!(start.elapsed() < Duration::from_secs(30) && child.try_wait().unwrap().is_none());
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+#[test]
+fn an_entry_that_is_not_what_was_written_counts_at_its_highest_price_and_is_named() {
+    let desk = Desk::new();
+    json(&desk.run(&["list", &main_file()]));
+    json(&desk.run(&["show", "--refresh", &report()]));
+    assert_eq!(ledger(&desk, &[])["entries"][1]["state"], "charged");
+    for damage in ["settled = 0", "state = 'free', settled = 0", "settled = 'x'", "what = x'ff'", "predicted_max = 0"] {
+        meddle(
+            &desk,
+            &format!(
+                "CREATE TABLE sound AS SELECT * FROM ledger WHERE id = 2; UPDATE ledger SET {damage} WHERE id = 2"
+            ),
+        );
+        let found = ledger(&desk, &[]);
+        assert_eq!(
+            (&found["entries"][1]["state"], &found["entries"][1]["counts_as"]),
+            (&json!("damaged"), &json!(1)),
+            "{damage}"
+        );
+        assert_eq!(found["entries"][0]["state"], "charged", "{damage}");
+        let doctor = desk.run(&["doctor"]);
+        assert_eq!(doctor.status.code(), Some(1), "{damage}");
+        assert!(text(&doctor).contains("at the highest price: 1 entry of the ledger"), "{damage}: {}", text(&doctor));
+        meddle(&desk, "REPLACE INTO ledger SELECT * FROM sound; DROP TABLE sound");
+        assert_eq!(ledger(&desk, &[])["entries"][1]["state"], "charged", "{damage}");
+    }
+    // A budget of the day takes it for what it may have cost.
+    meddle(&desk, "UPDATE ledger SET settled = 0, at = 0 WHERE id = 2");
+    desk.configure("[budget]\ndaily = 2\n");
+    assert_eq!(desk.run(&["show", "--refresh", &report()]).status.code(), Some(11));
 }

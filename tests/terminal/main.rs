@@ -10,12 +10,15 @@
 )]
 
 mod life;
+mod multiplexer;
 mod panics;
+mod password;
 mod replies;
 mod stage;
 
 use portable_pty::PtySize;
 use stage::{Terminal, cells, foreign_controls};
+use std::time::{Duration, Instant};
 
 #[test]
 fn from_start_through_a_report_to_quit() {
@@ -60,8 +63,17 @@ fn the_terminal_can_be_resized_while_the_program_runs() {
         terminal.master.resize(PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }).unwrap();
         terminal.wait_for(if rows < 10 { "needs 40" } else { "spent" });
     }
+    // A terminal that lies is not believed: as many cells would take all memory there is.
+    terminal.master.resize(PtySize { rows: u16::MAX, cols: u16::MAX, pixel_width: 0, pixel_height: 0 }).unwrap();
+    let (drawn, deadline) = (terminal.bytes().len(), Instant::now() + Duration::from_secs(30));
+    terminal.press("\t");
+    while terminal.bytes().len() < drawn + 1_000 {
+        assert!(Instant::now() < deadline, "nothing is drawn any more");
+        std::thread::sleep(Duration::from_millis(10));
+    }
     terminal.press("q");
     assert_eq!(terminal.wait_for_end(), 0);
+    terminal.assert_given_back();
 }
 
 #[test]

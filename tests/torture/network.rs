@@ -226,6 +226,31 @@ async fn nonsense_is_lost_in_bounded_memory() {
 }
 
 #[tokio::test]
+async fn what_unpacks_to_more_than_is_taken_is_given_up() {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    std::io::Write::write_all(&mut packer, &vec![b' '; 64 << 20]).unwrap();
+    let bomb = packer.finish().unwrap();
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n", bomb.len());
+    let small = Profile { largest_answer: 2, ..hasty() };
+    let result = Service::with([head.as_bytes(), &bomb].concat(), Wire::Whole).await.ask(small.clone()).await;
+    assert!(matches!(result, Err(ServiceError::TooLong(2_097_152))), "{result:?}");
+    // One that says beforehand how long it is does not even come.
+    let told = b"HTTP/1.1 200 OK\r\ncontent-length: 9000000000\r\n\r\n{".to_vec();
+    let result = Service::with(told, Wire::Whole).await.ask(small).await;
+    assert!(matches!(result, Err(ServiceError::TooLong(_))), "{result:?}");
+}
+
+#[tokio::test]
+async fn a_name_that_is_not_found_costs_nothing() {
+    // No name ends so, by a standard (RFC 6761); whatever the resolver here makes of it, nobody can prove to be it.
+    let profile = Profile { root: "https://behaview.invalid".to_owned(), connect_timeout: 2, ..hasty() };
+    let client = Client::new(profile, Some(Credential::new(KEY, Source::Demo).unwrap())).unwrap();
+    let error = client.send(&request(), &mut Vec::new()).await.unwrap_err();
+    assert!(matches!(error, ServiceError::Unreachable(_)) && !error.may_be_charged(), "{error}");
+    assert!(shown(error.to_string().as_bytes()).is_ok() && !error.to_string().contains(KEY), "{error}");
+}
+
+#[tokio::test]
 async fn a_port_that_nobody_listens_on_costs_nothing() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let profile = Profile { root: format!("http://127.0.0.1:{port}"), ..hasty() };

@@ -11,7 +11,20 @@ use std::time::Instant;
 /// Reads what is typed.
 pub(in super::super) struct Keyboard;
 
+/// Nobody else reads it here, so it never has to make way.
+pub(in super::super) struct Rest;
+
+impl Rest {
+    /// Nothing is to be waited for.
+    pub(in super::super) fn begin(&self) {}
+}
+
 impl Keyboard {
+    /// The way to keep it from reading.
+    pub(in super::super) fn rest(&mut self) -> io::Result<Rest> {
+        Ok(Rest)
+    }
+
     /// The system's only one.
     pub(in super::super) fn open() -> io::Result<Self> {
         Ok(Self)

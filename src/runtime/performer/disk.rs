@@ -4,9 +4,9 @@ use super::{Performer, Work, words};
 use crate::app::Message;
 use crate::app::away::Copied;
 use crate::app::saving::{NotSaved, Save};
+use crate::files;
 use crate::report::hashes::Hashes;
 use crate::runtime::{clipboard, saver, submission};
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,9 +30,10 @@ impl Performer {
 
     /// Looks at a file that is to be submitted.
     pub(super) fn look_at_file(&self, path: PathBuf) {
+        let largest = self.gate().map_or(0, |gate| gate.client().profile().largest_upload());
         let is_stopped = self.is_stopped();
         self.reading(move |work| {
-            let result = submission::look_at(&path, &is_stopped).map_err(|error| words(&error));
+            let result = submission::look_at(&path, largest, &is_stopped).map_err(|error| words(&error));
             work.send(Message::LookedAtFile { path, result });
         });
     }
@@ -73,10 +74,7 @@ impl Drop for Writing {
 /// The hashes that a file lists; one that is larger than any list is not read.
 fn count_hashes(path: &Path) -> Result<Hashes, String> {
     let mut list = Vec::new();
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    if !file.metadata().is_ok_and(|found| found.is_file()) {
-        return Err("it is no ordinary file".to_owned());
-    }
+    let (file, _) = files::open_ordinary(path).map_err(|error| error.to_string())?;
     file.take(LARGEST_LIST + 1).read_to_end(&mut list).map_err(|error| error.to_string())?;
     if list.len() as u64 > LARGEST_LIST {
         return Err(format!("it is larger than {}", crate::text::bytes(LARGEST_LIST)));
