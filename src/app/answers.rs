@@ -7,7 +7,7 @@ use super::list::{Entry, Next};
 use super::message::{Failure, HeldPage, HeldReport, Here, Opening};
 use super::model::Model;
 use super::overlay::Overlay;
-use super::palette::Prompt;
+use super::prompt::Prompt;
 use super::sheet::Sheet;
 use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::hashes::Hashes;
@@ -23,25 +23,22 @@ use std::sync::Arc;
 
 impl Model {
     pub(super) fn received(&mut self, request: &Request, bytes: u64, total: Option<u64>) -> Vec<Effect> {
-        for call in self.under_way.iter_mut().filter(|call| call.request == *request) {
-            (call.bytes, call.total) = (bytes, total);
-        }
+        self.calls.receive(request, bytes, total);
         Vec::new()
     }
 
     /// Forgets that a call is under way; a paid one is followed by a look at the counters, which is free.
     pub(super) fn ended(&mut self, request: &Request) -> Vec<Effect> {
-        let was_paid = self.under_way.iter().any(|call| call.request == *request && call.is_paid);
-        self.under_way.retain(|call| call.request != *request);
+        let was_paid = self.calls.end(request);
         self.notice.take_if(|notice| notice.is_passing);
-        if self.is_quitting && !self.awaits_paid_answer() {
+        if self.is_quitting && !self.calls.awaits_paid() {
             return vec![Effect::Quit];
         }
         if !was_paid || self.is_quitting {
             return Vec::new();
         }
         let mut effects = self.ask(Request::Quotas, true);
-        if self.usage.is_some() {
+        if self.figures.usage.is_some() {
             effects.extend(self.ask(last_days(self.now), true));
         }
         effects
@@ -108,7 +105,7 @@ impl Model {
         let effects = self.ended(request);
         let columns = usize::from(self.overlay_room().width);
         let now = self.now;
-        let is_asked = std::mem::take(&mut self.announces_usage);
+        let is_asked = self.figures.awaits_usage();
         match (self.over.top_mut(), result) {
             (Some(Overlay::Prompt(prompt)), Err(failure)) if prompt.request(now) == Ok(request.clone()) => {
                 prompt.failure = Some(failure);
@@ -118,7 +115,7 @@ impl Model {
             (_, Err(failure)) => self.warn(format!("{} {}", failure.what, failure.cost)),
             (_, Ok(usage)) => {
                 let sheet = Sheet::usage(&usage, columns);
-                self.usage = Some(usage);
+                self.figures.usage = Some(usage);
                 self.show_figures(sheet, is_asked);
             }
         }
@@ -147,9 +144,9 @@ impl Model {
         let now = self.now;
         match (self.over.top_mut(), result) {
             (_, Ok(entitlements)) => {
-                self.entitlements = self.entitlements.updated(entitlements);
+                self.figures.entitlements = self.figures.entitlements.updated(entitlements);
                 self.over.close_prompt(|prompt| prompt.request(now) == Ok(request.clone()));
-                self.say(self.entitlements.words());
+                self.say(self.figures.entitlements.words());
             }
             (Some(Overlay::Prompt(prompt)), Err(failure)) => prompt.failure = Some(failure),
             (_, Err(failure)) => self.warn(format!("{} {}", failure.what, failure.cost)),
@@ -189,24 +186,22 @@ impl Model {
         let mut effects = self.ended(&Request::Quotas);
         match result {
             Ok(balances) => {
-                self.entitlements = self.entitlements.updated(Entitlements::from_balances(&balances));
                 let now = self.now;
                 let is_asked = |prompt: &Prompt| prompt.request(now) == Ok(Request::Quotas);
                 let is_typed = matches!(self.over.top(), Some(Overlay::Prompt(prompt)) if is_asked(prompt));
-                let is_asked = std::mem::take(&mut self.announces_balances) || is_typed;
+                let is_asked = self.figures.awaits_balances() || is_typed;
                 let columns = usize::from(self.overlay_room().width);
                 self.show_figures(Sheet::counters(&balances, now, columns), is_asked);
-                self.balances = Some(balances);
-                self.balances_failure = None;
+                self.figures.take_balances(balances);
                 if !self.is_quitting {
                     effects.push(Effect::ReadRecord);
                 }
             }
             Err(why) => {
-                if std::mem::take(&mut self.announces_balances) {
+                if self.figures.awaits_balances() {
                     self.warn(format!("The counters could not be read: {why}"));
                 }
-                self.balances_failure = Some(why);
+                self.figures.failure = Some(why);
             }
         }
         effects
@@ -231,7 +226,7 @@ impl Model {
         let Some(list) = &self.list else { return Vec::new() };
         let is_new = list.since.is_none();
         self.settle();
-        if is_new && std::mem::take(&mut self.lists_at_once) {
+        if is_new && std::mem::take(&mut self.settings.lists_at_once) {
             let page = self.list.as_ref().and_then(|list| list.next_page(self.service.listing));
             return page.map(|page| self.ask(page, false)).unwrap_or_default();
         }

@@ -60,9 +60,7 @@ impl Model {
     pub(super) fn arriving(&mut self, request: &Request, body: Body, read: Range<u64>, batch: Batch) -> Vec<Effect> {
         let opening = self.next_opening();
         let Request::Behaviour { identifier } = request else { return Vec::new() };
-        for call in self.under_way.iter_mut().filter(|call| call.request == *request) {
-            call.bytes = body.len();
-        }
+        self.calls.receive(request, body.len(), None);
         let is_first = read.start == 0;
         let Some(entry) = self.list.as_mut().and_then(|list| list.entry_mut(identifier)) else { return Vec::new() };
         if entry.here().is_some() {

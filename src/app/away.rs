@@ -1,11 +1,11 @@
 //! Taking away: copying a value, a row, a pane; what others can look for; writing a file. What is copied is one line without teeth,
 //! unless its raw bytes are asked for.
 
+use super::confirm::{Confirm, Confirmed};
 use super::effect::Effect;
 use super::message::Opening;
 use super::model::{Focus, Model};
 use super::overlay::Overlay;
-use super::palette::{Confirm, Confirmed};
 use super::saving::{Part, Save, SaveForm};
 use crate::export::{self, Source, What};
 use crate::report::json::{Kind, Raw};

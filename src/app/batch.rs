@@ -1,11 +1,11 @@
 //! Opening all sandboxes of a file: the total is said first, the calls go one after another at the pace of the minute limit,
 //! and the first failure stops them.
 
+use super::confirm::{Confirm, Confirmed};
 use super::effect::Effect;
 use super::list::{Entry, Remote};
 use super::model::Model;
 use super::overlay::Overlay;
-use super::palette::{Confirm, Confirmed};
 use crate::quota::{Holder, Period, Plan, Unit};
 use crate::request::Request;
 use jiff::{SignedDuration, Timestamp};
@@ -29,14 +29,14 @@ impl Model {
         let entries = self.list.iter().filter(|_| !self.is_document()).flat_map(|list| &list.entries);
         let missing = entries.filter(|entry| matches!(entry.report, Remote::NotHeld));
         let request = |entry: &Entry| entry.identifier.clone().map(|identifier| Request::Behaviour { identifier });
-        missing.filter_map(request).filter(|request| !self.is_under_way(request)).collect()
+        missing.filter_map(request).filter(|request| !self.calls.has(request)).collect()
     }
 
     /// What all the missing reports would cost together, in words.
     #[must_use]
     pub fn missing_price(&self) -> String {
         let mut plan = Plan::new();
-        self.missing_reports().iter().for_each(|request| plan.add(request.operation(), &self.entitlements));
+        self.missing_reports().iter().for_each(|request| plan.add(request.operation(), &self.figures.entitlements));
         if let Some(reason) = plan.refusal() {
             return format!("refused: {reason}");
         }
@@ -47,7 +47,7 @@ impl Model {
     pub(super) fn open_missing(&mut self) -> Vec<Effect> {
         let is_given = self.over.close_question();
         let count = self.missing_reports().len() as u64;
-        if !is_given && self.confirm_above.is_some_and(|most| count > most) {
+        if !is_given && self.settings.confirm_above.is_some_and(|most| count > most) {
             let why = format!("Opening all costs {}.", self.missing_price());
             self.over.put(Overlay::Confirm(Confirm { what: Confirmed::All, why }));
             return Vec::new();
@@ -67,7 +67,7 @@ impl Model {
 
     /// Asks the next question of the batch, if it is time and the last one is answered.
     pub(super) fn next_in_batch(&mut self) -> Vec<Effect> {
-        let is_free = !self.awaits_paid_answer();
+        let is_free = !self.calls.awaits_paid();
         let pace = self.pace();
         let Some(batch) = self.batch.as_mut().filter(|batch| is_free && batch.not_before <= self.now) else {
             return Vec::new();
@@ -80,7 +80,7 @@ impl Model {
         };
         batch.not_before = self.now.checked_add(pace).unwrap_or(self.now);
         let effects = self.ask(request, false);
-        if effects.is_empty() && !self.awaits_paid_answer() {
+        if effects.is_empty() && !self.calls.awaits_paid() {
             // Refused before it was sent, with its reason on the screen.
             self.batch = None;
         }
@@ -89,7 +89,8 @@ impl Model {
 
     /// The time between two calls that keeps within the minute limit, where there is one.
     fn pace(&self) -> SignedDuration {
-        let counter = self.balances.as_ref().and_then(|balances| balances.counter(Unit::Request, Period::Minute));
+        let counter =
+            self.figures.balances.as_ref().and_then(|balances| balances.counter(Unit::Request, Period::Minute));
         let allowed = |holder| counter.and_then(|counter| counter.limit(holder)).map(|limit| limit.allowed);
         let least = [Holder::User, Holder::Group].into_iter().filter_map(allowed).min();
         let milliseconds = least.filter(|allowed| *allowed > 0).map_or(0, |allowed| 60_000 / allowed);

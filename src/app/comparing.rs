@@ -203,7 +203,7 @@ impl Model {
 
     /// The other files of which reports are held.
     fn other_files(&self) -> impl Iterator<Item = &Recent> {
-        self.recent.iter().filter(|recent| recent.reports > 0 && Some(&recent.file) != self.file())
+        self.start.recent.iter().filter(|recent| recent.reports > 0 && Some(&recent.file) != self.file())
     }
 
     /// Whether there is another file to compare with.

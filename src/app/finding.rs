@@ -144,7 +144,7 @@ impl Model {
 
     /// Searches the rows of the chosen report's pane that have not been searched yet.
     fn seek_rows(&mut self, pane: Pane) -> Vec<Effect> {
-        let number = self.next_search();
+        let number = self.next_number();
         let Some(open) = self.open_mut() else { return Vec::new() };
         let report = open.report.clone();
         let Some(filter) = open.panes.get_mut(&pane).and_then(|state| state.filter.as_mut()) else { return Vec::new() };
@@ -215,7 +215,7 @@ impl Model {
 
     /// Searches all panes, or everything that is held.
     pub(super) fn seek_hits(&mut self) -> Vec<Effect> {
-        let (number, report) = (self.next_search(), self.open().map(|open| open.report.clone()));
+        let (number, report) = (self.next_number(), self.open().map(|open| open.report.clone()));
         let of = self.open().map(|open| open.opening);
         let Some(Overlay::Finder(finder)) = self.over.top_mut() else { return Vec::new() };
         finder.of = of.filter(|_| !finder.is_held);
@@ -307,11 +307,6 @@ impl Model {
         let found = if forward { after.into_iter().find(is_wanted) } else { before.into_iter().find(is_wanted) };
         state.scroll.cursor = found.unwrap_or(cursor);
         state.scroll.settle(count, height);
-    }
-
-    fn next_search(&mut self) -> u64 {
-        self.searches += 1;
-        self.searches
     }
 }
 

@@ -144,7 +144,7 @@ impl Model {
     #[must_use]
     pub fn follow_price(&self) -> String {
         let mut plan = Plan::new();
-        plan.add(looks(self.pace.most), &self.entitlements);
+        plan.add(looks(self.settings.pace.most), &self.figures.entitlements);
         match plan.refusal() {
             Some(reason) => format!("refused: {reason}"),
             None => {
@@ -161,13 +161,13 @@ impl Model {
             self.warn(format!("Nothing was sent: {why}."));
             return Vec::new();
         }
-        if let Allowed::Refused(reason) = crate::quota::price(&looks(1), &self.entitlements).allowed {
+        if let Allowed::Refused(reason) = crate::quota::price(&looks(1), &self.figures.entitlements).allowed {
             self.warn(format!("Nothing was sent: {reason}."));
             return Vec::new();
         }
         let scan = self.scans.get(&file).cloned();
         let mut effects = vec![self.note_pending(&file)];
-        self.follows.push(Follow::new(file, scan, self.pace, self.now));
+        self.follows.push(Follow::new(file, scan, self.settings.pace, self.now));
         effects.extend(self.next_look());
         effects
     }
@@ -188,7 +188,7 @@ impl Model {
     /// Takes in that the end of a file's scan was not seen when it was left, and offers to go on; nothing is asked.
     pub(super) fn recall_scan(&mut self, file: &Sha256, scan: Option<PendingScan>) {
         let is_followed = self.follows.iter().any(|follow| follow.file == *file);
-        let Some(scan) = scan.filter(|_| !is_followed) else { return };
+        let Some(scan) = scan.filter(|scan| !is_followed && scan.is_pending(self.now)) else { return };
         if let Some(identifier) = scan.identifier {
             self.scans.entry(file.clone()).or_insert(identifier);
         }
@@ -220,7 +220,7 @@ impl Model {
 
     /// Makes the next call of a following whose time has come, one at a time.
     pub(super) fn next_look(&mut self) -> Vec<Effect> {
-        if self.is_quitting || self.awaits_paid_answer() {
+        if self.is_quitting || self.calls.awaits_paid() {
             return Vec::new();
         }
         let now = self.now;

@@ -1,11 +1,11 @@
 //! What is held, on a screen of its own: every report with its size, its age and where it came from; and how it is deleted.
 
+use super::confirm::{Confirm, Confirmed};
 use super::effect::Effect;
 use super::key::Key;
 use super::layout::Size;
 use super::model::{Model, Screen};
 use super::overlay::{Overlay, Rows, SMALL, Stands};
-use super::palette::{Confirm, Confirmed};
 use super::place::Place;
 use super::scroll::Scroll;
 use super::spots::Target;

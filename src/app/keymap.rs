@@ -140,13 +140,13 @@ impl Model {
     #[must_use]
     pub fn key_of(&self, command: &Command) -> Option<Key> {
         let works = |key: &&Key| Command::of(**key, self).is_some_and(|found| found.name == command.name);
-        self.keys.of(command).iter().find(works).copied()
+        self.settings.keys.of(command).iter().find(works).copied()
     }
 
     /// How messages name the way to a command: its first key, or its name in the palette.
     #[must_use]
     pub fn way_to(&self, name: &'static str) -> String {
-        let first = Command::named(name).and_then(|command| self.keys.of(command).first());
+        let first = Command::named(name).and_then(|command| self.settings.keys.of(command).first());
         first.map_or_else(|| format!("`{name}`"), ToString::to_string)
     }
 }

@@ -94,7 +94,7 @@ impl Model {
         let entries = self.list.iter().flat_map(|list| &list.entries);
         let open = entries.filter_map(|entry| entry.open.as_ref()).find(|open| open.opening == opening);
         let body = open.map(|open| open.report.body.clone());
-        let (rules, own) = (self.rules.clone(), self.rules_file.clone());
+        let (rules, own) = (self.rules.clone(), self.settings.rules_file.clone());
         body.map(|body| Effect::Judge { opening, body, rules, own }).into_iter().collect()
     }
 
@@ -164,8 +164,8 @@ impl Model {
             self.say("No rule marks a row of this report.");
             return Vec::new();
         }
-        let places = Spots { notable: Some(Reach::Open), ..Spots::new("What deserves a look", spots) };
-        self.over.put(Overlay::Spots(places));
+        let list = Spots { notable: Some(Reach::Open), ..Spots::new("What deserves a look", spots) };
+        self.over.put(Overlay::Spots(list));
         Vec::new()
     }
 
@@ -205,16 +205,16 @@ impl Model {
     /// Takes in what deserves a look in every held report.
     pub(super) fn judged_held(&mut self, number: u64, found: Vec<Noted>) -> Vec<Effect> {
         let Some(rules) = self.rules.clone() else { return Vec::new() };
-        let Some(places) = self.spots_mut().filter(|spots| spots.notable == Some(Reach::Held(number))) else {
+        let Some(list) = self.spots_mut().filter(|spots| spots.notable == Some(Reach::Held(number))) else {
             return Vec::new();
         };
         let spots = found.into_iter().filter_map(|Noted { rule, row, seen_by, target }| {
             let spot = spot(rules.rule(rule)?, Shows::Row(row), target);
             Some(Spot { seen_by: Some(seen_by), ..spot })
         });
-        let (typed, is_typing) = (std::mem::take(&mut places.typed), places.is_typing);
+        let (typed, is_typing) = (std::mem::take(&mut list.typed), list.is_typing);
         let all = Spots::new("What deserves a look in all held reports", spots.collect());
-        *places = Spots { notable: Some(Reach::Held(number)), typed, is_typing, ..all };
+        *list = Spots { notable: Some(Reach::Held(number)), typed, is_typing, ..all };
         self.sift_spots()
     }
 

@@ -327,8 +327,8 @@ pub struct Recent {
     pub reports: u64,
     /// How many notes there are on them.
     pub notes: u64,
-    /// Whether the end of its scan has not been seen.
-    pub is_pending: bool,
+    /// Its scan, if the end of one has not been seen.
+    pub scan: Option<PendingScan>,
 }
 
 /// A list page that is there.

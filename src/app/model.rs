@@ -1,33 +1,33 @@
 //! Everything the screen shows, in one value with one owner.
 
 use super::batch::Batch;
+use super::calls::{Calls, UnderWay};
 use super::compare::Compare;
 use super::effect::Effect;
+use super::figures::Figures;
 use super::files::Files;
 use super::finder::Finder;
-use super::follow::{Follow, Pace};
-use super::keymap::Keymap;
+use super::follow::Follow;
 use super::layout::{Layout, Size, Sizes, View};
 use super::list::{Entry, List, OpenReport, Origin};
-use super::message::{Failure, Here, Opening, Recent};
+use super::message::{Failure, Here, Opening};
 use super::notes::FileNotes;
 use super::offers::Offers;
 use super::order::Order;
 use super::over::Over;
 use super::panes::PaneState;
-use super::pointer::Held;
+use super::pointer::Mouse;
 use super::remembered::Remembered;
 use super::returning::Left;
-use super::scroll::Scroll;
+use super::settings::Settings;
 use super::spots::Target;
-use crate::quota::{Balances, Entitlements, Holder, Limit, Spent, Unit, Usage};
+use super::start::Start;
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rules::Rules;
 use crate::request::{Listing, Request};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The state of the program.
@@ -39,26 +39,20 @@ pub struct Model {
     pub now: Timestamp,
     /// The service that is asked.
     pub service: Service,
+    /// What this run was started with.
+    pub settings: Settings,
     /// Which screen is shown.
     pub screen: Screen,
     /// What stands over the screen.
     pub over: Over,
-    /// What has been typed of a hash.
-    pub typed: String,
-    /// Files whose hashes were pasted together; the first of them is what is typed.
-    pub(super) pasted: Vec<Sha256>,
-    /// Files that were opened before.
-    pub recent: Vec<Recent>,
-    /// Cursor among them.
-    pub recent_scroll: Scroll,
+    /// What the start screen shows.
+    pub start: Start,
     /// The sandboxes of the file that is shown.
     pub list: Option<List>,
     /// The files that are open beside it.
     pub files: Files,
     /// Scans that are followed.
     pub follows: Vec<Follow>,
-    /// How a scan is followed.
-    pub pace: Pace,
     /// Scans that are known, by their file.
     pub(super) scans: BTreeMap<Sha256, Identifier>,
     /// What was written of its reports.
@@ -69,70 +63,42 @@ pub struct Model {
     pub group: usize,
     /// Whether the pane with the focus fills the screen.
     pub is_zoomed: bool,
-    /// Which keys do which command.
-    pub keys: Keymap,
-    /// The price above which a yes is wanted; none where none is.
-    pub confirm_above: Option<u64>,
     /// Whether the analyst has said yes to copying raw.
     pub copies_raw: bool,
     /// Reports that are being opened one after another.
     pub batch: Option<Batch>,
     /// Calls that are under way.
-    pub under_way: Vec<UnderWay>,
-    /// What the service's counters say.
-    pub balances: Option<Balances>,
-    /// Why the service's counters are not known, if they were asked for.
-    pub balances_failure: Option<String>,
-    /// What was used by day and endpoint, once somebody has looked at it.
-    pub usage: Option<Usage>,
-    /// What the user has bought, as far as it is known.
-    pub entitlements: Entitlements,
-    /// Units that this session has spent.
-    pub spent: Spent,
-    /// How often the counters confirmed and contradicted the price of each operation.
-    pub record: BTreeMap<String, (u64, u64)>,
+    pub calls: Calls,
+    /// What is known of quota.
+    pub figures: Figures,
     /// Sizes that the analyst has set.
     pub sizes: Sizes,
     /// What is remembered of runs before this one, and of reports that were left.
     pub remembered: Remembered,
-    /// Whether one thing is shown at a time, in lines.
-    pub is_plain: bool,
     /// A message to the analyst.
     pub notice: Option<Notice>,
     /// The last call for a list page failed so.
     pub list_failure: Option<Failure>,
     /// Whether the program ends as soon as paid answers are in.
     pub is_quitting: bool,
-    /// Whether a file of which nothing is held is listed as soon as it is opened; the demo does so once.
-    pub lists_at_once: bool,
     /// The rules that mark rows, once they have been read.
     pub rules: Option<Arc<Rules>>,
-    /// The user's own rules, where there may be such a file.
-    pub rules_file: Option<PathBuf>,
     /// Whether rows that are noise are hidden.
     pub hides_noise: bool,
     /// The comparison that was left for one of its rows.
     pub(super) compared: Option<Box<Compare>>,
     /// The row that the cursor goes to as soon as it is found.
     pub(super) bound_for: Option<Target>,
-    /// Whether there is a shell that can have the terminal for a while.
-    pub has_shell: bool,
     /// What the last frame offered for a price.
     pub(super) offers: Offers,
-    /// Whether the analyst asked for the counters, and is told when they are there.
-    pub(super) announces_balances: bool,
     /// What is remembered of the mouse.
-    pub(super) held: Held,
-    /// The same for what was used.
-    pub(super) announces_usage: bool,
+    pub(super) mouse: Mouse,
     /// The last search that was left for one of its hits.
     pub finder: Option<Finder>,
     /// The list that was left for one of its rows.
     pub(super) left: Option<Left>,
-    /// Number of the last search.
-    pub(super) searches: u64,
-    /// Number of the last opening of a report.
-    pub(super) openings: u64,
+    /// The last number that was given to a search, or to the opening of a report.
+    numbered: u64,
 }
 
 /// The service that is asked.
@@ -182,21 +148,6 @@ pub enum Focus {
     Pane(Pane),
 }
 
-/// A call that is under way.
-#[derive(Debug, Clone)]
-pub struct UnderWay {
-    /// The question.
-    pub request: Request,
-    /// When it was asked.
-    pub since: Timestamp,
-    /// Bytes that have come.
-    pub bytes: u64,
-    /// Bytes in all, where they were announced.
-    pub total: Option<u64>,
-    /// Whether it may have to be paid.
-    pub is_paid: bool,
-}
-
 /// A message to the analyst.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
@@ -216,53 +167,36 @@ impl Model {
             size: Size::default(),
             now,
             service,
+            settings: Settings::default(),
             screen: Screen::Start,
             over: Over::default(),
-            typed: String::new(),
-            pasted: Vec::new(),
-            recent: Vec::new(),
-            recent_scroll: Scroll::default(),
+            start: Start::default(),
             list: None,
             files: Files::default(),
             follows: Vec::new(),
-            pace: Pace::default(),
             scans: BTreeMap::new(),
             notes: FileNotes::default(),
             focus: Focus::List,
             group: 0,
             is_zoomed: false,
-            keys: Keymap::default(),
-            confirm_above: None,
             copies_raw: false,
             batch: None,
-            under_way: Vec::new(),
-            balances: None,
-            balances_failure: None,
-            usage: None,
-            entitlements: Entitlements::default(),
-            spent: Spent::default(),
-            record: BTreeMap::new(),
+            calls: Calls::default(),
+            figures: Figures::default(),
             sizes: Sizes::default(),
             remembered: Remembered::default(),
-            is_plain: false,
-            held: Held::default(),
+            mouse: Mouse::default(),
             notice: None,
             list_failure: None,
             is_quitting: false,
-            lists_at_once: false,
             rules: None,
-            rules_file: None,
             hides_noise: false,
             compared: None,
             bound_for: None,
-            has_shell: false,
             offers: Offers::default(),
-            announces_balances: false,
-            announces_usage: false,
             finder: None,
             left: None,
-            searches: 0,
-            openings: 0,
+            numbered: 0,
         }
     }
 
@@ -282,30 +216,18 @@ impl Model {
         effects
     }
 
-    /// Whether this question is under way.
-    #[must_use]
-    pub fn is_under_way(&self, request: &Request) -> bool {
-        self.under_way.iter().any(|call| call.request == *request)
-    }
-
     /// The call that lists the open file's sandboxes, if one is under way.
     #[must_use]
     pub fn listing(&self) -> Option<&UnderWay> {
         let is_this =
             |call: &&UnderWay| matches!(&call.request, Request::Behaviours { file, .. } if self.file() == Some(file));
-        self.under_way.iter().find(is_this)
-    }
-
-    /// Whether a paid answer is still to come: the program does not end before it is kept.
-    #[must_use]
-    pub fn awaits_paid_answer(&self) -> bool {
-        self.under_way.iter().any(|call| call.is_paid)
+        self.calls.iter().find(is_this)
     }
 
     /// Whether the screen changes by itself as time passes.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
-        !self.under_way.is_empty() || self.batch.is_some() || !self.follows.is_empty()
+        !self.calls.is_empty() || self.batch.is_some() || !self.follows.is_empty()
     }
 
     /// The file that is open, where it comes from the service.
@@ -355,7 +277,7 @@ impl Model {
             pane: self.focused(),
             group: self.order().group(self.shown_group()),
             is_zoomed: self.is_zoomed,
-            is_plain: self.is_plain,
+            is_plain: self.settings.is_plain,
             is_single: self.is_single(),
             message: u16::try_from(self.message().len()).unwrap_or(u16::MAX),
             sizes: self.sizes,
@@ -403,7 +325,7 @@ impl Model {
     #[must_use]
     pub fn list_row_height(&self) -> usize {
         let rows = self.layout().list.unwrap_or_default().inside().height;
-        if rows >= 8 && !self.is_plain { 2 } else { 1 }
+        if rows >= 8 && !self.settings.is_plain { 2 } else { 1 }
     }
 
     /// How a pane is looked at.
@@ -413,22 +335,21 @@ impl Model {
         self.open().and_then(|open| open.panes.get(&pane)).unwrap_or(UNTOUCHED)
     }
 
-    /// The limit on requests that leaves a holder the least.
-    #[must_use]
-    pub fn scarcest(&self, holder: Holder) -> Option<Limit> {
-        self.balances.as_ref().and_then(|balances| balances.scarcest(Unit::Request, holder))
-    }
-
     /// Brings a pane to the screen and gives it the focus.
     pub fn focus_pane(&mut self, pane: Pane) {
         self.focus = Focus::Pane(pane);
         self.group = self.order().group_of(pane).unwrap_or(self.group);
     }
 
+    /// A number that nothing else has: what comes in under another is of something that has been left.
+    pub(super) fn next_number(&mut self) -> u64 {
+        self.numbered += 1;
+        self.numbered
+    }
+
     /// A number for the next opening of a report.
     pub(super) fn next_opening(&mut self) -> Opening {
-        self.openings += 1;
-        Opening(self.openings)
+        Opening(self.next_number())
     }
 
     /// Says something to the analyst.

@@ -17,8 +17,8 @@ impl Model {
             return Vec::new();
         }
         if self.screen == Screen::Start {
-            let count = self.recent.len();
-            self.recent_scroll.go(movement, count, usize::from(self.size.height.saturating_sub(14)).max(1));
+            let count = self.start.recent.len();
+            self.start.scroll.go(movement, count, usize::from(self.size.height.saturating_sub(14)).max(1));
             return Vec::new();
         }
         match self.focus {
@@ -41,7 +41,7 @@ impl Model {
     pub fn go_to_row(&mut self, row: usize) -> Vec<Effect> {
         let movement = match (self.over.top(), self.screen, self.focus) {
             (Some(_), ..) => way(self.rows_over().map_or(0, |rows| rows.scroll.cursor), row),
-            (None, Screen::Start, _) => way(self.recent_scroll.cursor, row),
+            (None, Screen::Start, _) => way(self.start.scroll.cursor, row),
             (None, Screen::File, Focus::List) => way(self.list.as_ref().map_or(0, |list| list.scroll.cursor), row),
             (None, Screen::File, Focus::Pane(pane)) => way(self.pane_state(pane).scroll.cursor, row),
         };

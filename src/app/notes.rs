@@ -1,11 +1,11 @@
 //! Notes on the screen: which there are of the open file, and the line that one is typed into.
 
+use super::confirm::{Confirm, Confirmed};
 use super::detail::Detail;
 use super::effect::Effect;
 use super::key::Key;
 use super::model::{Focus, Model, Screen};
 use super::overlay::{Overlay, SMALL, Stands};
-use super::palette::{Confirm, Confirmed};
 use super::place;
 use super::typing::type_into;
 use crate::report::identifier::{Identifier, Sha256};

@@ -17,7 +17,7 @@ impl Model {
         if place.has_line() || place.types(key) || self.is_quitting {
             return;
         }
-        let known: Vec<_> = Command::all().filter(|command| self.keys.of(command).contains(&key)).collect();
+        let known: Vec<_> = Command::all().filter(|command| self.settings.keys.of(command).contains(&key)).collect();
         // The one that could do something here comes before those that never do.
         let here = known.iter().filter(|command| command.place.contains(place));
         let missing = here.filter_map(|command| Some((command, command.when.missing(self)?))).next();
@@ -34,7 +34,7 @@ impl Model {
     /// The message to the analyst in rows; none where it is said in another way.
     #[must_use]
     pub fn message(&self) -> Vec<String> {
-        let Some(notice) = self.notice.as_ref().filter(|_| !self.is_plain) else { return Vec::new() };
+        let Some(notice) = self.notice.as_ref().filter(|_| !self.settings.is_plain) else { return Vec::new() };
         let mut rows = words_in_rows(&notice.text, usize::from(self.size.width.saturating_sub(2)).max(10));
         let most = most(self.size.height);
         if rows.len() > most {

@@ -1,7 +1,7 @@
 //! The stack of what stands over the screen: the last thing put there has the keys, and going back leads to the one below it.
 
 use super::overlay::Overlay;
-use super::palette::Prompt;
+use super::prompt::Prompt;
 
 /// What stands over the screen, the lowest first.
 #[derive(Debug, Default)]

@@ -1,20 +1,17 @@
 //! The palette and the help, which are one list: what can be done, with keys, prices and reasons, found by typing some of its
-//! letters; and the line that a question's words are typed into.
+//! letters.
 
 use super::asks::{ASKS, Ask};
 use super::commands::Command;
 use super::key::Key;
 use super::layout::Size;
 use super::model::Model;
-use super::overlay::{Overlay, Rows, SMALL, Stands, TYPED};
+use super::overlay::{Overlay, Rows, Stands, TYPED};
 use super::place::Place;
 use super::price::Tag;
 use super::scroll::Scroll;
 use super::typing::type_into;
-use crate::report::Purge;
-use crate::report::identifier::Sha256;
 use crate::request::Request;
-use jiff::Timestamp;
 
 /// A list of keys and commands: everything, or what a key does right here.
 #[derive(Debug)]
@@ -172,7 +169,7 @@ fn item(command: &'static Command, model: &Model) -> Item {
     let off = command.off(model);
     Item {
         does: Does::Command(command),
-        keys: model.keys.words(command),
+        keys: model.settings.keys.words(command),
         name: command.name,
         help: command.help,
         tag: if off.is_none() { model.tag(command) } else { Tag::Free },
@@ -263,101 +260,11 @@ fn gaps(letters: &str, text: &str) -> Option<usize> {
     Some(sum)
 }
 
-/// The line that the words of a question are typed into.
-#[derive(Debug)]
-pub struct Prompt {
-    /// The question.
-    pub ask: &'static Ask,
-    /// What has been typed.
-    pub typed: String,
-    /// Since when the answer to what is typed is held, as far as it has been looked up.
-    pub held: Option<(Request, Timestamp)>,
-    /// The last call failed so.
-    pub failure: Option<super::message::Failure>,
-}
-
-impl Prompt {
-    /// An empty line.
-    #[must_use]
-    pub fn new(ask: &'static Ask) -> Self {
-        Self { ask, typed: String::new(), held: None, failure: None }
-    }
-
-    /// The question, or what is missing.
-    ///
-    /// # Errors
-    /// Says what is missing.
-    pub fn request(&self, now: Timestamp) -> Result<Request, String> {
-        (self.ask.make)(&self.typed, now)
-    }
-
-    /// Since when the answer is held.
-    #[must_use]
-    pub fn held_since(&self, now: Timestamp) -> Option<Timestamp> {
-        let request = self.request(now).ok()?;
-        self.held.as_ref().filter(|(held, _)| *held == request).map(|(_, since)| *since)
-    }
-}
-
-impl Stands for Prompt {
-    fn place(&self) -> Place {
-        Place::Prompt
-    }
-
-    fn height(&self) -> usize {
-        SMALL
-    }
-
-    fn press(&mut self, key: Key) -> bool {
-        self.failure = None;
-        type_into(&mut self.typed, key)
-    }
-}
-
-/// Something that waits for a clear yes: it makes something public, costs more than is let pass without, or may do harm.
-#[derive(Debug)]
-pub struct Confirm {
-    /// What is done.
-    pub what: Confirmed,
-    /// Why a yes is wanted.
-    pub why: String,
-}
-
-impl Stands for Confirm {
-    fn place(&self) -> Place {
-        Place::Confirm
-    }
-
-    fn height(&self) -> usize {
-        SMALL
-    }
-}
-
-/// What a yes does.
-#[derive(Debug)]
-pub enum Confirmed {
-    /// One question is sent.
-    One(Request),
-    /// Every report of the list that is not held.
-    All,
-    /// Nothing: text is copied as it is.
-    Raw,
-    /// Nothing: a file is written over.
-    Replace(super::saving::Save),
-    /// Nothing is sent: the note whose line was emptied is deleted.
-    NoNote,
-    /// Nothing is sent: what is held is deleted.
-    Purge(Purge),
-    /// The large file of the form behind it is sent.
-    Large,
-    /// A file is deleted at the service, in one way or another.
-    AtService(Sha256),
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::app::model::Service;
+    use jiff::Timestamp;
 
     #[test]
     fn letters_find_what_is_meant() {

@@ -100,7 +100,7 @@ impl Planner {
     /// The plan with what is typed, as rows: each operation with its price, then what the whole would leave.
     #[must_use]
     pub fn rows(&self, model: &Model) -> Vec<SheetRow> {
-        let entitled = &model.entitlements;
+        let entitled = &model.figures.entitlements;
         let mut rows: Vec<SheetRow> = self.items.iter().map(|item| priced("planned", item, entitled)).collect();
         match self.operation() {
             Ok(operation) => rows.push(priced("typed", &operation, entitled)),
@@ -116,7 +116,7 @@ impl Planner {
             return rows;
         }
         rows.push(row("", String::new()));
-        match &model.balances {
+        match &model.figures.balances {
             None => {
                 rows.push(row("", "What it would leave is not known: the counters have not been asked.".to_owned()))
             }
@@ -194,7 +194,7 @@ mod tests {
     fn model() -> Model {
         let mut model = Model::new(Service::default(), Timestamp::UNIX_EPOCH);
         let answer = br#"{"data":{"api_requests_daily":{"user":{"allowed":600,"used":2}}}}"#;
-        model.balances = Some(Balances::parse(answer).unwrap());
+        model.figures.balances = Some(Balances::parse(answer).unwrap());
         model
     }
 

@@ -43,7 +43,7 @@ pub enum Does {
 
 /// What is remembered of the mouse.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct Mouse {
     /// The border that is dragged.
     edge: Option<Edge>,
     /// The last press, and when it was.
@@ -55,7 +55,7 @@ impl Model {
         match pointer.does {
             Does::Press => self.click(pointer),
             Does::Drag => {
-                if let Some(edge) = self.held.edge {
+                if let Some(edge) = self.mouse.edge {
                     let layout = self.layout();
                     self.sizes.drag(edge, &layout, pointer.x, pointer.y);
                     self.settle();
@@ -63,7 +63,7 @@ impl Model {
                 Vec::new()
             }
             Does::Release => {
-                self.held.edge = None;
+                self.mouse.edge = None;
                 Vec::new()
             }
             Does::Up => self.wheel(pointer, Move::Up(NOTCH)),
@@ -82,14 +82,14 @@ impl Model {
     fn press_at(&mut self, at: Pointer) -> Vec<Effect> {
         let now = self.now.as_millisecond();
         let is_double = self
-            .held
+            .mouse
             .press
             .take()
             .is_some_and(|(x, y, when)| (x, y) == (at.x, at.y) && now - when.as_millisecond() <= DOUBLE);
         if is_double {
             return self.enter_by_mouse();
         }
-        self.held.press = Some((at.x, at.y, self.now));
+        self.mouse.press = Some((at.x, at.y, self.now));
         if let Some(overlay) = self.over.top() {
             let area = overlay.area(self.layout().content);
             let room = self.overlay_room();
@@ -103,8 +103,8 @@ impl Model {
         if self.screen == Screen::Start {
             return Vec::new();
         }
-        self.held.edge = self.layout().edge_at(at.x, at.y);
-        if self.held.edge.is_some() { Vec::new() } else { self.choose_at(at) }
+        self.mouse.edge = self.layout().edge_at(at.x, at.y);
+        if self.mouse.edge.is_some() { Vec::new() } else { self.choose_at(at) }
     }
 
     /// Gives the focus to what is there, and chooses its row.

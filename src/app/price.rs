@@ -3,7 +3,7 @@
 use super::commands::{Act, Command};
 use super::model::Model;
 use super::overlay::Overlay;
-use crate::quota::{Allowed, Holder, Price, price};
+use crate::quota::{Allowed, Price, price};
 use crate::request::Request;
 
 /// What pressing a key would cost.
@@ -76,7 +76,7 @@ impl Model {
     /// What a request would cost.
     #[must_use]
     pub fn price(&self, request: &Request) -> Price {
-        price(&request.operation(), &self.entitlements)
+        price(&request.operation(), &self.figures.entitlements)
     }
 
     /// What pressing a command's key would cost.
@@ -93,22 +93,14 @@ impl Model {
         match request(self) {
             None => Tag::Free,
             Some(_) if is_held(self) || self.is_typed_held(command) => Tag::Held,
-            Some(request) if self.is_under_way(&request) => Tag::UnderWay,
+            Some(request) if self.calls.has(&request) => Tag::UnderWay,
             Some(_) if self.service.is_offline => Tag::Offline,
             Some(_) if !self.service.has_key => Tag::NoKey,
             Some(request) => {
                 let price = self.price(&request);
-                self.spent_until(&price).map_or(Tag::Costs(price), Tag::Spent)
+                self.figures.spent_until(&price, self.now).map_or(Tag::Costs(price), Tag::Spent)
             }
         }
-    }
-
-    /// When a spent quota is full again, if the service's counters leave nothing for this price.
-    #[must_use]
-    pub fn spent_until(&self, price: &Price) -> Option<String> {
-        let limits = [Holder::User, Holder::Group].map(|holder| self.balances.as_ref()?.scarcest(price.unit, holder));
-        let empty = limits.into_iter().flatten().find(|limit| limit.remaining == 0).filter(|_| !price.is_free())?;
-        Some(empty.period.reset_words(self.now))
     }
 
     /// Whether the answer to the question that is typed is held, and is not asked for anew.

@@ -39,9 +39,9 @@ impl Model {
             _ => None,
         });
         match (over, comparison) {
-            (Overlay::Spots(places), Some(compare)) => {
+            (Overlay::Spots(spots), Some(compare)) => {
                 self.compared = Some(compare);
-                Some(Left::Compare(places))
+                Some(Left::Compare(spots))
             }
             (Overlay::Finder(mut finder), _) => {
                 finder.choose_hit();
@@ -58,9 +58,9 @@ impl Model {
             Some(Left::Finder) => {
                 self.finder.take().into_iter().for_each(|finder| self.over.put(Overlay::Finder(finder)))
             }
-            Some(Left::Compare(places)) => {
+            Some(Left::Compare(spots)) => {
                 self.compared.take().into_iter().for_each(|compare| self.over.put(Overlay::Compare(compare)));
-                self.over.put(Overlay::Spots(places));
+                self.over.put(Overlay::Spots(spots));
             }
             Some(Left::Other(over)) => self.over.put(*over),
             None => {}

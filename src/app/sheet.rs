@@ -9,7 +9,7 @@ use super::place::Place;
 use super::price::Tag;
 use super::scroll::{Move, scrolled};
 use crate::quota::{Holder, Limit, Price};
-use crate::text::{thousands, words_in_rows};
+use crate::text::{Untrusted, thousands, words_in_rows};
 
 /// Columns of the head of a paragraph, the gap included.
 pub const HEAD: usize = 14;
@@ -30,7 +30,46 @@ pub struct Sheet {
 #[derive(Debug, Clone)]
 pub(super) struct Paragraph {
     head: String,
-    text: String,
+    text: Text,
+}
+
+/// What stands beside a head.
+#[derive(Debug, Clone)]
+enum Text {
+    /// Words, in as many rows as they need.
+    Words(String),
+    /// A row that is drawn for the columns that there are.
+    Drawn(Mark),
+}
+
+/// A mark on a line, and what it marks.
+#[derive(Debug, Clone)]
+pub(super) struct Mark {
+    /// How far along the line it stands, from 0 to 1.
+    pub(super) share: f64,
+    /// How far what it marks is moved in, in columns.
+    pub(super) indent: usize,
+    /// What it marks.
+    pub(super) name: Untrusted,
+}
+
+impl Mark {
+    /// Columns of the line, where there are so many in all.
+    pub(super) fn line(room: usize) -> usize {
+        (room * 2 / 5).clamp(6, 60)
+    }
+
+    fn row(&self, room: usize) -> String {
+        let line = Self::line(room);
+        let last = line - 1;
+        // Between 0 and the last column, so nothing is lost.
+        let at = ((self.share * last as f64).round() as usize).min(last);
+        // A name keeps some room, however far it is moved in.
+        let left = room.saturating_sub(line + 2);
+        let indent = self.indent.min(left / 2);
+        let name = self.name.visible_cut(left.saturating_sub(indent).max(1));
+        format!("{}●{}  {}{name}", "·".repeat(at), " ".repeat(last - at), " ".repeat(indent))
+    }
 }
 
 /// One row of a sheet.
@@ -51,7 +90,7 @@ impl Sheet {
 
     /// A page of these rows, each a paragraph with its head.
     pub(super) fn of(title: &str, rows: Vec<SheetRow>, columns: usize) -> Self {
-        let paragraphs = rows.into_iter().map(|SheetRow { head, text }| Paragraph { head, text });
+        let paragraphs = rows.into_iter().map(|SheetRow { head, text }| Paragraph { head, text: Text::Words(text) });
         Self::new(title, paragraphs.collect(), columns)
     }
 
@@ -121,7 +160,12 @@ impl Stands for Sheet {
 }
 
 pub(super) fn paragraph(head: &str, text: impl Into<String>) -> Paragraph {
-    Paragraph { head: head.to_owned(), text: text.into() }
+    Paragraph { head: head.to_owned(), text: Text::Words(text.into()) }
+}
+
+/// A row with a mark on a line.
+pub(super) fn drawn(head: &str, mark: Mark) -> Paragraph {
+    Paragraph { head: head.to_owned(), text: Text::Drawn(mark) }
 }
 
 /// What a key costs, in a row.
@@ -170,7 +214,7 @@ fn reasons(model: &Model, priced: &[(Key, &'static Command)]) -> Vec<Reason> {
 
 /// How often the service's counters have confirmed the price of an operation.
 fn seen(model: &Model, operation: &str) -> String {
-    match model.record.get(operation) {
+    match model.figures.record.get(operation) {
         None => "The counters have not been seen to confirm or contradict it yet.".to_owned(),
         Some((confirmed, contradicted)) => {
             format!(
@@ -181,7 +225,7 @@ fn seen(model: &Model, operation: &str) -> String {
 }
 
 fn left(model: &Model, holder: Holder) -> Option<String> {
-    let limit = model.scarcest(holder)?;
+    let limit = model.figures.scarcest(holder)?;
     Some(format!("{} has {}.", holder_name(holder), limit_words(&limit)))
 }
 
@@ -201,7 +245,11 @@ pub fn limit_words(limit: &Limit) -> String {
 impl Paragraph {
     fn rows(&self, columns: usize) -> Vec<SheetRow> {
         let room = columns.saturating_sub(HEAD).max(16);
-        let text = words_in_rows(&self.text, room).into_iter();
+        let text = match &self.text {
+            Text::Words(words) => words_in_rows(words, room),
+            Text::Drawn(mark) => vec![mark.row(room)],
+        };
+        let text = text.into_iter();
         let mut rows: Vec<SheetRow> = text.map(|text| SheetRow { head: String::new(), text }).collect();
         if let Some(first) = rows.first_mut() {
             first.head.clone_from(&self.head);

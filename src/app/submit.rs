@@ -1,11 +1,11 @@
 //! Submitting a file for a private scan: what is asked for, what it costs, and what becomes of it.
 
+use super::confirm::{Confirm, Confirmed};
 use super::effect::Effect;
 use super::key::Key;
 use super::message::Failure;
 use super::model::Model;
 use super::overlay::{Overlay, SMALL, Stands};
-use super::palette::{Confirm, Confirmed};
 use super::place::Place;
 use super::typing::type_into;
 use crate::quota::{Entitlements, Plan};
@@ -228,7 +228,7 @@ impl Model {
     pub fn large_price(&self) -> String {
         let submission = self.large_scan();
         submission
-            .map(|submission| price_words(&submission, UploadLimit::Large, &self.entitlements))
+            .map(|submission| price_words(&submission, UploadLimit::Large, &self.figures.entitlements))
             .unwrap_or_default()
     }
 

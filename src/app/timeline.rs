@@ -1,13 +1,10 @@
 //! When each process started: the tree laid out along time, for as many as know it.
 
 use super::model::Model;
-use super::sheet::{Paragraph, Sheet, paragraph};
+use super::sheet::{Mark, Paragraph, Sheet, drawn, paragraph};
 use crate::report::Piece;
 use crate::report::index::Form;
-use crate::text::{UntrustedStr, thousands};
-
-/// Columns of the line that time is drawn on.
-const LINE: usize = 32;
+use crate::text::{Untrusted, thousands};
 
 /// Levels that are told apart by how far a name is moved in.
 const DEEPEST: u16 = 8;
@@ -15,13 +12,10 @@ const DEEPEST: u16 = 8;
 /// Most processes that are laid out.
 const MOST: usize = 500;
 
-/// Columns of a process's name.
-const NAME: usize = 60;
-
 /// A process and when it started, in seconds after the analysis did.
 struct Start {
     seconds: f64,
-    name: String,
+    name: Untrusted,
     depth: u16,
 }
 
@@ -63,25 +57,23 @@ fn starts(model: &Model) -> (Vec<Start>, usize) {
         let Piece::Detail(offset) = offset else { return None };
         let seconds = std::str::from_utf8(offset.as_bytes()).ok()?.parse::<f64>().ok()?;
         let Some(Piece::Value(name)) = pieces.into_iter().next() else { return None };
-        let name = tail(name.as_untrusted_str());
+        let name = tail(&name);
         let is_sane = seconds.is_finite() && seconds >= 0.0;
         is_sane.then(|| Start { seconds, name, depth: tree.depths().get(row).unwrap_or(0) })
     };
     ((0..tree.len().min(MOST)).filter_map(start).collect(), tree.len())
 }
 
-/// The end of a path, which tells processes apart.
-fn tail(name: UntrustedStr<'_>) -> String {
-    let width = name.visible().width();
-    name.visible_window(width.saturating_sub(NAME), NAME).to_string()
+/// The last part of a path, which tells processes apart.
+fn tail(name: &Untrusted) -> Untrusted {
+    let parts = name.as_bytes().rsplit(|byte| matches!(byte, b'\\' | b'/'));
+    let last = parts.into_iter().find(|part| !part.is_empty()).unwrap_or_default();
+    Untrusted::from(last.to_vec())
 }
 
 fn row(start: &Start, last: f64) -> Paragraph {
     let share = if last > 0.0 { start.seconds / last } else { 0.0 };
-    // Between 0 and LINE - 1, so nothing is lost.
-    let at = ((share * (LINE - 1) as f64).round() as usize).min(LINE - 1);
-    let line = "·".repeat(at) + "●" + &" ".repeat(LINE - 1 - at);
-    // Blanks that a line cannot be broken at: what is started stands under what started it.
-    let indent = "\u{a0}".repeat(2 * usize::from(start.depth.min(DEEPEST)));
-    paragraph(&format!("+{} s", start.seconds), format!("{}{indent}{}", line.replace(' ', "\u{a0}") + " ", start.name))
+    // What is started stands further in than what started it.
+    let indent = 2 * usize::from(start.depth.min(DEEPEST));
+    drawn(&format!("+{} s", start.seconds), Mark { share, indent, name: start.name.clone() })
 }

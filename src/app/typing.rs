@@ -5,13 +5,10 @@ use super::effect::Effect;
 use super::key::{Key, Named};
 use super::model::{Model, Screen};
 use super::overlay::Overlay;
-use super::palette::{Does, Prompt};
-use crate::report::identifier::Sha256;
+use super::palette::Does;
+use super::prompt::Prompt;
 use crate::report::rows::Line;
 use crate::text::thousands;
-
-/// The most files that are opened at once by pasting their hashes.
-const MOST_PASTED: usize = 20;
 
 /// The longest line that is typed, in bytes: some thousand hashes.
 const LONGEST_LINE: usize = 100_000;
@@ -72,18 +69,7 @@ impl Model {
         }
     }
 
-    /// Typing on the start screen: hexadecimal digits only, so every other key keeps its meaning.
-    pub(super) fn type_key(&mut self, key: Key) -> bool {
-        match key {
-            Key::Char(c) if c.is_ascii_hexdigit() && self.typed.len() < Sha256::LENGTH => {
-                self.typed.push(c.to_ascii_lowercase());
-                true
-            }
-            Key::Named(Named::Backspace) => self.typed.pop().is_some(),
-            _ => false,
-        }
-    }
-
+    /// Types what was pasted: into the line that has the keys, or hashes on the start screen.
     pub(super) fn paste(&mut self, text: &str) -> Vec<Effect> {
         if self.is_filtering() {
             return self.paste_filter(text);
@@ -96,40 +82,8 @@ impl Model {
             return Vec::new();
         }
         self.over.clear();
-        let found = text.split(|c: char| !c.is_ascii_hexdigit()).filter_map(Sha256::parse);
-        let mut found: Vec<_> = found.take(MOST_PASTED).collect();
-        found.dedup();
-        match found.as_slice() {
-            [file] => {
-                self.typed = file.to_string();
-                self.say("Pasted. Enter opens the file.");
-            }
-            [first, ..] => {
-                self.typed = first.to_string();
-                self.say(format!("{} files are pasted. Enter opens them beside each other.", found.len()));
-            }
-            [] => self.warn("What was pasted holds no SHA-256 (64 hexadecimal digits); the service knows private files by nothing else."),
-        }
-        self.pasted = found;
+        self.paste_hashes(text);
         Vec::new()
-    }
-
-    /// Opens the typed file, or the chosen earlier one; with it those that were pasted together with it.
-    pub(super) fn open_typed(&mut self) -> Vec<Effect> {
-        let typed = Sha256::parse(&self.typed);
-        let recent = self.recent.get(self.recent_scroll.cursor).map(|recent| recent.file.clone());
-        match (typed, recent) {
-            (Some(file), _) => {
-                let pasted = std::mem::take(&mut self.pasted);
-                self.open_files(if pasted.first() == Some(&file) { pasted } else { vec![file] })
-            }
-            (None, Some(file)) if self.typed.is_empty() => self.open_file(file),
-            (None, _) => {
-                let count = self.typed.len();
-                self.warn(format!("A SHA-256 has 64 hexadecimal digits; {count} are typed."));
-                Vec::new()
-            }
-        }
     }
 
     pub(super) fn open_detail(&mut self) -> Vec<Effect> {

@@ -1,17 +1,17 @@
 //! What each message changes, and what is to be done about it.
 
 use super::commands::{Act, Command};
+use super::confirm::{Confirm, Confirmed};
 use super::effect::Effect;
 use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerPage;
 use super::list::{List, OpenReport, Remote};
 use super::message::{Message, Opening};
-use super::model::{Focus, Model, Screen, UnderWay};
+use super::model::{Focus, Model, Screen};
 use super::notes::FileNotes;
 use super::offers::Offers;
 use super::overlay::Overlay;
-use super::palette::{Confirm, Confirmed};
 use super::scroll::Scroll;
 use super::sheet::Sheet;
 use crate::quota::Allowed;
@@ -54,7 +54,7 @@ impl Model {
             Message::Resize(size) => self.resized(size),
             Message::Tick => self.ticked(),
             Message::Background { is_light } => vec![Effect::Suit { is_light }],
-            Message::Recent(recent) => self.only(|model| model.recent = recent),
+            Message::Recent(recent) => self.only(|model| model.start.recent = recent),
             Message::Recalled { file, pages, reports, scan } => {
                 let effects = self.recalled(&file, pages, reports);
                 self.recall_scan(&file, scan);
@@ -86,11 +86,11 @@ impl Model {
             Message::Saved(result) => self.saved(result),
             Message::Fetched { request, result } => self.fetched(&request, result),
             Message::Indicators { opening, result } => self.indicated(opening, result),
-            Message::Spent(spent) => self.only(|model| model.spent = spent),
+            Message::Spent(spent) => self.only(|model| model.figures.spent = spent),
             Message::Ledger(page) => self.show_ledger(&page),
             Message::Held(lines) => self.show_held(lines),
             Message::Purged { words, lines } => self.purged(words, lines),
-            Message::Record(record) => self.only(|model| model.record = record),
+            Message::Record(record) => self.only(|model| model.figures.record = record),
             Message::Indexed { opening, batch } => self.indexed_further(opening, batch),
             Message::Found { search, rows, ended } => self.found(search, rows, ended),
             Message::Hits { search, groups, searched, ended } => self.hits(search, groups, searched, ended),
@@ -186,7 +186,7 @@ impl Model {
         if let Some(effects) = self.type_into_overlay(key) {
             return effects;
         }
-        if self.screen == Screen::Start && self.over.is_empty() && self.type_key(key) {
+        if self.screen == Screen::Start && self.over.is_empty() && self.start.press(key) {
             return Vec::new();
         }
         match Command::of(key, self) {
@@ -205,13 +205,12 @@ impl Model {
             Act::Chosen => self.choose(),
             Act::Ask { is_held, with_held, .. } if is_held(self) => with_held(self),
             Act::Ask { request, anew, .. } => match request(self) {
-                Some(request) if self.is_under_way(&request) && !self.is_quitting => {
+                Some(request) if self.calls.has(&request) && !self.is_quitting => {
                     self.say_meanwhile("It is under way already: its answer serves, and is paid for once.");
                     Vec::new()
                 }
                 Some(request) => {
-                    self.announces_balances |= request == Request::Quotas;
-                    self.announces_usage |= matches!(request, Request::Usage { .. });
+                    self.figures.await_answer(&request);
                     self.ask(request, *anew)
                 }
                 None => Vec::new(),
@@ -221,7 +220,7 @@ impl Model {
 
     /// Asks the service, after a yes where one is wanted; unless the same question is under way or cannot be asked.
     pub(super) fn ask(&mut self, request: Request, anew: bool) -> Vec<Effect> {
-        let quote = request.quote(&self.entitlements);
+        let quote = request.quote(&self.figures.entitlements);
         if self.is_barred(&quote) {
             return Vec::new();
         }
@@ -239,7 +238,7 @@ impl Model {
 
     /// Asks anew what was agreed to before, together with other questions; whatever stands over the screen stays there.
     pub(super) fn ask_agreed(&mut self, request: Request) -> Vec<Effect> {
-        let quote = request.quote(&self.entitlements);
+        let quote = request.quote(&self.figures.entitlements);
         if self.is_barred(&quote) || self.is_spent(&quote) {
             return Vec::new();
         }
@@ -248,7 +247,7 @@ impl Model {
 
     /// Whether nothing can be sent; says why.
     fn is_barred(&mut self, quote: &Quote) -> bool {
-        if self.is_quitting || self.is_under_way(quote.request()) {
+        if self.is_quitting || self.calls.has(quote.request()) {
             return true;
         }
         let why = match (self.service.is_offline, self.service.has_key, quote.price().allowed) {
@@ -272,7 +271,7 @@ impl Model {
 
     /// Whether the quota for it is spent; says until when.
     fn is_spent(&mut self, quote: &Quote) -> bool {
-        let Some(until) = self.spent_until(quote.price()) else { return false };
+        let Some(until) = self.figures.spent_until(quote.price(), self.now) else { return false };
         let asks = self.way_to("balances");
         self.warn(format!(
             "Nothing was sent: the quota is spent until {until}. {asks} asks the counters again, for nothing."
@@ -284,7 +283,7 @@ impl Model {
         let request = quote.request().clone();
         self.forget_failure(&request);
         let is_paid = !quote.price().is_free();
-        self.under_way.push(UnderWay { request, since: self.now, bytes: 0, total: None, is_paid });
+        self.calls.begin(request, is_paid, self.now);
         vec![Effect::Ask { quote, anew }]
     }
 
@@ -297,7 +296,8 @@ impl Model {
         let is_held =
             matches!(self.over.top(), Some(Overlay::Prompt(prompt)) if !anew && prompt.held_since(self.now).is_some());
         let price = quote.price();
-        let is_dear = !is_held && self.confirm_above.is_some_and(|most| price.units.max().is_none_or(|max| max > most));
+        let is_dear =
+            !is_held && self.settings.confirm_above.is_some_and(|most| price.units.max().is_none_or(|max| max > most));
         quote
             .request()
             .warning()
@@ -338,7 +338,7 @@ impl Model {
     /// it was left.
     pub fn open_file(&mut self, file: Sha256) -> Vec<Effect> {
         self.screen = Screen::File;
-        self.typed.clear();
+        self.start.typed.clear();
         self.bound_for = None;
         self.left = None;
         if !self.open_beside(&file) {
@@ -355,7 +355,7 @@ impl Model {
     pub(super) fn leave_file(&mut self) -> Vec<Effect> {
         self.screen = Screen::Start;
         self.left = None;
-        self.recent_scroll = Scroll::default();
+        self.start.scroll = Scroll::default();
         vec![Effect::FindRecent]
     }
 
@@ -372,7 +372,7 @@ impl Model {
             None => {}
         }
         if self.screen == Screen::Start {
-            self.typed.clear();
+            self.start.typed.clear();
             return Vec::new();
         }
         if self.is_zoomed {
@@ -400,7 +400,7 @@ impl Model {
 
     /// Gives the terminal to the shell; a paid answer is waited for first, as a stopped program takes nothing in.
     pub(super) fn make_way(&mut self) -> Vec<Effect> {
-        if self.awaits_paid_answer() {
+        if self.calls.awaits_paid() {
             self.warn(
                 "A paid answer is under way, and a stopped program cannot take it in. Press it again once it is here.",
             );
@@ -411,7 +411,7 @@ impl Model {
 
     /// Ends the program, after paid answers are in; asked twice, at once.
     pub(super) fn quit(&mut self) -> Vec<Effect> {
-        let waits = self.under_way.iter().filter(|call| call.is_paid).count();
+        let waits = self.calls.paid().count();
         if waits == 0 || self.is_quitting {
             return vec![Effect::Quit];
         }

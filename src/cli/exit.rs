@@ -141,6 +141,11 @@ impl Failed {
 #[error("ended by signal {0}")]
 struct Signalled(u8);
 
+/// Ctrl-c where the terminal hands it over as a key: the shell is told of it as of a signal.
+pub(super) fn interrupted() -> anyhow::Error {
+    Signalled(2).into()
+}
+
 /// What the end of the app is to the shell.
 pub(super) fn of_app(exit: Exit) -> anyhow::Result<()> {
     match exit {

@@ -46,13 +46,13 @@ fn no_hash(text: &str) -> &'static str {
 
 fn no_command(text: &str) -> String {
     let is_hexadecimal = text.trim().bytes().all(|byte| byte.is_ascii_hexdigit());
-    if let Some(name) = similar(text) {
-        return format!("is no command and no SHA-256: was `behaview {name}` meant?");
-    }
     if Path::new(text).is_file() {
         return "is a file of this machine: `behaview open` shows a report that is saved in one, `behaview submit` has \
                 one scanned"
             .to_owned();
+    }
+    if let Some(name) = similar(text) {
+        return format!("is no command and no SHA-256: was `behaview {name}` meant?");
     }
     if is_hexadecimal && text.len() > 8 {
         return no_hash(text).to_owned();

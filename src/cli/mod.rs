@@ -38,6 +38,7 @@ mod usage;
 
 use crate::app::follow::Pace;
 use crate::app::model::Service;
+use crate::app::settings::Settings;
 use crate::app::{Keymap, Model};
 use crate::config::{Config, Folders, Overrides};
 use crate::gate::Gate;
@@ -281,12 +282,11 @@ fn run_app(
 ) -> anyhow::Result<Exit> {
     let Setup { gate, entitled, confirm_above, keys, pace, mut left, mut remarks } = setup;
     let mut model = Model::new(service(&gate), crate::clock::now());
-    (model.entitlements, model.confirm_above, model.keys) = (entitled, confirm_above, keys);
-    model.rules_file = rules_file();
+    model.figures.entitlements = entitled;
+    let rules_file = rules_file();
+    model.settings = Settings { keys, confirm_above, pace, rules_file, lists_at_once: is_demo, ..Settings::default() };
     remarks.extend(left.resume(&mut model));
-    model.pace = pace;
     let first = model.open_files(files);
-    model.lists_at_once = is_demo;
     if is_demo {
         let (files, keys) = (model.way_to("other-file"), model.way_to("help"));
         model.say(format!(
@@ -308,8 +308,7 @@ fn open(file: &str, common: &Common) -> anyhow::Result<()> {
     runtime::attended(display)?;
     let document = document::read(file)?;
     let mut model = Model::new(Service::default(), crate::clock::now());
-    model.keys = config.keymap();
-    model.rules_file = rules_file();
+    model.settings = Settings { keys: config.keymap(), rules_file: rules_file(), ..Settings::default() };
     let mut left = Left::of(&folders, &config);
     if let Some(remark) = left.resume(&mut model) {
         model.warn(remark);

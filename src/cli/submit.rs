@@ -3,14 +3,13 @@
 use super::asking::{get, runtime, say_cost};
 use super::follow::{Looks, follow, most, note};
 use super::output::print_json;
-use super::{Agreed, Common, Failed, Setup, dry, setup_to_spend};
+use super::{Agreed, Common, Failed, Setup, dry, exit, setup_to_spend};
 use crate::gate::GateError;
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::Identifier;
 use crate::request::{LONGEST_RETENTION, Password, Request, ScanOptions, Submission, UploadAddress, UploadLimit};
 use crate::runtime::{hidden, submission};
 use crate::text::Untrusted;
-use anyhow::Context;
 use clap::Args;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -152,12 +151,21 @@ impl Submit {
         }
         let text = match &self.password_file {
             Some(path) => first_line(path)?,
-            None if self.ask_password => {
-                hidden::ask("Password of the file: ").context("there is no terminal to ask at")?
-            }
+            None if self.ask_password => hidden::ask("Password of the file: ").map_err(unasked)?,
             None => return Ok(None),
         };
         Ok(Some(Password::new(text).ok_or_else(|| Failed::usage("the password is empty"))?))
+    }
+}
+
+/// Why a password that was asked for is not there.
+fn unasked(error: std::io::Error) -> anyhow::Error {
+    match error.kind() {
+        std::io::ErrorKind::NotConnected => {
+            Failed::usage("there is no terminal to ask at; --password-file reads the password from a file").into()
+        }
+        std::io::ErrorKind::Interrupted => exit::interrupted(),
+        _ => anyhow::Error::from(error).context("the password could not be asked for"),
     }
 }
 

@@ -112,6 +112,7 @@ impl Scanner {
         self.expects_name = false;
     }
 
+    #[inline(always)]
     fn starts_text(&mut self, at: u64, sink: &mut impl FnMut(u64, Event<'_>)) {
         if self.expects_name {
             self.name.clear();
@@ -130,20 +131,35 @@ impl Scanner {
         }
     }
 
+    /// Bytes from inside of a text, as far as something stands behind it that is no further text. Most of a report is text
+    /// behind text with one separator between: such a step is taken here.
     #[inline(always)]
     fn text(&mut self, bytes: &[u8], name: bool, escaped: bool, sink: &mut impl FnMut(u64, Event<'_>)) -> usize {
-        let Some(end) = closing_quote(bytes, escaped) else {
-            self.keep_name(name, bytes);
-            self.state = State::Text { name, escaped: is_escaped(bytes, bytes.len(), escaped) };
-            return bytes.len();
-        };
-        self.keep_name(name, bytes.get(..end).unwrap_or_default());
-        self.state = State::Between;
+        let (mut name, mut escaped, mut rest) = (name, escaped, bytes);
+        while let Some(end) = closing_quote(rest, escaped) {
+            self.ends_text(name, rest.get(..end).unwrap_or_default(), sink);
+            rest = rest.get(end + 1..).unwrap_or_default();
+            let taken = bytes.len() - rest.len();
+            let Some(next) = rest.strip_prefix(if name { b":\"" } else { b",\"" }) else {
+                self.state = State::Between;
+                return taken;
+            };
+            self.expects_name = !name && self.open.last() == Some(&true);
+            self.starts_text(self.at + taken as u64 + 1, sink);
+            (name, escaped, rest) = (self.expects_name, false, next);
+        }
+        self.keep_name(name, rest);
+        self.state = State::Text { name, escaped: is_escaped(rest, rest.len(), escaped) };
+        bytes.len()
+    }
+
+    #[inline(always)]
+    fn ends_text(&mut self, name: bool, last: &[u8], sink: &mut impl FnMut(u64, Event<'_>)) {
         if name {
+            self.keep_name(name, last);
             self.expects_name = false;
             sink(self.name_at, Event::Name(&self.name));
         }
-        end + 1
     }
 
     fn keep_name(&mut self, name: bool, bytes: &[u8]) {

@@ -1,32 +1,47 @@
 //! A line that is typed at the terminal and not shown.
 
+use super::signals::HeldBack;
 use super::terminal::Raw;
 use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
 
 /// The longest line that is taken, in letters.
 const LONGEST: usize = 4096;
 
-/// Asks for a line, and shows nothing of it.
+/// How often it is looked whether the system asks for the end.
+const PACE: Duration = Duration::from_millis(100);
+
+/// Asks for a line, and shows nothing of it. A signal that ends the program does so once the terminal is as it was.
 ///
 /// # Errors
-/// When there is no terminal, or the line is given up with ctrl-c.
+/// [`io::ErrorKind::NotConnected`] where there is no terminal, [`io::ErrorKind::Interrupted`] where the line is given up with
+/// ctrl-c; and whatever else the terminal says.
 pub fn ask(words: &str) -> io::Result<String> {
     let mut to = io::stderr();
     if !to.is_terminal() || !io::stdin().is_terminal() {
         return Err(io::Error::from(io::ErrorKind::NotConnected));
     }
-    write!(to, "{words}")?;
-    to.flush()?;
-    let typed = read();
+    let signals = HeldBack::begin()?;
+    // Before the question: whoever answers at once is not shown either.
+    let raw = Raw::now()?;
+    let asked = write!(to, "{words}").and_then(|()| to.flush());
+    let typed = asked.and_then(|()| read(&signals));
+    drop(raw);
     writeln!(to)?;
+    signals.let_go()?;
     typed
 }
 
-fn read() -> io::Result<String> {
-    let _raw = Raw::now()?;
+fn read(signals: &HeldBack) -> io::Result<String> {
     let mut typed = String::new();
     loop {
+        if signals.has_any() {
+            return Err(io::Error::from(io::ErrorKind::Interrupted));
+        }
+        if !event::poll(PACE)? {
+            continue;
+        }
         let Event::Key(key) = event::read()? else { continue };
         if key.kind == KeyEventKind::Release {
             continue;

@@ -41,7 +41,7 @@ struct Dialogue<I, O> {
 /// # Errors
 /// When standard input or output cannot be used.
 pub(super) fn run(mut model: Model, backing: Backing, first: Vec<Effect>, signals: Signals) -> anyhow::Result<Ended> {
-    (model.is_plain, model.size) = (true, PAGE);
+    (model.settings.is_plain, model.size) = (true, PAGE);
     let terminal = Terminal::new(TestBackend::new(PAGE.width, PAGE.height))?;
     let mut session =
         Session::new(terminal, model, backing, crate::clock::now).with_clipboard(Way::from_here(), clipboard());
@@ -104,7 +104,7 @@ impl<I: BufRead, O: Write> Dialogue<I, O> {
     /// Waits until nothing is under way, saying now and then that it does.
     fn wait(&mut self) -> io::Result<()> {
         while !self.session.run_until_idle(SILENCE).unwrap_or(true) {
-            let calls = self.session.model().under_way.len();
+            let calls = self.session.model().calls.len();
             self.say(&format!("still waiting for {calls} answer{}", if calls == 1 { "" } else { "s" }))?;
         }
         Ok(())

@@ -7,6 +7,8 @@ use crate::app::Message;
 use crate::app::Size;
 use std::io;
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
@@ -92,6 +94,60 @@ pub fn survive_file_limit() -> io::Result<()> {
     #[cfg(unix)]
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
     Ok(())
+}
+
+/// The signals that end the program, held back while the terminal is not as it was found.
+pub(super) struct HeldBack {
+    /// The last that came; 0 for none.
+    #[cfg(unix)]
+    heard: Arc<AtomicUsize>,
+    /// From then on they end the program again, as they do any other.
+    #[cfg(unix)]
+    is_over: Arc<AtomicBool>,
+}
+
+#[cfg(unix)]
+impl HeldBack {
+    /// Holds them back from now on.
+    pub(super) fn begin() -> io::Result<Self> {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+        let held = Self { heard: Arc::default(), is_over: Arc::default() };
+        for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
+            signal_hook::flag::register_usize(signal, Arc::clone(&held.heard), signal.unsigned_abs() as usize)?;
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&held.is_over))?;
+        }
+        Ok(held)
+    }
+
+    /// Whether one has come.
+    pub(super) fn has_any(&self) -> bool {
+        self.heard.load(Ordering::SeqCst) > 0
+    }
+
+    /// Holds them back no longer: one that has come ends the program now.
+    pub(super) fn let_go(self) -> io::Result<()> {
+        self.is_over.store(true, Ordering::SeqCst);
+        match i32::try_from(self.heard.load(Ordering::SeqCst)) {
+            Ok(signal @ 1..) => signal_hook::low_level::emulate_default_handler(signal),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Where there are no signals nothing is held back.
+#[cfg(not(unix))]
+impl HeldBack {
+    pub(super) fn begin() -> io::Result<Self> {
+        Ok(Self {})
+    }
+
+    pub(super) fn has_any(&self) -> bool {
+        false
+    }
+
+    pub(super) fn let_go(self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl Signals {

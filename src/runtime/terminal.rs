@@ -143,7 +143,7 @@ pub fn run(
         return super::plain::run(model, backing, first, signals);
     }
     let (width, height) = painter::size()?;
-    (model.size, model.has_shell) = (Size { width, height }, signals::has_shell());
+    (model.size, model.settings.has_shell) = (Size { width, height }, signals::has_shell());
     let terminal = Terminal::new(Painter::new(io::stdout()))?;
     let session = Session::new(terminal, model, backing, crate::clock::now);
     let mut session = session.with_clipboard(Way::from_here(), Box::new(io::stdout()));

@@ -375,15 +375,14 @@ pub(super) fn not_sent_or_lost(error: &reqwest::Error) -> ServiceError {
 
 /// Why the certificate that was shown is not trusted, if that is what went wrong.
 fn refused_certificate(error: &reqwest::Error) -> Option<String> {
-    let mut cause = error.source();
+    let mut cause: Option<&dyn std::error::Error> = error.source();
     while let Some(here) = cause {
+        if let Some(rustls::Error::InvalidCertificate(why)) = here.downcast_ref() {
+            return Some(certificate_words(why));
+        }
         // An error of the system's hides the one inside of it from those who ask for causes.
         let inside = here.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        let inside = inside.and_then(|inside| inside.downcast_ref::<rustls::Error>());
-        match inside.or_else(|| here.downcast_ref()) {
-            Some(rustls::Error::InvalidCertificate(why)) => return Some(certificate_words(why)),
-            _ => cause = here.source(),
-        }
+        cause = inside.map(|inside| inside as &dyn std::error::Error).or_else(|| here.source());
     }
     None
 }

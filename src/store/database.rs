@@ -1,8 +1,8 @@
 //! The database file: made owner-only, opened by several programs at once, brought to the newest schema.
 
+use super::folder;
 use super::keep::{self, Keep};
 use super::page_one;
-use super::place;
 use super::salvage::{self, Salvaged};
 use super::schema::{NEWEST, migrate, version};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -177,7 +177,7 @@ impl Store {
     /// # Errors
     /// As [`Store::open`]; and when reports are on disk though none are to be.
     pub fn open_keeping(path: &Path, keep: Keep) -> Result<Self, StoreError> {
-        match place::prepare(path) {
+        match folder::prepare(path) {
             Err(StoreError::File { path, why }) if keep == Keep::Everything && is_refusal(&why) => {
                 // What was paid for can be read all the same; nothing can be asked.
                 let connection = to_read(&path).ok_or(StoreError::File { path: path.clone(), why })?;

@@ -12,6 +12,7 @@
 mod blocks;
 mod database;
 mod entry;
+mod folder;
 mod growing;
 mod held;
 mod history;
@@ -20,7 +21,6 @@ mod keep;
 mod ledger;
 mod notes;
 mod page_one;
-mod place;
 mod purge;
 mod recent;
 mod salvage;

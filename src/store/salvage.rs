@@ -1,8 +1,8 @@
 //! A database that is damaged as a whole: it is set aside under a new name, and what can be read of it is carried over.
 
 use super::database::StoreError;
+use super::folder::{all_files, beside, create};
 use super::page_one;
-use super::place::{all_files, beside, create};
 use super::seal;
 use crate::text::count;
 use rusqlite::types::Value;

@@ -1,6 +1,7 @@
 //! The inside of a JSON string literal: decoded without ever failing, and written so that it holds no control.
 
 use super::escape::{Unit, Units};
+use super::lower;
 use std::fmt::Write as _;
 
 /// The most bytes a unit of the visible form can take in a literal: a base character and three
@@ -62,6 +63,38 @@ pub(super) fn decode_into(raw: &[u8], decoded: &mut Vec<u8>) {
         rest = escape.get(taken..).unwrap_or_default();
     }
     decoded.extend_from_slice(rest);
+}
+
+/// The same with the capitals of ASCII made small.
+pub(super) fn decode_lower_into(raw: &[u8], decoded: &mut Vec<u8>) {
+    let (mut at, mut end) = (0, decoded.len());
+    let room = |at: usize, end: usize| end + raw.len().saturating_sub(at) + size_of::<u64>();
+    decoded.resize(room(at, end), 0);
+    while let Some(word) = raw.get(at..).and_then(<[u8]>::first_chunk) {
+        let word = u64::from_le_bytes(*word);
+        let plain = lower::before_backslash(word);
+        if let Some(place) = decoded.get_mut(end..).and_then(<[u8]>::first_chunk_mut) {
+            *place = lower::word(word).to_le_bytes();
+        }
+        (at, end) = (at + plain, end + plain);
+        if plain == size_of::<u64>() {
+            continue;
+        }
+        let simple = raw.get(at + 1).and_then(|letter| simple_escape(*letter));
+        if let (Some(simple), Some(place)) = (simple, decoded.get_mut(end)) {
+            *place = simple;
+            (at, end) = (at + 2, end + 1);
+        } else {
+            decoded.truncate(end);
+            at += decode_escape(raw.get(at..).unwrap_or_default(), decoded);
+            decoded.get_mut(end..).unwrap_or_default().make_ascii_lowercase();
+            end = decoded.len();
+            decoded.resize(room(at, end), 0);
+        }
+    }
+    decoded.truncate(end);
+    decode_into(raw.get(at..).unwrap_or_default(), decoded);
+    decoded.get_mut(end..).unwrap_or_default().make_ascii_lowercase();
 }
 
 /// Decodes the escape that `raw` starts with and says how many bytes it took. Of a bad escape
@@ -131,4 +164,19 @@ fn push_generalised_utf8(code: u32, decoded: &mut Vec<u8>) {
 fn surrogate(code: u32) -> [u8; 3] {
     let [_, _, high, low] = code.to_be_bytes();
     [0xe0 | high >> 4, 0x80 | (high & 0x0f) << 2 | low >> 6, 0x80 | low & 0x3f]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn made_small_while_it_is_decoded_is_made_small_afterwards(raw in r#"([a-cA-CÉz\\n/"]|\\u00[0-9A-F]{1,2}|\\\\){0,40}"#) {
+            let mut small = b"before ".to_vec();
+            decode_lower_into(raw.as_bytes(), &mut small);
+            prop_assert_eq!(&small[7..], decode(raw.as_bytes()).to_ascii_lowercase());
+        }
+    }
 }

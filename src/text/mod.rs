@@ -33,6 +33,7 @@ mod class;
 mod defang;
 mod escape;
 mod json;
+mod lower;
 mod number;
 mod rows;
 mod untrusted;
@@ -40,6 +41,7 @@ mod visible;
 
 pub use charset::{is_ascii, own, show_ascii_alone};
 pub use class::is_shown;
+pub(crate) use lower::push_lower;
 pub use number::{bytes, count, thousands};
 pub use rows::words_in_rows;
 pub use untrusted::{Lines, Untrusted, UntrustedStr};

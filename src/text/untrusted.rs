@@ -40,6 +40,11 @@ impl Untrusted {
         json::decode_into(raw, decoded);
     }
 
+    /// The same with the capitals of ASCII made small.
+    pub fn decode_json_lower(raw: &[u8], decoded: &mut Vec<u8>) {
+        json::decode_lower_into(raw, decoded);
+    }
+
     /// Decodes only the start of a JSON string literal: all that [`visible_cut`](Self::visible_cut)
     /// and [`visible_window`](Self::visible_window) look at within the first `columns` columns.
     pub fn from_json_start(raw: &[u8], columns: usize) -> Self {

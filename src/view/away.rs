@@ -121,7 +121,7 @@ pub(super) fn draw_artefacts(buffer: &mut Canvas<'_>, area: Area, list: &Artefac
         let mut line = if usize::from(row) == list.scroll.cursor { line.base(Meaning::Cursor) } else { line };
         line.own(artefact.words(), Meaning::Text);
         line.tab(inside.x, 18);
-        let call = model.under_way.iter().find(|call| call.request == request);
+        let call = model.calls.asking(&request);
         match (held, call) {
             (_, Some(call)) => line.own(&format!("◌ {}", progress(call, model.now)), Meaning::Strong),
             (Some(when), None) => {

@@ -154,7 +154,7 @@ fn left(model: &Model, room: usize) -> Vec<Piece> {
 fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for (holder, name) in [(Holder::User, "you"), (Holder::Group, "group")] {
-        if let Some(limit) = model.scarcest(holder) {
+        if let Some(limit) = model.figures.scarcest(holder) {
             let lead = match (pieces.is_empty(), wordy) {
                 (true, Wordy::Full) => "",
                 (true, _) => " left:",
@@ -170,9 +170,10 @@ fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
         (false, _) => {}
         (true, _) => pieces.push((unknown(model, wordy), Meaning::Faint)),
     }
-    let pending = model.under_way.iter().filter(|call| call.is_paid).count() as u64;
-    let is_open = model.spent.is_open;
-    let (charged, unsure) = (thousands(model.spent.charged), model.spent.unsure.saturating_add(pending));
+    let pending = model.calls.paid().count() as u64;
+    let is_open = model.figures.spent.is_open;
+    let (charged, unsure) =
+        (thousands(model.figures.spent.charged), model.figures.spent.unsure.saturating_add(pending));
     let unsure = match (unsure, wordy) {
         (0, _) => String::new(),
         (n, Wordy::Full) => format!(", perhaps {}{} more", thousands(n), if is_open { " or" } else { "" }),
@@ -183,21 +184,21 @@ fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
         Wordy::Short | Wordy::Tight => format!(" │ spent here: {charged}{unsure}"),
         Wordy::Prices => format!(" │ spent {charged}{unsure}"),
     };
-    let is_free = model.spent.total() == 0 && pending == 0;
+    let is_free = model.figures.spent.total() == 0 && pending == 0;
     pieces.push((words, if is_free { Meaning::Free } else { Meaning::Price }));
     pieces
 }
 
 fn unknown(model: &Model, wordy: Wordy) -> String {
-    match (&model.balances_failure, wordy) {
+    match (&model.figures.failure, wordy) {
         _ if model.service.is_offline => " offline: nothing is sent".to_owned(),
         _ if !model.service.has_key => " left: not known without a key".to_owned(),
         (Some(why), Wordy::Full) => format!(" left: not known ({why}); {} asks again, 0", model.way_to("balances")),
         (Some(_), _) => format!(" left: ? ({} asks, 0)", model.way_to("balances")),
-        (None, Wordy::Full) if model.balances.is_some() => {
+        (None, Wordy::Full) if model.figures.balances.is_some() => {
             " left: the service counts no requests for this key".to_owned()
         }
-        (None, _) if model.balances.is_some() => " left: not counted".to_owned(),
+        (None, _) if model.figures.balances.is_some() => " left: not counted".to_owned(),
         (None, _) => " left: asking …".to_owned(),
     }
 }

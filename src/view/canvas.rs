@@ -9,7 +9,7 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::symbols::border;
-use ratatui::widgets::{Block, Clear, Widget};
+use ratatui::widgets::{Clear, Widget};
 use std::ops::Range;
 
 /// Borders where only ASCII can be shown.
@@ -100,8 +100,23 @@ impl<'a> Canvas<'a> {
             (true, false) => ASCII,
             (true, true) => ASCII_FOCUS,
         };
-        let block = Block::bordered().border_set(set).border_style(self.look.style(meaning));
-        block.render(rect(area).intersection(self.area), self.cells);
+        let (style, Rect { x, y, width, height }) = (self.style(meaning), rect(area).intersection(self.area));
+        let (Some(right), Some(bottom)) = ((x + width).checked_sub(1), (y + height).checked_sub(1)) else { return };
+        if width == 0 || height == 0 {
+            return;
+        }
+        for x in x..=right {
+            self.put(x, y, set.horizontal_top, 1, style);
+            self.put(x, bottom, set.horizontal_bottom, 1, style);
+        }
+        for y in y..=bottom {
+            self.put(x, y, set.vertical_left, 1, style);
+            self.put(right, y, set.vertical_right, 1, style);
+        }
+        self.put(right, bottom, set.bottom_right, 1, style);
+        self.put(right, y, set.top_right, 1, style);
+        self.put(x, bottom, set.bottom_left, 1, style);
+        self.put(x, y, set.top_left, 1, style);
     }
 }
 

@@ -4,9 +4,9 @@ use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::pane::frame;
 use super::theme::Meaning;
+use crate::app::calls::UnderWay;
 use crate::app::commands::Command;
 use crate::app::list::{Entry, List, Next, Remote};
-use crate::app::model::UnderWay;
 use crate::app::notes::MARK;
 use crate::app::{Area, Failure, Focus, Key, Model};
 use crate::report::identifier::Parts;
@@ -120,7 +120,7 @@ fn price(entry: &Entry, model: &Model) -> String {
 
 fn under_way<'a>(entry: &Entry, model: &'a Model) -> Option<&'a UnderWay> {
     let is_this = |call: &&UnderWay| matches!(&call.request, Request::Behaviour { identifier } if entry.identifier.as_ref() == Some(identifier));
-    model.under_way.iter().find(is_this)
+    model.calls.iter().find(is_this)
 }
 
 /// The row after the last entry: what can be asked for, or why nothing can.

@@ -7,11 +7,13 @@ use super::pane::frame;
 use super::theme::Meaning;
 use super::{away, held};
 use crate::app::answer::AnswerTree;
+use crate::app::confirm::{Confirm, Confirmed};
 use crate::app::detail::Detail;
 use crate::app::held::AgeForm;
 use crate::app::notes::NoteForm;
-use crate::app::palette::{Confirm, Confirmed, Item, Palette, Prompt, told};
+use crate::app::palette::{Item, Palette, told};
 use crate::app::planner::Planner;
+use crate::app::prompt::Prompt;
 use crate::app::sheet::{HEAD, Sheet};
 use crate::app::{Area, Model, Overlay};
 use crate::request::Request;
@@ -159,7 +161,7 @@ fn draw_form(buffer: &mut Canvas<'_>, area: Area, form: &Prompt, model: &Model) 
         draw_line(buffer, inside, 0, ">", &form.typed, true);
     }
     let request = form.request(model.now);
-    let call = request.as_ref().ok().and_then(|request| model.under_way.iter().find(|call| call.request == *request));
+    let call = request.as_ref().ok().and_then(|request| model.calls.asking(request));
     let room = usize::from(inside.width).max(10);
     let words = match (&form.failure, call, &request) {
         (Some(failure), _, _) => vec![
@@ -216,16 +218,7 @@ fn priced(form: &Prompt, request: &Request, model: &Model) -> String {
 fn draw_confirm(buffer: &mut Canvas<'_>, area: Area, confirm: &Confirm, model: &Model) {
     let inside = inside(buffer, area, model, "Are you sure?", 0, 0);
     let room = usize::from(inside.width).max(10);
-    let (does, command) = match &confirm.what {
-        Confirmed::One(_) => ("sends it", "confirm"),
-        Confirmed::All => ("sends it", "confirm-all"),
-        Confirmed::Raw => ("copies it", "confirm-copy"),
-        Confirmed::Replace(_) => ("writes over it", "save-over"),
-        Confirmed::NoNote => ("deletes it", "confirm-no-note"),
-        Confirmed::Purge(_) => ("deletes it", "confirm-purge"),
-        Confirmed::Large => ("sends it", "confirm-large"),
-        Confirmed::AtService(_) => ("deletes all of it", "confirm-delete-all"),
-    };
+    let (does, command) = confirm.what.yes();
     let does = match &confirm.what {
         Confirmed::AtService(_) => format!("{does}, {} the file alone", model.way_to("confirm-delete-file")),
         _ => does.to_owned(),

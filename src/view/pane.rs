@@ -36,6 +36,8 @@ pub(super) fn frame(buffer: &mut Canvas<'_>, area: Area, title: &str, right: &st
     line.tab(top.x, left);
     line.own(right, meaning);
     let columns = u16::try_from(left).unwrap_or(u16::MAX);
+    // A title is no part of the border: it has none of its colour.
+    buffer.clear(Area { width: u16::try_from(title.width()).unwrap_or(columns).min(columns), height: 1, ..top });
     LineWriter::new(buffer, Area { width: columns, ..top }, 0).own_cut(title, left, title_meaning);
     area.inside()
 }
@@ -141,7 +143,7 @@ fn absent(open: &OpenReport, pane: Pane) -> String {
 
 /// The key that goes to a pane, with a blank behind it; empty where it has none.
 pub(super) fn key(info: &PaneInfo, model: &Model) -> String {
-    model.keys.of(&info.command).first().map(|key| format!("{key} ")).unwrap_or_default()
+    model.settings.keys.of(&info.command).first().map(|key| format!("{key} ")).unwrap_or_default()
 }
 
 fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> String {

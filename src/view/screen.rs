@@ -113,7 +113,7 @@ fn own_name(name: &str) -> String {
 
 fn right_of_title(model: &Model) -> String {
     let all = model.batch.as_ref().map(|batch| format!("{} of {} · ", batch.total - batch.waiting.len(), batch.total));
-    match model.under_way.iter().find(|call| call.is_paid) {
+    match model.calls.paid().next() {
         Some(call) => format!("◌ {}{} ", all.unwrap_or_default(), list::progress(call, model.now)),
         None => all.unwrap_or_else(|| followed(model)),
     }
@@ -174,7 +174,7 @@ fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let Some(open) = model.open() else { return };
     let stop = |info: &PaneInfo| Stop {
         pane: info.pane,
-        key: model.keys.of(&info.command).first().map(ToString::to_string).unwrap_or_default(),
+        key: model.settings.keys.of(&info.command).first().map(ToString::to_string).unwrap_or_default(),
         name: info.short,
         count: order::told(&open.report, info.pane),
         told: Told::Nothing,
@@ -302,7 +302,7 @@ fn start_words(model: &Model) -> Vec<(String, Meaning)> {
             ("Set BEHAVIEW_API_KEY, or api_key in the config file (`behaview config path` says where), and start again.", Meaning::Text),
             (demo.as_str(), Meaning::Free),
         ]);
-    } else if model.recent.is_empty() {
+    } else if model.start.recent.is_empty() {
         words.extend([
             ("This shows what sandboxes saw of your privately scanned files, and the bar below prices every key before you press it.", Meaning::Text),
             ("What was paid for once is kept on this machine, and is free from then on.", Meaning::Free),
@@ -321,10 +321,10 @@ fn start_words(model: &Model) -> Vec<(String, Meaning)> {
 fn draw_typed(buffer: &mut Canvas<'_>, inside: Area, row: u16, model: &Model) {
     let mut line = LineWriter::new(buffer, inside, row);
     line.own("  SHA-256 ", Meaning::Key);
-    line.own(&model.typed, Meaning::Strong);
+    line.own(&model.start.typed, Meaning::Strong);
     line.own("▏", Meaning::Focus);
-    let missing = crate::report::identifier::Sha256::LENGTH.saturating_sub(model.typed.len());
-    if !model.typed.is_empty() {
+    let missing = crate::report::identifier::Sha256::LENGTH.saturating_sub(model.start.typed.len());
+    if !model.start.typed.is_empty() {
         line.own(
             &if missing == 0 {
                 format!(" {} opens it", model.way_to("open-file"))
@@ -337,17 +337,18 @@ fn draw_typed(buffer: &mut Canvas<'_>, inside: Area, row: u16, model: &Model) {
 }
 
 fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
-    if model.recent.is_empty() {
+    if model.start.recent.is_empty() {
         return LineWriter::new(buffer, area, 0).own("  No file has been opened yet.", Meaning::Faint);
     }
-    let heading = if model.recent.iter().all(|recent| recent.reports == 0) { "  Files" } else { "  Earlier files" };
+    let heading =
+        if model.start.recent.iter().all(|recent| recent.reports == 0) { "  Files" } else { "  Earlier files" };
     LineWriter::new(buffer, area, 0).own(heading, Meaning::Strong);
     let fit = usize::from(area.height.saturating_sub(1));
-    let scroll = model.recent_scroll;
+    let scroll = model.start.scroll;
     let top = scroll.top.max(scroll.cursor.saturating_sub(fit.saturating_sub(1)));
-    for (row, (position, recent)) in (1..area.height).zip(model.recent.iter().enumerate().skip(top).take(fit)) {
+    for (row, (position, recent)) in (1..area.height).zip(model.start.recent.iter().enumerate().skip(top).take(fit)) {
         let line = LineWriter::new(buffer, area, row);
-        let is_chosen = position == scroll.cursor && model.typed.is_empty();
+        let is_chosen = position == scroll.cursor && model.start.typed.is_empty();
         let mut line = if is_chosen { line.base(Meaning::Cursor) } else { line };
         let held = match recent.reports {
             0 => "nothing held".to_owned(),
@@ -364,7 +365,7 @@ fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         if recent.notes > 0 {
             line.own(&format!("  {MARK}{}", recent.notes), Meaning::Key);
         }
-        if recent.is_pending {
+        if recent.scan.as_ref().is_some_and(|scan| scan.is_pending(model.now)) {
             line.own("  ◷ scan not seen to its end", Meaning::Price);
         }
     }

@@ -24,26 +24,26 @@ struct Columns {
     value: usize,
 }
 
-pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, places: &Spots, model: &Model) {
-    let (shown, _) = places.counts();
-    let inside = inside(buffer, area, model, &title(places), places.scroll.top, shown);
-    let head = u16::try_from(places.head_rows()).unwrap_or(0).min(inside.height);
+pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &Spots, model: &Model) {
+    let (shown, _) = list.counts();
+    let inside = inside(buffer, area, model, &title(list), list.scroll.top, shown);
+    let head = u16::try_from(list.head_rows()).unwrap_or(0).min(inside.height);
     if head > 0 {
-        draw_line(buffer, inside, 0, "/", &places.typed, places.is_typing);
+        draw_line(buffer, inside, 0, "/", &list.typed, list.is_typing);
     }
-    let tells = u16::from(places.tells_below(inside.width));
+    let tells = u16::from(list.tells_below(inside.width));
     let body = Area { y: inside.y + head, height: inside.height.saturating_sub(head + tells), ..inside };
     if shown == 0 {
         LineWriter::new(buffer, body, 0).own("no row holds this", Meaning::Faint);
     }
-    let columns = columns(places, body);
-    let window = places.spots().enumerate().skip(places.scroll.top);
+    let columns = columns(list, body);
+    let window = list.spots().enumerate().skip(list.scroll.top);
     for (row, (position, spot)) in (0..body.height).zip(window) {
         let line = LineWriter::new(buffer, body, row);
-        let line = if position == places.scroll.cursor { line.base(Meaning::Cursor) } else { line };
+        let line = if position == list.scroll.cursor { line.base(Meaning::Cursor) } else { line };
         draw_spot(line, body.x, &columns, spot, model, tells > 0);
     }
-    if let Some(spot) = places.chosen_spot().filter(|_| tells > 0) {
+    if let Some(spot) = list.chosen_spot().filter(|_| tells > 0) {
         let below = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
         let by = spot.seen_by.as_ref().map(|by| format!("{by}: ")).unwrap_or_default();
         let mut line = LineWriter::new(buffer, below, 0);
@@ -52,11 +52,11 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, places: &Spots, model: &
     }
 }
 
-fn title(places: &Spots) -> String {
-    let (shown, all) = places.counts();
-    let more = if places.is_complete { "" } else { " · looking …" };
-    let title = &places.title;
-    match (places.is_notable(), shown == all) {
+fn title(list: &Spots) -> String {
+    let (shown, all) = list.counts();
+    let more = if list.is_complete { "" } else { " · looking …" };
+    let title = &list.title;
+    match (list.is_notable(), shown == all) {
         (false, true) => format!("{title}{more}"),
         (true, true) => format!("{title} · {} · ! high · * medium · + low{more}", count(all as u64, "row")),
         (_, false) => format!("{title} · {} of {}{more}", thousands(shown as u64), count(all as u64, "row")),
@@ -64,14 +64,14 @@ fn title(places: &Spots) -> String {
 }
 
 /// Where the parts begin: no wider than what is shown of them needs.
-fn columns(places: &Spots, body: Area) -> Columns {
+fn columns(list: &Spots, body: Area) -> Columns {
     let room = usize::from(body.width);
-    let spots = || places.spots().skip(places.scroll.top).take(body.height.into());
+    let spots = || list.spots().skip(list.scroll.top).take(body.height.into());
     let widest = |width: fn(&Spot) -> usize, most: usize| spots().map(width).max().unwrap_or(0).min(most);
-    if places.tells_below(body.width) {
+    if list.tells_below(body.width) {
         return Columns { seen_by: SIGN, value: SIGN };
     }
-    let sign = if places.is_notable() { SIGN } else { 0 };
+    let sign = if list.is_notable() { SIGN } else { 0 };
     let seen_by = sign + widest(|spot| spot.head.width(), HEAD.min(room * 2 / 5)) + 1;
     let by = widest(|spot| spot.seen_by.as_ref().map_or(0, |by| by.width()), 20);
     Columns { seen_by, value: if by == 0 { seen_by } else { seen_by + by + 1 } }

@@ -58,11 +58,11 @@ fn draw_field(buffer: &mut Canvas<'_>, inside: Area, row: u16, position: usize, 
 
 /// What is said below the fields.
 fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
-    let call = model.under_way.iter().find(|call| matches!(call.request, Request::PrivateScan { .. }));
+    let call = model.calls.iter().find(|call| matches!(call.request, Request::PrivateScan { .. }));
     if let Some(call) = call {
         return vec![(format!("◌ {} · {}", call.request.words(), progress(call, model.now)), Meaning::Strong)];
     }
-    if model.is_under_way(&Request::UploadAddress) {
+    if model.calls.has(&Request::UploadAddress) {
         return vec![("◌ asking for an address that takes a large file …".to_owned(), Meaning::Strong)];
     }
     if let Some(failure) = &form.failure {
@@ -79,7 +79,7 @@ fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
         );
         return vec![(words, Meaning::Faint)];
     };
-    let price = crate::app::submit::price_words(&submission, found.limit, &model.entitlements);
+    let price = crate::app::submit::price_words(&submission, found.limit, &model.figures.entitlements);
     let way = match found.limit {
         UploadLimit::Direct => String::new(),
         UploadLimit::Large => ", by way of an address for large files".to_owned(),

@@ -19,8 +19,9 @@ const MEASURED: u64 = 10_000_000;
 pub fn measure(stage: &Stage, table: &mut Table) {
     for size in SIZES {
         // Of about the same size, so that they differ; in memory, so that both sides do nothing but read.
-        let made = (0..REPORTS).map(|n| report::make(stage.folder.path(), size + n * 1_000));
-        let bodies: Vec<_> = made.map(|made| Some(Body::in_memory(std::fs::read(made.path).unwrap()))).collect();
+        let made: Vec<_> = (0..REPORTS).map(|n| report::make(stage.folder.path(), size + n * 1_000)).collect();
+        let bodies: Vec<_> =
+            made.iter().map(|made| Some(Body::in_memory(std::fs::read(&made.path).unwrap()))).collect();
         let (mut pass, mut matrix, mut items) = (Figure::default(), Figure::default(), 0);
         for _ in 0..stage.wanted.reps {
             let started = Instant::now();
@@ -35,6 +36,8 @@ pub fn measure(stage: &Stage, table: &mut Table) {
             if size < 1_000_000 { format!("{} KB", size / 1_000) } else { format!("{} MB", size / 1_000_000) };
         table.row(&format!("six of {size_words}: one pass over their strings, ms"), "one thread", pass.words());
         table.row(&format!("six of {size_words}: {items} items, ms"), "behaview", matrix.words());
+        table.grows("six reports, one pass over their strings, ms", &made[0], &pass);
+        table.grows("six reports compared, ms", &made[0], &matrix);
         if size == MEASURED {
             table.ratio("the matrix of six of 10 MB against the pass", matrix.median(), pass.median(), 3.0);
         }

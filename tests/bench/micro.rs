@@ -14,7 +14,7 @@ use behaview::app::model::Service;
 use behaview::app::{Key, Model};
 use behaview::report::compare::Matrix;
 use behaview::report::find::{How, Pattern, Scope, search};
-use behaview::report::{Body, Folds, Index, Pane, Report, RowSet};
+use behaview::report::{Body, Folds, Identifier, Index, Pane, Report, RowSet};
 use behaview::runtime::{Backing, Session};
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
@@ -68,7 +68,7 @@ mod find {
     use super::*;
 
     /// Words, whether they are an expression, and how common they are.
-    const SOUGHT: [(&str, bool); 8] = [
+    const SOUGHT: [(&str, bool); 9] = [
         ("needle-at-the-end", false),
         ("qqqqqqq", false),
         ("software", false),
@@ -77,6 +77,7 @@ mod find {
         (r"needle-\w+-the", true),
         (r"system32.*\.exe$", true),
         (r"[xz]{3}\d*\.", true),
+        (r"\w+", true),
     ];
 
     fn rows(report: &Report, pattern: &Pattern, threads: usize) -> usize {
@@ -126,6 +127,54 @@ mod find {
                 |rows: RowSet| if rows.is_empty() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
             search(&report, &pattern, scope, &mut sink).unwrap();
         });
+    }
+}
+
+/// A search over everything that is held, none of it opened before.
+mod held {
+    use super::*;
+    use behaview::runtime::search::{Searched, every_report};
+    use behaview::store::{Brought, Store};
+    use behaview::text::Untrusted;
+
+    /// Reports that are held.
+    const HELD: usize = 20;
+
+    fn hold(bytes: u64) -> (TempDir, Store) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+        let body = at_hand(bytes).body;
+        for n in 0..HELD {
+            let identifier = Identifier::new(Untrusted::from(format!("report {n}"))).unwrap();
+            let answer = store.keep("lab", identifier.as_bytes(), Timestamp::UNIX_EPOCH, &body).unwrap();
+            store.accept("lab", answer, &[Brought { identifier, file: None, range: 0..body.len() }]).unwrap();
+        }
+        (folder, store)
+    }
+
+    fn seek(bencher: Bencher, bytes: u64, words: &str) {
+        let (_folder, store) = hold(bytes);
+        let pattern = Pattern::new(words, How::default()).unwrap();
+        bencher.counter(BytesCount::new(bytes * HELD as u64)).bench(|| {
+            let reports = store.every_report("lab").unwrap();
+            let reports = reports.into_iter().map(|(file, held)| Searched { file, held }).collect();
+            let mut hits = 0;
+            every_report(reports, &pattern, 50, &mut |outcome| {
+                hits += outcome.found.unwrap().map_or(0, |found| found.group.count);
+                ControlFlow::Continue(())
+            });
+            hits
+        });
+    }
+
+    #[divan::bench(args = [50_000, 1_000_000, 5_000_000], sample_count = 5)]
+    fn rare(bencher: Bencher, bytes: u64) {
+        seek(bencher, bytes, "nowhere-to-be-found");
+    }
+
+    #[divan::bench(args = [50_000, 1_000_000, 5_000_000], sample_count = 5)]
+    fn common(bencher: Bencher, bytes: u64) {
+        seek(bencher, bytes, "software");
     }
 }
 

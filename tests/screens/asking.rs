@@ -41,7 +41,7 @@ fn a_list_of_hashes_is_priced_one_for_each_before_it_is_asked() {
     assert!(stage.screen().contains("3 requests"), "{}", stage.screen());
     stage.keys("enter");
     screen!("asking_reports_answered", stage);
-    assert_eq!(stage.session.model().spent.charged, 3);
+    assert_eq!(stage.session.model().figures.spent.charged, 3);
     assert_eq!(stage.demo.as_ref().unwrap().used().user.daily, 3);
 }
 
@@ -52,7 +52,7 @@ fn submissions_are_priced_by_what_comes_back() {
     stage.keys("enter - + j j");
     screen!("asking_submissions_answered", stage);
     let used = stage.demo.as_ref().unwrap().used().user.daily;
-    assert_eq!(stage.session.model().spent.charged, used);
+    assert_eq!(stage.session.model().figures.spent.charged, used);
     assert!(used > 1, "{used}");
 }
 
@@ -73,7 +73,7 @@ fn an_analysis_that_does_not_exist_costs_nothing() {
     assert!(stage.screen().contains("0 or 1"), "{}", stage.screen());
     stage.keys("enter");
     screen!("asking_analysis_unknown", stage);
-    assert_eq!(stage.session.model().spent.charged + stage.session.model().spent.unsure, 0);
+    assert_eq!(stage.session.model().figures.spent.charged + stage.session.model().figures.spent.unsure, 0);
     assert_eq!(stage.demo.as_ref().unwrap().used().user.daily, 0);
 }
 
@@ -87,7 +87,7 @@ fn what_becomes_public_asks_first() {
     assert_eq!(stage.calls(Endpoint::Rescan), 0);
     stage.keys("enter y");
     assert_eq!(stage.calls(Endpoint::Rescan), 1);
-    assert_eq!(stage.session.model().spent.charged, 1);
+    assert_eq!(stage.session.model().figures.spent.charged, 1);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn usage_is_a_chart_by_day_and_endpoint_that_follows_paid_work() {
     stage.keys("enter r esc : u s a g e enter");
     screen!("usage", stage);
     assert_eq!(stage.calls(Endpoint::Usage), 1);
-    assert_eq!(stage.session.model().spent.charged, 2);
+    assert_eq!(stage.session.model().figures.spent.charged, 2);
     stage.keys("esc r");
     assert_eq!(stage.calls(Endpoint::Usage), 2, "what was looked at is kept fresh");
     assert!(!stage.screen().contains("What was used"), "{}", stage.screen());
@@ -178,5 +178,5 @@ fn what_the_user_has_bought_is_read_and_the_key_in_the_answer_is_shown_nowhere()
     stage.keys(": v 3 - u s e r enter enter");
     assert!(stage.screen().contains("Premium API:"), "{}", stage.screen());
     assert!(!stage.screen().contains(stage.demo.as_ref().unwrap().key()));
-    assert_eq!((stage.calls(Endpoint::User), stage.session.model().spent.charged), (1, 1));
+    assert_eq!((stage.calls(Endpoint::User), stage.session.model().figures.spent.charged), (1, 1));
 }

@@ -56,7 +56,7 @@ fn no_network() {
     stage.open(&main_file());
     stage.keys("enter");
     screen!("wrong_no_network", stage);
-    assert_eq!(stage.session.model().spent, Default::default());
+    assert_eq!(stage.session.model().figures.spent, Default::default());
 }
 
 #[test]

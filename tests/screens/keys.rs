@@ -122,6 +122,15 @@ fn help_lists_what_applies_and_finds_what_is_typed() {
 }
 
 #[test]
+fn the_palette_is_gone_through_row_by_row() {
+    let mut stage = at(": down down");
+    let chosen = |stage: &Stage| stage.session.model().rows_over().unwrap().scroll.cursor;
+    assert_eq!(chosen(&stage), 2);
+    stage.keys("z");
+    assert_eq!(chosen(&stage), 0);
+}
+
+#[test]
 fn what_is_off_says_why_and_is_not_done() {
     let mut stage = Stage::at(main_file(), options());
     stage.keys(": w h o l e - r o w enter");
@@ -138,7 +147,7 @@ fn map(changes: &[(&str, &str)]) -> Keymap {
 #[test]
 fn changed_keys_are_shown_everywhere_and_do_what_they_say() {
     let mut stage = Stage::at(main_file(), Options { listing: Listing::Identifiers, ..options() });
-    stage.session.model_mut().keys = map(&[
+    stage.session.model_mut().settings.keys = map(&[
         ("list", "f5"),
         ("open", "o"),
         ("pane-other", "O"),
@@ -184,7 +193,7 @@ fn a_changed_table_that_is_taken_dispatches_as_it_says() {
             let Ok(map) = Keymap::read(&changes) else { return Ok(()) };
             taken.set(taken.get() + 1);
             for stage in stages.borrow_mut().iter_mut() {
-                stage.session.model_mut().keys = map.clone();
+                stage.session.model_mut().settings.keys = map.clone();
                 let model = stage.session.model();
                 for command in Command::all().filter(|command| map.is_changed(command) && command.is_on(model)) {
                     // Of keys that it has unchanged an earlier command may take one first, as in the table itself.

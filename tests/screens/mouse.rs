@@ -108,4 +108,9 @@ fn a_timeline_shows_when_processes_started() {
     let mut stage = opened();
     stage.keys("T");
     screen!("timeline", stage);
+    assert!(!stage.screen().contains('\u{fffd}'));
+    stage.size(80, 24);
+    screen!("timeline_80x24", stage);
+    stage.size(40, 10);
+    screen!("timeline_40x10", stage);
 }

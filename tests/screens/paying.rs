@@ -71,7 +71,7 @@ fn the_session_and_the_service_count_the_same() {
     stage.open(&file("Parcel"));
     stage.keys("enter");
     let used = stage.demo.as_ref().unwrap().used().user.daily;
-    assert_eq!(stage.session.model().spent.charged, used);
+    assert_eq!(stage.session.model().figures.spent.charged, used);
     assert_eq!(used, 5);
 }
 
@@ -120,10 +120,13 @@ fn the_counters_are_shown_with_bars_and_countdowns() {
     let mut stage = Stage::listed();
     stage.keys("b");
     screen!("counters", stage);
+    stage.size(80, 24);
+    screen!("counters_80x24", stage);
+    stage.size(120, 40);
     assert_eq!(stage.paid_calls(), 1);
     stage.demo.as_ref().unwrap().colleague_spends(5_000);
     stage.keys("esc b");
-    assert!(stage.screen().contains("17,481 of 30,000 used"), "{}", stage.screen());
+    assert!(stage.screen().contains("17,481 of 30,000 · 12,519 left"), "{}", stage.screen());
 }
 
 #[test]
@@ -143,7 +146,7 @@ fn all_reports_are_opened_one_after_another_for_a_total_that_is_said_first() {
     assert!(stage.screen().contains("A open all · 6 requests in all"), "{}", stage.screen());
     stage.keys("A");
     screen!("all_opened", stage);
-    assert_eq!((stage.calls(Endpoint::Behaviour), stage.session.model().spent.charged), (6, 8));
+    assert_eq!((stage.calls(Endpoint::Behaviour), stage.session.model().figures.spent.charged), (6, 8));
 }
 
 #[test]

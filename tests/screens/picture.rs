@@ -175,7 +175,10 @@ fn borders(cells: &Buffer) -> String {
         }
     }
     let path = |((colour, weight), path): ((String, u8), String)| {
-        format!("<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{:.1}\"/>\n", f32::from(weight) * 1.1)
+        format!(
+            "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{:.1}\"/>\n",
+            f32::from(weight) * 1.1
+        )
     };
     paths.into_iter().map(path).collect()
 }
@@ -190,7 +193,8 @@ fn joint(path: &mut String, symbol: &str, arms: [u8; 4], x: u16, y: u16) {
         let level = if arms[1] > 0 { 1 } else { 3 };
         let turn = centre + if upright == 0 { -CORNER } else { CORNER };
         let (end, aside) = (ends[upright], ends[level]);
-        write!(path, "M{:.1} {:.1}V{turn:.1}Q{middle:.1} {centre:.1} {:.1} {:.1}", end.0, end.1, aside.0, aside.1).unwrap();
+        write!(path, "M{:.1} {:.1}V{turn:.1}Q{middle:.1} {centre:.1} {:.1} {:.1}", end.0, end.1, aside.0, aside.1)
+            .unwrap();
         return;
     }
     for (end, _) in ends.iter().zip(arms).filter(|(_, arm)| *arm > 0) {

@@ -212,7 +212,7 @@ impl Stage {
 
     /// Wants a yes for what costs more.
     pub fn confirm_above(&mut self, units: u64) {
-        self.session.model_mut().confirm_above = Some(units);
+        self.session.model_mut().settings.confirm_above = Some(units);
     }
 
     /// Gives the terminal another size.

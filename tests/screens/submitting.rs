@@ -105,7 +105,7 @@ fn the_next_run_offers_to_go_on_with_a_scan_and_asks_nothing_by_itself() {
     let (paid, looks) = (stage.paid_calls(), stage.calls(Endpoint::PrivateAnalysis));
     let mut stage = stage.restart();
     screen!("scan_pending_start", stage);
-    stage.keys("enter");
+    stage.keys("down enter");
     screen!("scan_pending_offered", stage);
     stage.later(300);
     stage.rest();
@@ -158,7 +158,7 @@ fn following_is_agreed_to_stopped_and_limited() {
     stage.later(100);
     stage.rest();
     assert_eq!(stage.paid_calls(), paid);
-    stage.session.model_mut().pace.most = 2;
+    stage.session.model_mut().settings.pace.most = 2;
     stage.keys("W");
     for _ in 0..4 {
         stage.later(31);
@@ -213,6 +213,13 @@ fn a_lost_upload_stays_in_the_form_and_is_not_sent_again_by_itself() {
     stage.later(100);
     stage.rest();
     assert_eq!(stage.calls(Endpoint::Scan), 1);
+    // What it says to do: the file stands first, and the look says that the upload has not arrived.
+    stage.keys("esc f");
+    screen!("submit_lost_offered", stage);
+    stage.keys("down enter");
+    assert!(stage.screen().contains("was not seen to its end"), "{}", stage.screen());
+    stage.keys("W");
+    assert_eq!((stage.calls(Endpoint::PrivateAnalyses), stage.calls(Endpoint::Scan)), (1, 1));
 }
 
 #[test]

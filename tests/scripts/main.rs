@@ -9,6 +9,7 @@
 
 mod around;
 mod away;
+mod codes;
 mod compare;
 mod config;
 mod cost;

@@ -35,6 +35,15 @@ fn a_report_is_read_by_number_and_name() {
 }
 
 #[test]
+fn rows_over_the_screen_have_numbers_as_well() {
+    let text = says(&["demo", "--plain"], "open\nindicators\n2\nback\ncompare\n3\nfind-held\nstage\n2\nquit\n");
+    for (title, number) in [("== Indicators", 2), ("== Compare", 3), ("== Search everything", 2)] {
+        let chosen = format!("> {number}: ");
+        assert!(text.split(title).skip(1).any(|page| page.contains(&chosen)), "{title} {number} is missing:\n{text}");
+    }
+}
+
+#[test]
 fn what_costs_is_asked_about_with_its_price() {
     let text = says(&["demo", "--plain"], "5\n\nn\n\ny\nquit\n");
     assert_eq!(text.matches("next page: 1 request. Send it? y or n: ").count(), 2, "{text}");
@@ -52,7 +61,7 @@ fn what_is_chosen_by_name_from_the_help_is_asked_about_as_well() {
 #[test]
 fn what_is_off_or_unknown_is_said() {
     let text = says(&["demo", "--plain"], "whole-row\nnonsense\nzoom\n");
-    assert!(text.contains("whole-row does not apply here: it works in a pane"), "{text}");
+    assert!(text.contains("whole-row does not apply here: it works in panes"), "{text}");
     assert!(text.contains("no command, key or row here is called nonsense"), "{text}");
 }
 

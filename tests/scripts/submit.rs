@@ -34,6 +34,35 @@ fn a_file_is_submitted_and_followed_until_its_reports_are_there() {
 }
 
 #[test]
+fn a_scan_is_known_to_later_runs_until_its_end_was_seen() {
+    let (desk, path) = desk(Options::default());
+    let submitted = json(&desk.run(&["submit", &path]));
+    let file = submitted["file"].as_str().unwrap();
+    let calls = |endpoint| desk.demo.seen().iter().filter(|call| call.endpoint == Some(endpoint)).count();
+    let short = desk.run(&["follow", "--looks", "1", file]);
+    assert_eq!((short.status.code(), calls(Endpoint::PrivateAnalyses)), (Some(12), 0), "it need not be looked for");
+    let found = json(&desk.run(&["follow", "--interval", "1", file]));
+    assert_eq!((found["scan"].as_str(), found["done"].as_bool()), (submitted["scan"].as_str(), Some(true)));
+    assert_eq!(calls(Endpoint::PrivateAnalyses), 0);
+    // From then on it is the service's last one.
+    json(&desk.run(&["follow", "--interval", "1", file]));
+    assert_eq!(calls(Endpoint::PrivateAnalyses), 1);
+}
+
+#[test]
+fn where_nothing_is_kept_no_scan_is_remembered() {
+    let (desk, path) = desk(Options::default());
+    let submitted = json(&desk.run(&["submit", "--set", "store.keep=nothing", &path]));
+    let known = [&submitted["file"], &submitted["scan"]].map(|value| value.as_str().unwrap().to_owned());
+    for entry in std::fs::read_dir(desk.home.path().join(".local/share/behaview")).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        assert!(known.iter().all(|name| memchr::memmem::find(&bytes, name.as_bytes()).is_none()));
+    }
+    desk.run(&["follow", "--looks", "1", &known[0]]);
+    assert!(desk.demo.seen().iter().any(|call| call.endpoint == Some(Endpoint::PrivateAnalyses)), "it is looked for");
+}
+
+#[test]
 fn a_dry_run_and_a_limit_send_nothing() {
     let (desk, path) = desk(Options::default());
     let output = desk.run(&["submit", "--dry-run", "--follow", &path]);
@@ -95,6 +124,8 @@ fn each_failure_has_its_exit_code() {
     let output = desk.run(&["submit", &path]);
     assert_eq!(output.status.code(), Some(8));
     assert!(errors(&output).contains("perhaps 1"), "{}", errors(&output));
+    assert!(errors(&output).contains("behaview follow --looks 1 "), "{}", errors(&output));
+    assert!(errors(&output).contains("looks for its scan: 1 request"), "{}", errors(&output));
     assert_eq!(desk.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Scan)).count(), 1);
     let (spent, path) = self::desk(Options { licence: false, ..Options::default() });
     assert_eq!(spent.run(&["submit", &path]).status.code(), Some(4));

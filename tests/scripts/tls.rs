@@ -28,7 +28,9 @@ fn encrypted(service: &str) -> String {
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let (config, service) = (Arc::clone(&config), service.clone());
-            std::thread::spawn(move || relay(StreamOwned::new(ServerConnection::new(config).unwrap(), stream.unwrap()), &service));
+            std::thread::spawn(move || {
+                relay(StreamOwned::new(ServerConnection::new(config).unwrap(), stream.unwrap()), &service)
+            });
         }
     });
     address

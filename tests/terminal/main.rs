@@ -10,7 +10,9 @@
 )]
 
 mod life;
+mod multiplexer;
 mod panics;
+mod password;
 mod replies;
 mod stage;
 

@@ -82,7 +82,9 @@ impl Terminal {
             command.env("TERM", "xterm-256color");
         }
         command.env("TMPDIR", home.path());
-        command.env("PATH", "/usr/bin:/bin");
+        if command.get_env("PATH").is_none() {
+            command.env("PATH", "/usr/bin:/bin");
+        }
         command.cwd(home.path());
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
@@ -143,6 +145,15 @@ impl Terminal {
         let deadline = Instant::now() + PATIENCE;
         while !self.text().contains(words) {
             assert!(Instant::now() < deadline, "{words:?} did not come:\n{}", self.text());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Waits until a shell in this terminal has asked so often for a command.
+    pub fn wait_for_prompts(&self, count: usize) {
+        let deadline = Instant::now() + PATIENCE;
+        while self.text().matches("bash-").count() < count {
+            assert!(Instant::now() < deadline, "the shell does not ask:\n{}", self.text());
             std::thread::sleep(Duration::from_millis(10));
         }
     }

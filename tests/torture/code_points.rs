@@ -118,7 +118,8 @@ impl Elsewhere {
     /// The start screen with the names of earlier files.
     fn start(&self) -> Stage {
         let mut stage = Stage::new(Model::new(service(), now()), 120, 40);
-        let recent = Recent { file: file(), name: Some(self.text.clone()), opened: now(), reports: 1, notes: 1, is_pending: true };
+        let recent =
+            Recent { file: file(), name: Some(self.text.clone()), opened: now(), reports: 1, notes: 1, scan: None };
         stage.take(Message::Recent(vec![recent]));
         stage
     }

@@ -3,10 +3,10 @@
 use super::context::{A_REPORT, confirms, has_report, has_service, nothing};
 use super::{Act, Command, When};
 use crate::app::artefacts;
+use crate::app::confirm::Confirmed;
 use crate::app::key::{BACK_TAB, ENTER, Key, TAB, key};
 use crate::app::model::{Focus, Model};
 use crate::app::overlay::Overlay;
-use crate::app::palette::Confirmed;
 use crate::app::place::{ARTEFACTS, CONFIRM, DETAIL, FILE, INDICATORS, ROWS, SAVE, VALUED};
 
 fn has_values(model: &Model) -> bool {

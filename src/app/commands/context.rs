@@ -1,11 +1,11 @@
 //! Where commands apply, and what they ask: pure functions of the model that the table of commands names.
 
 use super::When;
+use crate::app::confirm::{Confirm, Confirmed};
 use crate::app::effect::Effect;
 use crate::app::list::Next;
 use crate::app::model::{Focus, Model, Screen};
 use crate::app::overlay::Overlay;
-use crate::app::palette::{Confirm, Confirmed};
 use crate::report::Pane;
 use crate::request::Request;
 
@@ -117,7 +117,7 @@ pub(super) fn has_kind_before(model: &Model) -> bool {
 pub(super) fn can_go_back(model: &Model) -> bool {
     match (model.over.top(), model.screen) {
         (Some(_), _) => true,
-        (None, Screen::Start) => !model.typed.is_empty(),
+        (None, Screen::Start) => !model.start.typed.is_empty(),
         (None, Screen::File) => !(model.focus == Focus::List && model.is_document()),
     }
 }

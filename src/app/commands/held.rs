@@ -2,12 +2,12 @@
 
 use super::context::{A_SERVICE, confirms, nothing};
 use super::{Act, Command, When};
+use crate::app::confirm::Confirmed;
 use crate::app::effect::Effect;
 use crate::app::held::AgeForm;
 use crate::app::key::{ENTER, key};
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
-use crate::app::palette::Confirmed;
 use crate::app::place::{AGE, CONFIRM, HELD, OPEN};
 
 fn has_held(model: &Model) -> bool {

@@ -22,6 +22,7 @@ use super::palette::Does;
 use super::panes::PANES;
 use super::place::Places;
 use crate::request::Request;
+use std::collections::HashMap;
 
 pub(in crate::app) use context::A_REPORT;
 
@@ -138,7 +139,7 @@ impl Command {
         if model.place().types(key) {
             return None;
         }
-        Self::all().find(|command| model.keys.of(command).contains(&key) && command.is_on(model))
+        Self::all().find(|command| model.settings.keys.of(command).contains(&key) && command.is_on(model))
     }
 
     /// What Enter means right now where the config gives it to nobody else: a double press, an empty line.
@@ -175,13 +176,14 @@ impl Command {
     pub fn applying(model: &Model) -> impl Iterator<Item = (Key, &'static Self)> + '_ {
         let place = model.place();
         let on: Vec<_> = Self::all().filter(|command| command.is_on(model)).collect();
-        let means = move |key: Key| on.iter().find(|command| model.keys.of(command).contains(&key)).copied();
-        let is_its_own = move |command: &Self, key: Key| {
-            !place.types(key) && means(key).is_some_and(|found| found.name == command.name)
-        };
-        Self::all().filter(|command| command.is_on(model)).filter_map(move |command| {
-            let key = model.keys.of(command).iter().find(|key| is_its_own(command, **key))?;
-            Some((*key, command))
+        // The first that has a key is what it means.
+        let mut means = HashMap::new();
+        for command in &on {
+            model.settings.keys.of(command).iter().for_each(|key| _ = means.entry(*key).or_insert(command.name));
+        }
+        on.into_iter().filter_map(move |command| {
+            let is_its_own = |key: &&Key| !place.types(**key) && means.get(key) == Some(&command.name);
+            Some((*model.settings.keys.of(command).iter().find(is_its_own)?, command))
         })
     }
 }

@@ -85,8 +85,8 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Wait no longer for what is under way; what was sent may be charged, and the ledger counts it",
         rank: 2,
         place: EVERYWHERE,
-        when: When::Has("something under way", |m| !m.under_way.is_empty()),
-        act: Act::Local(|m| m.under_way.iter().map(|call| crate::app::Effect::GiveUp(call.request.clone())).collect()),
+        when: When::Has("something under way", |m| !m.calls.is_empty()),
+        act: Act::Local(|m| m.calls.iter().map(|call| crate::app::Effect::GiveUp(call.request.clone())).collect()),
     },
     Command {
         name: "shell",
@@ -95,7 +95,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Give the terminal to the shell; `fg` brings the app back",
         rank: 0,
         place: EVERYWHERE,
-        when: When::Has("a terminal that can stop a program", |m| m.has_shell),
+        when: When::Has("a terminal that can stop a program", |m| m.settings.has_shell),
         act: Act::Local(Model::make_way),
     },
     Command {

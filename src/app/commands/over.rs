@@ -2,11 +2,12 @@
 
 use super::context::{A_SERVICE, can_note, confirmed_request, confirms, form_request, is_form_held, never, nothing};
 use super::{Act, Command, When};
+use crate::app::confirm::Confirmed;
 use crate::app::effect::Effect;
 use crate::app::key::{ENTER, Key, TAB, key};
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
-use crate::app::palette::{Confirmed, Palette};
+use crate::app::palette::Palette;
 use crate::app::place::{CONFIRM, FILE, NOTE, NOTED, OPEN, PALETTE, PLANNER, PROMPT, READING};
 use crate::app::planner::Planner;
 use crate::app::sheet::Sheet;

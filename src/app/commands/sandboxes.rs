@@ -115,7 +115,9 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Open the file whose SHA-256 is typed, or the chosen earlier one; what is held of it costs nothing",
         rank: 1,
         place: START,
-        when: When::Always,
+        when: When::Has("a SHA-256 that is typed or pasted", |m| {
+            !m.start.typed.is_empty() || !m.start.recent.is_empty()
+        }),
         act: Act::Local(Model::open_typed),
     },
     Command {

@@ -2,10 +2,10 @@
 
 use super::context::{A_SERVICE, confirms, never, nothing};
 use super::{Act, Command, When};
+use crate::app::confirm::{Confirm, Confirmed};
 use crate::app::key::{BACK_TAB, DOWN, ENTER, TAB, UP, key};
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
-use crate::app::palette::{Confirm, Confirmed};
 use crate::app::place::{CONFIRM, FILE, LIST, OPEN, SUBMIT};
 use crate::app::submit::SubmitForm;
 use crate::request::Request;
@@ -212,7 +212,7 @@ fn waiting_price(model: &Model) -> String {
     });
     let submission = form.and_then(|form| form.submission());
     submission.map_or_else(String::new, |submission| {
-        crate::app::submit::price_words(&submission, crate::request::UploadLimit::Large, &model.entitlements)
+        crate::app::submit::price_words(&submission, crate::request::UploadLimit::Large, &model.figures.entitlements)
     })
 }
 
@@ -225,7 +225,7 @@ fn has_sandboxes(model: &Model) -> bool {
 }
 
 fn is_sending(model: &Model) -> bool {
-    model.under_way.iter().any(|call| matches!(call.request, Request::PrivateScan { .. } | Request::UploadAddress))
+    model.calls.iter().any(|call| matches!(call.request, Request::PrivateScan { .. } | Request::UploadAddress))
 }
 
 fn step(model: &mut Model, by: isize) -> Vec<crate::app::Effect> {

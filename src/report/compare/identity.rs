@@ -16,7 +16,7 @@ use crate::report::attributes::{Attribute, Pane};
 use crate::report::index::{Form, Section};
 use crate::report::json::{Kind, Raw};
 use crate::report::values::{compact, split_member};
-use crate::text::Untrusted;
+use crate::text::{Untrusted, push_lower};
 use memchr::memmem::Finder;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::LazyLock;
@@ -93,13 +93,14 @@ pub(super) struct Room {
 impl Room {
     /// Adds a value in the form in which it is compared.
     fn add(&mut self, value: Raw<'_>, sense: Sense) {
-        if value.kind() == Kind::Text {
-            self.text.clear();
-            Untrusted::decode_json(value.content(), &mut self.text);
-            normalise(&self.text, sense, &mut self.key);
-        } else {
-            normalise(compact(value).as_bytes(), sense, &mut self.key);
+        self.text.clear();
+        match (value.kind(), sense) {
+            (Kind::Text, Sense::Exact) => Untrusted::decode_json(value.content(), &mut self.text),
+            (Kind::Text, _) => Untrusted::decode_json_lower(value.content(), &mut self.text),
+            (_, Sense::Exact) => self.text.extend_from_slice(compact(value).as_bytes()),
+            _ => push_lower(compact(value).as_bytes(), &mut self.text),
         }
+        normalise(&self.text, sense, &mut self.key);
     }
 }
 
@@ -177,25 +178,18 @@ fn sense(attribute: Option<&Attribute>) -> Sense {
     }
 }
 
-/// Adds a text in the form in which it is compared.
+/// Adds a text, without capitals where they do not matter, in the form in which it is compared.
 fn normalise(text: &[u8], sense: Sense, out: &mut Vec<u8>) {
     let text = text.trim_ascii();
     match sense {
-        Sense::Exact => out.extend_from_slice(text),
-        Sense::Case => lower(text, out),
+        Sense::Exact | Sense::Case => out.extend_from_slice(text),
         Sense::Path => path(text, out),
         Sense::Registry => registry(text, out),
         Sense::Program => {
             let unquoted = text.strip_prefix(b"\"").map_or(text, |rest| rest.strip_suffix(b"\"").unwrap_or(rest));
-            lower(unquoted.rsplit(|byte| matches!(byte, b'\\' | b'/')).next().unwrap_or(unquoted), out);
+            out.extend_from_slice(unquoted.rsplit(|byte| matches!(byte, b'\\' | b'/')).next().unwrap_or(unquoted));
         }
     }
-}
-
-fn lower(text: &[u8], out: &mut Vec<u8>) {
-    let start = out.len();
-    out.extend_from_slice(text);
-    out.get_mut(start..).unwrap_or_default().make_ascii_lowercase();
 }
 
 /// What the system's own words for folders stand for, in small letters.
@@ -218,17 +212,16 @@ const KNOWN_USERS: &[&[u8]] = &[b"public", b"default", b"all users", b"*"];
 fn path(text: &[u8], out: &mut Vec<u8>) {
     let text = text.strip_prefix(br"\??\").or_else(|| text.strip_prefix(br"\\?\")).unwrap_or(text);
     let start = out.len();
-    let word = text.first().filter(|byte| **byte == b'%').and_then(|_| {
-        let folder =
-            |(word, _): &&(&[u8], &[u8])| text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word));
-        FOLDERS.iter().find(folder)
-    });
+    let word = text
+        .first()
+        .filter(|byte| **byte == b'%')
+        .and_then(|_| FOLDERS.iter().find(|(word, _)| text.starts_with(word)));
     match word {
         Some((word, meaning)) => {
             out.extend_from_slice(meaning);
-            lower(text.get(word.len()..).unwrap_or_default(), out);
+            out.extend_from_slice(text.get(word.len()..).unwrap_or_default());
         }
-        None => lower(text, out),
+        None => out.extend_from_slice(text),
     }
     hide_user(out, start);
 }
@@ -264,7 +257,7 @@ const HIVES: &[(&[u8], &[u8])] = &[
 
 fn registry(text: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
-    lower(text, out);
+    out.extend_from_slice(text);
     let written = out.get(start..).unwrap_or_default();
     let hive = HIVES.iter().find(|(long, _)| written.starts_with(long)).copied();
     if let Some((long, short)) = hive {
@@ -284,12 +277,16 @@ fn registry(text: &[u8], out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::attributes::Shape;
 
     fn same(sense: Sense, a: &str, b: &str) -> bool {
-        let (mut left, mut right) = (Vec::new(), Vec::new());
-        normalise(a.as_bytes(), sense, &mut left);
-        normalise(b.as_bytes(), sense, &mut right);
-        left == right
+        let key = |text: &str| {
+            let text = if sense == Sense::Exact { text.to_owned() } else { text.to_ascii_lowercase() };
+            let mut key = Vec::new();
+            normalise(text.as_bytes(), sense, &mut key);
+            key
+        };
+        key(a) == key(b)
     }
 
     #[test]
@@ -318,6 +315,15 @@ mod tests {
         assert!(same(Sense::Program, r"C:\Windows\System32\CMD.exe", "cmd.exe"));
         assert!(!same(Sense::Program, "cmd.exe", "cmd"));
         assert!(!same(Sense::Exact, "Global\\a", "Global\\A"));
+    }
+
+    #[test]
+    fn every_record_that_is_compared_says_which_thing_it_is() {
+        let records = crate::report::ATTRIBUTES.iter().filter(|known| matches!(known.shape, Shape::Records(_)));
+        for known in records.filter(|known| !NOT_COMPARED.contains(&known.name)) {
+            assert!(RECORDS.iter().any(|record| record.attribute == known.name), "{}", known.name);
+        }
+        assert!(NOT_COMPARED.iter().all(|name| Attribute::named(name.as_bytes()).is_some()));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Which report saw what: rows are items, columns are reports, and a bit for each.
 //!
 //! ```text
-//! bodies ── a thread each ──> hashes of keys, row by row ── one pass ──> items (a bit a report) ── counting sort ──> Matrix
+//! bodies ── a thread each ──> hashes of keys, row by row ── one after another ──> items (a bit a report) ── counting sort ──> Matrix
 //! ```
 //! Only hashes are kept, four bytes a row and some thirty an item; the text of an item is decoded when it is looked at.
 
@@ -13,11 +13,11 @@ use super::index::{Index, Section};
 use super::records::Place;
 use super::rows::{Report, Row};
 use identity::{Room, Way};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::mpsc;
 
 /// The most reports that are compared at once: a bit each.
 pub const MOST_COLUMNS: usize = 64;
@@ -115,9 +115,9 @@ impl Matrix {
     /// # Errors
     /// When a body cannot be read.
     pub fn of(bodies: &[Option<Body>]) -> io::Result<Self> {
-        let keys = RandomState::new();
-        let hashed = hash_all(bodies.get(..MOST_COLUMNS).unwrap_or(bodies), &keys)?;
-        Ok(joined(hashed))
+        let (keys, mut joined) = (RandomState::new(), Joined::default());
+        hash_all(bodies.get(..MOST_COLUMNS).unwrap_or(bodies), &keys, &mut |hashed| joined.add(hashed))?;
+        Ok(joined.sorted())
     }
 
     /// How many reports are compared, those that are not held included.
@@ -215,25 +215,39 @@ impl Matrix {
     }
 }
 
-/// Hashes the rows of every report, on as many threads as the machine has.
-fn hash_all(bodies: &[Option<Body>], keys: &RandomState) -> io::Result<Vec<Option<Hashed>>> {
+/// Hashes the rows of every report, on as many threads as the machine has, and hands them over in their order.
+fn hash_all(bodies: &[Option<Body>], keys: &RandomState, take: &mut dyn FnMut(Option<Hashed>)) -> io::Result<()> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(bodies.len()).max(1);
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let work = || {
-        loop {
-            let column = next.fetch_add(1, Ordering::Relaxed);
-            let Some(body) = bodies.get(column) else { break };
-            let hashed = body.as_ref().map(|body| hash(body, keys)).transpose();
-            done.lock().unwrap_or_else(PoisonError::into_inner).push((column, hashed));
-        }
-    };
+    let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
-        (1..threads).for_each(|_| drop(scope.spawn(work)));
-        work();
-    });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(column, _)| *column);
-    done.into_iter().map(|(_, hashed)| hashed).collect()
+        let (outbox, inbox) = mpsc::channel();
+        for _ in 0..threads {
+            let (outbox, next) = (outbox.clone(), &next);
+            scope.spawn(move || {
+                let take = || {
+                    let column = next.fetch_add(1, Ordering::Relaxed);
+                    Some((column, bodies.get(column)?))
+                };
+                while let Some((column, body)) = take() {
+                    let hashed = body.as_ref().map(|body| hash(body, keys)).transpose();
+                    if outbox.send((column, hashed)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(outbox);
+        let mut early = BTreeMap::new();
+        let mut wanted = 0;
+        for (column, hashed) in inbox {
+            early.insert(column, hashed?);
+            while let Some(hashed) = early.remove(&wanted) {
+                wanted += 1;
+                take(hashed);
+            }
+        }
+        Ok(())
+    })
 }
 
 fn hash(body: &Body, keys: &RandomState) -> io::Result<Hashed> {
@@ -247,7 +261,7 @@ fn hash(body: &Body, keys: &RandomState) -> io::Result<Hashed> {
         report.each_row(section, |row, bytes| {
             let mut hasher = keys.build_hasher();
             // A process's own members may go on behind its children.
-            if way.is_told_by(bytes) || found.tail(row).is_none() {
+            if found.tail(row).is_none() || way.is_told_by(bytes) {
                 way.hash(bytes, &mut room, &mut hasher);
             } else {
                 match report.record(Place { section, row }) {
@@ -262,23 +276,36 @@ fn hash(body: &Body, keys: &RandomState) -> io::Result<Hashed> {
     failed.map_or(Ok(Hashed { report, sections, hashes }), Err)
 }
 
-/// Gives every hash an item, in the order of panes and attributes.
-fn joined(hashed: Vec<Option<Hashed>>) -> Matrix {
-    // What one report saw, the others mostly saw as well.
-    let most = hashed.iter().flatten().map(|hashed| hashed.hashes.len()).max().unwrap_or(0);
-    let (mut items, mut by_hash) = (Vec::new(), ByHash::with_capacity_and_hasher(most, BuildHasherDefault::default()));
-    let mut columns = Vec::new();
-    for (number, hashed) in (0_u8..).zip(hashed) {
-        columns.push(hashed.map(|hashed| join(number, hashed, &mut items, &mut by_hash)));
-    }
-    drop(by_hash);
-    let places = sort(&mut items);
-    for column in columns.iter_mut().flatten() {
-        for item in &mut column.items {
-            *item = places.get(*item as usize).copied().unwrap_or(u32::MAX);
+/// Reports whose hashes have been given items, one after another.
+#[derive(Default)]
+struct Joined {
+    columns: Vec<Option<Column>>,
+    items: Vec<Item>,
+    by_hash: ByHash,
+}
+
+impl Joined {
+    fn add(&mut self, hashed: Option<Hashed>) {
+        let number = u8::try_from(self.columns.len()).unwrap_or(u8::MAX);
+        if let (Some(first), true) = (&hashed, self.by_hash.is_empty()) {
+            // What one report saw, the others mostly saw as well.
+            self.by_hash.reserve(first.hashes.len());
         }
+        self.columns.push(hashed.map(|hashed| join(number, hashed, &mut self.items, &mut self.by_hash)));
     }
-    Matrix { columns, items }
+
+    /// The matrix, its items in the order of panes and attributes.
+    fn sorted(self) -> Matrix {
+        let Self { mut columns, mut items, by_hash } = self;
+        drop(by_hash);
+        let places = sort(&mut items);
+        for column in columns.iter_mut().flatten() {
+            for item in &mut column.items {
+                *item = places.get(*item as usize).copied().unwrap_or(u32::MAX);
+            }
+        }
+        Matrix { columns, items }
+    }
 }
 
 fn join(number: u8, hashed: Hashed, items: &mut Vec<Item>, by_hash: &mut ByHash) -> Column {

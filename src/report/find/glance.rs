@@ -17,25 +17,24 @@ enum Letter {
 impl Words {
     /// Whether these words stand where their anchor was found plainly, in a text that begins at `start`; none where only
     /// decoding tells.
+    #[inline(always)]
     pub(super) fn stand_at(&self, bytes: &[u8], start: usize, at: usize, is_case_sensitive: bool) -> Option<bool> {
-        let (before, after) = self.needle().split_at_checked(self.anchor.offset)?;
         let is_equal = |found: char, wanted: char| {
-            found == wanted
-                || !is_case_sensitive
-                    && if found.is_ascii() { found.to_ascii_lowercase() } else { fold(found) } == wanted
+            let folded = if found.is_ascii() { found.to_ascii_lowercase() } else { fold(found) };
+            found == wanted || !is_case_sensitive && folded == wanted
         };
         let mut end = at;
-        for wanted in after.chars() {
+        for wanted in &self.after {
             match letter(bytes.get(end..)?) {
-                Letter::Is(found, length) if is_equal(found, wanted) => end += length,
+                Letter::Is(found, length) if is_equal(found, *wanted) => end += length,
                 Letter::Unsure => return None,
                 _ => return Some(false),
             }
         }
         let mut begin = at;
-        for wanted in before.chars().rev() {
+        for wanted in &self.before {
             match letter_before(bytes.get(start..begin)?) {
-                Letter::Is(found, length) if is_equal(found, wanted) => begin -= length,
+                Letter::Is(found, length) if is_equal(found, *wanted) => begin -= length,
                 Letter::Unsure => return None,
                 _ => return Some(false),
             }
@@ -85,8 +84,9 @@ fn one(bytes: Option<&[u8]>) -> Letter {
 }
 
 /// Whether what comes after these bytes of a string is the begin of a character, and not the inside of an escape.
+#[inline(always)]
 fn is_between_escapes(before: &[u8]) -> bool {
-    let near = before.get(before.len().saturating_sub(5)..).unwrap_or_default();
+    let near = before.last_chunk::<5>().map_or(before, |near| near);
     let Some(back) = near.iter().rev().position(|byte| *byte == b'\\') else { return true };
     let backslash = before.len() - back;
     let run = before.get(..backslash).unwrap_or_default().iter().rev().take_while(|byte| **byte == b'\\').count();

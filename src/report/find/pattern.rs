@@ -64,12 +64,22 @@ impl Clue {
 pub(super) struct Words {
     finder: Finder<'static>,
     pub(super) anchor: Anchor,
+    /// The letters before the anchor, the nearest first.
+    pub(super) before: Box<[char]>,
+    /// The letters from the anchor on.
+    pub(super) after: Box<[char]>,
+    /// Whether they may begin between two values.
+    pub(super) may_stand_between: bool,
 }
 
 impl Words {
-    /// The words, unless case matters without it.
-    pub(super) fn needle(&self) -> &str {
-        str::from_utf8(self.finder.needle()).unwrap_or_default()
+    fn new(sought: &str, is_case_sensitive: bool) -> Option<Self> {
+        let anchor = Anchor::of(sought, is_case_sensitive)?;
+        let (before, after) = sought.split_at_checked(anchor.offset)?;
+        let (before, after) = (before.chars().rev().collect(), after.chars().collect());
+        let may_stand_between = sought.starts_with(|first: char| " ,:[]{}\n\r\t".contains(first));
+        let finder = Finder::new(sought.as_bytes()).into_owned();
+        Some(Self { finder, anchor, before, after, may_stand_between })
     }
 
     /// Whether these words stand in a text.
@@ -116,8 +126,7 @@ impl Pattern {
         } else {
             let sought: String =
                 if how.is_case_sensitive { words.to_owned() } else { words.chars().map(fold).collect() };
-            let anchor = Anchor::of(&sought, how.is_case_sensitive).ok_or(BadPattern::Empty)?;
-            Kind::Words(Box::new(Words { finder: Finder::new(sought.as_bytes()).into_owned(), anchor }))
+            Kind::Words(Box::new(Words::new(&sought, how.is_case_sensitive).ok_or(BadPattern::Empty)?))
         };
         Ok(Self { words: words.to_owned(), how, kind })
     }

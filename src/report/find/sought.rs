@@ -165,10 +165,10 @@ struct Sought<'a> {
 impl Sought<'_> {
     /// Looks at the rows that clues lead to; words are compared where they stand, if they can be.
     fn on_trail(&mut self, stretch: &Stretch<'_>, clues: Clues<'_>, found: &mut RowSet) -> io::Result<()> {
-        let near = self.near;
+        let (near, starts) = (self.near, &*stretch.starts);
         let offset = |at: u64| usize::try_from(at.saturating_sub(near.at)).unwrap_or(usize::MAX);
-        let start_of = |row: usize| offset(stretch.starts.get(row).map_or(stretch.end, |start| u64::from(*start)));
-        let mut whole = stretch.starts.len();
+        let start_of = |row: usize| offset(starts.get(row).map_or(stretch.end, |start| u64::from(*start)));
+        let mut whole = starts.len();
         let goes_on = start_of(whole) > near.bytes.len();
         // A last row that goes on past what is at hand is taken by itself.
         whole -= usize::from(goes_on);
@@ -188,14 +188,18 @@ impl Sought<'_> {
                 from = candidate.at + 1;
                 continue;
             }
-            self.look_above(stretch, row, &mut above);
+            if stretch.form == Form::Processes {
+                self.look_above(stretch, row, &mut above);
+            }
             if glance == Some(true) || self.check(stretch, stretch.row + row)? {
                 hits.push(number(stretch.row + row));
             }
             from = start_of(row + 1);
         }
         if goes_on {
-            self.look_above(stretch, whole, &mut above);
+            if stretch.form == Form::Processes {
+                self.look_above(stretch, whole, &mut above);
+            }
             if self.check(stretch, stretch.row + whole)? {
                 hits.push(number(stretch.row + whole));
             }
@@ -207,8 +211,7 @@ impl Sought<'_> {
     /// Adds the processes above a row that go on after it: they are to be looked at as well.
     fn look_above(&self, stretch: &Stretch<'_>, row: usize, above: &mut Vec<usize>) {
         let row = stretch.row + row;
-        let tree = self.work.report.section(stretch.section).filter(|_| stretch.form == Form::Processes);
-        let Some((tree, range)) = tree.zip(stretch.range(row)) else { return };
+        let Some((tree, range)) = self.work.report.section(stretch.section).zip(stretch.range(row)) else { return };
         // Only where a subtree ends something goes on.
         let depth = |row: usize| tree.depths().get(row).unwrap_or(0);
         let ending = usize::from(depth(row).saturating_sub(depth(row + 1)));
@@ -233,9 +236,7 @@ impl Sought<'_> {
     ) -> Option<bool> {
         let text = match (candidate.is_plain, stretch.form, bytes.get(start)?) {
             // What may stand between two rows tells nothing by itself.
-            (true, Form::Array, b'"') => {
-                (!words.needle().starts_with([' ', ',', '\n', '\r', '\t'])).then_some(start + 1)?
-            }
+            (true, Form::Array, b'"') if !words.may_stand_between => start + 1,
             (true, Form::Array | Form::Processes, b'{' | b'[') if !stretch.are_names_data => {
                 match self.walk.around(bytes, start, candidate.at) {
                     Around::Text(text) => text,

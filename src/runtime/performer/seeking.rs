@@ -129,12 +129,16 @@ fn search_held(work: &Work, ticket: &Ticket, gate: &Gate, pattern: &Pattern) {
     };
     let reports: Vec<_> = reports.into_iter().map(|(file, held)| search::Searched { file, held }).collect();
     teller.found = search::notes(notes, pattern, &reports);
-    let (all, mut done, mut unreadable) = (reports.len() as u64, 0, None);
+    let (all, mut done, mut unreadable, mut has_hits) = (reports.len() as u64, 0, None, false);
     search::every_report(reports, pattern, MOST_HITS, &mut |outcome| {
         done = outcome.searched;
         match outcome.found {
             Ok(found) => teller.found.extend(found.map(|found| found.group)),
             Err(error) => unreadable = Some(format!("a report cannot be read: {error}")),
+        }
+        if !has_hits && !teller.found.is_empty() {
+            // The first hits do not wait for their turn.
+            (has_hits, teller.told) = (true, None);
         }
         teller.tell(true, |search, groups| Message::Hits { search, groups, searched: (done, all), ended: None })
     });

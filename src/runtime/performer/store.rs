@@ -145,7 +145,7 @@ fn recent(gate: &Gate) -> Result<Message, StoreError> {
         opened: f.opened,
         reports: f.reports,
         notes: f.notes,
-        is_pending: f.scan.is_some_and(|scan| scan.is_pending(gate.now())),
+        scan: f.scan,
     });
     Ok(Message::Recent(recent.collect()))
 }
@@ -161,6 +161,6 @@ fn notes(gate: &Gate, file: Sha256) -> Message {
 /// Everything that is held of a file: its list pages, one after another, and its reports.
 fn recall(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
     let (pages, reports) = held_of(gate, file)?;
-    let scan = gate.store().pending_scan(gate.profile(), file)?.filter(|scan| scan.is_pending(gate.now()));
+    let scan = gate.store().pending_scan(gate.profile(), file)?;
     Ok(Message::Recalled { file: file.clone(), pages, reports, scan })
 }

@@ -1,4 +1,4 @@
-//! The place of the store: a folder and a file that are the owner's alone, reached through no link that somebody else can turn.
+//! The folder and the file of the store, which are the owner's alone, reached through no link that somebody else can turn.
 
 use super::database::StoreError;
 use crate::files;

@@ -1,0 +1,81 @@
+//! The start screen: the hash that is typed, and the files that were opened before.
+
+use super::effect::Effect;
+use super::key::{Key, Named};
+use super::message::Recent;
+use super::model::Model;
+use super::scroll::Scroll;
+use crate::report::identifier::Sha256;
+
+/// The most files that are opened at once by pasting their hashes.
+const MOST_PASTED: usize = 20;
+
+/// What the start screen shows.
+#[derive(Debug, Default)]
+pub struct Start {
+    /// What has been typed of a hash.
+    pub typed: String,
+    /// Files whose hashes were pasted together; the first of them is what is typed.
+    pasted: Vec<Sha256>,
+    /// Files that were opened before.
+    pub recent: Vec<Recent>,
+    /// Cursor among them.
+    pub scroll: Scroll,
+}
+
+impl Start {
+    /// Types a key into the hash: hexadecimal digits only, so every other key keeps its meaning. Says whether it is one that is typed.
+    pub(super) fn press(&mut self, key: Key) -> bool {
+        match key {
+            Key::Char(c) if c.is_ascii_hexdigit() && self.typed.len() < Sha256::LENGTH => {
+                self.typed.push(c.to_ascii_lowercase());
+                true
+            }
+            Key::Named(Named::Backspace) => self.typed.pop().is_some(),
+            _ => false,
+        }
+    }
+
+    /// The files that Enter opens: the one that is typed with those that were pasted together with it, or the chosen earlier one.
+    fn chosen(&mut self) -> Vec<Sha256> {
+        match Sha256::parse(&self.typed) {
+            Some(file) => {
+                let pasted = std::mem::take(&mut self.pasted);
+                if pasted.first() == Some(&file) { pasted } else { vec![file] }
+            }
+            None if self.typed.is_empty() => {
+                self.recent.get(self.scroll.cursor).map(|recent| recent.file.clone()).into_iter().collect()
+            }
+            None => Vec::new(),
+        }
+    }
+}
+
+impl Model {
+    /// Types the first hash in what was pasted; the others are opened with it.
+    pub(super) fn paste_hashes(&mut self, text: &str) {
+        let found = text.split(|c: char| !c.is_ascii_hexdigit()).filter_map(Sha256::parse);
+        let mut found: Vec<_> = found.take(MOST_PASTED).collect();
+        found.dedup();
+        if let Some(first) = found.first() {
+            self.start.typed = first.to_string();
+        }
+        match found.len() {
+            0 => self.warn("What was pasted holds no SHA-256 (64 hexadecimal digits); the service knows private files by nothing else."),
+            1 => self.say("Pasted. Enter opens the file."),
+            several => self.say(format!("{several} files are pasted. Enter opens them beside each other.")),
+        }
+        self.start.pasted = found;
+    }
+
+    /// Opens the typed file, or the chosen earlier one; with it those that were pasted together with it.
+    pub(super) fn open_typed(&mut self) -> Vec<Effect> {
+        let files = self.start.chosen();
+        if files.is_empty() {
+            let count = self.start.typed.len();
+            self.warn(format!("A SHA-256 has 64 hexadecimal digits; {count} are typed."));
+            return Vec::new();
+        }
+        self.open_files(files)
+    }
+}

@@ -1,0 +1,59 @@
+//! Every exit code that the help documents, had from the program; a code without a way to it here is a code that nobody has seen.
+
+use crate::desk::{Desk, errors, main_file};
+use behaview::demo::{Demo, Options};
+use std::process::Output;
+
+/// What the program ends with where this goes wrong at the service.
+fn struck(fault: &str, arguments: &[&str]) -> Output {
+    Desk::with(Options { faults: vec![fault.parse().unwrap()], ..Options::default() }).run(arguments)
+}
+
+/// A run that ends with this code.
+fn run(code: u8) -> Output {
+    let (desk, file, nobody) = (Desk::new(), main_file(), "ab".repeat(32));
+    match code {
+        0 => desk.run(&["ledger"]),
+        // A file that is there already is not written over.
+        1 => desk.run(&["config", "init"]),
+        2 => desk.run(&["list"]),
+        3 => desk.command(&["list", &file]).env_remove("VT_APIKEY").output().unwrap(),
+        4 => Desk::with(Options { licence: false, ..Options::default() }).run(&["list", &file]),
+        5 => desk.run(&["list", &nobody]),
+        6 => struck("429-quota", &["list", &file]),
+        7 => struck("429-rate", &["list", &file]),
+        8 => struck("503", &["list", &file]),
+        9 => struck("not-json", &["list", &file]),
+        10 => desk.run(&["cost", "v2-file-report", "--hashes", "600", "--balances"]),
+        11 => desk.run(&["list", "--max-cost", "0", &file]),
+        12 => desk.run(&["list", &file, &nobody]),
+        13 => desk.run(&["list", "--offline", &file]),
+        14 => {
+            desk.configure("wrong = 1\n");
+            desk.run(&["list", &file])
+        }
+        other => panic!("exit code {other} is documented, and there is no way to it here"),
+    }
+}
+
+#[test]
+fn every_documented_exit_code_can_be_had_and_says_why() {
+    for (code, meaning) in behaview::cli::exit_codes() {
+        let output = run(code);
+        assert_eq!(output.status.code(), Some(code.into()), "{meaning}: {output:?}");
+        assert!(code == 0 || !errors(&output).is_empty(), "{meaning}: {output:?}");
+    }
+}
+
+#[test]
+fn the_same_kind_of_failure_has_the_same_code_whatever_was_asked() {
+    let (file, report) = (main_file(), format!("{}_CAPE Sandbox-1", main_file()));
+    let asked: [&[&str]; 4] = [&["list", &file], &["show", &report], &["follow", &file], &["delete", "--yes", &file]];
+    for (fault, code) in [("401-wrong", 3), ("403", 4), ("404", 5), ("429-quota", 6), ("429-rate", 7), ("reset", 8)] {
+        for arguments in asked {
+            let output = struck(fault, arguments);
+            assert_eq!(output.status.code(), Some(code), "{fault} {arguments:?} {output:?}");
+        }
+    }
+    assert_eq!(Demo::files()[0].sha256, file);
+}
