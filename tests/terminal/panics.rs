@@ -82,7 +82,7 @@ fn in_the_thread_that_draws() {
 #[test]
 fn beside_it() {
     let mut terminal = play("beside");
-    terminal.wait_for("cannot be read: internal error");
+    terminal.wait_for("internal error");
     assert!(terminal.is_taken_over());
     terminal.press("q");
     assert_eq!(terminal.wait_for_end(), 0);

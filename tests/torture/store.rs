@@ -102,8 +102,8 @@ fn a_changed_bit_never_shows_another_report() {
         }
     }
     println!("flipped bits: {flips}; {all} cost nothing, the others {fewer} reports, and none shows another one");
-    // What a bit of the schema's own text costs is everything; elsewhere it is a report or two.
-    assert!(flips > 30 && fewer * 2 < flips * held.len(), "{flips} flips cost {fewer} reports");
+    // What a bit costs is a report or two, in the schema's own text as anywhere else.
+    assert!(flips > 30 && fewer < flips * 2, "{flips} flips cost {fewer} reports");
 }
 
 #[test]
