@@ -14,7 +14,7 @@ use crate::report::hashes::Hashes;
 use crate::report::identifier::Sha256;
 use crate::report::index::{Batch, Section};
 use crate::report::rows::Line;
-use crate::report::{Indicators, Pane, verdict};
+use crate::report::{Indicators, Pane, PendingScan, verdict};
 use crate::request::Request;
 use crate::text::{Untrusted, thousands};
 use jiff::Timestamp;
@@ -216,7 +216,19 @@ impl Model {
         }
     }
 
-    pub(super) fn recalled(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) -> Vec<Effect> {
+    pub(super) fn recalled(
+        &mut self,
+        file: &Sha256,
+        pages: Vec<HeldPage>,
+        reports: Vec<HeldReport>,
+        scan: Option<PendingScan>,
+    ) -> Vec<Effect> {
+        let effects = self.recalled_list(file, pages, reports);
+        self.recall_scan(file, scan);
+        effects
+    }
+
+    fn recalled_list(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) -> Vec<Effect> {
         let is_shown = self.file() == Some(file);
         let Some(list) = self.list_of_mut(file) else { return Vec::new() };
         list.take_recalled(pages, reports);

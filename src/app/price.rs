@@ -66,7 +66,11 @@ impl Tag {
             Self::Offline => "offline".to_owned(),
             Self::Together(words) => {
                 let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
-                words.split(' ').find(is_number).unwrap_or("refused").to_owned()
+                let most = if words.starts_with("at most") { "≤" } else { "" };
+                words
+                    .split(' ')
+                    .find(is_number)
+                    .map_or_else(|| "refused".to_owned(), |number| format!("{most}{number}"))
             }
         }
     }

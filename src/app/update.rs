@@ -55,11 +55,7 @@ impl Model {
             Message::Tick => self.ticked(),
             Message::Background { is_light } => vec![Effect::Suit { is_light }],
             Message::Recent(recent) => self.only(|model| model.start.recent = recent),
-            Message::Recalled { file, pages, reports, scan } => {
-                let effects = self.recalled(&file, pages, reports);
-                self.recall_scan(&file, scan);
-                effects
-            }
+            Message::Recalled { file, pages, reports, scan } => self.recalled(&file, pages, reports, scan),
             Message::RecalledBeside { file, pages, reports } => self.recalled_beside(&file, pages, reports),
             Message::Compared { number, result } => self.compared(number, result),
             Message::Ruled { rules, problems } => self.ruled(rules, &problems),

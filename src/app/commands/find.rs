@@ -4,7 +4,7 @@ use super::context::{A_REPORT, A_SERVICE};
 use super::{Act, Command, When};
 use crate::app::key::{ENTER, ESC, Key, key};
 use crate::app::model::Model;
-use crate::app::place::{FILE, FILTER, FILTERED, FINDER, OPEN, PANE, SOUGHT};
+use crate::app::place::{FILE, FILTER, FILTERED, FINDER, LIST, OPEN, PANE, SOUGHT};
 
 const HITS: When = When::Has("a filter or a search", Model::has_hits);
 
@@ -76,6 +76,16 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Find in all panes of the report",
         rank: 6,
         place: FILE,
+        when: A_REPORT,
+        act: Act::Local(|m| m.begin_finding(false)),
+    },
+    Command {
+        name: "find-from-list",
+        keys: &[key('/')],
+        label: "find",
+        help: "Find in all panes of the report, with the key that filters inside of one",
+        rank: 0,
+        place: LIST,
         when: A_REPORT,
         act: Act::Local(|m| m.begin_finding(false)),
     },

@@ -68,7 +68,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Ask the question that is typed though its answer is held",
         rank: 2,
         place: PROMPT,
-        when: When::Has("an answer that is held", |m| is_form_held(m)),
+        when: When::Has("an answer that is held", is_form_held),
         act: Act::Ask { request: form_request, is_held: never, with_held: nothing, anew: true },
     },
     Command {
