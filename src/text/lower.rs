@@ -27,7 +27,7 @@ pub(super) fn word(word: u64) -> u64 {
 /// How many bytes stand before the first backslash of eight.
 #[inline(always)]
 pub(super) fn before_backslash(word: u64) -> usize {
-    let other = word ^ u64::from(b'\\') * ONES;
+    let other = word ^ (u64::from(b'\\') * ONES);
     (other.wrapping_sub(ONES) & !other & HIGH).trailing_zeros() as usize / 8
 }
 

@@ -140,7 +140,7 @@ fn what_is_no_file_of_bytes_is_refused_at_once_in_words() {
     assert!(std::process::Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
     std::fs::write(at("empty"), "").unwrap();
     std::fs::File::create(at("huge")).unwrap().set_len(1 << 40).unwrap();
-    std::fs::set_permissions(&sample, PermissionsExt::from_mode(0)).unwrap();
+    std::fs::set_permissions(&sample, PermissionsExt::from_mode(0o000)).unwrap();
     // Whoever may read everything is kept from nothing by modes.
     let is_unreadable = std::fs::read(&sample).is_err();
     let unreadable = is_unreadable.then_some((sample.clone(), "denied"));
