@@ -216,12 +216,13 @@ impl Blocks {
     }
 
     fn packed(&self, number: u64) -> io::Result<Option<(Vec<u8>, Option<i64>)>> {
-        let connection = self.reach.reader();
         let (_, select, id) = self.shelf.statements();
-        let mut select = connection.prepare_cached(select).map_err(io::Error::other)?;
         let number = i64::try_from(number).map_err(io::Error::other)?;
-        let row = select.query_row(params![id, number], |row| Ok((row.get(0)?, row.get(1)?))).optional();
-        row.map_err(io::Error::other)
+        let found = self.reach.read(|connection| {
+            let mut select = connection.prepare_cached(select)?;
+            select.query_row(params![id, number], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+        });
+        found.map_err(io::Error::other)
     }
 
     /// The answer that a part is of, and the part's offsets as the database has them.
@@ -270,12 +271,15 @@ impl Bytes for Blocks {
 
     fn kept_index(&self, part: &Range<u64>) -> io::Result<Option<KeptIndex>> {
         let Some((answer, first, after)) = self.place(part)? else { return Ok(None) };
-        let connection = self.reach.reader();
-        let mut select = connection
-            .prepare_cached("SELECT id, head, length FROM row_index WHERE answer = ?1 AND first = ?2 AND after = ?3")
+        let found: Option<(i64, Vec<u8>, i64)> = self
+            .reach
+            .read(|connection| {
+                let select = "SELECT id, head, length FROM row_index WHERE answer = ?1 AND first = ?2 AND after = ?3";
+                let mut select = connection.prepare_cached(select)?;
+                let values = params![answer, first, after];
+                select.query_row(values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()
+            })
             .map_err(io::Error::other)?;
-        let found = select.query_row(params![answer, first, after], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
-        let found: Option<(i64, Vec<u8>, i64)> = found.optional().map_err(io::Error::other)?;
         let Some((id, head, length)) = found else { return Ok(None) };
         let length = u64::try_from(length).map_err(io::Error::other)?;
         let numbers = Self::new(self.reach.clone(), Shelf::Index(id), length, BLOCK as u64);
