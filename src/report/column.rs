@@ -8,7 +8,7 @@ use std::ops::Range;
 /// A number of a column, as it is kept: little-endian.
 pub(super) trait Number: Copy + Default + PartialEq {
     /// How many bytes it takes.
-    const SIZE: u64;
+    const SIZE: usize;
 
     fn read(bytes: &[u8]) -> Self;
 
@@ -16,7 +16,7 @@ pub(super) trait Number: Copy + Default + PartialEq {
 }
 
 impl Number for u16 {
-    const SIZE: u64 = 2;
+    const SIZE: usize = 2;
 
     fn read(bytes: &[u8]) -> Self {
         bytes.try_into().map_or(0, Self::from_le_bytes)
@@ -28,7 +28,7 @@ impl Number for u16 {
 }
 
 impl Number for u32 {
-    const SIZE: u64 = 4;
+    const SIZE: usize = 4;
 
     fn read(bytes: &[u8]) -> Self {
         bytes.try_into().map_or(0, Self::from_le_bytes)
@@ -44,6 +44,7 @@ impl Number for u32 {
 pub(super) struct Column<T> {
     /// Where they are kept; none where they are in memory.
     kept: Option<Body>,
+    /// All of them; the first, where they are kept.
     here: Vec<T>,
 }
 
@@ -60,36 +61,36 @@ impl<T> From<Vec<T>> for Column<T> {
 }
 
 impl<T: Number> Column<T> {
-    /// Numbers that are kept, one after another.
-    pub(super) fn kept(bytes: Body) -> Self {
-        Self { kept: Some(bytes), here: Vec::new() }
+    /// Numbers that are kept, one after another; the first of them are here as well.
+    pub(super) fn kept(bytes: Body, first: Vec<T>) -> Self {
+        Self { kept: Some(bytes), here: first }
     }
 
     #[inline(always)]
     pub(super) fn len(&self) -> usize {
-        let kept = |bytes: &Body| usize::try_from(bytes.len() / T::SIZE).unwrap_or(usize::MAX);
+        let kept = |bytes: &Body| usize::try_from(bytes.len() / T::SIZE as u64).unwrap_or(usize::MAX);
         self.kept.as_ref().map_or(self.here.len(), kept)
     }
 
     /// A number; none past the end, or where it cannot be read.
     #[inline(always)]
     pub(super) fn get(&self, row: usize) -> Option<T> {
-        match self.kept {
-            None => self.here.get(row).copied(),
-            Some(_) => self.window(row..row.checked_add(1)?).ok()?.first().copied(),
+        match (self.here.get(row), &self.kept) {
+            (Some(number), _) => Some(*number),
+            (None, Some(_)) => self.window(row..row.checked_add(1)?).ok()?.first().copied(),
+            (None, None) => None,
         }
     }
 
     /// Some of the numbers, cut to those there are.
     pub(super) fn window(&self, rows: Range<usize>) -> io::Result<Cow<'_, [T]>> {
-        let Some(bytes) = &self.kept else {
-            let end = rows.end.min(self.here.len());
+        let end = rows.end.min(self.len());
+        let Some(bytes) = self.kept.as_ref().filter(|_| end > self.here.len()) else {
             return Ok(Cow::Borrowed(self.here.get(rows.start.min(end)..end).unwrap_or_default()));
         };
-        let at = |row: usize| (row as u64).saturating_mul(T::SIZE);
-        let bytes = bytes.window(at(rows.start)..at(rows.end))?;
-        let size = usize::try_from(T::SIZE).map_err(io::Error::other)?;
-        Ok(Cow::Owned(bytes.chunks_exact(size).map(T::read).collect()))
+        let at = |row: usize| (row as u64).saturating_mul(T::SIZE as u64);
+        let bytes = bytes.window(at(rows.start)..at(end))?;
+        Ok(Cow::Owned(bytes.chunks_exact(T::SIZE).map(T::read).collect()))
     }
 
     #[inline(always)]
@@ -130,11 +131,9 @@ impl<T: Number> Column<T> {
         Ok(())
     }
 
-    /// Writes every number as it is kept.
-    pub(super) fn write(&self, to: &mut Vec<u8>) -> io::Result<()> {
-        for number in self.window(0..usize::MAX)?.iter() {
-            number.write(to);
-        }
+    /// Writes some numbers as they are kept.
+    pub(super) fn write(&self, rows: Range<usize>, to: &mut Vec<u8>) -> io::Result<()> {
+        self.window(rows)?.iter().for_each(|number| number.write(to));
         Ok(())
     }
 }

@@ -1,14 +1,15 @@
 //! An index beside its bytes: a small head, and the numbers of every row, which are read in windows.
 //!
 //! ```text
-//! head:    checksum · edition · length of the body · what it is · entries · for each section its name, form, rows, end
+//! head:    checksum · edition · length of the body · what it is · entries · for each section its name, form, rows, end, and
+//!          the first of its numbers: what a first screen shows is known without reading more
 //! numbers: for each section its starts; for processes also depths and tails
 //! ```
 //! The bytes of the report stay the truth: an index that is damaged, of another edition or of another body is as good as none.
 
 use super::attributes::{ATTRIBUTES, Attribute, Shape};
 use super::body::{Body, KeptIndex};
-use super::column::Column;
+use super::column::{Column, Number};
 use super::index::{Entry, Form, Index, Section};
 use super::tree::Depths;
 use crate::text::Untrusted;
@@ -16,7 +17,11 @@ use sha2::{Digest, Sha256};
 use std::io;
 
 /// Changes when the same bytes would be indexed or written otherwise.
-const EDITION: u8 = 2;
+const EDITION: u8 = 3;
+
+/// Rows of a section whose numbers stand in the head: more than a screen shows, and what is looked through beyond it for the
+/// guides of a tree.
+const FIRST_ROWS: usize = 128;
 
 /// Bodies below this many bytes are indexed sooner than an index of them is looked up.
 const WORTH_KEEPING: u64 = 64 * 1024;
@@ -57,7 +62,7 @@ impl Index {
         if body.len() < WORTH_KEEPING || !self.is_complete {
             return Ok(());
         }
-        body.keep_index(&write(self, body.len()), &self.numbers()?)
+        body.keep_index(&write(self, body.len())?, &self.numbers()?)
     }
 
     /// The same index with every number in memory.
@@ -78,9 +83,7 @@ impl Index {
     fn numbers(&self) -> io::Result<Vec<u8>> {
         let mut numbers = Vec::new();
         for section in &self.sections {
-            section.starts.write(&mut numbers)?;
-            section.depths.write(&mut numbers)?;
-            section.tails.write(&mut numbers)?;
+            write_numbers(section, usize::MAX, &mut numbers)?;
         }
         Ok(numbers)
     }
@@ -109,7 +112,14 @@ fn edition() -> [u8; 8] {
     hash.finalize().first_chunk().copied().unwrap_or_default()
 }
 
-fn write(index: &Index, length: u64) -> Vec<u8> {
+/// The numbers of a section's first rows.
+fn write_numbers(section: &Section, rows: usize, to: &mut Vec<u8>) -> io::Result<()> {
+    section.starts.write(0..rows, to)?;
+    section.depths.write(0..rows, to)?;
+    section.tails.write(0..rows, to)
+}
+
+fn write(index: &Index, length: u64) -> io::Result<Vec<u8>> {
     let mut head = edition().to_vec();
     head.extend(length.to_le_bytes());
     let flags = [index.is_page, index.is_enveloped, index.is_attributed, index.is_cut, index.is_json];
@@ -130,8 +140,9 @@ fn write(index: &Index, length: u64) -> Vec<u8> {
         head.push(form.unwrap_or(0) | if section.attribute.is_some() { IS_KNOWN } else { 0 });
         head.extend(number(section.len()));
         head.extend(section.end.to_le_bytes());
+        write_numbers(section, FIRST_ROWS, &mut head)?;
     }
-    [&Sha256::digest(&head)[..], &head].concat()
+    Ok([&Sha256::digest(&head)[..], &head].concat())
 }
 
 /// Counts fit: offsets do.
@@ -213,12 +224,20 @@ impl Reader<'_> {
             *at = start + rows * size;
             numbers.slice(start..*at)
         };
-        section.starts = Column::kept(next(4));
+        section.starts = Column::kept(next(4), self.first(rows)?);
         if form == Form::Processes {
-            section.depths = Depths::kept(next(2));
-            section.tails = Column::kept(next(4));
+            section.depths = Depths::kept(next(2), self.first(rows)?);
+            section.tails = Column::kept(next(4), self.first(rows)?);
         }
         Some(section)
+    }
+
+    /// The first numbers of a column of so many.
+    fn first<T: Number>(&mut self, rows: u64) -> Option<Vec<T>> {
+        let count = usize::try_from(rows).map_or(FIRST_ROWS, |rows| rows.min(FIRST_ROWS));
+        let (first, rest) = self.0.split_at_checked(count * T::SIZE)?;
+        self.0 = rest;
+        Some(first.chunks_exact(T::SIZE).map(T::read).collect())
     }
 }
 
@@ -242,7 +261,7 @@ mod tests {
 
     /// The index of a body, written and read.
     fn round(index: &Index, length: u64) -> Option<Index> {
-        read(Reader(&write(index, length)), length, &Body::in_memory(index.numbers().unwrap()))
+        read(Reader(&write(index, length).unwrap()), length, &Body::in_memory(index.numbers().unwrap()))
     }
 
     #[test]
@@ -266,7 +285,7 @@ mod tests {
         let json =
             br#"{"data":[{"id":"a","attributes":{"tags":["x"]}}],"processes_tree":[{"children":[{}],"name":"n"}]}"#;
         let (length, index) = (json.len() as u64, Index::of(&Body::in_memory(json.to_vec())).unwrap());
-        let (head, numbers) = (write(&index, length), Body::in_memory(index.numbers().unwrap()));
+        let (head, numbers) = (write(&index, length).unwrap(), Body::in_memory(index.numbers().unwrap()));
         assert!(read(Reader(&head), length, &numbers).is_some());
         assert!(read(Reader(&head), length + 1, &numbers).is_none());
         assert!(read(Reader(&head), length, &numbers.slice(0..numbers.len() - 1)).is_none());

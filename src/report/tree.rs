@@ -99,8 +99,8 @@ impl Depths {
         guides.found
     }
 
-    pub(super) fn kept(bytes: Body) -> Self {
-        Self(Column::kept(bytes))
+    pub(super) fn kept(bytes: Body, first: Vec<u16>) -> Self {
+        Self(Column::kept(bytes, first))
     }
 
     pub(super) fn unpacked(&self) -> io::Result<Self> {
@@ -111,8 +111,8 @@ impl Depths {
         self.0.verify()
     }
 
-    pub(super) fn write(&self, to: &mut Vec<u8>) -> io::Result<()> {
-        self.0.write(to)
+    pub(super) fn write(&self, rows: Range<usize>, to: &mut Vec<u8>) -> io::Result<()> {
+        self.0.write(rows, to)
     }
 
     pub(super) fn push(&mut self, depth: u16) {
