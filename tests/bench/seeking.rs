@@ -41,9 +41,10 @@ fn find_anew(running: &mut Terminal) {
     running.effect(&[0x7f; 40]);
 }
 
-/// The time to the end of a search in the list of hits that found something.
+/// The time to the end of a search in the list of hits.
 fn until_complete(running: &mut Terminal, since: Instant, words: &str) -> Duration {
-    let is_there = |screen: &str| screen.contains(words) && screen.contains(" hit") && !screen.contains("searching");
+    let is_done = |screen: &str| screen.contains(" hit") || screen.contains("nothing holds this");
+    let is_there = |screen: &str| screen.contains(words) && is_done(screen) && !screen.contains("searching");
     running.until_that(since, words, is_there)
 }
 

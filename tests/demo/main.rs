@@ -68,7 +68,7 @@ impl Visit {
 
 async fn read(response: Response) -> (u16, Value) {
     let status = response.status().as_u16();
-    (status, response.json().await.unwrap())
+    (status, serde_json::from_slice(&response.bytes().await.unwrap()).unwrap())
 }
 
 fn file(title: &str) -> DemoFile {
