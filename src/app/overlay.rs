@@ -23,7 +23,7 @@ use super::spots::Spots;
 use super::submit::SubmitForm;
 use super::typing::pasted;
 
-/// Something that stands over the screen. What it says of itself, [`Stands`] has from it where it is declared.
+/// Something that stands over the screen. What it says of itself it says where it is declared, by its own `Stands`.
 #[derive(Debug)]
 pub enum Overlay {
     /// Words of our own: the keys or the prices that apply.
