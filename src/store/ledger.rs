@@ -269,6 +269,19 @@ mod tests {
     use super::*;
     use crate::quota::{Entitlements, Kind, Operation, price};
 
+    /// What a flipped bit, or somebody, may make of an entry that was charged.
+    const DAMAGES: [&str; 9] = [
+        "state = 'chbrged'",
+        "settled = -1",
+        "settled = 'x'",
+        "settled = 0",
+        "state = 'free', settled = 0",
+        "session = 't'",
+        "predicted_max = 0, settled = 0",
+        "seal = seal + 1",
+        "seal = NULL",
+    ];
+
     #[test]
     fn what_is_not_known_counts_as_charged() {
         let folder = tempfile::tempdir().unwrap();
@@ -311,17 +324,7 @@ mod tests {
         assert_eq!(store.spent("other").unwrap().total(), 0);
         // A row that is not what was written counts at its highest price, wherever and whenever it says that it belongs.
         assert_eq!(store.damaged_entries().unwrap(), [0_i64; 0]);
-        for damage in [
-            "state = 'chbrged'",
-            "settled = -1",
-            "settled = 'x'",
-            "settled = 0",
-            "state = 'free', settled = 0",
-            "session = 't'",
-            "predicted_max = 0, settled = 0",
-            "seal = seal + 1",
-            "seal = NULL",
-        ] {
+        for damage in DAMAGES {
             let found = store.with(|c| {
                 c.execute_batch(&format!("SAVEPOINT sound; UPDATE ledger SET {damage} WHERE id = 2"))?;
                 let found = (sum(c, "session = ?1", ["s"])?, super::damaged(c)?);
