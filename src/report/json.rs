@@ -265,6 +265,17 @@ impl<'a> Raw<'a> {
         self.0.get(1..end).unwrap_or_default()
     }
 
+    /// The same of a value that nothing but separators come after: a string ends with the last quote.
+    #[must_use]
+    pub fn content_alone(self) -> &'a [u8] {
+        let value = self.0.trim_ascii_end();
+        match value.strip_suffix(b",").unwrap_or(value) {
+            // An escaped quote ends no string.
+            [b'"', content @ .., b'"'] if content.last() != Some(&b'\\') => content,
+            _ => self.content(),
+        }
+    }
+
     /// A whole number, written as a number or in a string.
     #[must_use]
     pub fn integer(self) -> Option<i64> {

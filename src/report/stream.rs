@@ -20,7 +20,7 @@ impl Report {
     /// When the body cannot be read.
     pub fn each_row(&self, section: usize, mut look: impl FnMut(usize, &[u8]) -> bool) -> io::Result<()> {
         let Some(found) = self.section(section) else { return Ok(()) };
-        let (mut stretch, mut first) = (Vec::new(), 0_u64);
+        let (mut room, mut stretch, mut first) = (Vec::new(), &[][..], 0_u64);
         let mut extents = Extents { section: found, from: 0, starts: Vec::new() };
         for row in 0..found.len() {
             let Some((start, end)) = extents.of(row)? else { break };
@@ -31,7 +31,7 @@ impl Report {
                 continue;
             };
             if start < first || end > first + stretch.len() as u64 {
-                self.body.read(start..end.max(start + STRETCH).min(start + WHOLE_ROW), &mut stretch)?;
+                stretch = self.body.look(start..end.max(start + STRETCH).min(start + WHOLE_ROW), &mut room)?;
                 first = start;
             }
             let at = |offset: u64| usize::try_from(offset - first).unwrap_or(usize::MAX).min(stretch.len());

@@ -67,34 +67,36 @@ pub(super) fn decode_into(raw: &[u8], decoded: &mut Vec<u8>) {
 
 /// The same with the capitals of ASCII made small.
 pub(super) fn decode_lower_into(raw: &[u8], decoded: &mut Vec<u8>) {
-    let (mut at, mut end) = (0, decoded.len());
-    let room = |at: usize, end: usize| end + raw.len().saturating_sub(at) + size_of::<u64>();
-    decoded.resize(room(at, end), 0);
-    while let Some(word) = raw.get(at..).and_then(<[u8]>::first_chunk) {
-        let word = u64::from_le_bytes(*word);
-        let plain = lower::before_backslash(word);
+    let (mut rest, mut end) = (raw, decoded.len());
+    let room = |rest: &[u8], end: usize| end + rest.len() + lower::WORD;
+    decoded.resize(room(rest, end), 0);
+    while !rest.is_empty() {
+        let word = lower::first(rest);
         if let Some(place) = decoded.get_mut(end..).and_then(<[u8]>::first_chunk_mut) {
             *place = lower::word(word).to_le_bytes();
         }
-        (at, end) = (at + plain, end + plain);
-        if plain == size_of::<u64>() {
-            continue;
-        }
-        let simple = raw.get(at + 1).and_then(|letter| simple_escape(*letter));
-        if let (Some(simple), Some(place)) = (simple, decoded.get_mut(end)) {
-            *place = simple;
-            (at, end) = (at + 2, end + 1);
-        } else {
-            decoded.truncate(end);
-            at += decode_escape(raw.get(at..).unwrap_or_default(), decoded);
-            decoded.get_mut(end..).unwrap_or_default().make_ascii_lowercase();
-            end = decoded.len();
-            decoded.resize(room(at, end), 0);
-        }
+        let plain = lower::before_backslash(word).min(rest.len());
+        end += plain;
+        rest = match rest.get(plain..).unwrap_or_default() {
+            after if plain == lower::WORD => after,
+            [] => break,
+            // The most common by far: a path's separator. What it stands for is what it begins with.
+            [_, b'\\', after @ ..] => {
+                end += 1;
+                after
+            }
+            escape => {
+                decoded.truncate(end);
+                let taken = decode_escape(escape, decoded);
+                decoded.get_mut(end..).unwrap_or_default().make_ascii_lowercase();
+                end = decoded.len();
+                let after = escape.get(taken..).unwrap_or_default();
+                decoded.resize(room(after, end), 0);
+                after
+            }
+        };
     }
     decoded.truncate(end);
-    decode_into(raw.get(at..).unwrap_or_default(), decoded);
-    decoded.get_mut(end..).unwrap_or_default().make_ascii_lowercase();
 }
 
 /// Decodes the escape that `raw` starts with and says how many bytes it took. Of a bad escape

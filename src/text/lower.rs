@@ -4,6 +4,19 @@
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x80 * ONES;
 
+/// Bytes of a word.
+pub(super) const WORD: usize = size_of::<u64>();
+
+/// The first eight bytes; zeros for those that are not there.
+#[inline(always)]
+pub(super) fn first(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes.first_chunk().copied().unwrap_or_else(|| {
+        let mut padded = [0; WORD];
+        padded.iter_mut().zip(bytes).for_each(|(place, byte)| *place = *byte);
+        padded
+    }))
+}
+
 /// Appends bytes with the capitals of ASCII made small.
 pub(crate) fn push_lower(text: &[u8], to: &mut Vec<u8>) {
     let start = to.len();

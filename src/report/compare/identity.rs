@@ -19,6 +19,7 @@ use crate::report::values::{compact, split_member};
 use crate::text::{Untrusted, push_lower};
 use memchr::memmem::Finder;
 use std::hash::{BuildHasher, Hasher};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 /// Attributes that differ between any two runs.
@@ -83,27 +84,6 @@ pub(super) struct Way {
     form: Form,
 }
 
-/// Room to make keys in, used again and again.
-#[derive(Default)]
-pub(super) struct Room {
-    text: Vec<u8>,
-    key: Vec<u8>,
-}
-
-impl Room {
-    /// Adds a value in the form in which it is compared.
-    fn add(&mut self, value: Raw<'_>, sense: Sense) {
-        self.text.clear();
-        match (value.kind(), sense) {
-            (Kind::Text, Sense::Exact) => Untrusted::decode_json(value.content(), &mut self.text),
-            (Kind::Text, _) => Untrusted::decode_json_lower(value.content(), &mut self.text),
-            (_, Sense::Exact) => self.text.extend_from_slice(compact(value).as_bytes()),
-            _ => push_lower(compact(value).as_bytes(), &mut self.text),
-        }
-        normalise(&self.text, sense, &mut self.key);
-    }
-}
-
 impl Way {
     /// The way for a section; none where its rows are not compared.
     pub(super) fn of(section: &Section, keys: &impl BuildHasher) -> Option<Self> {
@@ -117,12 +97,14 @@ impl Way {
         Some(Self { kind, sense: sense(section.attribute), fields, form: section.form })
     }
 
-    /// Hands a row's key to a hasher. `room` is for the work in between, and is emptied first.
-    pub(super) fn hash(&self, bytes: &[u8], room: &mut Room, hasher: &mut impl Hasher) {
-        room.key.clear();
-        self.key(bytes, room);
+    /// The hash of a row's key. `key` is room for it, and is emptied first.
+    pub(super) fn hash(&self, bytes: &[u8], key: &mut Vec<u8>, keys: &impl BuildHasher) -> u64 {
+        key.clear();
+        self.key(bytes, key);
+        let mut hasher = keys.build_hasher();
         hasher.write_u64(self.kind);
-        hasher.write(&room.key);
+        hasher.write(key);
+        hasher.finish()
     }
 
     /// Whether what stands before a process's children says what it is.
@@ -131,34 +113,35 @@ impl Way {
     }
 
     /// Adds a row's key to `out`.
-    fn key(&self, bytes: &[u8], out: &mut Room) {
+    fn key(&self, bytes: &[u8], out: &mut Vec<u8>) {
         if matches!(self.form, Form::Object | Form::Loose) {
             let (name, value) = split_member(bytes);
-            out.key.extend_from_slice(name.text().as_bytes());
-            out.key.push(0);
-            return out.add(value, self.sense);
+            out.extend_from_slice(name.text().as_bytes());
+            out.push(0);
+            return add(value, self.sense, out);
         }
         let raw = Raw::new(bytes);
         match raw.kind() {
+            Kind::Text if self.form == Form::Array => add_text(raw.content_alone(), self.sense, out),
             Kind::Object if self.form == Form::Processes => {
-                raw.member("name").into_iter().for_each(|name| out.add(name, self.sense));
+                raw.member("name").into_iter().for_each(|name| add(name, self.sense, out));
             }
             Kind::Object if self.record_key(raw, out) => {}
-            _ => out.add(raw, self.sense),
+            _ => add(raw, self.sense, out),
         }
     }
 
     /// Adds the key of a record that has the fields which say what it is.
-    fn record_key(&self, raw: Raw<'_>, out: &mut Room) -> bool {
-        let start = out.key.len();
+    fn record_key(&self, raw: Raw<'_>, out: &mut Vec<u8>) -> bool {
+        let start = out.len();
         for group in self.fields {
             let mut members = group.iter().filter_map(|name| raw.member(name)).peekable();
             if members.peek().is_some() {
                 for value in members {
-                    out.add(value, self.sense);
-                    out.key.push(0);
+                    add(value, self.sense, out);
+                    out.push(0);
                 }
-                return out.key.len() > start;
+                return out.len() > start;
             }
         }
         false
@@ -178,18 +161,66 @@ fn sense(attribute: Option<&Attribute>) -> Sense {
     }
 }
 
-/// Adds a text, without capitals where they do not matter, in the form in which it is compared.
-fn normalise(text: &[u8], sense: Sense, out: &mut Vec<u8>) {
-    let text = text.trim_ascii();
-    match sense {
-        Sense::Exact | Sense::Case => out.extend_from_slice(text),
-        Sense::Path => path(text, out),
-        Sense::Registry => registry(text, out),
-        Sense::Program => {
-            let unquoted = text.strip_prefix(b"\"").map_or(text, |rest| rest.strip_suffix(b"\"").unwrap_or(rest));
-            out.extend_from_slice(unquoted.rsplit(|byte| matches!(byte, b'\\' | b'/')).next().unwrap_or(unquoted));
-        }
+/// Adds a value in the form in which it is compared.
+fn add(value: Raw<'_>, sense: Sense, out: &mut Vec<u8>) {
+    let start = out.len();
+    match (value.kind(), sense) {
+        (Kind::Text, _) => return add_text(value.content(), sense, out),
+        (_, Sense::Exact) => out.extend_from_slice(compact(value).as_bytes()),
+        _ => push_lower(compact(value).as_bytes(), out),
     }
+    normalise(sense, out, start);
+}
+
+/// Adds a text, given as it is written between quotes.
+fn add_text(content: &[u8], sense: Sense, out: &mut Vec<u8>) {
+    let start = out.len();
+    match sense {
+        Sense::Exact => Untrusted::decode_json(content, out),
+        _ => Untrusted::decode_json_lower(content, out),
+    }
+    normalise(sense, out, start);
+}
+
+/// Brings what `out` holds from `start` on, without capitals where they do not matter, into the form in which it is compared.
+fn normalise(sense: Sense, out: &mut Vec<u8>, start: usize) {
+    let added = out.get(start..).unwrap_or_default().trim_ascii_end();
+    let (length, blanks) = (added.len(), added.len() - added.trim_ascii_start().len());
+    out.truncate(start + length);
+    put(out, start..start + blanks, b"");
+    match sense {
+        Sense::Exact | Sense::Case => {}
+        Sense::Path => path(out, start),
+        Sense::Registry => registry(out, start),
+        Sense::Program => program(out, start),
+    }
+}
+
+/// Puts other bytes in the place of some that are there.
+fn put(out: &mut Vec<u8>, place: Range<usize>, other: &[u8]) {
+    if place.is_empty() && other.is_empty() {
+        return;
+    }
+    // What is shorter, as nearly all is, needs no room.
+    match out.get_mut(place.clone()).and_then(|found| found.get_mut(..other.len())) {
+        Some(found) => {
+            found.copy_from_slice(other);
+            let length = out.len() - (place.len() - other.len());
+            out.copy_within(place.end.., place.start + other.len());
+            out.truncate(length);
+        }
+        None => drop(out.splice(place, other.iter().copied())),
+    }
+}
+
+/// Leaves the file name.
+fn program(out: &mut Vec<u8>, start: usize) {
+    let text = out.get(start..).unwrap_or_default();
+    let unquoted = text.strip_prefix(b"\"").map_or(text, |rest| rest.strip_suffix(b"\"").unwrap_or(rest));
+    let name = unquoted.rsplit(|byte| matches!(byte, b'\\' | b'/')).next().unwrap_or(unquoted);
+    let (before, length) = (usize::from(unquoted.len() < text.len()) + unquoted.len() - name.len(), name.len());
+    put(out, start..start + before, b"");
+    out.truncate(start + length);
 }
 
 /// What the system's own words for folders stand for, in small letters.
@@ -209,19 +240,14 @@ const FOLDERS: &[(&[u8], &[u8])] = &[
 /// Users that are the same on every machine.
 const KNOWN_USERS: &[&[u8]] = &[b"public", b"default", b"all users", b"*"];
 
-fn path(text: &[u8], out: &mut Vec<u8>) {
-    let text = text.strip_prefix(br"\??\").or_else(|| text.strip_prefix(br"\\?\")).unwrap_or(text);
-    let start = out.len();
-    let word = text
-        .first()
-        .filter(|byte| **byte == b'%')
-        .and_then(|_| FOLDERS.iter().find(|(word, _)| text.starts_with(word)));
-    match word {
-        Some((word, meaning)) => {
-            out.extend_from_slice(meaning);
-            out.extend_from_slice(text.get(word.len()..).unwrap_or_default());
-        }
-        None => out.extend_from_slice(text),
+fn path(out: &mut Vec<u8>, start: usize) {
+    let text = out.get(start..).unwrap_or_default();
+    let prefix = [br"\??\", br"\\?\"].into_iter().find(|prefix| text.starts_with(*prefix));
+    put(out, start..start + prefix.map_or(0, |prefix| prefix.len()), b"");
+    if let Some(text) = out.get(start..).filter(|text| text.first() == Some(&b'%'))
+        && let Some((word, meaning)) = FOLDERS.iter().find(|(word, _)| text.starts_with(word))
+    {
+        put(out, start..start + word.len(), meaning);
     }
     hide_user(out, start);
 }
@@ -236,7 +262,7 @@ fn hide_user(out: &mut Vec<u8>, start: usize) {
         let length = rest.iter().position(|byte| matches!(byte, b'\\' | b'"')).unwrap_or(rest.len());
         let is_known = rest.get(..length).is_none_or(|user| user.is_empty() || KNOWN_USERS.contains(&user));
         if !is_known {
-            out.splice(name..name + length, *b"*");
+            put(out, name..name + length, b"*");
         }
         from = name;
     }
@@ -255,13 +281,13 @@ const HIVES: &[(&[u8], &[u8])] = &[
     (br"registry\user", b"hku"),
 ];
 
-fn registry(text: &[u8], out: &mut Vec<u8>) {
-    let start = out.len();
-    out.extend_from_slice(text);
+fn registry(out: &mut Vec<u8>, start: usize) {
     let written = out.get(start..).unwrap_or_default();
-    let hive = HIVES.iter().find(|(long, _)| written.starts_with(long)).copied();
+    // Nearly all hives are written short.
+    let is_short = matches!(written, [b'h', b'k', b'l' | b'c' | b'u', ..]);
+    let hive = HIVES.iter().filter(|_| !is_short).find(|(long, _)| written.starts_with(long)).copied();
     if let Some((long, short)) = hive {
-        out.splice(start..start + long.len(), short.iter().copied());
+        put(out, start..start + long.len(), short);
     }
     // The hive of a person who is logged in is the current user's.
     let user = out.get(start..).and_then(|written| written.strip_prefix(br"hku\s-1-5-21-"));
@@ -269,7 +295,7 @@ fn registry(text: &[u8], out: &mut Vec<u8>) {
     if let Some(length) = user.filter(|length| {
         out.get(start..).is_some_and(|w| !w.get(..13 + length).is_some_and(|s| s.ends_with(b"_classes")))
     }) {
-        out.splice(start..start + br"hku\s-1-5-21-".len() + length, *b"hkcu");
+        put(out, start..start + br"hku\s-1-5-21-".len() + length, b"hkcu");
     }
     hide_user(out, start);
 }
@@ -282,8 +308,8 @@ mod tests {
     fn same(sense: Sense, a: &str, b: &str) -> bool {
         let key = |text: &str| {
             let text = if sense == Sense::Exact { text.to_owned() } else { text.to_ascii_lowercase() };
-            let mut key = Vec::new();
-            normalise(text.as_bytes(), sense, &mut key);
+            let mut key = text.into_bytes();
+            normalise(sense, &mut key, 0);
             key
         };
         key(a) == key(b)

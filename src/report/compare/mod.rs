@@ -12,9 +12,10 @@ use super::body::Body;
 use super::index::{Index, Section};
 use super::records::Place;
 use super::rows::{Report, Row};
-use identity::{Room, Way};
+use foldhash::quality::RandomState;
+use identity::Way;
 use std::collections::{BTreeMap, HashMap};
-use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -115,7 +116,7 @@ impl Matrix {
     /// # Errors
     /// When a body cannot be read.
     pub fn of(bodies: &[Option<Body>]) -> io::Result<Self> {
-        let (keys, mut joined) = (RandomState::new(), Joined::default());
+        let (keys, mut joined) = (RandomState::default(), Joined::default());
         hash_all(bodies.get(..MOST_COLUMNS).unwrap_or(bodies), &keys, &mut |hashed| joined.add(hashed))?;
         Ok(joined.sorted())
     }
@@ -252,24 +253,22 @@ fn hash_all(bodies: &[Option<Body>], keys: &RandomState, take: &mut dyn FnMut(Op
 
 fn hash(body: &Body, keys: &RandomState) -> io::Result<Hashed> {
     let report = Report::new(body.clone(), Index::open(body)?);
-    let (mut sections, mut hashes, mut room, mut failed) = (Vec::new(), Vec::new(), Room::default(), None);
+    let (mut sections, mut hashes, mut room, mut failed) = (Vec::new(), Vec::new(), Vec::new(), None);
     for section in Pane::ALL.into_iter().flat_map(|pane| report.sections(pane)) {
         let Some((found, way)) = report.section(section).and_then(|found| Some((found, Way::of(found, keys)?))) else {
             continue;
         };
         sections.push((section, hashes.len()));
         report.each_row(section, |row, bytes| {
-            let mut hasher = keys.build_hasher();
             // A process's own members may go on behind its children.
             if found.tail(row).is_none() || way.is_told_by(bytes) {
-                way.hash(bytes, &mut room, &mut hasher);
-            } else {
-                match report.record(Place { section, row }) {
-                    Ok(record) => way.hash(&record.value, &mut room, &mut hasher),
-                    Err(error) => failed = Some(error),
-                }
+                hashes.push(way.hash(bytes, &mut room, keys));
+                return true;
             }
-            hashes.push(hasher.finish());
+            match report.record(Place { section, row }) {
+                Ok(record) => hashes.push(way.hash(&record.value, &mut room, keys)),
+                Err(error) => failed = Some(error),
+            }
             failed.is_none()
         })?;
     }
