@@ -23,6 +23,9 @@ impl Words {
             let folded = if found.is_ascii() { found.to_ascii_lowercase() } else { fold(found) };
             found == wanted || !is_case_sensitive && folded == wanted
         };
+        if let Some(begin) = self.as_written(bytes, start, at, is_case_sensitive) {
+            return is_between_escapes(bytes.get(start..begin)?).then_some(true);
+        }
         let mut end = at;
         for wanted in &self.after {
             match letter(bytes.get(end..)?) {
@@ -40,6 +43,18 @@ impl Words {
             }
         }
         is_between_escapes(bytes.get(start..begin)?).then_some(true)
+    }
+}
+
+impl Words {
+    /// Where these words begin, if they stand there in letters that JSON writes as they are: nearly all that is sought does.
+    #[inline(always)]
+    fn as_written(&self, bytes: &[u8], start: usize, at: usize, is_case_sensitive: bool) -> Option<usize> {
+        let sought = self.plain()?;
+        let begin = at.checked_sub(self.anchor.offset).filter(|begin| *begin >= start)?;
+        let found = bytes.get(begin..begin + sought.len())?;
+        let is_it = if is_case_sensitive { found == sought } else { found.eq_ignore_ascii_case(sought) };
+        is_it.then_some(begin)
     }
 }
 

@@ -70,6 +70,8 @@ pub(super) struct Words {
     pub(super) after: Box<[char]>,
     /// Whether they may begin between two values.
     pub(super) may_stand_between: bool,
+    /// Whether JSON writes each of their letters as it is, if it likes.
+    is_plain: bool,
 }
 
 impl Words {
@@ -78,8 +80,15 @@ impl Words {
         let (before, after) = sought.split_at_checked(anchor.offset)?;
         let (before, after) = (before.chars().rev().collect(), after.chars().collect());
         let may_stand_between = sought.starts_with(|first: char| " ,:[]{}\n\r\t".contains(first));
+        let is_plain = sought.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\'));
         let finder = Finder::new(sought.as_bytes()).into_owned();
-        Some(Self { finder, anchor, before, after, may_stand_between })
+        Some(Self { finder, anchor, before, after, may_stand_between, is_plain })
+    }
+
+    /// The words, if JSON can write them as they are.
+    #[inline(always)]
+    pub(super) fn plain(&self) -> Option<&[u8]> {
+        self.is_plain.then(|| self.finder.needle())
     }
 
     /// Whether these words stand in a text.

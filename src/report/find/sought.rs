@@ -272,7 +272,7 @@ impl Sought<'_> {
             && let Some(bytes) = stretch.range(row).and_then(|range| self.near.get(&range))
             && bytes.first() == Some(&b'"')
         {
-            return Ok(pattern.is_match_in_json(Raw::new(bytes).content(), scratch));
+            return Ok(pattern.is_match_in_json(Raw::new(bytes).content_alone(), scratch));
         }
         report.has_leaf(stretch.section, row, self.near, &mut |leaf| pattern.is_match_in_json(leaf, scratch))
     }
