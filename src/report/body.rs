@@ -51,7 +51,7 @@ pub trait Bytes: Send + Sync {
     ///
     /// # Errors
     /// When it cannot be written.
-    fn keep_index(&self, _part: &Range<u64>, _head: &[u8], _numbers: &[u8]) -> io::Result<()> {
+    fn keep_index(&self, _part: &Range<u64>, _head: &[u8], _numbers: Numbers<'_>) -> io::Result<()> {
         Ok(())
     }
 }
@@ -63,6 +63,14 @@ pub struct KeptIndex {
     pub head: Vec<u8>,
     /// What is read in windows.
     pub numbers: Body,
+}
+
+/// What is read of an index in windows, on its way to where it is kept: there can be a lot of it.
+pub struct Numbers<'a> {
+    /// How many bytes they take.
+    pub length: u64,
+    /// The bytes, in pieces of any size.
+    pub pieces: &'a mut dyn Iterator<Item = io::Result<Vec<u8>>>,
 }
 
 /// A range of an answer's bytes. Clones share the bytes.
@@ -215,7 +223,7 @@ impl Body {
     }
 
     /// Keeps an index of these bytes, where they are kept.
-    pub(super) fn keep_index(&self, head: &[u8], numbers: &[u8]) -> io::Result<()> {
+    pub(super) fn keep_index(&self, head: &[u8], numbers: Numbers<'_>) -> io::Result<()> {
         self.bytes.keep_index(&self.range, head, numbers)
     }
 

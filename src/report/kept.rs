@@ -8,13 +8,14 @@
 //! The bytes of the report stay the truth: an index that is damaged, of another edition or of another body is as good as none.
 
 use super::attributes::{ATTRIBUTES, Attribute, Shape};
-use super::body::{Body, KeptIndex};
+use super::body::{Body, KeptIndex, Numbers};
 use super::column::{Column, Number};
 use super::index::{Entry, Form, Index, Section};
 use super::tree::Depths;
 use crate::text::Untrusted;
 use sha2::{Digest, Sha256};
 use std::io;
+use std::ops::Range;
 
 /// Changes when the same bytes would be indexed or written otherwise.
 const EDITION: u8 = 3;
@@ -25,6 +26,9 @@ const FIRST_ROWS: usize = 128;
 
 /// Bodies below this many bytes are indexed sooner than an index of them is looked up.
 const WORTH_KEEPING: u64 = 64 * 1024;
+
+/// Rows whose numbers are written at once.
+const AT_ONCE: usize = 16 * 1024;
 
 const FORMS: [Form; 5] = [Form::Scalar, Form::Array, Form::Object, Form::Loose, Form::Processes];
 
@@ -62,7 +66,8 @@ impl Index {
         if body.len() < WORTH_KEEPING || !self.is_complete {
             return Ok(());
         }
-        body.keep_index(&write(self, body.len())?, &self.numbers()?)
+        let (head, length) = (write(self, body.len())?, self.sections.iter().map(numbers_length).sum());
+        body.keep_index(&head, Numbers { length, pieces: &mut self.sections.iter().flat_map(numbers) })
     }
 
     /// The same index with every number in memory.
@@ -77,15 +82,6 @@ impl Index {
             section.tails = section.tails.unpacked()?;
         }
         Ok(unpacked)
-    }
-
-    /// The numbers of every section, as they are kept.
-    fn numbers(&self) -> io::Result<Vec<u8>> {
-        let mut numbers = Vec::new();
-        for section in &self.sections {
-            write_numbers(section, usize::MAX, &mut numbers)?;
-        }
-        Ok(numbers)
     }
 
     /// Reads every number once, so that damage is found before it is met.
@@ -112,11 +108,41 @@ fn edition() -> [u8; 8] {
     hash.finalize().first_chunk().copied().unwrap_or_default()
 }
 
-/// The numbers of a section's first rows.
-fn write_numbers(section: &Section, rows: usize, to: &mut Vec<u8>) -> io::Result<()> {
-    section.starts.write(0..rows, to)?;
-    section.depths.write(0..rows, to)?;
-    section.tails.write(0..rows, to)
+/// What there may be a number of for each row of a section.
+#[derive(Clone, Copy)]
+enum Numbered {
+    Start,
+    Depth,
+    Tail,
+}
+
+impl Numbered {
+    /// In the order in which they are kept.
+    const ALL: [Self; 3] = [Self::Start, Self::Depth, Self::Tail];
+
+    fn write(self, section: &Section, rows: Range<usize>, to: &mut Vec<u8>) -> io::Result<()> {
+        match self {
+            Self::Start => section.starts.write(rows, to),
+            Self::Depth => section.depths.write(rows, to),
+            Self::Tail => section.tails.write(rows, to),
+        }
+    }
+}
+
+/// How many bytes the numbers of a section take.
+fn numbers_length(section: &Section) -> u64 {
+    let places = section.starts.len() + section.tails.len();
+    (places * u32::SIZE + section.depths.len() * u16::SIZE) as u64
+}
+
+/// The numbers of a section, as they are kept.
+fn numbers(section: &Section) -> impl Iterator<Item = io::Result<Vec<u8>>> {
+    let places =
+        Numbered::ALL.into_iter().flat_map(|what| (0..section.len()).step_by(AT_ONCE).map(move |row| (what, row)));
+    places.map(|(what, row)| {
+        let mut piece = Vec::new();
+        what.write(section, row..row + AT_ONCE, &mut piece).map(|()| piece)
+    })
 }
 
 fn write(index: &Index, length: u64) -> io::Result<Vec<u8>> {
@@ -140,7 +166,9 @@ fn write(index: &Index, length: u64) -> io::Result<Vec<u8>> {
         head.push(form.unwrap_or(0) | if section.attribute.is_some() { IS_KNOWN } else { 0 });
         head.extend(number(section.len()));
         head.extend(section.end.to_le_bytes());
-        write_numbers(section, FIRST_ROWS, &mut head)?;
+        for what in Numbered::ALL {
+            what.write(section, 0..FIRST_ROWS, &mut head)?;
+        }
     }
     Ok([&Sha256::digest(&head)[..], &head].concat())
 }
@@ -259,9 +287,17 @@ mod tests {
         std::iter::once(head).chain(sections.iter().map(section)).collect()
     }
 
+    /// The numbers of an index where they are kept.
+    fn in_memory(index: &Index) -> Body {
+        let pieces: io::Result<Vec<_>> = index.sections.iter().flat_map(numbers).collect();
+        let bytes = pieces.unwrap().concat();
+        assert_eq!(bytes.len() as u64, index.sections.iter().map(numbers_length).sum::<u64>());
+        Body::in_memory(bytes)
+    }
+
     /// The index of a body, written and read.
     fn round(index: &Index, length: u64) -> Option<Index> {
-        read(Reader(&write(index, length).unwrap()), length, &Body::in_memory(index.numbers().unwrap()))
+        read(Reader(&write(index, length).unwrap()), length, &in_memory(index))
     }
 
     #[test]
@@ -285,7 +321,7 @@ mod tests {
         let json =
             br#"{"data":[{"id":"a","attributes":{"tags":["x"]}}],"processes_tree":[{"children":[{}],"name":"n"}]}"#;
         let (length, index) = (json.len() as u64, Index::of(&Body::in_memory(json.to_vec())).unwrap());
-        let (head, numbers) = (write(&index, length).unwrap(), Body::in_memory(index.numbers().unwrap()));
+        let (head, numbers) = (write(&index, length).unwrap(), in_memory(&index));
         assert!(read(Reader(&head), length, &numbers).is_some());
         assert!(read(Reader(&head), length + 1, &numbers).is_none());
         assert!(read(Reader(&head), length, &numbers.slice(0..numbers.len() - 1)).is_none());

@@ -4,7 +4,7 @@ use super::database::Reach;
 use super::held::AnswerId;
 use super::seal;
 use crate::report::Body;
-use crate::report::body::{Bytes, KeptIndex};
+use crate::report::body::{Bytes, KeptIndex, Numbers};
 use rusqlite::{Connection, OptionalExtension, Statement, Transaction, params};
 use std::collections::VecDeque;
 use std::io;
@@ -77,6 +77,21 @@ pub(super) fn write_body(transaction: &Transaction<'_>, shelf: Shelf, body: &Bod
         writer.write(window)?;
     }
     Ok(())
+}
+
+/// Writes pieces of any size in blocks.
+fn write_pieces(
+    transaction: &Transaction<'_>,
+    shelf: Shelf,
+    pieces: &mut dyn Iterator<Item = io::Result<Vec<u8>>>,
+) -> rusqlite::Result<()> {
+    let (mut writer, mut left) = (Writer::new(transaction, shelf, 0)?, Vec::new());
+    for piece in pieces {
+        left.append(&mut piece.map_err(failed)?);
+        let rest = left.split_off(left.len() - left.len() % BLOCK);
+        writer.write(&std::mem::replace(&mut left, rest))?;
+    }
+    writer.write(&left)
 }
 
 /// Writes blocks one after another, each with a checksum.
@@ -286,7 +301,7 @@ impl Bytes for Blocks {
         Ok(Some(KeptIndex { head, numbers: Body::new(numbers) }))
     }
 
-    fn keep_index(&self, part: &Range<u64>, head: &[u8], numbers: &[u8]) -> io::Result<()> {
+    fn keep_index(&self, part: &Range<u64>, head: &[u8], numbers: Numbers<'_>) -> io::Result<()> {
         let Some((answer, first, after)) = self.place(part)? else { return Ok(()) };
         let write = |connection: &mut Connection| {
             let transaction = connection.transaction()?;
@@ -294,13 +309,15 @@ impl Bytes for Blocks {
             transaction.execute("DELETE FROM row_index WHERE answer = ?1 AND first = ?2 AND after = ?3", place)?;
             transaction.execute(
                 "INSERT INTO row_index (answer, first, after, head, length) VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![answer, first, after, head, i64::try_from(numbers.len()).unwrap_or(i64::MAX)],
+                params![answer, first, after, head, i64::try_from(numbers.length).unwrap_or(i64::MAX)],
             )?;
             let id = transaction.last_insert_rowid();
-            self::write(&transaction, Shelf::Index(id), 0, numbers)?;
+            write_pieces(&transaction, Shelf::Index(id), numbers.pieces)?;
             transaction.commit()
         };
-        self.reach.with(write).map_err(io::Error::other)
+        self.reach.with(write).map_err(io::Error::other)?;
+        self.reach.shorten_log(numbers.length);
+        Ok(())
     }
 }
 

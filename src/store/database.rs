@@ -336,7 +336,7 @@ fn to_read(path: &Path) -> Option<Connection> {
 mod tests {
     use super::super::schema::FIRST;
     use super::*;
-    use crate::report::Body;
+    use crate::report::{Body, Index};
 
     #[test]
     fn a_newer_store_is_left_alone() {
@@ -375,9 +375,14 @@ mod tests {
         assert_eq!(log(&folder).unwrap(), 0);
         let held = store.answer("p", b"key").unwrap().unwrap();
         assert_eq!(held.body.window(0..4).unwrap(), [0; 4]);
+        let rows = format!(r#"{{"data":{{"attributes":{{"files_opened":[{}7]}}}}}}"#, "7,".repeat(1_100_000));
+        store.keep("p", b"rows", jiff::Timestamp::UNIX_EPOCH, &Body::in_memory(rows.into_bytes())).unwrap();
+        let rows = store.answer("p", b"rows").unwrap().unwrap().body;
+        Index::of(&rows).unwrap().keep(&rows).unwrap();
+        assert_eq!(log(&folder).unwrap(), 0);
         store.set_aside(held.id).unwrap();
         assert!(log(&folder).unwrap() > 0);
-        drop((store, held));
+        drop((store, held, rows));
         assert!(log(&folder).is_err());
     }
 
