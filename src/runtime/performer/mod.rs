@@ -41,14 +41,7 @@ pub enum Backing {
 pub struct Performer {
     backing: Backing,
     pub(super) outbox: Sender<Message>,
-    /// The threads; none before they are started.
-    runtime: Option<Runtime>,
-    /// What waits for the threads.
-    waiting: Vec<Effect>,
-    /// A report that was shown by its index, which is to be checked when there are threads.
-    unchecked: Option<(Opening, Body, Index)>,
-    /// Whether it has been said that the threads cannot be started.
-    is_said: bool,
+    threads: Threads,
     pending: Arc<AtomicUsize>,
     /// Files that are being written.
     writing: Arc<AtomicUsize>,
@@ -60,6 +53,23 @@ pub struct Performer {
     opened: Arc<AtomicU64>,
     /// The last report that was unpacked to be searched, as it lies in the store and as it is in memory.
     at_hand: Arc<Mutex<Option<(Report, Report)>>>,
+}
+
+/// What effects are performed on.
+enum Threads {
+    /// There are none before the first frame.
+    Awaited(Awaited),
+    Running(Runtime),
+}
+
+/// What waits for threads.
+#[derive(Default)]
+struct Awaited {
+    effects: Vec<Effect>,
+    /// A report that is shown by its index, which is to be checked.
+    unchecked: Option<(Opening, Body, Index)>,
+    /// Whether it has been said that threads cannot be started.
+    is_said: bool,
 }
 
 /// One piece of work; it counts as pending until it is dropped.
@@ -87,43 +97,29 @@ impl Performer {
     pub fn new(backing: Backing, outbox: Sender<Message>) -> Self {
         let (pending, searches, opened) = (Arc::default(), Arc::default(), Arc::default());
         let (writing, stopped, at_hand) = (Arc::default(), Arc::default(), Arc::default());
-        let (runtime, waiting, unchecked, is_said) = (None, Vec::new(), None, false);
-        Self {
-            backing,
-            outbox,
-            runtime,
-            waiting,
-            unchecked,
-            is_said,
-            pending,
-            searches,
-            opened,
-            writing,
-            stopped,
-            at_hand,
-        }
+        let threads = Threads::Awaited(Awaited::default());
+        Self { backing, outbox, threads, pending, searches, opened, writing, stopped, at_hand }
     }
 
     /// Starts the threads, and what waits for them. Where the system has none to give that is said, and what waits goes on
     /// waiting: the next call tries again.
     pub fn start(&mut self) {
-        if self.runtime.is_some() {
-            return;
-        }
-        match Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build() {
-            Ok(runtime) => self.runtime = Some(runtime),
+        let Threads::Awaited(awaited) = &mut self.threads else { return };
+        let runtime = match Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build() {
+            Ok(runtime) => runtime,
+            Err(error) if awaited.is_said => return drop(error),
             Err(error) => {
-                if !std::mem::replace(&mut self.is_said, true) {
-                    let why = format!("The system starts no thread: {error}. Nothing is read or sent until it does.");
-                    let _ = self.outbox.send(Message::Notice(why));
-                }
-                return;
+                awaited.is_said = true;
+                let why = format!("The system starts no thread: {error}. Nothing is read or sent until it does.");
+                return drop(self.outbox.send(Message::Notice(why)));
             }
-        }
-        if let Some((opening, body, index)) = self.unchecked.take() {
+        };
+        let Awaited { effects, unchecked, .. } = std::mem::take(awaited);
+        self.threads = Threads::Running(runtime);
+        if let Some((opening, body, index)) = unchecked {
             self.check(opening, body, index);
         }
-        for effect in std::mem::take(&mut self.waiting) {
+        for effect in effects {
             self.begin(effect);
         }
     }
@@ -131,31 +127,43 @@ impl Performer {
     /// Whether there are threads.
     #[must_use]
     pub fn is_started(&self) -> bool {
-        self.runtime.is_some()
+        self.runtime().is_some()
+    }
+
+    fn runtime(&self) -> Option<&Runtime> {
+        match &self.threads {
+            Threads::Awaited(_) => None,
+            Threads::Running(runtime) => Some(runtime),
+        }
     }
 
     /// Whether nothing is being performed, and nothing waits to be.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.pending.load(Ordering::SeqCst) == 0 && self.waiting.is_empty() && self.unchecked.is_none()
+        let nothing_waits = match &self.threads {
+            Threads::Awaited(awaited) => awaited.effects.is_empty() && awaited.unchecked.is_none(),
+            Threads::Running(_) => true,
+        };
+        nothing_waits && self.pending.load(Ordering::SeqCst) == 0
     }
 
     /// Performs an effect, without waiting for it; a document asks nothing and keeps nothing.
     pub fn perform(&mut self, effect: Effect) {
-        if self.is_started() {
-            return self.begin(effect);
-        }
+        let Threads::Awaited(awaited) = &mut self.threads else { return self.begin(effect) };
         match effect {
             Effect::Recall(_) | Effect::FindRecent => self.begin(effect),
             Effect::Index { opening, body } => match Index::at_once(&body) {
-                Some(index) => self.show(opening, body, index),
+                Some(index) => {
+                    awaited.unchecked = Some((opening, body, index.clone()));
+                    self.show(opening, index);
+                }
                 // Its first rows come sooner from a thread than its last ones from here.
                 None => {
-                    self.waiting.push(Effect::Index { opening, body });
+                    awaited.effects.push(Effect::Index { opening, body });
                     self.start();
                 }
             },
-            later => self.waiting.push(later),
+            later => awaited.effects.push(later),
         }
     }
 
@@ -215,14 +223,15 @@ impl Performer {
         Work { outbox: self.outbox.clone(), pending: Arc::clone(&self.pending) }
     }
 
-    /// Performs something that waits for the disk, on the spot while there are no threads; a bug in it is told, in `bug`'s words, rather than waited for for ever.
+    /// Performs something that waits for the disk, on the spot while there are no threads; a bug in it is told, in `bug`'s
+    /// words, rather than waited for for ever.
     fn blocking(
         &self,
         perform: impl FnOnce(Work) + Send + 'static,
         bug: impl FnOnce(String) -> Message + Send + 'static,
     ) {
         let (work, outbox) = (self.work(), self.outbox.clone());
-        let Some(runtime) = &self.runtime else { return perform(work) };
+        let Some(runtime) = self.runtime() else { return perform(work) };
         let done = runtime.spawn_blocking(move || perform(work));
         runtime.spawn(async move {
             if let Err(error) = done.await {
@@ -247,7 +256,10 @@ impl Drop for Performer {
     /// Paid answers are in, or were given up by the analyst: nothing else is worth waiting for.
     fn drop(&mut self) {
         self.stopped.store(true, Ordering::Relaxed);
-        let Some(runtime) = self.runtime.take() else { return };
+        let Threads::Running(runtime) = std::mem::replace(&mut self.threads, Threads::Awaited(Awaited::default()))
+        else {
+            return;
+        };
         if self.writing.load(Ordering::SeqCst) > 0 {
             // A file that is half written takes itself away.
             runtime.shutdown_timeout(LAST_MOMENT);

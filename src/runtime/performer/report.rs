@@ -26,11 +26,10 @@ impl Performer {
         );
     }
 
-    /// Shows a report by its index, which is checked later.
-    pub(super) fn show(&mut self, opening: Opening, body: Body, index: Index) {
+    /// Shows a report by its index, which is to be checked later.
+    pub(super) fn show(&self, opening: Opening, index: Index) {
         self.opened.store(opening.0, Ordering::SeqCst);
-        self.work().send(Message::Indexed { opening, batch: index.clone().into() });
-        self.unchecked = Some((opening, body, index));
+        self.work().send(Message::Indexed { opening, batch: index.into() });
     }
 
     /// Checks the index that a report is shown by; where it is damaged it is made again.
