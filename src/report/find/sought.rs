@@ -11,6 +11,7 @@ use regex::bytes::Regex;
 use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes that are read past a piece, so that what stands over its end is whole.
 const OVER: u64 = 1024;
@@ -21,6 +22,9 @@ const SPARSE: usize = 6;
 /// So few rows of a piece are read by themselves.
 const FEW: usize = 24;
 
+/// Where more than one row in so many is a hit, the next one is looked for by a letter.
+const DENSE: usize = 4;
+
 /// A report and what is sought in it.
 pub(super) struct Work<'a> {
     pub(super) report: &'a Report,
@@ -29,6 +33,8 @@ pub(super) struct Work<'a> {
     pub(super) within: Option<&'a RowSet>,
     /// Offsets of the first rows of the sections that are searched, with the sections' numbers, in the order of the body.
     pub(super) firsts: Vec<(u64, usize)>,
+    /// Whether many rows of the last piece were hits.
+    pub(super) is_dense: AtomicBool,
 }
 
 /// The rows of a section that begin in a piece.
@@ -75,7 +81,11 @@ impl<'a> Work<'a> {
                     let rows = rows.iter().map(|row| *row as usize);
                     sought.each(stretch, rows, &mut found)?;
                 }
-                (None, Kind::Words(words)) => sought.on_trail(stretch, Clues::Words(words), &mut found)?,
+                (None, Kind::Words(words)) => {
+                    let is_dense = self.is_dense.load(Ordering::Relaxed);
+                    let anchor = if is_dense { &words.letter } else { &words.piece };
+                    sought.on_trail(stretch, Clues::Words(words, anchor), &mut found)?;
+                }
                 (None, Kind::Expression(_, Some(clue))) => {
                     let clues = match &**clue {
                         Clue::Anchor(anchor) => Clues::Anchor(anchor),
@@ -88,6 +98,8 @@ impl<'a> Work<'a> {
                 }
             }
         }
+        let rows: usize = stretches.iter().map(|stretch| stretch.starts.len()).sum();
+        self.is_dense.store(found.len().saturating_mul(DENSE) > rows, Ordering::Relaxed);
         Ok(found)
     }
 
@@ -119,8 +131,8 @@ fn between<'a>(sorted: &'a [u32], rows: &Range<usize>) -> &'a [u32] {
 /// What leads to rows that may be hits.
 #[derive(Clone, Copy)]
 enum Clues<'a> {
-    /// Words can be compared where their anchor stands.
-    Words(&'a Words),
+    /// Words can be compared where an anchor of theirs stands.
+    Words(&'a Words, &'a Anchor),
     Anchor(&'a Anchor),
     Written(&'a Regex),
 }
@@ -134,8 +146,7 @@ enum Trail<'a> {
 impl<'a> Trail<'a> {
     fn new(clues: Clues<'a>, bytes: &'a [u8]) -> Self {
         match clues {
-            Clues::Words(words) => Self::Anchors(Scan::new(&words.anchor, bytes)),
-            Clues::Anchor(anchor) => Self::Anchors(Scan::new(anchor, bytes)),
+            Clues::Words(_, anchor) | Clues::Anchor(anchor) => Self::Anchors(Scan::new(anchor, bytes)),
             Clues::Written(expression) => Self::Written(expression, bytes),
         }
     }
@@ -179,10 +190,11 @@ impl Sought<'_> {
             while start_of(row + 1) <= candidate.at {
                 row += 1;
             }
-            let glance = if let Clues::Words(words) = clues {
-                self.glance(stretch, words, candidate, start_of(row), bytes)
-            } else {
-                None
+            let glance = match clues {
+                Clues::Words(words, anchor) => {
+                    self.glance(stretch, words, anchor.offset, candidate, start_of(row), bytes)
+                }
+                _ => None,
             };
             if glance == Some(false) {
                 from = candidate.at + 1;
@@ -230,6 +242,7 @@ impl Sought<'_> {
         &mut self,
         stretch: &Stretch<'_>,
         words: &Words,
+        offset: usize,
         candidate: Candidate,
         start: usize,
         bytes: &[u8],
@@ -246,7 +259,7 @@ impl Sought<'_> {
             }
             _ => return None,
         };
-        words.stand_at(bytes, text, candidate.at, self.work.pattern.how().is_case_sensitive)
+        words.stand_at(offset, bytes, text, candidate.at, self.work.pattern.how().is_case_sensitive)
     }
 
     /// Adds those rows of a section that are hits, by their leaves.
