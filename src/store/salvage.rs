@@ -2,6 +2,7 @@
 
 use super::database::StoreError;
 use super::folder::{all_files, beside, create};
+use super::heads;
 use super::page_one;
 use super::seal;
 use crate::text::count;
@@ -145,11 +146,10 @@ fn readable(aside: &Path) -> Option<Connection> {
     page_one::mend_head(aside).ok()?;
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = || Connection::open_with_flags(aside, access).ok();
-    if open().as_ref().is_none_or(page_one::is_sound) {
-        return open();
-    }
+    let is_sound = open().as_ref().is_none_or(page_one::is_sound);
     // Where it cannot be mended it is read as far as it goes.
-    let _ = page_one::mend(aside);
+    let _ = if is_sound { Ok(()) } else { page_one::mend(aside) };
+    let _ = heads::mend(aside);
     open()
 }
 
