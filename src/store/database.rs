@@ -125,8 +125,12 @@ impl Reach {
         if !found.is_empty() {
             return Ok(found);
         }
-        let found = self.read(|connection| look(connection, "NOT INDEXED"))?;
-        if !found.is_empty() {
+        let (by_index, found) = self.read(|connection| {
+            // What another program writes between the two is seen by both, or by neither.
+            let moment = connection.unchecked_transaction()?;
+            Ok((look(&moment, "")?, look(&moment, "NOT INDEXED")?))
+        })?;
+        if by_index.is_empty() && !found.is_empty() {
             // The next start mends it.
             salvage::mark(&self.0.path);
         }
