@@ -100,13 +100,15 @@ fn laid_out(steps: usize, anew: bool) -> rusqlite::Result<Vec<Object>> {
     schema::objects(&made)
 }
 
-/// Gives a database, which is open nowhere, a first page that says where its tables are and what their columns are called.
+/// Gives a database, which is open nowhere, a first page that says where its tables are and what their columns are called; where
+/// nobody knows that, it is left as it is, to be read as far as it goes.
 ///
 /// # Errors
 /// What the system or the database said; it is no more damaged than it was.
 pub(super) fn mend(path: &Path) -> anyhow::Result<()> {
     let version = settled(path);
-    let mut page = template(&alike(path, version)?)?;
+    let Some(alike) = alike(path, version)? else { return Ok(()) };
+    let mut page = template(&alike, path.parent().unwrap_or(Path::new(".")))?;
     let pages = u32::try_from(std::fs::metadata(path)?.len() / PAGE as u64)?;
     if let Some(place) = page.get_mut(PAGES..PAGES + 12) {
         // It is only read from here on, and nothing in it is free.
@@ -119,14 +121,14 @@ pub(super) fn mend(path: &Path) -> anyhow::Result<()> {
 }
 
 /// An empty database of a version, whose trees begin at the same pages as those of this file.
-fn alike(path: &Path, version: usize) -> anyhow::Result<Connection> {
+fn alike(path: &Path, version: usize) -> anyhow::Result<Option<Connection>> {
     let (made, anew) = (schema::after(version)?, schema::after(version)?);
     anew.execute_batch("VACUUM")?;
     let (fit, fit_anew) = (fitting(path, &made)?, fitting(path, &anew)?);
     let (best, fit) = if fit_anew > fit { (anew, fit_anew) } else { (made, fit) };
     // A few of those pages may be damaged; where many are of another kind they begin elsewhere.
-    anyhow::ensure!(fit * 4 >= schema::objects(&best)?.len() * 3, "nobody knows where its tables are");
-    Ok(best)
+    let is_alike = fit * 4 >= schema::objects(&best)?.len() * 3;
+    Ok(is_alike.then_some(best))
 }
 
 /// At how many pages where a database has a tree this file has the beginning of one of the same kind.
@@ -162,8 +164,8 @@ fn settled(path: &Path) -> usize {
 
 /// A first page on which the tables of a sound database are, with the names of their columns and little else: all of it must
 /// fit. Nothing is written by what it says.
-fn template(sound: &Connection) -> anyhow::Result<Vec<u8>> {
-    let folder = tempfile::tempdir()?;
+fn template(sound: &Connection, folder: &Path) -> anyhow::Result<Vec<u8>> {
+    let folder = tempfile::tempdir_in(folder)?;
     let path = folder.path().join("template");
     let made = Connection::open(&path)?;
     made.execute_batch("PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL")?;

@@ -9,9 +9,11 @@ use crate::text::count;
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter};
 use std::collections::HashMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Ending of the file that says that the database was found damaged: the next start sets it aside.
+/// Ending of the file that says that the database was found damaged: the next start sets it aside. Once that has begun it says
+/// where to, so that a start that was killed, or met a full disk, is gone on with.
 const MARK: &str = "-damaged";
 
 /// What became of a damaged database.
@@ -90,19 +92,42 @@ pub(super) fn anew(
     {
         return Ok((connection, None));
     }
-    let aside = set_aside(path).map_err(failed)?;
     let database = |why| StoreError::Database { path: path.to_owned(), why };
+    let aside = match begun(path) {
+        Some(aside) if is_new(&open).map_err(database)? => aside,
+        _ => set_aside(path).map_err(failed)?,
+    };
+    let old = readable(&aside).map_err(failed)?;
     let mut connection = open().map_err(database)?;
-    let salvaged = carry_over(&aside, &mut connection).map_err(database)?;
+    let salvaged = carry_over(&aside, old.as_ref(), &mut connection).map_err(database)?;
     // From here on the new one is used; the mark is of the old one.
     let _ = std::fs::remove_file(beside(path, MARK));
     let _ = std::fs::remove_file(beside(path, "-lock"));
     Ok((connection, Some(salvaged)))
 }
 
+/// Where an earlier start has set the database aside, if it did not come to its end.
+fn begun(path: &Path) -> Option<PathBuf> {
+    let number: u64 = std::fs::read_to_string(beside(path, MARK)).ok()?.parse().ok()?;
+    Some(beside(path, &format!("{MARK}-{number}"))).filter(|aside| aside.exists())
+}
+
+/// Whether nothing was carried over to the new database, which is done as a whole or not at all, nor written to it since.
+fn is_new(open: &impl Fn() -> rusqlite::Result<Connection>) -> rusqlite::Result<bool> {
+    let any = "SELECT EXISTS (SELECT 1 FROM ledger) OR EXISTS (SELECT 1 FROM answer) OR EXISTS (SELECT 1 FROM note)";
+    match open().and_then(|new| new.query_row(any, [], |row| row.get::<_, bool>(0))) {
+        Err(error) if is_damage(&error) => Ok(false),
+        found => found.map(|any| !any),
+    }
+}
+
 fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
-    let free = (1..).map(|n| beside(path, &format!("-damaged-{n}"))).find(|name| !name.exists());
-    let aside = free.ok_or(std::io::ErrorKind::AlreadyExists)?;
+    let place = |number: &u64| beside(path, &format!("{MARK}-{number}"));
+    let number = (1..).find(|number| !place(number).exists()).ok_or(std::io::ErrorKind::AlreadyExists)?;
+    let aside = place(&number);
+    let mut mark = create(&beside(path, MARK))?;
+    mark.set_len(0)?;
+    mark.write_all(number.to_string().as_bytes())?;
     for (file, ending) in all_files(path) {
         match std::fs::rename(&file, beside(&aside, ending)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
@@ -112,22 +137,22 @@ fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
     Ok(aside)
 }
 
-fn carry_over(aside: &Path, new: &mut Connection) -> rusqlite::Result<Salvaged> {
+fn carry_over(aside: &Path, old: Option<&Connection>, new: &mut Connection) -> rusqlite::Result<Salvaged> {
     let mut salvaged =
         Salvaged { aside: aside.to_owned(), entries: 0, is_ledger_whole: false, answers: 0, left_out: 0 };
-    let Some(old) = readable(aside) else { return Ok(salvaged) };
+    let Some(old) = old else { return Ok(salvaged) };
     let transaction = new.transaction()?;
     // Rows come in any order.
     transaction.pragma_update(None, "defer_foreign_keys", true)?;
     for table in tables(&transaction)? {
-        let (count, is_whole) = carry_table(&old, &transaction, &table)?;
+        let (count, is_whole) = carry_table(old, &transaction, &table)?;
         match table.as_str() {
             "ledger" => (salvaged.entries, salvaged.is_ledger_whole) = (count, is_whole),
             "answer" => salvaged.answers = count,
             _ => {}
         }
     }
-    let is_sealed = |table| columns(&old, table).is_ok_and(|columns| columns.iter().any(|column| column == "seal"));
+    let is_sealed = |table| columns(old, table).is_ok_and(|columns| columns.iter().any(|column| column == "seal"));
     if is_sealed("answer") {
         salvaged.left_out = seal::leave_out_what_is_broken(&transaction)?;
     } else {
@@ -142,15 +167,19 @@ fn carry_over(aside: &Path, new: &mut Connection) -> rusqlite::Result<Salvaged> 
 }
 
 /// The database that was set aside, so that its tables can be read by name; none where nothing of it can be.
-fn readable(aside: &Path) -> Option<Connection> {
-    page_one::mend_head(aside).ok()?;
+///
+/// # Errors
+/// What the system said: a full disk is no reason to carry over less than there is.
+fn readable(aside: &Path) -> std::io::Result<Option<Connection>> {
+    page_one::mend_head(aside)?;
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = || Connection::open_with_flags(aside, access).ok();
     let is_sound = open().as_ref().is_none_or(page_one::is_sound);
-    // Where it cannot be mended it is read as far as it goes.
-    let _ = if is_sound { Ok(()) } else { page_one::mend(aside) };
-    let _ = heads::mend(aside);
-    open()
+    if !is_sound {
+        page_one::mend(aside).map_err(std::io::Error::other)?;
+    }
+    heads::mend(aside)?;
+    Ok(open())
 }
 
 fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {

@@ -144,6 +144,31 @@ fn a_changed_bit_in_the_head_of_a_page_costs_nothing() {
 }
 
 #[test]
+fn a_start_that_was_ended_while_it_mended_is_gone_on_with() {
+    // Where to it is set aside is written down; then it is; then there is a new one, with nothing in it.
+    for steps in 0..3 {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, aside, mark, other] = ["behaview.db", "behaview.db-damaged-1", "behaview.db-damaged", "other.db"]
+            .map(|name| folder.path().join(name));
+        let held = sound(&path);
+        std::fs::write(&mark, "1").unwrap();
+        if steps > 0 {
+            std::fs::rename(&path, &aside).unwrap();
+        }
+        if steps > 1 {
+            drop(Store::open(&other).unwrap());
+            std::fs::rename(&other, &path).unwrap();
+        }
+        assert_eq!(served(&path, &held, "ended"), held.len(), "after {steps} steps");
+        assert!(aside.exists() && !mark.exists() && !folder.path().join("behaview.db-damaged-2").exists());
+        // What is damaged later is set aside beside it.
+        std::fs::write(&mark, "").unwrap();
+        assert_eq!(served(&path, &held, "again"), held.len(), "after {steps} steps");
+        assert!(folder.path().join("behaview.db-damaged-2").exists());
+    }
+}
+
+#[test]
 fn rows_that_say_something_else_are_named_and_cost_no_more_than_themselves() {
     for damage in [
         "UPDATE report SET identifier = 'text' WHERE rowid = 1",
