@@ -30,7 +30,7 @@ const LONGEST_WORDS: u64 = 1 << 20;
 const LONGEST_ERROR: u64 = 64 * 1024;
 
 /// So many letters and digits of a key in a row are a quotation of it.
-const QUOTED: usize = 12;
+const QUOTED: usize = 10;
 
 /// One service, spoken to as one user.
 pub struct Client {
