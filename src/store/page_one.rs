@@ -4,7 +4,7 @@
 //! order in which they were made. So every database of a version has them at the same pages, and a damaged text is not needed.
 
 use super::heads::PAGE;
-use super::salvage::is_damage;
+use super::salvage::{is_damage, is_of_system};
 use super::schema::{self, NEWEST, Object};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
@@ -42,7 +42,7 @@ pub(super) fn is_damaged(connection: &Connection) -> bool {
     let found = digest(connection);
     // A newer program may have come between: the version is looked at afterwards.
     match (schema::version(connection), found) {
-        (Ok(version), _) if version > NEWEST => is_sound(connection),
+        (Ok(version), _) if version > NEWEST => is_sound(connection).unwrap_or(false),
         (Ok(_), Ok(found)) => !WRITTEN.contains(&found) && !is_rearranged(connection),
         (Ok(_), Err(error)) => is_damage(&error),
         (Err(_), _) => false,
@@ -79,16 +79,22 @@ fn is_rearranged(connection: &Connection) -> bool {
 }
 
 /// Whether a database says of its tables what this program once wrote; one that has lost some has the others elsewhere.
-pub(super) fn is_sound(connection: &Connection) -> bool {
-    let Ok(found) = schema::objects(connection) else { return false };
+///
+/// # Errors
+/// When the system failed, which says nothing of the database.
+pub(super) fn is_sound(connection: &Connection) -> rusqlite::Result<bool> {
+    let found = match schema::objects(connection) {
+        Err(error) if !is_of_system(&error) => return Ok(false),
+        found => found?,
+    };
     let layouts = (1..=NEWEST).flat_map(|steps| [false, true].map(|anew| laid_out(steps, anew)));
-    layouts.flatten().any(|known| {
+    Ok(layouts.flatten().any(|known| {
         let is_less = found.len() < known.len();
         let is_known = |found: &Object| {
             known.iter().any(|known| known.is_elsewhere(found) && (is_less || known.page == found.page))
         };
         !found.is_empty() && found.iter().all(is_known)
-    })
+    }))
 }
 
 /// What a database consists of after so many steps, or after it was then written anew.
@@ -106,7 +112,7 @@ fn laid_out(steps: usize, anew: bool) -> rusqlite::Result<Vec<Object>> {
 /// # Errors
 /// What the system or the database said; it is no more damaged than it was.
 pub(super) fn mend(path: &Path) -> anyhow::Result<()> {
-    let version = settled(path);
+    let version = settled(path)?;
     let Some(alike) = alike(path, version)? else { return Ok(()) };
     let mut page = template(&alike, path.parent().unwrap_or(Path::new(".")))?;
     let pages = u32::try_from(std::fs::metadata(path)?.len() / PAGE as u64)?;
@@ -151,7 +157,7 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Takes what is in the log over into the database, which may have the first page in it; gives the version of the schema, or
 /// the newest where it says none that can be.
-fn settled(path: &Path) -> usize {
+fn settled(path: &Path) -> rusqlite::Result<usize> {
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let settled = Connection::open_with_flags(path, access).and_then(|connection| {
         // Goes on where the schema cannot be read.
@@ -159,7 +165,10 @@ fn settled(path: &Path) -> usize {
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         schema::version(&connection)
     });
-    settled.ok().filter(|version| (1..=NEWEST).contains(version)).unwrap_or(NEWEST)
+    match settled {
+        Err(error) if is_of_system(&error) => Err(error),
+        settled => Ok(settled.ok().filter(|version| (1..=NEWEST).contains(version)).unwrap_or(NEWEST)),
+    }
 }
 
 /// A first page on which the tables of a sound database are, with the names of their columns and little else: all of it must

@@ -66,6 +66,11 @@ pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     is_code || is_value || SCHEMA.iter().any(|part| words.contains(part))
 }
 
+/// Whether the system failed, such as a disk that is full or failing.
+pub(super) fn is_of_system(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure))
+}
+
 /// Notes that the database is damaged, for the next start.
 pub(super) fn mark(path: &Path) {
     // Where even that cannot be written, the next error says so again.
@@ -97,7 +102,10 @@ pub(super) fn anew(
         Some(aside) if is_new(&open).map_err(database)? => aside,
         _ => set_aside(path).map_err(failed)?,
     };
-    let old = readable(&aside).map_err(failed)?;
+    let old = readable(&aside).map_err(|error| match error.downcast() {
+        Ok(why) => database(why),
+        Err(other) => failed(std::io::Error::other(other)),
+    })?;
     let mut connection = open().map_err(database)?;
     let salvaged = carry_over(&aside, old.as_ref(), &mut connection).map_err(database)?;
     // From here on the new one is used; the mark is of the old one.
@@ -169,14 +177,14 @@ fn carry_over(aside: &Path, old: Option<&Connection>, new: &mut Connection) -> r
 /// The database that was set aside, so that its tables can be read by name; none where nothing of it can be.
 ///
 /// # Errors
-/// What the system said: a full disk is no reason to carry over less than there is.
-fn readable(aside: &Path) -> std::io::Result<Option<Connection>> {
+/// What the system or the database said: a full disk is no reason to carry over less than there is.
+fn readable(aside: &Path) -> anyhow::Result<Option<Connection>> {
     page_one::mend_head(aside)?;
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = || Connection::open_with_flags(aside, access).ok();
-    let is_sound = open().as_ref().is_none_or(page_one::is_sound);
+    let is_sound = open().as_ref().map_or(Ok(true), page_one::is_sound)?;
     if !is_sound {
-        page_one::mend(aside).map_err(std::io::Error::other)?;
+        page_one::mend(aside)?;
     }
     heads::mend(aside)?;
     Ok(open())
