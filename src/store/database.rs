@@ -121,14 +121,16 @@ impl Reach {
         &self,
         look: impl Fn(&Connection, &str) -> rusqlite::Result<Vec<T>>,
     ) -> Result<Vec<T>, StoreError> {
-        let found = self.read(|connection| look(connection, ""))?;
-        if !found.is_empty() {
+        let by_index = |connection: &Connection| look(connection, "");
+        let without = |connection: &Connection| look(connection, "NOT INDEXED");
+        let found = self.read(by_index)?;
+        if !found.is_empty() || self.read(without)?.is_empty() {
             return Ok(found);
         }
         let (by_index, found) = self.read(|connection| {
-            // What another program writes between the two is seen by both, or by neither.
+            // What another program wrote between the two is seen by both now.
             let moment = connection.unchecked_transaction()?;
-            Ok((look(&moment, "")?, look(&moment, "NOT INDEXED")?))
+            Ok((by_index(&moment)?, without(&moment)?))
         })?;
         if by_index.is_empty() && !found.is_empty() {
             // The next start mends it.
