@@ -97,6 +97,12 @@ pub(super) fn anew(
     {
         return Ok((connection, None));
     }
+    // What another program writes from here on must not go to what is set aside: a start without it mends it.
+    if is_used(path)
+        && let Ok(connection) = open()
+    {
+        return Ok((connection, None));
+    }
     let database = |why| StoreError::Database { path: path.to_owned(), why };
     let aside = match begun(path) {
         Some(aside) if is_new(&open).map_err(database)? => aside,
@@ -112,6 +118,18 @@ pub(super) fn anew(
     let _ = std::fs::remove_file(beside(path, MARK));
     let _ = std::fs::remove_file(beside(path, "-lock"));
     Ok((connection, Some(salvaged)))
+}
+
+/// Whether another program has the database open.
+fn is_used(path: &Path) -> bool {
+    let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let alone = Connection::open_with_flags(path, access).and_then(|connection| {
+        connection.busy_timeout(std::time::Duration::ZERO)?;
+        connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+        connection.query_row("SELECT COUNT(*) FROM sqlite_master", [], |_| Ok(()))
+    });
+    let code = alone.err().and_then(|error| error.sqlite_error_code());
+    matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
 /// Where an earlier start has set the database aside, if it did not come to its end.

@@ -169,6 +169,30 @@ fn a_start_that_was_ended_while_it_mended_is_gone_on_with() {
 }
 
 #[test]
+fn a_store_that_another_program_writes_to_is_not_set_aside_under_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("behaview.db");
+    let held = sound(&path);
+    let keep = |store: &Store, key: &[u8]| {
+        store.keep(PROFILE, key, Timestamp::UNIX_EPOCH, &Body::in_memory(b"{}".to_vec())).unwrap();
+    };
+    let other = Store::open(&path).unwrap();
+    keep(&other, b"before");
+    std::fs::write(folder.path().join("behaview.db-damaged"), "").unwrap();
+    let store = Store::open(&path).unwrap();
+    assert!(store.salvaged().is_none());
+    keep(&other, b"one");
+    keep(&store, b"two");
+    drop((other, store));
+    let mended = Store::open(&path).unwrap();
+    assert!(mended.salvaged().is_some());
+    for key in [b"before".as_slice(), b"one", b"two"] {
+        assert!(mended.answer(PROFILE, key).unwrap().is_some(), "{} is lost", String::from_utf8_lossy(key));
+    }
+    assert_eq!(served(&path, &held, "used"), held.len());
+}
+
+#[test]
 fn rows_that_say_something_else_are_named_and_cost_no_more_than_themselves() {
     for damage in [
         "UPDATE report SET identifier = 'text' WHERE rowid = 1",
