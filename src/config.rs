@@ -145,16 +145,16 @@ struct SetByHand {
 /// Why the config cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The system has no home folder.
-    #[error("there is no home folder: set HOME")]
+    /// The system has no home folder, or names one that is another in every folder.
+    #[error("there is no home folder: set HOME to a path that begins at the root")]
     NoHome,
     /// The file is there and cannot be read.
-    #[error("{path} cannot be read: {source}")]
+    #[error("{path} cannot be read: {why}")]
     Unreadable {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        why: std::io::Error,
     },
     /// The file is no config. The line is named, not quoted: it may hold the key.
     #[error("{path}, line {line}: {message}. behaview config check names every mistake")]
@@ -189,10 +189,15 @@ impl Folders {
     /// The folders of this user.
     ///
     /// # Errors
-    /// When the system has no home folder.
+    /// When the system has no home folder, or one that depends on where the program was started: things would be kept in another
+    /// place each time.
     pub fn find() -> Result<Self, ConfigError> {
         let folders = ProjectDirs::from("", "", "behaview").ok_or(ConfigError::NoHome)?;
         let state = folders.state_dir().unwrap_or_else(|| folders.data_local_dir());
+        let kept = [folders.config_dir(), folders.data_dir(), folders.cache_dir(), state];
+        if kept.iter().any(|path| path.is_relative()) {
+            return Err(ConfigError::NoHome);
+        }
         Ok(Self {
             config: std::env::var_os(FILE_VARIABLE)
                 .filter(|path| !path.is_empty())
@@ -413,7 +418,7 @@ fn text(path: &Path) -> Result<String, ConfigError> {
     match files::read_text(path, LONGEST) {
         Ok(text) => Ok(text),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
-        Err(source) => Err(ConfigError::Unreadable { path: path.to_owned(), source }),
+        Err(why) => Err(ConfigError::Unreadable { path: path.to_owned(), why }),
     }
 }
 

@@ -2,8 +2,11 @@
 
 use super::Setup;
 use crate::gate::{Answer, Gate, GateError, Received};
+use crate::quota::{Spent, Unit};
 use crate::request::Request;
 use crate::text::Untrusted;
+use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -65,18 +68,52 @@ impl Drop for Meter {
 
 /// What this run has cost, for people; standard output stays clean.
 pub(super) fn say_cost(gate: &Gate) -> anyhow::Result<()> {
-    let spent = gate.spent()?;
-    let words = match (spent.charged, spent.unsure) {
+    let spent = gate.spent_by_unit()?;
+    let all = spent.values().copied().fold(Spent::default(), Spent::and);
+    let words = match (all.charged, all.unsure) {
         (0, 0) => "nothing was charged".to_owned(),
-        (charged, 0) => format!("charged: {charged}"),
-        (charged, unsure) => {
-            let or = if spent.is_open { " or" } else { "" };
-            format!("charged: {charged}, perhaps {unsure}{or} more")
+        (_, 0) => format!("charged: {}", units(&spent, |of| of.charged)),
+        (_, _) => {
+            let or = if all.is_open { " or" } else { "" };
+            format!("charged: {}, perhaps {}{or} more", units(&spent, |of| of.charged), units(&spent, |of| of.unsure))
         }
     };
     // What was paid for is worth more than the remark about it.
     let _ = writeln!(std::io::stderr(), "behaview: {words}");
     Ok(())
+}
+
+/// A sum over units: requests, which most of it is, by their number alone; what else there is by name.
+fn units(spent: &BTreeMap<Unit, Spent>, of: impl Fn(&Spent) -> u64) -> String {
+    let each: Vec<_> = spent.iter().map(|(unit, spent)| (*unit, of(spent))).filter(|(_, n)| *n > 0).collect();
+    match each.as_slice() {
+        [] => "0".to_owned(),
+        [(Unit::Request, n)] => n.to_string(),
+        [(unit, n)] => unit.count(*n),
+        several => {
+            let all = several.iter().fold(0_u64, |sum, (_, n)| sum.saturating_add(*n));
+            let words: Vec<_> = several.iter().map(|(unit, n)| unit.count(*n)).collect();
+            format!("{all} ({})", words.join(", "))
+        }
+    }
+}
+
+/// What this run has cost, for scripts.
+pub(super) fn cost(gate: &Gate) -> anyhow::Result<BTreeMap<Unit, Cost>> {
+    let spent = gate.spent_by_unit()?;
+    let cost = |spent: Spent| Cost { charged: spent.charged, perhaps: spent.unsure, is_open: spent.is_open };
+    Ok(spent.into_iter().map(|(unit, spent)| (unit, cost(spent))).collect())
+}
+
+/// What a run has cost of one unit.
+#[derive(Serialize)]
+pub(super) struct Cost {
+    /// What was answered.
+    charged: u64,
+    /// What more may have been charged: what was lost or refused.
+    perhaps: u64,
+    /// Whether it may be more than that.
+    is_open: bool,
 }
 
 /// What questions are sent on.

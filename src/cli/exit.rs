@@ -1,5 +1,6 @@
 //! Exit codes, so that a script can tell one failure from another.
 
+use super::output::Output;
 use crate::config::ConfigError;
 use crate::gate::GateError;
 use crate::log::{Level, Log};
@@ -199,12 +200,12 @@ pub(super) fn usage(error: &clap::Error) -> ExitCode {
     let text = error.to_string();
     let lines = text.lines().map(|line| format!("{}\n", Untrusted::from(line).visible()));
     let text = lines.collect::<String>();
-    // Output that is closed leaves nobody to tell.
-    let _ = if error.use_stderr() {
-        std::io::stderr().write_all(text.as_bytes())
-    } else {
-        std::io::stdout().write_all(text.as_bytes())
-    };
+    if error.use_stderr() {
+        // Standard error that is closed leaves nobody to tell.
+        let _ = std::io::stderr().write_all(text.as_bytes());
+    } else if let Err(error) = Output::new(false).print(text.as_bytes()) {
+        return report(&error, &Log::default());
+    }
     u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 

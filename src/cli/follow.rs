@@ -1,9 +1,10 @@
 //! `behaview follow`: looks at a file's scan, now and then, until its reports are there.
 
-use super::asking::{ask, runtime, say_cost};
+use super::asking::{Cost, ask, cost, runtime, say_cost};
 use super::output::print_json;
 use super::{Common, Failed, Setup, Spending, dry, parse_sha256, setup_to_spend};
 use crate::app::follow::{Follow as Following, Pace, Turn};
+use crate::quota::Unit;
 use crate::report::analysis::SandboxRun;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::Page;
@@ -14,6 +15,7 @@ use anyhow::Context;
 use clap::Args;
 use jiff::SignedDuration;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
@@ -71,6 +73,8 @@ struct Shown {
     /// Identifiers of the reports that are listed.
     reports: Vec<String>,
     calls: u64,
+    /// What the run has cost of each unit.
+    cost: BTreeMap<Unit, Cost>,
     done: bool,
 }
 
@@ -129,7 +133,7 @@ pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace
     let mut reports = Vec::new();
     let result = runtime()?.block_on(look_to_the_end(setup, &mut following, &mut reports));
     say_cost(&setup.gate)?;
-    print_json(&shown(&following, &reports, matches!(result, Ok(Turn::Done))))?;
+    print_json(&shown(&following, &reports, cost(&setup.gate)?, matches!(result, Ok(Turn::Done))))?;
     match result? {
         Turn::Done => note(setup, &file, None),
         Turn::On => Err(Failed::partial("the scan is not done, and the looks are used up").into()),
@@ -205,7 +209,7 @@ fn people(words: &str, end: &str) {
     }
 }
 
-fn shown(following: &Following, reports: &[Identifier], done: bool) -> Shown {
+fn shown(following: &Following, reports: &[Identifier], cost: BTreeMap<Unit, Cost>, done: bool) -> Shown {
     let plain = |text: &Untrusted| String::from_utf8_lossy(text.as_bytes()).into_owned();
     let seen = following.seen.as_ref();
     let runs = seen.map(|seen| seen.sandboxes.as_slice()).unwrap_or_default();
@@ -217,6 +221,7 @@ fn shown(following: &Following, reports: &[Identifier], done: bool) -> Shown {
         sandboxes: runs.iter().map(sandbox).collect(),
         reports: reports.iter().map(|identifier| plain(identifier.text())).collect(),
         calls: following.made,
+        cost,
         done,
     }
 }

@@ -1,6 +1,6 @@
 //! `behaview submit`: a file of this machine, uploaded for a private scan.
 
-use super::asking::{get, runtime, say_cost};
+use super::asking::{cost, get, runtime, say_cost};
 use super::follow::{Looks, follow, most, note};
 use super::output::print_json;
 use super::{Agreed, Common, Failed, Setup, dry, exit, setup_to_spend};
@@ -107,6 +107,7 @@ impl Submit {
             "file": submission.file.as_str(),
             "size": submission.size,
             "scan": String::from_utf8_lossy(scan.as_bytes()),
+            "cost": cost(&setup.gate)?,
         }))?;
         noted
     }

@@ -19,14 +19,14 @@ mod reading;
 
 use crate::log::{Level, Log};
 use crate::quota::audit::Look;
-use crate::quota::{Allowed, Budget, Settled, Spent};
+use crate::quota::{Allowed, Budget, Settled, Spent, Unit};
 use crate::report::Body;
 use crate::request::{Quote, Request};
 use crate::service::Client;
 use crate::service::error::ServiceError;
 use crate::store::{BEAT, Entry, HeldAnswer, Keep, LedgerId, Reserved, Settlement, Store, StoreError};
 use jiff::Timestamp;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -175,6 +175,14 @@ impl Gate {
     /// When the store cannot be read.
     pub fn spent(&self) -> Result<Spent, StoreError> {
         self.store.spent(&self.session)
+    }
+
+    /// What this run has spent so far of each unit.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn spent_by_unit(&self) -> Result<BTreeMap<Unit, Spent>, StoreError> {
+        self.store.spent_by_unit(&self.session)
     }
 
     /// What all runs with this profile have spent today (UTC), by the sum that the daily budget is compared with.

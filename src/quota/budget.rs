@@ -33,6 +33,16 @@ pub struct Spent {
 }
 
 impl Spent {
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            charged: self.charged.saturating_add(other.charged),
+            unsure: self.unsure.saturating_add(other.unsure),
+            is_open: self.is_open || other.is_open,
+        }
+    }
+
     /// The careful sum; a least where it is open.
     #[must_use]
     pub fn total(self) -> u64 {

@@ -106,6 +106,11 @@ impl Unit {
         }
     }
 
+    /// The unit of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|unit| unit.name() == name)
+    }
+
     /// The unit's name, plural.
     pub fn plural(self) -> String {
         plural(self.name())

@@ -29,6 +29,9 @@ const LONGEST_WORDS: u64 = 1 << 20;
 /// Longest error answer that is read: its words fit in much less.
 const LONGEST_ERROR: u64 = 64 * 1024;
 
+/// So many letters and digits of a key in a row are a quotation of it.
+const QUOTED: usize = 10;
+
 /// One service, spoken to as one user.
 pub struct Client {
     pub(super) profile: Profile,
@@ -354,12 +357,20 @@ fn range_of(response: &Response) -> Option<(u64, Option<u64>)> {
     Some((start.parse().ok()?, total.parse().ok()))
 }
 
-/// A "no" may quote the request, and with it the key, as it is or as it stands in an address; it is shown nowhere.
+/// A "no" may quote the request, and with it the key or a good part of it, as it is or as it stands in an address, with anything
+/// between its letters; it is shown nowhere.
 fn without(key: &str, message: Untrusted) -> Option<Untrusted> {
     let encoded = percent_encoding::percent_encode(key.as_bytes(), percent_encoding::NON_ALPHANUMERIC).to_string();
-    let text = String::from_utf8_lossy(message.as_bytes()).to_ascii_lowercase();
-    let is_quoted = [key, &encoded].into_iter().any(|form| text.contains(&form.to_ascii_lowercase()));
-    (!is_quoted).then_some(message)
+    let plain = |text: &str| -> Vec<u8> {
+        text.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase()).collect()
+    };
+    let text = plain(&String::from_utf8_lossy(message.as_bytes()));
+    let is_quoted = |form: &str| {
+        let form = plain(form);
+        let mut parts = form.windows(QUOTED.min(form.len()).max(1));
+        parts.any(|part| memchr::memmem::find(&text, part).is_some())
+    };
+    (!is_quoted(key) && !is_quoted(&encoded)).then_some(message)
 }
 
 /// A connection that was never made has sent nothing; after that anything may have been counted.
@@ -425,7 +436,13 @@ mod tests {
     #[test]
     fn words_that_quote_the_key_in_any_form_are_not_shown() {
         let key = "q3Zk9/Tb+Wm2Lr==";
-        for words in ["no user q3Zk9/Tb+Wm2Lr==", "no /users/q3Zk9%2FTb%2BWm2Lr%3D%3D/x", "NO Q3ZK9/TB+WM2LR=="] {
+        for words in [
+            "no user q3Zk9/Tb+Wm2Lr==",
+            "no /users/q3Zk9%2FTb%2BWm2Lr%3D%3D/x",
+            "NO Q3ZK9/TB+WM2LR==",
+            "key q3Zk9/Tb+Wm2L... is wrong",
+            "q\u{200b}3 Z k 9 / T b + W m 2 L r",
+        ] {
             assert_eq!(without(key, Untrusted::from(words)), None, "{words}");
         }
         assert!(without(key, Untrusted::from("no such user")).is_some());

@@ -42,25 +42,15 @@ impl Shelf {
 
     /// The seal of a block that stands here.
     fn seal(self, number: i64, packed: &[u8]) -> i64 {
-        match self {
-            Self::Answer(AnswerId(id)) => seal::of_block("block", id, number, packed),
-            Self::Index(id) => seal::of_block("index_block", id, number, packed),
-        }
+        let (table, _, id) = self.table();
+        seal::of_block(table, id, number, packed)
     }
 
-    /// The statement that writes a block, the one that reads it, and the number that both need.
-    fn statements(self) -> (&'static str, &'static str, i64) {
+    /// The table that its blocks are in, the column that says so, and what stands there.
+    fn table(self) -> (&'static str, &'static str, i64) {
         match self {
-            Self::Answer(AnswerId(id)) => (
-                "INSERT OR REPLACE INTO block (answer, number, bytes, seal) VALUES (?1, ?2, ?3, ?4)",
-                "SELECT bytes, seal FROM block WHERE answer = ?1 AND number = ?2",
-                id,
-            ),
-            Self::Index(id) => (
-                "INSERT INTO index_block (row_index, number, bytes, seal) VALUES (?1, ?2, ?3, ?4)",
-                "SELECT bytes, seal FROM index_block WHERE row_index = ?1 AND number = ?2",
-                id,
-            ),
+            Self::Answer(AnswerId(id)) => ("block", "answer", id),
+            Self::Index(id) => ("index_block", "row_index", id),
         }
     }
 }
@@ -107,8 +97,9 @@ impl<'a> Writer<'a> {
     fn new(transaction: &'a Transaction<'_>, shelf: Shelf, first: u64) -> rusqlite::Result<Self> {
         let mut compressor = Compressor::new(LEVEL).map_err(failed)?;
         compressor.set_parameter(CParameter::ChecksumFlag(true)).map_err(failed)?;
-        let (insert, _, id) = shelf.statements();
-        let (insert, number) = (transaction.prepare(insert)?, i64::try_from(first).unwrap_or(i64::MAX));
+        let (table, column, id) = shelf.table();
+        let insert = format!("INSERT OR REPLACE INTO {table} ({column}, number, bytes, seal) VALUES (?1, ?2, ?3, ?4)");
+        let (insert, number) = (transaction.prepare(&insert)?, i64::try_from(first).unwrap_or(i64::MAX));
         Ok(Self { insert, compressor, shelf, id, number })
     }
 
@@ -231,13 +222,15 @@ impl Blocks {
     }
 
     fn packed(&self, number: u64) -> io::Result<Option<(Vec<u8>, Option<i64>)>> {
-        let (_, select, id) = self.shelf.statements();
+        let (table, shelf, id) = self.shelf.table();
         let number = i64::try_from(number).map_err(io::Error::other)?;
-        let found = self.reach.read(|connection| {
-            let mut select = connection.prepare_cached(select)?;
-            select.query_row(params![id, number], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+        let found = self.reach.look_up(|connection, how| {
+            let select = format!("SELECT bytes, seal FROM {table} {how} WHERE {shelf} = ?1 AND number = ?2");
+            let mut select = connection.prepare_cached(&select)?;
+            let rows = select.query_map(params![id, number], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
         });
-        found.map_err(io::Error::other)
+        Ok(found.map_err(io::Error::other)?.into_iter().next())
     }
 
     /// The answer that a part is of, and the part's offsets as the database has them.

@@ -115,6 +115,30 @@ impl Reach {
         work(&self.reader()).map_err(|why| self.failed(why))
     }
 
+    /// What is found by an index; or without one where that finds nothing. To ask the service again costs more than a second
+    /// look, and an index that is damaged may lead nowhere and say nothing.
+    pub(super) fn look_up<T>(
+        &self,
+        look: impl Fn(&Connection, &str) -> rusqlite::Result<Vec<T>>,
+    ) -> Result<Vec<T>, StoreError> {
+        let by_index = |connection: &Connection| look(connection, "");
+        let without = |connection: &Connection| look(connection, "NOT INDEXED");
+        let found = self.read(by_index)?;
+        if !found.is_empty() || self.read(without)?.is_empty() {
+            return Ok(found);
+        }
+        let (by_index, found) = self.read(|connection| {
+            // What another program wrote between the two is seen by both now.
+            let moment = connection.unchecked_transaction()?;
+            Ok((by_index(&moment)?, without(&moment)?))
+        })?;
+        if by_index.is_empty() && !found.is_empty() {
+            // The next start mends it.
+            salvage::mark(&self.0.path);
+        }
+        Ok(found)
+    }
+
     /// Gives back the disk that a large write has taken twice: in the database and in its log.
     ///
     /// Where another program is reading, the next large write does it.
@@ -189,7 +213,7 @@ impl Store {
         let up = || prepared(path);
         let (connection, salvaged) = match up() {
             Err(error) if salvage::is_damage(&error) => salvage::anew(path, up)?,
-            Ok(connection) if salvage::is_marked(path) || page_one::is_misnumbered(&connection) => {
+            Ok(connection) if salvage::is_marked(path) || page_one::is_damaged(&connection) => {
                 drop(connection);
                 salvage::mark(path);
                 salvage::anew(path, up)?

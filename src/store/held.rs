@@ -8,7 +8,7 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Body, Imported};
 use crate::text::Untrusted;
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, Row, Transaction, params};
+use rusqlite::{Row, Transaction, params};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -158,21 +158,22 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn answer(&self, profile: &str, key: &[u8]) -> Result<Option<HeldAnswer>, StoreError> {
-        let found = self.read(|connection| {
-            let mut select = connection.prepare_cached(
-                "SELECT id, received, usable, length, block, seal FROM answer
+        let found = self.reach().look_up(|connection, how| {
+            let mut select = connection.prepare_cached(&format!(
+                "SELECT id, received, usable, length, block, seal FROM answer {how}
                  WHERE profile = ?1 AND key = ?2 AND (usable IS NULL OR usable = 1)
-                 ORDER BY id DESC LIMIT 1",
-            )?;
+                 ORDER BY id DESC LIMIT 1"
+            ))?;
             let read = |row: &Row<'_>| {
                 let is_read = row.get::<_, Option<i64>>(2)?.is_some();
                 let answer = seal::Answer { id: row.get(0)?, profile, key, length: row.get(3)?, block: row.get(4)? };
                 let is_whole = row.get::<_, Option<i64>>(5)? == Some(answer.seal());
                 Ok((AnswerId(answer.id), moment(row.get(1)?), is_read, Lengths::read(row, 3)?, is_whole))
             };
-            select.query_row(params![profile, key], read).optional()
+            let rows = select.query_map(params![profile, key], read)?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
         })?;
-        let Some((id, received, is_read, lengths, is_whole)) = found else { return Ok(None) };
+        let Some((id, received, is_read, lengths, is_whole)) = found.into_iter().next() else { return Ok(None) };
         if !is_whole {
             return Err(self.reach().damaged(&format!("answer {}", id.0)));
         }
@@ -219,11 +220,12 @@ impl Store {
         column: &str,
         value: &dyn rusqlite::ToSql,
     ) -> Result<(Vec<HeldReport>, Option<StoreError>), StoreError> {
-        let found = self.read(|connection| {
+        // A report whose answer is not there is not what was written.
+        let found = self.reach().look_up(|connection, how| {
             let mut select = connection.prepare_cached(&format!(
-                "SELECT r.identifier, r.received, r.answer, r.first, r.after, a.length, a.block, a.imported_from, a.imported_by, r.file,
-                        r.seal, a.profile, a.key, a.seal
-                 FROM report r JOIN answer a ON a.id = r.answer
+                "SELECT r.identifier, r.received, r.answer, r.first, r.after, COALESCE(a.length, 0), COALESCE(a.block, 0),
+                        a.imported_from, a.imported_by, r.file, r.seal, COALESCE(a.profile, ''), COALESCE(a.key, x''), a.seal
+                 FROM report r {how} LEFT JOIN answer a ON a.id = r.answer
                  WHERE r.profile = ?1 AND r.{column} = ?2 ORDER BY r.answer DESC, r.rowid DESC"
             ))?;
             let rows = select.query_map(params![profile, value], |row| FoundReport::read(row, profile))?;

@@ -13,9 +13,10 @@ use super::database::{Store, StoreError};
 use super::entry::{LedgerEntry, State};
 use super::held::moment;
 use super::seal;
-use crate::quota::{Budget, OverBudget, Period, Price, Spent};
+use crate::quota::{Budget, OverBudget, Period, Price, Spent, Unit};
 use jiff::Timestamp;
 use rusqlite::{Connection, Params, Transaction, TransactionBehavior, params};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// How long another program's call counts as under way after it last said so, in milliseconds.
@@ -179,23 +180,39 @@ impl Store {
     pub fn spent(&self, session: &str) -> Result<Spent, StoreError> {
         self.read(|connection| sum(connection, "session = ?1", [session]))
     }
+
+    /// What a session has spent of each unit; what a damaged entry was counted in is taken for a request.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn spent_by_unit(&self, session: &str) -> Result<BTreeMap<Unit, Spent>, StoreError> {
+        self.read(|connection| sums(connection, "session = ?1", [session]))
+    }
 }
 
-/// The sum of the entries for which a condition holds. What has no known limit counts as one, and leaves the sum open.
+/// The sum of the entries for which a condition holds, whatever they are counted in.
+fn sum(connection: &Connection, condition: &str, values: impl Params) -> rusqlite::Result<Spent> {
+    Ok(sums(connection, condition, values)?.into_values().fold(Spent::default(), Spent::and))
+}
+
+/// The sums of the entries for which a condition holds. What has no known limit counts as one, and leaves its sum open.
 ///
 /// When, by whom and for which profile a damaged entry was written cannot be believed either: each one since the first entry
 /// that counts does as well.
-fn sum(connection: &Connection, condition: &str, values: impl Params) -> rusqlite::Result<Spent> {
+fn sums(connection: &Connection, condition: &str, values: impl Params) -> rusqlite::Result<BTreeMap<Unit, Spent>> {
     let mut select = connection.prepare_cached(&format!(
         "SELECT {}, seal, {condition} FROM ledger WHERE id >= (SELECT MIN(id) FROM ledger WHERE {condition})",
         seal::ENTRY
     ))?;
-    let (mut rows, mut spent) = (select.query(values)?, Spent::default());
+    let (mut rows, mut sums) = (select.query(values)?, BTreeMap::new());
     while let Some(row) = rows.next()? {
         let entry = LedgerEntry::read(row)?;
         let fits = row.get_ref(seal::ENTRY_COLUMNS + 1)?.as_i64() == Ok(1);
+        if !fits && entry.state != State::Damaged {
+            continue;
+        }
+        let spent: &mut Spent = sums.entry(Unit::named(&entry.unit).unwrap_or(Unit::Request)).or_default();
         match entry.certain() {
-            _ if !fits && entry.state != State::Damaged => {}
             Some(units) => spent.charged = spent.charged.saturating_add(units),
             None => {
                 spent.unsure = spent.unsure.saturating_add(entry.careful());
@@ -203,7 +220,7 @@ fn sum(connection: &Connection, condition: &str, values: impl Params) -> rusqlit
             }
         }
     }
-    Ok(spent)
+    Ok(sums)
 }
 
 fn damaged(connection: &Connection) -> rusqlite::Result<Vec<i64>> {

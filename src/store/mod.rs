@@ -14,6 +14,7 @@ mod database;
 mod entry;
 mod folder;
 mod growing;
+mod heads;
 mod held;
 mod history;
 mod inventory;

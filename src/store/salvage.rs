@@ -2,15 +2,18 @@
 
 use super::database::StoreError;
 use super::folder::{all_files, beside, create};
+use super::heads;
 use super::page_one;
 use super::seal;
 use crate::text::count;
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter};
 use std::collections::HashMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Ending of the file that says that the database was found damaged: the next start sets it aside.
+/// Ending of the file that says that the database was found damaged: the next start sets it aside. Once that has begun it says
+/// where to, so that a start that was killed, or met a full disk, is gone on with.
 const MARK: &str = "-damaged";
 
 /// What became of a damaged database.
@@ -63,6 +66,11 @@ pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     is_code || is_value || SCHEMA.iter().any(|part| words.contains(part))
 }
 
+/// Whether the system failed, such as a disk that is full or failing.
+pub(super) fn is_of_system(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure))
+}
+
 /// Notes that the database is damaged, for the next start.
 pub(super) fn mark(path: &Path) {
     // Where even that cannot be written, the next error says so again.
@@ -89,19 +97,63 @@ pub(super) fn anew(
     {
         return Ok((connection, None));
     }
-    let aside = set_aside(path).map_err(failed)?;
+    // What another program writes from here on must not go to what is set aside: a start without it mends it.
+    if is_used(path)
+        && let Ok(connection) = open()
+    {
+        return Ok((connection, None));
+    }
     let database = |why| StoreError::Database { path: path.to_owned(), why };
+    let aside = match begun(path) {
+        Some(aside) if is_new(&open).map_err(database)? => aside,
+        _ => set_aside(path).map_err(failed)?,
+    };
+    let old = readable(&aside).map_err(|error| match error.downcast() {
+        Ok(why) => database(why),
+        Err(other) => failed(std::io::Error::other(other)),
+    })?;
     let mut connection = open().map_err(database)?;
-    let salvaged = carry_over(&aside, &mut connection).map_err(database)?;
+    let salvaged = carry_over(&aside, old.as_ref(), &mut connection).map_err(database)?;
     // From here on the new one is used; the mark is of the old one.
     let _ = std::fs::remove_file(beside(path, MARK));
     let _ = std::fs::remove_file(beside(path, "-lock"));
     Ok((connection, Some(salvaged)))
 }
 
+/// Whether another program has the database open.
+fn is_used(path: &Path) -> bool {
+    let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let alone = Connection::open_with_flags(path, access).and_then(|connection| {
+        connection.busy_timeout(std::time::Duration::ZERO)?;
+        connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+        connection.query_row("SELECT COUNT(*) FROM sqlite_master", [], |_| Ok(()))
+    });
+    let code = alone.err().and_then(|error| error.sqlite_error_code());
+    matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+/// Where an earlier start has set the database aside, if it did not come to its end.
+fn begun(path: &Path) -> Option<PathBuf> {
+    let number: u64 = std::fs::read_to_string(beside(path, MARK)).ok()?.parse().ok()?;
+    Some(beside(path, &format!("{MARK}-{number}"))).filter(|aside| aside.exists())
+}
+
+/// Whether nothing was carried over to the new database, which is done as a whole or not at all, nor written to it since.
+fn is_new(open: &impl Fn() -> rusqlite::Result<Connection>) -> rusqlite::Result<bool> {
+    let any = "SELECT EXISTS (SELECT 1 FROM ledger) OR EXISTS (SELECT 1 FROM answer) OR EXISTS (SELECT 1 FROM note)";
+    match open().and_then(|new| new.query_row(any, [], |row| row.get::<_, bool>(0))) {
+        Err(error) if is_damage(&error) => Ok(false),
+        found => found.map(|any| !any),
+    }
+}
+
 fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
-    let free = (1..).map(|n| beside(path, &format!("-damaged-{n}"))).find(|name| !name.exists());
-    let aside = free.ok_or(std::io::ErrorKind::AlreadyExists)?;
+    let place = |number: &u64| beside(path, &format!("{MARK}-{number}"));
+    let number = (1..).find(|number| !place(number).exists()).ok_or(std::io::ErrorKind::AlreadyExists)?;
+    let aside = place(&number);
+    let mut mark = create(&beside(path, MARK))?;
+    mark.set_len(0)?;
+    mark.write_all(number.to_string().as_bytes())?;
     for (file, ending) in all_files(path) {
         match std::fs::rename(&file, beside(&aside, ending)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
@@ -111,22 +163,22 @@ fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
     Ok(aside)
 }
 
-fn carry_over(aside: &Path, new: &mut Connection) -> rusqlite::Result<Salvaged> {
+fn carry_over(aside: &Path, old: Option<&Connection>, new: &mut Connection) -> rusqlite::Result<Salvaged> {
     let mut salvaged =
         Salvaged { aside: aside.to_owned(), entries: 0, is_ledger_whole: false, answers: 0, left_out: 0 };
-    let Some(old) = readable(aside) else { return Ok(salvaged) };
+    let Some(old) = old else { return Ok(salvaged) };
     let transaction = new.transaction()?;
     // Rows come in any order.
     transaction.pragma_update(None, "defer_foreign_keys", true)?;
     for table in tables(&transaction)? {
-        let (count, is_whole) = carry_table(&old, &transaction, &table)?;
+        let (count, is_whole) = carry_table(old, &transaction, &table)?;
         match table.as_str() {
             "ledger" => (salvaged.entries, salvaged.is_ledger_whole) = (count, is_whole),
             "answer" => salvaged.answers = count,
             _ => {}
         }
     }
-    let is_sealed = |table| columns(&old, table).is_ok_and(|columns| columns.iter().any(|column| column == "seal"));
+    let is_sealed = |table| columns(old, table).is_ok_and(|columns| columns.iter().any(|column| column == "seal"));
     if is_sealed("answer") {
         salvaged.left_out = seal::leave_out_what_is_broken(&transaction)?;
     } else {
@@ -141,16 +193,19 @@ fn carry_over(aside: &Path, new: &mut Connection) -> rusqlite::Result<Salvaged> 
 }
 
 /// The database that was set aside, so that its tables can be read by name; none where nothing of it can be.
-fn readable(aside: &Path) -> Option<Connection> {
-    page_one::mend_head(aside).ok()?;
+///
+/// # Errors
+/// What the system or the database said: a full disk is no reason to carry over less than there is.
+fn readable(aside: &Path) -> anyhow::Result<Option<Connection>> {
+    page_one::mend_head(aside)?;
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = || Connection::open_with_flags(aside, access).ok();
-    if open().as_ref().is_none_or(page_one::is_sound) {
-        return open();
+    let is_sound = open().as_ref().map_or(Ok(true), page_one::is_sound)?;
+    if !is_sound {
+        page_one::mend(aside)?;
     }
-    // Where it cannot be mended it is read as far as it goes.
-    let _ = page_one::mend(aside);
-    open()
+    heads::mend(aside)?;
+    Ok(open())
 }
 
 fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {

@@ -161,13 +161,34 @@ ALTER TABLE file ADD COLUMN scan_since INTEGER;
 /// What tells a damaged entry of the ledger from a sound one.
 const SEALED_LEDGER: &str = "ALTER TABLE ledger ADD COLUMN seal INTEGER";
 
-/// A table or an index: its name, the SQL that made it, and the page where its tree begins.
-pub(super) type Object = (String, Option<String>, i64);
+/// A table or an index, as the database tells of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Object {
+    /// Whether it is a table or an index.
+    pub(super) kind: String,
+    pub(super) name: String,
+    /// The table that it is, or belongs to.
+    pub(super) table: String,
+    /// The SQL that made it; none where a table's own words ask for it.
+    pub(super) sql: Option<String>,
+    /// The page where its tree begins.
+    pub(super) page: i64,
+}
+
+impl Object {
+    /// Whether this is the other one, wherever its tree begins.
+    pub(super) fn is_elsewhere(&self, other: &Self) -> bool {
+        *self == Self { page: self.page, ..other.clone() }
+    }
+}
 
 /// What a database consists of.
 pub(super) fn objects(connection: &Connection) -> rusqlite::Result<Vec<Object>> {
-    let mut select = connection.prepare("SELECT name, sql, rootpage FROM main.sqlite_master ORDER BY rootpage")?;
-    let objects = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let mut select = connection.prepare("SELECT type, name, tbl_name, sql, rootpage FROM main.sqlite_master")?;
+    let objects = select.query_map([], |row| {
+        let (kind, name, table) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(Object { kind, name, table, sql: row.get(3)?, page: row.get(4)? })
+    })?;
     objects.collect()
 }
 

@@ -264,3 +264,33 @@ fn a_debian_package_holds_a_program_that_runs() {
     let version = run(root.join("usr/bin/behaview").to_str().unwrap(), &["--version"], folder.path()).unwrap();
     assert_eq!(text(&version), concat!("behaview ", env!("CARGO_PKG_VERSION"), "\n"));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn help_that_cannot_be_written_is_a_failure_like_any_other() {
+    let home = tempfile::tempdir().unwrap();
+    for asked in ["--help", "-h", "--version", "keys"] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let failed = behaview(home.path()).arg(asked).stdout(full).output().unwrap();
+        assert_eq!(failed.status.code(), Some(1), "{asked}: {failed:?}");
+        assert!(errors(&failed).contains("No space left"), "{asked}: {failed:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_home_that_cannot_be_one_is_named_once_and_nothing_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |home: &str| behaview(home.as_ref()).current_dir(folder.path()).arg("ledger").output().unwrap();
+    let relative = run("relative");
+    assert_eq!(relative.status.code(), Some(14), "{relative:?}");
+    assert!(errors(&relative).contains("set HOME to a path that begins at the root"), "{relative:?}");
+    let device = run("/dev/null");
+    assert_eq!(device.status.code(), Some(14), "{device:?}");
+    assert_eq!(errors(&device).matches("Not a directory").count(), 1, "{device:?}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "something was made");
+    // Variables that name no whole path are as if they were not set.
+    let mut command = behaview(folder.path());
+    command.current_dir(folder.path()).env("XDG_DATA_HOME", "data").args(["config", "path"]);
+    assert!(!folder.path().join("data").exists() && command.output().unwrap().status.success());
+}

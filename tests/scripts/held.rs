@@ -241,3 +241,22 @@ fn what_answers_no_question_is_refused_and_says_why() {
     assert!(text(&wrong).contains("of another file"), "{wrong:?}");
     assert_eq!(desk.run(&["import", "/nonexistent/report.json"]).status.code(), Some(9));
 }
+
+#[cfg(unix)]
+#[test]
+fn what_never_ends_is_no_report_and_is_read_no_further() {
+    let (desk, folder) = (Desk::new(), tempfile::tempdir().unwrap());
+    let (sparse, pipe) = (folder.path().join("terabyte"), folder.path().join("pipe"));
+    std::fs::File::create(&sparse).unwrap().set_len(1 << 40).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // Whoever writes for ever is told to stop once nobody reads.
+    let script = "while :; do printf '0123456789abcdef' || exit; done > \"$0\"";
+    let mut endless = std::process::Command::new("sh").args(["-c", script]).arg(&pipe).spawn().unwrap();
+    for path in [std::path::Path::new("/dev/zero"), &sparse, &pipe] {
+        let refused = desk.run(&["import", path.to_str().unwrap()]);
+        assert_eq!(refused.status.code(), Some(9), "{refused:?}");
+        assert!(text(&refused).contains("not JSON"), "{refused:?}");
+    }
+    endless.wait().unwrap();
+    assert!(held(&desk).is_empty() && desk.demo.seen().is_empty());
+}

@@ -28,7 +28,11 @@ fn a_file_is_submitted_and_followed_until_its_reports_are_there() {
     assert_eq!(desk.demo.submitted()[0].fields, [("retention_period_days".to_owned(), "2".to_owned())]);
     // What each look cost is what the service counted, and the reports are held now.
     assert_eq!((scans(&desk), desk.paid() as u64), (1, found["calls"].as_u64().unwrap()));
-    assert!(errors(&output).contains(&format!("charged: {}", desk.paid() + 1)), "{}", errors(&output));
+    let calls = desk.paid() as u64;
+    let told = format!("charged: {} ({calls} requests, 1 scan)", calls + 1);
+    assert!(errors(&output).contains(&told), "{}", errors(&output));
+    let charged = |unit: &str| found["cost"][unit]["charged"].as_u64();
+    assert_eq!((charged("request"), charged("scan")), (Some(calls), Some(1)), "{found}");
     let held = json(&desk.run(&["list", "--offline", found["file"].as_str().unwrap()]));
     assert_eq!(held["sandboxes"].as_array().unwrap().len(), 3);
 }

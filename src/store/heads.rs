@@ -1,0 +1,183 @@
+//! The heads of the pages of a damaged database, made anew: where a head is damaged, nothing of its page is read.
+//!
+//! ```text
+//! kind · first gap · cells · where they begin · lost bytes  │  where each cell is  │  nothing  │  cells and gaps
+//! ```
+//! Each cell says how long it is and which row it has or leads to, and rows stand in order. So what the head of a table's page must
+//! say follows from the rest of it, and whether it is damaged shows: all parts together are as long as the page. Indexes are left
+//! alone, as nothing is read by them here.
+
+use std::fs::OpenOptions;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// Bytes of a page.
+pub(super) const PAGE: usize = 4096;
+
+/// Most bytes of a row that stand on its page, and the least where there are more.
+const MOST: u64 = PAGE as u64 - 35;
+const LEAST: u64 = (PAGE as u64 - 12) * 32 / 255 - 23;
+
+/// How many pages each page of the map tells of, and the kinds of those with cells on them: the first of a tree, and others.
+const MAPPED: usize = PAGE / 5;
+const WITH_CELLS: [u8; 2] = [1, 5];
+
+/// Makes the damaged heads of a database's tables anew; it is open nowhere, and gives pages back, so that it has a map of them.
+///
+/// # Errors
+/// What the system said.
+pub(super) fn mend(path: &Path) -> io::Result<()> {
+    let mut file = OpenOptions::new().read(true).write(true).open(path)?;
+    let pages = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX) / PAGE;
+    let (mut map, mut page) = (vec![0; PAGE], vec![0; PAGE]);
+    let place = |number: usize| SeekFrom::Start((number.saturating_sub(1) * PAGE) as u64);
+    for number in 2..=pages {
+        file.seek(place(number))?;
+        // A page of the map, and then those that it tells of.
+        let among = (number - 2) % (MAPPED + 1);
+        if among == 0 {
+            file.read_exact(&mut map)?;
+            continue;
+        }
+        if map.get((among - 1) * 5).is_none_or(|kind| !WITH_CELLS.contains(kind)) {
+            continue;
+        }
+        file.read_exact(&mut page)?;
+        if let Some(head) = (Page { bytes: &page, pages }).mended() {
+            file.seek(place(number))?;
+            file.write_all(&head)?;
+        }
+    }
+    Ok(())
+}
+
+/// What a page of a table is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// It has rows.
+    Leaf = 13,
+    /// It leads to other pages.
+    Way = 5,
+}
+
+/// The first bytes of pages of indexes.
+const OF_INDEXES: [u8; 2] = [10, 2];
+
+impl Kind {
+    /// Where a page of it says where its cells are.
+    fn head(self) -> usize {
+        if self == Self::Leaf { 8 } else { 12 }
+    }
+}
+
+/// A page with cells on it.
+struct Page<'a> {
+    bytes: &'a [u8],
+    /// Of the whole file.
+    pages: usize,
+}
+
+/// How many cells there are, and the bytes of all.
+#[derive(Default)]
+struct Cells {
+    count: usize,
+    size: usize,
+}
+
+impl Page<'_> {
+    /// The head up to the number of cells, with another kind or number by which all parts fit; none where they do, or nothing
+    /// makes them.
+    fn mended(&self) -> Option<Vec<u8>> {
+        let (found, said) = (*self.bytes.first()?, self.short(3)?);
+        if OF_INDEXES.contains(&found) {
+            return None;
+        }
+        let mut each = [Kind::Leaf, Kind::Way].into_iter().flat_map(|kind| {
+            let most = self.cells(kind, usize::MAX).count;
+            std::iter::once(said).chain((1..=most).rev()).map(move |count| (kind, count))
+        });
+        let (kind, count) = each.find(|(kind, count)| self.fits(*kind, *count) == Some(true))?;
+        let count = u16::try_from(count).ok()?.to_be_bytes();
+        let head = [&[kind as u8], self.bytes.get(1..3)?, &count].concat();
+        (!self.bytes.starts_with(&head)).then_some(head)
+    }
+
+    /// Whether all parts make a page, if it has so many cells; none where the rest of its head cannot be.
+    fn fits(&self, kind: Kind, count: usize) -> Option<bool> {
+        let (begin, lost, cells) = (self.short(5)?, usize::from(*self.bytes.get(7)?), self.cells(kind, count));
+        let (mut gaps, mut gap) = (0, self.short(1)?);
+        while gap != 0 {
+            gaps += self.short(gap + 2)?;
+            // Each is behind the one before it.
+            gap = Some(self.short(gap)?).filter(|next| *next == 0 || *next > gap)?;
+        }
+        let is_behind = kind.head() + 2 * count <= begin;
+        Some(is_behind && cells.count == count && begin + gaps + lost + cells.size == PAGE)
+    }
+
+    /// The page's cells, if it is of this kind: up to so many, and up to the first that cannot be one.
+    fn cells(&self, kind: Kind, most: usize) -> Cells {
+        let (mut taken, mut last, mut cells) = (vec![false; PAGE], None, Cells::default());
+        while cells.count < most {
+            let place = kind.head() + 2 * cells.count;
+            let cell = self.short(place).filter(|at| *at >= place + 2).and_then(|at| {
+                let (row, size) = self.cell(kind, at)?;
+                Some((row, taken.get_mut(at..at + size)?))
+            });
+            let Some((row, bytes)) = cell else { break };
+            if last.is_some_and(|last| last >= row) || bytes.contains(&true) {
+                break;
+            }
+            bytes.fill(true);
+            last = Some(row);
+            cells = Cells { count: cells.count + 1, size: cells.size + bytes.len() };
+        }
+        cells
+    }
+
+    /// The row that a cell has or leads to, and how long the cell is.
+    fn cell(&self, kind: Kind, at: usize) -> Option<(i64, usize)> {
+        let (row, size) = match kind {
+            Kind::Leaf => {
+                let (length, first) = self.number(at)?;
+                let (row, second) = self.number(at + first)?;
+                (row, first + second + here(u64::try_from(length).ok()?)?)
+            }
+            Kind::Way => {
+                let page = u32::from_be_bytes(*self.bytes.get(at..)?.first_chunk()?);
+                let (row, length) = self.number(at + 4)?;
+                (2..=self.pages).contains(&usize::try_from(page).ok()?).then_some((row, 4 + length))?
+            }
+        };
+        Some((row, size.max(4)))
+    }
+
+    fn short(&self, at: usize) -> Option<usize> {
+        Some(usize::from(u16::from_be_bytes(*self.bytes.get(at..)?.first_chunk()?)))
+    }
+
+    /// A number of one to nine bytes, and how many they are.
+    fn number(&self, at: usize) -> Option<(i64, usize)> {
+        let mut number = 0_u64;
+        for (n, byte) in self.bytes.get(at..)?.iter().take(9).enumerate() {
+            if n == 8 {
+                return Some(((number << 8 | u64::from(*byte)).cast_signed(), 9));
+            }
+            number = number << 7 | u64::from(byte & 0x7f);
+            if byte & 0x80 == 0 {
+                return Some((number.cast_signed(), n + 1));
+            }
+        }
+        None
+    }
+}
+
+/// How many bytes of a row stand on its page, with the number of the page where the rest is.
+fn here(length: u64) -> Option<usize> {
+    let here = match length {
+        ..=MOST => length,
+        // What fills the last page behind it stands here, where there is room for it.
+        _ => 4 + Some(LEAST + (length - LEAST) % (PAGE as u64 - 4)).filter(|here| *here <= MOST).unwrap_or(LEAST),
+    };
+    usize::try_from(here).ok()
+}
