@@ -47,23 +47,14 @@ pub(super) struct Candidate {
 impl Anchor {
     /// An anchor of a text that is not empty and, unless case matters, without its case.
     pub(super) fn of(text: &str, is_case_sensitive: bool) -> Option<Self> {
-        Self::of_piece(text, is_case_sensitive, LONGEST)
-    }
-
-    /// The same of a single letter.
-    pub(super) fn of_letter(text: &str, is_case_sensitive: bool) -> Option<Self> {
-        Self::of_piece(text, is_case_sensitive, 1)
-    }
-
-    fn of_piece(text: &str, is_case_sensitive: bool, longest: usize) -> Option<Self> {
-        let (offset, piece) = choose(text, is_case_sensitive, longest);
+        let (offset, piece) = choose(text, is_case_sensitive);
         let ways = Ways::of(piece, is_case_sensitive);
         Some(Self { scanner: Scanner::of(&ways.plain, &ways.other)?, plain: ways.plain.len(), offset })
     }
 
     /// An anchor of several texts without their case, none of them empty: it tells where one of them may stand, and not which.
     pub(super) fn of_any(texts: &[String]) -> Option<Self> {
-        let ways = texts.iter().map(|text| Ways::of(choose(text, false, LONGEST).1, false));
+        let ways = texts.iter().map(|text| Ways::of(choose(text, false).1, false));
         let mut all: Vec<_> = ways.flat_map(|ways| [ways.plain, ways.other].concat()).collect();
         all.sort();
         all.dedup();
@@ -172,14 +163,14 @@ impl Ways {
     }
 }
 
-/// The piece of a text that is rarest, with where it starts: as many plain characters as can be had, `longest` at the most.
-fn choose(text: &str, is_case_sensitive: bool, longest: usize) -> (usize, &str) {
+/// The piece of a text that is rarest, with where it starts: as many plain characters as can be had.
+fn choose(text: &str, is_case_sensitive: bool) -> (usize, &str) {
     let places: Vec<(usize, char)> = text.char_indices().collect();
     let cases = |c: char| if is_case_sensitive { 1 } else { variants(c).len() };
     let is_fit = |window: &&[(usize, char)]| {
         window.iter().all(|(_, c)| is_plain(*c)) && window.iter().map(|(_, c)| cases(*c)).product::<usize>() <= CASES
     };
-    let windows = (1..=longest).rev().filter_map(|length| {
+    let windows = (1..=LONGEST).rev().filter_map(|length| {
         let plain = places.windows(length).filter(is_fit);
         let rarest = plain.min_by_key(|window| window.iter().map(|(_, c)| frequency(*c)).sum::<usize>())?;
         let (start, (last, end)) = (rarest.first()?.0, rarest.last()?);

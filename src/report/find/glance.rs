@@ -15,39 +15,29 @@ enum Letter {
 }
 
 impl Words {
-    /// Whether these words stand where a part of them that begins at this offset of theirs was found plainly, in a text that
-    /// begins at `start`; none where only decoding tells.
+    /// Whether these words stand where their anchor was found plainly, in a text that begins at `start`; none where only
+    /// decoding tells.
     #[inline(always)]
-    pub(super) fn stand_at(
-        &self,
-        offset: usize,
-        bytes: &[u8],
-        start: usize,
-        at: usize,
-        is_case_sensitive: bool,
-    ) -> Option<bool> {
+    pub(super) fn stand_at(&self, bytes: &[u8], start: usize, at: usize, is_case_sensitive: bool) -> Option<bool> {
         let is_equal = |found: char, wanted: char| {
             let folded = if found.is_ascii() { found.to_ascii_lowercase() } else { fold(found) };
             found == wanted || !is_case_sensitive && folded == wanted
         };
-        if let Some(begin) = at.checked_sub(offset).filter(|begin| *begin >= start)
-            && self.are_written(bytes.get(begin..)?, is_case_sensitive)
-        {
+        if let Some(begin) = self.as_written(bytes, start, at, is_case_sensitive) {
             return is_between_escapes(bytes.get(start..begin)?).then_some(true);
         }
-        let (before, after) = self.sought.split_at_checked(offset)?;
         let mut end = at;
-        for wanted in after.chars() {
+        for wanted in &self.after {
             match letter(bytes.get(end..)?) {
-                Letter::Is(found, length) if is_equal(found, wanted) => end += length,
+                Letter::Is(found, length) if is_equal(found, *wanted) => end += length,
                 Letter::Unsure => return None,
                 _ => return Some(false),
             }
         }
         let mut begin = at;
-        for wanted in before.chars().rev() {
+        for wanted in &self.before {
             match letter_before(bytes.get(start..begin)?) {
-                Letter::Is(found, length) if is_equal(found, wanted) => begin -= length,
+                Letter::Is(found, length) if is_equal(found, *wanted) => begin -= length,
                 Letter::Unsure => return None,
                 _ => return Some(false),
             }
@@ -57,12 +47,14 @@ impl Words {
 }
 
 impl Words {
-    /// Whether raw text begins with these words in letters that JSON writes as they are, as nearly all is written.
+    /// Where these words begin, if they stand there in letters that JSON writes as they are: nearly all that is sought does.
     #[inline(always)]
-    fn are_written(&self, bytes: &[u8], is_case_sensitive: bool) -> bool {
-        let Some(sought) = self.plain() else { return false };
-        let Some(found) = bytes.get(..sought.len()) else { return false };
-        if is_case_sensitive { found == sought } else { found.eq_ignore_ascii_case(sought) }
+    fn as_written(&self, bytes: &[u8], start: usize, at: usize, is_case_sensitive: bool) -> Option<usize> {
+        let sought = self.plain()?;
+        let begin = at.checked_sub(self.anchor.offset).filter(|begin| *begin >= start)?;
+        let found = bytes.get(begin..begin + sought.len())?;
+        let is_it = if is_case_sensitive { found == sought } else { found.eq_ignore_ascii_case(sought) };
+        is_it.then_some(begin)
     }
 }
 

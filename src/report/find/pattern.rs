@@ -62,12 +62,12 @@ impl Clue {
 /// Words that are sought as they are.
 #[derive(Debug)]
 pub(super) struct Words {
-    pub(super) sought: Box<str>,
     finder: Finder<'static>,
-    /// A piece of them that stands in few rows but theirs.
-    pub(super) piece: Anchor,
-    /// A letter of them: where many rows hold them, it is found sooner than a piece.
-    pub(super) letter: Anchor,
+    pub(super) anchor: Anchor,
+    /// The letters before the anchor, the nearest first.
+    pub(super) before: Box<[char]>,
+    /// The letters from the anchor on.
+    pub(super) after: Box<[char]>,
     /// Whether they may begin between two values.
     pub(super) may_stand_between: bool,
     /// Whether JSON writes each of their letters as it is, if it likes.
@@ -76,18 +76,19 @@ pub(super) struct Words {
 
 impl Words {
     fn new(sought: &str, is_case_sensitive: bool) -> Option<Self> {
-        let piece = Anchor::of(sought, is_case_sensitive)?;
-        let letter = Anchor::of_letter(sought, is_case_sensitive)?;
+        let anchor = Anchor::of(sought, is_case_sensitive)?;
+        let (before, after) = sought.split_at_checked(anchor.offset)?;
+        let (before, after) = (before.chars().rev().collect(), after.chars().collect());
         let may_stand_between = sought.starts_with(|first: char| " ,:[]{}\n\r\t".contains(first));
         let is_plain = sought.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\'));
         let finder = Finder::new(sought.as_bytes()).into_owned();
-        Some(Self { sought: sought.into(), finder, piece, letter, may_stand_between, is_plain })
+        Some(Self { finder, anchor, before, after, may_stand_between, is_plain })
     }
 
     /// The words, if JSON can write them as they are.
     #[inline(always)]
     pub(super) fn plain(&self) -> Option<&[u8]> {
-        self.is_plain.then_some(self.sought.as_bytes())
+        self.is_plain.then(|| self.finder.needle())
     }
 
     /// Whether these words stand in a text.
@@ -168,7 +169,7 @@ impl Pattern {
     #[must_use]
     pub fn may_stand_in(&self, json: &[u8]) -> bool {
         match &self.kind {
-            Kind::Words(words) => words.piece.is_in(json),
+            Kind::Words(words) => words.anchor.is_in(json),
             Kind::Expression(_, clue) => clue.as_ref().is_none_or(|clue| clue.is_in(json)),
         }
     }

@@ -40,20 +40,8 @@ pub fn search(
     scope: Scope,
     sink: &mut dyn FnMut(RowSet) -> ControlFlow<()>,
 ) -> io::Result<()> {
-    search_from(report, pattern, scope, false, sink)
-}
-
-/// The same where the rows before are known to be hits or not, nearly all of them.
-pub(super) fn search_from(
-    report: &Report,
-    pattern: &Pattern,
-    scope: Scope,
-    is_dense: bool,
-    sink: &mut dyn FnMut(RowSet) -> ControlFlow<()>,
-) -> io::Result<()> {
     let within = scope.within.as_deref();
-    let (firsts, is_dense) = (firsts(report, scope.pane), AtomicBool::new(is_dense));
-    let work = Work { report, pattern, within, firsts, is_dense };
+    let work = Work { report, pattern, within, firsts: firsts(report, scope.pane) };
     let end =
         work.firsts.iter().map(|(_, section)| report.section_end(*section)).max().unwrap_or(0).min(report.searchable());
     let start = work.firsts.first().map_or(0, |(first, _)| *first).max(scope.from);

@@ -11,7 +11,6 @@ use regex::bytes::Regex;
 use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes that are read past a piece, so that what stands over its end is whole.
 const OVER: u64 = 1024;
@@ -22,9 +21,6 @@ const SPARSE: usize = 6;
 /// So few rows of a piece are read by themselves.
 const FEW: usize = 24;
 
-/// Where more than one row in so many is a hit, the next one is looked for by a letter.
-const DENSE: usize = 4;
-
 /// A report and what is sought in it.
 pub(super) struct Work<'a> {
     pub(super) report: &'a Report,
@@ -33,8 +29,6 @@ pub(super) struct Work<'a> {
     pub(super) within: Option<&'a RowSet>,
     /// Offsets of the first rows of the sections that are searched, with the sections' numbers, in the order of the body.
     pub(super) firsts: Vec<(u64, usize)>,
-    /// Whether many rows of the last piece were hits.
-    pub(super) is_dense: AtomicBool,
 }
 
 /// The rows of a section that begin in a piece.
@@ -81,11 +75,7 @@ impl<'a> Work<'a> {
                     let rows = rows.iter().map(|row| *row as usize);
                     sought.each(stretch, rows, &mut found)?;
                 }
-                (None, Kind::Words(words)) => {
-                    let is_dense = self.is_dense.load(Ordering::Relaxed);
-                    let anchor = if is_dense { &words.letter } else { &words.piece };
-                    sought.on_trail(stretch, Clues::Words(words, anchor), &mut found)?;
-                }
+                (None, Kind::Words(words)) => sought.on_trail(stretch, Clues::Words(words), &mut found)?,
                 (None, Kind::Expression(_, Some(clue))) => {
                     let clues = match &**clue {
                         Clue::Anchor(anchor) => Clues::Anchor(anchor),
@@ -98,8 +88,6 @@ impl<'a> Work<'a> {
                 }
             }
         }
-        let rows: usize = stretches.iter().map(|stretch| stretch.starts.len()).sum();
-        self.is_dense.store(found.len().saturating_mul(DENSE) > rows, Ordering::Relaxed);
         Ok(found)
     }
 
@@ -131,8 +119,8 @@ fn between<'a>(sorted: &'a [u32], rows: &Range<usize>) -> &'a [u32] {
 /// What leads to rows that may be hits.
 #[derive(Clone, Copy)]
 enum Clues<'a> {
-    /// Words can be compared where an anchor of theirs stands.
-    Words(&'a Words, &'a Anchor),
+    /// Words can be compared where their anchor stands.
+    Words(&'a Words),
     Anchor(&'a Anchor),
     Written(&'a Regex),
 }
@@ -146,7 +134,8 @@ enum Trail<'a> {
 impl<'a> Trail<'a> {
     fn new(clues: Clues<'a>, bytes: &'a [u8]) -> Self {
         match clues {
-            Clues::Words(_, anchor) | Clues::Anchor(anchor) => Self::Anchors(Scan::new(anchor, bytes)),
+            Clues::Words(words) => Self::Anchors(Scan::new(&words.anchor, bytes)),
+            Clues::Anchor(anchor) => Self::Anchors(Scan::new(anchor, bytes)),
             Clues::Written(expression) => Self::Written(expression, bytes),
         }
     }
@@ -190,11 +179,10 @@ impl Sought<'_> {
             while start_of(row + 1) <= candidate.at {
                 row += 1;
             }
-            let glance = match clues {
-                Clues::Words(words, anchor) => {
-                    self.glance(stretch, words, anchor.offset, candidate, start_of(row), bytes)
-                }
-                _ => None,
+            let glance = if let Clues::Words(words) = clues {
+                self.glance(stretch, words, candidate, start_of(row), bytes)
+            } else {
+                None
             };
             if glance == Some(false) {
                 from = candidate.at + 1;
@@ -242,7 +230,6 @@ impl Sought<'_> {
         &mut self,
         stretch: &Stretch<'_>,
         words: &Words,
-        offset: usize,
         candidate: Candidate,
         start: usize,
         bytes: &[u8],
@@ -259,7 +246,7 @@ impl Sought<'_> {
             }
             _ => return None,
         };
-        words.stand_at(offset, bytes, text, candidate.at, self.work.pattern.how().is_case_sensitive)
+        words.stand_at(bytes, text, candidate.at, self.work.pattern.how().is_case_sensitive)
     }
 
     /// Adds those rows of a section that are hits, by their leaves.

@@ -1,7 +1,6 @@
 //! Every way to find rows against one that decodes every leaf of every row and compares it letter by letter.
 
 use super::fold::fold;
-use super::search::search_from;
 use super::{How, Pattern, Scope, Scratch, search};
 use crate::report::index::Form;
 use crate::report::rows::Line;
@@ -18,20 +17,14 @@ fn report(json: &str) -> Report {
     Report::new(body, index)
 }
 
-/// What is found, by a piece of the words and by a letter of them alike.
 fn search_all(report: &Report, pattern: &Pattern, scope: Scope) -> RowSet {
-    let found = [false, true].map(|is_dense| {
-        let mut all = RowSet::default();
-        let mut sink = |more: RowSet| {
-            all.extend(&more);
-            ControlFlow::Continue(())
-        };
-        search_from(report, pattern, scope.clone(), is_dense, &mut sink).unwrap();
-        all
-    });
-    assert_eq!(found[0], found[1], "{:?}", pattern.words());
-    let [found, _] = found;
-    found
+    let mut all = RowSet::default();
+    let mut sink = |more: RowSet| {
+        all.extend(&more);
+        ControlFlow::Continue(())
+    };
+    search(report, pattern, scope, &mut sink).unwrap();
+    all
 }
 
 fn found(report: &Report, pattern: &Pattern, threads: usize) -> Vec<(usize, u32)> {
