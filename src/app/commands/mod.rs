@@ -20,9 +20,8 @@ use super::key::{ENTER, Key};
 use super::model::Model;
 use super::palette::Does;
 use super::panes::PANES;
-use super::place::Places;
+use super::place::{Place, Places};
 use crate::request::Request;
-use std::collections::HashMap;
 
 pub(in crate::app) use context::A_REPORT;
 
@@ -139,7 +138,8 @@ impl Command {
         if model.place().types(key) {
             return None;
         }
-        Self::all().find(|command| model.settings.keys.of(command).contains(&key) && command.is_on(model))
+        let means = |command: &&Command| model.settings.keys.of(command).contains(&key) && command.is_on(model);
+        Self::at(model.place()).find(means)
     }
 
     /// What Enter means right now where the config gives it to nobody else: a double press, an empty line.
@@ -172,19 +172,14 @@ impl Command {
         }
     }
 
-    /// The commands that a key does right now, each with the first such key.
+    /// The commands that can be done at a place at all, in the order of the table.
+    pub fn at(place: Place) -> impl Iterator<Item = &'static Self> {
+        Self::all().filter(move |command| command.place.contains(place))
+    }
+
+    /// The commands that a key does right now, each with the first such key; what nobody asks for is not worked out.
     pub fn applying(model: &Model) -> impl Iterator<Item = (Key, &'static Self)> + '_ {
-        let place = model.place();
-        let on: Vec<_> = Self::all().filter(|command| command.is_on(model)).collect();
-        // The first that has a key is what it means.
-        let mut means = HashMap::new();
-        for command in &on {
-            model.settings.keys.of(command).iter().for_each(|key| _ = means.entry(*key).or_insert(command.name));
-        }
-        on.into_iter().filter_map(move |command| {
-            let is_its_own = |key: &&Key| !place.types(**key) && means.get(key) == Some(&command.name);
-            Some((*model.settings.keys.of(command).iter().find(is_its_own)?, command))
-        })
+        Self::at(model.place()).filter_map(|command| Some((model.key_of(command)?, command)))
     }
 }
 
