@@ -108,14 +108,15 @@ fn sequence(numbers: &[u16], end: char, to: &mut String) {
 
 /// Adds a number with what stands behind it.
 fn digits(number: u16, to: &mut String) {
-    let mut left = number;
-    let mut digits = [b';'; 6];
-    for digit in digits.iter_mut().rev().skip(1) {
-        *digit = b'0' + u8::try_from(left % 10).unwrap_or(0);
-        left /= 10;
+    decimal(number, to);
+    to.push(';');
+}
+
+fn decimal(number: u16, to: &mut String) {
+    if number >= 10 {
+        decimal(number / 10, to);
     }
-    let leading = digits.iter().take(4).take_while(|digit| **digit == b'0').count();
-    to.extend(digits.iter().skip(leading).map(|digit| char::from(*digit)));
+    to.extend(char::from_digit(u32::from(number % 10), 10));
 }
 
 /// Ends a control sequence after its last number.

@@ -99,6 +99,11 @@ fn has_same_symbol(one: &Cell, other: &Cell) -> bool {
     }
 }
 
+#[inline(always)]
+fn columns_of(cell: &Cell) -> usize {
+    if cell.symbol().len() == 1 { 1 } else { cell.cell_width().into() }
+}
+
 /// What shows on a blank.
 const VISIBLE_ON_BLANK: Modifier = Modifier::REVERSED
     .union(Modifier::UNDERLINED)
@@ -125,7 +130,7 @@ impl<'a> Iterator for Row<'a> {
         loop {
             let at = self.at;
             let (before, after) = self.before.get(at).zip(self.after.get(at))?;
-            let columns = usize::from(after.cell_width());
+            let columns = columns_of(after);
             self.at += columns.max(1);
             if at < self.behind {
                 self.behind = self.behind.max(self.at);
@@ -143,7 +148,7 @@ impl<'a> Iterator for Row<'a> {
 impl Row<'_> {
     /// Finds out whether what stands behind a letter that is written has to be written as well.
     fn look_behind(&mut self, at: usize, before: &Cell, after: &Cell, columns: usize) {
-        let was = usize::from(before.cell_width());
+        let was = columns_of(before);
         let shows_behind = before.bg != Color::Reset || before.modifier.intersects(VISIBLE_ON_BLANK);
         if columns > 1 && after.symbol().contains('\u{fe0f}') {
             // Not every terminal gives an emoji that was a letter its second column.

@@ -58,7 +58,8 @@ fn width(pieces: &[Piece]) -> usize {
 
 /// The keys that apply: first those that ask the service, with their prices, then as many free ones as fit.
 fn keys(model: &Model, room: usize) -> Vec<Piece> {
-    let mut commands: Vec<_> = Command::at(model.place()).filter(|command| command.rank > 0).collect();
+    let here: Vec<_> = Command::at(model.place()).collect();
+    let mut commands: Vec<_> = here.iter().copied().filter(|command| command.rank > 0).collect();
     // After a jump the way back comes first.
     let rank = |command: &Command| if way_back(model, command).is_some() { 0 } else { command.rank };
     commands.sort_by_key(|command| rank(command));
@@ -67,7 +68,8 @@ fn keys(model: &Model, room: usize) -> Vec<Piece> {
         _ => command.asks(),
     };
     let (priced, free): (Vec<_>, Vec<_>) = commands.into_iter().partition(|command| is_priced(command));
-    let priced: Vec<_> = priced.into_iter().filter_map(|command| Some((model.key_of(command)?, command))).collect();
+    let key_of = |command: &Command| model.key_among(&here, command);
+    let priced: Vec<_> = priced.into_iter().filter_map(|command| Some((key_of(command)?, command))).collect();
     let mut pieces = hit(model);
     pieces.extend(priced_keys(model, &priced, room.saturating_sub(width(&pieces))));
     let mut lead = if priced.is_empty() { " " } else { "│ free: " };
@@ -78,7 +80,7 @@ fn keys(model: &Model, room: usize) -> Vec<Piece> {
     for command in free {
         let label = label(model, command);
         // Whether it applies may take a look into the report: that is asked only of what there is room for.
-        let key = if label.width() < left { model.key_of(command) } else { None };
+        let key = if label.width() < left { key_of(command) } else { None };
         if let Some(key) = key.map(|key| free_key(key, label, lead)).filter(|key| width(key) <= left) {
             left -= width(&key);
             pieces.extend(key);

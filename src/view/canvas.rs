@@ -31,7 +31,8 @@ const ASCII_FOCUS: border::Set<'_> =
 /// Cells, and how a meaning looks in them.
 pub(super) struct Canvas<'a> {
     cells: &'a mut Buffer,
-    look: Look,
+    /// How each meaning looks: asked for every piece of a frame, and worked out once.
+    styles: [Style; Meaning::ALL.len()],
     memo: &'a mut Memo,
     /// The whole screen.
     pub(super) area: Rect,
@@ -43,7 +44,7 @@ impl<'a> Canvas<'a> {
     pub(super) fn new(cells: &'a mut Buffer, look: Look, memo: &'a mut Memo) -> Self {
         let area = cells.area;
         memo.turn(look);
-        Self { cells, look, memo, area, has_keys: true }
+        Self { cells, styles: Meaning::ALL.map(|meaning| look.style(meaning)), memo, area, has_keys: true }
     }
 
     /// Puts a row where it was drawn in an earlier frame, at this place or another; says whether it was.
@@ -68,7 +69,7 @@ impl<'a> Canvas<'a> {
 
     /// The style of a meaning.
     pub(super) fn style(&self, meaning: Meaning) -> Style {
-        self.look.style(meaning)
+        self.styles.get(meaning as usize).copied().unwrap_or_default()
     }
 
     /// Gives cells a style, under those of what is written into them.

@@ -26,18 +26,17 @@ pub fn draw(cells: &mut Buffer, look: Look, model: &Model, memo: &mut Memo) {
     if !model.size.is_enough() {
         return too_small(buffer, whole, model);
     }
-    draw_content(buffer, model);
     let layout = model.layout();
+    draw_content(buffer, &layout, model);
     bar::draw(buffer, layout.bar, model);
     draw_message(buffer, layout.message, model);
 }
 
 /// Draws the title, and what stands below it.
-pub(super) fn draw_content(buffer: &mut Canvas<'_>, model: &Model) {
-    let layout = model.layout();
+pub(super) fn draw_content(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     draw_title(buffer, layout.title, model);
     match (model.screen, &model.list) {
-        (Screen::File, Some(_)) => draw_file(buffer, &layout, model),
+        (Screen::File, Some(_)) => draw_file(buffer, layout, model),
         _ => draw_start(buffer, layout.content, model),
     }
     for (above, over) in (0..model.over.all().len()).rev().zip(model.over.all()) {

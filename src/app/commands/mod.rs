@@ -135,11 +135,17 @@ impl Command {
     /// The command that a key means right now.
     #[must_use]
     pub fn of(key: Key, model: &Model) -> Option<&'static Self> {
-        if model.place().types(key) {
-            return None;
-        }
-        let means = |command: &&Command| model.settings.keys.of(command).contains(&key) && command.is_on(model);
-        Self::at(model.place()).find(means)
+        Self::among(Self::at(model.place()), key, model)
+    }
+
+    /// The same, where it is known which can be done here at all.
+    pub(super) fn among(
+        mut here: impl Iterator<Item = &'static Self>,
+        key: Key,
+        model: &Model,
+    ) -> Option<&'static Self> {
+        let means = |command: &&Self| model.settings.keys.of(command).contains(&key) && command.is_on(model);
+        if model.place().types(key) { None } else { here.find(means) }
     }
 
     /// What Enter means right now where the config gives it to nobody else: a double press, an empty line.
@@ -179,7 +185,11 @@ impl Command {
 
     /// The commands that a key does right now, each with the first such key; what nobody asks for is not worked out.
     pub fn applying(model: &Model) -> impl Iterator<Item = (Key, &'static Self)> + '_ {
-        Self::at(model.place()).filter_map(|command| Some((model.key_of(command)?, command)))
+        let here: Vec<_> = Self::at(model.place()).collect();
+        (0..here.len()).filter_map(move |at| {
+            let command = *here.get(at)?;
+            Some((model.key_among(&here, command)?, command))
+        })
     }
 }
 
