@@ -142,7 +142,9 @@ impl Stage {
         self.session.terminal_mut().clear().unwrap();
         self.session.terminal().backend().bytes.0.borrow_mut().clear();
         self.session.draw().unwrap();
-        self.bytes.0.borrow().clone()
+        let bytes = self.bytes.0.borrow();
+        // A screen of another size than before is wiped once more.
+        bytes.strip_prefix(b"\x1b[2J").unwrap_or(&bytes).to_vec()
     }
 
     /// Draws, and fails if anything that went to the terminal is not plainly visible; gives what is, in the terminal's order.
