@@ -139,7 +139,15 @@ impl Model {
     /// The key that does a command right here: not one that is typed as a letter, nor one that means another command here.
     #[must_use]
     pub fn key_of(&self, command: &Command) -> Option<Key> {
-        let works = |key: &&Key| Command::of(**key, self).is_some_and(|found| found.name == command.name);
+        let here: Vec<_> = Command::at(self.place()).collect();
+        self.key_among(&here, command)
+    }
+
+    /// The same, where it is known which commands can be done here at all.
+    #[must_use]
+    pub fn key_among(&self, here: &[&'static Command], command: &Command) -> Option<Key> {
+        let means = |key: Key| Command::among(here.iter().copied(), key, self);
+        let works = |key: &&Key| means(**key).is_some_and(|found| found.name == command.name);
         self.settings.keys.of(command).iter().find(works).copied()
     }
 

@@ -11,7 +11,7 @@ use crate::report::{Imported, Indicators, Pane, Report, verdict};
 use crate::request::{Listing, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// The sandboxes of one file, or the reports of one opened document.
@@ -95,7 +95,7 @@ pub struct OpenReport {
     /// Why it cannot be read, if so.
     pub unreadable: Option<String>,
     /// How each pane is looked at.
-    pub panes: HashMap<Pane, PaneState>,
+    pub panes: BTreeMap<Pane, PaneState>,
     /// What others can look for, once it has been asked for.
     pub indicators: Option<Arc<Indicators>>,
     /// What the rules make of it, once they have been applied.
@@ -107,7 +107,7 @@ impl OpenReport {
     #[must_use]
     pub fn new(opening: Opening, body: Body, folded: &[u32]) -> Self {
         let tree = PaneState::folded(folded);
-        let panes = if folded.is_empty() { HashMap::new() } else { HashMap::from([(Pane::Processes, tree)]) };
+        let panes = if folded.is_empty() { BTreeMap::new() } else { BTreeMap::from([(Pane::Processes, tree)]) };
         Self {
             opening,
             report: Report::unread(body),

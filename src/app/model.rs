@@ -272,10 +272,11 @@ impl Model {
     #[must_use]
     pub fn layout(&self) -> Layout {
         let has_report = self.screen == Screen::File && self.open().is_some();
+        let order = self.order();
         let view = View {
             has_report,
             pane: self.focused(),
-            group: self.order().group(self.shown_group()),
+            group: order.group(self.shown_of(&order)),
             is_zoomed: self.is_zoomed,
             is_plain: self.settings.is_plain,
             is_single: self.is_single(),
@@ -293,7 +294,10 @@ impl Model {
 
     /// The group of panes that is shown: that of the pane with the focus, or the one that was left for the list.
     pub(super) fn shown_group(&self) -> usize {
-        let order = self.order();
+        self.shown_of(&self.order())
+    }
+
+    fn shown_of(&self, order: &Order) -> usize {
         let focused = self.focused().and_then(|pane| order.group_of(pane));
         focused.unwrap_or_else(|| self.group.min(order.groups().saturating_sub(1)))
     }

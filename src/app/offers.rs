@@ -30,7 +30,7 @@ impl Offers {
     /// What the frame of this number offers, now that it has been drawn.
     pub(super) fn of(model: &Model, frame: u64) -> Self {
         let can_spend = |command: &&Command| command.asks() || command.name == "choose";
-        let keys = Command::all().filter(can_spend).flat_map(|command| model.settings.keys.of(command));
+        let keys = Command::at(model.place()).filter(can_spend).flat_map(|command| model.settings.keys.of(command));
         let shown = keys.filter_map(|key| {
             let offer = offer(model, *key)?;
             let before = model.offers.0.iter().find(|before| before.key == *key && before.offer == offer);

@@ -2,7 +2,7 @@
 
 use super::panes::{GROUP, PANES};
 use crate::report::{Pane, Report, Section};
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 /// Panes that stand on the screen together, in their places.
 pub type Group = [Option<Pane>; GROUP];
@@ -22,7 +22,7 @@ impl Order {
     pub fn of(report: Option<&Report>) -> Self {
         let all = || PANES.iter().map(|info| info.pane).filter(|pane| *pane != Pane::Overview);
         let sections = report.iter().flat_map(|report| &report.index.sections);
-        let with_rows: HashSet<Pane> = sections.filter(|found| !found.is_empty()).map(Section::pane).collect();
+        let with_rows: BTreeSet<Pane> = sections.filter(|found| !found.is_empty()).map(Section::pane).collect();
         let (mut panes, empty): (Vec<_>, Vec<_>) = all().partition(|pane| with_rows.contains(pane));
         let filled = panes.len();
         panes.extend(empty);

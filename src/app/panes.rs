@@ -97,7 +97,7 @@ pub struct Shown {
 }
 
 /// A process's place in the tree.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Branch {
     /// Whether another child follows, at each depth down to this row's.
     pub guides: Vec<bool>,

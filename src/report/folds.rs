@@ -120,8 +120,14 @@ impl Folds {
         self.folded.clear();
         if fold {
             let found = depths.found(0..depths.len());
-            let pairs = (0_u32..).zip(found.iter().zip(found.iter().skip(1)));
-            self.folded.extend(pairs.filter(|(_, (depth, next))| next > depth).map(|(row, _)| row));
+            self.folded.resize(found.len(), 0);
+            let mut count = 0;
+            for (row, (depth, next)) in (0_u32..).zip(found.iter().zip(found.iter().skip(1))) {
+                // Written for every row, and kept where the next is deeper: nobody can foretell which that is.
+                self.folded.get_mut(count).into_iter().for_each(|place| *place = row);
+                count += usize::from(next > depth);
+            }
+            self.folded.truncate(count);
         }
         self.refresh(depths);
     }

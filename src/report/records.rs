@@ -106,20 +106,22 @@ impl Report {
         let has_tail = push_own(&head, &mut value);
         let tail = section.tail(row).map(u64::from);
         if let Some(tail) = tail.filter(|_| has_tail) {
-            let opened = |bytes: &[u8]| [b"{", bytes].concat();
-            // What encloses this process ends behind it, and may do so at great length.
-            let is_whole = |bytes: &[u8]| closes(&opened(bytes));
-            let end = end_after(tail).unwrap_or(u64::MAX);
-            let mut rest = opened(&self.read_up_to(tail..end, FIRST_TAIL, is_whole)?);
+            let mut rest = self.after_children(tail..end_after(tail).unwrap_or(u64::MAX))?;
             if !closes(&rest) {
                 // Another list of children stands there: what follows it belongs to this process as well.
-                rest =
-                    opened(&self.read_up_to(tail..tail.saturating_add(MOST_AFTER_CHILDREN), FIRST_TAIL, is_whole)?);
+                rest = self.after_children(tail..tail.saturating_add(MOST_AFTER_CHILDREN))?;
             }
             push_own(&rest, &mut value);
         }
         value.push(b'}');
         Ok(Record { member: None, value, depth })
+    }
+
+    /// What a process says after its children, as the object that it is a part of; what encloses the process ends behind it, and
+    /// may do so at great length, so no more of the range is read than it takes.
+    pub(super) fn after_children(&self, range: Range<u64>) -> io::Result<Vec<u8>> {
+        let opened = |bytes: &[u8]| [b"{", bytes].concat();
+        self.read_up_to(range, FIRST_TAIL, |bytes| closes(&opened(bytes))).map(|bytes| opened(&bytes))
     }
 }
 

@@ -229,11 +229,11 @@ impl Report {
         }
     }
 
-    /// The bytes from a row's start to the next row's, at most `limit`.
+    /// The bytes from a row's start to the next row's, at most `limit`: of a process those before its children.
     fn row_bytes(&self, section: &Section, row: usize, limit: u64) -> io::Result<Vec<u8>> {
         let Some(start) = section.start(row).map(u64::from) else { return Ok(Vec::new()) };
         let end = match (section.form, section.start(row + 1)) {
-            (Form::Array | Form::Object | Form::Loose, Some(next)) => u64::from(next),
+            (Form::Array | Form::Object | Form::Loose | Form::Processes, Some(next)) => u64::from(next),
             (Form::Scalar | Form::Loose, _) => u64::MAX,
             _ => section.end().map_or(u64::MAX, u64::from),
         };
@@ -267,8 +267,7 @@ impl Report {
     /// A process's members without its children: those before them, and those after.
     fn process_members(&self, section: &Section, row: usize, bytes: &[u8], limit: u64) -> Vec<(Untrusted, Vec<u8>)> {
         let tail = section.tail(row).map(u64::from);
-        let after = tail.and_then(|tail| self.body.window(tail..tail + limit).ok());
-        let after = after.map(|bytes| [b"{", &*bytes].concat());
+        let after = tail.and_then(|tail| self.after_children(tail..tail.saturating_add(limit)).ok());
         let is_own =
             |(name, value): &(Untrusted, Raw<'_>)| name.as_bytes() != b"children" || value.kind() != Kind::Array;
         let own = |(name, value): (Untrusted, Raw<'_>)| (name, value.bytes().to_vec());

@@ -23,10 +23,12 @@ mod saver;
 pub mod search;
 mod signals;
 pub mod submission;
+mod surface;
 mod terminal;
 
 pub use performer::{Backing, Performer};
 pub use signals::{Signals, survive_file_limit};
+pub use surface::Surface;
 pub use terminal::{Display, Unattended, attended, run, tame_panics, terminal_size};
 
 use crate::app::away::Copied;
@@ -34,9 +36,7 @@ use crate::app::{Command, Effect, Key, Message, Model, Remembered, Size};
 use crate::gate::Clock;
 use crate::view::{self, Look, Memo};
 use clipboard::Way;
-use ratatui::Terminal;
 use ratatui::backend::Backend;
-use ratatui::layout::Rect;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -82,7 +82,7 @@ pub enum Turn {
 
 /// A run of the app on a terminal of any kind.
 pub struct Session<B: Backend> {
-    terminal: Terminal<B>,
+    terminal: Surface<B>,
     look: Look,
     memo: Memo,
     model: Model,
@@ -105,16 +105,16 @@ impl<B: Backend> Session<B>
 where
     B::Error: Send + Sync + 'static,
 {
-    /// A session on a terminal; `backing` is what the app can reach.
+    /// A session on the terminal that is written to by `backend`; `backing` is what the app can reach.
     #[must_use]
-    pub fn new(terminal: Terminal<B>, model: Model, backing: Backing, clock: Clock) -> Self {
+    pub fn new(backend: B, model: Model, backing: Backing, clock: Clock) -> Self {
         let (outbox, inbox) = std::sync::mpsc::channel();
         let performer = Performer::new(backing, outbox.clone());
         let (look, behind, frames) = (Look::default(), Vec::new(), Arc::default());
         let clipboard = (Way::default(), Box::new(std::io::sink()) as Box<dyn Write + Send>);
         let (exit, turn, is_drawn) = (None, None, false);
         Self {
-            terminal,
+            terminal: Surface::new(backend),
             look,
             memo: Memo::default(),
             model,
@@ -162,12 +162,12 @@ where
 
     /// The terminal.
     #[must_use]
-    pub fn terminal(&self) -> &Terminal<B> {
+    pub fn terminal(&self) -> &Surface<B> {
         &self.terminal
     }
 
     /// The terminal, to be changed.
-    pub fn terminal_mut(&mut self) -> &mut Terminal<B> {
+    pub fn terminal_mut(&mut self) -> &mut Surface<B> {
         &mut self.terminal
     }
 
@@ -261,12 +261,6 @@ where
         }
     }
 
-    /// The terminal, when the session is over; work beside the loop is let go.
-    #[must_use]
-    pub fn into_terminal(self) -> Terminal<B> {
-        self.terminal
-    }
-
     /// Takes messages in until nothing is under way, then draws once; says whether that came to pass in time.
     ///
     /// # Errors
@@ -311,14 +305,14 @@ where
     /// When the terminal cannot be drawn on.
     pub fn draw(&mut self) -> Result<(), B::Error> {
         // The terminal may have changed its size already, and say so only later.
-        let size = self.terminal.size()?;
-        if (Size { width: size.width, height: size.height }) != self.model.size {
-            self.resize(size.width, size.height);
+        let area = self.terminal.area()?;
+        if (Size { width: area.width, height: area.height }) != self.model.size {
+            self.resize(area.width, area.height);
         }
         let (look, model, memo, frames) = (self.look, &self.model, &mut self.memo, &self.frames);
         let frame = frames.load(Ordering::SeqCst) + 1;
-        self.terminal.draw(|canvas| {
-            view::draw(canvas, look, model, memo);
+        self.terminal.draw(area, |cells| {
+            view::draw(cells, look, model, memo);
             // From here on it is on its way to the screen; whoever reads it there may answer at once.
             frames.store(frame, Ordering::SeqCst);
         })?;
@@ -331,10 +325,7 @@ where
     fn draw_anew(&mut self) {
         self.is_drawn = false;
         // A terminal that is gone shows at the next drawing.
-        let _ = self
-            .terminal
-            .size()
-            .and_then(|size| self.terminal.resize(Rect::from((ratatui::layout::Position::ORIGIN, size))));
+        let _ = self.terminal.clear();
     }
 
     /// Takes a message in.

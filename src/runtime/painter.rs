@@ -5,11 +5,10 @@ use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
 use ratatui::buffer::Cell;
 use ratatui::layout::{Position, Size};
 use ratatui::style::{Color, Modifier};
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 /// Each modifier with its number in a style sequence.
-const MODIFIERS: [(Modifier, u8); 9] = [
+const MODIFIERS: [(Modifier, u16); 9] = [
     (Modifier::BOLD, 1),
     (Modifier::DIM, 2),
     (Modifier::ITALIC, 3),
@@ -43,8 +42,20 @@ pub(super) struct Painter<W: Write> {
 /// # Errors
 /// When the terminal does not say.
 pub(super) fn size() -> io::Result<(u16, u16)> {
-    let (width, height) = crossterm::terminal::size()?;
+    let (width, height) = output_size().map_or_else(crossterm::terminal::size, Ok)?;
     Ok((width.min(LARGEST.width), height.min(LARGEST.height)))
+}
+
+/// The size of the terminal that is written to. Every frame asks: a change may come before the signal that says so.
+#[cfg(unix)]
+fn output_size() -> Option<(u16, u16)> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some((size.ws_col, size.ws_row))
+}
+
+#[cfg(not(unix))]
+fn output_size() -> Option<(u16, u16)> {
+    None
 }
 
 /// How a cell looks.
@@ -79,14 +90,41 @@ struct Pen {
 impl Pen {
     /// Moves to a cell.
     fn go(pen: Option<Self>, x: u16, y: u16, to: &mut String) {
-        let written = match pen {
-            Some(pen) if (pen.x, pen.y) == (x, y) => Ok(()),
-            Some(pen) if pen.is_sure && pen.y == y && x == pen.x + 1 => write!(to, "\x1b[C"),
-            Some(pen) if pen.is_sure && pen.y == y && x > pen.x => write!(to, "\x1b[{}C", x - pen.x),
-            _ => write!(to, "\x1b[{};{}H", u32::from(y) + 1, u32::from(x) + 1),
-        };
-        debug_assert!(written.is_ok(), "a string takes everything");
+        match pen {
+            Some(pen) if (pen.x, pen.y) == (x, y) => {}
+            Some(pen) if pen.is_sure && pen.y == y && x == pen.x + 1 => to.push_str("\x1b[C"),
+            Some(pen) if pen.is_sure && pen.y == y && x > pen.x => sequence(&[x - pen.x], 'C', to),
+            _ => sequence(&[y.saturating_add(1), x.saturating_add(1)], 'H', to),
+        }
     }
+}
+
+/// Adds a control sequence with its numbers.
+fn sequence(numbers: &[u16], end: char, to: &mut String) {
+    to.push_str("\x1b[");
+    numbers.iter().for_each(|number| digits(*number, to));
+    finish(end, to);
+}
+
+/// Adds a number with what stands behind it.
+fn digits(number: u16, to: &mut String) {
+    decimal(number, to);
+    to.push(';');
+}
+
+fn decimal(number: u16, to: &mut String) {
+    if number >= 10 {
+        decimal(number / 10, to);
+    }
+    to.extend(char::from_digit(u32::from(number % 10), 10));
+}
+
+/// Ends a control sequence after its last number.
+fn finish(end: char, to: &mut String) {
+    if to.ends_with(';') {
+        to.pop();
+    }
+    to.push(end);
 }
 
 /// Brings the terminal from one look to another, in one sequence.
@@ -94,31 +132,29 @@ fn change(from: Look, look: Look, to: &mut String) {
     if from == look {
         return;
     }
-    let mut numbers = String::new();
+    to.push_str("\x1b[");
     // What goes away takes everything with it.
     let is_more = look.modifier.contains(from.modifier);
     let from = if is_more { from } else { PLAIN };
     if !is_more && look != PLAIN {
-        numbers += "0;";
+        digits(0, to);
     }
     for (modifier, number) in MODIFIERS {
         if look.modifier.contains(modifier) && !from.modifier.contains(modifier) {
-            numbers += &format!("{number};");
+            digits(number, to);
         }
     }
     if look.fg != from.fg {
-        numbers += &colour(look.fg, 30);
+        colour(look.fg, 30, to);
     }
     if look.bg != from.bg {
-        numbers += &colour(look.bg, 40);
+        colour(look.bg, 40, to);
     }
-    to.push_str("\x1b[");
-    to.push_str(numbers.trim_end_matches(';'));
-    to.push('m');
+    finish('m', to);
 }
 
-/// A colour's numbers; `base` is 30 for letters and 40 for what is behind them.
-fn colour(colour: Color, base: u8) -> String {
+/// Adds a colour's numbers; `base` is 30 for letters and 40 for what is behind them.
+fn colour(colour: Color, base: u16, to: &mut String) {
     let number = match colour {
         Color::Reset => 9,
         Color::Black => 0,
@@ -137,10 +173,15 @@ fn colour(colour: Color, base: u8) -> String {
         Color::LightMagenta => 65,
         Color::LightCyan => 66,
         Color::White => 67,
-        Color::Indexed(index) => return format!("{};5;{index};", base + 8),
-        Color::Rgb(red, green, blue) => return format!("{};2;{red};{green};{blue};", base + 8),
+        Color::Indexed(index) => {
+            return [base + 8, 5, index.into()].into_iter().for_each(|number| digits(number, to));
+        }
+        Color::Rgb(red, green, blue) => {
+            let numbers = [base + 8, 2, red.into(), green.into(), blue.into()];
+            return numbers.into_iter().for_each(|number| digits(number, to));
+        }
     };
-    format!("{};", base + number)
+    digits(base + number, to);
 }
 
 impl<W: Write> Backend for Painter<W> {
@@ -169,7 +210,7 @@ impl<W: Write> Backend for Painter<W> {
             }
             if blanks > WORTH_ERASING {
                 // Wipes them without moving.
-                frame.push_str(&format!("\x1b[{blanks}X"));
+                sequence(&[blanks], 'X', &mut frame);
                 pen = Some(Pen { x, y, is_sure: was_sure });
                 continue;
             }

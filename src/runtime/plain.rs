@@ -10,7 +10,6 @@ use crate::app::commands::Command;
 use crate::app::{Effect, Key, Message, Model, Place, Size};
 use crate::text::{self, Untrusted};
 use crate::view::plain;
-use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::time::Duration;
@@ -42,9 +41,9 @@ struct Dialogue<I, O> {
 /// When standard input or output cannot be used.
 pub(super) fn run(mut model: Model, backing: Backing, first: Vec<Effect>, signals: Signals) -> anyhow::Result<Ended> {
     (model.settings.is_plain, model.size) = (true, PAGE);
-    let terminal = Terminal::new(TestBackend::new(PAGE.width, PAGE.height))?;
+    let backend = TestBackend::new(PAGE.width, PAGE.height);
     let mut session =
-        Session::new(terminal, model, backing, crate::clock::now).with_clipboard(Way::from_here(), clipboard());
+        Session::new(backend, model, backing, crate::clock::now).with_clipboard(Way::from_here(), clipboard());
     let ending = signals.tell(session.outbox(), Stops::AtOnce)?;
     session.begin(first);
     let (input, output) = (io::stdin().lock(), io::stdout().lock());

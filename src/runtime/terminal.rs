@@ -12,7 +12,6 @@ use crate::view::{Depth, Look, Theme};
 use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use crossterm::{cursor, execute};
-use ratatui::Terminal;
 use ratatui::backend::Backend;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
@@ -144,8 +143,7 @@ pub fn run(
     }
     let (width, height) = painter::size()?;
     (model.size, model.settings.has_shell) = (Size { width, height }, signals::has_shell());
-    let terminal = Terminal::new(Painter::new(io::stdout()))?;
-    let session = Session::new(terminal, model, backing, crate::clock::now);
+    let session = Session::new(Painter::new(io::stdout()), model, backing, crate::clock::now);
     let mut session = session.with_clipboard(Way::from_here(), Box::new(io::stdout()));
     let ending = signals.tell(session.outbox(), Stops::Aside)?;
     let takes_mouse = display.takes_mouse;
@@ -180,8 +178,6 @@ pub fn run(
     };
     drop(taken);
     let remembered = session.model_mut().remember();
-    // The library's own farewell to the terminal panics where the terminal is gone.
-    std::mem::forget(session.into_terminal());
     Ok(Ended { exit: ending.signal().map_or(exit, Exit::Signal), remembered })
 }
 

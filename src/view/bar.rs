@@ -58,24 +58,31 @@ fn width(pieces: &[Piece]) -> usize {
 
 /// The keys that apply: first those that ask the service, with their prices, then as many free ones as fit.
 fn keys(model: &Model, room: usize) -> Vec<Piece> {
-    let mut commands: Vec<_> = Command::applying(model).filter(|(_, command)| command.rank > 0).collect();
+    let here: Vec<_> = Command::at(model.place()).collect();
+    let mut commands: Vec<_> = here.iter().copied().filter(|command| command.rank > 0).collect();
     // After a jump the way back comes first.
     let rank = |command: &Command| if way_back(model, command).is_some() { 0 } else { command.rank };
-    commands.sort_by_key(|(_, command)| rank(command));
+    commands.sort_by_key(|command| rank(command));
     let is_priced = |command: &Command| match &command.act {
         Act::Chosen => model.tag(command) != Tag::Free,
         _ => command.asks(),
     };
-    let (priced, free): (Vec<_>, Vec<_>) = commands.into_iter().partition(|(_, command)| is_priced(command));
+    let (priced, free): (Vec<_>, Vec<_>) = commands.into_iter().partition(|command| is_priced(command));
+    let key_of = |command: &Command| model.key_among(&here, command);
+    let priced: Vec<_> = priced.into_iter().filter_map(|command| Some((key_of(command)?, command))).collect();
     let mut pieces = hit(model);
     pieces.extend(priced_keys(model, &priced, room.saturating_sub(width(&pieces))));
     let mut lead = if priced.is_empty() { " " } else { "│ free: " };
     if pieces.is_empty() && room >= 60 {
         lead = " free: ";
     }
-    for (key, command) in free {
-        let key = free_key(key, label(model, command), lead);
-        if width(&pieces) + width(&key) <= room {
+    let mut left = room.saturating_sub(width(&pieces));
+    for command in free {
+        let label = label(model, command);
+        // Whether it applies may take a look into the report: that is asked only of what there is room for.
+        let key = if label.width() < left { key_of(command) } else { None };
+        if let Some(key) = key.map(|key| free_key(key, label, lead)).filter(|key| width(key) <= left) {
+            left -= width(&key);
             pieces.extend(key);
             lead = "";
         }

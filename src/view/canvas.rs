@@ -31,7 +31,8 @@ const ASCII_FOCUS: border::Set<'_> =
 /// Cells, and how a meaning looks in them.
 pub(super) struct Canvas<'a> {
     cells: &'a mut Buffer,
-    look: Look,
+    /// How each meaning looks: asked for every piece of a frame, and worked out once.
+    styles: [Style; Meaning::ALL.len()],
     memo: &'a mut Memo,
     /// The whole screen.
     pub(super) area: Rect,
@@ -43,7 +44,7 @@ impl<'a> Canvas<'a> {
     pub(super) fn new(cells: &'a mut Buffer, look: Look, memo: &'a mut Memo) -> Self {
         let area = cells.area;
         memo.turn(look);
-        Self { cells, look, memo, area, has_keys: true }
+        Self { cells, styles: Meaning::ALL.map(|meaning| look.style(meaning)), memo, area, has_keys: true }
     }
 
     /// Puts a row where it was drawn in an earlier frame, at this place or another; says whether it was.
@@ -68,7 +69,7 @@ impl<'a> Canvas<'a> {
 
     /// The style of a meaning.
     pub(super) fn style(&self, meaning: Meaning) -> Style {
-        self.look.style(meaning)
+        self.styles.get(meaning as usize).copied().unwrap_or_default()
     }
 
     /// Gives cells a style, under those of what is written into them.
@@ -101,22 +102,24 @@ impl<'a> Canvas<'a> {
             (true, true) => ASCII_FOCUS,
         };
         let (style, Rect { x, y, width, height }) = (self.style(meaning), rect(area).intersection(self.area));
-        let (Some(right), Some(bottom)) = ((x + width).checked_sub(1), (y + height).checked_sub(1)) else { return };
-        if width == 0 || height == 0 {
-            return;
+        let cell = |sign: &str| {
+            let mut cell = Cell::default();
+            cell.set_symbol(&text::own(sign)).set_style(style);
+            cell
+        };
+        let whole = Area { x, y, width, height };
+        for row in 0..height {
+            let (left, between, right) = match row {
+                0 => (set.top_left, Some(set.horizontal_top), set.top_right),
+                _ if row + 1 == height => (set.bottom_left, Some(set.horizontal_bottom), set.bottom_right),
+                _ => (set.vertical_left, None, set.vertical_right),
+            };
+            let place = stretch(self.area, whole, row);
+            let Some(cells) = place.and_then(|place| self.cells.content.get_mut(place)) else { return };
+            between.into_iter().for_each(|between| cells.fill(cell(between)));
+            cells.last_mut().into_iter().for_each(|last| *last = cell(right));
+            cells.first_mut().into_iter().for_each(|first| *first = cell(left));
         }
-        for x in x..=right {
-            self.put(x, y, set.horizontal_top, 1, style);
-            self.put(x, bottom, set.horizontal_bottom, 1, style);
-        }
-        for y in y..=bottom {
-            self.put(x, y, set.vertical_left, 1, style);
-            self.put(right, y, set.vertical_right, 1, style);
-        }
-        self.put(right, bottom, set.bottom_right, 1, style);
-        self.put(right, y, set.top_right, 1, style);
-        self.put(x, bottom, set.bottom_left, 1, style);
-        self.put(x, y, set.top_left, 1, style);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::text::{Untrusted, Visible, is_shown};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use unicode_segmentation::UnicodeSegmentation;
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The cells of a layout's area.
 pub(super) fn rect(area: Area) -> Rect {
@@ -19,6 +19,19 @@ pub(super) fn rect(area: Area) -> Rect {
 /// Columns in which there is nothing to choose from a text.
 const SHORTEST: usize = 8;
 
+/// Whether a character joins no other, be it before it or behind: letters of ASCII and Latin, punctuation, arrows, lines, blocks.
+fn stands_alone(c: char) -> bool {
+    matches!(c, ' '..='~' | '\u{a1}'..='\u{ac}' | '\u{ae}'..='\u{2ff}' | '\u{2010}'..='\u{2027}' | '\u{2190}'..='\u{25ff}')
+}
+
+/// The first character of a text and its columns, if it is a grapheme by itself and that is seen at once: most of our signs are.
+fn sign(text: &str) -> Option<(&str, usize)> {
+    let mut characters = text.chars();
+    let first = characters.next().filter(|first| stands_alone(*first))?;
+    let is_alone = characters.next().is_none_or(stands_alone);
+    is_alone.then(|| Some((text.get(..first.len_utf8())?, first.width()?)))?
+}
+
 /// The graphemes of a text, each with its place and its columns; most are letters of one byte and one column.
 fn graphemes(text: &str) -> impl Iterator<Item = (usize, &str, usize)> {
     let mut at = 0;
@@ -27,7 +40,7 @@ fn graphemes(text: &str) -> impl Iterator<Item = (usize, &str, usize)> {
         let (grapheme, columns) = match rest.as_bytes() {
             // A mark is no ASCII.
             [b' '..=b'~'] | [b' '..=b'~', b'\0'..=b'\x7f', ..] => (rest.get(..1)?, 1),
-            _ => rest.graphemes(true).next().map(|grapheme| (grapheme, grapheme.width()))?,
+            _ => sign(rest).or_else(|| rest.graphemes(true).next().map(|grapheme| (grapheme, grapheme.width())))?,
         };
         at += grapheme.len();
         Some((start, grapheme, columns))
@@ -236,5 +249,23 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         }
         self.buffer.put(self.x, self.y, grapheme, width, style);
         self.x += u16::try_from(width).unwrap_or(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_alone_joins_nothing() {
+        let alone: Vec<char> = ('\u{20}'..'\u{3000}').filter(|c| stands_alone(*c)).collect();
+        let last = "\u{301}\u{200d}\u{600}\u{1f1e6}\u{e0e}\u{fe0f}\r".chars();
+        for next in last.chain(['a', '─', '·', '1']) {
+            for first in &alone {
+                let text = format!("{first}{next}");
+                let naive: Vec<_> = text.grapheme_indices(true).map(|(at, found)| (at, found, found.width())).collect();
+                assert_eq!(graphemes(&text).collect::<Vec<_>>(), naive, "{text:?}");
+            }
+        }
     }
 }

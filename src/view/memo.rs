@@ -10,9 +10,10 @@ use crate::report::Place;
 use crate::report::rules::Severity;
 use ratatui::buffer::Cell;
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 
 /// What a row of a pane is drawn from, besides the look.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RowKey {
     pub(super) opening: Opening,
     pub(super) place: Place,
@@ -28,6 +29,13 @@ pub(super) struct RowKey {
     pub(super) mark: Option<Option<Severity>>,
 }
 
+/// The place alone tells most rows apart: the rest is compared.
+impl Hash for RowKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.place.hash(state);
+    }
+}
+
 /// The rows of the last frame.
 #[derive(Debug, Default)]
 pub struct Memo {
@@ -39,7 +47,8 @@ pub struct Memo {
 impl Memo {
     /// Begins a frame in a look.
     pub(super) fn turn(&mut self, look: Look) {
-        self.last = std::mem::take(&mut self.now);
+        std::mem::swap(&mut self.last, &mut self.now);
+        self.now.clear();
         if self.look.replace(look) != Some(look) {
             self.last.clear();
         }

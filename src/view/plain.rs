@@ -18,8 +18,8 @@ pub fn lines(model: &Model) -> Vec<String> {
     let size = Rect { x: 0, y: 0, width: model.size.width, height: model.size.height };
     let mut cells = Buffer::empty(size);
     let (look, mut memo) = (Look { theme: Theme::Mono, depth: Depth::None }, Memo::default());
-    screen::draw_content(&mut Canvas::new(&mut cells, look, &mut memo), model);
     let layout = model.layout();
+    screen::draw_content(&mut Canvas::new(&mut cells, look, &mut memo), &layout, model);
     let area = model.over.top().map_or(layout.content, |overlay| overlay.area(layout.content));
     let mut lines = vec![row(&cells, layout.title, 0).trim().to_owned()];
     let title = row(&cells, area, 0);

@@ -13,31 +13,30 @@ use crate::app::panes::PaneInfo;
 use crate::app::{Area, Layout, Model, PANES, Screen};
 use crate::report::Pane;
 use crate::text::{Untrusted, count, thousands, words_in_rows};
-use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthStr;
 
 /// Rows of the start screen that its words leave free: the line that is typed in, and some earlier files.
 const START_ROWS: u16 = 6;
 
 /// Draws the model in a look; rows that were drawn before are taken from the memo.
-pub fn draw(frame: &mut Frame<'_>, look: Look, model: &Model, memo: &mut Memo) {
-    let buffer = &mut Canvas::new(frame.buffer_mut(), look, memo);
+pub fn draw(cells: &mut Buffer, look: Look, model: &Model, memo: &mut Memo) {
+    let buffer = &mut Canvas::new(cells, look, memo);
     let whole = Area { x: 0, y: 0, width: buffer.area.width, height: buffer.area.height };
     if !model.size.is_enough() {
         return too_small(buffer, whole, model);
     }
-    draw_content(buffer, model);
     let layout = model.layout();
+    draw_content(buffer, &layout, model);
     bar::draw(buffer, layout.bar, model);
     draw_message(buffer, layout.message, model);
 }
 
 /// Draws the title, and what stands below it.
-pub(super) fn draw_content(buffer: &mut Canvas<'_>, model: &Model) {
-    let layout = model.layout();
+pub(super) fn draw_content(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     draw_title(buffer, layout.title, model);
     match (model.screen, &model.list) {
-        (Screen::File, Some(_)) => draw_file(buffer, &layout, model),
+        (Screen::File, Some(_)) => draw_file(buffer, layout, model),
         _ => draw_start(buffer, layout.content, model),
     }
     for (above, over) in (0..model.over.all().len()).rev().zip(model.over.all()) {
@@ -149,18 +148,20 @@ struct Stop {
     pane: Pane,
     key: String,
     name: &'static str,
-    count: usize,
+    /// How many rows, behind the sign that stands before it.
+    count: String,
+    is_empty: bool,
     told: Told,
 }
 
 impl Stop {
     /// Columns that it takes, the gap behind it included.
     fn width(&self, told: Told) -> usize {
-        let count = thousands(self.count as u64).width();
+        let key = || self.key.width() + self.count.width() + GAP;
         match told {
             Told::Nothing => 0,
-            Told::Key => self.key.width() + 1 + count + GAP,
-            Told::Name => self.key.width() + 1 + self.name.width() + 1 + count + GAP,
+            Told::Key => key(),
+            Told::Name => key() + 1 + self.name.width(),
         }
     }
 }
@@ -172,18 +173,17 @@ const GAP: usize = 2;
 /// said as far as they fit, first of the pane with the focus; panes without rows are left out first.
 fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let Some(open) = model.open() else { return };
-    let stop = |info: &PaneInfo| Stop {
-        pane: info.pane,
-        key: model.settings.keys.of(&info.command).first().map(ToString::to_string).unwrap_or_default(),
-        name: info.short,
-        count: order::told(&open.report, info.pane),
-        told: Told::Nothing,
+    let stop = |info: &PaneInfo| {
+        let key = model.settings.keys.of(&info.command).first().map(ToString::to_string).unwrap_or_default();
+        let rows = order::told(&open.report, info.pane);
+        let count = format!("·{}", thousands(rows as u64));
+        Stop { pane: info.pane, key, name: info.short, count, is_empty: rows == 0, told: Told::Nothing }
     };
     let mut stops: Vec<Stop> = PANES.iter().map(stop).collect();
     let mut room = usize::from(area.width).saturating_sub(1) + GAP;
-    tell(&mut stops, &mut room, Told::Key, |stop| stop.count > 0);
+    tell(&mut stops, &mut room, Told::Key, |stop| !stop.is_empty);
     tell(&mut stops, &mut room, Told::Name, |stop| model.focused() == Some(stop.pane));
-    tell(&mut stops, &mut room, Told::Name, |stop| stop.count > 0);
+    tell(&mut stops, &mut room, Told::Name, |stop| !stop.is_empty);
     tell(&mut stops, &mut room, Told::Name, |_| true);
     let mut line = LineWriter::new(buffer, area, 0);
     line.own(" ", Meaning::Text);
@@ -204,17 +204,17 @@ fn tell(stops: &mut [Stop], room: &mut usize, told: Told, is_meant: impl Fn(&Sto
 }
 
 fn draw_stop(line: &mut LineWriter<'_, '_>, stop: &Stop, has_focus: bool) {
-    let (key, name) = match (has_focus, stop.count) {
+    let (key, name) = match (has_focus, stop.is_empty) {
         (true, _) => (Meaning::Focus, Meaning::Focus),
-        (false, 0) => (Meaning::Faint, Meaning::Faint),
-        (false, _) => (Meaning::Key, Meaning::Text),
+        (false, true) => (Meaning::Faint, Meaning::Faint),
+        (false, false) => (Meaning::Key, Meaning::Text),
     };
     line.own(&stop.key, key);
     if stop.told == Told::Name {
         line.own(" ", Meaning::Text);
         line.own(stop.name, name);
     }
-    line.own(&format!("·{}", thousands(stop.count as u64)), if has_focus { name } else { Meaning::Faint });
+    line.own(&stop.count, if has_focus { name } else { Meaning::Faint });
     line.own("  ", Meaning::Text);
 }
 

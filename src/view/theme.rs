@@ -32,6 +32,24 @@ pub enum Meaning {
     Found,
 }
 
+impl Meaning {
+    /// Every meaning, in order.
+    pub(super) const ALL: [Self; 12] = [
+        Self::Text,
+        Self::Detail,
+        Self::Faint,
+        Self::Frame,
+        Self::Focus,
+        Self::Cursor,
+        Self::Price,
+        Self::Free,
+        Self::Problem,
+        Self::Key,
+        Self::Strong,
+        Self::Found,
+    ];
+}
+
 /// A theme. No meaning rests on its colour alone: keys, prices and problems are words, the chosen row has a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -281,21 +299,6 @@ mod tests {
     use super::*;
     use std::collections::HashMap;
 
-    const MEANINGS: [Meaning; 12] = [
-        Meaning::Text,
-        Meaning::Detail,
-        Meaning::Faint,
-        Meaning::Frame,
-        Meaning::Focus,
-        Meaning::Cursor,
-        Meaning::Price,
-        Meaning::Free,
-        Meaning::Problem,
-        Meaning::Key,
-        Meaning::Strong,
-        Meaning::Found,
-    ];
-
     /// How bright a colour is to the eye, from 0 to 1, by WCAG.
     fn luminance(rgb: u32) -> f64 {
         let [_, red, green, blue] = rgb.to_be_bytes().map(|part| {
@@ -314,7 +317,7 @@ mod tests {
     fn words_can_be_read_on_the_background_and_on_the_chosen_row() {
         for (theme, background) in [(Theme::Dark, 0x1e_2230), (Theme::Light, 0xff_ffff)] {
             let row = theme.ink(Meaning::Cursor).back.unwrap();
-            for meaning in MEANINGS.into_iter().filter(|meaning| *meaning != Meaning::Frame) {
+            for meaning in Meaning::ALL.into_iter().filter(|meaning| *meaning != Meaning::Frame) {
                 let Some((rgb, _)) = theme.ink(meaning).front else { continue };
                 for behind in [background, row] {
                     let contrast = contrast_of(rgb, behind);
@@ -331,7 +334,9 @@ mod tests {
             looks.into_iter().chain([Theme::Mono, Theme::Contrast].map(|theme| Look { theme, depth: Depth::True }));
         for look in looks {
             assert!(
-                MEANINGS.iter().all(|meaning| look.style(*meaning).fg.is_none() && look.style(*meaning).bg.is_none())
+                Meaning::ALL
+                    .iter()
+                    .all(|meaning| look.style(*meaning).fg.is_none() && look.style(*meaning).bg.is_none())
             );
         }
     }
@@ -352,7 +357,7 @@ mod tests {
         // Nothing blinks.
         for look in Theme::ALL.map(|theme| Look { theme, depth: Depth::True }) {
             let blink = Modifier::SLOW_BLINK | Modifier::RAPID_BLINK;
-            assert!(MEANINGS.iter().all(|meaning| !look.style(*meaning).add_modifier.intersects(blink)));
+            assert!(Meaning::ALL.iter().all(|meaning| !look.style(*meaning).add_modifier.intersects(blink)));
         }
     }
 

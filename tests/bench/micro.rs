@@ -19,7 +19,6 @@ use behaview::runtime::{Backing, Session};
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use jiff::Timestamp;
-use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::ops::ControlFlow;
 use std::sync::{LazyLock, Mutex};
@@ -246,8 +245,7 @@ mod frame {
         let mut model = Model::new(Service::default(), clock());
         let here = Here { received: clock(), body: report(bytes).body, unkept: None };
         let first = model.open_document("bench".to_owned(), vec![(None, here)]);
-        let terminal = Terminal::new(TestBackend::new(120, 40)).unwrap();
-        let mut session = Session::new(terminal, model, Backing::Document, clock);
+        let mut session = Session::new(TestBackend::new(120, 40), model, Backing::Document, clock);
         session.begin(first);
         assert!(session.run_until_idle(Duration::from_secs(60)).unwrap());
         session.press(Key::Char('4'));

@@ -6,7 +6,6 @@ use behaview::app::{Model, Size};
 use behaview::report::Body;
 use behaview::runtime::{Backing, Session};
 use jiff::Timestamp;
-use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::time::Duration;
 
@@ -19,8 +18,7 @@ impl Opened {
         let body = Body::in_memory(json.as_bytes().to_vec());
         let here = Here { received: Timestamp::UNIX_EPOCH, body, unkept: None };
         let first = model.open_document("report.json".to_owned(), vec![(None, here)]);
-        let terminal = Terminal::new(TestBackend::new(100, 24)).unwrap();
-        let mut session = Session::new(terminal, model, Backing::Document, || Timestamp::UNIX_EPOCH);
+        let mut session = Session::new(TestBackend::new(100, 24), model, Backing::Document, || Timestamp::UNIX_EPOCH);
         session.begin(first);
         assert!(session.run_until_idle(Duration::from_secs(20)).unwrap());
         Self(session)

@@ -8,7 +8,6 @@ use behaview::report::Body;
 use behaview::runtime::{Backing, Session};
 use behaview::text::Untrusted;
 use jiff::Timestamp;
-use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -85,8 +84,7 @@ fn all_details(bytes: &[u8]) -> String {
     model.size = Size { width: 150, height: 90 };
     let here = Here { received: clock(), body: Body::in_memory(bytes.to_vec()), unkept: None };
     let first = model.open_document("fixture".to_owned(), vec![(None, here)]);
-    let terminal = Terminal::new(TestBackend::new(150, 90)).unwrap();
-    let mut session = Session::new(terminal, model, Backing::Document, clock);
+    let mut session = Session::new(TestBackend::new(150, 90), model, Backing::Document, clock);
     session.begin(first);
     assert!(session.run_until_idle(Duration::from_secs(20)).unwrap());
     let mut text = String::new();

@@ -11,7 +11,6 @@ use behaview::service::credential::{Credential, Source};
 use behaview::service::{Client, Profile};
 use behaview::store::Store;
 use jiff::{SignedDuration, Timestamp};
-use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::cell::Cell;
 use std::io::Write;
@@ -282,6 +281,5 @@ fn session(folder: &TempDir, profile: &Profile, key: Option<&str>) -> Session<Te
     let gate = Gate::new(store, client, "session".to_owned(), clock);
     let mut model = Model::new(cli::service(&gate), clock());
     model.size = Size { width: 120, height: 40 };
-    let terminal = Terminal::new(TestBackend::new(120, 40)).unwrap();
-    Session::new(terminal, model, Backing::Service(Arc::new(gate)), clock)
+    Session::new(TestBackend::new(120, 40), model, Backing::Service(Arc::new(gate)), clock)
 }

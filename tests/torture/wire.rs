@@ -8,10 +8,9 @@ use icu_properties::props::{
 };
 use icu_properties::{CodePointMapData, CodePointSetData};
 use jiff::Timestamp;
-use ratatui::Terminal;
 use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
 use ratatui::buffer::Cell;
-use ratatui::layout::{Position, Rect, Size as Cells};
+use ratatui::layout::{Position, Size as Cells};
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
@@ -101,7 +100,7 @@ impl Stage {
         let size = Cells { width, height };
         model.size = Size { width, height };
         let wire = Wire { inner: CrosstermBackend::new(bytes.clone()), bytes: bytes.clone(), size };
-        let session = Session::new(Terminal::new(wire).unwrap(), model, Backing::Document, now);
+        let session = Session::new(wire, model, Backing::Document, now);
         Self { session, bytes }
     }
 
@@ -140,11 +139,12 @@ impl Stage {
 
     /// Draws all of the screen; gives the bytes that went to the terminal.
     pub fn draw(&mut self) -> Vec<u8> {
-        let size = self.session.terminal().backend().size;
-        self.session.terminal_mut().resize(Rect::from((Position::ORIGIN, size))).unwrap();
+        self.session.terminal_mut().clear().unwrap();
         self.session.terminal().backend().bytes.0.borrow_mut().clear();
         self.session.draw().unwrap();
-        self.bytes.0.borrow().clone()
+        let bytes = self.bytes.0.borrow();
+        // A screen of another size than before is wiped once more.
+        bytes.strip_prefix(b"\x1b[2J").unwrap_or(&bytes).to_vec()
     }
 
     /// Draws, and fails if anything that went to the terminal is not plainly visible; gives what is, in the terminal's order.

@@ -20,9 +20,8 @@ use super::key::{ENTER, Key};
 use super::model::Model;
 use super::palette::Does;
 use super::panes::PANES;
-use super::place::Places;
+use super::place::{Place, Places};
 use crate::request::Request;
-use std::collections::HashMap;
 
 pub(in crate::app) use context::A_REPORT;
 
@@ -136,10 +135,17 @@ impl Command {
     /// The command that a key means right now.
     #[must_use]
     pub fn of(key: Key, model: &Model) -> Option<&'static Self> {
-        if model.place().types(key) {
-            return None;
-        }
-        Self::all().find(|command| model.settings.keys.of(command).contains(&key) && command.is_on(model))
+        Self::among(Self::at(model.place()), key, model)
+    }
+
+    /// The same, where it is known which can be done here at all.
+    pub(super) fn among(
+        mut here: impl Iterator<Item = &'static Self>,
+        key: Key,
+        model: &Model,
+    ) -> Option<&'static Self> {
+        let means = |command: &&Self| model.settings.keys.of(command).contains(&key) && command.is_on(model);
+        if model.place().types(key) { None } else { here.find(means) }
     }
 
     /// What Enter means right now where the config gives it to nobody else: a double press, an empty line.
@@ -172,18 +178,17 @@ impl Command {
         }
     }
 
-    /// The commands that a key does right now, each with the first such key.
+    /// The commands that can be done at a place at all, in the order of the table.
+    pub fn at(place: Place) -> impl Iterator<Item = &'static Self> {
+        Self::all().filter(move |command| command.place.contains(place))
+    }
+
+    /// The commands that a key does right now, each with the first such key; what nobody asks for is not worked out.
     pub fn applying(model: &Model) -> impl Iterator<Item = (Key, &'static Self)> + '_ {
-        let place = model.place();
-        let on: Vec<_> = Self::all().filter(|command| command.is_on(model)).collect();
-        // The first that has a key is what it means.
-        let mut means = HashMap::new();
-        for command in &on {
-            model.settings.keys.of(command).iter().for_each(|key| _ = means.entry(*key).or_insert(command.name));
-        }
-        on.into_iter().filter_map(move |command| {
-            let is_its_own = |key: &&Key| !place.types(**key) && means.get(key) == Some(&command.name);
-            Some((*model.settings.keys.of(command).iter().find(is_its_own)?, command))
+        let here: Vec<_> = Self::at(model.place()).collect();
+        (0..here.len()).filter_map(move |at| {
+            let command = *here.get(at)?;
+            Some((model.key_among(&here, command)?, command))
         })
     }
 }
