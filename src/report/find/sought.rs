@@ -174,13 +174,15 @@ impl Sought<'_> {
         whole -= usize::from(goes_on);
         let bytes = near.bytes.get(..start_of(whole)).unwrap_or_default();
         let (mut hits, mut above) = (Vec::new(), Vec::new());
-        let (mut from, mut row, mut trail) = (start_of(0), 0, Trail::new(clues, bytes));
+        let (mut row, mut start, mut end) = (0, start_of(0), start_of(1));
+        let (mut from, mut trail) = (start, Trail::new(clues, bytes));
         while let Some(candidate) = trail.next(from) {
-            while start_of(row + 1) <= candidate.at {
+            while end <= candidate.at {
                 row += 1;
+                (start, end) = (end, start_of(row + 1));
             }
             let glance = if let Clues::Words(words) = clues {
-                self.glance(stretch, words, candidate, start_of(row), bytes)
+                self.glance(stretch, words, candidate, start, bytes)
             } else {
                 None
             };
@@ -194,7 +196,7 @@ impl Sought<'_> {
             if glance == Some(true) || self.check(stretch, stretch.row + row)? {
                 hits.push(number(stretch.row + row));
             }
-            from = start_of(row + 1);
+            from = end;
         }
         if goes_on {
             if stretch.form == Form::Processes {
