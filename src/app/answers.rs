@@ -37,6 +37,9 @@ impl Model {
         if !was_paid || self.is_quitting {
             return Vec::new();
         }
+        if self.calls.has(&Request::Quotas) {
+            self.figures.outrun();
+        }
         let mut effects = self.ask(Request::Quotas, true);
         if self.figures.usage.is_some() {
             effects.extend(self.ask(last_days(self.now), true));
@@ -204,6 +207,9 @@ impl Model {
                 self.figures.failure = Some(why);
             }
         }
+        if self.figures.were_outrun() && !self.is_quitting {
+            effects.extend(self.ask(Request::Quotas, true));
+        }
         effects
     }
 
@@ -307,5 +313,34 @@ impl Model {
         let open = self.opened_mut(opening);
         let is_known = |section: &Section| section.attribute.is_some_and(|known| !["id", "type"].contains(&known.name));
         open.is_some_and(|open| open.report.index.sections.iter().any(is_known))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::model::Service;
+    use jiff::Timestamp;
+
+    fn asks_for_counters(effects: &[Effect]) -> bool {
+        let is_it =
+            |effect: &Effect| matches!(effect, Effect::Ask { quote, .. } if *quote.request() == Request::Quotas);
+        effects.iter().any(is_it)
+    }
+
+    #[test]
+    fn counters_that_may_be_from_before_something_was_paid_are_read_once_more() {
+        let mut model = Model::new(Service { has_key: true, ..Service::default() }, Timestamp::UNIX_EPOCH);
+        let counters = || Balances::parse(br#"{"data":{"api_requests_daily":{"user":{"allowed":9,"used":2}}}}"#);
+        for is_outrun in [true, false] {
+            model.calls.begin(Request::User, true, Timestamp::UNIX_EPOCH);
+            assert!(asks_for_counters(&model.ended(&Request::User)));
+            if is_outrun {
+                model.calls.begin(Request::User, true, Timestamp::UNIX_EPOCH);
+                assert!(!asks_for_counters(&model.ended(&Request::User)), "they are on their way");
+                assert!(asks_for_counters(&model.balanced(Ok(counters().unwrap()))));
+            }
+            assert!(!asks_for_counters(&model.balanced(Ok(counters().unwrap()))));
+        }
     }
 }

@@ -24,6 +24,8 @@ pub struct Figures {
     announces_balances: bool,
     /// The same for what was used.
     announces_usage: bool,
+    /// Whether something was paid while the counters were on their way: what they say may be from before.
+    are_outrun: bool,
 }
 
 impl Figures {
@@ -31,6 +33,16 @@ impl Figures {
     pub(super) fn await_answer(&mut self, request: &Request) {
         self.announces_balances |= *request == Request::Quotas;
         self.announces_usage |= matches!(request, Request::Usage { .. });
+    }
+
+    /// Notes that something was paid while the counters are on their way.
+    pub(super) fn outrun(&mut self) {
+        self.are_outrun = true;
+    }
+
+    /// Whether the counters that have come may be from before something that was paid; asked once.
+    pub(super) fn were_outrun(&mut self) -> bool {
+        std::mem::take(&mut self.are_outrun)
     }
 
     /// Whether the analyst waits for the counters; asked once.
