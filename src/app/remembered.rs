@@ -38,11 +38,11 @@ impl Remembered {
         self.folded.iter().find(|folded| folded.report == name).map_or(&[], |folded| &folded.rows)
     }
 
-    fn note(&mut self, report: &Identifier, rows: &[u32]) {
+    fn note(&mut self, report: &Identifier, mut rows: Vec<u32>) {
         let name = name(report);
         self.folded.retain(|folded| folded.report != name);
         if !rows.is_empty() {
-            let rows = rows.iter().copied().take(ROWS).collect();
+            rows.truncate(ROWS);
             self.folded.push(Folded { report: name, rows });
         }
         let surplus = self.folded.len().saturating_sub(REPORTS);
@@ -71,9 +71,9 @@ impl Model {
     /// Notes what is folded of the reports that are open, before they are let go.
     pub(super) fn note_folds(&mut self) {
         for entry in self.list.iter().flat_map(|list| &list.entries) {
-            let tree = entry.open.as_ref().and_then(|open| open.panes.get(&Pane::Processes));
-            if let (Some(report), Some(tree)) = (&entry.identifier, tree) {
-                self.remembered.note(report, tree.folds.folded());
+            let Some((report, open)) = entry.identifier.as_ref().zip(entry.open.as_ref()) else { continue };
+            if let (Some(state), Some((_, tree))) = (open.panes.get(&Pane::Processes), open.report.tree()) {
+                self.remembered.note(report, state.folds.folded(tree.depths()));
             }
         }
     }

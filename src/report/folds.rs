@@ -7,11 +7,13 @@ use std::ops::Range;
 /// Which rows of a tree are folded and which are kept, and so which rows are visible.
 ///
 /// A row is known by its place: process identifiers repeat. What is hidden is kept in stretches, so that a fold costs as much as
-/// what it hides, and a row is found among them by halving.
+/// what it hides, and a row is found among them by halving; that everything is folded takes no list of it.
 #[derive(Debug, Default, Clone)]
 pub struct Folds {
-    /// Rows that are folded, in order.
-    folded: Vec<u32>,
+    /// Whether every row with children is folded, but for some.
+    is_all: bool,
+    /// Rows that are folded, in order; where all are, those that are not.
+    turned: Vec<u32>,
     /// The only rows that are shown, each with those above it in the tree, in order; none while all are.
     kept: Option<Vec<u32>>,
     /// What the folds hide, in order: places among the rows that are kept.
@@ -36,19 +38,24 @@ impl Stretch {
 
 impl Folds {
     /// Nothing is folded, everything is kept.
-    pub const NONE: Self = Self { folded: Vec::new(), kept: None, hidden: Vec::new() };
+    pub const NONE: Self = Self { is_all: false, turned: Vec::new(), kept: None, hidden: Vec::new() };
 
     /// These rows are folded; what that hides is found by [`Folds::refresh`], once there are rows.
     #[must_use]
     pub fn of(rows: &[u32]) -> Self {
         let folded: BTreeSet<_> = rows.iter().copied().collect();
-        Self { folded: folded.into_iter().collect(), ..Self::NONE }
+        Self { turned: folded.into_iter().collect(), ..Self::NONE }
     }
 
     /// The rows that are folded, in order.
     #[must_use]
-    pub fn folded(&self) -> &[u32] {
-        &self.folded
+    pub fn folded(&self, depths: &Depths) -> Vec<u32> {
+        if !self.is_all {
+            return self.turned.clone();
+        }
+        let found = depths.found(0..depths.len());
+        let folded = (0..found.len()).filter(|row| is_parent(&found, *row) && self.is_folded(*row));
+        folded.filter_map(|row| u32::try_from(row).ok()).collect()
     }
 
     /// How many rows of a tree with these depths are visible.
@@ -79,31 +86,33 @@ impl Folds {
         }
     }
 
-    /// Whether a row's children are hidden.
+    /// Whether a row's children are hidden, if it has any.
     #[must_use]
     pub fn is_folded(&self, row: usize) -> bool {
-        u32::try_from(row).is_ok_and(|row| self.folded.binary_search(&row).is_ok())
+        let is_turned = u32::try_from(row).is_ok_and(|row| self.turned.binary_search(&row).is_ok());
+        is_turned != self.is_all
     }
 
     /// Hides a row's children.
     pub fn fold(&mut self, row: usize, depths: &Depths) {
-        if self.has_children(row, depths)
-            && let Ok(number) = u32::try_from(row)
-            && let Err(at) = self.folded.binary_search(&number)
-        {
-            self.folded.insert(at, number);
-            self.hide_anew(row, depths);
-        }
+        self.turn(row, true, depths);
     }
 
     /// Shows a row's children.
     pub fn unfold(&mut self, row: usize, depths: &Depths) {
-        if let Ok(number) = u32::try_from(row)
-            && let Ok(at) = self.folded.binary_search(&number)
-        {
-            self.folded.remove(at);
-            self.hide_anew(row, depths);
+        self.turn(row, false, depths);
+    }
+
+    fn turn(&mut self, row: usize, fold: bool, depths: &Depths) {
+        if self.is_folded(row) == fold || !self.has_children(row, depths) {
+            return;
         }
+        let Ok(number) = u32::try_from(row) else { return };
+        match self.turned.binary_search(&number) {
+            Ok(at) => drop(self.turned.remove(at)),
+            Err(at) => self.turned.insert(at, number),
+        }
+        self.hide_anew(row, depths);
     }
 
     /// Shows a row: what is folded above it is unfolded.
@@ -117,25 +126,15 @@ impl Folds {
 
     /// Folds every row that has children, or none.
     pub fn fold_all(&mut self, fold: bool, depths: &Depths) {
-        self.folded.clear();
-        if fold {
-            let found = depths.found(0..depths.len());
-            self.folded.resize(found.len(), 0);
-            let mut count = 0;
-            for (row, (depth, next)) in (0_u32..).zip(found.iter().zip(found.iter().skip(1))) {
-                // Written for every row, and kept where the next is deeper: nobody can foretell which that is.
-                self.folded.get_mut(count).into_iter().for_each(|place| *place = row);
-                count += usize::from(next > depth);
-            }
-            self.folded.truncate(count);
-        }
+        self.is_all = fold;
+        self.turned.clear();
         self.refresh(depths);
     }
 
     /// Whether anything is folded.
     #[must_use]
     pub fn any(&self) -> bool {
-        !self.folded.is_empty()
+        self.is_all || !self.turned.is_empty()
     }
 
     /// Shows only these rows, given in order, and those above them in the tree; none shows all.
@@ -178,12 +177,7 @@ impl Folds {
     pub fn refresh(&mut self, depths: &Depths) {
         self.hidden.clear();
         if self.any() {
-            let found = depths.found(0..depths.len());
-            let end_of = |row: usize| {
-                let (depth, below) = (found.get(row), found.get(row + 1..).unwrap_or_default());
-                row + 1 + below.iter().position(|below| Some(below) <= depth).unwrap_or(below.len())
-            };
-            self.hidden = self.hidden_by(&self.folded, end_of);
+            self.hidden = self.hidden_in(0..depths.len(), depths);
             self.count_visible(0);
         }
     }
@@ -194,9 +188,7 @@ impl Folds {
             return;
         }
         let end = depths.end_of(row);
-        let folded = |row: usize| self.folded.partition_point(|folded| (*folded as usize) < row);
-        let below = self.folded.get(folded(row)..folded(end)).unwrap_or_default();
-        let found = self.hidden_by(below, |row| depths.end_of(row));
+        let found = self.hidden_in(row..end, depths);
         let stretch = |row: usize| {
             let place = self.places_before(row);
             self.hidden.partition_point(|stretch| (stretch.start as usize) < place)
@@ -206,22 +198,31 @@ impl Folds {
         self.count_visible(first);
     }
 
-    /// What these folded rows hide, not yet with the number of rows before it; `end_of` says where a subtree ends.
-    fn hidden_by(&self, folded: &[u32], end_of: impl Fn(usize) -> usize) -> Vec<Stretch> {
+    /// What is hidden among some rows, of which no one is hidden by a row before them; not yet with the number of rows before it.
+    fn hidden_in(&self, rows: Range<usize>, depths: &Depths) -> Vec<Stretch> {
+        let depths = depths.found(rows.clone());
         let (mut found, mut reached) = (Vec::new(), 0);
-        for row in folded.iter().map(|row| *row as usize) {
-            if row < reached {
-                continue;
-            }
-            reached = end_of(row);
-            let places = (u32::try_from(self.places_before(row + 1)), u32::try_from(self.places_before(reached)));
-            if let (Ok(start), Ok(end)) = places
+        while let Some(folded) = self.next_folded(rows.start, reached, &depths) {
+            let Some((depth, below)) = depths.get(folded..).and_then(<[u16]>::split_first) else { break };
+            let length = below.iter().position(|below| below <= depth).unwrap_or(below.len());
+            reached = folded + 1 + length;
+            let place = |row: usize| u32::try_from(self.places_before(rows.start + row));
+            if let (Ok(start), Ok(end)) = (place(folded + 1), place(reached))
                 && start < end
             {
                 found.push(Stretch { start, end, before: 0 });
             }
         }
         found
+    }
+
+    /// The next folded row from one on, both counted from the first of those with these depths.
+    fn next_folded(&self, first: usize, from: usize, depths: &[u16]) -> Option<usize> {
+        if self.is_all {
+            return (from..depths.len()).find(|row| is_parent(depths, *row) && self.is_folded(first + row));
+        }
+        let next = self.turned.partition_point(|row| (*row as usize) < first + from);
+        self.turned.get(next).map(|row| *row as usize - first).filter(|row| *row < depths.len())
     }
 
     /// Counts the visible rows before each stretch, from one on.
@@ -260,6 +261,11 @@ impl Folds {
         let ends = later.iter().map(|stretch| stretch.start as usize).chain([end]);
         starts.zip(ends).map(|(start, end)| start..end.max(start))
     }
+}
+
+/// Whether the row after this one is deeper.
+fn is_parent(depths: &[u16], row: usize) -> bool {
+    matches!((depths.get(row), depths.get(row + 1)), (Some(depth), Some(next)) if next > depth)
 }
 
 /// Rows in order, with every row that stands above one of them in the tree.
@@ -381,8 +387,8 @@ mod tests {
                 }
                 let naive = naive(&folds, kept.as_deref(), &depths);
                 prop_assert_eq!(visible(&folds, &depths), naive.clone());
-                let mut anew = folds.clone();
-                anew.refresh(&depths);
+                let mut anew = Folds::of(&folds.folded(&depths));
+                anew.keep(kept.as_deref(), &depths);
                 prop_assert_eq!(&anew.hidden, &folds.hidden);
                 for (position, row) in naive.iter().enumerate() {
                     prop_assert_eq!(folds.position(*row), position);

@@ -94,6 +94,8 @@ impl Pen {
             Some(pen) if (pen.x, pen.y) == (x, y) => {}
             Some(pen) if pen.is_sure && pen.y == y && x == pen.x + 1 => to.push_str("\x1b[C"),
             Some(pen) if pen.is_sure && pen.y == y && x > pen.x => sequence(&[x - pen.x], 'C', to),
+            // The first column needs no number.
+            _ if x == 0 => sequence(&[y.saturating_add(1)], 'H', to),
             _ => sequence(&[y.saturating_add(1), x.saturating_add(1)], 'H', to),
         }
     }

@@ -19,6 +19,9 @@ pub(super) fn rect(area: Area) -> Rect {
 /// Columns in which there is nothing to choose from a text.
 const SHORTEST: usize = 8;
 
+/// The longest bar over what is chosen: as wide as most panes, and a step of the cursor changes little in one that is wider.
+const LONGEST_BAR: u16 = 44;
+
 /// Whether a character joins no other, be it before it or behind: letters of ASCII and Latin, punctuation, arrows, lines, blocks.
 fn stands_alone(c: char) -> bool {
     matches!(c, ' '..='~' | '\u{a1}'..='\u{ac}' | '\u{ae}'..='\u{2ff}' | '\u{2010}'..='\u{2027}' | '\u{2190}'..='\u{25ff}')
@@ -84,29 +87,26 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         self
     }
 
-    /// A mark beside the row, so that it is known without its colour.
-    fn point(&mut self) {
+    /// A mark beside the row, so that it is known without its colour; it looks like the bar that comes after it.
+    pub(super) fn point(&mut self) {
         if self.x > 0 && self.room() > 0 {
-            let mark = self.buffer.style(Meaning::Focus);
-            self.buffer.put(self.x - 1, self.y, "›", 1, mark);
+            let bar = Style::reset().patch(self.buffer.style(Meaning::Cursor));
+            self.buffer.put(self.x - 1, self.y, "›", 1, bar);
         }
     }
 
-    /// Begins the bar over what is chosen: a row of a pane says beside it what is said of it, which needs no bar.
-    ///
-    /// The bar has one style, so that a step of the cursor changes little.
-    pub(super) fn begin_bar(mut self) -> Self {
-        self.point();
-        self.base = self.buffer.style(Meaning::Cursor);
+    /// Begins the bar over what is chosen: a row of a pane says before and beside it what is said of it, which needs no bar.
+    pub(super) fn begin_bar(&mut self) {
         self.bar = Some(self.x);
-        self
     }
 
-    /// Ends the bar, if there is one.
+    /// Ends the bar, if there is one. It has one style, so that a step of the cursor changes little; only what is sought stays
+    /// marked in it.
     pub(super) fn end_bar(&mut self) {
         if let Some(start) = self.bar.take() {
-            let row = Rect { x: start, y: self.y, width: self.x.saturating_sub(start), height: 1 };
-            self.buffer.set_style(row, std::mem::take(&mut self.base));
+            let row = Rect { x: start, y: self.y, width: self.x.saturating_sub(start).min(LONGEST_BAR), height: 1 };
+            let below = if self.sought.is_some() { Style::new() } else { Style::reset() };
+            self.buffer.set_style(row, below.patch(self.buffer.style(Meaning::Cursor)));
         }
     }
 
@@ -237,9 +237,8 @@ impl<'a, 'c> LineWriter<'a, 'c> {
 
     /// How a meaning looks in this row.
     fn style(&self, meaning: Meaning) -> Style {
-        // What is reversed or under the bar is marked as one: what its pieces mean is told by the rows around it.
-        let is_reversed = self.base.add_modifier.contains(Modifier::REVERSED);
-        let is_whole = is_reversed || self.bar.is_some() && meaning != Meaning::Found;
+        // What is reversed is marked as one: what its pieces mean is told by the rows around it.
+        let is_whole = self.base.add_modifier.contains(Modifier::REVERSED);
         if is_whole { self.base } else { self.base.patch(self.buffer.style(meaning)) }
     }
 

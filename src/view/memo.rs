@@ -7,7 +7,6 @@ use super::theme::Look;
 use crate::app::message::Opening;
 use crate::app::panes::Branch;
 use crate::report::Place;
-use crate::report::rules::Severity;
 use ratatui::buffer::Cell;
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -25,8 +24,8 @@ pub(super) struct RowKey {
     pub(super) shift: usize,
     pub(super) is_wanted: bool,
     pub(super) branch: Option<Branch>,
-    /// Its mark, where rows are marked.
-    pub(super) mark: Option<Option<Severity>>,
+    /// Whether the report has been judged, which happens once: its mark, if any, follows from its place.
+    pub(super) is_judged: bool,
 }
 
 /// The place alone tells most rows apart: the rest is compared.

@@ -6,13 +6,13 @@ use super::memo::RowKey;
 use super::theme::Meaning;
 use crate::app::list::OpenReport;
 use crate::app::notes::MARK;
-use crate::app::panes::{self, Branch, PaneInfo, PaneState, Shown};
+use crate::app::panes::{self, Branch, PaneInfo, PaneState};
 use crate::app::{Area, Model, order};
 use crate::report::find::Pattern;
 use crate::report::note::Notes;
 use crate::report::rows::Label;
 use crate::report::rules::Severity;
-use crate::report::{Pane, Piece, Place};
+use crate::report::{Pane, Piece, Place, Row};
 use crate::text::{Untrusted, Visible, thousands};
 use unicode_width::UnicodeWidthStr;
 
@@ -81,33 +81,44 @@ impl Rows<'_> {
     fn draw(&self, buffer: &mut Canvas<'_>, inside: Area, row: u16, place: Place, has_cursor: bool) {
         let (report, state) = (&self.open.report, self.state);
         let (branch, is_wanted) = (state.branch(report, place), state.is_wanted(place));
-        let mark = self.open.marks.as_ref().map(|_| {
-            let rules = self.model.rules.as_ref();
-            rules.and_then(|rules| self.open.mark(rules, place))
-        });
-        let (opening, width, labels, shift) = (self.open.opening, inside.width, self.labels, state.shift);
-        let key = RowKey { opening, place, width, labels, shift, is_wanted, branch, mark };
+        let (opening, is_judged) = (self.open.opening, self.open.marks.is_some());
+        let (width, labels, shift) = (inside.width, self.labels, state.shift);
+        let key = RowKey { opening, place, width, labels, shift, is_wanted, branch, is_judged };
         // What is filtered or annotated says more, and what is still read may yet change.
         let is_kept = !has_cursor && state.filter.is_none() && self.notes.is_none() && report.index.is_complete;
         if is_kept && buffer.recall(&key, inside, row) {
             return;
         }
-        let shown = Shown { row: report.row(place.section, place.row), branch: key.branch.clone(), is_wanted };
-        let line = LineWriter::new(buffer, inside, row);
-        let line = if has_cursor { line.begin_bar() } else { line };
-        let (line, start) = match mark {
-            Some(mark) => draw_mark(line, inside.x, mark),
-            None => (line, inside.x),
-        };
-        draw_row(line, start, &shown, labels, state, mark == Some(Some(Severity::Noise)));
-        if let Some(notes) = self.notes
-            && notes.on_row(report, place.section, &shown.row).is_some()
-        {
-            let end = Area { x: inside.x + width.saturating_sub(2), width: width.min(2), ..inside };
-            LineWriter::new(buffer, end, row).own(&format!(" {MARK}"), Meaning::Key);
-        }
+        self.draw_anew(buffer, inside, row, &key, has_cursor);
         if is_kept {
             buffer.remember(key, inside, row);
+        }
+    }
+
+    fn draw_anew(&self, buffer: &mut Canvas<'_>, inside: Area, row: u16, key: &RowKey, has_cursor: bool) {
+        let (report, place) = (&self.open.report, key.place);
+        let found = report.row(place.section, place.row);
+        let mut line = LineWriter::new(buffer, inside, row);
+        if has_cursor {
+            line.point();
+        }
+        let mark = self.model.rules.as_ref().and_then(|rules| self.open.mark(rules, place));
+        let (mut line, start) = if key.is_judged { draw_mark(line, inside.x, mark) } else { (line, inside.x) };
+        let is_shifted = draw_head(&mut line, start, &found, key);
+        if has_cursor {
+            line.begin_bar();
+        }
+        // What only stands above what is wanted steps back.
+        let steps_back = !key.is_wanted || mark == Some(Severity::Noise);
+        let value = if steps_back { Meaning::Faint } else { Meaning::Text };
+        let sought = self.state.filter.as_ref().and_then(|filter| filter.quest.pattern.as_deref());
+        draw_pieces(&mut line, &found.pieces, value, !is_shifted, sought);
+        if let Some(notes) = self.notes
+            && notes.on_row(report, place.section, &found).is_some()
+        {
+            let width = inside.width;
+            let end = Area { x: inside.x + width.saturating_sub(2), width: width.min(2), ..inside };
+            LineWriter::new(buffer, end, row).own(&format!(" {MARK}"), Meaning::Key);
         }
     }
 }
@@ -215,35 +226,24 @@ fn label_columns(open: &OpenReport, pane: Pane) -> usize {
     widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(LABELS) + 1)
 }
 
-fn draw_row<'a>(
-    mut line: LineWriter<'a, '_>,
-    start: u16,
-    shown: &Shown,
-    labels: usize,
-    state: &'a PaneState,
-    is_noise: bool,
-) {
-    let mut is_shifted = false;
-    match &shown.branch {
-        Some(branch) => draw_branch(&mut line, branch),
-        None => {
-            draw_label(&mut line, &shown.row.label);
-            if labels > 0 && line.starts_after(start, labels) {
-                line.own(" ", Meaning::Text);
-            }
-            line.tab(start, labels);
-            // What is in sight whole has nothing to show beside it.
-            is_shifted = state.shift > 0 && width_of(&shown.row.pieces) > line.room();
-            if is_shifted {
-                line.own("…", Meaning::Faint);
-                line.shift(state.shift);
-            }
-        }
+/// What stands before a row's text: its place in the tree, or its label; says whether columns of the text are scrolled off.
+fn draw_head(line: &mut LineWriter<'_, '_>, start: u16, row: &Row, key: &RowKey) -> bool {
+    if let Some(branch) = &key.branch {
+        draw_branch(line, branch);
+        return false;
     }
-    // What only stands above what is wanted steps back.
-    let value = if shown.is_wanted && !is_noise { Meaning::Text } else { Meaning::Faint };
-    let sought = state.filter.as_ref().and_then(|filter| filter.quest.pattern.as_deref());
-    draw_pieces(&mut line, &shown.row.pieces, value, !is_shifted, sought);
+    draw_label(line, &row.label);
+    if key.labels > 0 && line.starts_after(start, key.labels) {
+        line.own(" ", Meaning::Text);
+    }
+    line.tab(start, key.labels);
+    // What is in sight whole has nothing to show beside it.
+    let is_shifted = key.shift > 0 && width_of(&row.pieces) > line.room();
+    if is_shifted {
+        line.own("…", Meaning::Faint);
+        line.shift(key.shift);
+    }
+    is_shifted
 }
 
 /// The word beside a row.

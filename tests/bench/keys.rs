@@ -7,8 +7,10 @@ use crate::terminal::Terminal;
 use crate::{Stage, peers};
 use std::time::Duration;
 
-/// Times that a key is pressed in a run.
+/// Times that a key is pressed in a run: in the smallest report and the largest, which are held against each other and against
+/// other programs, and in those between, of which only the middle is told.
 const PRESSES: usize = 15;
+const FEW_PRESSES: usize = 5;
 
 /// The most bytes that are written for a move of the selection.
 const MOST_BYTES: f64 = 200.0;
@@ -73,7 +75,6 @@ impl Measured {
 }
 
 /// What a program does when nobody does anything.
-#[derive(Default)]
 struct Idle {
     bytes: usize,
     wakes: u64,
@@ -85,8 +86,8 @@ impl Idle {
     }
 }
 
-/// Every key of ours on a report that is there whole.
-fn run(stage: &Stage, report: &Made, figures: &mut [Measured], idle: Option<&mut Idle>) {
+/// Every key of ours so many times on a report that is there whole; gives the program back, which runs on.
+fn run(stage: &Stage, report: &Made, presses: usize, figures: &mut [Measured]) -> Terminal {
     let mut running = ours(stage, report).start();
     running.until(FIRST);
     running.until(&complete(report));
@@ -95,37 +96,47 @@ fn run(stage: &Stage, report: &Made, figures: &mut [Measured], idle: Option<&mut
         for key in stroke.before {
             running.press(key);
         }
-        for _ in 0..PRESSES {
+        for _ in 0..presses {
             measured.press(&mut running, stroke.key);
             if let Some(back) = stroke.back {
                 running.press(back);
             }
         }
     }
-    let Some(idle) = idle else { return };
-    running.settle();
+    running
+}
+
+/// What programs do when nobody does anything, all at once: what does nothing is in nobody's way.
+fn idle(mut running: Vec<Terminal>) -> Vec<Idle> {
+    running.iter_mut().for_each(Terminal::settle);
+    let wakes = |running: &[Terminal]| -> Vec<Option<u64>> { running.iter().map(Terminal::wakes).collect() };
     // What was begun beside the screen when the report was opened comes to its end first.
-    let mut before = running.wakes();
+    let mut before = wakes(&running);
     for _ in 0..MOST_WAITS {
-        running.idle(WAIT);
-        if std::mem::replace(&mut before, running.wakes()) == before {
+        std::thread::sleep(WAIT);
+        if std::mem::replace(&mut before, wakes(&running)) == before {
             break;
         }
     }
-    idle.bytes += running.idle(Duration::from_secs(2));
-    idle.wakes += running.wakes().unwrap_or(0).abs_diff(before.unwrap_or(0));
+    running.iter_mut().for_each(Terminal::settle);
+    std::thread::sleep(Duration::from_secs(2));
+    let after = wakes(&running);
+    let wakes = before.into_iter().zip(after).map(|(before, after)| after.unwrap_or(0).abs_diff(before.unwrap_or(0)));
+    running.iter_mut().zip(wakes).map(|(running, wakes)| Idle { bytes: running.idle(Duration::ZERO), wakes }).collect()
 }
 
 pub fn measure(stage: &Stage, table: &mut Table) {
     let reports = &stage.reports;
     let mut figures: Vec<Vec<Measured>> =
         reports.iter().map(|_| OURS.iter().map(|_| Measured::default()).collect()).collect();
-    let mut idle: Vec<Idle> = reports.iter().map(|_| Idle::default()).collect();
+    let mut resting = Vec::new();
     let mut peers: Vec<_> =
         peers::on(stage.largest()).into_iter().map(|peer| (peer, <[Measured; 2]>::default())).collect();
-    for rep in 0..stage.wanted.reps {
-        for ((report, figures), idle) in reports.iter().zip(&mut figures).zip(&mut idle) {
-            run(stage, report, figures, (rep == 0).then_some(idle));
+    for _ in 0..stage.wanted.reps {
+        resting.clear();
+        for (at, (report, figures)) in reports.iter().zip(&mut figures).enumerate() {
+            let is_between = at > 0 && at + 1 < reports.len();
+            resting.push(run(stage, report, if is_between { FEW_PRESSES } else { PRESSES }, figures));
         }
         for (peer, [down, page]) in &mut peers {
             let mut running = peer.program.start();
@@ -134,6 +145,7 @@ pub fn measure(stage: &Stage, table: &mut Table) {
             (0..PRESSES).for_each(|_| page.press(&mut running, peer.page));
         }
     }
+    let idle = idle(resting);
     for ((report, figures), idle) in reports.iter().zip(&figures).zip(&idle) {
         for (stroke, measured) in OURS.iter().zip(figures) {
             table.row(&format!("{}: {}, ms", report.size(), stroke.what), "behaview", measured.words());

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::num::NonZero;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// How long a screen is waited for.
@@ -66,7 +66,7 @@ impl Program {
         let keyboard = pair.master.take_writer().unwrap();
         let cells = |count| NonZero::new(count).unwrap();
         let screen = vt100::Parser::new(cells(40), cells(120), 0);
-        Terminal { started, child, chunks, screen, keyboard, _master: pair.master }
+        Terminal { started, child, chunks, screen, keyboard, is_quiet: false, _master: pair.master }
     }
 }
 
@@ -85,6 +85,8 @@ pub struct Terminal {
     chunks: Receiver<(Instant, Vec<u8>)>,
     screen: vt100::Parser,
     keyboard: Box<dyn Write + Send>,
+    /// Whether it has written nothing for long enough since a key was pressed.
+    is_quiet: bool,
     _master: Box<dyn MasterPty + Send>,
 }
 
@@ -120,6 +122,7 @@ impl Terminal {
 
     /// The same in the middle of something.
     pub fn press_at_once(&mut self, keys: &[u8]) -> Instant {
+        self.is_quiet = false;
         let pressed = Instant::now();
         self.keyboard.write_all(keys).unwrap();
         self.keyboard.flush().unwrap();
@@ -141,17 +144,18 @@ impl Terminal {
             self.screen.process(&bytes);
             (last, count, patience) = (came, count + bytes.len(), quiet);
         }
+        self.is_quiet = true;
         Effect { time: last.duration_since(pressed), bytes: count }
     }
 
     /// Takes in what is still being written.
     pub fn settle(&mut self) {
-        loop {
-            match self.chunks.recv_timeout(QUIET) {
-                Ok((_, bytes)) => self.screen.process(&bytes),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
-            }
+        let mut patience = if self.is_quiet { Duration::ZERO } else { QUIET };
+        while let Ok((_, bytes)) = self.chunks.recv_timeout(patience) {
+            self.screen.process(&bytes);
+            patience = QUIET;
         }
+        self.is_quiet = true;
     }
 
     /// Bytes written in a time in which nobody does anything.
