@@ -28,6 +28,7 @@ impl Confirmed {
             Self::NoNote => ("deletes it", "confirm-no-note"),
             Self::Purge(_) => ("deletes it", "confirm-purge"),
             Self::Large => ("sends it", "confirm-large"),
+            Self::Follow => ("follows it", "confirm-follow"),
             Self::AtService(_) => ("deletes all of it", "confirm-delete-all"),
         }
     }
@@ -60,6 +61,8 @@ pub enum Confirmed {
     Purge(Purge),
     /// The large file of the form behind it is sent.
     Large,
+    /// The scan of a file is followed that has reports already.
+    Follow,
     /// A file is deleted at the service, in one way or another.
     AtService(Sha256),
 }

@@ -1,8 +1,10 @@
 //! Following a scan until its reports are there: one look after another, each at the price that was agreed to.
 
+use super::confirm::{Confirm, Confirmed};
 use super::effect::Effect;
 use super::message::Failure;
 use super::model::Model;
+use super::overlay::Overlay;
 use super::sheet::{Sheet, SheetRow};
 use crate::quota::{Allowed, Kind, Numbers, Operation, Plan};
 use crate::report::identifier::{Identifier, Sha256};
@@ -152,6 +154,13 @@ impl Model {
                 format!("at most {}", totals.collect::<Vec<_>>().join(", "))
             }
         }
+    }
+
+    /// Asks whether the scan of a file is to be followed that has reports already: few want that, so the bar does not offer it.
+    pub(super) fn ask_to_follow(&mut self) -> Vec<Effect> {
+        let why = format!("Reports of the file are listed already. To follow its scan costs {}.", self.follow_price());
+        self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Follow, why }));
+        Vec::new()
     }
 
     /// Begins to follow the scan of the file that is shown; its price was on the screen.

@@ -29,6 +29,10 @@ struct Offer {
 impl Offers {
     /// What the frame of this number offers, now that it has been drawn.
     pub(super) fn of(model: &Model, frame: u64) -> Self {
+        // Where there is no room for the bar, nothing was offered.
+        if !model.size.is_enough() {
+            return Self::default();
+        }
         let can_spend = |command: &&Command| command.asks() || command.name == "choose";
         let keys = Command::at(model.place()).filter(can_spend).flat_map(|command| model.settings.keys.of(command));
         let shown = keys.filter_map(|key| {

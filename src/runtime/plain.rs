@@ -89,6 +89,9 @@ impl<I: BufRead, O: Write> Dialogue<I, O> {
                 return Ok(exit);
             }
             self.tell()?;
+            if self.session.model().place() == Place::Confirm {
+                forget_typed_ahead();
+            }
             match self.ask("> ")? {
                 Some(line) => self.take(line.trim())?,
                 None => {
@@ -223,6 +226,7 @@ impl<I: BufRead, O: Write> Dialogue<I, O> {
         let wants_yes = model.tag(command).spends().filter(|_| model.place() != Place::Confirm);
         let label = command.meant(model).label;
         if let Some(price) = wants_yes {
+            forget_typed_ahead();
             let answer = self.ask(&format!("{label}: {price}. Send it? y or n: "))?;
             if !answer.is_some_and(|answer| answer.trim().eq_ignore_ascii_case("y")) {
                 return self.say("Nothing was sent.");
@@ -230,6 +234,16 @@ impl<I: BufRead, O: Write> Dialogue<I, O> {
         }
         self.session.run_command(command);
         Ok(())
+    }
+}
+
+/// What was typed on a terminal before a price was said is no yes to it. What a file or another program says is taken as it
+/// comes: whoever wrote that knew that nobody would look.
+fn forget_typed_ahead() {
+    #[cfg(unix)]
+    if io::stdin().is_terminal() {
+        // A terminal that is gone says so when it is read.
+        let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
     }
 }
 

@@ -237,3 +237,17 @@ fn a_key_that_was_pressed_before_its_price_was_shown_does_not_pay() {
     stage.rest();
     assert_eq!(stage.paid_calls(), 1);
 }
+
+#[test]
+fn a_screen_with_no_room_for_prices_offers_nothing() {
+    let mut stage = Stage::at(main_file(), options());
+    for (width, height) in [(39, 20), (300, 9), (1, 1)] {
+        stage.size(width, height).rest();
+        for key in ["enter", "A", "R", "W", "r"] {
+            let frame = stage.session.frames().load(std::sync::atomic::Ordering::SeqCst);
+            stage.session.take(Message::Typed { key: key.parse().unwrap(), frame });
+            stage.rest();
+        }
+        assert_eq!(stage.paid_calls(), 0, "{width}x{height}");
+    }
+}

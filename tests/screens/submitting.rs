@@ -169,6 +169,18 @@ fn following_is_agreed_to_stopped_and_limited() {
 }
 
 #[test]
+fn a_scan_whose_reports_are_listed_is_followed_after_a_yes_to_its_price() {
+    let mut stage = Stage::listed();
+    let paid = stage.paid_calls();
+    stage.keys("W");
+    screen!("follow_asked", stage);
+    stage.keys("esc");
+    assert_eq!(stage.paid_calls(), paid);
+    stage.keys("W y");
+    assert!(stage.paid_calls() > paid && !stage.screen().contains("yes, follow"), "{}", stage.screen());
+}
+
+#[test]
 fn a_failed_look_ends_the_following() {
     let mut stage = Stage::at(file("Still in the queue"), options());
     stage.demo.as_ref().unwrap().arm("private-analyses:503*9".parse().unwrap());

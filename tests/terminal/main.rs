@@ -13,6 +13,7 @@ mod life;
 mod multiplexer;
 mod panics;
 mod password;
+mod plain;
 mod replies;
 mod stage;
 

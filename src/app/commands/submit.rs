@@ -61,11 +61,24 @@ pub(super) static COMMANDS: &[Command] = &[
         name: "follow-on",
         keys: &[key('W')],
         label: "follow",
-        help: "Follow the file's scan though some of its reports are listed: a look now and then, each at a price, up to a limit",
+        help: "Follow the file's scan though some of its reports are listed: says what that costs first",
         rank: 0,
         place: LIST,
         when: When::Has("a file with sandboxes that is not followed", |m| can_follow(m) && has_sandboxes(m)),
-        act: Act::Each(Model::follow_price, Model::follow),
+        act: Act::Local(Model::ask_to_follow),
+    },
+    Command {
+        name: "confirm-follow",
+        keys: &[key('y')],
+        label: "yes, follow",
+        help: "Follow the scan that waits for a yes: a look now and then, each at a price, up to a limit",
+        rank: 1,
+        place: CONFIRM,
+        when: When::Has("a scan that waits for a yes", |m| confirms(m, |what| matches!(what, Confirmed::Follow))),
+        act: Act::Each(Model::follow_price, |m| {
+            m.over.close_question();
+            m.follow()
+        }),
     },
     Command {
         name: "following",
