@@ -100,6 +100,7 @@ impl Store {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let entry = &Entry { what: &what, key: key.as_deref(), ..*entry };
             if let Some(asked) = asked_elsewhere(&transaction, entry)? {
+                transaction.commit()?;
                 return Ok(Reserved::UnderWayElsewhere { until: moment(asked + UNDER_WAY) });
             }
             if let Some(over) = over_budget(&transaction, entry)? {
@@ -235,12 +236,20 @@ fn damaged(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     Ok(damaged)
 }
 
+/// When another program that has the same under way said so last.
+///
+/// Between two signs of life the clock may be set back, or clocks may differ. A sign from the future counts as given now: if its
+/// program lives it gives another one soon, and if it was killed its call is over in a while, however far ahead its clock was.
 fn asked_elsewhere(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Result<Option<i64>> {
-    let at = entry.at.as_millisecond();
+    let now = entry.at.as_millisecond();
+    let same = "profile = ?1 AND key = ?2 AND state = 'reserved' AND session <> ?3";
+    transaction.execute(
+        &format!("UPDATE ledger SET alive = ?4 WHERE {same} AND COALESCE(alive, at) > ?4"),
+        params![entry.profile, entry.key, entry.session, now],
+    )?;
     transaction.query_row(
-        "SELECT MAX(COALESCE(alive, at)) FROM ledger WHERE profile = ?1 AND key = ?2 AND state = 'reserved'
-         AND session <> ?3 AND COALESCE(alive, at) BETWEEN ?4 AND ?5",
-        params![entry.profile, entry.key, entry.session, at - UNDER_WAY, at + UNDER_WAY],
+        &format!("SELECT MAX(COALESCE(alive, at)) FROM ledger WHERE {same} AND COALESCE(alive, at) >= ?4"),
+        params![entry.profile, entry.key, entry.session, now.saturating_sub(UNDER_WAY)],
         |row| row.get(0),
     )
 }
