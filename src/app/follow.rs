@@ -101,6 +101,11 @@ impl Follow {
         self.next = now.checked_add(self.pace.interval).unwrap_or(now);
     }
 
+    /// Looks again after the interval at the latest, though the clock was set back since the last look.
+    pub fn keep_near(&mut self, now: Timestamp) {
+        self.next = self.next.min(now.checked_add(self.pace.interval).unwrap_or(now));
+    }
+
     /// Takes in how far the scan is; none where the service knows of no scan. The list is asked for as soon as there is more in it.
     pub fn looked(&mut self, seen: Option<Analysis>, now: Timestamp) {
         let has_more = seen.as_ref().is_none_or(|seen| seen.is_done() || seen.done() > self.listed);
@@ -233,6 +238,7 @@ impl Model {
             return Vec::new();
         }
         let now = self.now;
+        self.follows.iter_mut().for_each(|follow| follow.keep_near(now));
         let Some(at) = self.follows.iter().position(|follow| follow.next <= now) else { return Vec::new() };
         let Some(follow) = self.follows.get(at) else { return Vec::new() };
         if follow.left() == 0 {
@@ -370,6 +376,18 @@ mod tests {
         follow.looked(seen("completed", 3), now);
         assert_eq!(follow.listed(true, true, now), Turn::On);
         assert_eq!(follow.listed(true, false, now), Turn::Done);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_keeps_nobody_waiting() {
+        let now = Timestamp::UNIX_EPOCH;
+        let mut follow = Follow::new(Sha256::parse(&"ab".repeat(32)).unwrap(), None, Pace::default(), now);
+        follow.count(now + SignedDuration::from_hours(1));
+        follow.keep_near(now);
+        assert_eq!(follow.seconds(now), 30);
+        let later = now + SignedDuration::from_secs(10);
+        follow.keep_near(later);
+        assert_eq!(follow.seconds(later), 20);
     }
 
     #[test]

@@ -180,9 +180,11 @@ fn seen(body: &Body) -> anyhow::Result<Option<Analysis>> {
 }
 
 /// Waits until the next look, and says so to people.
-async fn wait(setup: &Setup, following: &Following) {
+async fn wait(setup: &Setup, following: &mut Following) {
     loop {
-        let seconds = following.seconds(setup.gate.now());
+        let now = setup.gate.now();
+        following.keep_near(now);
+        let seconds = following.seconds(now);
         if seconds <= 0 {
             return;
         }

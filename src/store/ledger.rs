@@ -100,6 +100,7 @@ impl Store {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let entry = &Entry { what: &what, key: key.as_deref(), ..*entry };
             if let Some(asked) = asked_elsewhere(&transaction, entry)? {
+                transaction.commit()?;
                 return Ok(Reserved::UnderWayElsewhere { until: moment(asked + UNDER_WAY) });
             }
             if let Some(over) = over_budget(&transaction, entry)? {
@@ -186,22 +187,35 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn spent_by_unit(&self, session: &str) -> Result<BTreeMap<Unit, Spent>, StoreError> {
-        self.read(|connection| sums(connection, "session = ?1", [session]))
+        self.read(|connection| sums(connection, "session = ?1", ALWAYS, [session]))
     }
 }
 
+/// The condition that every entry fulfils.
+const ALWAYS: &str = "TRUE";
+
 /// The sum of the entries for which a condition holds, whatever they are counted in.
 fn sum(connection: &Connection, condition: &str, values: impl Params) -> rusqlite::Result<Spent> {
-    Ok(sums(connection, condition, values)?.into_values().fold(Spent::default(), Spent::and))
+    Ok(together(sums(connection, condition, ALWAYS, values)?))
 }
 
-/// The sums of the entries for which a condition holds. What has no known limit counts as one, and leaves its sum open.
+fn together(sums: BTreeMap<Unit, Spent>) -> Spent {
+    sums.into_values().fold(Spent::default(), Spent::and)
+}
+
+/// The sums of the entries for which two conditions hold: where they begin, and where they end. What has no known limit counts as
+/// one, and leaves its sum open.
 ///
 /// When, by whom and for which profile a damaged entry was written cannot be believed either: each one since the first entry
-/// that counts does as well.
-fn sums(connection: &Connection, condition: &str, values: impl Params) -> rusqlite::Result<BTreeMap<Unit, Spent>> {
+/// that fulfils the first condition does as well.
+fn sums(
+    connection: &Connection,
+    since: &str,
+    until: &str,
+    values: impl Params,
+) -> rusqlite::Result<BTreeMap<Unit, Spent>> {
     let mut select = connection.prepare_cached(&format!(
-        "SELECT {}, seal, {condition} FROM ledger WHERE id >= (SELECT MIN(id) FROM ledger WHERE {condition})",
+        "SELECT {}, seal, {since} AND {until} FROM ledger WHERE id >= (SELECT MIN(id) FROM ledger WHERE {since})",
         seal::ENTRY
     ))?;
     let (mut rows, mut sums) = (select.query(values)?, BTreeMap::new());
@@ -235,12 +249,20 @@ fn damaged(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     Ok(damaged)
 }
 
+/// When another program that has the same under way said so last.
+///
+/// Between two signs of life the clock may be set back, or clocks may differ. A sign from the future counts as given now: if its
+/// program lives it gives another one soon, and if it was killed its call is over in a while, however far ahead its clock was.
 fn asked_elsewhere(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Result<Option<i64>> {
-    let at = entry.at.as_millisecond();
+    let now = entry.at.as_millisecond();
+    let same = "profile = ?1 AND key = ?2 AND state = 'reserved' AND session <> ?3";
+    transaction.execute(
+        &format!("UPDATE ledger SET alive = ?4 WHERE {same} AND COALESCE(alive, at) > ?4"),
+        params![entry.profile, entry.key, entry.session, now],
+    )?;
     transaction.query_row(
-        "SELECT MAX(COALESCE(alive, at)) FROM ledger WHERE profile = ?1 AND key = ?2 AND state = 'reserved'
-         AND session <> ?3 AND COALESCE(alive, at) BETWEEN ?4 AND ?5",
-        params![entry.profile, entry.key, entry.session, at - UNDER_WAY, at + UNDER_WAY],
+        &format!("SELECT MAX(COALESCE(alive, at)) FROM ledger WHERE {same} AND COALESCE(alive, at) >= ?4"),
+        params![entry.profile, entry.key, entry.session, now.saturating_sub(UNDER_WAY)],
         |row| row.get(0),
     )
 }
@@ -255,10 +277,15 @@ fn over_budget(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Re
     Ok(entry.budget.exceeded(entry.price, session, today))
 }
 
-/// A call that began yesterday and was answered today may be on today's bill.
+/// A call that began yesterday and was answered today may be on today's bill. What was spent under a clock that was ahead is on
+/// the bill of its own day.
 fn sum_of_day(connection: &Connection, profile: &str, now: Timestamp) -> rusqlite::Result<Spent> {
     let since = "profile = ?1 AND MAX(at, COALESCE(settled_at, at)) >= ?2";
-    sum(connection, since, params![profile, Period::Daily.began(now).as_millisecond()])
+    // The last instant of all belongs to the last day.
+    let until = "MIN(at, COALESCE(settled_at, at)) <= ?3";
+    let (began, ends) = (Period::Daily.began(now), Period::Daily.next_reset(now));
+    let values = params![profile, began.as_millisecond(), ends.as_millisecond()];
+    sums(connection, since, until, values).map(together)
 }
 
 fn insert(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Result<usize> {

@@ -57,6 +57,24 @@ async fn a_day_is_shared_by_all_runs_and_ends_at_midnight() {
 }
 
 #[tokio::test]
+async fn what_was_spent_under_a_clock_ahead_is_spent_on_its_own_day() {
+    start_clock();
+    let visit = Visit::begin().await;
+    let gate = run("one", &visit.store(), &visit.demo).with_budget(limit(None, Some(1)));
+    pass(&visit.demo, 24 * 60);
+    assert_eq!(span(visit::ask(&gate, &first_report()).await), None);
+    start_clock();
+    for over in [None, Some(Span::Day)] {
+        assert_eq!(span(visit::ask(&gate, &first_report()).await), over);
+    }
+    let day_ahead = "at = at + 86400000, settled_at = settled_at + 86400000";
+    visit.meddle(&format!("UPDATE ledger SET {day_ahead} WHERE id = 2"));
+    assert_eq!(span(visit::ask(&gate, &first_report()).await), Some(Span::Day), "what is damaged is not believed");
+    pass(&visit.demo, 24 * 60);
+    assert_eq!(span(visit::ask(&gate, &first_report()).await), Some(Span::Day));
+}
+
+#[tokio::test]
 async fn two_programs_at_once_do_not_spend_the_same_rest() {
     start_clock();
     let visit = Visit::begin().await;

@@ -137,6 +137,38 @@ async fn a_call_counts_as_under_way_as_long_as_somebody_waits_for_it() {
 }
 
 #[tokio::test]
+async fn a_call_is_under_way_whatever_the_clock_was_when_it_began() {
+    let visit = Visit::begin().await;
+    visit.demo.arm("delay=600000*1".parse().unwrap());
+    start_clock();
+    pass(&visit.demo, 60);
+    let other = run("another", &visit.store(), &visit.demo);
+    let third = run("a third", &visit.store(), &visit.demo);
+    let request = first_report();
+    let set_back = async {
+        while visit.calls() == 0 {
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+        start_clock();
+        let result = visit::ask(&third, &request).await;
+        assert!(matches!(result, Err(GateError::UnderWayElsewhere(_))), "{result:?}");
+    };
+    tokio::select! {
+        result = visit::ask(&other, &request) => panic!("{result:?}"),
+        () = set_back => {}
+    }
+    assert_eq!(visit.calls(), 1);
+    // One whose program was killed under a clock far ahead blocks nobody for longer than any other.
+    visit.meddle("UPDATE ledger SET alive = 4107542400000");
+    for _ in 0..2 {
+        let result = visit::ask(&third, &request).await;
+        assert!(matches!(result, Err(GateError::UnderWayElsewhere(_))), "{result:?}");
+        pass(&visit.demo, 1);
+    }
+    assert!(visit::ask(&third, &request).await.is_ok());
+}
+
+#[tokio::test]
 async fn rows_of_a_report_are_told_before_the_rest_has_come() {
     let visit = Visit::begin().await;
     let request = first_report();

@@ -181,6 +181,18 @@ fn a_scan_whose_reports_are_listed_is_followed_after_a_yes_to_its_price() {
 }
 
 #[test]
+fn following_goes_on_though_the_clock_is_set_back() {
+    let mut stage = Stage::at(file("Still in the queue"), options());
+    stage.keys("W");
+    stage.rest();
+    let paid = stage.paid_calls();
+    stage.later(-3600);
+    stage.later(31);
+    stage.rest();
+    assert_eq!(stage.paid_calls(), paid + 1, "{}", stage.screen());
+}
+
+#[test]
 fn a_failed_look_ends_the_following() {
     let mut stage = Stage::at(file("Still in the queue"), options());
     stage.demo.as_ref().unwrap().arm("private-analyses:503*9".parse().unwrap());
