@@ -51,6 +51,8 @@ enum State {
     /// Behind an escape inside of a string, which ends it.
     EndOfText,
     Paste,
+    /// Inside of a paste that was silent for long: one key that comes alone is a key again, more is more of the paste.
+    Stalled,
 }
 
 /// Takes bytes in one by one.
@@ -80,7 +82,7 @@ impl Decoder {
             (State::Console, b'A'..=b'E') => self.end_with(Some(Key::F(byte - b'A' + 1))),
             (State::OldMouse(left @ 2..), _) => self.go(State::OldMouse(left - 1)),
             (State::Text(_) | State::EndOfText, _) => self.text(byte),
-            (State::Paste, _) => self.paste(byte),
+            (State::Paste | State::Stalled, _) => self.paste(byte),
             // A character that is cut short costs itself.
             (State::Character(_), _) => {
                 self.go(State::Ground);
@@ -93,7 +95,9 @@ impl Decoder {
     /// How long the next byte is waited for before [`Decoder::silence`]; none where it may take for ever.
     pub(super) fn patience(&self) -> Option<Duration> {
         match self.state {
-            State::Ground | State::Paste => None,
+            State::Ground => None,
+            State::Stalled if self.bytes.is_empty() => None,
+            State::Stalled => Some(BRIEF),
             State::Escape | State::Single => Some(BRIEF),
             State::Sequence | State::Text(_) if self.bytes.is_empty() => Some(BRIEF),
             _ => Some(LONG),
@@ -102,6 +106,11 @@ impl Decoder {
 
     /// Nothing came any more: what looked like a start was a key, or is given up.
     pub(super) fn silence(&mut self) -> Option<Input> {
+        match self.state {
+            State::Paste => return self.pasted(State::Stalled),
+            State::Stalled => return self.resume(),
+            _ => {}
+        }
         let is_bare = self.bytes.is_empty();
         let key = match std::mem::take(&mut self.state) {
             State::Escape => Some(Key::Named(Named::Esc)),
@@ -236,10 +245,26 @@ impl Decoder {
             return None;
         }
         self.bytes.truncate(self.bytes.len() - END_OF_PASTE.len());
-        let text = String::from_utf8_lossy(&self.bytes).into_owned();
-        self.bytes = Vec::new();
-        self.go(State::Ground);
-        Some(Input::Paste(text))
+        self.pasted(State::Ground)
+    }
+
+    /// What has come of a paste.
+    fn pasted(&mut self, state: State) -> Option<Input> {
+        let bytes = std::mem::take(&mut self.bytes);
+        self.go(state);
+        (!bytes.is_empty()).then(|| Input::Paste(String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// Tells a key behind a paste without an end from the rest of one whose way is slow.
+    fn resume(&mut self) -> Option<Input> {
+        let mut fresh = Self::default();
+        let inputs: Vec<_> = self.bytes.iter().filter_map(|byte| fresh.feed(*byte)).take(2).collect();
+        if inputs.len() + usize::from(fresh.state != State::Ground) > 1 {
+            self.state = State::Paste;
+            return None;
+        }
+        *self = fresh;
+        inputs.into_iter().next()
     }
 
     fn remember(&mut self, byte: u8) {

@@ -7,24 +7,34 @@ use proptest::prelude::*;
 
 /// What some bytes come to, with silence behind them.
 fn decoded(pieces: &[&[u8]]) -> Vec<Input> {
+    decoded_after_silences(&[&pieces.concat()])
+}
+
+/// What some bytes come to, with silence behind each piece.
+fn decoded_after_silences(pieces: &[&[u8]]) -> Vec<Input> {
     let mut decoder = Decoder::default();
     let mut found = Vec::new();
-    for byte in pieces.concat() {
-        found.extend(decoder.feed(byte));
-    }
-    while decoder.patience().is_some() {
-        found.extend(decoder.silence());
+    for piece in pieces {
+        found.extend(piece.iter().filter_map(|byte| decoder.feed(*byte)));
+        while decoder.patience().is_some() {
+            found.extend(decoder.silence());
+        }
     }
     found
 }
 
 /// The names of the keys in it; what is none by its form.
 fn keys(bytes: &str) -> Vec<String> {
+    keys_after_silences(&[bytes])
+}
+
+fn keys_after_silences(pieces: &[&str]) -> Vec<String> {
     let name = |input| match input {
         Input::Key(key) => key.to_string(),
         other => format!("{other:?}"),
     };
-    decoded(&[bytes.as_bytes()]).into_iter().map(name).collect()
+    let pieces: Vec<_> = pieces.iter().map(|piece| piece.as_bytes()).collect();
+    decoded_after_silences(&pieces).into_iter().map(name).collect()
 }
 
 #[test]
@@ -93,6 +103,19 @@ fn answer() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![string, report, Just(b"\x1b[I".to_vec()), Just(b"\x1b]11;rgb:ffff/ffff/ffff\x07".to_vec())]
 }
 
+#[test]
+fn a_paste_that_loses_its_end_leaves_the_keys() {
+    for (key, name) in [("\u{3}", "ctrl-c"), ("é", "é"), ("\u{1b}", "esc"), ("\u{1b}[A", "up")] {
+        assert_eq!(keys_after_silences(&["\u{1b}[200~abc", key, "q"]), ["Paste(\"abc\")", name, "q"], "{name}");
+    }
+}
+
+#[test]
+fn a_paste_on_a_slow_way_is_a_paste_to_its_end() {
+    let pieces = ["\u{1b}[200~ab", "R\r", "y\u{1b}[201~", "q"];
+    assert_eq!(keys_after_silences(&pieces), ["Paste(\"ab\")", "Paste(\"R\\r\")", "Paste(\"y\")", "q"]);
+}
+
 proptest! {
     #[test]
     fn no_answer_is_ever_a_key(answers in prop::collection::vec(answer(), 1..4)) {
@@ -105,7 +128,7 @@ proptest! {
     fn after_whatever_came_a_key_is_a_key_again(noise: Vec<u8>) {
         let mut decoder = Decoder::default();
         noise.iter().for_each(|byte| drop(decoder.feed(*byte)));
-        // A paste may take as long as it likes.
+        // What follows a paste in one go is more of it.
         b"\x1b[201~".iter().for_each(|byte| drop(decoder.feed(*byte)));
         while decoder.patience().is_some() {
             decoder.silence();

@@ -41,24 +41,40 @@ impl Performer {
         *self.at_hand.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
+    /// Begins a search unless another has taken its place by the time there is room for it: words typed in a row leave one behind
+    /// for every letter.
+    fn seeking(
+        &self,
+        ticket: Ticket,
+        seek: impl FnOnce(&Work, &Ticket) + Send + 'static,
+        bug: impl FnOnce(String) -> Message + Send + 'static,
+    ) {
+        let begin = move |work: Work| {
+            if ticket.is_wanted() {
+                seek(&work, &ticket);
+            }
+        };
+        self.blocking(begin, bug);
+    }
+
     /// Finds the rows of a report that a filter lets through.
     pub(super) fn filter(&self, ticket: Ticket, report: Report, pattern: Arc<Pattern>, scope: Scope) {
         let (search, report) = (ticket.number, self.nearest(&report));
         let bug = move |why| Message::Found { search, rows: RowSet::EMPTY, ended: Some(Err(why)) };
-        self.blocking(move |work| filter(&work, &ticket, &report, &pattern, scope), bug);
+        self.seeking(ticket, move |work, ticket| filter(work, ticket, &report, &pattern, scope), bug);
     }
 
     /// Searches all panes of a report.
     pub(super) fn search(&self, ticket: Ticket, report: Report, pattern: Arc<Pattern>) {
         let (bug, report) = (search_bug(&ticket), self.nearest(&report));
-        self.blocking(move |work| find(&work, &ticket, &report, &pattern), bug);
+        self.seeking(ticket, move |work, ticket| find(work, ticket, &report, &pattern), bug);
     }
 
     /// Searches everything that is held.
     pub(super) fn search_held(&self, ticket: Ticket, pattern: Arc<Pattern>) {
         let Some(gate) = self.gate().cloned() else { return };
         let bug = search_bug(&ticket);
-        self.blocking(move |work| search_held(&work, &ticket, &gate, &pattern), bug);
+        self.seeking(ticket, move |work, ticket| search_held(work, ticket, &gate, &pattern), bug);
     }
 }
 
