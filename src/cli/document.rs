@@ -44,19 +44,21 @@ fn is_path(argument: &str) -> bool {
 }
 
 /// Reads a document. A single report is looked at only as far as is needed to know that it is one.
-pub(super) fn read(path: &str) -> anyhow::Result<Document> {
-    document(path, &body(path)?)
+pub(super) fn read(path: impl AsRef<Path>) -> anyhow::Result<Document> {
+    document(path.as_ref(), &body(path.as_ref())?)
 }
 
 /// A document whose bytes are here already.
-pub(super) fn of(path: &str, bytes: Vec<u8>) -> anyhow::Result<Document> {
-    document(path, &Body::in_memory(bytes))
+pub(super) fn of(path: impl AsRef<Path>, bytes: Vec<u8>) -> anyhow::Result<Document> {
+    document(path.as_ref(), &Body::in_memory(bytes))
 }
 
-fn document(path: &str, body: &Body) -> anyhow::Result<Document> {
+fn document(path: &Path, body: &Body) -> anyhow::Result<Document> {
     let reports = reports(body)?;
     if reports.is_empty() {
-        return Err(Failed::bad_answer(format!("{path}: the list holds no report, only identifiers")).into());
+        return Err(
+            Failed::bad_answer(format!("{}: the list holds no report, only identifiers", path.display())).into()
+        );
     }
     Ok(Document { name: name(path), reports })
 }
@@ -71,7 +73,7 @@ pub(super) struct Value {
 
 /// Every value of a document; what is no JSON says so.
 pub(super) fn all_values(path: &str) -> anyhow::Result<Vec<anyhow::Result<Value>>> {
-    let body = body(path)?;
+    let body = body(path.as_ref())?;
     let parts = values(&body)?.into_iter().map(|part| body.slice(part));
     Ok(parts.map(|body| is_page(&body).map(|is_page| Value { body, is_page })).collect())
 }
@@ -118,22 +120,23 @@ fn values(body: &Body) -> anyhow::Result<Vec<Range<u64>>> {
     Ok(found)
 }
 
-pub(super) fn name(path: &str) -> String {
-    if path == STANDARD_INPUT {
+pub(super) fn name(path: impl AsRef<Path>) -> String {
+    let path = path.as_ref();
+    if path == Path::new(STANDARD_INPUT) {
         return "standard input".to_owned();
     }
-    Path::new(path).file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-fn body(path: &str) -> anyhow::Result<Body> {
-    if path == STANDARD_INPUT {
+fn body(path: &Path) -> anyhow::Result<Body> {
+    if path == Path::new(STANDARD_INPUT) {
         return Ok(Body::in_memory(piped(std::io::stdin().lock(), "standard input", 0)?));
     }
-    let file = File::open(path).with_context(|| format!("{path} cannot be opened"))?;
+    let file = File::open(path).with_context(|| format!("{} cannot be opened", path.display()))?;
     if file.metadata().is_ok_and(|about| about.is_file()) {
-        return Body::on_disk(file).with_context(|| format!("{path} cannot be read"));
+        return Body::on_disk(file).with_context(|| format!("{} cannot be read", path.display()));
     }
-    Ok(Body::in_memory(piped(file, path, 0)?))
+    Ok(Body::in_memory(piped(file, &path.to_string_lossy(), 0)?))
 }
 
 /// What a pipe or device gives: it can be read once only, and need not end. What is no JSON may be so many bytes long.

@@ -13,6 +13,7 @@ use crate::request::Request;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -32,7 +33,7 @@ format but raw.";
 pub(super) struct Export {
     /// Sandbox identifiers as a list gives them, or saved reports or lists; - for standard input, one identifier a line or a report
     #[arg(required = true, value_name = "IDENTIFIER")]
-    identifiers: Vec<String>,
+    identifiers: Vec<OsString>,
     /// Format of what is written
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS.iter().map(|format| format.name)))]
     format: Option<String>,
@@ -190,7 +191,7 @@ impl Export {
 }
 
 /// What is named, documents taken apart into their reports.
-fn wanted(identifiers: &[String]) -> anyhow::Result<Vec<Wanted>> {
+fn wanted(identifiers: &[OsString]) -> anyhow::Result<Vec<Wanted>> {
     let mut wanted = Vec::new();
     for subject in subjects::read(identifiers)? {
         match subject {

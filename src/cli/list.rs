@@ -15,6 +15,7 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::io::Write;
 use tokio::runtime::Runtime;
 
@@ -33,7 +34,7 @@ Where a page fails, those before it are printed all the same, and `more` is true
 pub(super) struct List {
     /// SHA-256 of privately scanned files, or saved list pages; - for standard input, one hash a line or a page
     #[arg(required = true, value_name = "SHA256")]
-    files: Vec<String>,
+    files: Vec<OsString>,
     /// Fetch every page that is not held, not only the first; each costs one request, 100 at most
     #[arg(long)]
     all: bool,

@@ -49,7 +49,7 @@ use crate::request::UploadLimit;
 use crate::runtime::{self, Backing, Display, Exit, Signals};
 use crate::service::Client;
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
@@ -123,7 +123,7 @@ enum Command {
     /// Open reports that were saved by any tool: no network, no key
     Open {
         /// A report, an envelope, a list page or a summary as JSON; - for standard input
-        file: String,
+        file: OsString,
     },
     /// Print a file's sandboxes as JSON; each page that is not held costs one request
     List(list::List),
@@ -312,7 +312,7 @@ fn run_app(
     Ok(ended.exit)
 }
 
-fn open(file: &str, common: &Common) -> anyhow::Result<()> {
+fn open(file: &OsStr, common: &Common) -> anyhow::Result<()> {
     let (folders, config) = common.config()?;
     let display = display::display(&config);
     runtime::attended(display)?;

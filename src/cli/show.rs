@@ -12,6 +12,7 @@ use crate::report::json::{Kind, Raw};
 use crate::request::Request;
 use clap::{Args, ValueEnum};
 use std::cell::Cell;
+use std::ffi::OsString;
 use std::io::Write;
 
 const SHOW_EXAMPLES: &str = "\
@@ -27,7 +28,7 @@ Examples:
 pub(super) struct Show {
     /// Sandbox identifiers as a list gives them, or saved reports; - for standard input, one identifier a line or a report
     #[arg(required = true, value_name = "IDENTIFIER")]
-    identifiers: Vec<String>,
+    identifiers: Vec<OsString>,
     /// Ask the service even if the report is held
     #[arg(long)]
     refresh: bool,

@@ -2,6 +2,7 @@
 
 use super::document::{self, Document, STANDARD_INPUT, is_document, is_json};
 use super::{Common, Failed, exit};
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 
 /// Longest list of identifiers that is taken, in bytes: a million of them are less.
@@ -16,15 +17,14 @@ pub(super) enum Subject {
 }
 
 /// Reads the arguments. `-` stands for standard input, which holds a document, or identifiers, one a line.
-pub(super) fn read(arguments: &[String]) -> anyhow::Result<Vec<Subject>> {
+pub(super) fn read(arguments: &[OsString]) -> anyhow::Result<Vec<Subject>> {
     let mut subjects = Vec::new();
     for argument in arguments {
-        if argument == STANDARD_INPUT {
-            subjects.extend(standard_input()?);
-        } else if is_document(argument) {
-            subjects.push(Subject::Saved(document::read(argument)?));
-        } else {
-            subjects.push(Subject::Named(argument.clone()));
+        match argument.to_str() {
+            Some(STANDARD_INPUT) => subjects.extend(standard_input()?),
+            Some(text) if !is_document(text) => subjects.push(Subject::Named(text.to_owned())),
+            // What is no text can be a file's name, and nothing of the service's.
+            _ => subjects.push(Subject::Saved(document::read(argument)?)),
         }
     }
     if subjects.is_empty() {

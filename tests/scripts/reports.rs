@@ -3,6 +3,8 @@
 use crate::desk::{Desk, behaview, errors, json, main_file, run, text};
 use behaview::demo::Options;
 use serde_json::Value;
+#[cfg(target_os = "linux")]
+use std::ffi::OsStr;
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
@@ -112,6 +114,21 @@ fn documents_take_the_place_of_identifiers() {
         behaview(home.path()).args(["show", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     piped.stdin.take().unwrap().write_all(envelope.as_bytes()).unwrap();
     assert_eq!(json(&piped.wait_with_output().unwrap())["data"]["id"], id.as_str());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_whose_name_is_no_text_is_a_document_like_any_other() {
+    let home = tempfile::tempdir().unwrap();
+    let name: &OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"caf\xe9\x1b[2J.json");
+    let path = home.path().join(name);
+    let run = |command: &str| behaview(home.path()).arg(command).arg(&path).output().unwrap();
+    let missing = run("show");
+    assert!(errors(&missing).contains("cannot be opened") && !errors(&missing).contains('\u{1b}'), "{missing:?}");
+    std::fs::write(&path, r#"{"data":{"id":"x","type":"file_behaviour","attributes":{"tags":["A"]}}}"#).unwrap();
+    assert_eq!(json(&run("show"))["data"]["id"], "x");
+    let opened = run("open");
+    assert!(errors(&opened).contains("behaview list"), "only a terminal is missing: {opened:?}");
 }
 
 #[test]
