@@ -294,8 +294,8 @@ impl Stands for Compare {
         Some(&mut self.scroll)
     }
 
-    fn press(&mut self, key: Key) -> bool {
-        self.is_typing && type_into(&mut self.typed, key)
+    fn press(&mut self, key: Key, most: usize) -> bool {
+        self.is_typing && type_into(&mut self.typed, key, most)
     }
 }
 

@@ -324,7 +324,7 @@ impl Stands for Finder {
         Some(&mut self.scroll)
     }
 
-    fn press(&mut self, key: Key) -> bool {
-        type_into(&mut self.quest.typed, key)
+    fn press(&mut self, key: Key, most: usize) -> bool {
+        type_into(&mut self.quest.typed, key, most)
     }
 }

@@ -8,7 +8,7 @@ use super::model::{Model, Screen};
 use super::overlay::Overlay;
 use super::panes::PaneState;
 use super::spots::Target;
-use super::typing::{pasted, type_into};
+use super::typing::{LONGEST_PASTED, LONGEST_TYPED, pasted, type_into};
 use crate::report::find::{How, Scope};
 use crate::report::{Pane, Report, RowSet};
 
@@ -95,14 +95,14 @@ impl Model {
     /// Typing into the pane's filter; none for a key that keeps its meaning.
     pub(super) fn type_filter(&mut self, key: Key) -> Option<Vec<Effect>> {
         let filter = self.filter_mut().filter(|filter| filter.is_typed)?;
-        type_into(&mut filter.quest.typed, key).then(|| self.seek())
+        type_into(&mut filter.quest.typed, key, LONGEST_TYPED).then(|| self.seek())
     }
 
     /// Adds pasted text to the pane's filter.
     pub(super) fn paste_filter(&mut self, text: &str) -> Vec<Effect> {
         if let Some(filter) = self.filter_mut() {
             for key in pasted(text) {
-                type_into(&mut filter.quest.typed, key);
+                type_into(&mut filter.quest.typed, key, LONGEST_PASTED);
             }
         }
         self.seek()

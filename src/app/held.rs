@@ -141,8 +141,8 @@ impl Stands for AgeForm {
         SMALL
     }
 
-    fn press(&mut self, key: Key) -> bool {
-        type_into(&mut self.typed, key)
+    fn press(&mut self, key: Key, most: usize) -> bool {
+        type_into(&mut self.typed, key, most)
     }
 }
 

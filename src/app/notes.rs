@@ -68,8 +68,8 @@ impl Stands for NoteForm {
         SMALL
     }
 
-    fn press(&mut self, key: Key) -> bool {
-        type_into(&mut self.typed, key)
+    fn press(&mut self, key: Key, most: usize) -> bool {
+        type_into(&mut self.typed, key, most)
     }
 }
 

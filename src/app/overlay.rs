@@ -21,7 +21,7 @@ use super::scroll::{Move, Scroll};
 use super::sheet::Sheet;
 use super::spots::Spots;
 use super::submit::SubmitForm;
-use super::typing::pasted;
+use super::typing::{LONGEST_PASTED, LONGEST_TYPED, pasted};
 
 /// Something that stands over the screen. What it says of itself it says where it is declared, by its own `Stands`.
 #[derive(Debug)]
@@ -129,8 +129,8 @@ pub(super) trait Stands {
         self.go(Move::Up(0), room);
     }
 
-    /// Types a key into its line; says whether it is one that is typed.
-    fn press(&mut self, _: Key) -> bool {
+    /// Types a key into its line of at most so many bytes; says whether it is one that is typed.
+    fn press(&mut self, _: Key, _: usize) -> bool {
         false
     }
 }
@@ -191,12 +191,12 @@ impl Overlay {
     }
 
     pub(super) fn press(&mut self, key: Key) -> bool {
-        whichever!(self, it => it.press(key))
+        whichever!(self, it => it.press(key, LONGEST_TYPED))
     }
 
     pub(super) fn paste(&mut self, text: &str) {
         for key in pasted(text) {
-            self.press(key);
+            whichever!(self, it => it.press(key, LONGEST_PASTED));
         }
     }
 }

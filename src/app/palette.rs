@@ -143,8 +143,8 @@ impl Stands for Palette {
         Some(&mut self.scroll)
     }
 
-    fn press(&mut self, key: Key) -> bool {
-        let is_typed = type_into(&mut self.typed, key);
+    fn press(&mut self, key: Key, most: usize) -> bool {
+        let is_typed = type_into(&mut self.typed, key, most);
         if is_typed {
             self.scroll = Scroll::default();
         }

@@ -135,11 +135,11 @@ impl Stands for Planner {
         Place::Planner
     }
 
-    fn press(&mut self, key: Key) -> bool {
+    fn press(&mut self, key: Key, most: usize) -> bool {
         if key == Key::Named(Named::Backspace) && self.typed.is_empty() {
             self.take_back();
         }
-        type_into(&mut self.typed, key)
+        type_into(&mut self.typed, key, most)
     }
 }
 

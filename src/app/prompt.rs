@@ -54,8 +54,8 @@ impl Stands for Prompt {
         SMALL
     }
 
-    fn press(&mut self, key: Key) -> bool {
+    fn press(&mut self, key: Key, most: usize) -> bool {
         self.failure = None;
-        type_into(&mut self.typed, key)
+        type_into(&mut self.typed, key, most)
     }
 }

@@ -225,12 +225,12 @@ impl Stands for SaveForm {
         if self.has_parts() { SMALL + 4 } else { SMALL }
     }
 
-    fn press(&mut self, key: Key) -> bool {
+    fn press(&mut self, key: Key, most: usize) -> bool {
         // Letters take the place of a name that is only suggested; its end can be taken off.
         if self.is_suggested && matches!(key, Key::Char(_)) {
             self.typed.clear();
         }
-        let is_typed = type_into(&mut self.typed, key);
+        let is_typed = type_into(&mut self.typed, key, most);
         if is_typed {
             (self.is_suggested, self.failure) = (false, None);
         }

@@ -230,8 +230,8 @@ impl Stands for Spots {
         Some(&mut self.scroll)
     }
 
-    fn press(&mut self, key: Key) -> bool {
-        self.is_typing && type_into(&mut self.typed, key)
+    fn press(&mut self, key: Key, most: usize) -> bool {
+        self.is_typing && type_into(&mut self.typed, key, most)
     }
 }
 

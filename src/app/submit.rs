@@ -139,10 +139,10 @@ impl Stands for SubmitForm {
         FIELDS.len() + SMALL - 1
     }
 
-    fn press(&mut self, key: Key) -> bool {
+    fn press(&mut self, key: Key, most: usize) -> bool {
         let is_path = self.field().is_some_and(|field| field.option.is_none());
         let Some(typed) = self.typed.get_mut(self.chosen) else { return false };
-        let is_typed = type_into(typed, key);
+        let is_typed = type_into(typed, key, most);
         if is_typed {
             self.failure = None;
             if is_path {
@@ -388,7 +388,7 @@ mod tests {
         for (field, text) in ["/a b", "CAPE", "Yes", "28", "-x 1", " hunter2 "].into_iter().enumerate() {
             form.chosen = field;
             for key in pasted(text) {
-                form.press(key);
+                form.press(key, usize::MAX);
             }
         }
         let options = form.options().unwrap();

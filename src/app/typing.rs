@@ -10,8 +10,11 @@ use super::prompt::Prompt;
 use crate::report::rows::Line;
 use crate::text::thousands;
 
-/// The longest line that is typed, in bytes: some thousand hashes.
-const LONGEST_LINE: usize = 100_000;
+/// The longest line that is typed key by key, in bytes: something is looked for after each of them.
+pub(super) const LONGEST_TYPED: usize = 4 << 10;
+
+/// The longest line that is pasted, in bytes: some thousand hashes.
+pub(super) const LONGEST_PASTED: usize = 64 << 10;
 
 impl Model {
     /// Does what is chosen in the palette.
@@ -114,13 +117,29 @@ pub(super) fn pasted(text: &str) -> impl Iterator<Item = Key> {
     text.trim_end_matches(['\r', '\n']).chars().map(|c| Key::Char(if c.is_control() { ' ' } else { c }))
 }
 
-/// Types a key into a line; says whether it is a key that is typed.
-pub(super) fn type_into(typed: &mut String, key: Key) -> bool {
+/// Types a key into a line of at most so many bytes; says whether it is a key that changes the line.
+pub(super) fn type_into(typed: &mut String, key: Key, most: usize) -> bool {
     match key {
-        Key::Char(c) if typed.len() < LONGEST_LINE => typed.push(c),
+        Key::Char(c) if typed.len() < most => typed.push(c),
         Key::Named(Named::Backspace) => drop(typed.pop()),
         Key::Ctrl('u') => typed.clear(),
         _ => return false,
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_takes_keys_up_to_its_longest_and_can_be_taken_back() {
+        let mut typed = "a".repeat(LONGEST_TYPED - 1);
+        assert!(type_into(&mut typed, Key::Char('b'), LONGEST_TYPED));
+        assert!(!type_into(&mut typed, Key::Char('c'), LONGEST_TYPED));
+        assert!(typed.ends_with("ab"));
+        assert!(type_into(&mut typed, Key::Char('c'), LONGEST_PASTED));
+        assert!(type_into(&mut typed, Key::Named(Named::Backspace), LONGEST_TYPED));
+        assert_eq!(typed.len(), LONGEST_TYPED);
+    }
 }

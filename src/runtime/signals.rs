@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 use super::painter;
+use super::terminal;
 use crate::app::Message;
 #[cfg(unix)]
 use crate::app::Size;
@@ -235,8 +236,7 @@ impl Ending {
         std::thread::sleep(LAST_WAIT);
         self.send(Message::QuitNow);
         std::thread::sleep(STUCK);
-        // Needs no output, which the terminal may not take.
-        let _ = crossterm::terminal::disable_raw_mode();
+        terminal::wrest();
         if let Some(folder) = self.last.scratch.get() {
             let _ = std::fs::remove_dir_all(folder);
         }

@@ -11,12 +11,14 @@ use crate::text::Untrusted;
 use crate::view::{Depth, Look, Theme};
 use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
-use crossterm::{cursor, execute};
+use crossterm::{cursor, execute, queue};
 use ratatui::backend::Backend;
 use std::io::{self, IsTerminal, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex};
+#[cfg(unix)]
+use std::time::Duration;
 use std::time::Instant;
 
 /// There is no terminal to draw on.
@@ -62,6 +64,14 @@ impl Display {
         }
     }
 }
+
+/// How often a terminal that takes nothing is tried at the end.
+#[cfg(unix)]
+const TRIES: u32 = 40;
+
+/// How long it is let be between two tries.
+#[cfg(unix)]
+const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 
 /// Columns and rows of the terminal; none where there is none.
 #[must_use]
@@ -119,12 +129,72 @@ impl Drop for Raw {
     }
 }
 
+/// Adds what ends the terminal's own modes.
+fn leave(to: &mut impl Write) -> io::Result<()> {
+    queue!(to, DisableMouseCapture, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show)
+}
+
+/// Held for ever by whoever gives the terminal back by force: the others wait for the end of the program.
+static FORCED: Mutex<()> = Mutex::new(());
+
 /// A terminal that is gone cannot be given back: there is nobody to tell.
 fn give_back() {
-    if TAKEN.swap(false, Ordering::SeqCst) {
-        let _ = execute!(io::stdout(), DisableMouseCapture, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
+    if TAKEN.load(Ordering::SeqCst) {
+        let mut stdout = io::stdout();
+        let _ = leave(&mut stdout).and_then(|()| stdout.flush());
         let _ = disable_raw_mode();
+        TAKEN.store(false, Ordering::SeqCst);
     }
+    drop(FORCED.lock());
+}
+
+/// Gives the terminal back while the loop may be anywhere, be it in the middle of a sequence that the terminal does not take.
+/// Nothing may be done after this but to end the program.
+pub(super) fn wrest() {
+    std::mem::forget(FORCED.lock());
+    #[cfg(unix)]
+    if TAKEN.load(Ordering::SeqCst) {
+        let _ = wrest_output();
+    }
+    let _ = disable_raw_mode();
+}
+
+/// Writes what ends the modes in place of all that the terminal has not taken yet. The lock of standard output, which the loop
+/// may hold, is not needed.
+#[cfg(unix)]
+fn wrest_output() -> io::Result<()> {
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+    let terminal = rustix::io::dup(rustix::stdio::stdout())?;
+    // From here on the loop writes to nobody.
+    if let Ok(nobody) = std::fs::OpenOptions::new().write(true).open("/dev/null") {
+        rustix::stdio::dup2_stdout(nobody)?;
+    }
+    // What is being written is given up instead of waiting on. Others have this terminal open, too: they get it as it was.
+    let flags = fcntl_getfl(&terminal)?;
+    fcntl_setfl(&terminal, flags | OFlags::NONBLOCK)?;
+    // A write that waits for room finds that out when the terminal's settings change, not when room is made.
+    let _ = disable_raw_mode();
+    let written = write_in_place(&terminal);
+    fcntl_setfl(&terminal, flags)?;
+    written
+}
+
+/// Writes what ends the modes, without waiting for long.
+#[cfg(unix)]
+fn write_in_place(terminal: &impl std::os::fd::AsFd) -> io::Result<()> {
+    use rustix::io::Errno;
+    // The first byte gives up a sequence that is open.
+    let mut bytes = b"\x18\x1b[m".to_vec();
+    leave(&mut bytes)?;
+    for _ in 0..TRIES {
+        rustix::termios::tcflush(terminal, rustix::termios::QueueSelector::OFlush)?;
+        match rustix::io::write(terminal, &bytes) {
+            Ok(written) if written == bytes.len() => break,
+            Ok(_) | Err(Errno::AGAIN | Errno::INTR) => std::thread::sleep(BETWEEN_TRIES),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
 }
 
 /// Runs the app on the terminal until it ends.

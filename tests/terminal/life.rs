@@ -2,6 +2,7 @@
 
 use super::stage::{Terminal, signal};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+use std::sync::Arc;
 use std::time::Duration;
 
 fn demo() -> Terminal {
@@ -30,6 +31,25 @@ fn a_signal_ends_the_program_and_gives_the_terminal_back() {
         terminal.signal(name);
         let found = terminal.wait_for_end();
         assert!(found == code || code == 0 && found > 128, "{name}: {found}");
+        terminal.assert_given_back();
+        terminal.assert_nothing_left();
+    }
+}
+
+#[test]
+fn a_terminal_that_takes_no_output_is_given_back_too() {
+    for (name, code) in [("TERM", 143), ("HUP", 129), ("INT", 130)] {
+        let mut terminal = demo();
+        let screen = Arc::clone(&terminal.screen);
+        // Whoever reads the terminal comes no further.
+        let unread = screen.lock().unwrap();
+        for cols in (150..250).rev() {
+            terminal.master.resize(PtySize { rows: 60, cols, ..PtySize::default() }).unwrap();
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        terminal.signal(name);
+        assert_eq!(terminal.wait_for_end(), code, "{name}");
+        drop(unread);
         terminal.assert_given_back();
         terminal.assert_nothing_left();
     }
