@@ -1,7 +1,7 @@
 //! `behaview list`: a file's sandboxes.
 
 use super::asking::{ask, runtime, say_cost};
-use super::document::{Document, is_document};
+use super::document::{Document, services};
 use super::output::{print_json, print_lines, print_text};
 use super::subjects::{self, Subject, each};
 use super::table::Table;
@@ -212,7 +212,7 @@ fn is_clear(id: &str) -> bool {
         && id.trim() == id
         && !id.starts_with(['#', '-', '[', '{'])
         && !id.contains(|c: char| c.is_control() || c == char::REPLACEMENT_CHARACTER)
-        && !is_document(id)
+        && services(id.as_ref()).is_some()
 }
 
 /// What is to be listed.
