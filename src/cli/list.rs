@@ -8,7 +8,7 @@ use super::table::Table;
 use super::{Common, Setup, Spending, dry, parse_sha256, setup_to_spend};
 use crate::gate::Gate;
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::page::{Page, PageEntry};
+use crate::report::page::{Page, PageEntry, no_way_on};
 use crate::request::Request;
 use crate::text::Untrusted;
 use clap::{Args, ValueEnum};
@@ -144,14 +144,17 @@ impl List {
                 }
             }
             cursor = page.cursor;
-            listed.more = cursor.is_some();
+            listed.more = cursor.is_some() || page.is_cursor_too_long;
+            if page.is_cursor_too_long {
+                let _ = writeln!(std::io::stderr(), "behaview: {}: {}", file.short(), no_way_on());
+            }
             // A service that brings nothing new goes in circles, and would be paid for ever.
             pages += 1;
             if self.all && listed.more && pages == MOST_PAGES {
                 let words = "there are more pages than anybody reads, so the rest was not asked for";
                 let _ = writeln!(std::io::stderr(), "behaview: {pages} pages of {}: {words}", file.short());
             }
-            if !(self.all && listed.more && seen.len() > known && pages < MOST_PAGES) {
+            if !(self.all && cursor.is_some() && seen.len() > known && pages < MOST_PAGES) {
                 return Ok(());
             }
         }
