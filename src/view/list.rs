@@ -11,6 +11,7 @@ use crate::app::notes::MARK;
 use crate::app::{Area, Failure, Focus, Key, Model};
 use crate::report::identifier::Parts;
 use crate::report::note::Notes;
+use crate::report::page::no_way_on;
 use crate::request::Request;
 use crate::text::{bytes, thousands, words_in_rows};
 use jiff::Timestamp;
@@ -132,6 +133,7 @@ fn draw_next(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model, me
         (None, None, Next::Page(None)) => ("+ list the sandboxes".to_owned(), next_price(list, model)),
         (None, None, Next::Page(Some(_))) => ("+ next page".to_owned(), next_price(list, model)),
         (None, None, Next::Circle) => ("the service goes in circles".to_owned(), String::new()),
+        (None, None, Next::TooLong) => ("no way to the next page".to_owned(), "its word is too long".to_owned()),
         (None, None, Next::Nothing) => ("no sandbox listed".to_owned(), String::new()),
     };
     LineWriter::new(buffer, area, 0).base(meaning).own(&words, Meaning::Text);
@@ -227,6 +229,7 @@ fn absent(model: &Model) -> Vec<(String, Meaning)> {
                 "The service repeats a page that came before. No further page is asked for.".to_owned(),
                 Meaning::Text,
             )],
+            (Next::TooLong, _) => vec![(no_way_on(), Meaning::Text)],
             (Next::Nothing, true) => vec![
                 ("The service lists no sandbox for this file.".to_owned(), Meaning::Strong),
                 (
@@ -250,7 +253,7 @@ fn followed(model: &Model) -> Vec<(String, Meaning)> {
     rows.extend(runs.map(|run| (format!("{}: {}", run.sandbox().visible_cut(40), run.words()), Meaning::Text)));
     let look = model.price(&Request::PrivateAnalyses { file: follow.file.clone() }).short();
     rows.push((
-        format!("Next look in {} s · {look}, at most {} more", follow.seconds(model.now), follow.left()),
+        format!("Next look in {} s · {look}, at most {} more", follow.seconds(model.passed), follow.left()),
         Meaning::Price,
     ));
     rows.push((format!("{} stops it; nothing further is sent then.", model.way_to("stop-following")), Meaning::Text));
