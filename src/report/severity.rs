@@ -79,8 +79,8 @@ impl Order {
         for (number, section) in report.index.sections.iter().enumerate() {
             let Some(name) = severity(section).filter(|_| goes_on()) else { continue };
             let mut ranks = Vec::new();
-            report.each_row(number, |_, bytes| {
-                ranks.push(Raw::new(bytes).member(name).map_or(WORDS.len(), |value| rank(value.text())));
+            report.each_row(number, |row| {
+                ranks.push(Raw::new(row.bytes).member(name).map_or(WORDS.len(), |value| rank(value.text())));
                 true
             })?;
             if !ranks.is_sorted() {

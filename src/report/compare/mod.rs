@@ -10,10 +10,10 @@ mod identity;
 use super::attributes::{ATTRIBUTES, Pane};
 use super::body::Body;
 use super::index::{Index, Section};
-use super::records::Place;
 use super::rows::{Report, Row};
 use foldhash::quality::RandomState;
 use identity::Way;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
@@ -190,14 +190,14 @@ impl Matrix {
                 if !goes_on() {
                     return Ok(Vec::new());
                 }
-                column.report.each_row(*section, |row, bytes| {
-                    let item = column.items.get(first + row).copied().unwrap_or(u32::MAX);
+                column.report.each_row(*section, |row| {
+                    let item = column.items.get(first + row.place.row).copied().unwrap_or(u32::MAX);
                     let is_its_own = |item: &Item| {
-                        (item.column, item.section as usize, item.row as usize) == (number, *section, row)
+                        (item.column, item.section as usize, item.row as usize) == (number, *section, row.place.row)
                     };
                     if self.items.get(item as usize).is_some_and(is_its_own) {
                         text.clear();
-                        column.report.row_text(*section, row, bytes, &mut text);
+                        row.decoded().push_text(&mut text);
                         text.make_ascii_lowercase();
                         if memchr::memmem::find(&text, &sought).is_some() {
                             found.push(item);
@@ -255,18 +255,12 @@ fn hash(body: &Body, keys: &RandomState) -> io::Result<Hashed> {
     let report = Report::new(body.clone(), Index::open(body)?);
     let (mut sections, mut hashes, mut room, mut failed) = (Vec::new(), Vec::new(), Vec::new(), None);
     for section in Pane::ALL.into_iter().flat_map(|pane| report.sections(pane)) {
-        let Some((found, way)) = report.section(section).and_then(|found| Some((found, Way::of(found, keys)?))) else {
-            continue;
-        };
+        let Some(way) = report.section(section).and_then(|found| Way::of(found, keys)) else { continue };
         sections.push((section, hashes.len()));
-        report.each_row(section, |row, bytes| {
-            // A process's own members may go on behind its children.
-            if found.tail(row).is_none() || way.is_told_by(bytes) {
-                hashes.push(way.hash(bytes, &mut room, keys));
-                return true;
-            }
-            match report.record(Place { section, row }) {
-                Ok(record) => hashes.push(way.hash(&record.value, &mut room, keys)),
+        report.each_row(section, |row| {
+            let own = if way.is_told_by(row.bytes) { Ok(Cow::Borrowed(row.bytes)) } else { row.own() };
+            match own {
+                Ok(own) => hashes.push(way.hash(&own, &mut room, keys)),
                 Err(error) => failed = Some(error),
             }
             failed.is_none()
