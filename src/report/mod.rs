@@ -16,6 +16,7 @@ pub mod attributes;
 pub mod body;
 mod column;
 pub mod compare;
+pub(crate) mod fan_out;
 pub mod find;
 mod folds;
 pub mod hashes;

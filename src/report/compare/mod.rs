@@ -9,16 +9,16 @@ mod identity;
 
 use super::attributes::{ATTRIBUTES, Pane};
 use super::body::Body;
+use super::fan_out::in_order;
 use super::index::{Index, Section};
 use super::rows::{Report, Row};
 use foldhash::quality::RandomState;
 use identity::Way;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::ops::ControlFlow;
 
 /// The most reports that are compared at once: a bit each.
 pub const MOST_COLUMNS: usize = 64;
@@ -218,37 +218,20 @@ impl Matrix {
 
 /// Hashes the rows of every report, on as many threads as the machine has, and hands them over in their order.
 fn hash_all(bodies: &[Option<Body>], keys: &RandomState, take: &mut dyn FnMut(Option<Hashed>)) -> io::Result<()> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(bodies.len()).max(1);
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        let (outbox, inbox) = mpsc::channel();
-        for _ in 0..threads {
-            let (outbox, next) = (outbox.clone(), &next);
-            scope.spawn(move || {
-                let take = || {
-                    let column = next.fetch_add(1, Ordering::Relaxed);
-                    Some((column, bodies.get(column)?))
-                };
-                while let Some((column, body)) = take() {
-                    let hashed = body.as_ref().map(|body| hash(body, keys)).transpose();
-                    if outbox.send((column, hashed)).is_err() {
-                        break;
-                    }
-                }
-            });
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(bodies.len());
+    let mut result = Ok(());
+    let hash = |body: &Option<Body>, _: &mut Vec<u8>| body.as_ref().map(|body| hash(body, keys)).transpose();
+    in_order(threads, bodies.iter(), hash, &mut |hashed| match hashed {
+        Ok(hashed) => {
+            take(hashed);
+            ControlFlow::Continue(())
         }
-        drop(outbox);
-        let mut early = BTreeMap::new();
-        let mut wanted = 0;
-        for (column, hashed) in inbox {
-            early.insert(column, hashed?);
-            while let Some(hashed) = early.remove(&wanted) {
-                wanted += 1;
-                take(hashed);
-            }
+        Err(error) => {
+            result = Err(error);
+            ControlFlow::Break(())
         }
-        Ok(())
-    })
+    });
+    result
 }
 
 fn hash(body: &Body, keys: &RandomState) -> io::Result<Hashed> {
