@@ -23,6 +23,7 @@ pub use plain::{harmless, line};
 
 use crate::report::note::Notes;
 use crate::report::records::Record;
+use crate::report::wanted::still_wanted;
 use crate::report::{Body, Identifier, Index, Pane, Place, Report};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -202,7 +203,7 @@ impl Job<'_> {
 
     /// Whether to go on.
     fn go_on(&self) -> io::Result<()> {
-        if (self.is_stopped)() { Err(io::Error::from(io::ErrorKind::Interrupted)) } else { Ok(()) }
+        still_wanted(&|| !(self.is_stopped)())
     }
 }
 

@@ -40,6 +40,7 @@ mod stream;
 pub mod tree;
 mod values;
 pub mod verdict;
+pub(crate) mod wanted;
 
 pub use analysis::{Analysis, PendingScan};
 pub use arriving::Arriving;

@@ -33,7 +33,7 @@ pub(super) fn of(reports: &[Judged], rules: &Rules) -> Vec<Noted> {
         let Ok(report) = Index::open(&judged.body).map(|index| Report::new(judged.body.clone(), index)) else {
             continue;
         };
-        let Ok(marks) = rules.judge(&report, || true) else { continue };
+        let Ok(marks) = rules.judge(&report, &|| true) else { continue };
         for (section, row, rule) in marks.notable().take(MOST) {
             let Some(severity) = rules.rule(rule).map(|rule| rule.severity) else { continue };
             let (place, row) = (Place { section, row }, report.row(section, row));

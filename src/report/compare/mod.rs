@@ -12,6 +12,7 @@ use super::body::Body;
 use super::fan_out::in_order;
 use super::index::{Index, Section};
 use super::rows::{Report, Row};
+use super::wanted::still_wanted;
 use foldhash::quality::RandomState;
 use identity::Way;
 use std::borrow::Cow;
@@ -177,19 +178,17 @@ impl Matrix {
         (0..).zip(&self.items).filter(|(_, item)| wanted(item)).map(|(n, _)| n).collect()
     }
 
-    /// The items whose text holds what is sought, capitals apart; `goes_on` is asked now and then.
+    /// The items whose text holds what is sought, capitals apart.
     ///
     /// # Errors
-    /// When a body cannot be read.
-    pub fn find(&self, sought: &[u8], mut goes_on: impl FnMut() -> bool) -> io::Result<Vec<u32>> {
+    /// When a body cannot be read, and when nobody wants them any more.
+    pub fn find(&self, sought: &[u8], is_wanted: &dyn Fn() -> bool) -> io::Result<Vec<u32>> {
         let sought = sought.to_ascii_lowercase();
         let (mut found, mut text) = (Vec::new(), Vec::new());
         for (number, column) in (0_u8..).zip(&self.columns) {
             let Some(column) = column else { continue };
             for (section, first) in &column.sections {
-                if !goes_on() {
-                    return Ok(Vec::new());
-                }
+                still_wanted(is_wanted)?;
                 column.report.each_row(*section, |row| {
                     let item = column.items.get(first + row.place.row).copied().unwrap_or(u32::MAX);
                     let is_its_own = |item: &Item| {

@@ -3,6 +3,7 @@
 use super::Severity;
 use super::file::{Rule, Rules, Use};
 use crate::report::index::Form;
+use crate::report::wanted::still_wanted;
 use crate::report::{Order, Report, Row, RowSet, Section};
 use crate::text::Untrusted;
 use std::io;
@@ -78,13 +79,11 @@ impl Rules {
     /// Judges every row of a report.
     ///
     /// # Errors
-    /// When the body cannot be read.
-    pub fn judge(&self, report: &Report, goes_on: impl Fn() -> bool) -> io::Result<Marks> {
-        let mut marks = Marks { order: Arc::new(Order::of(report, &goes_on)?), ..Marks::default() };
+    /// When the body cannot be read, and when nobody wants to know any more.
+    pub fn judge(&self, report: &Report, is_wanted: &dyn Fn() -> bool) -> io::Result<Marks> {
+        let mut marks = Marks { order: Arc::new(Order::of(report, is_wanted)?), ..Marks::default() };
         for (number, section) in report.index.sections.iter().enumerate() {
-            if !goes_on() {
-                break;
-            }
+            still_wanted(is_wanted)?;
             let mut judge = Judge::of(self, section);
             let (mut text, mut above) = (Vec::new(), Vec::new());
             report.each_row(number, |found| {
