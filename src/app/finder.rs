@@ -59,7 +59,7 @@ impl Ticket {
 
 impl Quest {
     /// Makes a pattern of what is typed; one that makes no sense leaves the last one. Says whether there is something new to seek.
-    pub(super) fn read(&mut self) -> bool {
+    pub(super) fn renew_pattern(&mut self) -> bool {
         match Pattern::new(&self.typed, self.how) {
             Ok(pattern) => {
                 self.problem = None;

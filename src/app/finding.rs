@@ -117,7 +117,7 @@ impl Model {
         }
         let Some(pane) = self.focused() else { return Vec::new() };
         let Some(filter) = self.filter_mut() else { return Vec::new() };
-        if filter.quest.read() {
+        if filter.quest.renew_pattern() {
             filter.covered = 0;
             return self.seek_rows(pane);
         }
@@ -210,7 +210,7 @@ impl Model {
         let of = self.open().map(|open| open.opening);
         let Some(Overlay::Finder(finder)) = self.over.top_mut() else { return Vec::new() };
         finder.of = of.filter(|_| !finder.is_held);
-        if !finder.quest.read() {
+        if !finder.quest.renew_pattern() {
             if finder.quest.typed.is_empty() {
                 finder.groups.clear();
             }
