@@ -189,7 +189,7 @@ impl Model {
             self.over.close();
             return self.list_notable();
         }
-        let number = self.next_opening().0;
+        let number = self.next_number();
         let reports = self.held_here().filter_map(|(entry, found)| {
             let name = found.parts.as_ref().map(|parts| parts.sandbox.clone()).unwrap_or_default();
             let (identifier, body) = (found.identifier.clone(), found.here()?.body.clone());
