@@ -305,7 +305,7 @@ impl Finder {
             }
         }
         self.groups.sort_by_key(|group| match group.of {
-            Source::Pane(pane) => Pane::ALL.iter().position(|known| *known == pane),
+            Source::Pane(pane) => Some(pane),
             Source::Report { .. } | Source::Notes { .. } => None,
         });
     }

@@ -149,7 +149,7 @@ impl Model {
         let identifier = self.chosen().and_then(|entry| entry.identifier.clone());
         let order = |section: usize| {
             let found = open.report.section(section);
-            found.map(|found| (Pane::ALL.iter().position(|pane| *pane == found.pane()), found.rank))
+            found.map(|found| (found.pane(), found.rank))
         };
         let found = marks.notable().filter_map(|(section, row, rule)| Some((rules.rule(rule)?, section, row)));
         let mut found: Vec<_> = found.collect();

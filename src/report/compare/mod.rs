@@ -308,8 +308,7 @@ fn join(number: u8, hashed: Hashed, items: &mut Vec<Item>, by_hash: &mut ByHash)
 
 /// Place of a section's attribute among those of all panes.
 fn order(section: &Section) -> u16 {
-    let pane = Pane::ALL.iter().position(|pane| *pane == section.pane()).unwrap_or(Pane::ALL.len());
-    u16::try_from(pane * (ATTRIBUTES.len() + 1) + section.rank).unwrap_or(u16::MAX)
+    u16::try_from(section.pane() as usize * (ATTRIBUTES.len() + 1) + section.rank).unwrap_or(u16::MAX)
 }
 
 /// Sorts items by their order, those of the same order as they come; gives each item's new place by its old one.
