@@ -24,7 +24,7 @@ pub use plain::{harmless, line};
 use crate::report::note::Notes;
 use crate::report::records::Record;
 use crate::report::wanted::still_wanted;
-use crate::report::{Body, Identifier, Index, Pane, Place, Report};
+use crate::report::{Body, Identifier, Pane, Place, Report};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::io::{self, Write};
@@ -170,11 +170,11 @@ impl Source {
         if self.body.len() > crate::report::body::LARGEST {
             return Err(io::Error::other("the report is too large to be taken apart; raw writes it as it is"));
         }
-        let index = Index::open(&self.body)?;
-        if !index.is_json {
+        let report = Report::open(&self.body)?;
+        if !report.index.is_json {
             return Err(io::Error::other("it is not JSON; raw writes it as it is"));
         }
-        Ok(Report::new(self.body.clone(), index))
+        Ok(report)
     }
 
     /// The identifier, be it the one it was asked for by or the one it gives itself.

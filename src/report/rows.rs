@@ -102,6 +102,14 @@ impl Report {
         Self::new(body, Index::default())
     }
 
+    /// A report that is held or saved: its rows by the index that is kept of it, or by reading it.
+    ///
+    /// # Errors
+    /// When the body cannot be read.
+    pub fn open(body: &Body) -> io::Result<Self> {
+        Ok(Self::new(body.clone(), Index::open(body)?))
+    }
+
     /// A report whose rows have been found.
     #[must_use]
     pub fn new(body: Body, index: Index) -> Self {

@@ -119,7 +119,7 @@ pub fn notes(notes: Vec<Note>, pattern: &Pattern, reports: &[Searched]) -> Vec<H
 fn row_of(about: &About, reports: &[Searched]) -> Option<(Pane, Place)> {
     let item = about.item.as_ref()?;
     let body = &reports.iter().find(|report| report.held.identifier == about.identifier)?.held.body;
-    let report = Report::new(body.clone(), Index::open(body).ok()?);
+    let report = Report::open(body).ok()?;
     let place = report.find_item(item).ok().flatten()?;
     Some((report.section(place.section)?.pane(), place))
 }

@@ -10,7 +10,7 @@ mod identity;
 use super::attributes::{ATTRIBUTES, Pane};
 use super::body::Body;
 use super::fan_out::in_order;
-use super::index::{Index, Section};
+use super::index::Section;
 use super::rows::{Report, Row};
 use super::wanted::still_wanted;
 use foldhash::quality::RandomState;
@@ -234,7 +234,7 @@ fn hash_all(bodies: &[Option<Body>], keys: &RandomState, take: &mut dyn FnMut(Op
 }
 
 fn hash(body: &Body, keys: &RandomState) -> io::Result<Hashed> {
-    let report = Report::new(body.clone(), Index::open(body)?);
+    let report = Report::open(body)?;
     let (mut sections, mut hashes, mut room, mut failed) = (Vec::new(), Vec::new(), Vec::new(), None);
     for section in Pane::ALL.into_iter().flat_map(|pane| report.sections(pane)) {
         let Some(way) = report.section(section).and_then(|found| Way::of(found, keys)) else { continue };

@@ -68,7 +68,8 @@ impl Performer {
         let is_stopped = self.is_stopped();
         self.blocking(
             move |work| {
-                let result = indicators(&body, &|| !is_stopped()).map_err(|error| error.to_string());
+                let found = Report::open(&body).and_then(|report| Indicators::of(&report, &|| !is_stopped()));
+                let result = found.map_err(|error| error.to_string());
                 work.send(Message::Indicators { opening, result });
             },
             move |why| Message::Indicators { opening, result: Err(why) },
@@ -177,8 +178,7 @@ fn judge(
         work.send(Message::Ruled { rules: Arc::clone(&rules), problems });
         rules
     });
-    let report = Index::open(body).map(|index| Report::new(body.clone(), index));
-    match report.and_then(|report| rules.judge(&report, &is_wanted)) {
+    match Report::open(body).and_then(|report| rules.judge(&report, &is_wanted)) {
         Ok(marks) => work.send(Message::Judged { opening, marks }),
         // A report that cannot be read has been said to be so, and nobody waits for one that is not wanted any more.
         Err(_) => {}
@@ -197,10 +197,4 @@ fn read_rules(own: Option<&Path>) -> (Rules, Vec<String>) {
         }
         _ => Rules::read(None),
     }
-}
-
-/// Finds a report's indicators in its bytes.
-fn indicators(body: &Body, is_wanted: &dyn Fn() -> bool) -> std::io::Result<Indicators> {
-    let index = Index::open(body)?;
-    Indicators::of(&Report::new(body.clone(), index), is_wanted)
 }
