@@ -77,10 +77,10 @@ pub struct Format {
     /// What it is, in a few words.
     pub about: &'static str,
     reach: Reach,
-    write: WriteAll,
+    write: Writer,
 }
 
-type WriteAll = fn(&Job<'_>, &mut dyn Write) -> io::Result<Summary>;
+type Writer = fn(&Job<'_>, &mut dyn Write) -> io::Result<Summary>;
 
 impl std::fmt::Debug for Format {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -104,7 +104,7 @@ const fn format(
     extension: &'static str,
     reach: Reach,
     about: &'static str,
-    write: WriteAll,
+    write: Writer,
 ) -> Format {
     Format { name, extension, about, reach, write }
 }
