@@ -218,7 +218,7 @@ impl Model {
     /// Asks the service, after a yes where one is wanted; unless the same question is under way or cannot be asked.
     pub(super) fn ask(&mut self, request: Request, anew: bool) -> Vec<Effect> {
         let quote = request.quote(&self.figures.entitlements);
-        if self.is_barred(&quote) {
+        if self.refuse_barred(&quote) {
             return Vec::new();
         }
         if let Some(why) = self.wants_yes(&quote, anew) {
@@ -226,7 +226,7 @@ impl Model {
             self.over.put(Overlay::Confirm(Confirm { what, why }));
             return Vec::new();
         }
-        if self.is_spent(&quote) {
+        if self.refuse_spent(&quote) {
             return Vec::new();
         }
         self.over.close_question();
@@ -236,14 +236,14 @@ impl Model {
     /// Asks anew what was agreed to before, together with other questions; whatever stands over the screen stays there.
     pub(super) fn ask_agreed(&mut self, request: Request) -> Vec<Effect> {
         let quote = request.quote(&self.figures.entitlements);
-        if self.is_barred(&quote) || self.is_spent(&quote) {
+        if self.refuse_barred(&quote) || self.refuse_spent(&quote) {
             return Vec::new();
         }
         self.send(quote, true)
     }
 
-    /// Whether nothing can be sent; says why.
-    fn is_barred(&mut self, quote: &Quote) -> bool {
+    /// Refuses what cannot be sent, and says why; whether it did.
+    fn refuse_barred(&mut self, quote: &Quote) -> bool {
         if self.is_quitting || self.calls.has(quote.request()) {
             return true;
         }
@@ -266,8 +266,8 @@ impl Model {
         true
     }
 
-    /// Whether the quota for it is spent; says until when.
-    fn is_spent(&mut self, quote: &Quote) -> bool {
+    /// Refuses what the quota is spent for, and says until when; whether it did.
+    fn refuse_spent(&mut self, quote: &Quote) -> bool {
         let Some(until) = self.figures.spent_until(quote.price(), self.now) else { return false };
         let asks = self.way_to("balances");
         self.warn(format!(

@@ -186,6 +186,9 @@ impl Gate {
 
     /// The answer that is held, for nothing.
     ///
+    /// One that was kept and never read is read now: what it brings is noted, and where it cannot be used it is set aside, so that
+    /// an earlier one is held again, or none.
+    ///
     /// # Errors
     /// When the store cannot be read.
     pub fn held(&self, request: &Request) -> Result<Option<HeldAnswer>, StoreError> {
