@@ -178,10 +178,9 @@ fn judge(
         work.send(Message::Ruled { rules: Arc::clone(&rules), problems });
         rules
     });
-    match Report::open(body).and_then(|report| rules.judge(&report, &is_wanted)) {
-        Ok(marks) => work.send(Message::Judged { opening, marks }),
-        // A report that cannot be read has been said to be so, and nobody waits for one that is not wanted any more.
-        Err(_) => {}
+    // A report that cannot be read has been said to be so, and nobody waits for one that is not wanted any more.
+    if let Ok(marks) = Report::open(body).and_then(|report| rules.judge(&report, &is_wanted)) {
+        work.send(Message::Judged { opening, marks });
     }
 }
 
