@@ -5,11 +5,11 @@ use super::elide;
 use super::theme::Meaning;
 use crate::app::Area;
 use crate::report::find::Pattern;
-use crate::text::{Untrusted, Visible, is_shown};
+use crate::text::{Columns, Untrusted, Visible, is_shown};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use unicode_segmentation::UnicodeSegmentation;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthChar;
 
 /// The cells of a layout's area.
 pub(super) fn rect(area: Area) -> Rect {
@@ -43,7 +43,7 @@ fn graphemes(text: &str) -> impl Iterator<Item = (usize, &str, usize)> {
         let (grapheme, columns) = match rest.as_bytes() {
             // A mark is no ASCII.
             [b' '..=b'~'] | [b' '..=b'~', b'\0'..=b'\x7f', ..] => (rest.get(..1)?, 1),
-            _ => sign(rest).or_else(|| rest.graphemes(true).next().map(|grapheme| (grapheme, grapheme.width())))?,
+            _ => sign(rest).or_else(|| rest.graphemes(true).next().map(|grapheme| (grapheme, grapheme.columns())))?,
         };
         at += grapheme.len();
         Some((start, grapheme, columns))
@@ -175,12 +175,12 @@ impl<'a, 'c> LineWriter<'a, 'c> {
     /// Our own words in so many columns, `…` in the place of what does not fit. What is in its visible form already stays in it.
     pub(super) fn own_cut(&mut self, text: &str, columns: usize, meaning: Meaning) {
         let columns = columns.min(self.room());
-        if text.width() <= columns {
+        if text.columns() <= columns {
             return self.own(text, meaning);
         }
         let mut width = 0;
         let fits = text.graphemes(true).take_while(|letter| {
-            width += letter.width();
+            width += letter.columns();
             width < columns
         });
         self.own(&format!("{}…", fits.collect::<String>()), meaning);
@@ -217,7 +217,7 @@ impl<'a, 'c> LineWriter<'a, 'c> {
             return self.outside_known(text, whole, meaning);
         }
         let shown = format!("{hive}{}", whole.as_str().get(long..).unwrap_or_default());
-        let (mut at, end) = (0, shown.width());
+        let (mut at, end) = (0, shown.columns());
         for kept in elide::kept(&shown, columns) {
             if kept.start > at {
                 self.own("…", Meaning::Faint);
@@ -301,7 +301,7 @@ mod tests {
         for next in last.chain(['a', '─', '·', '1']) {
             for first in &alone {
                 let text = format!("{first}{next}");
-                let naive: Vec<_> = text.grapheme_indices(true).map(|(at, found)| (at, found, found.width())).collect();
+                let naive: Vec<_> = text.grapheme_indices(true).map(|(at, found)| (at, found, found.columns())).collect();
                 assert_eq!(graphemes(&text).collect::<Vec<_>>(), naive, "{text:?}");
                 let plain = plain(&text).len();
                 assert!(naive.iter().any(|(at, _, _)| *at == plain) || plain == text.len(), "{text:?}");

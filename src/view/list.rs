@@ -13,9 +13,8 @@ use crate::report::identifier::Parts;
 use crate::report::note::Notes;
 use crate::report::page::no_way_on;
 use crate::request::Request;
-use crate::text::{bytes, thousands, words_in_rows};
+use crate::text::{Columns, bytes, thousands, words_in_rows};
 use jiff::Timestamp;
-use unicode_width::UnicodeWidthStr;
 
 /// Columns of a verdict, at most.
 const VERDICT: usize = 18;
@@ -63,7 +62,7 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model,
         line.visible(verdict, Meaning::Strong);
     }
     if area.height < 2 {
-        if state.width() + 2 <= line.room() {
+        if state.columns() + 2 <= line.room() {
             line.own(&format!("  {state}"), Meaning::Faint);
         }
         return;
@@ -74,7 +73,7 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model,
         second.visible(&verdict.visible_cut(VERDICT), Meaning::Strong);
         second.own(" · ", Meaning::Faint);
     }
-    let fits = |when: &String| state.width() + when.width() + 3 <= second.room();
+    let fits = |when: &String| state.columns() + when.columns() + 3 <= second.room();
     let when = entry.parts.as_ref().and_then(when);
     let when = when.map(|when| if fits(&when) { when } else { when.get(5..).unwrap_or_default().to_owned() });
     let when = when.filter(fits).map(|when| format!(" · {when}")).unwrap_or_default();
