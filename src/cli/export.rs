@@ -143,7 +143,7 @@ impl Export {
     /// The file of its own that each report is written to; none for those that are written together.
     fn files(&self, wanted: &[Wanted], format: &Format) -> anyhow::Result<Vec<Option<PathBuf>>> {
         let Some(folder) = self.output.as_ref().filter(|path| is_folder(path)) else {
-            if format.name == "raw" && wanted.len() > 1 {
+            if format.is_raw() && wanted.len() > 1 {
                 let words =
                     "raw writes one report as it came, and there are several: --output FOLDER/ writes a file for each";
                 return Err(Failed::usage(words).into());
@@ -174,7 +174,7 @@ impl Export {
     }
 
     fn write(&self, format: &Format, what: What, sources: &[Source], path: Option<&Path>) -> anyhow::Result<()> {
-        let job = Job { sources, what, is_stopped: &|| false };
+        let job = Job { sources, what, is_wanted: &|| true };
         let summary = match path {
             Some(path) => write_file(path, self.force, |out| format.write(&job, out))?,
             None => print(format, &job)?,
@@ -225,7 +225,7 @@ pub(super) fn write_file<T>(
 }
 
 fn print(format: &Format, job: &Job<'_>) -> anyhow::Result<Summary> {
-    let mut out = BufWriter::with_capacity(64 * 1024, Output::new(format.name == "raw"));
+    let mut out = BufWriter::with_capacity(64 * 1024, Output::new(format.is_raw()));
     let written = format.write(job, &mut out).and_then(|summary| out.flush().map(|()| summary));
     match written {
         // A reader that has seen enough is no failure.

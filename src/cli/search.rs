@@ -3,13 +3,13 @@
 use super::document;
 use super::output::{print_lines, print_text};
 use super::{Common, Failed, pane, setup};
-use crate::app::finder::{Hit, HitGroup, MOST_HITS, Source};
+use crate::app::finder::{Hit, HitGroup, Source};
 use crate::app::panes;
 use crate::gate::Gate;
 use crate::report::find::{How, Pattern};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
-use crate::report::{Index, Note, Pane, Piece, Report, Row};
+use crate::report::{Note, Pane, Piece, Report, Row};
 use crate::runtime::search::{self, Searched, by_pane, every_report};
 use crate::text::{Untrusted, Visible};
 use clap::Args;
@@ -156,7 +156,7 @@ fn search_notes(gate: &Gate, names: &[&str], pattern: &Pattern, print: &mut Prin
 
 fn search_held(reports: Vec<Searched>, pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
     let mut result = Ok(());
-    every_report(reports, pattern, MOST_HITS, &mut |outcome| {
+    every_report(reports, pattern, &mut |outcome| {
         result = outcome.found.map_err(anyhow::Error::from).and_then(|found| {
             let Some(found) = found else { return Ok(()) };
             let of = &found.group.of;
@@ -173,7 +173,7 @@ fn search_document(path: &OsStr, pattern: &Pattern, print: &mut Print<'_>) -> an
     let document = document::read(path)?;
     let count = document.reports.len();
     for (_, here) in document.reports {
-        let report = Report::new(here.body.clone(), Index::of(&here.body)?);
+        let report = Report::open(&here.body)?;
         let mut result = Ok(());
         by_pane(&report, pattern, 1, usize::MAX, &mut |groups: Vec<HitGroup>| {
             let mut hits = groups.iter().flat_map(|group| group.hits.iter().map(move |hit| (&group.of, hit)));

@@ -131,7 +131,7 @@ impl Submit {
         let profile = setup.gate.client().profile();
         let unsendable =
             |why: &dyn std::fmt::Display| Failed::usage(format!("{} cannot be sent: {why}", self.file.display()));
-        let found = submission::look_at(&self.file, profile.largest_upload(), &|| false);
+        let found = submission::look_at(&self.file, profile.largest_upload(), &|| true);
         let (file, size) = found.map_err(|error| unsendable(&error))?;
         let limit = profile.fitting(size).ok_or_else(|| unsendable(&"it is too large"))?;
         let options = ScanOptions {

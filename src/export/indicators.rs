@@ -11,7 +11,7 @@ const COLUMNS: [&str; 8] = ["origin", "report", "received", "kind", "value", "se
 
 /// All indicators of a report.
 pub(super) fn of(job: &Job<'_>, report: &Report) -> io::Result<Indicators> {
-    Indicators::among(report, &|section| job.rows(report, section), &|| !(job.is_stopped)())
+    Indicators::among(report, &|section| job.rows(report, section), job.is_wanted)
 }
 
 pub(super) fn csv(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {

@@ -128,8 +128,8 @@ pub struct Job<'a> {
     pub sources: &'a [Source],
     /// What of them.
     pub what: What,
-    /// Asked now and then: whether nobody wants it any more.
-    pub is_stopped: &'a dyn Fn() -> bool,
+    /// Asked now and then: whether anybody still wants it.
+    pub is_wanted: &'a dyn Fn() -> bool,
 }
 
 impl Format {
@@ -228,7 +228,7 @@ impl Job<'_> {
 
     /// Whether to go on.
     fn go_on(&self) -> io::Result<()> {
-        still_wanted(&|| !(self.is_stopped)())
+        still_wanted(self.is_wanted)
     }
 }
 

@@ -32,7 +32,7 @@ impl<'a> Noted<'a> {
                     rows.insert(row.place, note);
                     found.extend(item);
                 }
-                row.place.row < wanted.end && !(job.is_stopped)()
+                row.place.row < wanted.end && (job.is_wanted)()
             })?;
         }
         let is_all = matches!(job.what, What::All | What::Indicators);

@@ -9,9 +9,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 /// Writes a file, and says where it is and how large.
-pub(super) fn save(save: Save, gate: Option<&Gate>, is_stopped: &dyn Fn() -> bool) -> Result<String, NotSaved> {
+pub(super) fn save(save: Save, gate: Option<&Gate>, is_wanted: &dyn Fn() -> bool) -> Result<String, NotSaved> {
     let path = path(&save.path);
-    match write(&save, path.clone(), gate, is_stopped) {
+    match write(&save, path.clone(), gate, is_wanted) {
         Ok((length, summary)) => Ok(words(&path, length, summary)),
         Err(FileError::Exists(_)) => {
             let why = format!("{} is there already. A yes writes over it.", file::shown(&path));
@@ -25,12 +25,12 @@ fn write(
     save: &Save,
     path: PathBuf,
     gate: Option<&Gate>,
-    is_stopped: &dyn Fn() -> bool,
+    is_wanted: &dyn Fn() -> bool,
 ) -> Result<(u64, Option<Summary>), FileError> {
     let mut fresh = Fresh::begin(&path, save.may_replace)?;
     let written = match &save.what {
         Saved::Report { source, what, format } => {
-            let job = Job { sources: std::slice::from_ref(&**source), what: *what, is_stopped };
+            let job = Job { sources: std::slice::from_ref(&**source), what: *what, is_wanted };
             format.write(&job, &mut fresh).map(Some)
         }
         Saved::Value { text, is_raw: true } => fresh.write_all(text.as_bytes()).map(|()| None),

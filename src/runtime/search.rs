@@ -1,6 +1,6 @@
 //! Searches beside the loop: one report's panes, or everything that is held, several reports at a time.
 
-use crate::app::finder::{Hit, HitGroup, Source};
+use crate::app::finder::{Hit, HitGroup, MOST_HITS, Source};
 use crate::report::Place;
 use crate::report::fan_out::in_order;
 use crate::report::find::{Pattern, Scope, Scratch, search};
@@ -124,17 +124,12 @@ fn row_of(about: &About, reports: &[Searched]) -> Option<(Pane, Place)> {
     Some((report.section(place.section)?.pane(), place))
 }
 
-/// Searches reports, several at a time, and tells what came of each, in their order; at most `most` hits of each are
+/// Searches reports, several at a time, and tells what came of each, in their order; at most [`MOST_HITS`] of each are
 /// decoded beforehand.
-pub fn every_report(
-    reports: Vec<Searched>,
-    pattern: &Pattern,
-    most: usize,
-    tell: &mut dyn FnMut(Outcome) -> ControlFlow<()>,
-) {
+pub fn every_report(reports: Vec<Searched>, pattern: &Pattern, tell: &mut dyn FnMut(Outcome) -> ControlFlow<()>) {
     let (is_over, mut searched) = (AtomicBool::new(false), 0);
     // Each is let go of when it has been searched: what was read of it would pile up.
-    let one = |report, room: &mut Vec<u8>| one_report(report, pattern, most, &is_over, room);
+    let one = |report, room: &mut Vec<u8>| one_report(report, pattern, &is_over, room);
     in_order(TOGETHER, reports.into_iter(), one, &mut |found| {
         searched += 1;
         let flow = tell(Outcome { found, searched });
@@ -147,7 +142,6 @@ pub fn every_report(
 fn one_report(
     searched: Searched,
     pattern: &Pattern,
-    most: usize,
     is_over: &AtomicBool,
     room: &mut Vec<u8>,
 ) -> io::Result<Option<Found>> {
@@ -173,7 +167,7 @@ fn one_report(
     }
     let (identifier, received) = (held.identifier, held.received);
     let (of, count) = (Source::Report { file, identifier, received }, rows.len() as u64);
-    let group = HitGroup { of, count, hits: hits(&report, &rows).take(most).collect() };
+    let group = HitGroup { of, count, hits: hits(&report, &rows).take(MOST_HITS).collect() };
     // What is decoded later comes from the store: unpacked reports would pile up.
     Ok(Some(Found { group, report: Report { body: held.body, ..report }, rows }))
 }

@@ -2,6 +2,7 @@
 
 use crate::files;
 use crate::report::identifier::Sha256;
+use crate::report::wanted::still_wanted;
 use crate::text::bytes;
 use sha2::{Digest, Sha256 as Hash};
 use std::io::{self, Read};
@@ -14,7 +15,7 @@ const PIECE: usize = 256 * 1024;
 ///
 /// # Errors
 /// When it cannot be read, is no ordinary file, is empty or too large, or changes meanwhile; and where the program ends meanwhile.
-pub fn look_at(path: &Path, largest: u64, is_stopped: &dyn Fn() -> bool) -> io::Result<(Sha256, u64)> {
+pub fn look_at(path: &Path, largest: u64, is_wanted: &dyn Fn() -> bool) -> io::Result<(Sha256, u64)> {
     let (mut file, length) = files::open_ordinary(path)?;
     match length {
         0 => return Err(io::Error::other("it is empty")),
@@ -28,9 +29,7 @@ pub fn look_at(path: &Path, largest: u64, is_stopped: &dyn Fn() -> bool) -> io::
         if read == 0 || size > length {
             break;
         }
-        if is_stopped() {
-            return Err(io::Error::from(io::ErrorKind::Interrupted));
-        }
+        still_wanted(is_wanted)?;
         hash.update(piece.get(..read).unwrap_or_default());
         size += read as u64;
     }

@@ -301,7 +301,8 @@ mod tests {
         for next in last.chain(['a', '─', '·', '1']) {
             for first in &alone {
                 let text = format!("{first}{next}");
-                let naive: Vec<_> = text.grapheme_indices(true).map(|(at, found)| (at, found, found.columns())).collect();
+                let naive: Vec<_> =
+                    text.grapheme_indices(true).map(|(at, found)| (at, found, found.columns())).collect();
                 assert_eq!(graphemes(&text).collect::<Vec<_>>(), naive, "{text:?}");
                 let plain = plain(&text).len();
                 assert!(naive.iter().any(|(at, _, _)| *at == plain) || plain == text.len(), "{text:?}");

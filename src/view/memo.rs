@@ -1,7 +1,7 @@
 //! Rows as they were drawn last: a step of the cursor draws two of them, and takes the others from here.
 //!
 //! A row is kept under everything that it is drawn from, and only while that cannot change unseen: what is filtered, annotated or
-//! still read is drawn anew. What a frame does not show is let go of with the next one.
+//! still read is drawn anew. What has not been shown for some frames is let go of: who goes to and fro has not gone far.
 
 use super::theme::Look;
 use crate::app::message::Opening;
@@ -11,6 +11,9 @@ use foldhash::fast::RandomState;
 use ratatui::buffer::Cell;
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
+
+/// Frames that a row is kept for after the last one that showed it.
+const FRAMES: u64 = 8;
 
 /// What a row of a pane is drawn from, besides the look.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +39,7 @@ impl Hash for RowKey {
     }
 }
 
-/// The rows of the last frame.
+/// The rows of the last frames.
 #[derive(Debug, Default)]
 pub struct Memo {
     look: Option<Look>,
@@ -57,8 +60,8 @@ impl Memo {
     /// Begins a frame in a look.
     pub(super) fn turn(&mut self, look: Look) {
         let is_same = self.look.replace(look) == Some(look);
-        self.rows.retain(|_, row| is_same && row.frame == self.frame);
         self.frame += 1;
+        self.rows.retain(|_, row| is_same && row.frame + FRAMES >= self.frame);
     }
 
     /// The cells of a row, if it was drawn before.

@@ -157,7 +157,7 @@ mod held {
             let reports = store.every_report("lab").unwrap();
             let reports = reports.into_iter().map(|(file, held)| Searched { file, held }).collect();
             let mut hits = 0;
-            every_report(reports, &pattern, 50, &mut |outcome| {
+            every_report(reports, &pattern, &mut |outcome| {
                 hits += outcome.found.unwrap().map_or(0, |found| found.group.count);
                 ControlFlow::Continue(())
             });

@@ -23,7 +23,7 @@ fn file(visit: &Visit, name: &str, size: usize) -> PathBuf {
 }
 
 fn submission(path: PathBuf, options: ScanOptions) -> Arc<Submission> {
-    let (file, size) = submission::look_at(&path, u64::MAX, &|| false).unwrap();
+    let (file, size) = submission::look_at(&path, u64::MAX, &|| true).unwrap();
     Arc::new(Submission { path, file, size, options })
 }
 
@@ -213,10 +213,10 @@ async fn what_is_no_file_is_not_waited_for_and_costs_nothing() {
             let error = asked.await.expect("it ends at once").unwrap_err();
             assert!(matches!(error, GateError::Service { cost: Cost::Nothing, .. }), "{}: {error:?}", path.display());
         }
-        assert!(submission::look_at(&path, u64::MAX, &|| false).is_err(), "{}", path.display());
+        assert!(submission::look_at(&path, u64::MAX, &|| true).is_err(), "{}", path.display());
     }
     let large = small(&visit);
-    assert!(submission::look_at(&large.path, 100, &|| false).unwrap_err().to_string().contains("larger than"));
+    assert!(submission::look_at(&large.path, 100, &|| true).unwrap_err().to_string().contains("larger than"));
     assert_eq!((visit.demo.submitted(), counted(&visit), visit.gate.spent().unwrap().total()), (Vec::new(), 0, 0));
 }
 

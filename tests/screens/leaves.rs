@@ -182,7 +182,7 @@ fn every_leaf_stands_in_what_is_exported() {
         let body = Body::in_memory(bytes);
         let notes = Default::default();
         let sources = [Source { body, identifier: None, origin: String::new(), received: None, notes }];
-        let job = Job { sources: &sources, what: What::All, is_stopped: &|| false };
+        let job = Job { sources: &sources, what: What::All, is_wanted: &|| true };
         for name in ["raw", "json", "jsonl"] {
             let mut out = Vec::new();
             Format::named(name).unwrap().write(&job, &mut out).unwrap();

@@ -18,10 +18,10 @@ const LARGEST_LIST: u64 = 64 * 1024 * 1024;
 impl Performer {
     /// Writes a file.
     pub(super) fn save(&self, save: Save) {
-        let (gate, is_stopped) = (self.gate().cloned(), self.is_stopped());
+        let (gate, is_wanted) = (self.gate().cloned(), self.goes_on());
         let writing = Writing::begin(&self.writing);
         let write = move |work: Work| {
-            let result = saver::save(save, gate.as_deref(), &is_stopped);
+            let result = saver::save(save, gate.as_deref(), &is_wanted);
             drop(writing);
             work.send(Message::Saved(result));
         };
@@ -31,9 +31,9 @@ impl Performer {
     /// Looks at a file that is to be submitted.
     pub(super) fn look_at_file(&self, path: PathBuf) {
         let largest = self.gate().map_or(0, |gate| gate.client().profile().largest_upload());
-        let is_stopped = self.is_stopped();
+        let is_wanted = self.goes_on();
         self.reading(move |work| {
-            let result = submission::look_at(&path, largest, &is_stopped).map_err(|error| words(&error));
+            let result = submission::look_at(&path, largest, &is_wanted).map_err(|error| words(&error));
             work.send(Message::LookedAtFile { path, result });
         });
     }

@@ -212,10 +212,10 @@ impl Performer {
         }
     }
 
-    /// Whether the program ends, as something long asks now and then.
-    fn is_stopped(&self) -> impl Fn() -> bool + Send + 'static {
+    /// Whether the program goes on, as something long asks now and then.
+    fn goes_on(&self) -> impl Fn() -> bool + Send + 'static {
         let stopped = Arc::clone(&self.stopped);
-        move || stopped.load(Ordering::Relaxed)
+        move || !stopped.load(Ordering::Relaxed)
     }
 
     fn work(&self) -> Work {

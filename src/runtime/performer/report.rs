@@ -65,10 +65,10 @@ impl Performer {
 
     /// Finds the indicators of a report.
     pub(super) fn find_indicators(&self, opening: Opening, body: Body) {
-        let is_stopped = self.is_stopped();
+        let is_wanted = self.goes_on();
         self.blocking(
             move |work| {
-                let found = Report::open(&body).and_then(|report| Indicators::of(&report, &|| !is_stopped()));
+                let found = Report::open(&body).and_then(|report| Indicators::of(&report, &is_wanted));
                 let result = found.map_err(|error| error.to_string());
                 work.send(Message::Indicators { opening, result });
             },

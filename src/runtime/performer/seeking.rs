@@ -149,7 +149,7 @@ fn search_held(work: &Work, ticket: &Ticket, gate: &Gate, pattern: &Pattern) {
     let reports: Vec<_> = reports.into_iter().map(|(file, held)| search::Searched { file, held }).collect();
     teller.found = search::notes(notes, pattern, &reports);
     let (all, mut done, mut unreadable, mut has_hits) = (reports.len() as u64, 0, None, false);
-    search::every_report(reports, pattern, MOST_HITS, &mut |outcome| {
+    search::every_report(reports, pattern, &mut |outcome| {
         done = outcome.searched;
         match outcome.found {
             Ok(found) => teller.found.extend(found.map(|found| found.group)),
