@@ -6,6 +6,7 @@ use super::message::Recent;
 use super::model::Model;
 use super::scroll::Scroll;
 use crate::report::identifier::Sha256;
+use crate::text::count;
 
 /// The most files that are opened at once by pasting their hashes.
 const MOST_PASTED: usize = 20;
@@ -72,8 +73,8 @@ impl Model {
     pub(super) fn open_typed(&mut self) -> Vec<Effect> {
         let files = self.start.chosen();
         if files.is_empty() {
-            let count = self.start.typed.len();
-            self.warn(format!("A SHA-256 has 64 hexadecimal digits; {count} are typed."));
+            let typed = count(self.start.typed.len() as u64, "digit");
+            self.warn(format!("A SHA-256 has 64 hexadecimal digits; so far there is {typed}."));
             return Vec::new();
         }
         self.open_files(files)

@@ -115,11 +115,11 @@ fn browse(service: &Service, config: &Config, display: Display) -> anyhow::Resul
         store.note_file(&client.profile().name, &sha256, Some(file.title), opened)?;
         files.push(sha256);
     }
-    let gate = Gate::new(store, client, super::session(), crate::clock::now);
+    let gate = Gate::new(store, client, super::session(), crate::clock::now).with_budget(config.budget());
     let setup = Setup {
         gate,
         entitled: Entitlements::default(),
-        confirm_above: None,
+        confirm_above: config.confirm_above(),
         keys: config.keymap(),
         pace: config.pace(),
         left: Left::default(),

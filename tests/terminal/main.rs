@@ -38,6 +38,19 @@ fn from_start_through_a_report_to_quit() {
 }
 
 #[test]
+fn a_budget_holds_in_the_demo_too() {
+    let mut terminal = Terminal::start_with(&["demo"], "[budget]\nsession = 2\n");
+    terminal.wait_for("Sandboxes 4 of 6");
+    terminal.wait_for("spent this session: 1");
+    terminal.press("R");
+    terminal.wait_for("spent this session: 2");
+    terminal.press("R");
+    terminal.wait_for("ver the budget");
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+}
+
+#[test]
 fn what_is_copied_reaches_the_terminal_in_base64_only() {
     let mut terminal = Terminal::start(&["demo"]);
     terminal.wait_for("Sandboxes 4 of 6");

@@ -195,7 +195,7 @@ fn failure(error: &GateError) -> Failure {
         GateError::NotEntitled(_) | GateError::UnderWay | GateError::UnderWayElsewhere => {
             (Cost::Nothing, String::new())
         }
-        GateError::OverBudget(_) => (Cost::Nothing, "The config file's [budget] sets the limits.".to_owned()),
+        GateError::OverBudget(_) => (Cost::Nothing, "`behaview config show` says what sets the budget.".to_owned()),
         GateError::Internal(_) => (Cost::Perhaps(None), String::new()),
     };
     let is_unsure = matches!(error, GateError::Internal(_)) || error.may_have_arrived();
