@@ -10,7 +10,7 @@ use crate::quota::{Allowed, Kind, Numbers, Operation, Plan};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Analysis, PendingScan};
 use crate::request::{Listing, Request};
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 
 /// How a scan is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +38,8 @@ pub struct Follow {
     pub made: u64,
     /// How it is followed.
     pub pace: Pace,
-    /// When the next look is.
-    pub next: Timestamp,
+    /// When the next look is, in time that has passed: the clock may be set back meanwhile.
+    next: SignedDuration,
     scan: Option<Identifier>,
     step: Step,
     /// Sandboxes that were done when the reports were last listed.
@@ -69,9 +69,10 @@ pub enum Turn {
 }
 
 impl Follow {
-    /// Follows the scan of this name, or the last one of the file.
+    /// Follows the scan of this name, or the last one of the file. `now` is the time that has passed since any one moment, here as
+    /// in what goes on from here: it never goes back.
     #[must_use]
-    pub fn new(file: Sha256, scan: Option<Identifier>, pace: Pace, now: Timestamp) -> Self {
+    pub fn new(file: Sha256, scan: Option<Identifier>, pace: Pace, now: SignedDuration) -> Self {
         let step = if scan.is_some() { Step::Look } else { Step::Find };
         Self { file, seen: None, made: 0, pace, next: now, scan, step, listed: 0 }
     }
@@ -96,18 +97,13 @@ impl Follow {
     }
 
     /// Counts a call that is made now.
-    pub fn count(&mut self, now: Timestamp) {
+    pub fn count(&mut self, now: SignedDuration) {
         self.made += 1;
-        self.next = now.checked_add(self.pace.interval).unwrap_or(now);
-    }
-
-    /// Looks again after the interval at the latest, though the clock was set back since the last look.
-    pub fn keep_near(&mut self, now: Timestamp) {
-        self.next = self.next.min(now.checked_add(self.pace.interval).unwrap_or(now));
+        self.next = now.saturating_add(self.pace.interval);
     }
 
     /// Takes in how far the scan is; none where the service knows of no scan. The list is asked for as soon as there is more in it.
-    pub fn looked(&mut self, seen: Option<Analysis>, now: Timestamp) {
+    pub fn looked(&mut self, seen: Option<Analysis>, now: SignedDuration) {
         let has_more = seen.as_ref().is_none_or(|seen| seen.is_done() || seen.done() > self.listed);
         self.scan = seen.as_ref().map(|seen| seen.identifier.clone()).or(self.scan.take());
         self.seen = seen;
@@ -118,7 +114,7 @@ impl Follow {
     }
 
     /// Takes in that a page of the list came; says whether that was all.
-    pub fn listed(&mut self, has_reports: bool, has_next_page: bool, now: Timestamp) -> Turn {
+    pub fn listed(&mut self, has_reports: bool, has_next_page: bool, now: SignedDuration) -> Turn {
         let is_over = self.seen.as_ref().map_or(has_reports, Analysis::is_done);
         self.listed = self.seen.as_ref().map_or(0, Analysis::done);
         self.step = match (is_over && has_next_page, &self.seen) {
@@ -134,8 +130,9 @@ impl Follow {
 
     /// Seconds until the next look.
     #[must_use]
-    pub fn seconds(&self, now: Timestamp) -> i64 {
-        (self.next.as_millisecond() - now.as_millisecond()).max(0).saturating_add(999) / 1000
+    pub fn seconds(&self, now: SignedDuration) -> i64 {
+        let left = self.next.saturating_sub(now).max(SignedDuration::ZERO);
+        left.as_secs().saturating_add(i64::from(left.subsec_nanos() > 0))
     }
 }
 
@@ -181,7 +178,7 @@ impl Model {
         }
         let scan = self.scans.get(&file).cloned();
         let mut effects = vec![self.note_pending(&file)];
-        self.follows.push(Follow::new(file, scan, self.settings.pace, self.now));
+        self.follows.push(Follow::new(file, scan, self.settings.pace, self.passed));
         effects.extend(self.next_look());
         effects
     }
@@ -237,8 +234,7 @@ impl Model {
         if self.is_quitting || self.calls.awaits_paid() {
             return Vec::new();
         }
-        let now = self.now;
-        self.follows.iter_mut().for_each(|follow| follow.keep_near(now));
+        let now = self.passed;
         let Some(at) = self.follows.iter().position(|follow| follow.next <= now) else { return Vec::new() };
         let Some(follow) = self.follows.get(at) else { return Vec::new() };
         if follow.left() == 0 {
@@ -261,7 +257,7 @@ impl Model {
     /// A look has brought how far a scan is, or nothing.
     pub(super) fn looked(&mut self, request: &Request, result: Result<Option<Analysis>, Failure>) -> Vec<Effect> {
         let mut effects = self.ended(request);
-        let now = self.now;
+        let now = self.passed;
         let is_this = |follow: &&mut Follow| match request {
             Request::PrivateAnalysis { identifier } => follow.scan.as_ref() == Some(identifier),
             Request::PrivateAnalyses { file } => follow.file == *file,
@@ -286,7 +282,7 @@ impl Model {
 
     /// A page of a followed file's list has come, or not.
     pub(super) fn listed_while_following(&mut self, file: &Sha256, failure: Option<&Failure>) -> Vec<Effect> {
-        let (now, listing) = (self.now, self.service.listing);
+        let (now, listing) = (self.passed, self.service.listing);
         let list = self.list_of(file);
         let has_reports = list.is_some_and(|list| !list.entries.is_empty());
         let has_next = list.is_some_and(|list| list.next_page(listing).is_some() && list.since.is_some());
@@ -321,7 +317,7 @@ impl Model {
         let row = |head: &str, text: String| SheetRow { head: head.to_owned(), text };
         let stop = self.way_to("stop-following");
         let mut rows = vec![
-            row("next look", format!("in {} s; {stop} stops", follow.seconds(self.now))),
+            row("next look", format!("in {} s; {stop} stops", follow.seconds(self.passed))),
             row("calls", format!("{} made, at most {} more", follow.made, follow.left())),
         ];
         match &follow.seen {
@@ -361,7 +357,7 @@ mod tests {
     #[test]
     fn the_list_is_asked_for_only_when_there_is_more_in_it() {
         let file = Sha256::parse(&"ab".repeat(32)).unwrap();
-        let now = Timestamp::UNIX_EPOCH;
+        let now = SignedDuration::ZERO;
         let mut follow = Follow::new(file, None, Pace::default(), now);
         let kind = |follow: &Follow| follow.request(Listing::Reports, None).operation().kind();
         assert_eq!(kind(&follow), Kind::PrivateRelated);
@@ -379,20 +375,8 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_back_keeps_nobody_waiting() {
-        let now = Timestamp::UNIX_EPOCH;
-        let mut follow = Follow::new(Sha256::parse(&"ab".repeat(32)).unwrap(), None, Pace::default(), now);
-        follow.count(now + SignedDuration::from_hours(1));
-        follow.keep_near(now);
-        assert_eq!(follow.seconds(now), 30);
-        let later = now + SignedDuration::from_secs(10);
-        follow.keep_near(later);
-        assert_eq!(follow.seconds(later), 20);
-    }
-
-    #[test]
     fn without_a_scan_the_list_alone_is_looked_at() {
-        let now = Timestamp::UNIX_EPOCH;
+        let now = SignedDuration::ZERO;
         let mut follow = Follow::new(Sha256::parse(&"ab".repeat(32)).unwrap(), None, Pace::default(), now);
         follow.looked(None, now);
         assert_eq!(follow.listed(false, false, now), Turn::On);

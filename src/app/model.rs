@@ -26,7 +26,7 @@ use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rules::Rules;
 use crate::request::{Listing, Request};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -37,6 +37,8 @@ pub struct Model {
     pub size: Size,
     /// The moment of the last message.
     pub now: Timestamp,
+    /// The time that has passed until then, which no clock that is set back takes away: what is to come is told by it.
+    pub passed: SignedDuration,
     /// The service that is asked.
     pub service: Service,
     /// What this run was started with.
@@ -166,6 +168,7 @@ impl Model {
         Self {
             size: Size::default(),
             now,
+            passed: SignedDuration::ZERO,
             service,
             settings: Settings::default(),
             screen: Screen::Start,

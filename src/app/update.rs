@@ -19,7 +19,7 @@ use crate::report::Report;
 use crate::report::identifier::Sha256;
 use crate::report::index::Batch;
 use crate::request::{Quote, Request};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 impl Model {
     /// What is to be done before the first message: earlier files, and the free counters.
@@ -34,6 +34,7 @@ impl Model {
 
     /// Takes a message in at a moment.
     pub fn update(&mut self, message: Message, now: Timestamp) -> Vec<Effect> {
+        self.passed = self.passed.saturating_add(self.now.duration_until(now).max(SignedDuration::ZERO));
         self.now = now;
         let before = self.message().len();
         let effects = self.take_in(message);

@@ -17,7 +17,7 @@ use jiff::SignedDuration;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -129,7 +129,7 @@ pub(super) fn most(pace: Pace) -> String {
 /// Follows a scan to its end, and prints what came of it.
 pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace: Pace) -> anyhow::Result<()> {
     note(setup, &file, Some(scan.clone()))?;
-    let mut following = Following::new(file.clone(), scan, pace, setup.gate.now());
+    let mut following = Following::new(file.clone(), scan, pace, SignedDuration::ZERO);
     let mut reports = Vec::new();
     let result = runtime()?.block_on(look_to_the_end(setup, &mut following, &mut reports));
     say_cost(&setup.gate)?;
@@ -147,12 +147,14 @@ async fn look_to_the_end(
 ) -> anyhow::Result<Turn> {
     let listing = setup.gate.client().profile().listing;
     let mut next_page = None;
+    let began = Instant::now();
+    let passed = || SignedDuration::try_from(began.elapsed()).unwrap_or(SignedDuration::MAX);
     while following.left() > 0 {
-        wait(setup, following).await;
+        wait(following, passed).await;
         let request = following.request(listing, next_page.take());
-        following.count(setup.gate.now());
+        following.count(passed());
         let body = ask(setup, &request, true).await?.body;
-        let now = setup.gate.now();
+        let now = passed();
         let Request::Behaviours { file, listing, .. } = request else {
             following.looked(seen(&body)?, now);
             tell(following);
@@ -180,11 +182,9 @@ fn seen(body: &Body) -> anyhow::Result<Option<Analysis>> {
 }
 
 /// Waits until the next look, and says so to people.
-async fn wait(setup: &Setup, following: &mut Following) {
+async fn wait(following: &Following, passed: impl Fn() -> SignedDuration) {
     loop {
-        let now = setup.gate.now();
-        following.keep_near(now);
-        let seconds = following.seconds(now);
+        let seconds = following.seconds(passed());
         if seconds <= 0 {
             return;
         }

@@ -250,7 +250,7 @@ fn followed(model: &Model) -> Vec<(String, Meaning)> {
     rows.extend(runs.map(|run| (format!("{}: {}", run.sandbox().visible_cut(40), run.words()), Meaning::Text)));
     let look = model.price(&Request::PrivateAnalyses { file: follow.file.clone() }).short();
     rows.push((
-        format!("Next look in {} s · {look}, at most {} more", follow.seconds(model.now), follow.left()),
+        format!("Next look in {} s · {look}, at most {} more", follow.seconds(model.passed), follow.left()),
         Meaning::Price,
     ));
     rows.push((format!("{} stops it; nothing further is sent then.", model.way_to("stop-following")), Meaning::Text));

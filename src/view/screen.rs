@@ -121,7 +121,7 @@ fn right_of_title(model: &Model) -> String {
 /// When the next look at a scan that is followed comes, and what it may still cost.
 fn followed(model: &Model) -> String {
     let Some(follow) = model.following().filter(|_| model.screen == Screen::File) else { return String::new() };
-    format!("◷ look in {} s, {} left ", follow.seconds(model.now), follow.left())
+    format!("◷ look in {} s, {} left ", follow.seconds(model.passed), follow.left())
 }
 
 fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
