@@ -186,6 +186,7 @@ impl Model {
     }
 
     pub(super) fn balanced(&mut self, result: Result<Balances, String>) -> Vec<Effect> {
+        let asked = self.calls.asking(&Request::Quotas).map_or(self.now, |call| call.since);
         let mut effects = self.ended(&Request::Quotas);
         match result {
             Ok(balances) => {
@@ -195,7 +196,7 @@ impl Model {
                 let is_asked = self.figures.awaits_balances() || is_typed;
                 let columns = usize::from(self.overlay_room().width);
                 self.show_figures(Sheet::counters(&balances, now, columns), is_asked);
-                self.figures.take_balances(balances);
+                self.figures.take_balances(balances, asked);
                 if !self.is_quitting {
                     effects.push(Effect::ReadRecord);
                 }
