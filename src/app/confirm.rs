@@ -1,11 +1,16 @@
 //! A question that waits for a clear yes.
 
-use super::overlay::{SMALL, Stands};
+use super::model::Model;
+use super::overlay::{Overlay, SMALL, Stands};
 use super::place::Place;
 use super::saving::Save;
 use crate::report::Purge;
 use crate::report::identifier::Sha256;
 use crate::request::Request;
+use crate::text::words_in_rows;
+
+/// Rows that the keys of a question take where there is little room.
+const KEYS: usize = 2;
 
 /// Something that waits for a clear yes: it makes something public, costs more than is let pass without, or may do harm.
 #[derive(Debug)]
@@ -14,6 +19,36 @@ pub struct Confirm {
     pub what: Confirmed,
     /// Why a yes is wanted.
     pub why: String,
+}
+
+impl Confirm {
+    /// The rows that it fills in so many columns: all of its words, and its keys.
+    #[must_use]
+    pub fn rows(&self, columns: usize) -> usize {
+        (words_in_rows(&self.why, columns).len() + KEYS).max(SMALL)
+    }
+
+    /// Its keys, and what each does, in so many columns.
+    #[must_use]
+    pub fn keys(&self, model: &Model, columns: usize) -> Vec<String> {
+        let (does, command) = self.what.yes();
+        let does = match &self.what {
+            Confirmed::AtService(_) => format!("{does}, {} the file alone", model.way_to("confirm-delete-file")),
+            _ => does.to_owned(),
+        };
+        words_in_rows(&format!("{} {does}, {} does not.", model.way_to(command), model.way_to("back")), columns)
+    }
+}
+
+impl Model {
+    /// Whether the question that has the keys can be answered: its keys are on the screen, and some of its words.
+    #[must_use]
+    pub fn can_answer(&self) -> bool {
+        let Some(overlay @ Overlay::Confirm(confirm)) = self.over.top() else { return true };
+        let rows = overlay.area(self.layout().content).inside().height;
+        let columns = usize::from(self.overlay_room().width).max(10);
+        self.size.is_enough() && confirm.keys(self, columns).len() < usize::from(rows)
+    }
 }
 
 impl Confirmed {
@@ -37,10 +72,6 @@ impl Confirmed {
 impl Stands for Confirm {
     fn place(&self) -> Place {
         Place::Confirm
-    }
-
-    fn height(&self) -> usize {
-        SMALL
     }
 }
 

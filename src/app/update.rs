@@ -12,6 +12,7 @@ use super::model::{Focus, Model, Screen};
 use super::notes::FileNotes;
 use super::offers::Offers;
 use super::overlay::Overlay;
+use super::place::CONFIRM;
 use super::scroll::Scroll;
 use super::sheet::Sheet;
 use crate::quota::Allowed;
@@ -197,6 +198,10 @@ impl Model {
 
     /// Runs a command as its key would.
     pub fn run(&mut self, command: &Command) -> Vec<Effect> {
+        if command.place == CONFIRM && !self.can_answer() {
+            self.warn("There is no room here for the question and its keys: nothing was done.");
+            return Vec::new();
+        }
         match &command.act {
             Act::Local(act) | Act::Each(_, act) => act(self),
             Act::Chosen => self.choose(),
