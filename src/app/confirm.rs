@@ -6,8 +6,9 @@ use super::place::Place;
 use super::saving::Save;
 use crate::report::Purge;
 use crate::report::identifier::Sha256;
-use crate::request::Request;
+use crate::request::{Request, Submission};
 use crate::text::words_in_rows;
+use std::sync::Arc;
 
 /// Rows that the keys of a question take where there is little room.
 const KEYS: usize = 2;
@@ -52,17 +53,27 @@ impl Model {
 }
 
 impl Confirmed {
+    /// Whether a yes to it is a yes to this question.
+    #[must_use]
+    pub fn agrees_to(&self, request: &Request) -> bool {
+        match (self, request) {
+            (Self::One(asked), request) => asked == request,
+            (Self::AtService(file), Request::PrivateDelete { file: deleted, .. }) => file == deleted,
+            _ => false,
+        }
+    }
+
     /// What a yes does, in words, and the command that is that yes.
     #[must_use]
     pub fn yes(&self) -> (&'static str, &'static str) {
         match self {
             Self::One(_) => ("sends it", "confirm"),
-            Self::All => ("sends it", "confirm-all"),
+            Self::All(_) => ("sends it", "confirm-all"),
             Self::Raw => ("copies it", "confirm-copy"),
             Self::Replace(_) => ("writes over it", "save-over"),
             Self::NoNote => ("deletes it", "confirm-no-note"),
             Self::Purge(_) => ("deletes it", "confirm-purge"),
-            Self::Large => ("sends it", "confirm-large"),
+            Self::Large(_) => ("sends it", "confirm-large"),
             Self::Follow => ("follows it", "confirm-follow"),
             Self::AtService(_) => ("deletes all of it", "confirm-delete-all"),
         }
@@ -80,8 +91,8 @@ impl Stands for Confirm {
 pub enum Confirmed {
     /// One question is sent.
     One(Request),
-    /// Every report of the list that is not held.
-    All,
+    /// These reports, which are not held.
+    All(Vec<Request>),
     /// Nothing: text is copied as it is.
     Raw,
     /// Nothing: a file is written over.
@@ -90,8 +101,8 @@ pub enum Confirmed {
     NoNote,
     /// Nothing is sent: what is held is deleted.
     Purge(Purge),
-    /// The large file of the form behind it is sent.
-    Large,
+    /// This large file is sent.
+    Large(Arc<Submission>),
     /// The scan of a file is followed that has reports already.
     Follow,
     /// A file is deleted at the service, in one way or another.

@@ -172,7 +172,7 @@ pub(super) fn drawn(head: &str, mark: Mark) -> Paragraph {
 /// What a key costs, in a row.
 fn price_of(model: &Model, key: Key, command: &Command) -> Paragraph {
     let words = match (&command.act, model.tag(command)) {
-        (Act::Each(price, _), _) => price(model),
+        (Act::Each { price, .. }, _) => price(model),
         (_, Tag::UnderWay) => "0, the same question is under way".to_owned(),
         (_, tag) => tag.words(),
     };
