@@ -41,16 +41,20 @@
 //!
 //! # What calls what
 //! ```text
-//! cli ──> runtime ──> view ──> app ─────┐
-//!  │         │                          v
-//!  │         └──────> gate ──> service ──> request ──> quota
-//!  │                   └─────> store ────────────────> report ──> text
-//!  │         └──────> export ──────────────────────> report
+//! cli ──> runtime ──> view ──> app ─────┬──> export ─────────> report ──> text
+//!  │         │                          v                        ^
+//!  │         ├──────> gate ──> service ──> request ──┬───────────┘
+//!  │         │         │                             └──> quota
+//!  │         │         └─────> store ────────────────────> quota, report
+//!  │         └──────> export
 //!  └──> demo   (knows none of the others: it must be able to disagree with them)
 //! ```
-//! `config` stands beside `cli` and knows `app`, `view`, `service` and `quota`; `clock`, `files`, `state` and `log`, which know next to nobody, stand beside all. Arrows only point down; a test holds them. Money is spent in one place: a row of [`app::COMMANDS`] names a
-//! [`request::Request`], the bar shows its price by [`quota::RULES`], and [`gate::Gate::ask`] writes the ledger, sends once, keeps
-//! the bytes, and settles.
+//! `config` stands beside `cli` and knows `app`, `view`, `service`, `quota`, `files`, `log` and `state`. `clock` and `files`, which
+//! know nobody, `log`, which knows these two and `text`, and `state`, which knows `app` and `files`, stand beside all. Arrows only
+//! point down; a test holds them.
+//!
+//! Money is spent in one place: a row of [`app::COMMANDS`] names a [`request::Request`], the bar shows its price by
+//! [`quota::RULES`], and [`gate::Gate::ask`] writes the ledger, sends once, keeps the bytes, and settles.
 //!
 //! The screen is a loop with one owner: [`runtime`] draws the [`app::Model`], takes a [`app::Message`] in, and performs the
 //! [`app::Effect`]s that come out.
@@ -58,7 +62,8 @@
 //! # To add something
 //! - an attribute: a row of [`report::ATTRIBUTES`]; what makes two of its values the same in a comparison stands in
 //!   `report::compare::identity`, and what others can look for in them in [`report::indicators`]
-//! - a pane: a variant of [`report::Pane`] with its name, and a row of [`app::PANES`]
+//! - a pane: a variant of [`report::Pane`] with its name, what makes two of its values the same (`report::compare::identity`), and a
+//!   row of [`app::PANES`]
 //! - a command: a row of [`app::COMMANDS`]
 //! - a question that is typed in full: a row of [`app::ASKS`], for the palette and for `behaview call`
 //! - an export format: a row of [`export::FORMATS`]

@@ -14,7 +14,7 @@ use crate::report::hashes::Hashes;
 use crate::report::identifier::Sha256;
 use crate::report::index::{Batch, Section};
 use crate::report::rows::Line;
-use crate::report::{Indicators, Pane, PendingScan, verdict};
+use crate::report::{Index, Indicators, Pane, PendingScan, verdict};
 use crate::request::Request;
 use crate::text::{Untrusted, thousands};
 use jiff::Timestamp;
@@ -112,7 +112,7 @@ impl Model {
         let effects = self.ended(request);
         let columns = usize::from(self.overlay_room().width);
         let now = self.now;
-        let is_asked = self.figures.awaits_usage();
+        let is_asked = self.figures.take_usage_awaited();
         match (self.over.top_mut(), result) {
             (Some(Overlay::Prompt(prompt)), Err(failure)) if prompt.request(now) == Ok(request.clone()) => {
                 prompt.failure = Some(failure);
@@ -176,6 +176,8 @@ impl Model {
                     self.warn(
                         "The service repeats a page's address: it goes in circles, so no further page is asked for.",
                     );
+                } else if list.next == Next::TooLong {
+                    self.warn(crate::report::page::no_way_on());
                 } else if entries == 0 && list.entries.is_empty() {
                     self.say("The service lists no sandbox for this file.");
                 }
@@ -197,7 +199,7 @@ impl Model {
                 let now = self.now;
                 let is_asked = |prompt: &Prompt| prompt.request(now) == Ok(Request::Quotas);
                 let is_typed = matches!(self.over.top(), Some(Overlay::Prompt(prompt)) if is_asked(prompt));
-                let is_asked = self.figures.awaits_balances() || is_typed;
+                let is_asked = self.figures.take_balances_awaited() || is_typed;
                 let columns = usize::from(self.overlay_room().width);
                 self.show_figures(Sheet::counters(&balances, now, columns), is_asked);
                 self.figures.take_balances(balances, asked);
@@ -206,13 +208,13 @@ impl Model {
                 }
             }
             Err(why) => {
-                if self.figures.awaits_balances() {
+                if self.figures.take_balances_awaited() {
                     self.warn(format!("The counters could not be read: {why}"));
                 }
                 self.figures.failure = Some(why);
             }
         }
-        if self.figures.were_outrun() && !self.is_quitting {
+        if self.figures.take_outrun() && !self.is_quitting {
             effects.extend(self.ask_agreed(Request::Quotas, Source::Service));
         }
         effects
@@ -264,11 +266,12 @@ impl Model {
         open.absorb(batch);
         let index = &open.report.index;
         let (is_complete, is_json, is_cut) = (index.is_complete, index.is_json, index.is_cut);
+        let is_behaviour = is_behaviour(index);
         if is_complete && !is_json {
             open.unreadable = Some("it is not JSON".to_owned());
         } else if is_complete && is_cut {
             self.warn("This report stops in the middle: it was cut short. What came of it is shown.");
-        } else if is_complete && self.is_document() && !self.is_behaviour(opening) {
+        } else if is_complete && self.is_document() && !is_behaviour {
             self.say("This document is no behaviour report. All that it holds stands in the pane Other.");
             self.focus_pane(Pane::Other);
         }
@@ -312,13 +315,12 @@ impl Model {
         }
         if self.over.is_empty() { self.show_indicators(opening) } else { Vec::new() }
     }
+}
 
-    /// Whether a report has any attribute that a behaviour report has.
-    pub(super) fn is_behaviour(&mut self, opening: Opening) -> bool {
-        let open = self.opened_mut(opening);
-        let is_known = |section: &Section| section.attribute.is_some_and(|known| !["id", "type"].contains(&known.name));
-        open.is_some_and(|open| open.report.index.sections.iter().any(is_known))
-    }
+/// Whether a report has any attribute that a behaviour report has.
+fn is_behaviour(index: &Index) -> bool {
+    let is_known = |section: &Section| section.attribute.is_some_and(|known| !["id", "type"].contains(&known.name));
+    index.sections.iter().any(is_known)
 }
 
 #[cfg(test)]

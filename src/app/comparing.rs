@@ -40,32 +40,26 @@ impl Model {
         }
         let (columns, more) = (Column::of(list, 0), matches!(list.next, super::list::Next::Page(_)));
         let compare = self.new_comparison(columns, more);
-        let effects = self.matrix_of(&compare);
+        let effects = matrix_of(&compare);
         self.over.put(Overlay::Compare(compare));
         effects
     }
 
     fn new_comparison(&mut self, mut columns: Vec<Column>, has_more_pages: bool) -> Box<Compare> {
         let left_out = cut(&mut columns);
-        Box::new(Compare { left_out, ..Compare::new(self.next_opening().0, columns, has_more_pages) })
-    }
-
-    fn matrix_of(&self, compare: &Compare) -> Vec<Effect> {
-        let bodies = compare.columns.iter().map(|column| column.body.clone()).collect();
-        vec![Effect::Compare { number: compare.number, bodies }]
+        Box::new(Compare { left_out, ..Compare::new(self.next_number(), columns, has_more_pages) })
     }
 
     /// Compares anew after a report has come, if a comparison is looked at.
     pub(super) fn compare_anew(&mut self) -> Vec<Effect> {
         let columns = self.list.as_ref().map(|list| Column::of(list, 0)).unwrap_or_default();
-        let number = self.next_opening().0;
+        let number = self.next_number();
         let Some(compare) = self.comparing_mut() else { return Vec::new() };
         let other = compare.columns.iter().filter(|column| column.side == 1).cloned();
         compare.columns = columns.into_iter().chain(other.collect::<Vec<_>>()).collect();
         compare.left_out = cut(&mut compare.columns);
         compare.number = number;
-        let bodies = compare.columns.iter().map(|column| column.body.clone()).collect();
-        vec![Effect::Compare { number, bodies }]
+        matrix_of(compare)
     }
 
     pub(super) fn compared(&mut self, number: u64, result: Result<Arc<Matrix>, String>) -> Vec<Effect> {
@@ -248,6 +242,12 @@ impl Model {
         let entries = self.list.iter().flat_map(|list| &list.entries);
         entries.filter(|entry| matches!(entry.report, Remote::Here(_))).count() > 0
     }
+}
+
+/// Asks for what each report of a comparison saw.
+fn matrix_of(compare: &Compare) -> Vec<Effect> {
+    let bodies = compare.columns.iter().map(|column| column.body.clone()).collect();
+    vec![Effect::Compare { number: compare.number, bodies }]
 }
 
 /// Leaves out what cannot be compared at once; says how many.

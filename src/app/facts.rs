@@ -151,11 +151,11 @@ fn rows(report: &Report, attribute: &str, fits: impl Fn(Raw<'_>) -> bool) -> Vec
     let is_it = |section: &crate::report::Section| section.attribute.is_some_and(|known| known.name == attribute);
     let mut found = Vec::new();
     for (section, _) in sections.filter(|(_, section)| is_it(section)) {
-        let read = report.each_row(section, |row, bytes| {
-            if fits(Raw::new(bytes)) {
-                found.push(Place { section, row });
+        let read = report.each_row(section, |row| {
+            if fits(Raw::new(row.bytes)) {
+                found.push(row.place);
             }
-            row < FAR
+            row.place.row < FAR
         });
         // What cannot be read is said where it stands.
         drop(read);
@@ -167,9 +167,9 @@ fn rows(report: &Report, attribute: &str, fits: impl Fn(Raw<'_>) -> bool) -> Vec
 fn process(report: &Report, named: &Named) -> Option<Place> {
     let (section, _) = report.tree()?;
     let mut found = None;
-    let read = report.each_row(section, |row, bytes| {
-        let is_it = Named::of(Raw::new(bytes), &["name"]).is_some_and(|process| named.is(&process));
-        found = is_it.then_some(Place { section, row });
+    let read = report.each_row(section, |row| {
+        let process = row.own().ok().and_then(|own| Named::of(Raw::new(&own), &["name"]));
+        found = process.filter(|process| named.is(process)).map(|_| row.place);
         found.is_none()
     });
     read.ok().and(found)

@@ -52,18 +52,18 @@ impl Figures {
         self.are_outrun = true;
     }
 
-    /// Whether the counters that have come may be from before something that was paid; asked once.
-    pub(super) fn were_outrun(&mut self) -> bool {
+    /// Takes the word that the counters which have come may be from before something that was paid, if it was given.
+    pub(super) fn take_outrun(&mut self) -> bool {
         std::mem::take(&mut self.are_outrun)
     }
 
-    /// Whether the analyst waits for the counters; asked once.
-    pub(super) fn awaits_balances(&mut self) -> bool {
+    /// Takes the analyst's wish to be told the counters, if there is one.
+    pub(super) fn take_balances_awaited(&mut self) -> bool {
         std::mem::take(&mut self.announces_balances)
     }
 
-    /// Whether the analyst waits for what was used; asked once.
-    pub(super) fn awaits_usage(&mut self) -> bool {
+    /// Takes the analyst's wish to be told what was used, if there is one.
+    pub(super) fn take_usage_awaited(&mut self) -> bool {
         std::mem::take(&mut self.announces_usage)
     }
 

@@ -59,7 +59,7 @@ impl Ticket {
 
 impl Quest {
     /// Makes a pattern of what is typed; one that makes no sense leaves the last one. Says whether there is something new to seek.
-    pub(super) fn read(&mut self) -> bool {
+    pub(super) fn renew_pattern(&mut self) -> bool {
         match Pattern::new(&self.typed, self.how) {
             Ok(pattern) => {
                 self.problem = None;
@@ -305,7 +305,7 @@ impl Finder {
             }
         }
         self.groups.sort_by_key(|group| match group.of {
-            Source::Pane(pane) => Pane::ALL.iter().position(|known| *known == pane),
+            Source::Pane(pane) => Some(pane),
             Source::Report { .. } | Source::Notes { .. } => None,
         });
     }

@@ -12,9 +12,6 @@ use super::typing::{LONGEST_PASTED, LONGEST_TYPED, pasted, type_into};
 use crate::report::find::{How, Scope};
 use crate::report::{Pane, Report, RowSet};
 
-/// Threads that search.
-const THREADS: usize = 2;
-
 /// Whether the end of a search came, and how.
 pub type Ended = Option<Result<(), String>>;
 
@@ -29,12 +26,6 @@ impl Model {
     #[must_use]
     pub fn is_filtering(&self) -> bool {
         self.screen == Screen::File && self.over.is_empty() && self.filter().is_some_and(|filter| filter.is_typed)
-    }
-
-    /// Whether keys are typed into what is sought.
-    #[must_use]
-    pub fn is_seeking(&self) -> bool {
-        self.is_filtering() || matches!(self.over.top(), Some(Overlay::Finder(_)))
     }
 
     /// Begins to type a filter, or goes on with the one that is there.
@@ -126,7 +117,7 @@ impl Model {
         }
         let Some(pane) = self.focused() else { return Vec::new() };
         let Some(filter) = self.filter_mut() else { return Vec::new() };
-        if filter.quest.read() {
+        if filter.quest.renew_pattern() {
             filter.covered = 0;
             return self.seek_rows(pane);
         }
@@ -154,7 +145,7 @@ impl Model {
             // It will not be all that is found.
             filter.earlier = None;
         }
-        let scope = Scope { pane: Some(pane), from: filter.covered, threads: THREADS, within: filter.within() };
+        let scope = Scope { pane: Some(pane), from: filter.covered, within: filter.within() };
         filter.covered = report.searchable();
         let ticket = filter.quest.begin(number);
         if let Some(run) = filter.quest.run.as_mut().filter(|_| is_further) {
@@ -219,7 +210,7 @@ impl Model {
         let of = self.open().map(|open| open.opening);
         let Some(Overlay::Finder(finder)) = self.over.top_mut() else { return Vec::new() };
         finder.of = of.filter(|_| !finder.is_held);
-        if !finder.quest.read() {
+        if !finder.quest.renew_pattern() {
             if finder.quest.typed.is_empty() {
                 finder.groups.clear();
             }

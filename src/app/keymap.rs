@@ -67,12 +67,6 @@ impl Keymap {
         self.changed.get(command.name).map_or(command.keys, Vec::as_slice)
     }
 
-    /// Whether the config gave a command other keys.
-    #[must_use]
-    pub fn is_changed(&self, command: &Command) -> bool {
-        self.changed.contains_key(command.name)
-    }
-
     /// The keys of a command by their names, with blanks between them.
     #[must_use]
     pub fn words(&self, command: &Command) -> String {

@@ -68,7 +68,7 @@ impl Sheet {
 }
 
 fn when(at: Timestamp, now: Timestamp) -> String {
-    let is_today = at >= Period::Daily.began(now);
+    let is_today = Period::Daily.meets(now, at, at);
     at.strftime(if is_today { "%H:%M:%S" } else { "%m-%d %H:%M" }).to_string()
 }
 

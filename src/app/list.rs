@@ -53,6 +53,8 @@ pub enum Next {
     Page(Option<Untrusted>),
     /// The next page's word was used before: the service goes in circles.
     Circle,
+    /// The next page's word is longer than any that is taken.
+    TooLong,
 }
 
 /// One sandbox.
@@ -123,6 +125,17 @@ impl OpenReport {
     #[must_use]
     pub fn count(&self, pane: Pane) -> usize {
         self.panes.get(&pane).map_or_else(|| self.report.count(pane), |state| state.count(&self.report, pane))
+    }
+}
+
+impl Next {
+    /// What comes after a page with this word, if it has one.
+    fn behind(cursor: Option<Untrusted>, is_too_long: bool) -> Self {
+        match cursor {
+            Some(cursor) => Self::Page(Some(cursor)),
+            None if is_too_long => Self::TooLong,
+            None => Self::Nothing,
+        }
     }
 }
 
@@ -238,7 +251,7 @@ impl List {
         let file = self.file()?.clone();
         match &self.next {
             Next::Page(cursor) => Some(Request::Behaviours { file, listing, cursor: cursor.clone() }),
-            Next::Nothing | Next::Circle => None,
+            Next::Nothing | Next::Circle | Next::TooLong => None,
         }
     }
 
@@ -263,9 +276,8 @@ impl List {
         let is_new = self.entries.len() > listed;
         self.used_cursors.extend(cursor.cloned());
         self.next = match page.cursor {
-            None => Next::Nothing,
             Some(next) if self.used_cursors.contains(&next) || !is_new => Next::Circle,
-            Some(next) => Next::Page(Some(next)),
+            next => Next::behind(next, page.is_cursor_too_long),
         };
     }
 
@@ -283,7 +295,7 @@ impl List {
         self.entries.extend(rest.filter(|old| stays || old.here().is_some()));
         if !stays {
             self.used_cursors.clear();
-            self.next = page.cursor.map_or(Next::Nothing, |next| Next::Page(Some(next)));
+            self.next = Next::behind(page.cursor, page.is_cursor_too_long);
         }
     }
 
@@ -307,7 +319,7 @@ impl List {
         for page in pages {
             let cursor = match &self.next {
                 Next::Page(cursor) => cursor.clone(),
-                Next::Nothing | Next::Circle => break,
+                Next::Nothing | Next::Circle | Next::TooLong => break,
             };
             self.take_page(cursor.as_ref(), page);
         }
@@ -378,6 +390,14 @@ mod tests {
         list.take_page(Some(&"y".into()), page(r#"{"data":[{"id":"c"}],"meta":{"cursor":"x"}}"#));
         assert_eq!(list.next, Next::Circle);
         assert_eq!(list.next_page(Listing::Reports), None);
+    }
+
+    #[test]
+    fn a_word_that_is_too_long_leads_nowhere_and_is_not_the_end() {
+        let mut list = list();
+        let long = "x".repeat(2_000_000);
+        list.take_page(None, page(&format!(r#"{{"data":[{{"id":"a"}}],"meta":{{"cursor":"{long}"}}}}"#)));
+        assert_eq!((list.next.clone(), list.next_page(Listing::Reports)), (Next::TooLong, None));
     }
 
     #[test]

@@ -149,7 +149,7 @@ impl Model {
         let identifier = self.chosen().and_then(|entry| entry.identifier.clone());
         let order = |section: usize| {
             let found = open.report.section(section);
-            found.map(|found| (Pane::ALL.iter().position(|pane| *pane == found.pane()), found.rank))
+            found.map(|found| (found.pane(), found.rank))
         };
         let found = marks.notable().filter_map(|(section, row, rule)| Some((rules.rule(rule)?, section, row)));
         let mut found: Vec<_> = found.collect();
@@ -189,7 +189,7 @@ impl Model {
             self.over.close();
             return self.list_notable();
         }
-        let number = self.next_opening().0;
+        let number = self.next_number();
         let reports = self.held_here().filter_map(|(entry, found)| {
             let name = found.parts.as_ref().map(|parts| parts.sandbox.clone()).unwrap_or_default();
             let (identifier, body) = (found.identifier.clone(), found.here()?.body.clone());

@@ -275,6 +275,7 @@ mod tests {
 
     #[test]
     fn every_pane_has_a_row_a_key_and_a_place() {
+        assert_eq!(PANES.each_ref().map(|info| info.pane), Pane::ALL);
         for pane in Pane::ALL {
             assert!(info(pane).is_some(), "{pane:?}");
             assert!(crate::app::order::Order::of(None).group_of(pane).is_some() || pane == Pane::Overview, "{pane:?}");

@@ -118,8 +118,8 @@ impl Part {
 
     fn saved(&self, source: Option<&Source>, format: &'static Format) -> Result<Saved, String> {
         match (self, source) {
-            (Self::Value(text), _) if matches!(format.name, "txt" | "raw") => {
-                Ok(Saved::Value { text: text.clone(), is_raw: format.name == "raw" })
+            (Self::Value(text), _) if format.is_raw() || format.extension == self.extension() => {
+                Ok(Saved::Value { text: text.clone(), is_raw: format.is_raw() })
             }
             (Self::Of(what), Some(source)) if format.can_write(*what) => {
                 Ok(Saved::Report { source: Box::new(source.clone()), what: *what, format })
@@ -240,7 +240,7 @@ impl Stands for SaveForm {
 
 /// The formats that the end of a name says.
 fn by_ending() -> impl Iterator<Item = &'static Format> {
-    FORMATS.iter().filter(|format| format.name != "raw")
+    FORMATS.iter().filter(|format| !format.is_raw())
 }
 
 /// Why a name says no format.

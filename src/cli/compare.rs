@@ -1,6 +1,6 @@
 //! `behaview compare`: which sandbox saw what, of one file or of two, from what is held.
 
-use super::document::{self, is_document};
+use super::document;
 use super::output::{print_json, print_text};
 use super::{Common, Failed, Setup, pane, parse_sha256, setup};
 use crate::app::compare::sides;
@@ -16,6 +16,7 @@ use crate::runtime::recall::held_of;
 use crate::text::Untrusted;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use std::ffi::OsString;
 use std::fmt::Write;
 
 const EXAMPLES: &str = "\
@@ -32,7 +33,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct Compare {
     /// SHA-256 of a privately scanned file, or a saved list page (- for standard input)
-    file: String,
+    file: OsString,
     /// SHA-256 of another file, held against the first as a whole
     #[arg(long, value_name = "SHA256")]
     with: Option<String>,
@@ -142,7 +143,7 @@ impl Compare {
     }
 
     fn compared(&self, common: &Common) -> anyhow::Result<Compared> {
-        if is_document(&self.file) {
+        let Some(file) = document::services(&self.file) else {
             if self.with.is_some() {
                 return Err(Failed::usage("--with takes another file of the service's, not a document").into());
             }
@@ -152,9 +153,9 @@ impl Compare {
             let mut columns: Vec<_> = columns.collect();
             let left_out = cut(&mut columns);
             return Ok(Compared { columns, has_more_pages: false, left_out, missing: None });
-        }
+        };
         let Setup { gate, entitled, .. } = setup(common)?;
-        let files = [Some(&self.file), self.with.as_ref()].into_iter().flatten();
+        let files = [Some(file), self.with.as_deref()].into_iter().flatten();
         let (mut columns, mut has_more_pages) = (Vec::new(), false);
         for (side, file) in files.enumerate() {
             let (found, more) = held(&gate, &parse_sha256(file)?, side)?;
@@ -205,7 +206,7 @@ fn held(gate: &Gate, file: &Sha256, side: usize) -> anyhow::Result<(Vec<Column>,
         let body = entry.here().map(|here| here.body.clone());
         Column { side, file: Some(file.clone()), identifier: entry.identifier, body }
     };
-    let has_more = matches!(list.next, Next::Page(_));
+    let has_more = matches!(list.next, Next::Page(_) | Next::TooLong);
     Ok((list.entries.into_iter().map(column).collect(), has_more))
 }
 

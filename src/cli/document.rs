@@ -7,6 +7,7 @@ use crate::report::json::{Event, Scanner};
 use crate::report::page::Page;
 use crate::report::{Body, Indexer, Report};
 use anyhow::Context;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
@@ -29,10 +30,15 @@ pub(super) struct Document {
     pub(super) reports: Vec<(Option<Identifier>, Here)>,
 }
 
+/// What an argument names of the service's; none where it names a document. What is no text can only be a file's name.
+pub(super) fn services(argument: &OsStr) -> Option<&str> {
+    argument.to_str().filter(|text| !is_document(text))
+}
+
 /// Whether an argument names a document rather than something of the service's.
 ///
 /// Samples are often named by their hash: what looks like the service's is the service's, and `./` before it says otherwise.
-pub(super) fn is_document(argument: &str) -> bool {
+fn is_document(argument: &str) -> bool {
     let is_services = argument.get(..Sha256::LENGTH).is_some_and(|hash| Sha256::parse(hash).is_some());
     argument == STANDARD_INPUT
         || !is_services && (Path::new(argument).exists() && !Path::new(argument).is_dir() || is_path(argument))
@@ -72,7 +78,7 @@ pub(super) struct Value {
 }
 
 /// Every value of a document; what is no JSON says so.
-pub(super) fn all_values(path: &str) -> anyhow::Result<Vec<anyhow::Result<Value>>> {
+pub(super) fn all_values(path: impl AsRef<Path>) -> anyhow::Result<Vec<anyhow::Result<Value>>> {
     let body = body(path.as_ref())?;
     let parts = values(&body)?.into_iter().map(|part| body.slice(part));
     Ok(parts.map(|body| is_page(&body).map(|is_page| Value { body, is_page })).collect())

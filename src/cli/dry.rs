@@ -3,7 +3,7 @@
 use super::output::{print_json, print_text};
 use super::table::Table;
 use super::{Failed, Setup};
-use crate::quota::{Allowed, Price, Spent, Unit};
+use crate::quota::{Allowed, Period, Price, Spent, Unit};
 use crate::request::Request;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,7 +82,7 @@ fn total<'a>(prices: impl Iterator<Item = &'a Price>) -> BTreeMap<Unit, Total> {
 
 /// Whether all of it would be sent, one after another, after what was spent today.
 fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> anyhow::Result<()> {
-    let (mut run, mut today) = (Spent::default(), setup.gate.spent_today()?);
+    let (mut run, mut today) = (Spent::default(), setup.gate.spent_in(Period::Daily)?);
     for price in prices {
         if let Allowed::Refused(reason) = price.allowed {
             return Err(Failed::refused(format!("it would be refused: {reason}")).into());

@@ -173,13 +173,21 @@ pub(super) fn say(error: &anyhow::Error, log: &Log) {
     };
     let line = line.or_else(|| log.write(Level::Error, "failed", &[("why", &format!("{error:#}"))]));
     let line = line.map(|line| format!(" [log {line}]")).unwrap_or_default();
-    let words = Untrusted::from(text::own(&format!("{error:#}{advice}{line}")).as_ref()).visible();
+    let causes: Vec<_> = error.chain().map(told).collect();
+    let words = format!("{}{advice}{line}", causes.join(": "));
+    let words = text::own(&words);
     // Standard error that is closed leaves nobody to tell.
-    let _ = writeln!(
-        std::io::stderr(),
-        "{}{words}",
-        if words.as_str().starts_with("behaview") { "" } else { "behaview: " }
-    );
+    let _ = writeln!(std::io::stderr(), "{}{words}", if words.starts_with("behaview") { "" } else { "behaview: " });
+}
+
+/// An error's words by way of the escaper, once: those of the service have been there already.
+fn told(cause: &(dyn std::error::Error + 'static)) -> String {
+    let is_visible = match cause.downcast_ref() {
+        Some(GateError::Service { error, .. }) => !error.is_of_this_machine(),
+        Some(GateError::Internal(_)) => true,
+        _ => false,
+    };
+    if is_visible { cause.to_string() } else { Untrusted::from(cause.to_string()).visible().to_string() }
 }
 
 /// What to do about a failure of the service's.

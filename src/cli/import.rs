@@ -7,8 +7,9 @@ use crate::gate::import::{Import as One, ImportError, ImportedPage, Outcome, imp
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Body, Imported};
 use crate::store::Store;
-use crate::text::Untrusted;
+use crate::text::{Untrusted, Visible};
 use clap::Args;
+use std::ffi::{OsStr, OsString};
 
 const EXAMPLES: &str = "\
 A colleague who paid for reports writes them to a file, `behaview show IDENTIFIER > report.json`; everybody else holds
@@ -28,7 +29,7 @@ page of which nothing is held yet is held as a whole, so that the list costs not
 pub(super) struct Import {
     /// Files with reports as JSON; - for standard input
     #[arg(required = true)]
-    files: Vec<String>,
+    files: Vec<OsString>,
     /// The file that the reports are of, where their identifiers do not say
     #[arg(long, value_name = "SHA256")]
     file: Option<String>,
@@ -87,7 +88,7 @@ struct Batch<'a> {
 
 impl Batch<'_> {
     /// Imports one value of the file, and says what came of it.
-    fn take(&self, path: &str, value: anyhow::Result<Value>, sums: &mut Sums) -> String {
+    fn take(&self, path: &OsStr, value: anyhow::Result<Value>, sums: &mut Sums) -> String {
         if let Some(page) = value.as_ref().ok().filter(|value| value.is_page)
             && let Ok(Some(page)) = import_page(self.store, self.profile, &self.one(&page.body))
         {
@@ -110,16 +111,16 @@ impl Batch<'_> {
 
 impl Sums {
     /// Counts the reports of a page that was imported whole, and says each in a line.
-    fn page(&mut self, path: &str, page: &ImportedPage) -> String {
+    fn page(&mut self, path: &OsStr, page: &ImportedPage) -> String {
         self.held += page.reports.len() as u64;
-        let path = Untrusted::from(path).visible();
+        let path = shown(path);
         let list = format!("{path}: imported the {}\n", page.request.words());
         let reports = page.reports.iter().map(|id| format!("{path}: imported {}\n", id.text().visible()));
         std::iter::once(list).chain(reports).collect()
     }
 
     /// Counts what came of one report, and says it in a line.
-    fn line(&mut self, path: &str, came: anyhow::Result<Result<Outcome, ImportError>>) -> String {
+    fn line(&mut self, path: &OsStr, came: anyhow::Result<Result<Outcome, ImportError>>) -> String {
         let (count, words) = match came {
             Ok(Ok(Outcome::Held(id))) => (&mut self.held, format!("imported {}", id.text().visible())),
             Ok(Ok(Outcome::Same(id))) => {
@@ -130,8 +131,12 @@ impl Sums {
             Err(error) => (&mut self.refused, refused(&format!("{error:#}"))),
         };
         *count += 1;
-        format!("{}: {words}\n", Untrusted::from(path).visible())
+        format!("{}: {words}\n", shown(path))
     }
+}
+
+fn shown(path: &OsStr) -> Visible {
+    Untrusted::from(path.as_encoded_bytes()).visible()
 }
 
 fn refused(why: &str) -> String {

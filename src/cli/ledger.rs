@@ -6,7 +6,7 @@ mod forms;
 use super::Common;
 use super::output::{print_json, print_text};
 use crate::quota::Period;
-use crate::store::{LedgerEntry, Store};
+use crate::store::{LedgerEntry, State, Store};
 use clap::{Args, ValueEnum};
 use compared::Compared;
 use forms::{Row, Total};
@@ -103,14 +103,16 @@ impl Time {
         }
     }
 
-    fn of(&self, mut entries: Vec<LedgerEntry>, now: Timestamp) -> Vec<LedgerEntry> {
+    fn of(&self, entries: Vec<LedgerEntry>, now: Timestamp) -> Vec<LedgerEntry> {
         let last = entries.last().map(|entry| entry.session.clone());
-        entries.retain(|entry| match self {
+        let fits = |entry: &LedgerEntry| match self {
             Self { session: true, .. } => Some(&entry.session) == last.as_ref(),
-            Self { month: true, .. } => entry.at >= Period::Monthly.began(now),
+            Self { month: true, .. } => entry.is_in(Period::Monthly, now),
             Self { all: true, .. } => true,
-            _ => entry.at >= Period::Daily.began(now),
-        });
-        entries
+            _ => entry.is_in(Period::Daily, now),
+        };
+        // When a damaged entry was written cannot be believed: it counts with those before it, as it does in sums.
+        let since = entries.into_iter().skip_while(|entry| !fits(entry));
+        since.filter(|entry| entry.state == State::Damaged || fits(entry)).collect()
     }
 }

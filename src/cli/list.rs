@@ -1,14 +1,14 @@
 //! `behaview list`: a file's sandboxes.
 
 use super::asking::{ask, runtime, say_cost};
-use super::document::{Document, is_document};
+use super::document::{Document, services};
 use super::output::{print_json, print_lines, print_text};
 use super::subjects::{self, Subject, each};
 use super::table::Table;
 use super::{Common, Setup, Spending, dry, parse_sha256, setup_to_spend};
 use crate::gate::Gate;
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::page::{Page, PageEntry};
+use crate::report::page::{Page, PageEntry, no_way_on};
 use crate::request::Request;
 use crate::text::Untrusted;
 use clap::{Args, ValueEnum};
@@ -144,14 +144,17 @@ impl List {
                 }
             }
             cursor = page.cursor;
-            listed.more = cursor.is_some();
+            listed.more = cursor.is_some() || page.is_cursor_too_long;
+            if page.is_cursor_too_long {
+                let _ = writeln!(std::io::stderr(), "behaview: {}: {}", file.short(), no_way_on());
+            }
             // A service that brings nothing new goes in circles, and would be paid for ever.
             pages += 1;
             if self.all && listed.more && pages == MOST_PAGES {
                 let words = "there are more pages than anybody reads, so the rest was not asked for";
                 let _ = writeln!(std::io::stderr(), "behaview: {pages} pages of {}: {words}", file.short());
             }
-            if !(self.all && listed.more && seen.len() > known && pages < MOST_PAGES) {
+            if !(self.all && cursor.is_some() && seen.len() > known && pages < MOST_PAGES) {
                 return Ok(());
             }
         }
@@ -212,7 +215,7 @@ fn is_clear(id: &str) -> bool {
         && id.trim() == id
         && !id.starts_with(['#', '-', '[', '{'])
         && !id.contains(|c: char| c.is_control() || c == char::REPLACEMENT_CHARACTER)
-        && !is_document(id)
+        && services(id.as_ref()).is_some()
 }
 
 /// What is to be listed.

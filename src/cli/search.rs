@@ -1,6 +1,6 @@
 //! `behaview search`: rows of reports that are held, or of documents, by what stands in them. It asks the service for nothing.
 
-use super::document::{self, is_document};
+use super::document;
 use super::output::{print_lines, print_text};
 use super::{Common, Failed, pane, setup};
 use crate::app::finder::{Hit, HitGroup, MOST_HITS, Source};
@@ -14,6 +14,7 @@ use crate::runtime::search::{self, Searched, by_pane, every_report};
 use crate::text::{Untrusted, Visible};
 use clap::Args;
 use serde::Serialize;
+use std::ffi::{OsStr, OsString};
 use std::ops::ControlFlow;
 
 const EXAMPLES: &str = "\
@@ -43,7 +44,7 @@ pub(super) struct Search {
     #[arg(long, value_name = "NAME", value_parser = pane::named)]
     pane: Option<Pane>,
     /// Only these: files by SHA-256, reports by identifier, or saved reports (- for standard input)
-    what: Vec<String>,
+    what: Vec<OsString>,
 }
 
 /// A row that holds what is sought.
@@ -63,7 +64,8 @@ impl Search {
         let pattern = Pattern::new(&self.pattern, how);
         let pattern = pattern.map_err(|bad| Failed::usage(format!("that cannot be sought: {bad}")))?;
         let pane = self.pane;
-        let (documents, names): (Vec<_>, Vec<_>) = self.what.iter().partition(|what| is_document(what));
+        let is_document = |what: &&OsString| document::services(what).is_none();
+        let names: Vec<_> = self.what.iter().filter_map(|what| document::services(what)).collect();
         let mut hits = 0_u64;
         let mut print = |of: &Source, name: Option<&str>, hit: &Hit| {
             if pane.is_none() || pane == hit.pane() {
@@ -74,7 +76,7 @@ impl Search {
             }
         };
         let mut searched = 0;
-        for document in documents {
+        for document in self.what.iter().filter(is_document) {
             searched += search_document(document, &pattern, &mut print)?;
         }
         if !names.is_empty() || self.what.is_empty() {
@@ -116,7 +118,7 @@ impl Search {
 type Print<'a> = dyn FnMut(&Source, Option<&str>, &Hit) -> anyhow::Result<()> + 'a;
 
 /// The reports that are held of what is named, or all.
-fn held(gate: &Gate, names: &[&String]) -> anyhow::Result<Vec<Searched>> {
+fn held(gate: &Gate, names: &[&str]) -> anyhow::Result<Vec<Searched>> {
     let (store, profile) = (gate.store(), gate.profile());
     if names.is_empty() {
         return Ok(store.every_report(profile)?.into_iter().map(|(file, held)| Searched { file, held }).collect());
@@ -129,11 +131,7 @@ fn held(gate: &Gate, names: &[&String]) -> anyhow::Result<Vec<Searched>> {
             (None, None) => Vec::new(),
         };
         if found.is_empty() {
-            let words = format!(
-                "nothing is held of {}; behaview show fetches a report",
-                Untrusted::from(name.as_str()).visible()
-            );
-            return Err(Failed::not_found(words).into());
+            return Err(Failed::not_found(format!("nothing is held of {name}; behaview show fetches a report")).into());
         }
         reports.extend(found.into_iter().map(|held| Searched { file: held.file.clone(), held }));
     }
@@ -141,7 +139,7 @@ fn held(gate: &Gate, names: &[&String]) -> anyhow::Result<Vec<Searched>> {
 }
 
 /// The notes on what is named, or all.
-fn search_notes(gate: &Gate, names: &[&String], pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
+fn search_notes(gate: &Gate, names: &[&str], pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
     let mut notes = gate.store().notes(gate.profile(), None)?;
     let is_named = |note: &Note| {
         let file = note.file.clone().or_else(|| note.about.identifier.parts().file);
@@ -171,7 +169,7 @@ fn search_held(reports: Vec<Searched>, pattern: &Pattern, print: &mut Print<'_>)
 }
 
 /// Searches a document; says how many reports it holds.
-fn search_document(path: &str, pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<usize> {
+fn search_document(path: &OsStr, pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<usize> {
     let document = document::read(path)?;
     let count = document.reports.len();
     for (_, here) in document.reports {

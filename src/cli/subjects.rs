@@ -1,6 +1,6 @@
 //! What a command is about: identifiers from the command line or standard input, or saved documents.
 
-use super::document::{self, Document, STANDARD_INPUT, is_document, is_json};
+use super::document::{self, Document, STANDARD_INPUT, is_json};
 use super::{Common, Failed, exit};
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
@@ -20,11 +20,10 @@ pub(super) enum Subject {
 pub(super) fn read(arguments: &[OsString]) -> anyhow::Result<Vec<Subject>> {
     let mut subjects = Vec::new();
     for argument in arguments {
-        match argument.to_str() {
-            Some(STANDARD_INPUT) => subjects.extend(standard_input()?),
-            Some(text) if !is_document(text) => subjects.push(Subject::Named(text.to_owned())),
-            // What is no text can be a file's name, and nothing of the service's.
-            _ => subjects.push(Subject::Saved(document::read(argument)?)),
+        match document::services(argument) {
+            _ if argument == STANDARD_INPUT => subjects.extend(standard_input()?),
+            Some(name) => subjects.push(Subject::Named(name.to_owned())),
+            None => subjects.push(Subject::Saved(document::read(argument)?)),
         }
     }
     if subjects.is_empty() {

@@ -9,7 +9,6 @@ use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::Identifier;
 use crate::request::{LONGEST_RETENTION, Password, Request, ScanOptions, Submission, UploadAddress, UploadLimit};
 use crate::runtime::{hidden, submission};
-use crate::text::Untrusted;
 use clap::Args;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -129,9 +128,9 @@ impl Submit {
     }
 
     fn submission(&self, setup: &Setup) -> anyhow::Result<(Arc<Submission>, UploadLimit)> {
-        let shown = || Untrusted::from(self.file.to_string_lossy().as_ref()).visible_cut(200).to_string();
         let profile = setup.gate.client().profile();
-        let unsendable = |why: &dyn std::fmt::Display| Failed::usage(format!("{} cannot be sent: {why}", shown()));
+        let unsendable =
+            |why: &dyn std::fmt::Display| Failed::usage(format!("{} cannot be sent: {why}", self.file.display()));
         let found = submission::look_at(&self.file, profile.largest_upload(), &|| false);
         let (file, size) = found.map_err(|error| unsendable(&error))?;
         let limit = profile.fitting(size).ok_or_else(|| unsendable(&"it is too large"))?;

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use hyper::Request;
 use hyper::body::Incoming;
@@ -19,6 +19,11 @@ use super::damage::{self, Damage};
 use super::service::{Reply, Service};
 
 pub(super) async fn bind(port: Option<u16>) -> io::Result<TcpListener> {
+    if !can_be_told(SystemTime::now()) {
+        let words =
+            "the machine's clock stands before 1970 or after 9999, times that no answer over HTTP can name: set it";
+        return Err(io::Error::other(words));
+    }
     TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(0))).await
 }
 
@@ -51,6 +56,12 @@ async fn converse(stream: TcpStream, service: Arc<Service>) {
     }
 }
 
+/// Whether a `Date` header can tell a time. Hyper writes one into each answer, and panics at any other time.
+fn can_be_told(now: SystemTime) -> bool {
+    const END: u64 = 253_402_300_800;
+    now.duration_since(SystemTime::UNIX_EPOCH).is_ok_and(|since| since.as_secs() < END)
+}
+
 /// Answers a request. An error makes hyper let go of the connection without writing anything.
 async fn handle(request: Request<Incoming>, service: Arc<Service>, slot: Arc<Slot>) -> io::Result<Answer> {
     let (asked, read) = Asked::read(request).await;
@@ -60,5 +71,18 @@ async fn handle(request: Request<Incoming>, service: Arc<Service>, slot: Arc<Slo
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some((damage, answer));
             Err(io::Error::other("the answer is written by hand"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_beyond_the_header_is_not_told() {
+        let second = Duration::from_secs(1);
+        let last = SystemTime::UNIX_EPOCH + Duration::from_secs(253_402_300_799);
+        assert_eq!([SystemTime::UNIX_EPOCH, last].map(can_be_told), [true; 2]);
+        assert_eq!([SystemTime::UNIX_EPOCH - second, last + second].map(can_be_told), [false; 2]);
     }
 }

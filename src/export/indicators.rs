@@ -11,9 +11,7 @@ const COLUMNS: [&str; 8] = ["origin", "report", "received", "kind", "value", "se
 
 /// All indicators of a report.
 pub(super) fn of(job: &Job<'_>, report: &Report) -> io::Result<Indicators> {
-    let found = Indicators::among(report, &|section| job.rows(report, section), job.is_stopped)?;
-    job.go_on()?;
-    Ok(found)
+    Indicators::among(report, &|section| job.rows(report, section), &|| !(job.is_stopped)())
 }
 
 pub(super) fn csv(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {

@@ -8,8 +8,8 @@ use std::io::{self, Write};
 
 /// Writes a line a row: `origin`, `report`, `received`, `pane`, `attribute`, `row` counted from 1, `value`; of an object's row
 /// its `member`, of a process its `depth`; the `note` on it. A note on the report as a whole is a line of its own, without `row`
-/// and `value`, and so is one on what the report does not have any more, which is its `item`. Where a string of a row is no Unicode, `escaped` is true, and all strings of the
-/// value stand in their visible form.
+/// and `value`, and so is one on what the report does not have any more, which is its `item`. Where a string of a row is no
+/// Unicode, `escaped` is true, and all strings of the value stand in their visible form.
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut summary = Summary::default();
     for source in job.sources {

@@ -23,7 +23,8 @@ pub use plain::{harmless, line};
 
 use crate::report::note::Notes;
 use crate::report::records::Record;
-use crate::report::{Body, Identifier, Index, Pane, Place, Report};
+use crate::report::wanted::still_wanted;
+use crate::report::{Body, Identifier, Pane, Place, Report};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::io::{self, Write};
@@ -75,8 +76,11 @@ pub struct Format {
     pub extension: &'static str,
     /// What it is, in a few words.
     pub about: &'static str,
-    write: fn(&Job<'_>, &mut dyn Write) -> io::Result<Summary>,
+    reach: Reach,
+    write: Writer,
 }
+
+type Writer = fn(&Job<'_>, &mut dyn Write) -> io::Result<Summary>;
 
 impl std::fmt::Debug for Format {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -84,21 +88,37 @@ impl std::fmt::Debug for Format {
     }
 }
 
+/// How far into a report a format goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reach {
+    /// Its bytes as they came.
+    Bytes,
+    /// Its rows.
+    Rows,
+    /// What its rows name as well.
+    Indicators,
+}
+
+const fn format(
+    name: &'static str,
+    extension: &'static str,
+    reach: Reach,
+    about: &'static str,
+    write: Writer,
+) -> Format {
+    Format { name, extension, about, reach, write }
+}
+
 /// Every format.
 pub static FORMATS: [Format; 8] = [
-    Format { name: "raw", extension: "json", about: "the bytes as received", write: raw },
-    Format { name: "json", extension: "json", about: "JSON that any strict reader takes", write: json::write },
-    Format { name: "jsonl", extension: "jsonl", about: "JSON lines, one a row", write: lines::write },
-    Format { name: "csv", extension: "csv", about: "a table, one line a value", write: csv::write },
-    Format { name: "md", extension: "md", about: "Markdown, for people", write: markdown::write },
-    Format {
-        name: "txt",
-        extension: "txt",
-        about: "plain text, defanged, one line a row as it is copied",
-        write: plain::write,
-    },
-    Format { name: "stix", extension: "stix.json", about: "a STIX 2.1 bundle of indicators", write: stix::write },
-    Format { name: "misp", extension: "misp.json", about: "a MISP event of indicators", write: misp::write },
+    format("raw", "json", Reach::Bytes, "the bytes as received", raw),
+    format("json", "json", Reach::Rows, "JSON that any strict reader takes", json::write),
+    format("jsonl", "jsonl", Reach::Indicators, "JSON lines, one a row", lines::write),
+    format("csv", "csv", Reach::Indicators, "a table, one line a value", csv::write),
+    format("md", "md", Reach::Indicators, "Markdown, for people", markdown::write),
+    format("txt", "txt", Reach::Indicators, "plain text, defanged, one line a row as it is copied", plain::write),
+    format("stix", "stix.json", Reach::Indicators, "a STIX 2.1 bundle of indicators", stix::write),
+    format("misp", "misp.json", Reach::Indicators, "a MISP event of indicators", misp::write),
 ];
 
 /// Reports to be written.
@@ -131,9 +151,15 @@ impl Format {
     pub fn can_write(&self, what: What) -> bool {
         match what {
             What::All => true,
-            What::Pane(_) | What::Row(_) => self.name != "raw",
-            What::Indicators => !matches!(self.name, "raw" | "json"),
+            What::Pane(_) | What::Row(_) => self.reach >= Reach::Rows,
+            What::Indicators => self.reach >= Reach::Indicators,
         }
+    }
+
+    /// Whether it is the bytes as they came: of one report, and under any name.
+    #[must_use]
+    pub fn is_raw(&self) -> bool {
+        self.reach == Reach::Bytes
     }
 
     /// Writes reports.
@@ -169,11 +195,11 @@ impl Source {
         if self.body.len() > crate::report::body::LARGEST {
             return Err(io::Error::other("the report is too large to be taken apart; raw writes it as it is"));
         }
-        let index = Index::open(&self.body)?;
-        if !index.is_json {
+        let report = Report::open(&self.body)?;
+        if !report.index.is_json {
             return Err(io::Error::other("it is not JSON; raw writes it as it is"));
         }
-        Ok(Report::new(self.body.clone(), index))
+        Ok(report)
     }
 
     /// The identifier, be it the one it was asked for by or the one it gives itself.
@@ -202,7 +228,7 @@ impl Job<'_> {
 
     /// Whether to go on.
     fn go_on(&self) -> io::Result<()> {
-        if (self.is_stopped)() { Err(io::Error::from(io::ErrorKind::Interrupted)) } else { Ok(()) }
+        still_wanted(&|| !(self.is_stopped)())
     }
 }
 

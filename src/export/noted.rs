@@ -25,14 +25,14 @@ impl<'a> Noted<'a> {
             if wanted.is_empty() || !source.notes.items().any(|(item, _)| item.attribute == section.name) {
                 continue;
             }
-            report.each_row(number, |row, bytes| {
-                let item = report.item(number, &report.row_from(number, row, bytes));
+            report.each_row(number, |row| {
+                let item = report.item(number, &row.decoded());
                 let note = item.as_ref().and_then(|item| source.notes.on_item(item));
-                if let Some(note) = note.filter(|_| wanted.contains(&row)) {
-                    rows.insert(Place { section: number, row }, note);
+                if let Some(note) = note.filter(|_| wanted.contains(&row.place.row)) {
+                    rows.insert(row.place, note);
                     found.extend(item);
                 }
-                row < wanted.end && !(job.is_stopped)()
+                row.place.row < wanted.end && !(job.is_stopped)()
             })?;
         }
         let is_all = matches!(job.what, What::All | What::Indicators);

@@ -5,7 +5,6 @@ use crate::log::LineId;
 use crate::quota::OverBudget;
 use crate::service::error::ServiceError;
 use crate::store::StoreError;
-use jiff::Timestamp;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -13,9 +12,11 @@ pub enum GateError {
     /// The same question is under way already, and is not sent twice.
     #[error("this is being fetched already")]
     UnderWay,
-    /// Another program on the same store has asked the same a moment ago, and may still be waiting.
-    #[error("nothing was sent: another behaview asked the same a moment ago. If its answer comes it is held and costs nothing; from {} on it can be asked again", .0.strftime("%H:%M:%S UTC"))]
-    UnderWayElsewhere(Timestamp),
+    /// Another program on the same store has asked the same, and waits for the answer.
+    #[error(
+        "nothing was sent: another behaview is asking the same. Once its answer is there it is held and costs nothing; if that program ends without one it can be asked again"
+    )]
+    UnderWayElsewhere,
     /// The user is not entitled to it, so nothing was sent.
     #[error("nothing was sent: {0}")]
     NotEntitled(&'static str),

@@ -19,17 +19,16 @@ mod reading;
 
 use crate::log::{Level, Log};
 use crate::quota::audit::Look;
-use crate::quota::{Allowed, Budget, Settled, Spent, Unit};
+use crate::quota::{Allowed, Budget, Period, Settled, Spent, Unit};
 use crate::report::Body;
 use crate::request::{Quote, Request};
 use crate::service::Client;
 use crate::service::error::ServiceError;
-use crate::store::{BEAT, Entry, HeldAnswer, Keep, LedgerId, Reserved, Settlement, Store, StoreError};
+use crate::store::{Call, Entry, HeldAnswer, Keep, Reserved, Settlement, Store, StoreError};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap};
-use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::sync::Notify;
 
 use arriving::Gathered;
@@ -46,7 +45,6 @@ pub struct Gate {
     budget: Budget,
     is_offline: bool,
     log: Log,
-    beat: Duration,
     under_way: Mutex<HashMap<Request, Arc<Notify>>>,
 }
 
@@ -92,7 +90,6 @@ impl Gate {
             budget: Budget::default(),
             is_offline: false,
             log: Log::default(),
-            beat: BEAT,
             under_way: Mutex::default(),
         }
     }
@@ -113,12 +110,6 @@ impl Gate {
     #[must_use]
     pub fn with_log(self, log: Log) -> Self {
         Self { log, ..self }
-    }
-
-    /// The same gate, which says more or less often that a call is under way.
-    #[must_use]
-    pub fn with_beat(self, beat: Duration) -> Self {
-        Self { beat, ..self }
     }
 
     /// Where calls are logged.
@@ -185,15 +176,18 @@ impl Gate {
         self.store.spent_by_unit(&self.session)
     }
 
-    /// What all runs with this profile have spent today (UTC), by the sum that the daily budget is compared with.
+    /// What all runs with this profile have spent in the period (UTC) that is now, by the sum that budgets are compared with.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn spent_today(&self) -> Result<Spent, StoreError> {
-        self.store.spent_today(self.profile(), (self.clock)())
+    pub fn spent_in(&self, period: Period) -> Result<Spent, StoreError> {
+        self.store.spent_in(self.profile(), period, self.now())
     }
 
     /// The answer that is held, for nothing.
+    ///
+    /// One that was kept and never read is read now: what it brings is noted, and where it cannot be used it is set aside, so that
+    /// an earlier one is held again, or none.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -290,42 +284,24 @@ impl Gate {
         if price.units.max().is_none() && !self.budget.is_set() {
             self.look_before().await;
         }
-        let entry = if price.is_free() { None } else { Some(self.reserve(quote).await?) };
+        let call = if price.is_free() { None } else { Some(self.reserve(quote).await?) };
         // Nobody else can reserve the same from here on, so what is not held now is not under way either.
-        if !anew && let (Some(entry), Some(held)) = (entry, self.held(request).ok().flatten()) {
-            self.settle(entry, Settled::Exactly(0), &Err(ServiceError::Unsendable("held".to_owned()))).await;
+        if !anew
+            && call.is_some()
+            && let Some(held) = self.held(request).ok().flatten()
+        {
+            self.settle(call, Settled::Exactly(0), &Err(ServiceError::Unsendable("held".to_owned()))).await;
             return Ok(Answer { received: held.received, body: held.body, unkept: None });
         }
         let look = if *request == Request::Quotas { self.begin_look().await } else { None };
         let given_up = &under_way.given_up;
-        let answer = async {
-            match request {
-                Request::Artefact { artefact, .. } => self.download(request, *artefact, progress, given_up).await,
-                _ => self.send(request, look, progress, given_up).await,
-            }
-        };
-        let taken = tokio::select! {
-            biased;
-            taken = answer => taken?,
-            never = self.beat(entry) => match never {},
+        let taken = match request {
+            Request::Artefact { artefact, .. } => self.download(request, *artefact, progress, given_up).await?,
+            _ => self.send(request, look, progress, given_up).await?,
         };
         let settled = price.settle(reading::outcome(request, &taken));
-        if let Some(entry) = entry {
-            self.settle(entry, settled, &taken).await;
-        }
+        self.settle(call, settled, &taken).await;
         taken.map_err(|error| GateError::Service { error, cost: Cost::of(settled), line: None })
-    }
-
-    /// Says again and again that a call is under way, as long as somebody waits for it: an answer may take its time, and no
-    /// other program is to ask the same meanwhile.
-    async fn beat(&self, entry: Option<LedgerId>) -> Infallible {
-        let Some(entry) = entry else { return std::future::pending().await };
-        loop {
-            tokio::time::sleep(self.beat).await;
-            let now = (self.clock)();
-            // The next one may be written; without any, another program waits no longer than it would for a killed one.
-            let _ = self.work(move |store| store.still_under_way(entry, now)).await;
-        }
     }
 
     /// Ends the wait for an answer that is under way; what was sent may have been charged, and counts so.
@@ -369,7 +345,7 @@ impl Gate {
         Ok(UnderWay { gate: self, request, given_up })
     }
 
-    async fn reserve(&self, quote: &Quote) -> Result<LedgerId, GateError> {
+    async fn reserve(&self, quote: &Quote) -> Result<Call, GateError> {
         let (session, profile) = (self.session.clone(), self.profile().to_owned());
         let (what, key) = (quote.request().words(), quote.request().holding_key());
         let (price, at) = (quote.price().clone(), (self.clock)());
@@ -380,14 +356,16 @@ impl Gate {
             store.reserve(&Entry { at, session, profile, what, key, price: &price, account, budget })
         };
         match self.work(write).await?.map_err(GateError::Ledger)? {
-            Reserved::Entry(id) => Ok(id),
-            Reserved::UnderWayElsewhere { until } => Err(GateError::UnderWayElsewhere(until)),
+            Reserved::Entry(call) => Ok(call),
+            Reserved::UnderWayElsewhere => Err(GateError::UnderWayElsewhere),
             Reserved::OverBudget(over) => Err(GateError::OverBudget(over)),
         }
     }
 
-    /// A settlement that cannot be written leaves the entry reserved, which counts as charged.
-    async fn settle(&self, entry: LedgerId, settled: Settled, taken: &Result<Answer, ServiceError>) {
+    /// Ends a call, unless it was a free one. A settlement that cannot be written leaves its entry reserved, which counts as
+    /// charged.
+    async fn settle(&self, call: Option<Call>, settled: Settled, taken: &Result<Answer, ServiceError>) {
+        let Some(call) = call else { return };
         let settlement = match (settled, taken) {
             (Settled::Exactly(units), Ok(_)) => Settlement::Charged(units),
             (Settled::Exactly(0), Err(error)) if !error.may_be_charged() => Settlement::Unsent,
@@ -396,7 +374,7 @@ impl Gate {
         };
         let outcome = taken.as_ref().map_or_else(ToString::to_string, |_| "answered".to_owned());
         let now = (self.clock)();
-        let _ = self.work(move |store| store.settle(entry, settlement, &outcome, now)).await;
+        let _ = self.work(move |store| store.settle(&call, settlement, &outcome, now)).await;
     }
 
     /// Keeps the bytes of an answer, then reads them.

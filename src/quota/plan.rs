@@ -32,11 +32,11 @@ impl Total {
     /// No units.
     pub const NOTHING: Self = Self { min: 0, max: Some(0) };
 
-    /// Both together, at most `u64::MAX`.
+    /// Both together. A sum that goes beyond what can be counted is at least what can.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         let max = self.max.zip(other.max);
-        Self { min: self.min.saturating_add(other.min), max: max.map(|(one, two)| one.saturating_add(two)) }
+        Self { min: self.min.saturating_add(other.min), max: max.and_then(|(one, two)| one.checked_add(two)) }
     }
 
     /// So many of a unit in words: "3 rules", "0 or 1 requests", "at least 2 requests".

@@ -225,6 +225,13 @@ impl Period {
         self.began(read) != self.began(now)
     }
 
+    /// Whether what went on from `first` to `last` touches the period that holds `now`. The last instant of all belongs to the
+    /// last period.
+    pub fn meets(self, now: Timestamp, first: Timestamp, last: Timestamp) -> bool {
+        let ends = self.next_reset(now);
+        self.began(now) <= last && (first < ends || ends == Timestamp::MAX)
+    }
+
     /// How long it is from `now` to the next reset; never negative.
     pub fn until_reset(self, now: Timestamp) -> SignedDuration {
         now.duration_until(self.next_reset(now))

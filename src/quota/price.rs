@@ -290,9 +290,4 @@ impl Settled {
             Self::Open => None,
         }
     }
-
-    /// Whether the amount is known and not a bound.
-    pub fn is_certain(self) -> bool {
-        matches!(self, Self::Exactly(_))
-    }
 }

@@ -1,10 +1,8 @@
 //! The table of report attributes: name, pane, label, shape. What no row names lands in the pane "Other", whole.
 
-/// A pane of a report: attributes that an analyst looks at together.
+/// A pane of a report: attributes that an analyst looks at together. They stand, and compare, in the order of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Pane {
-    /// Verdicts, hashes, dates, flags.
-    Overview,
     /// The process tree, and processes made, ended, injected.
     Processes,
     /// Behaviour tags.
@@ -29,6 +27,8 @@ pub enum Pane {
     Mobile,
     /// Everything that no row of [`ATTRIBUTES`] names.
     Other,
+    /// Verdicts, hashes, dates, flags.
+    Overview,
 }
 
 impl Pane {
@@ -332,6 +332,7 @@ mod tests {
     fn every_pane_is_listed_once() {
         let panes: HashSet<_> = Pane::ALL.into_iter().collect();
         assert_eq!(panes.len(), Pane::ALL.len());
+        assert!((0..).zip(Pane::ALL).all(|(place, pane)| pane as usize == place), "they are declared in this order");
         assert!(ATTRIBUTES.iter().all(|row| panes.contains(&row.pane)));
         assert!(Pane::ALL.into_iter().all(|pane| Pane::named(pane.name()) == Some(pane)));
     }

@@ -13,7 +13,8 @@ pub const LARGEST: u64 = u32::MAX as u64;
 
 /// A place that bytes can be read from at any offset: memory, a file, the store.
 ///
-/// Reading may bring a block into a cache, as memory that is paged in does; that is the only state it hides.
+/// Reading may bring a block into a cache, as memory that is paged in does; and where it finds a block damaged, it may set aside
+/// what stands in it, so that this is not offered again. It hides no other state.
 pub trait Bytes: Send + Sync {
     /// Length in bytes.
     fn length(&self) -> u64;

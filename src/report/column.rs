@@ -109,12 +109,9 @@ impl<T: Number> Column<T> {
         }
     }
 
-    /// The numbers in memory, to be changed.
+    /// The numbers in memory, to be changed: only those of an index that is still being made are.
     fn here(&mut self) -> &mut Vec<T> {
-        if self.kept.is_some() {
-            self.here = self.window(0..usize::MAX).map(Cow::into_owned).unwrap_or_default();
-            self.kept = None;
-        }
+        debug_assert!(self.kept.is_none(), "an index that is kept is whole");
         &mut self.here
     }
 

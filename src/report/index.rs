@@ -126,19 +126,19 @@ impl Section {
         self.starts.window(rows)
     }
 
-    /// The last row that starts at this offset of the body or before.
+    /// The first row that starts at this offset of the body or after it; the number of rows where none does.
     #[must_use]
-    pub fn row_at(&self, at: u64) -> Option<usize> {
+    pub fn row_from(&self, at: u64) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.start(middle).is_some_and(|start| u64::from(start) <= at) {
+            if self.start(middle).is_some_and(|start| u64::from(start) < at) {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        low.checked_sub(1)
+        low
     }
 
     /// Offset after the last row; none while it is not known.

@@ -238,7 +238,8 @@ impl Layout {
         place
     }
 
-    /// Single values that nobody has named, and what comes past the most sections, share a section, a row each: a million of them cost no more than a million rows.
+    /// Single values that nobody has named, and what comes past the most sections, share a section, a row each: a million of them
+    /// cost no more than a million rows.
     fn push_loose(&mut self) -> Place {
         if self.found.sections.last().is_none_or(|last| last.form != Form::Loose) {
             self.found.sections.push(Section::new(Untrusted::default(), None, Form::Loose));

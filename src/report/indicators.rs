@@ -4,6 +4,7 @@
 use super::json::{Kind as JsonKind, Raw};
 use super::records::{Place, Step, leaves};
 use super::rows::Report;
+use super::wanted::still_wanted;
 use crate::text::{Untrusted, Visible};
 use std::collections::HashMap;
 use std::io;
@@ -155,23 +156,23 @@ pub struct Indicators {
 }
 
 impl Indicators {
-    /// Looks through a whole report; a look that is stopped gives none.
+    /// Looks through a whole report.
     ///
     /// # Errors
-    /// When the body cannot be read.
-    pub fn of(report: &Report, is_stopped: &dyn Fn() -> bool) -> io::Result<Self> {
+    /// When the body cannot be read, and when nobody wants them any more.
+    pub fn of(report: &Report, is_wanted: &dyn Fn() -> bool) -> io::Result<Self> {
         let all = |section| report.section(section).map_or(0..0, |found| 0..found.len());
-        Self::among(report, &all, is_stopped)
+        Self::among(report, &all, is_wanted)
     }
 
     /// Looks through some rows of each section only.
     ///
     /// # Errors
-    /// When the body cannot be read.
+    /// When the body cannot be read, and when nobody wants them any more.
     pub fn among(
         report: &Report,
         rows: &dyn Fn(usize) -> Range<usize>,
-        is_stopped: &dyn Fn() -> bool,
+        is_wanted: &dyn Fn() -> bool,
     ) -> io::Result<Self> {
         let mut gathered = Gathered::default();
         for (section, found) in report.index.sections.iter().enumerate() {
@@ -181,8 +182,8 @@ impl Indicators {
                 continue;
             }
             for row in rows(section) {
-                if row % 4096 == 0 && is_stopped() {
-                    return Ok(Self::default());
+                if row % 4096 == 0 {
+                    still_wanted(is_wanted)?;
                 }
                 let place = Place { section, row };
                 let record = report.record(place)?;
@@ -366,7 +367,7 @@ mod tests {
     fn found(json: &str) -> Vec<String> {
         let body = Body::in_memory(json.as_bytes().to_vec());
         let index = Index::of(&body).unwrap();
-        let found = Indicators::of(&Report::new(body, index), &|| false).unwrap();
+        let found = Indicators::of(&Report::new(body, index), &|| true).unwrap();
         found.all().iter().map(|i| format!("{} {} {}", i.kind.name(), i.value.visible(), i.seen)).collect()
     }
 

@@ -16,6 +16,7 @@ pub mod attributes;
 pub mod body;
 mod column;
 pub mod compare;
+pub(crate) mod fan_out;
 pub mod find;
 mod folds;
 pub mod hashes;
@@ -39,6 +40,7 @@ mod stream;
 pub mod tree;
 mod values;
 pub mod verdict;
+pub(crate) mod wanted;
 
 pub use analysis::{Analysis, PendingScan};
 pub use arriving::Arriving;

@@ -146,10 +146,10 @@ impl Report {
         let sections = (0..).zip(&self.index.sections).filter(|(_, section)| section.name == item.attribute);
         for (section, _) in sections {
             let (mut text, mut place) = (Vec::new(), None);
-            self.each_row(section, |row, bytes| {
+            self.each_row(section, |row| {
                 text.clear();
-                self.row_text(section, row, bytes, &mut text);
-                place = (telling(&text) == item.text.as_bytes()).then_some(Place { section, row });
+                row.decoded().push_text(&mut text);
+                place = (telling(&text) == item.text.as_bytes()).then_some(row.place);
                 place.is_none()
             })?;
             if place.is_some() {

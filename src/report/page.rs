@@ -25,6 +25,8 @@ pub struct Page {
     pub nameless: usize,
     /// Opaque word that asks for the next page; none on the last.
     pub cursor: Option<Untrusted>,
+    /// Whether there is such a word, but longer than any that is taken: there are more pages, and no way to them.
+    pub is_cursor_too_long: bool,
     /// How many entries the service says there are over all pages.
     pub count: Option<u64>,
 }
@@ -89,11 +91,22 @@ impl Page {
             let report = entry.has_attributes.then(|| body.slice(range));
             page.entries.push(PageEntry { identifier, report });
         }
-        page.cursor = meta(body, index, "cursor")?.filter(|cursor| !cursor.is_empty());
-        page.count =
-            meta(body, index, "count")?.and_then(|count| std::str::from_utf8(count.as_bytes()).ok()?.parse().ok());
+        let cursor = meta(body, index, "cursor")?;
+        page.is_cursor_too_long = cursor == Some(None);
+        page.cursor = cursor.flatten().filter(|cursor| !cursor.is_empty());
+        let count = meta(body, index, "count")?.flatten();
+        page.count = count.and_then(|count| std::str::from_utf8(count.as_bytes()).ok()?.parse().ok());
         Ok(page)
     }
+}
+
+/// Why no page is asked for behind one whose cursor is too long.
+#[must_use]
+pub fn no_way_on() -> String {
+    format!(
+        "There are more pages, but the service's word for the next one is longer than {}: no address carries it back, so it is refused, and no further page is asked for.",
+        crate::text::bytes(LONGEST_WORD)
+    )
 }
 
 /// A word, if it is not longer than any word can be.
@@ -108,8 +121,8 @@ fn word(body: &Body, at: u64) -> io::Result<Option<Untrusted>> {
     Ok(None)
 }
 
-/// A member of the page's `meta`; null counts as absent.
-fn meta(body: &Body, index: &Index, name: &str) -> io::Result<Option<Untrusted>> {
+/// A member of the page's `meta`, if it is there, and its word, if that is not too long; null counts as absent.
+fn meta(body: &Body, index: &Index, name: &str) -> io::Result<Option<Option<Untrusted>>> {
     let meta = index.sections.iter().filter(|s| s.name.as_bytes() == b"meta" && s.form == Form::Object);
     for start in meta.flat_map(|section| (0..section.len()).filter_map(|row| section.start(row))) {
         let start = u64::from(start);
@@ -117,7 +130,9 @@ fn meta(body: &Body, index: &Index, name: &str) -> io::Result<Option<Untrusted>>
         let found = Raw::new(&bytes);
         if found.text().as_bytes() == name.as_bytes() {
             let after = start + (bytes.len() - found.length_to_end() + found.bytes().len()) as u64;
-            return Ok(word(body, after)?.filter(|text| text.as_bytes() != b"null"));
+            let word = word(body, after)?;
+            let is_null = word.as_ref().is_some_and(|text| text.as_bytes() == b"null");
+            return Ok(if is_null { None } else { Some(word) });
         }
     }
     Ok(None)
@@ -159,6 +174,10 @@ mod tests {
         let found = page(&format!(r#"{{"data":[{{"id":"{longer}"}}],"meta":{{"cursor":"{long}"}}}}"#)).unwrap();
         assert_eq!((found.entries.len(), found.nameless), (0, 1));
         assert_eq!(found.cursor.unwrap().as_bytes().len(), 20_000);
+        for (cursor, is_too_long) in [(long, false), (longer, true)] {
+            let found = page(&format!(r#"{{"data":[],"meta":{{"cursor":"{cursor}","count":3}}}}"#)).unwrap();
+            assert_eq!((found.cursor.is_none(), found.is_cursor_too_long), (is_too_long, is_too_long));
+        }
     }
 
     #[test]

@@ -54,31 +54,22 @@ impl Report {
     pub fn record(&self, place: Place) -> io::Result<Record> {
         let empty = Record { member: None, value: Vec::new(), depth: 0 };
         let Some(section) = self.section(place.section) else { return Ok(empty) };
-        let Some(start) = section.start(place.row).map(u64::from) else { return Ok(empty) };
-        let next = section.start(place.row + 1).map(u64::from);
+        let extent = self.extent(place.section, place.row);
         match section.form {
-            Form::Processes => self.process_record(section, place.row, start),
+            Form::Processes => self.process_record(place, section),
             Form::Object | Form::Loose => {
-                let bytes = self.read(start, next, |bytes| member_length(bytes) < bytes.len())?;
+                let bytes = self.read_up_to(extent, FIRST_READ, |bytes| member_length(bytes) < bytes.len())?;
                 let (name, value) = split_member(&bytes);
                 Ok(Record { member: Some(name.text()), value: value.bytes().to_vec(), depth: 0 })
             }
             Form::Scalar | Form::Array => {
-                let bytes = self.read(start, next, |bytes| {
+                let bytes = self.read_up_to(extent, FIRST_READ, |bytes| {
                     let raw = Raw::new(bytes);
                     raw.bytes().len() < raw.length_to_end()
                 })?;
                 Ok(Record { value: Raw::new(&bytes).bytes().to_vec(), ..empty })
             }
         }
-    }
-
-    /// The bytes to a known end, or as many as it takes until they are enough.
-    fn read(&self, start: u64, end: Option<u64>, is_enough: impl Fn(&[u8]) -> bool) -> io::Result<Vec<u8>> {
-        if let Some(end) = end {
-            return self.body.window(start..end);
-        }
-        self.read_up_to(start..u64::MAX, FIRST_READ, is_enough)
     }
 
     /// As many bytes of a range as it takes until they are enough, beginning with `first` of them.
@@ -95,21 +86,20 @@ impl Report {
     }
 
     /// A process with what stands before its children and after them.
-    fn process_record(&self, section: &Section, row: usize, start: u64) -> io::Result<Record> {
-        let depth = section.depths().get(row).unwrap_or_default();
-        let end_after = |at: u64| next_start(section, row, at).or_else(|| section.end().map(u64::from));
-        let head = self.read(start, end_after(start), closes)?;
+    fn process_record(&self, place: Place, section: &Section) -> io::Result<Record> {
+        let depth = section.depths().get(place.row).unwrap_or_default();
+        let head = self.read_up_to(self.extent(place.section, place.row), FIRST_READ, closes)?;
         if Raw::new(&head).kind() != Kind::Object {
             return Ok(Record { member: None, value: Raw::new(&head).bytes().to_vec(), depth });
         }
         let mut value = vec![b'{'];
         let has_tail = push_own(&head, &mut value);
-        let tail = section.tail(row).map(u64::from);
-        if let Some(tail) = tail.filter(|_| has_tail) {
-            let mut rest = self.after_children(tail..end_after(tail).unwrap_or(u64::MAX))?;
+        if let Some(tail) = self.tail(place.section, place.row).filter(|_| has_tail) {
+            let start = tail.start;
+            let mut rest = self.after_children(tail)?;
             if !closes(&rest) {
                 // Another list of children stands there: what follows it belongs to this process as well.
-                rest = self.after_children(tail..tail.saturating_add(MOST_AFTER_CHILDREN))?;
+                rest = self.after_children(start..start.saturating_add(MOST_AFTER_CHILDREN))?;
             }
             push_own(&rest, &mut value);
         }
@@ -123,17 +113,6 @@ impl Report {
         let opened = |bytes: &[u8]| [b"{", bytes].concat();
         self.read_up_to(range, FIRST_TAIL, |bytes| closes(&opened(bytes))).map(|bytes| opened(&bytes))
     }
-}
-
-/// Where the first row starts that comes after this one and after these bytes.
-fn next_start(section: &Section, row: usize, at: u64) -> Option<u64> {
-    let is_before = |row: usize| section.start(row).is_some_and(|start| u64::from(start) <= at);
-    let (mut low, mut high) = (row + 1, section.len());
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if is_before(middle) { low = middle + 1 } else { high = middle }
-    }
-    section.start(low).map(u64::from)
 }
 
 /// Adds a process's members but its children; says whether it stopped at the first list of them.

@@ -11,6 +11,7 @@ use super::values::{compact, member_length, named_lines, split_member};
 use crate::text::Untrusted;
 use std::borrow::Cow;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 pub use super::values::{Line, lines};
@@ -69,11 +70,28 @@ impl Row {
     /// The row's text in one piece.
     #[must_use]
     pub fn text(&self) -> Vec<u8> {
-        let bytes = self.pieces.iter().flat_map(|piece| match piece {
-            Piece::Value(text) | Piece::Detail(text) => text.as_bytes(),
-            Piece::Own(text) => text.as_bytes(),
-        });
-        bytes.copied().collect()
+        let mut text = Vec::new();
+        self.push_text(&mut text);
+        text
+    }
+
+    /// Adds the row's text to `out`.
+    pub fn push_text(&self, out: &mut Vec<u8>) {
+        for piece in &self.pieces {
+            match piece {
+                Piece::Value(text) | Piece::Detail(text) => out.extend_from_slice(text.as_bytes()),
+                Piece::Own(words) => out.extend_from_slice(words.as_bytes()),
+            }
+        }
+    }
+
+    /// What the row is about, if it begins with that: a process's name.
+    #[must_use]
+    pub fn name(&self) -> Option<&Untrusted> {
+        match self.pieces.first()? {
+            Piece::Value(name) => Some(name),
+            Piece::Detail(_) | Piece::Own(_) => None,
+        }
     }
 }
 
@@ -82,6 +100,14 @@ impl Report {
     #[must_use]
     pub fn unread(body: Body) -> Self {
         Self::new(body, Index::default())
+    }
+
+    /// A report that is held or saved: its rows by the index that is kept of it, or by reading it.
+    ///
+    /// # Errors
+    /// When the body cannot be read.
+    pub fn open(body: &Body) -> io::Result<Self> {
+        Ok(Self::new(body.clone(), Index::open(body)?))
     }
 
     /// A report whose rows have been found.
@@ -162,7 +188,7 @@ impl Report {
     #[must_use]
     pub fn row(&self, section: usize, row: usize) -> Row {
         let Some(found) = self.section(section) else { return Row::default() };
-        match self.row_bytes(found, row, PREVIEW) {
+        match self.row_bytes(section, row, PREVIEW) {
             Ok(bytes) => self.row_from(section, row, &bytes),
             Err(error) => {
                 Row { label: label(found), pieces: vec![Piece::Own(format!("(unreadable: {error})").into())] }
@@ -171,10 +197,10 @@ impl Report {
     }
 
     /// Decodes a row from its bytes.
-    pub fn row_from(&self, section: usize, row: usize, bytes: &[u8]) -> Row {
+    pub(super) fn row_from(&self, section: usize, row: usize, bytes: &[u8]) -> Row {
         let Some(found) = self.section(section) else { return Row::default() };
         let pieces = match found.form {
-            Form::Processes => self.process(found, row, bytes, PREVIEW),
+            Form::Processes => self.process(section, row, bytes, PREVIEW),
             _ => pieces(found, bytes),
         };
         Row { label: label(found), pieces }
@@ -192,7 +218,7 @@ impl Report {
     /// When the body cannot be read.
     pub fn raw_row(&self, section: usize, row: usize) -> io::Result<Vec<u8>> {
         let Some(found) = self.section(section) else { return Ok(Vec::new()) };
-        let bytes = self.row_bytes(found, row, WHOLE_ROW)?;
+        let bytes = self.row_bytes(section, row, WHOLE_ROW)?;
         let length = if matches!(found.form, Form::Object | Form::Loose) {
             member_length(&bytes)
         } else {
@@ -207,7 +233,7 @@ impl Report {
     /// When the body cannot be read.
     pub fn lines(&self, section: usize, row: usize) -> io::Result<Vec<Line>> {
         let Some(found) = self.section(section) else { return Ok(Vec::new()) };
-        if self.row_bytes(found, row, WHOLE_ROW)?.len() as u64 == WHOLE_ROW && found.form == Form::Array {
+        if self.row_bytes(section, row, WHOLE_ROW)?.len() as u64 == WHOLE_ROW && found.form == Form::Array {
             let mut found = lines(&self.raw_row(section, row)?);
             let remark = format!("(the row goes on: only its first {} are shown)", crate::text::bytes(WHOLE_ROW));
             found.push(Line { depth: 0, name: None, value: Some(Untrusted::from(remark)) });
@@ -215,11 +241,11 @@ impl Report {
         }
         match found.form {
             Form::Processes => {
-                let bytes = self.row_bytes(found, row, WHOLE_ROW)?;
+                let bytes = self.row_bytes(section, row, WHOLE_ROW)?;
                 if Raw::new(&bytes).kind() != Kind::Object {
                     return Ok(lines(Raw::new(&bytes).bytes()));
                 }
-                let own = self.process_members(found, row, &bytes, WHOLE_ROW);
+                let own = self.process_members(section, row, &bytes, WHOLE_ROW);
                 Ok(own.into_iter().flat_map(|(name, value)| named_lines(&name, &value)).collect())
             }
             Form::Object | Form::Loose => {
@@ -229,18 +255,38 @@ impl Report {
         }
     }
 
-    /// The bytes from a row's start to the next row's, at most `limit`: of a process those before its children.
-    fn row_bytes(&self, section: &Section, row: usize, limit: u64) -> io::Result<Vec<u8>> {
-        let Some(start) = section.start(row).map(u64::from) else { return Ok(Vec::new()) };
-        let end = match (section.form, section.start(row + 1)) {
-            (Form::Array | Form::Object | Form::Loose | Form::Processes, Some(next)) => u64::from(next),
-            (Form::Scalar | Form::Loose, _) => u64::MAX,
-            _ => section.end().map_or(u64::MAX, u64::from),
+    /// Offset after a section's last row: everything from there on belongs to others.
+    pub(super) fn section_end(&self, section: usize) -> u64 {
+        let next = || {
+            let later = self.index.sections.iter().skip(section + 1);
+            later.filter_map(|next| next.start(0)).next().map(u64::from)
         };
-        self.body.window(start..end.min(start + limit))
+        let end = self.section(section).and_then(Section::end).map(u64::from);
+        end.or_else(next).unwrap_or_else(|| self.body.len()).min(self.body.len())
     }
 
-    fn process(&self, section: &Section, row: usize, bytes: &[u8], limit: u64) -> Vec<Piece> {
+    /// The bytes that a row begins in, up to the next row's: of a process those before its first child.
+    pub(super) fn extent(&self, section: usize, row: usize) -> Range<u64> {
+        let start = |row| self.section(section).and_then(|section| section.start(row)).map(u64::from);
+        let end = start(row + 1).unwrap_or_else(|| self.section_end(section));
+        start(row).map_or(0..0, |start| start..end.max(start))
+    }
+
+    /// The bytes that a process goes on in behind its children; none where it does not.
+    pub(super) fn tail(&self, section: usize, row: usize) -> Option<Range<u64>> {
+        let found = self.section(section)?;
+        let tail = u64::from(found.tail(row)?);
+        let next = found.start(found.row_from(tail)).map(u64::from);
+        Some(tail..next.unwrap_or_else(|| self.section_end(section)).max(tail))
+    }
+
+    /// A row's first bytes, at most `limit`.
+    fn row_bytes(&self, section: usize, row: usize, limit: u64) -> io::Result<Vec<u8>> {
+        let extent = self.extent(section, row);
+        self.body.window(extent.start..extent.end.min(extent.start + limit))
+    }
+
+    fn process(&self, section: usize, row: usize, bytes: &[u8], limit: u64) -> Vec<Piece> {
         if Raw::new(bytes).kind() != Kind::Object {
             return vec![Piece::Value(compact(Raw::new(bytes)))];
         }
@@ -265,8 +311,8 @@ impl Report {
     }
 
     /// A process's members without its children: those before them, and those after.
-    fn process_members(&self, section: &Section, row: usize, bytes: &[u8], limit: u64) -> Vec<(Untrusted, Vec<u8>)> {
-        let tail = section.tail(row).map(u64::from);
+    fn process_members(&self, section: usize, row: usize, bytes: &[u8], limit: u64) -> Vec<(Untrusted, Vec<u8>)> {
+        let tail = self.section(section).and_then(|section| section.tail(row)).map(u64::from);
         let after = tail.and_then(|tail| self.after_children(tail..tail.saturating_add(limit)).ok());
         let is_own =
             |(name, value): &(Untrusted, Raw<'_>)| name.as_bytes() != b"children" || value.kind() != Kind::Array;

@@ -4,6 +4,7 @@ use super::index::Section;
 use super::json::Raw;
 use super::records::{Step, leaves};
 use super::rows::Report;
+use super::wanted::still_wanted;
 use crate::text::Untrusted;
 use std::collections::BTreeMap;
 use std::io;
@@ -73,14 +74,15 @@ impl Order {
     /// The order of a report; its other sections, and those that stand in order already, are not in it.
     ///
     /// # Errors
-    /// When the body cannot be read.
-    pub(super) fn of(report: &Report, goes_on: &dyn Fn() -> bool) -> io::Result<Self> {
+    /// When the body cannot be read, and when nobody wants it any more.
+    pub(super) fn of(report: &Report, is_wanted: &dyn Fn() -> bool) -> io::Result<Self> {
         let mut order = Self::default();
         for (number, section) in report.index.sections.iter().enumerate() {
-            let Some(name) = severity(section).filter(|_| goes_on()) else { continue };
+            let Some(name) = severity(section) else { continue };
+            still_wanted(is_wanted)?;
             let mut ranks = Vec::new();
-            report.each_row(number, |_, bytes| {
-                ranks.push(Raw::new(bytes).member(name).map_or(WORDS.len(), |value| rank(value.text())));
+            report.each_row(number, |row| {
+                ranks.push(Raw::new(row.bytes).member(name).map_or(WORDS.len(), |value| rank(value.text())));
                 true
             })?;
             if !ranks.is_sorted() {

@@ -18,6 +18,7 @@ mod notable;
 mod painter;
 mod performer;
 mod plain;
+mod print;
 pub mod recall;
 mod saver;
 pub mod search;
@@ -324,13 +325,15 @@ where
     /// Takes it that the terminal shows nothing of what was drawn.
     fn draw_anew(&mut self) {
         self.is_drawn = false;
-        // A terminal that is gone shows at the next drawing.
-        let _ = self.terminal.clear();
+        self.terminal.distrust();
     }
 
     /// Takes a message in.
     pub fn take(&mut self, message: Message) {
         self.is_drawn = false;
+        if matches!(message, Message::Resize(_)) {
+            self.terminal.distrust();
+        }
         let effects = self.model.update(message, (self.clock)());
         self.perform(effects);
     }

@@ -3,7 +3,7 @@
 use crate::app::marks::{Judged, Noted};
 use crate::app::spots::Target;
 use crate::report::rules::{Rules, Severity};
-use crate::report::{Index, Place, Report, Row};
+use crate::report::{Place, Report, Row};
 use crate::text::{Untrusted, Visible};
 use std::collections::HashMap;
 
@@ -30,10 +30,8 @@ pub(super) fn of(reports: &[Judged], rules: &Rules) -> Vec<Noted> {
     let mut found: Vec<Found<'_>> = Vec::new();
     let mut known: HashMap<(u16, Vec<u8>), usize> = HashMap::new();
     for judged in reports {
-        let Ok(report) = Index::open(&judged.body).map(|index| Report::new(judged.body.clone(), index)) else {
-            continue;
-        };
-        let Ok(marks) = rules.judge(&report, || true) else { continue };
+        let Ok(report) = Report::open(&judged.body) else { continue };
+        let Ok(marks) = rules.judge(&report, &|| true) else { continue };
         for (section, row, rule) in marks.notable().take(MOST) {
             let Some(severity) = rules.rule(rule).map(|rule| rule.severity) else { continue };
             let (place, row) = (Place { section, row }, report.row(section, row));

@@ -2,6 +2,7 @@
 
 use crate::app::finder::{Hit, HitGroup, Source};
 use crate::report::Place;
+use crate::report::fan_out::in_order;
 use crate::report::find::{Pattern, Scope, Scratch, search};
 use crate::report::identifier::Sha256;
 use crate::report::rows::Label;
@@ -11,7 +12,6 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
 
 /// Reports up to this many bytes are unpacked once and searched in memory.
 const IN_MEMORY: u64 = 32 * 1024 * 1024;
@@ -31,7 +31,7 @@ pub fn by_pane(
     tell: &mut dyn FnMut(Vec<HitGroup>) -> ControlFlow<()>,
 ) -> io::Result<()> {
     let mut decoded = BTreeMap::<Pane, usize>::new();
-    search(report, pattern, Scope { threads, ..Scope::default() }, &mut |rows| {
+    search(report, pattern, Scope::default(), threads, &mut |rows| {
         let mut groups = Vec::<HitGroup>::new();
         for (section, rows) in rows.sections() {
             let Some(pane) = report.section(section).map(Section::pane) else { continue };
@@ -119,7 +119,7 @@ pub fn notes(notes: Vec<Note>, pattern: &Pattern, reports: &[Searched]) -> Vec<H
 fn row_of(about: &About, reports: &[Searched]) -> Option<(Pane, Place)> {
     let item = about.item.as_ref()?;
     let body = &reports.iter().find(|report| report.held.identifier == about.identifier)?.held.body;
-    let report = Report::new(body.clone(), Index::open(body).ok()?);
+    let report = Report::open(body).ok()?;
     let place = report.find_item(item).ok().flatten()?;
     Some((report.section(place.section)?.pane(), place))
 }
@@ -132,34 +132,14 @@ pub fn every_report(
     most: usize,
     tell: &mut dyn FnMut(Outcome) -> ControlFlow<()>,
 ) {
+    let (is_over, mut searched) = (AtomicBool::new(false), 0);
     // Each is let go of when it has been searched: what was read of it would pile up.
-    let (queue, is_over) = (Mutex::new(reports.into_iter().enumerate()), AtomicBool::new(false));
-    std::thread::scope(|scope| {
-        let (outbox, inbox) = mpsc::channel();
-        for _ in 0..TOGETHER {
-            let (outbox, queue, is_over) = (outbox.clone(), &queue, &is_over);
-            scope.spawn(move || {
-                let mut room = Vec::new();
-                let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-                while let (false, Some((number, report))) = (is_over.load(Ordering::Relaxed), next()) {
-                    if outbox.send((number, one_report(report, pattern, most, is_over, &mut room))).is_err() {
-                        break;
-                    }
-                }
-            });
-        }
-        drop(outbox);
-        let mut early = BTreeMap::new();
-        let mut told = 0;
-        for (number, found) in inbox {
-            early.insert(number, found);
-            while let Some(found) = early.remove(&told) {
-                told += 1;
-                if tell(Outcome { found, searched: told as u64 }).is_break() {
-                    return is_over.store(true, Ordering::Relaxed);
-                }
-            }
-        }
+    let one = |report, room: &mut Vec<u8>| one_report(report, pattern, most, &is_over, room);
+    in_order(TOGETHER, reports.into_iter(), one, &mut |found| {
+        searched += 1;
+        let flow = tell(Outcome { found, searched });
+        is_over.store(flow.is_break(), Ordering::Relaxed);
+        flow
     });
 }
 
@@ -184,7 +164,7 @@ fn one_report(
     let index = index.map_or_else(|| Index::of(&body), Ok)?;
     let report = Report::new(body, index);
     let mut rows = RowSet::default();
-    search(&report, pattern, Scope::default(), &mut |more| {
+    search(&report, pattern, Scope::default(), 1, &mut |more| {
         rows.extend(&more);
         if is_over.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;

@@ -143,7 +143,7 @@ pub(super) struct Blocks {
     at_hand: Mutex<AtHand>,
 }
 
-/// Blocks that were read last.
+/// Blocks that were unpacked last, the newest first.
 #[derive(Default)]
 struct AtHand {
     blocks: VecDeque<(u64, Arc<[u8]>)>,

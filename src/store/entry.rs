@@ -2,6 +2,7 @@
 
 use super::held::moment;
 use super::seal;
+use crate::quota::Period;
 use crate::quota::audit::{Call, Charge};
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Row;
@@ -79,10 +80,19 @@ pub struct LedgerEntry {
     pub outcome: Option<String>,
     /// What the service's counters said of it, in words.
     pub counted: Option<String>,
+    pub(super) profile: String,
     account: Option<String>,
 }
 
 impl LedgerEntry {
+    /// Whether it may be on the bill of the period that holds `now`: one that began yesterday and was answered today may be on
+    /// either day's. What was spent under a clock that was ahead is on the bill of its own day.
+    #[must_use]
+    pub fn is_in(&self, period: Period, now: Timestamp) -> bool {
+        let settled = self.settled_at.unwrap_or(self.at);
+        period.meets(now, self.at.min(settled), self.at.max(settled))
+    }
+
     /// What it counts as: never less than it may have cost, unless it [is open](Self::is_open).
     #[must_use]
     pub fn careful(&self) -> u64 {
@@ -139,6 +149,7 @@ impl LedgerEntry {
             number: number(0).unwrap_or(0),
             at: moment(number(1).unwrap_or(0)),
             session: text(2).unwrap_or_default(),
+            profile: text(3).unwrap_or_default(),
             operation: text(4).unwrap_or_default(),
             what: text(5).unwrap_or_default(),
             unit: text(7).unwrap_or_default(),

@@ -181,3 +181,91 @@ fn here(length: u64) -> Option<usize> {
     };
     usize::try_from(here).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::Connection;
+    use std::path::PathBuf;
+
+    /// A database of tables with rows of every length, gaps between them, ways that lead to them, and an index.
+    fn database(folder: &tempfile::TempDir) -> PathBuf {
+        let path = folder.path().join("some.db");
+        let connection = Connection::open(&path).unwrap();
+        connection
+            .execute_batch(
+                "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;
+                 CREATE TABLE small (id INTEGER PRIMARY KEY, bytes BLOB);
+                 CREATE TABLE large (id INTEGER PRIMARY KEY, bytes BLOB);
+                 CREATE INDEX small_by_length ON small (length(bytes));
+                 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 700)
+                 INSERT INTO small SELECT i * i - 1000, randomblob(i * 7 % 200) FROM n;
+                 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 30)
+                 INSERT INTO large SELECT i, randomblob(3900 + i * 13) FROM n;
+                 INSERT INTO large VALUES (1000, randomblob(4057)), (1001, randomblob(4058)), (1002, randomblob(20000));
+                 DELETE FROM small WHERE id % 5 = 0",
+            )
+            .unwrap();
+        path
+    }
+
+    /// Numbers of the pages that begin with one of these.
+    fn pages(bytes: &[u8], kinds: [u8; 2]) -> Vec<usize> {
+        let connected = |number: &usize| kinds.contains(&bytes[number * PAGE]);
+        let among = |number: &usize| (number - 1) % (MAPPED + 1);
+        // What stands behind a row's end on another page may begin so too: the map tells them apart.
+        let has_cells = |number: &usize| {
+            let map = number - among(number);
+            among(number) > 0 && WITH_CELLS.contains(&bytes[map * PAGE + (among(number) - 1) * 5])
+        };
+        (1..bytes.len() / PAGE).filter(|number| has_cells(number) && connected(number)).collect()
+    }
+
+    #[test]
+    fn what_is_sound_is_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = database(&folder);
+        let before = std::fs::read(&path).unwrap();
+        mend(&path).unwrap();
+        assert!(std::fs::read(&path).unwrap() == before);
+    }
+
+    #[test]
+    fn each_head_of_a_table_is_made_anew_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = database(&folder);
+        let sound = std::fs::read(&path).unwrap();
+        let tables = pages(&sound, [Kind::Leaf as u8, Kind::Way as u8]);
+        let ways = tables.iter().filter(|page| sound[**page * PAGE] == Kind::Way as u8).count();
+        assert!(ways > 0 && tables.len() > 30, "{ways} of {}", tables.len());
+        // All at once: what becomes of one hangs on no other.
+        for (at, damage) in [(0, 0xff), (0, 4), (0, 8), (3, 0xff), (4, 1), (4, 2), (4, 0xff)] {
+            let mut damaged = sound.clone();
+            tables.iter().for_each(|page| damaged[page * PAGE + at] ^= damage);
+            std::fs::write(&path, &damaged).unwrap();
+            mend(&path).unwrap();
+            let mended = std::fs::read(&path).unwrap();
+            let wrong: Vec<_> = (0..sound.len() / PAGE)
+                .filter(|page| mended[page * PAGE..][..PAGE] != sound[page * PAGE..][..PAGE])
+                .collect();
+            assert_eq!(wrong, [0_usize; 0], "byte {at}, {damage}");
+        }
+    }
+
+    #[test]
+    fn indexes_and_what_nothing_vouches_for_stay_as_they_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = database(&folder);
+        let sound = std::fs::read(&path).unwrap();
+        let (indexes, tables) = (pages(&sound, OF_INDEXES), pages(&sound, [Kind::Leaf as u8, Kind::Way as u8]));
+        assert!(!indexes.is_empty());
+        // The number of cells of an index; of a table, also where they begin, which nothing else tells.
+        for (pages, places) in [(indexes, &[4][..]), (tables, &[4, 6])] {
+            let mut damaged = sound.clone();
+            pages.iter().for_each(|page| places.iter().for_each(|at| damaged[page * PAGE + at] ^= 1));
+            std::fs::write(&path, &damaged).unwrap();
+            mend(&path).unwrap();
+            assert!(std::fs::read(&path).unwrap() == damaged);
+        }
+    }
+}

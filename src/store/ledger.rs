@@ -9,25 +9,18 @@
 //! A program that is killed leaves `reserved` behind, which counts as charged too: the ledger can be too careful, never too low.
 //! An entry that is not what was written counts at the highest price that it tells of, and is named.
 
+use super::calls::{self, Call, Sign};
 use super::database::{Store, StoreError};
 use super::entry::{LedgerEntry, State};
-use super::held::moment;
 use super::seal;
 use crate::quota::{Budget, OverBudget, Period, Price, Spent, Unit};
 use jiff::Timestamp;
 use rusqlite::{Connection, Params, Transaction, TransactionBehavior, params};
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::path::Path;
 
-/// How long another program's call counts as under way after it last said so, in milliseconds.
-const UNDER_WAY: i64 = 75_000;
-
-/// How often a call that takes its time is to say that it is under way.
-pub const BEAT: Duration = Duration::from_secs(20);
-
-/// Number of an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LedgerId(pub(super) i64);
+/// How near in time a call of another program's counts as under way where nothing can be locked, in milliseconds.
+const NEAR: u64 = 10 * 60_000;
 
 /// What is written down before a call is sent.
 #[derive(Debug, Clone, Copy)]
@@ -51,15 +44,12 @@ pub struct Entry<'a> {
 }
 
 /// What became of the wish to write down a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Reserved {
     /// It is written down, and may be sent.
-    Entry(LedgerId),
-    /// Another program has asked the same a moment ago.
-    UnderWayElsewhere {
-        /// When the other program counts as waiting no more.
-        until: Timestamp,
-    },
+    Entry(Call),
+    /// Another program has the same under way.
+    UnderWayElsewhere,
     /// It would go beyond a budget.
     OverBudget(OverBudget),
 }
@@ -99,9 +89,8 @@ impl Store {
             // Nobody else writes between the check and the entry, so two programs cannot spend the same rest of a budget.
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let entry = &Entry { what: &what, key: key.as_deref(), ..*entry };
-            if let Some(asked) = asked_elsewhere(&transaction, entry)? {
-                transaction.commit()?;
-                return Ok(Reserved::UnderWayElsewhere { until: moment(asked + UNDER_WAY) });
+            if is_asked_elsewhere(&transaction, self.path(), entry)? {
+                return Ok(Reserved::UnderWayElsewhere);
             }
             if let Some(over) = over_budget(&transaction, entry)? {
                 return Ok(Reserved::OverBudget(over));
@@ -109,42 +98,27 @@ impl Store {
             insert(&transaction, entry)?;
             let id = transaction.last_insert_rowid();
             seal::entries(&transaction, "id = ?1", &[&id])?;
+            calls::tidy(self.path());
+            let call = Call::begin(self.path(), id).map_err(|why| unable(&why))?;
             transaction.commit()?;
-            Ok(Reserved::Entry(LedgerId(id)))
+            Ok(Reserved::Entry(call))
         })
-    }
-
-    /// Notes that a call is still under way, so that no other program asks the same.
-    ///
-    /// # Errors
-    /// When it cannot be written: then another program may ask the same after a while.
-    pub fn still_under_way(&self, id: LedgerId, now: Timestamp) -> Result<(), StoreError> {
-        self.with(|connection| {
-            connection.execute("UPDATE ledger SET alive = ?1 WHERE id = ?2", params![now.as_millisecond(), id.0])
-        })
-        .map(|_| ())
     }
 
     /// Writes down what came of a call.
     ///
     /// # Errors
     /// When it cannot be written; the entry then stays reserved, which counts as charged.
-    pub fn settle(
-        &self,
-        id: LedgerId,
-        settlement: Settlement,
-        outcome: &str,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
+    pub fn settle(&self, call: &Call, settlement: Settlement, outcome: &str, now: Timestamp) -> Result<(), StoreError> {
         let (state, settled) = settlement.columns();
         let outcome = self.told_outcome(state, outcome);
         self.with(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             transaction.execute(
                 "UPDATE ledger SET state = ?1, settled = ?2, settled_at = ?3, outcome = ?4 WHERE id = ?5",
-                params![state, settled, now.as_millisecond(), outcome, id.0],
+                params![state, settled, now.as_millisecond(), outcome, call.entry],
             )?;
-            seal::entries(&transaction, "id = ?1", &[&id.0])?;
+            seal::entries(&transaction, "id = ?1", &[&call.entry])?;
             transaction.commit()
         })
     }
@@ -157,21 +131,12 @@ impl Store {
         self.read(damaged)
     }
 
-    /// What was spent with a profile since a moment.
+    /// What was spent with a profile in the period (UTC) that holds a moment, by the careful sum that budgets are compared with.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn spent_since(&self, profile: &str, since: Timestamp) -> Result<Spent, StoreError> {
-        let values = params![profile, since.as_millisecond()];
-        self.read(|connection| sum(connection, "profile = ?1 AND at >= ?2", values))
-    }
-
-    /// What was spent with a profile in the day (UTC) of a moment, by the careful sum that budgets are compared with.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn spent_today(&self, profile: &str, now: Timestamp) -> Result<Spent, StoreError> {
-        self.with(|connection| sum_of_day(connection, profile, now))
+    pub fn spent_in(&self, profile: &str, period: Period, now: Timestamp) -> Result<Spent, StoreError> {
+        self.read(|connection| sum_in(connection, profile, period, now))
     }
 
     /// What a session has spent.
@@ -179,7 +144,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn spent(&self, session: &str) -> Result<Spent, StoreError> {
-        self.read(|connection| sum(connection, "session = ?1", [session]))
+        self.spent_by_unit(session).map(together)
     }
 
     /// What a session has spent of each unit; what a damaged entry was counted in is taken for a request.
@@ -187,42 +152,43 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn spent_by_unit(&self, session: &str) -> Result<BTreeMap<Unit, Spent>, StoreError> {
-        self.read(|connection| sums(connection, "session = ?1", ALWAYS, [session]))
+        self.read(|connection| sums_of_session(connection, session))
     }
-}
-
-/// The condition that every entry fulfils.
-const ALWAYS: &str = "TRUE";
-
-/// The sum of the entries for which a condition holds, whatever they are counted in.
-fn sum(connection: &Connection, condition: &str, values: impl Params) -> rusqlite::Result<Spent> {
-    Ok(together(sums(connection, condition, ALWAYS, values)?))
 }
 
 fn together(sums: BTreeMap<Unit, Spent>) -> Spent {
     sums.into_values().fold(Spent::default(), Spent::and)
 }
 
-/// The sums of the entries for which two conditions hold: where they begin, and where they end. What has no known limit counts as
-/// one, and leaves its sum open.
+fn sums_of_session(connection: &Connection, session: &str) -> rusqlite::Result<BTreeMap<Unit, Spent>> {
+    sums(connection, "session = ?1", [session], |entry| entry.session == session)
+}
+
+fn sum_in(connection: &Connection, profile: &str, period: Period, now: Timestamp) -> rusqlite::Result<Spent> {
+    let since = "profile = ?1 AND MAX(at, COALESCE(settled_at, at)) >= ?2";
+    let values = params![profile, period.began(now).as_millisecond()];
+    sums(connection, since, values, |entry| entry.profile == profile && entry.is_in(period, now)).map(together)
+}
+
+/// The sums of the entries that fit, from the first one on for which a condition holds. What has no known limit counts as one, and
+/// leaves its sum open.
 ///
-/// When, by whom and for which profile a damaged entry was written cannot be believed either: each one since the first entry
-/// that fulfils the first condition does as well.
+/// When, by whom and for which profile a damaged entry was written cannot be believed either: each one since that first entry
+/// counts as well.
 fn sums(
     connection: &Connection,
     since: &str,
-    until: &str,
     values: impl Params,
+    fits: impl Fn(&LedgerEntry) -> bool,
 ) -> rusqlite::Result<BTreeMap<Unit, Spent>> {
     let mut select = connection.prepare_cached(&format!(
-        "SELECT {}, seal, {since} AND {until} FROM ledger WHERE id >= (SELECT MIN(id) FROM ledger WHERE {since})",
+        "SELECT {}, seal FROM ledger WHERE id >= (SELECT MIN(id) FROM ledger WHERE {since})",
         seal::ENTRY
     ))?;
     let (mut rows, mut sums) = (select.query(values)?, BTreeMap::new());
     while let Some(row) = rows.next()? {
         let entry = LedgerEntry::read(row)?;
-        let fits = row.get_ref(seal::ENTRY_COLUMNS + 1)?.as_i64() == Ok(1);
-        if !fits && entry.state != State::Damaged {
+        if entry.state != State::Damaged && !fits(&entry) {
             continue;
         }
         let spent: &mut Spent = sums.entry(Unit::named(&entry.unit).unwrap_or(Unit::Request)).or_default();
@@ -249,22 +215,27 @@ fn damaged(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     Ok(damaged)
 }
 
-/// When another program that has the same under way said so last.
-///
-/// Between two signs of life the clock may be set back, or clocks may differ. A sign from the future counts as given now: if its
-/// program lives it gives another one soon, and if it was killed its call is over in a while, however far ahead its clock was.
-fn asked_elsewhere(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Result<Option<i64>> {
-    let now = entry.at.as_millisecond();
-    let same = "profile = ?1 AND key = ?2 AND state = 'reserved' AND session <> ?3";
-    transaction.execute(
-        &format!("UPDATE ledger SET alive = ?4 WHERE {same} AND COALESCE(alive, at) > ?4"),
-        params![entry.profile, entry.key, entry.session, now],
+/// Whether another program has the same under way.
+fn is_asked_elsewhere(connection: &Connection, store: &Path, entry: &Entry<'_>) -> rusqlite::Result<bool> {
+    let mut select = connection.prepare_cached(
+        "SELECT id, at FROM ledger WHERE profile = ?1 AND key = ?2 AND state = 'reserved' AND session <> ?3",
     )?;
-    transaction.query_row(
-        &format!("SELECT MAX(COALESCE(alive, at)) FROM ledger WHERE {same} AND COALESCE(alive, at) >= ?4"),
-        params![entry.profile, entry.key, entry.session, now.saturating_sub(UNDER_WAY)],
-        |row| row.get(0),
-    )
+    let mut rows = select.query(params![entry.profile, entry.key, entry.session])?;
+    while let Some(row) = rows.next()? {
+        let is_near = |at: i64| at.abs_diff(entry.at.as_millisecond()) <= NEAR;
+        match calls::sign(store, row.get(0)?) {
+            Sign::UnderWay => return Ok(true),
+            Sign::Unknown if is_near(row.get(1)?) => return Ok(true),
+            Sign::Unknown | Sign::Over => {}
+        }
+    }
+    Ok(false)
+}
+
+/// Why a call has no file, as the database says that it cannot open one.
+fn unable(why: &std::io::Error) -> rusqlite::Error {
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CANTOPEN);
+    rusqlite::Error::SqliteFailure(code, Some(format!("no call can be begun beside it: {why}")))
 }
 
 /// Compares the careful sums of this run and of this day with the budget.
@@ -272,20 +243,9 @@ fn over_budget(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Re
     if !entry.budget.is_set() {
         return Ok(None);
     }
-    let session = sum(transaction, "session = ?1", [entry.session])?;
-    let today = sum_of_day(transaction, entry.profile, entry.at)?;
+    let session = sums_of_session(transaction, entry.session).map(together)?;
+    let today = sum_in(transaction, entry.profile, Period::Daily, entry.at)?;
     Ok(entry.budget.exceeded(entry.price, session, today))
-}
-
-/// A call that began yesterday and was answered today may be on today's bill. What was spent under a clock that was ahead is on
-/// the bill of its own day.
-fn sum_of_day(connection: &Connection, profile: &str, now: Timestamp) -> rusqlite::Result<Spent> {
-    let since = "profile = ?1 AND MAX(at, COALESCE(settled_at, at)) >= ?2";
-    // The last instant of all belongs to the last day.
-    let until = "MIN(at, COALESCE(settled_at, at)) <= ?3";
-    let (began, ends) = (Period::Daily.began(now), Period::Daily.next_reset(now));
-    let values = params![profile, began.as_millisecond(), ends.as_millisecond()];
-    sums(connection, since, until, values).map(together)
 }
 
 fn insert(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Result<usize> {
@@ -344,26 +304,31 @@ mod tests {
             budget,
         };
         let reserve = |session, at| match store.reserve(&entry(session, at)).unwrap() {
-            Reserved::Entry(id) => Some(id),
+            Reserved::Entry(call) => Some(call),
             _ => None,
         };
-        let ids: Vec<_> = (0..4).map(|_| reserve("s", now).unwrap()).collect();
-        assert_eq!(reserve("another program", now), None);
-        let later = now + jiff::SignedDuration::from_mins(2);
-        store.still_under_way(ids[3], now + jiff::SignedDuration::from_secs(90)).unwrap();
-        assert_eq!(reserve("much later", later), None, "one of them is still under way");
-        let later = later + jiff::SignedDuration::from_mins(1);
-        assert!(reserve("much later", later).is_some());
-        let daily = Budget { daily: Some(5), ..budget };
-        let over = store.reserve(&Entry { budget: daily, key: None, ..entry("a third", later) }).unwrap();
-        assert!(matches!(over, Reserved::OverBudget(OverBudget { spent: Some(5), limit: 5, .. })), "{over:?}");
+        let calls: Vec<_> = (0..4).map(|_| reserve("s", now).unwrap()).collect();
+        // Another program asks nothing of it meanwhile, whatever its clock says; nor while but one of them is under way.
+        let other = Store::open(store.path()).unwrap();
+        for hours in [-1000, -1, 0, 1, 1000] {
+            let at = now + jiff::SignedDuration::from_hours(hours);
+            let reserved = other.reserve(&entry("another program", at)).unwrap();
+            assert!(matches!(reserved, Reserved::UnderWayElsewhere), "{hours}: {reserved:?}");
+        }
+        let [first, second, third, last] = <[Call; 4]>::try_from(calls).unwrap();
+        store.settle(&first, Settlement::Unsent, "refused", now).unwrap();
+        store.settle(&second, Settlement::Charged(1), "200", now).unwrap();
+        store.settle(&third, Settlement::Unknown, "lost", now).unwrap();
+        drop((first, second, third));
+        assert!(reserve("another program", now).is_none());
+        drop(last);
+        assert!(reserve("another program", now).is_some());
+        let daily = Budget { daily: Some(4), ..budget };
+        let over = store.reserve(&Entry { budget: daily, key: None, ..entry("a third", now) }).unwrap();
+        assert!(matches!(over, Reserved::OverBudget(OverBudget { spent: Some(4), limit: 4, .. })), "{over:?}");
         let tomorrow = now + jiff::SignedDuration::from_hours(24);
         let next = store.reserve(&Entry { budget: daily, key: None, ..entry("a third", tomorrow) }).unwrap();
         assert!(matches!(next, Reserved::Entry(_)), "{next:?}");
-        assert_eq!(store.spent("s").unwrap(), Spent { unsure: 4, ..Spent::default() });
-        store.settle(ids[1], Settlement::Charged(1), "200", now).unwrap();
-        store.settle(ids[0], Settlement::Unsent, "refused", now).unwrap();
-        store.settle(ids[2], Settlement::Unknown, "lost", now).unwrap();
         assert_eq!(store.spent("s").unwrap(), Spent { charged: 1, unsure: 2, is_open: false });
         assert_eq!(store.spent("other").unwrap().total(), 0);
         // A row that is not what was written counts at its highest price, wherever and whenever it says that it belongs.
@@ -371,7 +336,7 @@ mod tests {
         for damage in DAMAGES {
             let found = store.with(|c| {
                 c.execute_batch(&format!("SAVEPOINT sound; UPDATE ledger SET {damage} WHERE id = 2"))?;
-                let found = (sum(c, "session = ?1", ["s"])?, super::damaged(c)?);
+                let found = (sums_of_session(c, "s").map(together)?, super::damaged(c)?);
                 c.execute_batch("ROLLBACK TO sound; RELEASE sound")?;
                 Ok(found)
             });

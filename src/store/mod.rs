@@ -10,6 +10,7 @@
 //! ```
 
 mod blocks;
+mod calls;
 mod database;
 mod entry;
 mod folder;
@@ -29,12 +30,13 @@ mod schema;
 mod seal;
 
 pub use blocks::BLOCK;
+pub use calls::Call;
 pub use database::{Store, StoreError};
 pub use entry::{LedgerEntry, State};
 pub use growing::Growing;
 pub use held::{AnswerId, Brought, HeldAnswer, HeldReport};
 pub use keep::Keep;
-pub use ledger::{BEAT, Entry, LedgerId, Reserved, Settlement};
+pub use ledger::{Entry, Reserved, Settlement};
 pub use purge::Purged;
 pub use recent::RecentFile;
 pub use salvage::Salvaged;

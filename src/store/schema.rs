@@ -146,7 +146,7 @@ ALTER TABLE answer ADD COLUMN seal INTEGER;
 ALTER TABLE block ADD COLUMN seal INTEGER;
 ALTER TABLE index_block ADD COLUMN seal INTEGER;
 ALTER TABLE report ADD COLUMN seal INTEGER;
--- when a call said last that it is under way
+-- when a call said last that it is under way: locks say so now, and nobody writes this any more
 ALTER TABLE ledger ADD COLUMN alive INTEGER;
 ";
 

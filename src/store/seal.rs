@@ -7,7 +7,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
 use sha2::{Digest, Sha256};
 
-/// What an entry of the ledger says, but for when its call said last that it is under way.
+/// What an entry of the ledger says.
 pub(super) const ENTRY: &str = "id, at, session, profile, operation, what, key, unit, predicted_min, predicted_max, account, \
     state, settled, settled_at, outcome, counted";
 

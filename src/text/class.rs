@@ -50,8 +50,9 @@ pub(super) enum Role {
     Hidden,
 }
 
-/// What was decided of the letters of most alphabets, as a number; 0 while nobody has asked.
-static DECIDED: [AtomicU8; 0x800] = [const { AtomicU8::new(0) }; 0x800];
+/// What was decided of the letters of most alphabets and of the signs that screens are drawn with, as a number; 0 while nobody
+/// has asked.
+static DECIDED: [AtomicU8; 0x2600] = [const { AtomicU8::new(0) }; 0x2600];
 
 /// Every role with its number.
 const ROLES: [(Role, u8); 6] = [

@@ -4,10 +4,6 @@ use super::escape::{Unit, Units};
 use super::lower;
 use std::fmt::Write as _;
 
-/// The most bytes a unit of the visible form can take in a literal: a base character and three
-/// marks, each a pair of `\uXXXX`.
-pub(super) const BYTES_PER_UNIT: usize = 4 * 12;
-
 /// A JSON string literal, its quotes included: what can be seen stands as it is, all else as `\uXXXX`; none for bytes that
 /// are no Unicode, which no JSON can hold.
 pub(super) fn encode(units: Units<'_>) -> Option<String> {

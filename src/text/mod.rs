@@ -30,6 +30,7 @@
 
 mod charset;
 mod class;
+mod columns;
 mod defang;
 mod escape;
 mod json;
@@ -41,6 +42,7 @@ mod visible;
 
 pub use charset::{is_ascii, own, show_ascii_alone};
 pub use class::is_shown;
+pub(crate) use columns::Columns;
 pub(crate) use lower::push_lower;
 pub use number::{bytes, count, thousands};
 pub use rows::words_in_rows;

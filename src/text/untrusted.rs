@@ -45,13 +45,6 @@ impl Untrusted {
         json::decode_lower_into(raw, decoded);
     }
 
-    /// Decodes only the start of a JSON string literal: all that [`visible_cut`](Self::visible_cut)
-    /// and [`visible_window`](Self::visible_window) look at within the first `columns` columns.
-    pub fn from_json_start(raw: &[u8], columns: usize) -> Self {
-        let enough = columns.saturating_add(2).saturating_mul(json::BYTES_PER_UNIT);
-        Self::from_json(raw.get(..enough).unwrap_or(raw))
-    }
-
     /// Borrows the string.
     pub fn as_untrusted_str(&self) -> UntrustedStr<'_> {
         UntrustedStr::new(&self.bytes)

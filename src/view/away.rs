@@ -12,8 +12,7 @@ use crate::app::saving::{SaveForm, formats};
 use crate::app::{Area, Model, panes};
 use crate::report::Indicator;
 use crate::report::rules::Severity;
-use crate::text::{thousands, words_in_rows};
-use unicode_width::UnicodeWidthStr;
+use crate::text::{Columns, thousands, words_in_rows};
 
 /// Columns of the mark and a kind's name, the gaps included.
 const KIND: usize = 11;
@@ -37,7 +36,7 @@ pub(super) fn draw_indicators(buffer: &mut Canvas<'_>, area: Area, list: &Indica
     draw_kinds(LineWriter::new(buffer, inside, 0), list);
     let window = || (list.scroll.top..).zip(shown.iter().skip(list.scroll.top).take(below.into()));
     let seen: Vec<_> = window().map(|(_, indicator)| seen(indicator, model)).collect();
-    let widest = seen.iter().map(|words| words.width()).max().unwrap_or(0);
+    let widest = seen.iter().map(|words| words.columns()).max().unwrap_or(0);
     let room = usize::from(inside.width);
     let end = if inside.width >= WIDE { room.saturating_sub(widest + 1) } else { room };
     for (row, ((position, indicator), seen)) in (2..inside.height).zip(window().zip(&seen)) {

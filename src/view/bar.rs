@@ -9,8 +9,7 @@ use crate::app::price::Tag;
 use crate::app::sheet;
 use crate::app::{Area, Key, Model};
 use crate::quota::Holder;
-use crate::text::thousands;
-use unicode_width::UnicodeWidthStr;
+use crate::text::{Columns, thousands};
 
 /// The keys that apply, with their prices, as one line.
 pub(super) fn words(model: &Model) -> String {
@@ -54,7 +53,7 @@ fn write(mut line: LineWriter<'_, '_>, pieces: &[Piece]) {
 }
 
 fn width(pieces: &[Piece]) -> usize {
-    pieces.iter().map(|(text, _)| text.width()).sum()
+    pieces.iter().map(|(text, _)| text.columns()).sum()
 }
 
 /// The keys that apply: first those that ask the service, with their prices, then as many free ones as fit.
@@ -81,7 +80,7 @@ fn keys(model: &Model, room: usize) -> Vec<Piece> {
     for command in free {
         let label = label(model, command);
         // Whether it applies may take a look into the report: that is asked only of what there is room for.
-        let key = if label.width() < left { key_of(command) } else { None };
+        let key = if label.columns() < left { key_of(command) } else { None };
         if let Some(key) = key.map(|key| free_key(key, label, lead)).filter(|key| width(key) <= left) {
             left -= width(&key);
             pieces.extend(key);

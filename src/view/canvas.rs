@@ -87,6 +87,15 @@ impl<'a> Canvas<'a> {
         }
     }
 
+    /// Writes letters of one byte and one column each, all of which have room.
+    pub(super) fn put_plain(&mut self, x: u16, y: u16, letters: &str, style: Style) {
+        let row = Area { x, y, width: u16::try_from(letters.len()).unwrap_or(u16::MAX), height: 1 };
+        let cells = stretch(self.area, row, 0).and_then(|place| self.cells.content.get_mut(place));
+        for (cell, letter) in cells.into_iter().flatten().zip(letters.chars()) {
+            cell.set_char(letter).set_style(style);
+        }
+    }
+
     /// Empties an area.
     pub(super) fn clear(&mut self, area: Area) {
         Clear.render(rect(area).intersection(self.area), self.cells);

@@ -3,8 +3,8 @@
 //! Of a path or a registry key its root and its last parts, of a command the programs without their folders and then as much as
 //! fits, of an address of the web its beginning, of anything else both ends.
 
+use crate::text::Columns;
 use std::ops::Range;
-use unicode_width::UnicodeWidthStr;
 
 /// The widest root that keeps its place before what is left out: a drive, a hive, a short variable.
 const ROOT: usize = 8;
@@ -38,7 +38,7 @@ pub(super) fn hive(text: &str) -> Option<(&'static str, usize)> {
 /// The stretches of a text that are shown in so many columns, each given in columns of the text; `…` stands for every stretch
 /// that is left out.
 pub(super) fn kept(text: &str, columns: usize) -> Vec<Range<usize>> {
-    let width = text.width();
+    let width = text.columns();
     if width <= columns {
         return alone(0..width);
     }
@@ -59,13 +59,13 @@ fn alone(range: Range<usize>) -> Vec<Range<usize>> {
 
 /// The root of a path, and as many of its last parts as fit; without the root where fewer than two would.
 fn path(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
-    let width = text.width();
-    let root = text.find(SEPARATORS).and_then(|end| text.get(..end)).map_or(0, UnicodeWidthStr::width);
+    let width = text.columns();
+    let root = text.find(SEPARATORS).and_then(|end| text.get(..end)).map_or(0, Columns::columns);
     let root = if root > ROOT { 0 } else { root };
     let mut ends = Vec::new();
     // From the end, and no further than there is room: a text may be nothing but separators.
     for (at, _) in text.rmatch_indices(SEPARATORS) {
-        let tail = text.get(at..).map_or(0, UnicodeWidthStr::width);
+        let tail = text.get(at..).map_or(0, Columns::columns);
         if tail >= columns {
             break;
         }
@@ -100,7 +100,7 @@ fn command(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
         return None;
     }
     let mut left_out: Vec<Range<usize>> = Vec::new();
-    let mut width = text.width();
+    let mut width = text.columns();
     for word in folders(text) {
         if width <= columns {
             break;
@@ -110,7 +110,7 @@ fn command(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     }
     let mut kept = Vec::new();
     let (mut at, mut room) = (0, if width > columns { columns.saturating_sub(1) } else { columns });
-    for gap in left_out.into_iter().chain(std::iter::once(text.width()..text.width())) {
+    for gap in left_out.into_iter().chain(std::iter::once(text.columns()..text.columns())) {
         let length = (gap.start - at).min(room);
         kept.push(at..at + length);
         room = room.saturating_sub(length + 1);
@@ -128,10 +128,10 @@ fn folders(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     text.split(' ').filter_map(move |word| {
         let start = at;
-        at += word.width() + 1;
+        at += word.columns() + 1;
         let quote = word.chars().take_while(|letter| matches!(letter, '"' | '\'')).count();
         let last = word.rfind('\\')?;
-        let folder = start + quote..start + word.get(..last)?.width();
+        let folder = start + quote..start + word.get(..last)?.columns();
         (folder.len() > 2).then_some(folder)
     })
 }
@@ -185,11 +185,11 @@ mod tests {
         fn what_is_kept_fits_and_stands_in_order(text in r#"[a-z :\\/."%é日]{0,80}"#, columns in 8_usize..60) {
             let (mut at, mut width) = (0, 0);
             for range in kept(&text, columns) {
-                prop_assert!(range.start >= at && range.start <= range.end && range.end <= text.width());
+                prop_assert!(range.start >= at && range.start <= range.end && range.end <= text.columns());
                 width += range.len() + usize::from(range.start > at);
                 at = range.end;
             }
-            prop_assert!(width + usize::from(at < text.width()) <= columns, "{width} {columns}");
+            prop_assert!(width + usize::from(at < text.columns()) <= columns, "{width} {columns}");
         }
     }
 }

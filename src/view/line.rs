@@ -5,11 +5,11 @@ use super::elide;
 use super::theme::Meaning;
 use crate::app::Area;
 use crate::report::find::Pattern;
-use crate::text::{Untrusted, Visible, is_shown};
+use crate::text::{Columns, Untrusted, Visible, is_shown};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use unicode_segmentation::UnicodeSegmentation;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthChar;
 
 /// The cells of a layout's area.
 pub(super) fn rect(area: Area) -> Rect {
@@ -43,11 +43,20 @@ fn graphemes(text: &str) -> impl Iterator<Item = (usize, &str, usize)> {
         let (grapheme, columns) = match rest.as_bytes() {
             // A mark is no ASCII.
             [b' '..=b'~'] | [b' '..=b'~', b'\0'..=b'\x7f', ..] => (rest.get(..1)?, 1),
-            _ => sign(rest).or_else(|| rest.graphemes(true).next().map(|grapheme| (grapheme, grapheme.width())))?,
+            _ => sign(rest).or_else(|| rest.graphemes(true).next().map(|grapheme| (grapheme, grapheme.columns())))?,
         };
         at += grapheme.len();
         Some((start, grapheme, columns))
     })
+}
+
+/// The letters at the beginning of a text that are of one byte and one column each, and join no others.
+fn plain(text: &str) -> &str {
+    let bytes = text.as_bytes();
+    let end = bytes.iter().position(|byte| !matches!(byte, b' '..=b'~')).unwrap_or(bytes.len());
+    // A mark may join the letter before it.
+    let is_joined = bytes.get(end).is_some_and(|byte| !byte.is_ascii());
+    text.get(..end - usize::from(is_joined && end > 0)).unwrap_or_default()
 }
 
 /// A writer over one row.
@@ -127,30 +136,51 @@ impl<'a, 'c> LineWriter<'a, 'c> {
 
     /// Our own words, cut at the end of the row.
     pub(super) fn own(&mut self, text: &str, meaning: Meaning) {
-        let skipped = if self.skip > 0 { self.skip.min(text.width()) } else { 0 };
-        self.skip -= skipped;
-        let (mut left, style) = (skipped, self.style(meaning));
-        for (_, grapheme, width) in graphemes(text) {
-            // Words from outside have no business here; should any come by mistake, they are seen to.
-            let is_ours = matches!(grapheme.as_bytes(), [b' '..=b'~']) || grapheme.chars().all(is_shown);
-            let (grapheme, width) = if is_ours { (grapheme, width) } else { ("\u{fffd}", 1) };
-            if left > 0 {
-                left = left.saturating_sub(width);
-            } else {
-                self.put(grapheme, width, style);
+        let text = self.without_skipped(text);
+        let style = self.style(meaning);
+        // Words from outside have no business here; should any come by mistake, they are seen to.
+        self.write(text, style, |grapheme| grapheme.chars().all(is_shown));
+    }
+
+    /// What is left of a text whose first columns are left out.
+    fn without_skipped<'t>(&mut self, text: &'t str) -> &'t str {
+        if self.skip == 0 {
+            return text;
+        }
+        let mut left = std::mem::take(&mut self.skip);
+        for (at, _, width) in graphemes(text) {
+            if left == 0 {
+                return text.get(at..).unwrap_or_default();
             }
+            left = left.saturating_sub(width);
+        }
+        self.skip = left;
+        ""
+    }
+
+    /// Writes a text in one style: plain letters together, others one by one; what is not meant to be here is told by a sign.
+    fn write(&mut self, text: &str, style: Style, is_meant: impl Fn(&str) -> bool) {
+        let mut rest = text;
+        while self.room() > 0 {
+            let letters = plain(rest);
+            self.put_plain(letters, style);
+            rest = rest.get(letters.len()..).unwrap_or_default();
+            let Some((_, grapheme, width)) = graphemes(rest).next() else { return };
+            let (shown, width) = if is_meant(grapheme) { (grapheme, width) } else { ("\u{fffd}", 1) };
+            self.put(shown, width, style);
+            rest = rest.get(grapheme.len()..).unwrap_or_default();
         }
     }
 
     /// Our own words in so many columns, `…` in the place of what does not fit. What is in its visible form already stays in it.
     pub(super) fn own_cut(&mut self, text: &str, columns: usize, meaning: Meaning) {
         let columns = columns.min(self.room());
-        if text.width() <= columns {
+        if text.columns() <= columns {
             return self.own(text, meaning);
         }
         let mut width = 0;
         let fits = text.graphemes(true).take_while(|letter| {
-            width += letter.width();
+            width += letter.columns();
             width < columns
         });
         self.own(&format!("{}…", fits.collect::<String>()), meaning);
@@ -187,7 +217,7 @@ impl<'a, 'c> LineWriter<'a, 'c> {
             return self.outside_known(text, whole, meaning);
         }
         let shown = format!("{hive}{}", whole.as_str().get(long..).unwrap_or_default());
-        let (mut at, end) = (0, shown.width());
+        let (mut at, end) = (0, shown.columns());
         for kept in elide::kept(&shown, columns) {
             if kept.start > at {
                 self.own("…", Meaning::Faint);
@@ -207,8 +237,11 @@ impl<'a, 'c> LineWriter<'a, 'c> {
     /// Text that the escaper has made visible.
     pub(super) fn visible(&mut self, text: &Visible, meaning: Meaning) {
         let found = self.sought.map(|sought| sought.spans(text.as_str())).unwrap_or_default();
-        let mut found = found.into_iter().peekable();
         let (usual, sought) = (self.style(meaning), self.style(Meaning::Found));
+        if found.is_empty() {
+            return self.write(text.as_str(), usual, |_| true);
+        }
+        let mut found = found.into_iter().peekable();
         for (at, grapheme, width) in graphemes(text.as_str()) {
             while found.next_if(|span| span.end <= at).is_some() {}
             let is_found = found.peek().is_some_and(|span| span.start < at + grapheme.len());
@@ -242,6 +275,12 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         if is_whole { self.base } else { self.base.patch(self.buffer.style(meaning)) }
     }
 
+    fn put_plain(&mut self, letters: &str, style: Style) {
+        let letters = letters.get(..self.room()).unwrap_or(letters);
+        self.buffer.put_plain(self.x, self.y, letters, style);
+        self.x += u16::try_from(letters.len()).unwrap_or(0);
+    }
+
     fn put(&mut self, grapheme: &str, width: usize, style: Style) {
         if width == 0 || width > self.room() {
             return;
@@ -262,8 +301,11 @@ mod tests {
         for next in last.chain(['a', '─', '·', '1']) {
             for first in &alone {
                 let text = format!("{first}{next}");
-                let naive: Vec<_> = text.grapheme_indices(true).map(|(at, found)| (at, found, found.width())).collect();
+                let naive: Vec<_> =
+                    text.grapheme_indices(true).map(|(at, found)| (at, found, found.columns())).collect();
                 assert_eq!(graphemes(&text).collect::<Vec<_>>(), naive, "{text:?}");
+                let plain = plain(&text).len();
+                assert!(naive.iter().any(|(at, _, _)| *at == plain) || plain == text.len(), "{text:?}");
             }
         }
     }

@@ -11,10 +11,10 @@ use crate::app::notes::MARK;
 use crate::app::{Area, Failure, Focus, Key, Model};
 use crate::report::identifier::Parts;
 use crate::report::note::Notes;
+use crate::report::page::no_way_on;
 use crate::request::Request;
-use crate::text::{bytes, thousands, words_in_rows};
+use crate::text::{Columns, bytes, thousands, words_in_rows};
 use jiff::Timestamp;
-use unicode_width::UnicodeWidthStr;
 
 /// Columns of a verdict, at most.
 const VERDICT: usize = 18;
@@ -62,7 +62,7 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model,
         line.visible(verdict, Meaning::Strong);
     }
     if area.height < 2 {
-        if state.width() + 2 <= line.room() {
+        if state.columns() + 2 <= line.room() {
             line.own(&format!("  {state}"), Meaning::Faint);
         }
         return;
@@ -73,7 +73,7 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model,
         second.visible(&verdict.visible_cut(VERDICT), Meaning::Strong);
         second.own(" · ", Meaning::Faint);
     }
-    let fits = |when: &String| state.width() + when.width() + 3 <= second.room();
+    let fits = |when: &String| state.columns() + when.columns() + 3 <= second.room();
     let when = entry.parts.as_ref().and_then(when);
     let when = when.map(|when| if fits(&when) { when } else { when.get(5..).unwrap_or_default().to_owned() });
     let when = when.filter(fits).map(|when| format!(" · {when}")).unwrap_or_default();
@@ -132,6 +132,7 @@ fn draw_next(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model, me
         (None, None, Next::Page(None)) => ("+ list the sandboxes".to_owned(), next_price(list, model)),
         (None, None, Next::Page(Some(_))) => ("+ next page".to_owned(), next_price(list, model)),
         (None, None, Next::Circle) => ("the service goes in circles".to_owned(), String::new()),
+        (None, None, Next::TooLong) => ("no way to the next page".to_owned(), "its word is too long".to_owned()),
         (None, None, Next::Nothing) => ("no sandbox listed".to_owned(), String::new()),
     };
     LineWriter::new(buffer, area, 0).base(meaning).own(&words, Meaning::Text);
@@ -227,6 +228,7 @@ fn absent(model: &Model) -> Vec<(String, Meaning)> {
                 "The service repeats a page that came before. No further page is asked for.".to_owned(),
                 Meaning::Text,
             )],
+            (Next::TooLong, _) => vec![(no_way_on(), Meaning::Text)],
             (Next::Nothing, true) => vec![
                 ("The service lists no sandbox for this file.".to_owned(), Meaning::Strong),
                 (

@@ -7,6 +7,7 @@ use super::theme::Look;
 use crate::app::message::Opening;
 use crate::app::panes::Branch;
 use crate::report::Place;
+use foldhash::fast::RandomState;
 use ratatui::buffer::Cell;
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -39,30 +40,36 @@ impl Hash for RowKey {
 #[derive(Debug, Default)]
 pub struct Memo {
     look: Option<Look>,
-    last: HashMap<RowKey, Box<[Cell]>>,
-    now: HashMap<RowKey, Box<[Cell]>>,
+    /// Which frame is drawn.
+    frame: u64,
+    rows: HashMap<RowKey, Known, RandomState>,
+}
+
+/// A row that was drawn.
+#[derive(Debug)]
+struct Known {
+    /// The last frame that showed it.
+    frame: u64,
+    cells: Box<[Cell]>,
 }
 
 impl Memo {
     /// Begins a frame in a look.
     pub(super) fn turn(&mut self, look: Look) {
-        std::mem::swap(&mut self.last, &mut self.now);
-        self.now.clear();
-        if self.look.replace(look) != Some(look) {
-            self.last.clear();
-        }
+        let is_same = self.look.replace(look) == Some(look);
+        self.rows.retain(|_, row| is_same && row.frame == self.frame);
+        self.frame += 1;
     }
 
     /// The cells of a row, if it was drawn before.
     pub(super) fn recall(&mut self, key: &RowKey) -> Option<&[Cell]> {
-        if let Some((key, cells)) = self.last.remove_entry(key) {
-            self.now.insert(key, cells);
-        }
-        self.now.get(key).map(|cells| &**cells)
+        let row = self.rows.get_mut(key)?;
+        row.frame = self.frame;
+        Some(&row.cells)
     }
 
     /// Keeps the cells of a row.
     pub(super) fn keep(&mut self, key: RowKey, cells: &[Cell]) {
-        self.now.insert(key, cells.into());
+        self.rows.insert(key, Known { frame: self.frame, cells: cells.into() });
     }
 }

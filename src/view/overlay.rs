@@ -17,8 +17,7 @@ use crate::app::prompt::Prompt;
 use crate::app::sheet::{HEAD, Sheet};
 use crate::app::{Area, Model, Overlay};
 use crate::request::Request;
-use crate::text::{Untrusted, thousands, words_in_rows};
-use unicode_width::UnicodeWidthStr;
+use crate::text::{Columns, Untrusted, thousands, words_in_rows};
 
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model: &Model) {
     let area = overlay.area(area);
@@ -69,7 +68,7 @@ fn draw_palette(buffer: &mut Canvas<'_>, area: Area, palette: &Palette, model: &
 
 /// Where names and what is said of them begin.
 fn columns(found: &[&Item], room: usize) -> (usize, usize) {
-    let widest = |cell: fn(&Item) -> &str| found.iter().map(|item| cell(item).width()).max().unwrap_or(0);
+    let widest = |cell: fn(&Item) -> &str| found.iter().map(|item| cell(item).columns()).max().unwrap_or(0);
     let keys = widest(|item| &item.keys).clamp(4, (room / 5).max(4)) + 2;
     (keys, keys + widest(|item| item.name).min(room / 3) + 2)
 }
@@ -143,7 +142,7 @@ pub(super) fn draw_line_as(
     is_typed: bool,
 ) {
     let visible = Untrusted::from(typed).visible();
-    let room = usize::from(area.width).saturating_sub(prompt.width() + 3);
+    let room = usize::from(area.width).saturating_sub(prompt.columns() + 3);
     let shown = Untrusted::from(typed).visible_window(visible.width().saturating_sub(room), room);
     let mut line = LineWriter::new(buffer, area, row);
     line.own(&format!("{prompt} "), Meaning::Key);

@@ -13,8 +13,7 @@ use crate::report::note::Notes;
 use crate::report::rows::Label;
 use crate::report::rules::Severity;
 use crate::report::{Pane, Piece, Place, Row};
-use crate::text::{Untrusted, Visible, thousands};
-use unicode_width::UnicodeWidthStr;
+use crate::text::{Columns, Untrusted, Visible, thousands};
 
 /// Columns that labels have at most.
 const LABELS: usize = 15;
@@ -31,13 +30,13 @@ pub(super) fn frame(buffer: &mut Canvas<'_>, area: Area, title: &str, right: &st
     buffer.border(area, has_focus);
     let top = Area { x: area.x.saturating_add(2), width: area.width.saturating_sub(4), ..area };
     let title_meaning = if has_focus { Meaning::Focus } else { Meaning::Strong };
-    let left = usize::from(top.width).saturating_sub(right.width());
+    let left = usize::from(top.width).saturating_sub(right.columns());
     let mut line = LineWriter::new(buffer, top, 0);
     line.tab(top.x, left);
     line.own(right, meaning);
     let columns = u16::try_from(left).unwrap_or(u16::MAX);
     // A title is no part of the border: it has none of its colour.
-    buffer.clear(Area { width: u16::try_from(title.width()).unwrap_or(columns).min(columns), height: 1, ..top });
+    buffer.clear(Area { width: u16::try_from(title.columns()).unwrap_or(columns).min(columns), height: 1, ..top });
     LineWriter::new(buffer, Area { width: columns, ..top }, 0).own_cut(title, left, title_meaning);
     area.inside()
 }
@@ -219,8 +218,8 @@ fn label_columns(open: &OpenReport, pane: Pane) -> usize {
     let sections = open.report.sections(pane);
     let widths = sections.iter().filter_map(|n| open.report.section(*n)).map(|section| match section.attribute {
         // A longer label than most stands out into its row's value.
-        Some(attribute) if pane == Pane::Overview => attribute.label.width().min(OVERVIEW),
-        Some(attribute) => attribute.label.width(),
+        Some(attribute) if pane == Pane::Overview => attribute.label.columns().min(OVERVIEW),
+        Some(attribute) => attribute.label.columns(),
         None => section.name.visible_cut(LABELS).width(),
     });
     widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(LABELS) + 1)
@@ -320,7 +319,7 @@ fn width_of(pieces: &[Piece]) -> usize {
 fn piece_width(piece: &Piece) -> usize {
     match piece {
         Piece::Value(text) | Piece::Detail(text) => text.visible().width(),
-        Piece::Own(text) => text.width(),
+        Piece::Own(text) => text.columns(),
     }
 }
 

@@ -12,9 +12,8 @@ use crate::app::order;
 use crate::app::panes::PaneInfo;
 use crate::app::{Area, Layout, Model, PANES, Screen};
 use crate::report::Pane;
-use crate::text::{Untrusted, count, thousands, words_in_rows};
+use crate::text::{Columns, Untrusted, count, thousands, words_in_rows};
 use ratatui::buffer::Buffer;
-use unicode_width::UnicodeWidthStr;
 
 /// Rows of the start screen that its words leave free: the line that is typed in, and some earlier files.
 const START_ROWS: u16 = 6;
@@ -57,19 +56,19 @@ fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let right = right_of_title(model);
     let mut line = LineWriter::new(buffer, area, 0);
     line.own(" behaview ", Meaning::Focus);
-    let room = line.room().saturating_sub(right.width());
+    let room = line.room().saturating_sub(right.columns());
     let mut left = room;
     for (at, (text, meaning)) in title(model, area.width).into_iter().enumerate() {
         let text = format!("· {text} ");
         // A part that does not fit is left out whole, and those after it; what is open is always said.
-        if text.width() > left && at > 1 {
+        if text.columns() > left && at > 1 {
             break;
         }
         line.own_cut(&text, left, meaning);
-        left = left.saturating_sub(text.width());
+        left = left.saturating_sub(text.columns());
     }
-    if line.room() > right.width() {
-        line.tab(area.x, usize::from(area.width) - right.width());
+    if line.room() > right.columns() {
+        line.tab(area.x, usize::from(area.width) - right.columns());
         line.own(&right, Meaning::Price);
     }
 }
@@ -157,11 +156,11 @@ struct Stop {
 impl Stop {
     /// Columns that it takes, the gap behind it included.
     fn width(&self, told: Told) -> usize {
-        let key = || self.key.width() + self.count.width() + GAP;
+        let key = || self.key.columns() + self.count.columns() + GAP;
         match told {
             Told::Nothing => 0,
             Told::Key => key(),
-            Told::Name => key() + 1 + self.name.width(),
+            Told::Name => key() + 1 + self.name.columns(),
         }
     }
 }

@@ -9,8 +9,7 @@ use crate::app::spots::{Shows, Spot, Spots};
 use crate::app::{Area, Model};
 use crate::report::Row;
 use crate::report::rules::Severity;
-use crate::text::{count, thousands};
-use unicode_width::UnicodeWidthStr;
+use crate::text::{Columns as _, count, thousands};
 
 /// The most columns that our own words before a row take.
 const HEAD: usize = 46;
@@ -72,7 +71,7 @@ fn columns(list: &Spots, body: Area) -> Columns {
         return Columns { seen_by: SIGN, value: SIGN };
     }
     let sign = if list.is_notable() { SIGN } else { 0 };
-    let seen_by = sign + widest(|spot| spot.head.width(), HEAD.min(room * 2 / 5)) + 1;
+    let seen_by = sign + widest(|spot| spot.head.columns(), HEAD.min(room * 2 / 5)) + 1;
     let by = widest(|spot| spot.seen_by.as_ref().map_or(0, |by| by.width()), 20);
     Columns { seen_by, value: if by == 0 { seen_by } else { seen_by + by + 1 } }
 }

@@ -81,12 +81,11 @@ mod find {
 
     fn rows(report: &Report, pattern: &Pattern, threads: usize) -> usize {
         let mut count = 0;
-        let scope = Scope { threads, ..Scope::default() };
         let mut sink = |rows: RowSet| {
             count += rows.len();
             ControlFlow::Continue(())
         };
-        search(report, pattern, scope, &mut sink).unwrap();
+        search(report, pattern, Scope::default(), threads, &mut sink).unwrap();
         count
     }
 
@@ -121,10 +120,10 @@ mod find {
     fn first_rows(bencher: Bencher, bytes: u64) {
         let (report, pattern) = (report(bytes), pattern(2));
         bencher.bench(|| {
-            let scope = Scope { pane: Some(Pane::Registry), threads: 2, ..Scope::default() };
+            let scope = Scope { pane: Some(Pane::Registry), ..Scope::default() };
             let mut sink =
                 |rows: RowSet| if rows.is_empty() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
-            search(&report, &pattern, scope, &mut sink).unwrap();
+            search(&report, &pattern, scope, 2, &mut sink).unwrap();
         });
     }
 }

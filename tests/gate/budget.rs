@@ -1,6 +1,6 @@
 //! Beyond a budget nothing is sent.
 
-use behaview::quota::{Budget, Span};
+use behaview::quota::{Budget, Period, Span};
 
 use super::counted::{pass, run, start_clock};
 use super::*;
@@ -64,6 +64,7 @@ async fn what_was_spent_under_a_clock_ahead_is_spent_on_its_own_day() {
     pass(&visit.demo, 24 * 60);
     assert_eq!(span(visit::ask(&gate, &first_report()).await), None);
     start_clock();
+    assert_eq!([Period::Daily, Period::Monthly].map(|period| gate.spent_in(period).unwrap().total()), [0, 1]);
     for over in [None, Some(Span::Day)] {
         assert_eq!(span(visit::ask(&gate, &first_report()).await), over);
     }

@@ -300,7 +300,7 @@ async fn give_up(visit: &Visit, gate: &Gate, what: usize, when: When) {
 
 fn is_sent(result: &Result<Answer, GateError>) -> bool {
     use GateError::{NotEntitled, OverBudget, UnderWay, UnderWayElsewhere};
-    !matches!(result, Err(UnderWay | UnderWayElsewhere(_) | OverBudget(_) | NotEntitled(_)))
+    !matches!(result, Err(UnderWay | UnderWayElsewhere | OverBudget(_) | NotEntitled(_)))
 }
 
 async fn ask(gate: &Gate, what: usize, anew: bool) -> Result<Answer, GateError> {

@@ -24,6 +24,13 @@ impl Opened {
         Self(session)
     }
 
+    fn keys(&mut self, keys: &str) {
+        for key in keys.split(' ') {
+            self.0.press(key.parse().expect("a key's name"));
+            assert!(self.0.run_until_idle(Duration::from_secs(20)).unwrap());
+        }
+    }
+
     fn screen(&self) -> String {
         let buffer = self.0.terminal().backend().buffer();
         let rows = buffer.content().chunks(usize::from(buffer.area.width));
@@ -44,4 +51,27 @@ fn a_behaviour_summary() {
 fn a_document_that_is_cut_shows_what_came() {
     let opened = Opened::new(r#"{"data":{"id":"x","attributes":{"tags":["A","B"],"files_opened":["C:\\a","C:\\hal"#);
     screen!("document_cut", opened);
+}
+
+/// A tree whose processes say who they are behind their children.
+const TOLD_BEHIND: &str = r#"{"processes_tree":[{"children":[{"name":"C:\\W\\cmd.exe","process_id":"7"}],
+    "process_id":"3316","name":"C:\\W\\WINWORD.EXE"}],
+    "files_dropped":[{"path":"C:\\a.txt","process_name":"WINWORD.EXE","process_id":"3316"}]}"#;
+
+#[test]
+fn the_way_to_a_process_that_says_who_it_is_behind_its_children() {
+    let mut opened = Opened::new(TOLD_BEHIND);
+    opened.keys("4 ^ enter");
+    let screen = opened.screen();
+    assert!(screen.contains("→ dropped") && screen.contains("→ started"), "{screen}");
+}
+
+#[test]
+fn what_deserves_a_look_below_a_process_that_says_who_it_is_behind_its_children() {
+    let mut opened = Opened::new(TOLD_BEHIND);
+    opened.keys("1 down enter");
+    assert!(opened.screen().contains("An Office program starts"), "{}", opened.screen());
+    opened.keys("esc");
+    let row = opened.screen().lines().find(|line| line.contains("cmd.exe")).unwrap_or_default().to_owned();
+    assert!(row.contains('!'), "{}", opened.screen());
 }

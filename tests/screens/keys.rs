@@ -195,7 +195,8 @@ fn a_changed_table_that_is_taken_dispatches_as_it_says() {
             for stage in stages.borrow_mut().iter_mut() {
                 stage.session.model_mut().settings.keys = map.clone();
                 let model = stage.session.model();
-                for command in Command::all().filter(|command| map.is_changed(command) && command.is_on(model)) {
+                let is_changed = |command: &Command| map.of(command) != command.keys;
+                for command in Command::all().filter(|command| is_changed(command) && command.is_on(model)) {
                     // Of keys that it has unchanged an earlier command may take one first, as in the table itself.
                     let is_new = |key: &&Key| !command.keys.contains(key) && !model.place().types(**key);
                     for key in map.of(command).iter().filter(is_new) {

@@ -140,7 +140,7 @@ fn top(session: &Session<TestBackend>) -> usize {
 /// The rows in the frame that is over the screen.
 fn overlay(session: &mut Session<TestBackend>) -> Vec<String> {
     // Drawn anew: unlike a terminal, the backend keeps what stood under the second half of a wide letter.
-    session.terminal_mut().clear().unwrap();
+    session.terminal_mut().distrust();
     session.draw().unwrap();
     let rows = rows(session);
     let top = rows.iter().rposition(|row| row.starts_with('┏')).expect("something stands over the screen");

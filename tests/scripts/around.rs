@@ -159,6 +159,28 @@ fn the_doctor_runs_no_command_and_names_files_that_others_may_read() {
     assert!(without_key(&["doctor"]).contains("run chmod 600 on it, and consider the key known"));
 }
 
+#[test]
+fn a_page_whose_word_for_the_next_is_too_long_says_that_there_is_more() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let set = format!("root=http://{}", listener.local_addr().unwrap());
+    let service = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let _ = stream.read(&mut [0; 2048]).unwrap();
+        let cursor = "c".repeat((1 << 20) + 1);
+        let page = format!(r#"{{"data":[{{"id":"a"}}],"meta":{{"cursor":"{cursor}"}}}}"#);
+        let head =
+            format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", page.len());
+        stream.write_all((head + &page).as_bytes()).unwrap();
+    });
+    let desk = Desk::new();
+    let listed = desk.run(&["list", "--all", &main_file(), "--set", &set]);
+    service.join().unwrap();
+    let words = "There are more pages, but the service's word for the next one is longer than 1.0 MB";
+    assert!(errors(&listed).contains(words), "{listed:?}");
+    let listed = json(&listed);
+    assert_eq!((listed["sandboxes"][0]["id"].as_str(), listed["more"].as_bool()), (Some("a"), Some(true)));
+}
+
 /// Waits for one connection, says no, and gives what was said to it.
 fn proxy() -> (String, std::thread::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

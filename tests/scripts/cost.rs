@@ -360,6 +360,8 @@ fn mistakes_are_named() {
         (&["v3-fil"], "a similar value exists: 'v3-file'"),
         (&["v3-file", "--calls", "-1"], "unexpected argument '-1'"),
         (&["v3-file", "--calls", "18446744073709551616"], "number too large"),
+        (&["v3-file", "--calls", "1000000001"], "'--calls <N>': 1000000001 is not in 0..=1000000000"),
+        (&["plan", "v3-file", "v3-file --calls 18446744073709551615"], "item 2 of the plan, \"v3-file --calls 184"),
         (&["v2-file-submissions", "--submissions", "4,x"], "invalid value 'x'"),
         (&["v2-file-scan", "--known", "maybe"], "invalid value 'maybe'"),
         (&["v2-file-report", "--hashes", "1", "--hashes-from", "-"], "cannot be used with"),

@@ -69,9 +69,19 @@ fn sessions_days_months_and_everything() {
     let desk = Desk::new();
     json(&desk.run(&["list", "--all", &main_file()]));
     json(&desk.run(&["show", "--refresh", &report()]));
-    rewrite(&desk, "UPDATE ledger SET at = at - 40 * 86400000 WHERE id = 1");
+    let days = |days: i32, id| {
+        let by = i64::from(days) * 86_400_000;
+        rewrite(&desk, &format!("UPDATE ledger SET at = at + {by}, settled_at = settled_at + {by} WHERE id = {id}"));
+    };
     let count = |time: &[&str]| ledger(&desk, time)["entries"].as_array().unwrap().len();
-    assert_eq!([&[][..], &["--today"], &["--month"], &["--all"], &["--session"]].map(count), [2, 2, 2, 3, 1]);
+    let counts = || [&[][..], &["--today"], &["--month"], &["--all"], &["--session"]].map(count);
+    // Long ago, and under a clock that was ahead.
+    for by in [-20, 20] {
+        days(2 * by, 1);
+        assert_eq!(counts(), [2, 2, 2, 3, 1], "{by}");
+        days(-2 * by, 1);
+        assert_eq!(counts(), [3, 3, 3, 3, 1]);
+    }
     assert_eq!(ledger(&desk, &["--session"])["entries"][0]["operation"], "private-behaviour");
     for wrong in [&["ledger", "--today", "--all"][..], &["ledger", "--json", "--format", "csv"], &["ledger", "x"]] {
         assert_eq!(desk.run(wrong).status.code(), Some(2), "{wrong:?}");

@@ -129,6 +129,21 @@ fn a_file_whose_name_is_no_text_is_a_document_like_any_other() {
     assert_eq!(json(&run("show"))["data"]["id"], "x");
     let opened = run("open");
     assert!(errors(&opened).contains("behaview list"), "only a terminal is missing: {opened:?}");
+    assert!(text(&run("compare")).contains("A"));
+    let found = behaview(home.path()).args(["search", "A"]).arg(&path).output().unwrap();
+    assert!(text(&found).ends_with("Tags  A\n"), "{found:?}");
+    let imported = run("import");
+    assert!(String::from_utf8_lossy(&imported.stdout).contains(r"caf\xe9\x1b[2J.json: "), "{imported:?}");
+}
+
+#[test]
+fn what_an_error_quotes_is_escaped_once() {
+    let desk = Desk::new();
+    let name = "x\u{1b}y\\x1bz";
+    for arguments in [&["show", name][..], &["list", name], &["search", "a", name]] {
+        let words = errors(&desk.run(arguments));
+        assert!(words.contains(r"x\x1by\x5cx1bz") && !words.contains(r"\x5cx5c"), "{arguments:?}: {words}");
+    }
 }
 
 #[test]

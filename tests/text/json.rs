@@ -3,8 +3,6 @@
 use behaview::text::Untrusted;
 use proptest::prelude::*;
 
-use super::support::hostile;
-
 fn decoded(raw: &str) -> Vec<u8> {
     Untrusted::from_json(raw.as_bytes()).as_bytes().to_vec()
 }
@@ -56,18 +54,5 @@ proptest! {
         let raw = serde_json::to_string(&text).unwrap();
         prop_assert_eq!(decoded(&raw[1..raw.len() - 1]), text.as_bytes());
         prop_assert_eq!(decoded(&widest_literal(&text)), text.as_bytes());
-    }
-
-    #[test]
-    fn the_start_of_a_literal_is_enough_for_its_columns(
-        bytes in hostile(), copies in 1_usize..40, columns in 0_usize..20,
-    ) {
-        let text = String::from_utf8_lossy(&bytes).repeat(copies);
-        for raw in [widest_literal(&text).into_bytes(), bytes.repeat(copies)] {
-            let whole = Untrusted::from_json(&raw);
-            let start = Untrusted::from_json_start(&raw, columns);
-            prop_assert_eq!(start.visible_cut(columns), whole.visible_cut(columns));
-            prop_assert_eq!(start.visible_window(0, columns), whole.visible_window(0, columns));
-        }
     }
 }

@@ -16,7 +16,8 @@ const IN_ROW: usize = 20;
 const ROWS: usize = 80;
 
 /// Panes with the key of each, and a report's attribute that lands in it.
-const PLACES: [(&str, &str, Form); 12] = [
+const PLACES: [(&str, &str, Form); 13] = [
+    ("0", "verdict_labels", Form::Text),
     ("1", "processes_tree", Form::Object("name")),
     ("2", "tags", Form::Text),
     ("3", "registry_keys_opened", Form::Text),
@@ -104,65 +105,95 @@ fn rows_of_every_pane_show_every_code_point() {
     println!("code points x panes: {} code points, {} panes, {frames} screens", codes.len(), PLACES.len());
 }
 
-/// One code point in everything else that shows text from outside.
-struct Elsewhere {
-    text: Untrusted,
-    json: String,
+/// A place outside the panes, and what it is shown of the code points: as many in a text as it has room for with every one
+/// escaped, and as many texts at once as it has rows.
+struct Place {
+    name: &'static str,
+    in_text: usize,
+    texts: usize,
+    /// Shows the texts, each of which is the inside of a JSON string; gives what each screen says of as many of them as come to it.
+    show: fn(&[String]) -> Vec<String>,
 }
 
-impl Elsewhere {
-    fn identifier(&self) -> String {
-        format!("{}_{}-1794474845", "ab".repeat(32), self.json)
+impl Place {
+    /// Shows every code point here, and fails unless each is seen in its visible form and nothing else is.
+    fn shows_every_code_point(&self) {
+        // A space is a cell that is left alone.
+        let codes: Vec<u32> = code_points().filter(|code| *code != u32::from(' ')).collect();
+        let chunks = codes.chunks(self.in_text * self.texts);
+        let (count, mut screens) = (chunks.len(), 0);
+        for (at, chunk) in chunks.enumerate() {
+            let texts: Vec<_> = chunk.chunks(self.in_text).collect();
+            let json: Vec<_> = texts.iter().map(|text| self.json(text)).collect();
+            let shown = (self.show)(&json);
+            for (texts, shown) in texts.chunks(texts.len().div_ceil(shown.len())).zip(&shown) {
+                let missing = texts.iter().flat_map(|text| *text).find(|code| !shown.contains(&form(**code)));
+                assert!(missing.is_none(), "{} does not show U+{:04X}", self.name, missing.unwrap());
+            }
+            screens += shown.len();
+            if (at + 1) % count.div_ceil(4) == 0 {
+                println!("{}: U+{:04X}, {} of {count}", self.name, chunk[0], at + 1);
+            }
+        }
+        println!("code points x {}: {} code points, {screens} screens", self.name, codes.len());
     }
 
-    /// The start screen with the names of earlier files.
-    fn start(&self) -> Stage {
-        let mut stage = Stage::new(Model::new(service(), now()), 120, 40);
-        let recent =
-            Recent { file: file(), name: Some(self.text.clone()), opened: now(), reports: 1, notes: 1, scan: None };
-        stage.take(Message::Recent(vec![recent]));
-        stage
+    fn json(&self, text: &[u32]) -> String {
+        text.iter().copied().map(between).collect::<Vec<_>>().join(" ")
     }
+}
 
-    /// A list of sandboxes that is held, the first report open.
-    fn listed(&self) -> Stage {
-        let mut model = Model::new(service(), now());
-        let first = model.open_file(file());
-        let mut stage = Stage::new(model, 120, 40);
-        stage.session.begin(first);
-        let name = &self.json;
-        let text = format!(
-            "{{\"data\":[{{\"id\":\"{0}\",\"type\":\"{name}\",\"attributes\":{{\"sandbox_name\":\"{name}\",\"behash\":\"{name}\",\
-             \"verdicts\":[\"{name}\"],\"{name}\":\"{name}\",\"html_report_link\":\"{name}\"}}}},{{\"id\":\"{0}0\"}}],\"meta\":{{\"cursor\":\"{name}\"}}}}",
-            self.identifier()
-        );
-        let page = Page::of(&Body::in_memory(text.into_bytes())).unwrap();
-        let reports = page.entries.iter().filter_map(|entry| {
-            let body = entry.report.clone()?;
-            Some(HeldReport {
-                identifier: entry.identifier.clone(),
-                here: Here { received: now(), body, unkept: None },
-                imported: Some(Imported { from: self.text.clone(), by: self.text.clone() }),
-            })
-        });
-        let reports = reports.collect();
-        let pages = vec![HeldPage { received: now(), page, unkept: None }];
-        stage.take(Message::Recalled { file: file(), pages, reports, scan: None });
-        stage.session.run_until_idle(std::time::Duration::from_secs(60)).unwrap();
-        stage
-    }
+/// The identifier of a sandbox of this name, the first of its kind.
+fn identifier(name: &str, at: usize) -> String {
+    format!("{}_{name}-{}", "ab".repeat(32), 1_794_474_845 + at)
+}
 
-    /// A report that was refused in the service's words.
-    fn refused(&self) -> Stage {
-        let mut stage = self.listed();
-        let identifier = Identifier::new(Untrusted::from_json(format!("{}0", self.identifier()).as_bytes())).unwrap();
-        let body = format!("{{\"error\":{{\"code\":\"X\",\"message\":\"{}\"}}}}", self.json);
-        let refusal = behaview::service::error::Refusal::of(404, None, body.as_bytes(), now());
-        let failure = Failure { what: refusal.to_string(), ..Failure::default() };
-        let request = Request::Behaviour { identifier };
-        stage.keys("j").take(Message::Answered { request, result: Err(failure) });
-        stage
-    }
+/// A list of sandboxes of these names that is held, and what came with each, the first of them chosen.
+fn listed(names: &[String], width: u16, height: u16, attributes: fn(&str) -> String) -> Stage {
+    let mut model = Model::new(service(), now());
+    let first = model.open_file(file());
+    let mut stage = Stage::new(model, width, height);
+    stage.session.begin(first);
+    let entry = |(at, name): (usize, &String)| {
+        format!("{{\"id\":\"{}\",\"type\":\"{name}\"{}}}", identifier(name, at), attributes(name))
+    };
+    let entries: Vec<_> = names.iter().enumerate().map(entry).collect();
+    let text = format!("{{\"data\":[{}],\"meta\":{{\"cursor\":\"{}\"}}}}", entries.join(","), names[0]);
+    let page = Page::of(&Body::in_memory(text.into_bytes())).unwrap();
+    let reports = page.entries.iter().zip(names).filter_map(|(entry, name)| {
+        let (body, from) = (entry.report.clone()?, Untrusted::from_json(name.as_bytes()));
+        // What the page itself brought counts unless this is newer.
+        let received = now() + jiff::SignedDuration::from_secs(1);
+        Some(HeldReport {
+            identifier: entry.identifier.clone(),
+            here: Here { received, body, unkept: None },
+            imported: Some(Imported { from: from.clone(), by: from }),
+        })
+    });
+    let reports = reports.collect();
+    let pages = vec![HeldPage { received: now(), page, unkept: None }];
+    stage.take(Message::Recalled { file: file(), pages, reports, scan: None });
+    stage
+}
+
+/// What comes with an entry whose report is still to be paid for.
+fn nothing(_: &str) -> String {
+    String::new()
+}
+
+/// What comes with an entry whose report says so of the file.
+fn verdict(name: &str) -> String {
+    format!(",\"attributes\":{{\"sandbox_name\":\"x\",\"verdicts\":[\"{name}\"]}}")
+}
+
+/// Rows for so many of two rows each, and for what stands around them.
+fn rows(names: &[String]) -> u16 {
+    u16::try_from(2 * names.len() + 20).unwrap()
+}
+
+/// What a screen says before its list begins.
+fn title(screen: &str) -> String {
+    screen.split("Sandboxes").next().unwrap().to_owned()
 }
 
 fn service() -> Service {
@@ -176,33 +207,93 @@ fn file() -> Sha256 {
 }
 
 #[test]
-fn every_other_place_shows_every_code_point_or_less() {
-    // Each takes a dozen screens of its own: every 37th stands for its block.
-    let step = if is_long() { 37 } else { 61 };
-    let (mut count, mut screens) = (0, 0);
-    for code in code_points()
-        .enumerate()
-        .filter(|(at, code)| {
-            (at % step == 0 || *at < if is_long() { 0x3000 } else { 0x100 }) && *code != u32::from(' ')
-        })
-        .map(|(_, code)| code)
-    {
-        let json = between(code);
-        let here = Elsewhere { text: Untrusted::from_json(json.as_bytes()), json };
-        let about = |place: &str| format!("{place}, U+{code:04X}");
-        let text = here.start().draw_safely(&about("start"));
-        assert!(text.contains(&form(code)), "{}", about("start"));
-        let mut listed = here.listed();
-        let text = listed.draw_safely(&about("list and title"));
-        assert!(text.contains(&form(code)), "{}", about("list"));
-        for keys in ["0", "z", "o", "enter", "esc", "$", "esc", "?", "esc", ":"] {
-            listed.keys(keys).draw_safely(&about(keys));
+fn names_of_earlier_files_show_every_code_point() {
+    let show = |names: &[String]| {
+        let mut stage = Stage::new(Model::new(service(), now()), 100, rows(names));
+        let recent = names.iter().map(|name| Recent {
+            file: file(),
+            name: Some(Untrusted::from_json(name.as_bytes())),
+            opened: now(),
+            reports: 1,
+            notes: 1,
+            scan: None,
+        });
+        stage.take(Message::Recent(recent.collect()));
+        vec![stage.draw_safely("start")]
+    };
+    Place { name: "names of earlier files", in_text: 3, texts: 200, show }.shows_every_code_point();
+}
+
+#[test]
+fn sandboxes_in_the_list_show_every_code_point() {
+    let show = |names: &[String]| {
+        // So narrow, the list has the screen to itself.
+        let mut stage = listed(names, 59, rows(names), nothing);
+        let list = stage.draw_safely("list");
+        stage.resize(120, 40);
+        for keys in ["j", "0", "z", "o", "enter", "esc", "$", "esc", "?", "esc", ":"] {
+            stage.keys(keys).draw_safely(keys);
         }
-        let text = here.refused().draw_safely(&about("refusal"));
-        assert!(text.contains(&form(code)), "{}", about("refusal"));
-        (count, screens) = (count + 1, screens + 13);
-    }
-    println!("code points x other places: {count} code points, {screens} screens");
+        vec![list]
+    };
+    Place { name: "sandboxes in the list", in_text: 3, texts: 200, show }.shows_every_code_point();
+}
+
+#[test]
+fn verdicts_in_the_list_show_every_code_point() {
+    let show = |names: &[String]| vec![listed(names, 59, rows(names), verdict).draw_safely("list")];
+    Place { name: "verdicts in the list", in_text: 1, texts: 200, show }.shows_every_code_point();
+}
+
+#[test]
+fn the_title_shows_every_code_point() {
+    // Sandbox, verdict, where it was imported from, and by whom.
+    const SHOWN: usize = 4;
+    let show = |names: &[String]| {
+        // A verdict has room for two, and for no space between them.
+        let names: Vec<_> = names.iter().map(|name| name.replace(' ', "")).collect();
+        let mut stage = listed(&names, 250, 10, verdict);
+        let screen = |name: &String| {
+            let shown = title(&stage.draw_safely("title"));
+            stage.keys("j");
+            let name = Untrusted::from_json(name.as_bytes()).visible().to_string();
+            assert_eq!(shown.matches(&name).count(), SHOWN, "{name} in {shown}");
+            shown
+        };
+        names.iter().map(screen).collect()
+    };
+    Place { name: "the title", in_text: 2, texts: 100, show }.shows_every_code_point();
+}
+
+#[test]
+fn words_of_a_refusal_show_every_code_point() {
+    let show = |messages: &[String]| {
+        let names: Vec<_> = (0..messages.len()).map(|at| at.to_string()).collect();
+        let mut stage = listed(&names, 100, 24, nothing);
+        let screen = |(at, message): (usize, &String)| {
+            let identifier = Identifier::new(Untrusted::from(identifier(&names[at], at))).unwrap();
+            let body = format!("{{\"error\":{{\"code\":\"X\",\"message\":\"{message}\"}}}}");
+            let refusal = behaview::service::error::Refusal::of(404, None, body.as_bytes(), now());
+            let failure = Failure { what: refusal.to_string(), ..Failure::default() };
+            stage.take(Message::Answered { request: Request::Behaviour { identifier }, result: Err(failure) });
+            let shown = stage.draw_safely("refusal");
+            stage.keys("j");
+            shown
+        };
+        messages.iter().enumerate().map(screen).collect()
+    };
+    Place { name: "words of a refusal", in_text: 15, texts: 50, show }.shows_every_code_point();
+}
+
+#[test]
+fn names_of_attributes_show_every_code_point() {
+    let show = |names: &[String]| {
+        let attributes: Vec<_> = names.iter().map(|name| format!("\"{name}\":\"{name}\"")).collect();
+        let report = format!("{{\"data\":{{\"id\":\"x-1\",\"attributes\":{{{}}}}}}}", attributes.join(","));
+        let mut stage = Stage::with_report("document", report.as_bytes(), 59, rows(names));
+        vec![stage.keys("o z").draw_safely("attributes")]
+    };
+    Place { name: "names of attributes", in_text: 1, texts: 1000, show }.shows_every_code_point();
 }
 
 #[test]

@@ -139,11 +139,11 @@ impl Stage {
 
     /// Draws all of the screen; gives the bytes that went to the terminal.
     pub fn draw(&mut self) -> Vec<u8> {
-        self.session.terminal_mut().clear().unwrap();
+        self.session.terminal_mut().distrust();
         self.session.terminal().backend().bytes.0.borrow_mut().clear();
         self.session.draw().unwrap();
         let bytes = self.bytes.0.borrow();
-        // A screen of another size than before is wiped once more.
+        // A screen that is drawn whole is wiped first.
         bytes.strip_prefix(b"\x1b[2J").unwrap_or(&bytes).to_vec()
     }
 

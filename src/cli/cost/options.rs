@@ -39,16 +39,16 @@ fn kinds() -> impl Iterator<Item = PossibleValue> {
 #[command(next_help_heading = "Numbers")]
 pub(super) struct Options {
     /// Calls: each page, pivot and step of a cursor is one; of a public graph, those that load all its items
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number())]
     calls: Option<u64>,
     /// Hashes in the list; repeated ones count
-    #[arg(long, value_name = "N", conflicts_with = "hashes_from")]
+    #[arg(long, value_name = "N", value_parser = number(), conflicts_with = "hashes_from")]
     hashes: Option<u64>,
     /// A file of hashes, apart by line ends, blanks or commas (- for standard input)
     #[arg(long, value_name = "FILE")]
     hashes_from: Option<String>,
     /// Submissions of each file asked about, such as 4,6
-    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = number())]
     submissions: Option<Vec<u64>>,
     /// Whether the service has the file already
     #[arg(long, value_enum, value_name = "yes|no", hide_possible_values = true)]
@@ -60,20 +60,26 @@ pub(super) struct Options {
     #[arg(long)]
     after_new_upload: bool,
     /// Live hunting rules
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number())]
     rules: Option<u64>,
     /// Whether their ruleset is active
     #[arg(long, value_enum, value_name = "yes|no", hide_possible_values = true)]
     active: Option<Answer>,
     /// Retrospective hunting jobs
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number())]
     jobs: Option<u64>,
     /// Graphs
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number())]
     graphs: Option<u64>,
     /// Private scans
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number())]
     scans: Option<u64>,
+}
+
+/// A number of an operation: not so many that its price could not be counted.
+fn number() -> impl TypedValueParser<Value = u64> {
+    const MOST: u64 = 1_000_000_000;
+    clap::value_parser!(u64).range(..=MOST)
 }
 
 /// The options that an operation takes.

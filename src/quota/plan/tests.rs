@@ -242,6 +242,13 @@ fn the_form_for_machines() {
     assert_eq!(json["prices"][0]["rule"], "8.2.1");
 }
 
+#[test]
+fn a_sum_beyond_what_can_be_counted_says_so() {
+    let most = Total { min: u64::MAX, max: Some(u64::MAX) };
+    let words = most.plus(Total { min: 1, max: Some(1) }).words(Unit::Request);
+    assert_eq!(words, "at least 18446744073709551615 requests");
+}
+
 fn any_total() -> impl Strategy<Value = Total> {
     (any::<u64>(), any::<Option<u64>>()).prop_map(|(min, max)| Total { min, max })
 }

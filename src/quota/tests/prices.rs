@@ -74,7 +74,7 @@ fn a_lost_or_failed_call_counts_as_charged() {
 #[test]
 fn a_range_without_a_deciding_answer_settles_to_its_upper_end() {
     let settled = priced(&Operation::once(Kind::V3Analysis)).settle(Outcome::Answered);
-    assert_eq!((settled.careful(), settled.is_certain()), (Some(1), false));
+    assert_eq!((settled, settled.careful()), (Settled::AtMost(1), Some(1)));
 }
 
 proptest! {

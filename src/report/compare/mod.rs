@@ -9,16 +9,17 @@ mod identity;
 
 use super::attributes::{ATTRIBUTES, Pane};
 use super::body::Body;
-use super::index::{Index, Section};
-use super::records::Place;
+use super::fan_out::in_order;
+use super::index::Section;
 use super::rows::{Report, Row};
+use super::wanted::still_wanted;
 use foldhash::quality::RandomState;
 use identity::Way;
-use std::collections::{BTreeMap, HashMap};
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::ops::ControlFlow;
 
 /// The most reports that are compared at once: a bit each.
 pub const MOST_COLUMNS: usize = 64;
@@ -177,27 +178,25 @@ impl Matrix {
         (0..).zip(&self.items).filter(|(_, item)| wanted(item)).map(|(n, _)| n).collect()
     }
 
-    /// The items whose text holds what is sought, capitals apart; `goes_on` is asked now and then.
+    /// The items whose text holds what is sought, capitals apart.
     ///
     /// # Errors
-    /// When a body cannot be read.
-    pub fn find(&self, sought: &[u8], mut goes_on: impl FnMut() -> bool) -> io::Result<Vec<u32>> {
+    /// When a body cannot be read, and when nobody wants them any more.
+    pub fn find(&self, sought: &[u8], is_wanted: &dyn Fn() -> bool) -> io::Result<Vec<u32>> {
         let sought = sought.to_ascii_lowercase();
         let (mut found, mut text) = (Vec::new(), Vec::new());
         for (number, column) in (0_u8..).zip(&self.columns) {
             let Some(column) = column else { continue };
             for (section, first) in &column.sections {
-                if !goes_on() {
-                    return Ok(Vec::new());
-                }
-                column.report.each_row(*section, |row, bytes| {
-                    let item = column.items.get(first + row).copied().unwrap_or(u32::MAX);
+                still_wanted(is_wanted)?;
+                column.report.each_row(*section, |row| {
+                    let item = column.items.get(first + row.place.row).copied().unwrap_or(u32::MAX);
                     let is_its_own = |item: &Item| {
-                        (item.column, item.section as usize, item.row as usize) == (number, *section, row)
+                        (item.column, item.section as usize, item.row as usize) == (number, *section, row.place.row)
                     };
                     if self.items.get(item as usize).is_some_and(is_its_own) {
                         text.clear();
-                        column.report.row_text(*section, row, bytes, &mut text);
+                        row.decoded().push_text(&mut text);
                         text.make_ascii_lowercase();
                         if memchr::memmem::find(&text, &sought).is_some() {
                             found.push(item);
@@ -218,55 +217,32 @@ impl Matrix {
 
 /// Hashes the rows of every report, on as many threads as the machine has, and hands them over in their order.
 fn hash_all(bodies: &[Option<Body>], keys: &RandomState, take: &mut dyn FnMut(Option<Hashed>)) -> io::Result<()> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(bodies.len()).max(1);
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        let (outbox, inbox) = mpsc::channel();
-        for _ in 0..threads {
-            let (outbox, next) = (outbox.clone(), &next);
-            scope.spawn(move || {
-                let take = || {
-                    let column = next.fetch_add(1, Ordering::Relaxed);
-                    Some((column, bodies.get(column)?))
-                };
-                while let Some((column, body)) = take() {
-                    let hashed = body.as_ref().map(|body| hash(body, keys)).transpose();
-                    if outbox.send((column, hashed)).is_err() {
-                        break;
-                    }
-                }
-            });
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(bodies.len());
+    let mut result = Ok(());
+    let hash = |body: &Option<Body>, _: &mut Vec<u8>| body.as_ref().map(|body| hash(body, keys)).transpose();
+    in_order(threads, bodies.iter(), hash, &mut |hashed| match hashed {
+        Ok(hashed) => {
+            take(hashed);
+            ControlFlow::Continue(())
         }
-        drop(outbox);
-        let mut early = BTreeMap::new();
-        let mut wanted = 0;
-        for (column, hashed) in inbox {
-            early.insert(column, hashed?);
-            while let Some(hashed) = early.remove(&wanted) {
-                wanted += 1;
-                take(hashed);
-            }
+        Err(error) => {
+            result = Err(error);
+            ControlFlow::Break(())
         }
-        Ok(())
-    })
+    });
+    result
 }
 
 fn hash(body: &Body, keys: &RandomState) -> io::Result<Hashed> {
-    let report = Report::new(body.clone(), Index::open(body)?);
+    let report = Report::open(body)?;
     let (mut sections, mut hashes, mut room, mut failed) = (Vec::new(), Vec::new(), Vec::new(), None);
     for section in Pane::ALL.into_iter().flat_map(|pane| report.sections(pane)) {
-        let Some((found, way)) = report.section(section).and_then(|found| Some((found, Way::of(found, keys)?))) else {
-            continue;
-        };
+        let Some(way) = report.section(section).and_then(|found| Way::of(found, keys)) else { continue };
         sections.push((section, hashes.len()));
-        report.each_row(section, |row, bytes| {
-            // A process's own members may go on behind its children.
-            if found.tail(row).is_none() || way.is_told_by(bytes) {
-                hashes.push(way.hash(bytes, &mut room, keys));
-                return true;
-            }
-            match report.record(Place { section, row }) {
-                Ok(record) => hashes.push(way.hash(&record.value, &mut room, keys)),
+        report.each_row(section, |row| {
+            let own = if way.is_told_by(row.bytes) { Ok(Cow::Borrowed(row.bytes)) } else { row.own() };
+            match own {
+                Ok(own) => hashes.push(way.hash(&own, &mut room, keys)),
                 Err(error) => failed = Some(error),
             }
             failed.is_none()
@@ -332,8 +308,7 @@ fn join(number: u8, hashed: Hashed, items: &mut Vec<Item>, by_hash: &mut ByHash)
 
 /// Place of a section's attribute among those of all panes.
 fn order(section: &Section) -> u16 {
-    let pane = Pane::ALL.iter().position(|pane| *pane == section.pane()).unwrap_or(Pane::ALL.len());
-    u16::try_from(pane * (ATTRIBUTES.len() + 1) + section.rank).unwrap_or(u16::MAX)
+    u16::try_from(section.pane() as usize * (ATTRIBUTES.len() + 1) + section.rank).unwrap_or(u16::MAX)
 }
 
 /// Sorts items by their order, those of the same order as they come; gives each item's new place by its old one.

@@ -43,7 +43,7 @@ fn items_stand_in_the_order_of_the_panes_and_what_happened_tells_them_apart() {
     assert_eq!(found.select(None, Presence::All, &[1, 2]), [2]);
     assert_eq!(found.select(None, Presence::Only(2), &[1, 2]), [1, 4]);
     assert_eq!(found.select(Some(Pane::Files), Presence::Without(2), &[1, 2]), [3]);
-    assert_eq!(found.find(b"C:\\X", || true).unwrap(), [2, 3]);
+    assert_eq!(found.find(b"C:\\X", &|| true).unwrap(), [2, 3]);
 }
 
 #[test]

@@ -20,6 +20,8 @@ const COMMON: &[u8] = b"etainosrlcdmupf.hgw0b1v2-y_ 345k689x7:j,zq";
 /// Finds places that may hold a text.
 #[derive(Debug)]
 pub(super) struct Anchor {
+    /// A letter in its two cases, where the anchor is one: the scanner then finds every other way to write it.
+    letter: Option<[u8; 2]>,
     scanner: Scanner,
     /// Patterns before this one are the anchor plainly written.
     plain: usize,
@@ -29,8 +31,6 @@ pub(super) struct Anchor {
 
 #[derive(Debug)]
 enum Scanner {
-    /// One letter in its two cases, and every other way to write it.
-    Letter([u8; 2], Box<Scanner>),
     Packed(Searcher),
     Automaton(AhoCorasick),
 }
@@ -49,7 +49,9 @@ impl Anchor {
     pub(super) fn of(text: &str, is_case_sensitive: bool) -> Option<Self> {
         let (offset, piece) = choose(text, is_case_sensitive);
         let ways = Ways::of(piece, is_case_sensitive);
-        Some(Self { scanner: Scanner::of(&ways.plain, &ways.other)?, plain: ways.plain.len(), offset })
+        let letter = ways.letter();
+        let by_scanner = if letter.is_some() { &[][..] } else { &ways.plain };
+        Some(Self { letter, scanner: Scanner::of(by_scanner, &ways.other)?, plain: ways.plain.len(), offset })
     }
 
     /// An anchor of several texts without their case, none of them empty: it tells where one of them may stand, and not which.
@@ -58,7 +60,7 @@ impl Anchor {
         let mut all: Vec<_> = ways.flat_map(|ways| [ways.plain, ways.other].concat()).collect();
         all.sort();
         all.dedup();
-        Some(Self { scanner: Scanner::of(&[], &all)?, plain: 0, offset: 0 })
+        Some(Self { letter: None, scanner: Scanner::of(&[], &all)?, plain: 0, offset: 0 })
     }
 
     /// Whether it is anywhere.
@@ -84,19 +86,20 @@ impl<'a> Scan<'a> {
     /// The next place from `from` on, which never goes back.
     #[inline(always)]
     pub(super) fn next(&mut self, from: usize) -> Option<Candidate> {
-        let (at, pattern) = match &self.anchor.scanner {
-            Scanner::Letter([small, large], others) => {
+        let scanner = &self.anchor.scanner;
+        let (at, pattern) = match self.anchor.letter {
+            Some([small, large]) => {
                 let other = match self.other.filter(|other| *other >= from) {
                     Some(other) => other,
-                    None => others.find(self.bytes, from).map_or(self.bytes.len(), |(at, _)| at),
+                    None => scanner.find(self.bytes, from).map_or(self.bytes.len(), |(at, _)| at),
                 };
                 self.other = Some(other);
-                match memchr2(*small, *large, self.bytes.get(from..other).unwrap_or_default()) {
+                match memchr2(small, large, self.bytes.get(from..other).unwrap_or_default()) {
                     Some(plain) => (from + plain, 0),
                     None => (Some(other).filter(|other| *other < self.bytes.len())?, usize::MAX),
                 }
             }
-            scanner => scanner.find(self.bytes, from)?,
+            None => scanner.find(self.bytes, from)?,
         };
         Some(Candidate { at, is_plain: pattern < self.anchor.plain })
     }
@@ -104,11 +107,6 @@ impl<'a> Scan<'a> {
 
 impl Scanner {
     fn of(plain: &[Vec<u8>], other: &[Vec<u8>]) -> Option<Self> {
-        if let ([small] | [small, _], false) = (plain, other.is_empty())
-            && let ([small], [large]) = (small.as_slice(), plain.last()?.as_slice())
-        {
-            return Some(Self::Letter([*small, *large], Box::new(Self::of(&[], other)?)));
-        }
         let patterns: Vec<_> = plain.iter().chain(other).collect();
         let searcher = packed::Config::new().builder().extend(&patterns).build();
         let automaton = || AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(&patterns).ok();
@@ -120,7 +118,6 @@ impl Scanner {
     fn find(&self, bytes: &[u8], from: usize) -> Option<(usize, usize)> {
         let span = Span { start: from.min(bytes.len()), end: bytes.len() };
         let found = match self {
-            Self::Letter(..) => None,
             Self::Packed(searcher) => searcher.find_in(bytes, span),
             Self::Automaton(automaton) => automaton.find(Input::new(bytes).span(span)),
         }?;
@@ -160,6 +157,17 @@ impl Ways {
         other.sort();
         other.dedup();
         Self { plain, other }
+    }
+
+    /// The one letter that is plainly written, small and large, where there are other ways to write it as well.
+    fn letter(&self) -> Option<[u8; 2]> {
+        match self.plain.as_slice() {
+            [small] | [small, _] if !self.other.is_empty() => match (small.as_slice(), self.plain.last()?.as_slice()) {
+                ([small], [large]) => Some([*small, *large]),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 }
 

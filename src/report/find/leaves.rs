@@ -2,7 +2,7 @@
 //!
 //! The field names of a record that the table knows are the format's own words, and are no leaves; every other name is.
 
-use crate::report::index::{Form, Section};
+use crate::report::index::Form;
 use crate::report::json::{Event, Raw, Scanner};
 use crate::report::{Body, Report};
 use std::io;
@@ -12,23 +12,6 @@ use std::ops::Range;
 const LARGEST_ROW: u64 = 64 * 1024 * 1024;
 
 impl Report {
-    /// Offset after a section's last row: everything from there on belongs to others.
-    pub(super) fn section_end(&self, section: usize) -> u64 {
-        let next = || {
-            let later = self.index.sections.iter().skip(section + 1);
-            later.filter_map(|next| next.start(0)).next().map(u64::from)
-        };
-        let end = self.section(section).and_then(Section::end).map(u64::from);
-        end.or_else(next).unwrap_or_else(|| self.body.len()).min(self.body.len())
-    }
-
-    /// The bytes that a row begins in: up to the next row's.
-    pub(super) fn row_range(&self, section: usize, row: usize) -> Range<u64> {
-        let start = |row| self.section(section).and_then(|section| section.start(row)).map(u64::from);
-        let end = start(row + 1).unwrap_or_else(|| self.section_end(section));
-        start(row).map_or(0..0, |start| start..end.max(start))
-    }
-
     /// Visits the text of a row's leaves as written, between the quotes; stops at the first that `is_sought`, and says so.
     pub(super) fn has_leaf(
         &self,
@@ -38,14 +21,12 @@ impl Report {
         is_sought: &mut impl FnMut(&[u8]) -> bool,
     ) -> io::Result<bool> {
         let Some(found) = self.section(section) else { return Ok(false) };
-        let range = self.row_range(section, row);
+        let range = self.extent(section, row);
         let mut visit =
             Visit { are_names_data: found.attribute.is_none(), depth: 0, has_ended: false, is_found: false };
         near.with(&self.body, range, &mut |bytes| visit.read(bytes, found.form, is_sought))?;
-        if let (Some(tail), false) = (found.tail(row).map(u64::from), visit.is_found) {
-            let next = found.row_at(tail).and_then(|before| found.start(before + 1));
-            let end = next.map_or_else(|| self.section_end(section), u64::from);
-            near.with(&self.body, tail..end, &mut |bytes| {
+        if let (Some(tail), false) = (self.tail(section, row), visit.is_found) {
+            near.with(&self.body, tail, &mut |bytes| {
                 visit = Visit { depth: 0, has_ended: false, ..visit };
                 visit.read(&[b"{", bytes].concat(), found.form, is_sought);
             })?;

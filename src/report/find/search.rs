@@ -2,13 +2,11 @@
 
 use super::pattern::Pattern;
 use super::sought::Work;
+use crate::report::fan_out::in_order;
 use crate::report::{Pane, Report, RowSet, Section};
-use std::collections::BTreeMap;
 use std::io;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc;
 
 /// Bytes of the first pieces, and of those that follow.
 const FIRST_PIECES: u64 = 128 * 1024;
@@ -24,13 +22,11 @@ pub struct Scope {
     pub pane: Option<Pane>,
     /// Only from this offset of the body on.
     pub from: u64,
-    /// How many threads search; one where it is 0.
-    pub threads: usize,
     /// The only rows that can be hits, where that is known: those that hold a part of what is sought.
     pub within: Option<Arc<RowSet>>,
 }
 
-/// Searches a report, and hands each batch of rows to `sink` in the order of the body; it says whether to go on.
+/// Searches a report on some threads, and hands each batch of rows to `sink` in the order of the body; it says whether to go on.
 ///
 /// # Errors
 /// When the body cannot be read.
@@ -38,6 +34,7 @@ pub fn search(
     report: &Report,
     pattern: &Pattern,
     scope: Scope,
+    threads: usize,
     sink: &mut dyn FnMut(RowSet) -> ControlFlow<()>,
 ) -> io::Result<()> {
     let within = scope.within.as_deref();
@@ -46,63 +43,17 @@ pub fn search(
         work.firsts.iter().map(|(_, section)| report.section_end(*section)).max().unwrap_or(0).min(report.searchable());
     let start = work.firsts.first().map_or(0, |(first, _)| *first).max(scope.from);
     let pieces = Pieces { start, end };
-    if pieces.get(1).is_none() || scope.threads < 2 {
-        let mut room = Vec::new();
-        for number in 0.. {
-            let Some(piece) = pieces.get(number) else { break };
-            if sink(work.piece(piece, &mut room)?).is_break() {
-                break;
-            }
+    let threads = if pieces.get(1).is_some() { threads } else { 1 };
+    let all = (0..).map_while(|number| pieces.get(number));
+    let mut result = Ok(());
+    in_order(threads, all, |piece, room| work.piece(piece, room), &mut |found| match found {
+        Ok(found) => sink(found),
+        Err(error) => {
+            result = Err(error);
+            ControlFlow::Break(())
         }
-        return Ok(());
-    }
-    together(&work, pieces, scope.threads, sink)
-}
-
-/// Several threads take one piece after another; what they find is handed over in order.
-fn together(
-    work: &Work<'_>,
-    pieces: Pieces,
-    threads: usize,
-    sink: &mut dyn FnMut(RowSet) -> ControlFlow<()>,
-) -> io::Result<()> {
-    let (next, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
-    std::thread::scope(|scope| {
-        let (outbox, inbox) = mpsc::channel();
-        for _ in 0..threads {
-            let (outbox, next, is_over) = (outbox.clone(), &next, &is_over);
-            scope.spawn(move || {
-                let mut room = Vec::new();
-                while let (false, number) = (is_over.load(Ordering::Relaxed), next.fetch_add(1, Ordering::Relaxed)) {
-                    let Some(piece) = pieces.get(number) else { break };
-                    if outbox.send((number, work.piece(piece, &mut room))).is_err() {
-                        break;
-                    }
-                }
-            });
-        }
-        drop(outbox);
-        let result = in_order(&inbox, sink);
-        is_over.store(true, Ordering::Relaxed);
-        result
-    })
-}
-
-fn in_order(
-    inbox: &mpsc::Receiver<(u64, io::Result<RowSet>)>,
-    sink: &mut dyn FnMut(RowSet) -> ControlFlow<()>,
-) -> io::Result<()> {
-    let (mut early, mut wanted) = (BTreeMap::new(), 0);
-    for (number, found) in inbox {
-        early.insert(number, found?);
-        while let Some(found) = early.remove(&wanted) {
-            wanted += 1;
-            if sink(found).is_break() {
-                return Ok(());
-            }
-        }
-    }
-    Ok(())
+    });
+    result
 }
 
 /// The pieces of what is searched.

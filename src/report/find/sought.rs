@@ -98,8 +98,7 @@ impl<'a> Work<'a> {
         let inside = self.firsts.iter().skip(first).take_while(|(at, _)| *at < piece.end);
         inside.filter_map(move |(_, number)| {
             let (section, end) = (report.section(*number)?, report.section_end(*number));
-            let from = |at: u64| at.checked_sub(1).and_then(|before| section.row_at(before)).map_or(0, |row| row + 1);
-            let rows = from(piece.start)..from(piece.end);
+            let rows = section.row_from(piece.start)..section.row_from(piece.end);
             let end = section.start(rows.end).map_or(end, u64::from);
             let few = within.map(|within| between(within.rows(*number), &rows));
             let few = few.filter(|few| few.len().saturating_mul(SPARSE) <= rows.len());

@@ -17,18 +17,18 @@ fn report(json: &str) -> Report {
     Report::new(body, index)
 }
 
-fn search_all(report: &Report, pattern: &Pattern, scope: Scope) -> RowSet {
+fn search_all(report: &Report, pattern: &Pattern, scope: Scope, threads: usize) -> RowSet {
     let mut all = RowSet::default();
     let mut sink = |more: RowSet| {
         all.extend(&more);
         ControlFlow::Continue(())
     };
-    search(report, pattern, scope, &mut sink).unwrap();
+    search(report, pattern, scope, threads, &mut sink).unwrap();
     all
 }
 
 fn found(report: &Report, pattern: &Pattern, threads: usize) -> Vec<(usize, u32)> {
-    let all = search_all(report, pattern, Scope { threads, ..Scope::default() });
+    let all = search_all(report, pattern, Scope::default(), threads);
     all.sections().flat_map(|(n, rows)| rows.iter().map(move |row| (n, *row))).collect()
 }
 
@@ -122,7 +122,7 @@ fn pieces_and_rows_of_any_size_are_searched_whole() {
         batches += 1;
         ControlFlow::Break(())
     };
-    search(&report, &pattern, Scope { threads: 2, ..Scope::default() }, &mut sink).unwrap();
+    search(&report, &pattern, Scope::default(), 2, &mut sink).unwrap();
     assert_eq!(batches, 1);
 }
 
@@ -206,9 +206,9 @@ proptest! {
         for less in [words.chars().take(1).collect::<String>(), words.clone()] {
             let less = Pattern::new(&less, How::default()).unwrap();
             prop_assert!(pattern.narrows(&less));
-            let within = Some(Arc::new(search_all(&report, &less, Scope::default())));
-            let more = search_all(&report, &pattern, Scope { within, ..Scope::default() });
-            prop_assert_eq!(more, search_all(&report, &pattern, Scope::default()), "{:?}", words);
+            let within = Some(Arc::new(search_all(&report, &less, Scope::default(), 1)));
+            let more = search_all(&report, &pattern, Scope { within, ..Scope::default() }, 1);
+            prop_assert_eq!(more, search_all(&report, &pattern, Scope::default(), 1), "{:?}", words);
         }
     }
     #[test]

@@ -3,8 +3,9 @@
 use super::Severity;
 use super::file::{Rule, Rules, Use};
 use crate::report::index::Form;
-use crate::report::json::Raw;
-use crate::report::{Order, Report, RowSet, Section};
+use crate::report::wanted::still_wanted;
+use crate::report::{Order, Report, Row, RowSet, Section};
+use crate::text::Untrusted;
 use std::io;
 use std::sync::Arc;
 
@@ -78,33 +79,22 @@ impl Rules {
     /// Judges every row of a report.
     ///
     /// # Errors
-    /// When the body cannot be read.
-    pub fn judge(&self, report: &Report, goes_on: impl Fn() -> bool) -> io::Result<Marks> {
-        let mut marks = Marks { order: Arc::new(Order::of(report, &goes_on)?), ..Marks::default() };
+    /// When the body cannot be read, and when nobody wants to know any more.
+    pub fn judge(&self, report: &Report, is_wanted: &dyn Fn() -> bool) -> io::Result<Marks> {
+        let mut marks = Marks { order: Arc::new(Order::of(report, is_wanted)?), ..Marks::default() };
         for (number, section) in report.index.sections.iter().enumerate() {
-            if !goes_on() {
-                break;
-            }
+            still_wanted(is_wanted)?;
             let mut judge = Judge::of(self, section);
             let (mut text, mut above) = (Vec::new(), Vec::new());
-            report.each_row(number, |row, bytes| {
+            report.each_row(number, |found| {
+                let (row, decoded) = (found.place.row, found.decoded());
                 text.clear();
-                report.row_text(number, row, bytes, &mut text);
+                decoded.push_text(&mut text);
                 text.make_ascii_lowercase();
                 let parent = (section.form == Form::Processes).then(|| {
                     let depth = usize::from(section.depths().get(row).unwrap_or_default());
                     above.truncate(depth);
-                    above.push(
-                        file_name(
-                            &Raw::new(bytes)
-                                .member("name")
-                                .map(Raw::text)
-                                .unwrap_or_default()
-                                .as_bytes()
-                                .to_ascii_lowercase(),
-                        )
-                        .to_vec(),
-                    );
+                    above.push(program(&decoded));
                     depth.checked_sub(1).and_then(|up| above.get(up)).cloned().unwrap_or_default()
                 });
                 let rules = judge.rules(&Seen { text: &text, parent: parent.as_deref() });
@@ -129,15 +119,11 @@ impl Rules {
     #[must_use]
     pub fn of_row(&self, report: &Report, section: usize, row: usize) -> Vec<&Rule> {
         let Some(found) = report.section(section) else { return Vec::new() };
-        let mut text = Vec::new();
-        report.text_of(section, row, &mut text);
+        let mut text = report.row(section, row).text();
         text.make_ascii_lowercase();
         let parent = (found.form == Form::Processes).then(|| {
-            let mut name = Vec::new();
-            if let Some(parent) = found.depths().parent(row) {
-                name = report.process_name(section, parent);
-            }
-            file_name(&name.to_ascii_lowercase()).to_vec()
+            let parent = found.depths().parent(row);
+            parent.map(|parent| program(&report.row(section, parent))).unwrap_or_default()
         });
         let numbers = Judge::of(self, found).rules(&Seen { text: &text, parent: parent.as_deref() });
         let mut rules: Vec<&Rule> = numbers.into_iter().filter_map(|rule| self.rules.get(rule)).collect();
@@ -212,6 +198,8 @@ fn is_program(text: &[u8], place: std::ops::Range<usize>) -> bool {
     is_start && is_end
 }
 
-fn file_name(path: &[u8]) -> &[u8] {
-    path.rsplit(|byte| matches!(byte, b'\\' | b'/')).next().unwrap_or(path)
+/// The program that a process runs: its name without its folder, in small letters.
+fn program(process: &Row) -> Vec<u8> {
+    let path = process.name().map(Untrusted::as_bytes).unwrap_or_default();
+    path.rsplit(|byte| matches!(byte, b'\\' | b'/')).next().unwrap_or(path).to_ascii_lowercase()
 }

@@ -9,6 +9,7 @@ use crate::report::index::Batch;
 use crate::report::rules::Rules;
 use crate::report::{Body, Index, Indexer, Indicators, Report};
 use crate::runtime::notable;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -67,7 +68,8 @@ impl Performer {
         let is_stopped = self.is_stopped();
         self.blocking(
             move |work| {
-                let result = indicators(&body, &is_stopped).map_err(|error| error.to_string());
+                let found = Report::open(&body).and_then(|report| Indicators::of(&report, &|| !is_stopped()));
+                let result = found.map_err(|error| error.to_string());
                 work.send(Message::Indicators { opening, result });
             },
             move |why| Message::Indicators { opening, result: Err(why) },
@@ -90,9 +92,9 @@ impl Performer {
         let (searches, this) = (Arc::clone(&self.searches), self.searches.fetch_add(1, Ordering::SeqCst) + 1);
         self.reading(move |work| {
             let is_latest = || searches.load(Ordering::SeqCst) == this;
-            match matrix.find(sought.as_bytes(), is_latest) {
-                Ok(found) if is_latest() => work.send(Message::Sifted { number, sought, found }),
-                Ok(_) => {}
+            match matrix.find(sought.as_bytes(), &is_latest) {
+                Ok(found) => work.send(Message::Sifted { number, sought, found }),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => work.send(Message::Notice(format!("What was compared cannot be read: {error}"))),
             }
         });
@@ -176,11 +178,9 @@ fn judge(
         work.send(Message::Ruled { rules: Arc::clone(&rules), problems });
         rules
     });
-    let report = Index::open(body).map(|index| Report::new(body.clone(), index));
-    match report.and_then(|report| rules.judge(&report, &is_wanted)) {
-        Ok(marks) if is_wanted() => work.send(Message::Judged { opening, marks }),
-        // A report that cannot be read has been said to be so.
-        Ok(_) | Err(_) => {}
+    // A report that cannot be read has been said to be so, and nobody waits for one that is not wanted any more.
+    if let Ok(marks) = Report::open(body).and_then(|report| rules.judge(&report, &is_wanted)) {
+        work.send(Message::Judged { opening, marks });
     }
 }
 
@@ -189,17 +189,11 @@ fn read_rules(own: Option<&Path>) -> (Rules, Vec<String>) {
     let text = own.map(std::fs::read_to_string);
     match text {
         Some(Ok(text)) => Rules::read(Some(("rules.toml", &text))),
-        Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
+        Some(Err(error)) if error.kind() != ErrorKind::NotFound => {
             let (rules, mut problems) = Rules::read(None);
             problems.push(format!("rules.toml cannot be read: {error}; the rules that are shipped work."));
             (rules, problems)
         }
         _ => Rules::read(None),
     }
-}
-
-/// Finds a report's indicators in its bytes.
-fn indicators(body: &Body, is_stopped: &dyn Fn() -> bool) -> std::io::Result<Indicators> {
-    let index = Index::open(body)?;
-    Indicators::of(&Report::new(body.clone(), index), is_stopped)
 }

@@ -14,6 +14,9 @@ use std::time::Instant;
 /// The largest report that is unpacked to be searched, in bytes; a larger one is unpacked by and by at each search.
 const LARGEST_AT_HAND: u64 = 256 * 1024 * 1024;
 
+/// Threads that search a report.
+const THREADS: usize = 2;
+
 impl Performer {
     /// Unpacks a report that is going to be searched, while the words are still being typed.
     pub(super) fn prepare(&self, report: Report) {
@@ -113,7 +116,7 @@ fn search_bug(ticket: &Ticket) -> impl FnOnce(String) -> Message + Send + 'stati
 
 fn filter(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, scope: Scope) {
     let mut teller = Teller::<RowSet>::new(work, ticket);
-    let result = crate::report::find::search(report, pattern, scope, &mut |rows| {
+    let result = crate::report::find::search(report, pattern, scope, THREADS, &mut |rows| {
         teller.found.extend(&rows);
         let is_first = !teller.found.is_empty();
         teller.tell(is_first, |search, rows| Message::Found { search, rows, ended: None })
@@ -124,7 +127,7 @@ fn filter(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, scop
 
 fn find(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern) {
     let mut teller = Teller::<Vec<HitGroup>>::new(work, ticket);
-    let result = search::by_pane(report, pattern, 2, MOST_HITS, &mut |groups| {
+    let result = search::by_pane(report, pattern, THREADS, MOST_HITS, &mut |groups| {
         teller.found.extend(groups);
         teller.tell(true, |search, groups| Message::Hits { search, groups, searched: (0, 0), ended: None })
     });

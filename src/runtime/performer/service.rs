@@ -198,7 +198,7 @@ fn failure(error: &GateError) -> Failure {
         GateError::Ledger(_) | GateError::Store(_) => {
             (Cost::Nothing, "Check the disk's free space and the data folder's permissions.".to_owned())
         }
-        GateError::NotEntitled(_) | GateError::NotHeld | GateError::UnderWay | GateError::UnderWayElsewhere(_) => {
+        GateError::NotEntitled(_) | GateError::NotHeld | GateError::UnderWay | GateError::UnderWayElsewhere => {
             (Cost::Nothing, String::new())
         }
         GateError::OverBudget(_) => (Cost::Nothing, "The config file's [budget] sets the limits.".to_owned()),

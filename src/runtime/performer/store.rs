@@ -127,11 +127,10 @@ fn ledger(gate: &Gate) -> Result<Message, StoreError> {
     };
     let (store, profile) = (gate.store(), gate.profile());
     let lines: Vec<_> = store.latest_entries(profile, SHOWN)?.into_iter().map(line).collect();
-    let since = |period: Period| store.spent_since(profile, period.began(gate.now()));
     Ok(Message::Ledger(LedgerPage {
         session: gate.spent()?,
-        today: since(Period::Daily)?,
-        month: since(Period::Monthly)?,
+        today: gate.spent_in(Period::Daily)?,
+        month: gate.spent_in(Period::Monthly)?,
         older: store.count_entries(profile)?.saturating_sub(lines.len() as u64),
         lines,
     }))
