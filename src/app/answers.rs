@@ -2,7 +2,7 @@
 
 use super::answer::AnswerTree;
 use super::asks::last_days;
-use super::effect::Effect;
+use super::effect::{Effect, Source};
 use super::list::{Entry, Next};
 use super::message::{Failure, HeldPage, HeldReport, Here, Opening};
 use super::model::Model;
@@ -40,9 +40,9 @@ impl Model {
         if self.calls.has(&Request::Quotas) {
             self.figures.outrun();
         }
-        let mut effects = self.ask(Request::Quotas, true);
+        let mut effects = self.ask_agreed(Request::Quotas, Source::Service);
         if self.figures.usage.is_some() {
-            effects.extend(self.ask(last_days(self.now), true));
+            effects.extend(self.ask_agreed(last_days(self.now), Source::Service));
         }
         effects
     }
@@ -89,7 +89,7 @@ impl Model {
     }
 
     pub(super) fn told(&mut self, request: &Request, result: Result<(Timestamp, Vec<Line>), Failure>) -> Vec<Effect> {
-        let effects = self.ended(request);
+        let mut effects = self.ended(request);
         let now = self.now;
         let is_awaited = |form: &Prompt| form.request(now).is_ok_and(|asked| asked == *request);
         match (self.over.top_mut(), result) {
@@ -97,7 +97,11 @@ impl Model {
                 let answer = AnswerTree::new(request.words(), received, lines);
                 self.over.put(Overlay::Answer(answer));
             }
-            (Some(Overlay::Prompt(form)), Err(failure)) if is_awaited(form) => form.failure = Some(failure),
+            (Some(Overlay::Prompt(form)), Err(failure)) if is_awaited(form) => {
+                form.failure = Some(failure);
+                // What was held may be gone, and its price is to be shown then.
+                effects.extend(self.look_up());
+            }
             (_, Ok(_)) => self.say(format!("The answer is here: {}. Asking the same again shows it.", request.words())),
             (_, Err(failure)) => self.warn(format!("{} {}", failure.what, failure.cost)),
         }
@@ -188,6 +192,7 @@ impl Model {
     }
 
     pub(super) fn balanced(&mut self, result: Result<Balances, String>) -> Vec<Effect> {
+        let asked = self.calls.asking(&Request::Quotas).map_or(self.now, |call| call.since);
         let mut effects = self.ended(&Request::Quotas);
         match result {
             Ok(balances) => {
@@ -197,7 +202,7 @@ impl Model {
                 let is_asked = self.figures.take_balances_awaited() || is_typed;
                 let columns = usize::from(self.overlay_room().width);
                 self.show_figures(Sheet::counters(&balances, now, columns), is_asked);
-                self.figures.take_balances(balances);
+                self.figures.take_balances(balances, asked);
                 if !self.is_quitting {
                     effects.push(Effect::ReadRecord);
                 }
@@ -210,7 +215,7 @@ impl Model {
             }
         }
         if self.figures.take_outrun() && !self.is_quitting {
-            effects.extend(self.ask(Request::Quotas, true));
+            effects.extend(self.ask_agreed(Request::Quotas, Source::Service));
         }
         effects
     }
@@ -248,7 +253,7 @@ impl Model {
         self.settle();
         if is_new && std::mem::take(&mut self.settings.lists_at_once) {
             let page = self.list.as_ref().and_then(|list| list.next_page(self.service.listing));
-            return page.map(|page| self.ask(page, false)).unwrap_or_default();
+            return page.map(|page| self.ask(page, Source::HeldOrService)).unwrap_or_default();
         }
         if self.bound_for.is_some() {
             return self.go_on();

@@ -33,6 +33,11 @@ impl ArtefactList {
         Request::Artefact { identifier: self.identifier.clone(), artefact }
     }
 
+    /// The questions for all of them.
+    pub(super) fn requests(&self) -> impl Iterator<Item = Request> + '_ {
+        self.rows.iter().map(|(artefact, _)| self.request(*artefact))
+    }
+
     fn chosen(&self) -> Option<(Artefact, Option<Timestamp>)> {
         self.rows.get(self.scroll.cursor).copied()
     }
@@ -92,9 +97,8 @@ impl Model {
         let claimed = Artefact::ALL.into_iter().filter(|artefact| claims(&open.report, *artefact));
         let rows: Vec<_> = claimed.map(|artefact| (artefact, None)).collect();
         let list = ArtefactList { rows, scroll: Scroll::default(), failure: None, identifier };
-        let asked: Vec<_> = list.rows.iter().map(|(artefact, _)| Effect::LookUp(list.request(*artefact))).collect();
         self.over.put(Overlay::Artefacts(list));
-        asked
+        self.look_up()
     }
 
     /// Notes since when an artefact is held.

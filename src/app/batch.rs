@@ -2,13 +2,13 @@
 //! and the first failure stops them.
 
 use super::confirm::{Confirm, Confirmed};
-use super::effect::Effect;
+use super::effect::{Effect, Source};
 use super::list::{Entry, Remote};
 use super::model::Model;
 use super::overlay::Overlay;
 use crate::quota::{Holder, Period, Plan, Unit};
 use crate::request::Request;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use std::collections::VecDeque;
 
 /// Calls that are made one after another.
@@ -18,8 +18,8 @@ pub struct Batch {
     pub waiting: VecDeque<Request>,
     /// How many there were at first.
     pub total: usize,
-    /// When the next may be asked.
-    not_before: Timestamp,
+    /// When the next may be asked, in time that has passed: the clock may be set back meanwhile.
+    not_before: SignedDuration,
 }
 
 impl Model {
@@ -35,8 +35,12 @@ impl Model {
     /// What all the missing reports would cost together, in words.
     #[must_use]
     pub fn missing_price(&self) -> String {
+        self.price_of(&self.missing_reports())
+    }
+
+    fn price_of(&self, requests: &[Request]) -> String {
         let mut plan = Plan::new();
-        self.missing_reports().iter().for_each(|request| plan.add(request.operation(), &self.figures.entitlements));
+        requests.iter().for_each(|request| plan.add(request.operation(), &self.figures.entitlements));
         if let Some(reason) = plan.refusal() {
             return format!("refused: {reason}");
         }
@@ -45,15 +49,38 @@ impl Model {
 
     /// Begins to open every report that is not held, after a yes where one is wanted.
     pub(super) fn open_missing(&mut self) -> Vec<Effect> {
-        let is_given = self.over.close_question();
-        let count = self.missing_reports().len() as u64;
-        if !is_given && self.settings.confirm_above.is_some_and(|most| count > most) {
-            let why = format!("Opening all costs {}.", self.missing_price());
-            self.over.put(Overlay::Confirm(Confirm { what: Confirmed::All, why }));
+        let missing = self.missing_reports();
+        if self.settings.confirm_above.is_some_and(|most| missing.len() as u64 > most) {
+            let why = format!("Opening all costs {}.", self.price_of(&missing));
+            self.over.put(Overlay::Confirm(Confirm { what: Confirmed::All(missing), why }));
             return Vec::new();
         }
-        let waiting: VecDeque<_> = self.missing_reports().into();
-        self.batch = Some(Batch { total: waiting.len(), waiting, not_before: self.now });
+        self.open_each(missing)
+    }
+
+    /// The reports whose opening waits for a yes.
+    pub(super) fn waiting_reports(&self) -> Vec<Request> {
+        match self.over.top() {
+            Some(Overlay::Confirm(Confirm { what: Confirmed::All(reports), .. })) => reports.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What those would cost together, in words.
+    pub(super) fn waiting_price(&self) -> String {
+        self.price_of(&self.waiting_reports())
+    }
+
+    /// Begins to open the reports that a yes was given for, whatever the list has got meanwhile.
+    pub(super) fn open_waiting(&mut self) -> Vec<Effect> {
+        let agreed = self.waiting_reports();
+        self.over.close_question();
+        self.open_each(agreed)
+    }
+
+    fn open_each(&mut self, reports: Vec<Request>) -> Vec<Effect> {
+        let waiting = VecDeque::from(reports);
+        self.batch = Some(Batch { total: waiting.len(), waiting, not_before: self.passed });
         self.next_in_batch()
     }
 
@@ -68,8 +95,12 @@ impl Model {
     /// Asks the next question of the batch, if it is time and the last one is answered.
     pub(super) fn next_in_batch(&mut self) -> Vec<Effect> {
         let is_free = !self.calls.awaits_paid();
-        let pace = self.pace();
-        let Some(batch) = self.batch.as_mut().filter(|batch| is_free && batch.not_before <= self.now) else {
+        let (pace, passed) = (self.pace(), self.passed);
+        let next = self.batch.as_ref().and_then(|batch| batch.waiting.front());
+        if next.is_some_and(|next| self.awaits_minute(next)) {
+            return Vec::new();
+        }
+        let Some(batch) = self.batch.as_mut().filter(|batch| is_free && batch.not_before <= passed) else {
             return Vec::new();
         };
         let Some(request) = batch.waiting.pop_front() else {
@@ -78,8 +109,8 @@ impl Model {
             self.say(format!("All {total} reports are here."));
             return Vec::new();
         };
-        batch.not_before = self.now.checked_add(pace).unwrap_or(self.now);
-        let effects = self.ask(request, false);
+        batch.not_before = passed.saturating_add(pace);
+        let effects = self.ask_agreed(request, Source::HeldOrService);
         if effects.is_empty() && !self.calls.awaits_paid() {
             // Refused before it was sent, with its reason on the screen.
             self.batch = None;

@@ -1,7 +1,8 @@
 //! Calls that are under way.
 
-use crate::request::Request;
+use crate::request::{Request, Submission};
 use jiff::Timestamp;
+use std::sync::Arc;
 
 /// A call that is under way.
 #[derive(Debug, Clone)]
@@ -16,6 +17,19 @@ pub struct UnderWay {
     pub total: Option<u64>,
     /// Whether it may have to be paid.
     pub is_paid: bool,
+    /// The file that was agreed to be uploaded to the address that it asks for.
+    pub uploads: Option<Arc<Submission>>,
+}
+
+impl UnderWay {
+    /// Whether it is a step of sending this file.
+    #[must_use]
+    pub fn sends(&self, file: &Submission) -> bool {
+        match &self.request {
+            Request::PrivateScan { submission, .. } => **submission == *file,
+            _ => self.uploads.as_deref() == Some(file),
+        }
+    }
 }
 
 /// All of them, in the order in which they were asked.
@@ -64,7 +78,14 @@ impl Calls {
     }
 
     pub(super) fn begin(&mut self, request: Request, is_paid: bool, since: Timestamp) {
-        self.0.push(UnderWay { request, since, bytes: 0, total: None, is_paid });
+        self.0.push(UnderWay { request, since, bytes: 0, total: None, is_paid, uploads: None });
+    }
+
+    /// Keeps with a call the file that goes to the address it asks for.
+    pub(super) fn upload_after(&mut self, request: &Request, file: &Arc<Submission>) {
+        for call in self.0.iter_mut().filter(|call| call.request == *request) {
+            call.uploads = Some(Arc::clone(file));
+        }
     }
 
     /// Notes how much of an answer has come.

@@ -1,11 +1,17 @@
 //! A question that waits for a clear yes.
 
-use super::overlay::{SMALL, Stands};
+use super::model::Model;
+use super::overlay::{Overlay, SMALL, Stands};
 use super::place::Place;
 use super::saving::Save;
 use crate::report::Purge;
 use crate::report::identifier::Sha256;
-use crate::request::Request;
+use crate::request::{Request, Submission};
+use crate::text::words_in_rows;
+use std::sync::Arc;
+
+/// Rows that the keys of a question take where there is little room.
+const KEYS: usize = 2;
 
 /// Something that waits for a clear yes: it makes something public, costs more than is let pass without, or may do harm.
 #[derive(Debug)]
@@ -16,18 +22,58 @@ pub struct Confirm {
     pub why: String,
 }
 
+impl Confirm {
+    /// The rows that it fills in so many columns: all of its words, and its keys.
+    #[must_use]
+    pub fn rows(&self, columns: usize) -> usize {
+        (words_in_rows(&self.why, columns).len() + KEYS).max(SMALL)
+    }
+
+    /// Its keys, and what each does, in so many columns.
+    #[must_use]
+    pub fn keys(&self, model: &Model, columns: usize) -> Vec<String> {
+        let (does, command) = self.what.yes();
+        let does = match &self.what {
+            Confirmed::AtService(_) => format!("{does}, {} the file alone", model.way_to("confirm-delete-file")),
+            _ => does.to_owned(),
+        };
+        words_in_rows(&format!("{} {does}, {} does not.", model.way_to(command), model.way_to("back")), columns)
+    }
+}
+
+impl Model {
+    /// Whether the question that has the keys can be answered: its keys are on the screen, and some of its words.
+    #[must_use]
+    pub fn can_answer(&self) -> bool {
+        let Some(overlay @ Overlay::Confirm(confirm)) = self.over.top() else { return true };
+        let rows = overlay.area(self.layout().content).inside().height;
+        let columns = usize::from(self.overlay_room().width).max(10);
+        self.size.is_enough() && confirm.keys(self, columns).len() < usize::from(rows)
+    }
+}
+
 impl Confirmed {
+    /// Whether a yes to it is a yes to this question.
+    #[must_use]
+    pub fn agrees_to(&self, request: &Request) -> bool {
+        match (self, request) {
+            (Self::One(asked), request) => asked == request,
+            (Self::AtService(file), Request::PrivateDelete { file: deleted, .. }) => file == deleted,
+            _ => false,
+        }
+    }
+
     /// What a yes does, in words, and the command that is that yes.
     #[must_use]
     pub fn yes(&self) -> (&'static str, &'static str) {
         match self {
             Self::One(_) => ("sends it", "confirm"),
-            Self::All => ("sends it", "confirm-all"),
+            Self::All(_) => ("sends it", "confirm-all"),
             Self::Raw => ("copies it", "confirm-copy"),
             Self::Replace(_) => ("writes over it", "save-over"),
             Self::NoNote => ("deletes it", "confirm-no-note"),
             Self::Purge(_) => ("deletes it", "confirm-purge"),
-            Self::Large => ("sends it", "confirm-large"),
+            Self::Large(_) => ("sends it", "confirm-large"),
             Self::Follow => ("follows it", "confirm-follow"),
             Self::AtService(_) => ("deletes all of it", "confirm-delete-all"),
         }
@@ -38,10 +84,6 @@ impl Stands for Confirm {
     fn place(&self) -> Place {
         Place::Confirm
     }
-
-    fn height(&self) -> usize {
-        SMALL
-    }
 }
 
 /// What a yes does.
@@ -49,8 +91,8 @@ impl Stands for Confirm {
 pub enum Confirmed {
     /// One question is sent.
     One(Request),
-    /// Every report of the list that is not held.
-    All,
+    /// These reports, which are not held.
+    All(Vec<Request>),
     /// Nothing: text is copied as it is.
     Raw,
     /// Nothing: a file is written over.
@@ -59,8 +101,8 @@ pub enum Confirmed {
     NoNote,
     /// Nothing is sent: what is held is deleted.
     Purge(Purge),
-    /// The large file of the form behind it is sent.
-    Large,
+    /// This large file is sent.
+    Large(Arc<Submission>),
     /// The scan of a file is followed that has reports already.
     Follow,
     /// A file is deleted at the service, in one way or another.

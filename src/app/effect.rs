@@ -16,6 +16,17 @@ use crate::request::{Quote, Request};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// Where an answer may come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The store alone, as the screen said that it costs nothing.
+    Held,
+    /// The store, or else the service.
+    HeldOrService,
+    /// The service, though an answer may be held.
+    Service,
+}
+
 /// Something to be done outside of the state machine.
 #[derive(Debug)]
 pub enum Effect {
@@ -78,8 +89,8 @@ pub enum Effect {
     Ask {
         /// The question.
         quote: Quote,
-        /// Whether the service is asked though an answer is held.
-        anew: bool,
+        /// Where it may come from.
+        source: Source,
     },
     /// Wait no longer for an answer; its call ends as one that was lost.
     GiveUp(Request),

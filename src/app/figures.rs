@@ -3,13 +3,25 @@
 use crate::quota::{Balances, Entitlements, Holder, Limit, Price, Spent, Unit, Usage};
 use crate::request::Request;
 use jiff::Timestamp;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+
+/// What a holder has left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Left {
+    /// Of which limit, and how much.
+    pub limit: Limit,
+    /// Whether it was renewed since the counters were asked for: what others have used since is not known.
+    pub is_at_most: bool,
+}
 
 /// The figures that prices and what is left are told from.
 #[derive(Debug, Default)]
 pub struct Figures {
     /// What the service's counters say.
     pub balances: Option<Balances>,
+    /// When they were asked for: a period that has begun since is not counted in them.
+    asked: Option<Timestamp>,
     /// Why they are not known, if they were asked for.
     pub failure: Option<String>,
     /// What was used by day and endpoint, once somebody has looked at it.
@@ -56,26 +68,40 @@ impl Figures {
     }
 
     /// Takes in what the counters say, and what they let know of what was bought.
-    pub(super) fn take_balances(&mut self, balances: Balances) {
+    pub(super) fn take_balances(&mut self, balances: Balances, asked: Timestamp) {
         self.entitlements = self.entitlements.updated(Entitlements::from_balances(&balances));
-        (self.balances, self.failure) = (Some(balances), None);
+        (self.balances, self.asked, self.failure) = (Some(balances), Some(asked), None);
+    }
+
+    /// What the counters are known to leave now: those that were renewed since they were asked for are full, at most.
+    #[must_use]
+    pub fn balances_now(&self, now: Timestamp) -> Option<Cow<'_, Balances>> {
+        let balances = self.balances.as_ref()?;
+        Some(balances.as_of(now, self.asked.unwrap_or(now)))
     }
 
     /// The limit on requests that leaves a holder the least.
     #[must_use]
-    pub fn scarcest(&self, holder: Holder) -> Option<Limit> {
-        self.left_of(Unit::Request, holder)
+    pub fn scarcest(&self, holder: Holder, now: Timestamp) -> Option<Left> {
+        self.left_of(Unit::Request, holder, now)
     }
 
-    fn left_of(&self, unit: Unit, holder: Holder) -> Option<Limit> {
-        self.balances.as_ref().and_then(|balances| balances.scarcest(unit, holder))
+    fn left_of(&self, unit: Unit, holder: Holder, now: Timestamp) -> Option<Left> {
+        let limit = self.balances_now(now)?.scarcest(unit, holder)?;
+        Some(Left { limit, is_at_most: self.asked.is_some_and(|asked| limit.period.is_renewed(asked, now)) })
     }
 
-    /// When a spent quota is full again, if the service's counters leave nothing for this price.
+    /// The limit that is used up, if the service's counters leave nothing for this price.
+    #[must_use]
+    pub fn used_up(&self, price: &Price, now: Timestamp) -> Option<Limit> {
+        let limits = [Holder::User, Holder::Group].map(|holder| self.left_of(price.unit, holder, now));
+        let mut limits = limits.into_iter().flatten().map(|left| left.limit).filter(|_| !price.is_free());
+        limits.find(|limit| limit.remaining == 0)
+    }
+
+    /// When a spent quota is full again, if it is spent.
     #[must_use]
     pub fn spent_until(&self, price: &Price, now: Timestamp) -> Option<String> {
-        let limits = [Holder::User, Holder::Group].map(|holder| self.left_of(price.unit, holder));
-        let empty = limits.into_iter().flatten().find(|limit| limit.remaining == 0).filter(|_| !price.is_free())?;
-        Some(empty.period.reset_words(now))
+        self.used_up(price, now).map(|limit| limit.period.reset_words(now))
     }
 }

@@ -1,7 +1,7 @@
 //! Following a scan until its reports are there: one look after another, each at the price that was agreed to.
 
 use super::confirm::{Confirm, Confirmed};
-use super::effect::Effect;
+use super::effect::{Effect, Source};
 use super::message::Failure;
 use super::model::Model;
 use super::overlay::Overlay;
@@ -160,9 +160,23 @@ impl Model {
 
     /// Asks whether the scan of a file is to be followed that has reports already: few want that, so the bar does not offer it.
     pub(super) fn ask_to_follow(&mut self) -> Vec<Effect> {
-        let why = format!("Reports of the file are listed already. To follow its scan costs {}.", self.follow_price());
+        self.ask_why_follow("Reports of the file are listed already. ")
+    }
+
+    fn ask_why_follow(&mut self, why: &str) -> Vec<Effect> {
+        let why = format!("{why}To follow its scan costs {}.", self.follow_price());
         self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Follow, why }));
         Vec::new()
+    }
+
+    /// Begins to follow the scan of the file that is shown, after a yes where it may cost more than is let pass.
+    pub(super) fn follow_if_cheap(&mut self) -> Vec<Effect> {
+        let most = looks(self.settings.pace.most);
+        let most = crate::quota::price(&most, &self.figures.entitlements).units.max();
+        match self.settings.confirm_above {
+            Some(cheap) if most.is_none_or(|most| most > cheap) => self.ask_why_follow(""),
+            _ => self.follow(),
+        }
     }
 
     /// Begins to follow the scan of the file that is shown; its price was on the screen.
@@ -245,7 +259,10 @@ impl Model {
         let listing = self.service.listing;
         let next_page = self.list_of(&follow.file).and_then(|list| list.next_page(listing));
         let (request, file) = (follow.request(listing, next_page), follow.file.clone());
-        let effects = self.ask_agreed(request);
+        if self.awaits_minute(&request) {
+            return Vec::new();
+        }
+        let effects = self.ask_agreed(request, Source::Service);
         match self.follows.get_mut(at) {
             Some(follow) if !effects.is_empty() => follow.count(now),
             // Refused before it was sent, with its reason on the screen.

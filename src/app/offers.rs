@@ -22,7 +22,7 @@ struct Shown {
 #[derive(Debug, Clone, PartialEq)]
 struct Offer {
     command: &'static str,
-    request: Option<Request>,
+    requests: Vec<Request>,
     price: String,
 }
 
@@ -55,9 +55,9 @@ impl Offers {
 fn offer(model: &Model, key: Key) -> Option<Offer> {
     let command = Command::of(key, model)?;
     let price = model.tag(command).spends()?;
-    let request = match &command.act {
-        Act::Chosen => model.chosen_item().and_then(|item| item.request.clone()),
-        _ => command.request(model),
+    let requests = match &command.act {
+        Act::Chosen => model.chosen_item().map(|item| item.requests.clone()).unwrap_or_default(),
+        _ => command.requests(model),
     };
-    Some(Offer { command: command.meant(model).name, request, price })
+    Some(Offer { command: command.meant(model).name, requests, price })
 }

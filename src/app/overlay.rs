@@ -173,7 +173,10 @@ impl Overlay {
     /// Its area: as low as it needs to be, at the bottom, so that what it is about stays in sight.
     #[must_use]
     pub fn area(&self, content: Area) -> Area {
-        let rows = whichever!(self, it => it.height());
+        let rows = match self {
+            Self::Confirm(confirm) => confirm.rows(usize::from(content.width).saturating_sub(4).max(10)),
+            _ => whichever!(self, it => it.height()),
+        };
         let height = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2).min(content.height);
         Area { y: content.y + content.height - height, height, ..content }
     }

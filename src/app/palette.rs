@@ -38,8 +38,8 @@ pub struct Item {
     pub help: &'static str,
     /// What it costs to choose it.
     pub tag: Tag,
-    /// What it asks the service, if it is one question.
-    pub request: Option<Request>,
+    /// What it asks the service.
+    pub requests: Vec<Request>,
     /// Why it does not apply right now; none if it does.
     pub off: Option<String>,
 }
@@ -173,7 +173,7 @@ fn item(command: &'static Command, model: &Model) -> Item {
         name: command.name,
         help: command.help,
         tag: if off.is_none() { model.tag(command) } else { Tag::Free },
-        request: command.request(model).filter(|_| off.is_none()),
+        requests: if off.is_none() { command.requests(model) } else { Vec::new() },
         off,
     }
 }
@@ -220,7 +220,7 @@ fn questions(model: &Model) -> impl Iterator<Item = Item> {
         name: ask.name,
         help: ask.help,
         tag: Tag::Free,
-        request: None,
+        requests: Vec::new(),
         off: off.clone(),
     })
 }

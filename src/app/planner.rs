@@ -116,12 +116,12 @@ impl Planner {
             return rows;
         }
         rows.push(row("", String::new()));
-        match &model.figures.balances {
+        match model.figures.balances_now(model.now) {
             None => {
                 rows.push(row("", "What it would leave is not known: the counters have not been asked.".to_owned()))
             }
             Some(balances) => {
-                let forecast = plan.forecast(balances, model.now);
+                let forecast = plan.forecast(&balances, model.now);
                 rows.push(row(fit(forecast.fit), forecast.words));
                 rows.extend(forecast.lines.iter().map(left));
             }

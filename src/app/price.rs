@@ -89,9 +89,9 @@ impl Model {
         let (request, is_held) = match &command.act {
             Act::Local(_) => return Tag::Free,
             Act::Chosen => return self.chosen_item().map_or(Tag::Free, |item| item.tag.clone()),
-            Act::Each(..) if self.service.is_offline => return Tag::Offline,
-            Act::Each(..) if !self.service.has_key => return Tag::NoKey,
-            Act::Each(price, _) => return Tag::Together(price(self)),
+            Act::Each { .. } if self.service.is_offline => return Tag::Offline,
+            Act::Each { .. } if !self.service.has_key => return Tag::NoKey,
+            Act::Each { price, .. } => return Tag::Together(price(self)),
             Act::Ask { request, is_held, .. } => (request, is_held),
         };
         match request(self) {
@@ -108,7 +108,7 @@ impl Model {
     }
 
     /// Whether the answer to the question that is typed is held, and is not asked for anew.
-    fn is_typed_held(&self, command: &Command) -> bool {
+    pub(super) fn is_typed_held(&self, command: &Command) -> bool {
         let Some(Overlay::Prompt(form)) = self.over.top() else { return false };
         matches!(command.act, Act::Ask { anew: false, .. }) && form.held_since(self.now).is_some()
     }

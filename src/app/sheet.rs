@@ -1,6 +1,7 @@
 //! Words of our own that stand over the screen: the prices explained, the ledger, the counters.
 
 use super::commands::{Act, Command};
+use super::figures::Left;
 use super::key::Key;
 use super::layout::Size;
 use super::model::Model;
@@ -8,7 +9,7 @@ use super::overlay::Stands;
 use super::place::Place;
 use super::price::Tag;
 use super::scroll::{Move, scrolled};
-use crate::quota::{Holder, Limit, Price};
+use crate::quota::{Holder, Price};
 use crate::text::{Untrusted, thousands, words_in_rows};
 
 /// Columns of the head of a paragraph, the gap included.
@@ -171,7 +172,7 @@ pub(super) fn drawn(head: &str, mark: Mark) -> Paragraph {
 /// What a key costs, in a row.
 fn price_of(model: &Model, key: Key, command: &Command) -> Paragraph {
     let words = match (&command.act, model.tag(command)) {
-        (Act::Each(price, _), _) => price(model),
+        (Act::Each { price, .. }, _) => price(model),
         (_, Tag::UnderWay) => "0, the same question is under way".to_owned(),
         (_, tag) => tag.words(),
     };
@@ -225,8 +226,8 @@ fn seen(model: &Model, operation: &str) -> String {
 }
 
 fn left(model: &Model, holder: Holder) -> Option<String> {
-    let limit = model.figures.scarcest(holder)?;
-    Some(format!("{} has {}.", holder_name(holder), limit_words(&limit)))
+    let left = model.figures.scarcest(holder, model.now)?;
+    Some(format!("{} has {}.", holder_name(holder), left_words(&left)))
 }
 
 fn holder_name(holder: Holder) -> &'static str {
@@ -238,8 +239,9 @@ fn holder_name(holder: Holder) -> &'static str {
 
 /// What is left of a limit, with its period.
 #[must_use]
-pub fn limit_words(limit: &Limit) -> String {
-    format!("{} of {} left {}", thousands(limit.remaining), thousands(limit.allowed), limit.period.current())
+pub fn left_words(Left { limit, is_at_most }: &Left) -> String {
+    let most = if *is_at_most { "at most " } else { "" };
+    format!("{most}{} of {} left {}", thousands(limit.remaining), thousands(limit.allowed), limit.period.current())
 }
 
 impl Paragraph {

@@ -1,5 +1,6 @@
 //! Submitting a file for a private scan: what is asked for, what it costs, and what becomes of it.
 
+use super::calls::UnderWay;
 use super::confirm::{Confirm, Confirmed};
 use super::effect::Effect;
 use super::key::Key;
@@ -10,9 +11,7 @@ use super::place::Place;
 use super::typing::type_into;
 use crate::quota::{Entitlements, Plan};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::request::{
-    LONGEST_RETENTION, Password, Request, ScanOption, ScanOptions, Submission, UploadAddress, UploadLimit,
-};
+use crate::request::{LONGEST_RETENTION, Password, Request, ScanOption, ScanOptions, Submission, UploadLimit};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -223,13 +222,22 @@ impl Model {
         form.submission()
     }
 
-    /// What the large file of the form costs in all.
+    /// The call that sends what this form holds, or asks where it is sent to.
     #[must_use]
-    pub fn large_price(&self) -> String {
-        let submission = self.large_scan();
-        submission
-            .map(|submission| price_words(&submission, UploadLimit::Large, &self.figures.entitlements))
-            .unwrap_or_default()
+    pub fn call_of(&self, form: &SubmitForm) -> Option<&UnderWay> {
+        let submission = form.submission()?;
+        self.calls.iter().find(|call| call.sends(&submission))
+    }
+
+    /// Whether the form that has the keys is on its way: it stays then as it was agreed to.
+    #[must_use]
+    pub fn is_form_sent(&self) -> bool {
+        self.submitting().is_some_and(|form| self.call_of(form).is_some())
+    }
+
+    /// The form that holds this.
+    pub(super) fn form_of(&mut self, submission: &Submission) -> Option<&mut SubmitForm> {
+        self.submitting_mut().filter(|form| form.submission().as_deref() == Some(submission))
     }
 
     /// Looks at the file that is typed, and at what else is; nothing is sent.
@@ -252,9 +260,12 @@ impl Model {
     /// The file has been looked at.
     pub(super) fn looked_at_file(&mut self, path: PathBuf, result: Result<(Sha256, u64), String>) -> Vec<Effect> {
         let (direct, largest) = (self.service.upload_direct, self.service.upload_largest);
+        let is_sent = self.is_form_sent();
         let Some(form) = self.submitting_mut().filter(|form| form.path() == path) else { return Vec::new() };
         form.is_looked_at = false;
         match result {
+            // It stays what was agreed to.
+            _ if is_sent => {}
             Ok((_, size)) if size > largest => {
                 form.failure = Some(unsent(format!("the service takes files up to {}", crate::text::bytes(largest))));
             }
@@ -267,30 +278,6 @@ impl Model {
         Vec::new()
     }
 
-    /// Asks for the address that the form's large file is uploaded to.
-    pub(super) fn begin_large(&mut self) -> Vec<Effect> {
-        let warning = self.large_scan().and_then(|submission| Request::PrivateScan { submission, to: None }.warning());
-        if let (Some(why), false) = (warning, matches!(self.over.top(), Some(Overlay::Confirm(_)))) {
-            self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Large, why }));
-            return Vec::new();
-        }
-        self.over.close_question();
-        self.ask_agreed(Request::UploadAddress)
-    }
-
-    /// The address has come: the file goes there, as was agreed to.
-    pub(super) fn addressed(&mut self, result: Result<UploadAddress, Failure>) -> Vec<Effect> {
-        let mut effects = self.ended(&Request::UploadAddress);
-        match (self.large_scan(), result) {
-            (Some(submission), Ok(to)) => {
-                effects.extend(self.ask_agreed(Request::PrivateScan { submission, to: Some(to) }));
-            }
-            (None, Ok(_)) => self.warn("The form was closed: nothing was uploaded. The address it asked for was paid."),
-            (_, Err(failure)) => self.scan_failed(failure),
-        }
-        effects
-    }
-
     /// The file has been taken in, or not.
     pub(super) fn submitted(&mut self, request: &Request, result: Result<Identifier, Failure>) -> Vec<Effect> {
         let mut effects = self.ended(request);
@@ -299,8 +286,8 @@ impl Model {
             Ok(scan) => {
                 self.scans.insert(submission.file.clone(), scan);
                 effects.push(self.note_pending(&submission.file));
-                let is_form = |over: &Overlay| matches!(over, Overlay::Submit(_));
-                if self.over.top().is_some_and(is_form) {
+                let is_form = |form: &SubmitForm| form.submission().as_ref() == Some(submission);
+                if self.submitting().is_some_and(is_form) {
                     self.over.close();
                     effects.extend(self.open_file(submission.file.clone()));
                 }
@@ -314,9 +301,9 @@ impl Model {
             Err(failure) if failure.is_unsure => {
                 effects.push(self.note_pending(&submission.file));
                 let advice = self.way_to_look(&submission.file);
-                self.scan_failed(Failure { advice, ..failure });
+                self.scan_failed(submission, Failure { advice, ..failure });
             }
-            Err(failure) => self.scan_failed(failure),
+            Err(failure) => self.scan_failed(submission, failure),
         }
         effects
     }
@@ -334,8 +321,8 @@ impl Model {
         )
     }
 
-    fn scan_failed(&mut self, failure: Failure) {
-        match self.submitting_mut() {
+    pub(super) fn scan_failed(&mut self, submission: &Submission, failure: Failure) {
+        match self.form_of(submission) {
             Some(form) => form.failure = Some(failure),
             None => self.warn(format!("{} {} {}", failure.what, failure.cost, failure.advice)),
         }

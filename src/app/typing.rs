@@ -51,6 +51,9 @@ impl Model {
 
     /// Typing into what stands over the screen; none for a key that keeps its meaning there.
     pub(super) fn type_into_overlay(&mut self, key: Key) -> Option<Vec<Effect>> {
+        if self.is_form_sent() {
+            return None;
+        }
         self.over.top_mut()?.press(key).then(|| self.after_typing())
     }
 
@@ -64,9 +67,10 @@ impl Model {
         }
     }
 
-    /// Asks the store whether the answer to what is typed is held.
+    /// Asks the store whether the answer to what is typed is held, or each of the downloads.
     pub(super) fn look_up(&self) -> Vec<Effect> {
         match self.over.top() {
+            Some(Overlay::Artefacts(list)) => list.requests().map(Effect::LookUp).collect(),
             Some(Overlay::Prompt(form)) => form.request(self.now).map(Effect::LookUp).into_iter().collect(),
             _ => Vec::new(),
         }
@@ -76,6 +80,9 @@ impl Model {
     pub(super) fn paste(&mut self, text: &str) -> Vec<Effect> {
         if self.is_filtering() {
             return self.paste_filter(text);
+        }
+        if self.is_form_sent() {
+            return Vec::new();
         }
         if let Some(over) = self.over.top_mut().filter(|over| over.place().has_line()) {
             over.paste(text);

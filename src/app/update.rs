@@ -1,8 +1,7 @@
 //! What each message changes, and what is to be done about it.
 
 use super::commands::{Act, Command};
-use super::confirm::{Confirm, Confirmed};
-use super::effect::Effect;
+use super::effect::{Effect, Source};
 use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerPage;
@@ -12,13 +11,13 @@ use super::model::{Focus, Model, Screen};
 use super::notes::FileNotes;
 use super::offers::Offers;
 use super::overlay::Overlay;
+use super::place::CONFIRM;
 use super::scroll::Scroll;
 use super::sheet::Sheet;
-use crate::quota::Allowed;
 use crate::report::Report;
 use crate::report::identifier::Sha256;
 use crate::report::index::Batch;
-use crate::request::{Quote, Request};
+use crate::request::Request;
 use jiff::{SignedDuration, Timestamp};
 
 impl Model {
@@ -27,7 +26,7 @@ impl Model {
     pub fn start(&mut self) -> Vec<Effect> {
         let mut effects = vec![Effect::FindRecent];
         if self.service.cannot_be_asked().is_none() {
-            effects.extend(self.ask(Request::Quotas, true));
+            effects.extend(self.ask(Request::Quotas, Source::Service));
         }
         effects
     }
@@ -197,8 +196,13 @@ impl Model {
 
     /// Runs a command as its key would.
     pub fn run(&mut self, command: &Command) -> Vec<Effect> {
+        if command.place == CONFIRM && !self.can_answer() {
+            self.warn("There is no room here for the question and its keys: nothing was done.");
+            return Vec::new();
+        }
         match &command.act {
-            Act::Local(act) | Act::Each(_, act) => act(self),
+            Act::Local(act) => act(self),
+            Act::Each { begin, .. } => begin(self),
             Act::Chosen => self.choose(),
             Act::Ask { is_held, with_held, .. } if is_held(self) => with_held(self),
             Act::Ask { request, anew, .. } => match request(self) {
@@ -206,113 +210,13 @@ impl Model {
                     self.say_meanwhile("It is under way already: its answer serves, and is paid for once.");
                     Vec::new()
                 }
+                Some(request) if self.is_typed_held(command) => self.ask_held(request),
                 Some(request) => {
                     self.figures.await_answer(&request);
-                    self.ask(request, *anew)
+                    self.ask(request, if *anew { Source::Service } else { Source::HeldOrService })
                 }
                 None => Vec::new(),
             },
-        }
-    }
-
-    /// Asks the service, after a yes where one is wanted; unless the same question is under way or cannot be asked.
-    pub(super) fn ask(&mut self, request: Request, anew: bool) -> Vec<Effect> {
-        let quote = request.quote(&self.figures.entitlements);
-        if self.refuse_barred(&quote) {
-            return Vec::new();
-        }
-        if let Some(why) = self.wants_yes(&quote, anew) {
-            let what = Confirmed::One(quote.request().clone());
-            self.over.put(Overlay::Confirm(Confirm { what, why }));
-            return Vec::new();
-        }
-        if self.refuse_spent(&quote) {
-            return Vec::new();
-        }
-        self.over.close_question();
-        self.send(quote, anew)
-    }
-
-    /// Asks anew what was agreed to before, together with other questions; whatever stands over the screen stays there.
-    pub(super) fn ask_agreed(&mut self, request: Request) -> Vec<Effect> {
-        let quote = request.quote(&self.figures.entitlements);
-        if self.refuse_barred(&quote) || self.refuse_spent(&quote) {
-            return Vec::new();
-        }
-        self.send(quote, true)
-    }
-
-    /// Refuses what cannot be sent, and says why; whether it did.
-    fn refuse_barred(&mut self, quote: &Quote) -> bool {
-        if self.is_quitting || self.calls.has(quote.request()) {
-            return true;
-        }
-        let why = match (self.service.is_offline, self.service.has_key, quote.price().allowed) {
-            (true, ..) => {
-                "Nothing was sent: this run is offline. Start again without --offline, and without `offline` in the \
-                 config file."
-                    .to_owned()
-            }
-            (_, false, _) => {
-                "There is no key: nothing was sent. Set BEHAVIEW_API_KEY and start again, or run `behaview demo`."
-                    .to_owned()
-            }
-            (.., Allowed::Refused(reason)) => {
-                format!("Nothing was sent: {reason}. {} explains.", self.way_to("prices"))
-            }
-            (.., Allowed::Allowed) => return false,
-        };
-        self.warn(why);
-        true
-    }
-
-    /// Refuses what the quota is spent for, and says until when; whether it did.
-    fn refuse_spent(&mut self, quote: &Quote) -> bool {
-        let Some(until) = self.figures.spent_until(quote.price(), self.now) else { return false };
-        let asks = self.way_to("balances");
-        self.warn(format!(
-            "Nothing was sent: the quota is spent until {until}. {asks} asks the counters again, for nothing."
-        ));
-        true
-    }
-
-    fn send(&mut self, quote: Quote, anew: bool) -> Vec<Effect> {
-        let request = quote.request().clone();
-        self.forget_failure(&request);
-        let is_paid = !quote.price().is_free();
-        self.calls.begin(request, is_paid, self.now);
-        vec![Effect::Ask { quote, anew }]
-    }
-
-    /// Why a yes is wanted before this is sent; none if it was given, or none is wanted.
-    fn wants_yes(&self, quote: &Quote, anew: bool) -> Option<String> {
-        let is_given = matches!(self.over.top(), Some(Overlay::Confirm(_))) || self.batch.is_some();
-        if is_given {
-            return None;
-        }
-        let is_held =
-            matches!(self.over.top(), Some(Overlay::Prompt(prompt)) if !anew && prompt.held_since(self.now).is_some());
-        let price = quote.price();
-        let is_dear =
-            !is_held && self.settings.confirm_above.is_some_and(|most| price.units.max().is_none_or(|max| max > most));
-        quote
-            .request()
-            .warning()
-            .or_else(|| is_dear.then(|| format!("{} costs {}.", quote.request().words(), price.short())))
-    }
-
-    fn forget_failure(&mut self, request: &Request) {
-        match request {
-            Request::Behaviours { file, .. } if self.file() == Some(file) => self.list_failure = None,
-            Request::PrivateScan { .. } | Request::UploadAddress => {
-                self.submitting_mut().into_iter().for_each(|form| form.failure = None);
-            }
-            Request::Behaviour { identifier } => {
-                if let Some(entry) = self.entry_mut(identifier) {
-                    entry.failure = None;
-                }
-            }
-            _ => {}
         }
     }
 

@@ -20,6 +20,9 @@ pub enum GateError {
     /// The user is not entitled to it, so nothing was sent.
     #[error("nothing was sent: {0}")]
     NotEntitled(&'static str),
+    /// Only what is held was wanted, and it is not.
+    #[error("nothing was sent: the answer was held, and is gone. To ask the service costs what is shown now")]
+    NotHeld,
     /// Nothing is to be sent at all.
     #[error("nothing was sent: it is not held, and this run is offline")]
     Offline,

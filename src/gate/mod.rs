@@ -215,13 +215,20 @@ impl Gate {
     /// # Errors
     /// As [`Gate::ask`].
     pub async fn get(&self, quote: &Quote, progress: Progress<'_>) -> Result<Answer, GateError> {
-        match self.held(quote.request())? {
-            Some(held) => {
-                self.log.write(Level::Debug, "held", &[("what", &self.told(quote))]);
-                Ok(Answer { received: held.received, body: held.body, unkept: None })
-            }
-            None => self.ask_logged(quote, progress, false).await,
+        match self.get_held(quote) {
+            Err(GateError::NotHeld) => self.ask_logged(quote, progress, false).await,
+            found => found,
         }
+    }
+
+    /// The answer that is held; nothing is sent for one that is not.
+    ///
+    /// # Errors
+    /// When it is not held, or the store cannot be read.
+    pub fn get_held(&self, quote: &Quote) -> Result<Answer, GateError> {
+        let held = self.held(quote.request())?.ok_or(GateError::NotHeld)?;
+        self.log.write(Level::Debug, "held", &[("what", &self.told(quote))]);
+        Ok(Answer { received: held.received, body: held.body, unkept: None })
     }
 
     /// Asks the service, even if an answer is held.

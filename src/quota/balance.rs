@@ -1,8 +1,10 @@
 //! The service's own counters, for the user and the group, read from an answer that may be odd.
 
 use super::{Holder, Period, Price, Unit};
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// A limit from which on there is no limit in practice: the service shows such figures where it
 /// means "as many as you like".
@@ -214,6 +216,20 @@ impl Balances {
 
     fn put_aside(&mut self, name: &str, why: &'static str) {
         self.set_aside.push(SetAside::new(name, why));
+    }
+
+    /// What counters that were read at one moment let know of a later one: those that have started again since are at zero,
+    /// unless somebody has used some.
+    pub fn as_of(&self, now: Timestamp, read: Timestamp) -> Cow<'_, Self> {
+        let is_renewed = |counter: &Counter| counter.meaning.is_some_and(|(_, period)| period.is_renewed(read, now));
+        if !self.counters.iter().any(is_renewed) {
+            return Cow::Borrowed(self);
+        }
+        let mut later = self.clone();
+        for counter in later.counters.iter_mut().filter(|counter| is_renewed(counter)) {
+            [&mut counter.user, &mut counter.group].into_iter().flatten().for_each(|side| side.used = 0);
+        }
+        Cow::Owned(later)
     }
 
     /// Every counter, known and unknown, sorted by name.

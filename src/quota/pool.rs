@@ -220,6 +220,11 @@ impl Period {
         next.checked_sub(length).unwrap_or(Timestamp::MIN)
     }
 
+    /// Whether a counter that was read at one moment has started again by another: they lie in different periods.
+    pub fn is_renewed(self, read: Timestamp, now: Timestamp) -> bool {
+        self.began(read) != self.began(now)
+    }
+
     /// Whether what went on from `first` to `last` touches the period that holds `now`. The last instant of all belongs to the
     /// last period.
     pub fn meets(self, now: Timestamp, first: Timestamp, last: Timestamp) -> bool {
@@ -331,6 +336,17 @@ mod tests {
             assert_eq!(period.began(now), at(began));
             assert_eq!(period.began(at(began)), at(began));
         }
+    }
+
+    #[test]
+    fn a_counter_is_renewed_by_the_end_of_its_period_whichever_way_the_clock_went() {
+        let (read, later) = (at("2026-11-20T10:59:50Z"), at("2026-11-20T11:00:00Z"));
+        for (one, other) in [(read, later), (later, read)] {
+            let renewed = Period::ALL.map(|period| period.is_renewed(one, other));
+            assert_eq!(renewed, [true, true, false, false]);
+        }
+        assert!(!Period::Hourly.is_renewed(read, at("2026-11-20T10:00:00Z")));
+        assert!(Period::Daily.is_renewed(read, at("2026-11-21T00:00:00Z")));
     }
 
     #[test]

@@ -4,10 +4,11 @@ use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::theme::Meaning;
 use crate::app::commands::{Act, Command};
+use crate::app::figures::Left;
 use crate::app::price::Tag;
-use crate::app::sheet::limit_words;
+use crate::app::sheet;
 use crate::app::{Area, Key, Model};
-use crate::quota::{Holder, Limit};
+use crate::quota::Holder;
 use crate::text::{Columns, thousands};
 
 /// The keys that apply, with their prices, as one line.
@@ -160,7 +161,7 @@ fn left(model: &Model, room: usize) -> Vec<Piece> {
 fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for (holder, name) in [(Holder::User, "you"), (Holder::Group, "group")] {
-        if let Some(limit) = model.figures.scarcest(holder) {
+        if let Some(found) = model.figures.scarcest(holder, model.now) {
             let lead = match (pieces.is_empty(), wordy) {
                 (true, Wordy::Full) => "",
                 (true, _) => " left:",
@@ -168,8 +169,8 @@ fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
                 (false, _) => " ·",
             };
             pieces.push((lead.to_owned(), Meaning::Faint));
-            let meaning = if limit.remaining == 0 { Meaning::Problem } else { Meaning::Text };
-            pieces.push((balance(name, &limit, wordy), meaning));
+            let meaning = if found.limit.remaining == 0 { Meaning::Problem } else { Meaning::Text };
+            pieces.push((balance(name, &found, wordy), meaning));
         }
     }
     match (pieces.is_empty(), wordy) {
@@ -209,12 +210,12 @@ fn unknown(model: &Model, wordy: Wordy) -> String {
     }
 }
 
-fn balance(name: &str, limit: &Limit, wordy: Wordy) -> String {
+fn balance(name: &str, found: &Left, wordy: Wordy) -> String {
+    let most = if found.is_at_most { "≤" } else { "" };
+    let remaining = thousands(found.limit.remaining);
     match wordy {
-        Wordy::Full => format!(" {name} {}", limit_words(limit)),
-        Wordy::Short | Wordy::Tight => {
-            format!(" {name} {} {}", thousands(limit.remaining), limit.period.current())
-        }
-        Wordy::Prices => format!(" {name} {}", thousands(limit.remaining)),
+        Wordy::Full => format!(" {name} {}", sheet::left_words(found)),
+        Wordy::Short | Wordy::Tight => format!(" {name} {most}{remaining} {}", found.limit.period.current()),
+        Wordy::Prices => format!(" {name} {most}{remaining}"),
     }
 }

@@ -7,7 +7,7 @@ use super::pane::frame;
 use super::theme::Meaning;
 use super::{away, held};
 use crate::app::answer::AnswerTree;
-use crate::app::confirm::{Confirm, Confirmed};
+use crate::app::confirm::Confirm;
 use crate::app::detail::Detail;
 use crate::app::held::AgeForm;
 use crate::app::notes::NoteForm;
@@ -217,18 +217,18 @@ fn priced(form: &Prompt, request: &Request, model: &Model) -> String {
 fn draw_confirm(buffer: &mut Canvas<'_>, area: Area, confirm: &Confirm, model: &Model) {
     let inside = inside(buffer, area, model, "Are you sure?", 0, 0);
     let room = usize::from(inside.width).max(10);
-    let (does, command) = confirm.what.yes();
-    let does = match &confirm.what {
-        Confirmed::AtService(_) => format!("{does}, {} the file alone", model.way_to("confirm-delete-file")),
-        _ => does.to_owned(),
-    };
-    let keys = format!("{} {does}, {} does not.", model.way_to(command), model.way_to("back"));
-    let words = [(confirm.why.as_str(), Meaning::Problem), (keys.as_str(), Meaning::Text)];
-    let rows = words
-        .into_iter()
-        .flat_map(|(text, meaning)| words_in_rows(text, room).into_iter().map(move |row| (row, meaning)));
-    for (row, (text, meaning)) in (0..inside.height).zip(rows) {
-        LineWriter::new(buffer, inside, row).own(&text, meaning);
+    let keys = confirm.keys(model, room);
+    let mut words = words_in_rows(&confirm.why, room);
+    let height = usize::from(inside.height).saturating_sub(keys.len());
+    if words.len() > height {
+        // Whoever cannot see the keys cannot answer: the words give way to them.
+        words = words_in_rows(&confirm.why, room - 1);
+        words.truncate(height);
+        words.last_mut().into_iter().for_each(|row| row.push('…'));
+    }
+    let words = words.iter().map(|row| (row, Meaning::Problem)).chain(keys.iter().map(|row| (row, Meaning::Text)));
+    for (row, (text, meaning)) in (0..inside.height).zip(words) {
+        LineWriter::new(buffer, inside, row).own(text, meaning);
     }
 }
 

@@ -58,12 +58,12 @@ fn draw_field(buffer: &mut Canvas<'_>, inside: Area, row: u16, position: usize, 
 
 /// What is said below the fields.
 fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
-    let call = model.calls.iter().find(|call| matches!(call.request, Request::PrivateScan { .. }));
-    if let Some(call) = call {
-        return vec![(format!("◌ {} · {}", call.request.words(), progress(call, model.now)), Meaning::Strong)];
-    }
-    if model.calls.has(&Request::UploadAddress) {
-        return vec![("◌ asking for an address that takes a large file …".to_owned(), Meaning::Strong)];
+    if let Some(call) = model.call_of(form) {
+        let words = match call.request {
+            Request::UploadAddress => "◌ asking for an address that takes a large file …".to_owned(),
+            _ => format!("◌ {} · {}", call.request.words(), progress(call, model.now)),
+        };
+        return vec![(words, Meaning::Strong)];
     }
     if let Some(failure) = &form.failure {
         let words = [&failure.what, &failure.cost, &failure.advice].map(String::as_str).join(" ");
@@ -84,11 +84,18 @@ fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
         UploadLimit::Direct => String::new(),
         UploadLimit::Large => ", by way of an address for large files".to_owned(),
     };
+    let waits = found.limit == UploadLimit::Large && model.calls.has(&Request::UploadAddress);
+    let after = if waits { " once another file has its address" } else { "" };
     let basis = model.price(&Request::PrivateScan { submission, to: None });
     vec![
         (format!("{} · {}{way}", found.file.short(), bytes(found.size)), Meaning::Strong),
         (
-            format!("{price}, {} {}; {} submits it", basis.rule.number, basis.basis.name(), model.way_to("submit")),
+            format!(
+                "{price}, {} {}; {} submits it{after}",
+                basis.rule.number,
+                basis.basis.name(),
+                model.way_to("submit")
+            ),
             Meaning::Price,
         ),
     ]

@@ -48,6 +48,17 @@ async fn an_answer_is_held_as_the_service_sent_it_and_outlives_service_and_progr
 }
 
 #[tokio::test]
+async fn what_was_offered_as_held_is_not_sent_for_when_it_is_gone() {
+    let visit = Visit::begin().await;
+    let quote = first_report().quote(&Entitlements::default());
+    assert!(matches!(visit.gate.get_held(&quote), Err(GateError::NotHeld)));
+    assert_eq!((visit.demo.seen().len(), visit.gate.spent().unwrap()), (0, Spent::default()));
+    let answer = visit.ask(&first_report()).await.unwrap();
+    assert_eq!(bytes(&visit.gate.get_held(&quote).unwrap()), bytes(&answer));
+    assert_eq!(visit.demo.seen().len(), 1);
+}
+
+#[tokio::test]
 async fn the_reports_of_a_list_page_are_held_by_themselves() {
     let visit = Visit::begin().await;
     let page = Page::of(&visit.ask(&list(&dropper())).await.unwrap().body).unwrap();

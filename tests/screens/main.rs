@@ -11,6 +11,7 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod agreed;
 mod arriving;
 mod asking;
 mod away;

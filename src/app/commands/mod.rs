@@ -84,8 +84,15 @@ pub enum Act {
     Local(fn(&mut Model) -> Vec<Effect>),
     /// Does what is chosen in the palette, at its price.
     Chosen,
-    /// Asks the service several questions, one after another: what they cost together, and how they begin.
-    Each(fn(&Model) -> String, fn(&mut Model) -> Vec<Effect>),
+    /// Asks the service several questions, one after another.
+    Each {
+        /// What is asked, or what it is asked for: whoever agrees agrees to this.
+        requests: fn(&Model) -> Vec<Request>,
+        /// What it costs together, in words.
+        price: fn(&Model) -> String,
+        /// How it begins.
+        begin: fn(&mut Model) -> Vec<Effect>,
+    },
     /// Asks the service, unless the answer is held.
     Ask {
         /// The question.
@@ -174,7 +181,16 @@ impl Command {
     pub fn request(&self, model: &Model) -> Option<Request> {
         match &self.act {
             Act::Ask { request, .. } => request(model),
-            Act::Local(_) | Act::Each(..) | Act::Chosen => None,
+            Act::Local(_) | Act::Each { .. } | Act::Chosen => None,
+        }
+    }
+
+    /// Everything that it asks right now, or asks for.
+    #[must_use]
+    pub fn requests(&self, model: &Model) -> Vec<Request> {
+        match &self.act {
+            Act::Each { requests, .. } => requests(model),
+            _ => self.request(model).into_iter().collect(),
         }
     }
 

@@ -88,8 +88,8 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Open every report of the list that is not held",
         rank: 1,
         place: CONFIRM,
-        when: When::Has("several questions", |m| confirms(m, |what| matches!(what, Confirmed::All))),
-        act: Act::Each(Model::missing_price, Model::open_missing),
+        when: When::Has("several questions", |m| confirms(m, |what| matches!(what, Confirmed::All(_)))),
+        act: Act::Each { requests: Model::waiting_reports, price: Model::waiting_price, begin: Model::open_waiting },
     },
     Command {
         name: "note",

@@ -73,7 +73,7 @@ pub(super) static COMMANDS: &[Command] = &[
         when: When::Has("reports of the list that are not held", |m| {
             m.batch.is_none() && m.missing_reports().len() > usize::from(m.comparing().is_none())
         }),
-        act: Act::Each(Model::missing_price, Model::open_missing),
+        act: Act::Each { requests: Model::missing_reports, price: Model::missing_price, begin: Model::open_missing },
     },
     Command {
         name: "stop",

@@ -8,10 +8,11 @@ use crate::app::model::Model;
 use crate::app::overlay::Overlay;
 use crate::app::place::{CONFIRM, FILE, LIST, OPEN, SUBMIT};
 use crate::app::submit::SubmitForm;
-use crate::request::Request;
+use crate::request::{Request, Submission};
+use std::sync::Arc;
 
 const SEVERAL_FILES: When = When::Has("several files that are open", |m| m.files.beside() > 0);
-const NOT_SENDING: When = When::Has("a form that is not under way", |m| !is_sending(m));
+const NOT_SENT: When = When::Has("a form that is not under way", |m| !m.is_form_sent());
 const A_FILE: When = When::Has("a file of the service's", |m| m.file().is_some());
 
 pub(super) static COMMANDS: &[Command] = &[
@@ -55,7 +56,7 @@ pub(super) static COMMANDS: &[Command] = &[
         when: When::Has("a file of which no sandbox is listed, and which is not followed", |m| {
             can_follow(m) && !has_sandboxes(m)
         }),
-        act: Act::Each(Model::follow_price, Model::follow),
+        act: Act::Each { requests: followed, price: Model::follow_price, begin: Model::follow_if_cheap },
     },
     Command {
         name: "follow-on",
@@ -75,10 +76,14 @@ pub(super) static COMMANDS: &[Command] = &[
         rank: 1,
         place: CONFIRM,
         when: When::Has("a scan that waits for a yes", |m| confirms(m, |what| matches!(what, Confirmed::Follow))),
-        act: Act::Each(Model::follow_price, |m| {
-            m.over.close_question();
-            m.follow()
-        }),
+        act: Act::Each {
+            requests: followed,
+            price: Model::follow_price,
+            begin: |m| {
+                m.over.close_question();
+                m.follow()
+            },
+        },
     },
     Command {
         name: "following",
@@ -120,7 +125,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Go to the next field of the form",
         rank: 2,
         place: SUBMIT,
-        when: NOT_SENDING,
+        when: NOT_SENT,
         act: Act::Local(|m| step(m, 1)),
     },
     Command {
@@ -130,7 +135,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Go to the field before",
         rank: 0,
         place: SUBMIT,
-        when: NOT_SENDING,
+        when: NOT_SENT,
         act: Act::Local(|m| step(m, -1)),
     },
     Command {
@@ -162,8 +167,10 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Ask for an address that takes a large file, and upload it there for a private scan",
         rank: 1,
         place: SUBMIT,
-        when: When::Has("a large file that has been looked at", |m| m.large_scan().is_some() && !is_sending(m)),
-        act: Act::Each(Model::large_price, Model::begin_large),
+        when: When::Has("a large file that has been looked at, and no other that is being sent", |m| {
+            m.large_scan().is_some() && !m.calls.has(&Request::UploadAddress) && !m.is_form_sent()
+        }),
+        act: Act::Each { requests: |m| scans(m.large_scan()), price: Model::large_price, begin: Model::submit_large },
     },
     Command {
         name: "confirm-large",
@@ -172,8 +179,14 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Submit the large file that waits for a yes",
         rank: 1,
         place: CONFIRM,
-        when: When::Has("a large file that waits for a yes", |m| confirms(m, |what| matches!(what, Confirmed::Large))),
-        act: Act::Each(waiting_price, Model::begin_large),
+        when: When::Has("a large file that waits for a yes", |m| {
+            confirms(m, |what| matches!(what, Confirmed::Large(_)))
+        }),
+        act: Act::Each {
+            requests: |m| scans(m.waiting_large()),
+            price: Model::waiting_large_price,
+            begin: Model::submit_waiting,
+        },
     },
     Command {
         name: "delete-at-service",
@@ -217,16 +230,14 @@ fn deletion(model: &Model, only_from_storage: bool) -> Option<Request> {
     }
 }
 
-/// What the large file behind the question costs.
-fn waiting_price(model: &Model) -> String {
-    let form = model.over.find(|over| match over {
-        Overlay::Submit(form) => Some(form),
-        _ => None,
-    });
-    let submission = form.and_then(|form| form.submission());
-    submission.map_or_else(String::new, |submission| {
-        crate::app::submit::price_words(&submission, crate::request::UploadLimit::Large, &model.figures.entitlements)
-    })
+/// The scan of a large file, as what a price is for.
+fn scans(submission: Option<Arc<Submission>>) -> Vec<Request> {
+    submission.into_iter().map(|submission| Request::PrivateScan { submission, to: None }).collect()
+}
+
+/// The scans of the file that is followed, as what a price is for.
+fn followed(model: &Model) -> Vec<Request> {
+    model.file().map(|file| Request::PrivateAnalyses { file: file.clone() }).into_iter().collect()
 }
 
 fn can_follow(model: &Model) -> bool {
@@ -235,10 +246,6 @@ fn can_follow(model: &Model) -> bool {
 
 fn has_sandboxes(model: &Model) -> bool {
     model.list.as_ref().is_some_and(|list| !list.entries.is_empty())
-}
-
-fn is_sending(model: &Model) -> bool {
-    model.calls.iter().any(|call| matches!(call.request, Request::PrivateScan { .. } | Request::UploadAddress))
 }
 
 fn step(model: &mut Model, by: isize) -> Vec<crate::app::Effect> {

@@ -224,3 +224,18 @@ fn every_known_counter_lies_in_a_period_of_its_unit() {
         }
     }
 }
+
+#[test]
+fn what_was_read_before_a_renewal_is_full_after_it() {
+    let used = json!({"user": {"allowed": 5, "used": 5}});
+    let balances = Balances::read(&json!({"data": {
+        "api_requests_hourly": used, "api_requests_daily": {"user": {"allowed": 9, "used": 6}}, "unlisted": used}}));
+    let at = |text: &str| text.parse().unwrap();
+    let read = at("2026-11-20T10:59:50Z");
+    let left =
+        |now| balances.as_of(at(now), read).limits(Unit::Request).iter().map(|l| l.remaining).collect::<Vec<_>>();
+    assert_eq!(left("2026-11-20T10:59:59Z"), [0, 3]);
+    assert_eq!(left("2026-11-20T11:00:00Z"), [5, 3]);
+    assert_eq!(left("2026-11-21T11:00:00Z"), [5, 9]);
+    assert_eq!(balances.as_of(at("2026-11-21T11:00:00Z"), read).counters().len(), 3);
+}

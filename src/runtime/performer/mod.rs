@@ -170,7 +170,7 @@ impl Performer {
     /// Performs an effect on the threads, or on the spot while there are none.
     fn begin(&self, effect: Effect) {
         match effect {
-            Effect::Ask { quote, anew } => self.ask(quote, anew),
+            Effect::Ask { quote, source } => self.ask(quote, source),
             Effect::GiveUp(request) => self.give_up(&request),
             Effect::LookUp(request) => self.look_up(request),
             Effect::Recall(file) => self.recall(file),

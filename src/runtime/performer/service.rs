@@ -2,6 +2,7 @@
 
 use super::{PACE, Performer, Work};
 use crate::app::Message;
+use crate::app::effect::Source;
 use crate::app::message::{Failure, HeldPage, Here};
 use crate::gate::{Answer, Cost, Gate, GateError, Received, Rows};
 use crate::quota::{Balances, Entitlements, Usage};
@@ -19,10 +20,11 @@ const LARGEST_TREE: u64 = 32 * 1024 * 1024;
 
 impl Performer {
     /// Gets an answer, at the price that was on the screen.
-    pub(super) fn ask(&self, quote: Quote, anew: bool) {
+    pub(super) fn ask(&self, quote: Quote, source: Source) {
         let (Some(gate), Some(runtime)) = (self.gate(), self.runtime()) else { return };
         let (work, gate, request) = (self.work(), Arc::clone(gate), quote.request().clone());
-        let (outbox, call) = (self.outbox.clone(), runtime.spawn(async move { ask(&work, &gate, &quote, anew).await }));
+        let (outbox, call) =
+            (self.outbox.clone(), runtime.spawn(async move { ask(&work, &gate, &quote, source).await }));
         // A bug in the call must not leave it under way for ever.
         runtime.spawn(async move {
             if let Err(error) = call.await {
@@ -45,7 +47,7 @@ impl Performer {
     }
 }
 
-async fn ask(work: &Work, gate: &Gate, quote: &Quote, anew: bool) {
+async fn ask(work: &Work, gate: &Gate, quote: &Quote, source: Source) {
     let request = quote.request().clone();
     let told = Mutex::new(Instant::now());
     let progress = |received| {
@@ -62,7 +64,11 @@ async fn ask(work: &Work, gate: &Gate, quote: &Quote, anew: bool) {
             Received::Bytes { .. } => {}
         }
     };
-    let result = if anew { gate.ask(quote, &progress).await } else { gate.get(quote, &progress).await };
+    let result = match source {
+        Source::Held => gate.get_held(quote),
+        Source::HeldOrService => gate.get(quote, &progress).await,
+        Source::Service => gate.ask(quote, &progress).await,
+    };
     if let Request::PrivateScan { submission, .. } = &request
         && result.as_ref().err().is_none_or(GateError::may_have_arrived)
     {
@@ -192,7 +198,7 @@ fn failure(error: &GateError) -> Failure {
         GateError::Ledger(_) | GateError::Store(_) => {
             (Cost::Nothing, "Check the disk's free space and the data folder's permissions.".to_owned())
         }
-        GateError::NotEntitled(_) | GateError::UnderWay | GateError::UnderWayElsewhere => {
+        GateError::NotEntitled(_) | GateError::NotHeld | GateError::UnderWay | GateError::UnderWayElsewhere => {
             (Cost::Nothing, String::new())
         }
         GateError::OverBudget(_) => (Cost::Nothing, "`behaview config show` says what sets the budget.".to_owned()),

@@ -1,0 +1,80 @@
+//! A file that is too large for one call: an address is asked for first, and what was agreed to goes there, nothing else.
+
+use super::confirm::{Confirm, Confirmed};
+use super::effect::{Effect, Source};
+use super::message::Failure;
+use super::model::Model;
+use super::overlay::Overlay;
+use super::submit::price_words;
+use crate::request::{Request, Submission, UploadAddress, UploadLimit};
+use std::sync::Arc;
+
+impl Model {
+    /// The large file that waits for a yes.
+    pub(super) fn waiting_large(&self) -> Option<Arc<Submission>> {
+        match self.over.top() {
+            Some(Overlay::Confirm(Confirm { what: Confirmed::Large(submission), .. })) => Some(Arc::clone(submission)),
+            _ => None,
+        }
+    }
+
+    /// What the large file of the form costs in all.
+    #[must_use]
+    pub fn large_price(&self) -> String {
+        self.large_words(self.large_scan())
+    }
+
+    /// What the large file that waits for a yes costs in all.
+    pub(super) fn waiting_large_price(&self) -> String {
+        self.large_words(self.waiting_large())
+    }
+
+    fn large_words(&self, submission: Option<Arc<Submission>>) -> String {
+        submission
+            .map(|submission| price_words(&submission, UploadLimit::Large, &self.figures.entitlements))
+            .unwrap_or_default()
+    }
+
+    /// Sends the form's large file, after a yes where one is wanted.
+    pub(super) fn submit_large(&mut self) -> Vec<Effect> {
+        let Some(submission) = self.large_scan() else { return Vec::new() };
+        let scan = Request::PrivateScan { submission: Arc::clone(&submission), to: None };
+        let steps = [scan, Request::UploadAddress].map(|request| request.quote(&self.figures.entitlements));
+        if let Some(why) = steps.iter().find_map(|quote| self.wants_yes(quote)) {
+            self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Large(submission), why }));
+            return Vec::new();
+        }
+        self.begin_large(&submission)
+    }
+
+    /// Sends the large file that a yes was given for.
+    pub(super) fn submit_waiting(&mut self) -> Vec<Effect> {
+        let Some(submission) = self.waiting_large() else { return Vec::new() };
+        self.over.close_question();
+        self.begin_large(&submission)
+    }
+
+    /// Asks for the address that a large file is uploaded to, and keeps with that call which file was agreed to.
+    fn begin_large(&mut self, submission: &Arc<Submission>) -> Vec<Effect> {
+        let effects = self.ask_agreed(Request::UploadAddress, Source::Service);
+        if !effects.is_empty() {
+            self.calls.upload_after(&Request::UploadAddress, submission);
+        }
+        effects
+    }
+
+    /// The address has come: the file that was agreed to goes there, unless its form was closed.
+    pub(super) fn addressed(&mut self, result: Result<UploadAddress, Failure>) -> Vec<Effect> {
+        let agreed = self.calls.asking(&Request::UploadAddress).and_then(|call| call.uploads.clone());
+        let mut effects = self.ended(&Request::UploadAddress);
+        let Some(submission) = agreed else { return effects };
+        match result {
+            Ok(to) if self.form_of(&submission).is_some() => {
+                effects.extend(self.ask_agreed(Request::PrivateScan { submission, to: Some(to) }, Source::Service));
+            }
+            Ok(_) => self.warn("The form was closed: nothing was uploaded. The address it asked for was paid."),
+            Err(failure) => self.scan_failed(&submission, failure),
+        }
+        effects
+    }
+}

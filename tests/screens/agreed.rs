@@ -1,0 +1,342 @@
+//! What was agreed to, and nothing else: a yes is a yes to one question, a price that was seen to one thing.
+
+use crate::stage::{Stage, file, main_file, options};
+use behaview::app::Message;
+use behaview::demo::{Demo, Endpoint, Listing, Options};
+use behaview::quota::Balances;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+fn identifiers() -> Options {
+    Options { listing: Listing::Identifiers, ..options() }
+}
+
+fn slow(options: Options) -> Options {
+    Options { delay: Duration::from_millis(300), ..options }
+}
+
+/// Counters that let so many requests through in a minute, of which so many are used.
+fn minute(stage: &mut Stage, allowed: u64, used: u64) {
+    let answer =
+        format!(r#"{{"data":{{"api_requests_per_minute":{{"user":{{"allowed":{allowed},"used":{used}}}}}}}}}"#);
+    stage.session.model_mut().figures.balances = Some(Balances::parse(answer.as_bytes()).unwrap());
+}
+
+/// A stage on which one report of four has been opened, and the next is a minute away.
+fn opening_all() -> Stage {
+    let mut stage = Stage::at(main_file(), identifiers());
+    stage.keys("enter");
+    minute(&mut stage, 1, 0);
+    stage.keys("A");
+    assert_eq!(stage.calls(Endpoint::Behaviour), 1, "{}", stage.screen());
+    stage
+}
+
+/// Opens the line of a question, and types this into it.
+fn ask(stage: &mut Stage, name: &str, text: &str) {
+    stage.keys(":");
+    for letter in name.chars() {
+        stage.press(&letter.to_string());
+    }
+    stage.keys("enter");
+    stage.session.take(Message::Paste(text.to_owned()));
+    stage.rest();
+}
+
+fn public() -> String {
+    Demo::public_files()[0].sha256.clone()
+}
+
+/// A file to submit; its path.
+fn sample(stage: &Stage, name: &str, size: usize) -> String {
+    let path = stage.folder.path().join(name);
+    std::fs::write(&path, vec![b'x'; size]).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// A form with a large file that has been looked at, and with words about internet access; the field with these is chosen last.
+fn large(internet: &str) -> Stage {
+    let mut stage = Stage::at(main_file(), slow(options()));
+    stage.session.model_mut().service.upload_direct = 1000;
+    let path = sample(&stage, "one.bin", 2000);
+    stage.keys("U");
+    stage.session.take(Message::Paste(path));
+    if !internet.is_empty() {
+        stage.keys("tab tab");
+        stage.session.take(Message::Paste(internet.to_owned()));
+    }
+    stage.keys("enter");
+    assert!(stage.session.model().large_scan().is_some(), "{}", stage.screen());
+    stage
+}
+
+#[test]
+fn while_all_is_opened_every_other_question_wants_its_yes() {
+    let mut stage = opening_all();
+    ask(&mut stage, "v3-rescan", &public());
+    stage.keys("enter");
+    assert!(stage.screen().contains("Are you sure?"), "{}", stage.screen());
+    assert_eq!(stage.calls(Endpoint::Rescan), 0);
+    stage.keys("y");
+    assert_eq!(stage.calls(Endpoint::Rescan), 1);
+    let mut stage = opening_all();
+    stage.confirm_above(0);
+    ask(&mut stage, "v3-file", &public());
+    stage.keys("enter");
+    assert!(stage.screen().contains("Are you sure?"), "{}", stage.screen());
+    assert_eq!(stage.calls(Endpoint::File), 0);
+    stage.keys("esc esc");
+    stage.later(61);
+    stage.rest();
+    assert_eq!(stage.calls(Endpoint::Behaviour), 4, "what was agreed to together wants no further yes");
+}
+
+#[test]
+fn a_question_stays_until_it_is_answered() {
+    let mut stage = Stage::at(main_file(), slow(identifiers()));
+    stage.keys("enter");
+    stage.press("enter");
+    stage.press("E");
+    stage.rest();
+    assert_eq!(stage.calls(Endpoint::Behaviour), 1);
+    assert!(stage.screen().contains("Are you sure?"), "{}", stage.screen());
+    let mut stage = opening_all();
+    stage.keys("E");
+    stage.later(61);
+    stage.rest();
+    assert_eq!(stage.calls(Endpoint::Behaviour), 4);
+    assert!(stage.screen().contains("Are you sure?"), "{}", stage.screen());
+    stage.keys("esc");
+    assert!(!stage.screen().contains("Are you sure?"), "{}", stage.screen());
+}
+
+#[test]
+fn opening_all_goes_on_though_the_clock_is_set_back() {
+    let mut stage = opening_all();
+    stage.later(-3600);
+    stage.later(59);
+    stage.rest();
+    assert_eq!(stage.calls(Endpoint::Behaviour), 1);
+    stage.later(1);
+    stage.rest();
+    assert_eq!(stage.calls(Endpoint::Behaviour), 4, "{}", stage.screen());
+}
+
+#[test]
+fn opening_all_opens_what_the_question_named() {
+    let mut stage = Stage::at(main_file(), slow(identifiers()));
+    stage.keys("enter");
+    stage.confirm_above(2);
+    stage.keys("G");
+    stage.press("enter");
+    stage.press("A");
+    stage.rest();
+    assert!(stage.screen().contains("Opening all costs 4 requests."), "{}", stage.screen());
+    stage.keys("y");
+    assert_eq!(stage.calls(Endpoint::Behaviour), 4, "{}", stage.screen());
+}
+
+#[test]
+fn another_large_file_than_the_one_agreed_to_is_not_uploaded() {
+    let mut stage = large("");
+    let other = sample(&stage, "other.bin", 3000);
+    stage.press("enter");
+    stage.press("esc");
+    stage.press("U");
+    stage.session.take(Message::Paste(other));
+    stage.press("enter");
+    while stage.session.model().large_scan().is_none() {
+        stage.drawn();
+    }
+    let screen = stage.screen();
+    assert!(
+        screen.contains("submits it once another file has its address") || screen.contains("was closed"),
+        "{screen}"
+    );
+    stage.rest();
+    let submitted = stage.demo.as_ref().unwrap().submitted();
+    assert!(submitted.is_empty(), "{submitted:?}");
+    assert!(stage.screen().contains("The form was closed: nothing was uploaded"), "{}", stage.screen());
+    assert!(stage.screen().contains("other.bin"), "{}", stage.screen());
+}
+
+#[test]
+fn a_form_stays_as_it_was_agreed_to_while_its_address_is_under_way() {
+    let mut stage = large("no");
+    for key in ["enter", "backspace", "backspace"] {
+        stage.press(key);
+    }
+    stage.session.take(Message::Paste("yes".to_owned()));
+    stage.rest();
+    let submitted = stage.demo.as_ref().unwrap().submitted();
+    assert_eq!(submitted.len(), 1, "{}", stage.screen());
+    let told: Vec<_> = submitted[0].fields.iter().map(|(_, value)| value.as_str()).collect();
+    assert!(told.contains(&"false") && !told.contains(&"true"), "{told:?}");
+    let mut stage = large("");
+    stage.press("enter");
+    stage.session.take(Message::Paste("x".to_owned()));
+    stage.rest();
+    assert_eq!(stage.demo.as_ref().unwrap().submitted()[0].size, 2000, "{}", stage.screen());
+}
+
+#[test]
+fn a_large_file_that_costs_more_than_is_let_pass_wants_a_yes() {
+    let mut stage = large("");
+    stage.confirm_above(0);
+    stage.keys("enter");
+    assert!(stage.screen().contains("Are you sure?"), "{}", stage.screen());
+    assert_eq!(stage.calls(Endpoint::UploadUrl), 0);
+    stage.keys("y");
+    assert_eq!(stage.demo.as_ref().unwrap().submitted().len(), 1, "{}", stage.screen());
+}
+
+#[test]
+fn following_that_may_cost_more_than_is_let_pass_wants_a_yes() {
+    let mut stage = Stage::at(file("Still in the queue"), options());
+    stage.confirm_above(19);
+    stage.keys("W");
+    assert!(stage.screen().contains("To follow its scan costs at most 20 requests."), "{}", stage.screen());
+    assert_eq!(stage.paid_calls(), 0);
+    stage.keys("y");
+    assert!(stage.paid_calls() > 0, "{}", stage.screen());
+}
+
+#[test]
+fn the_end_of_an_upload_leaves_another_form_alone() {
+    let mut stage = large("");
+    stage.session.model_mut().service.upload_direct = 10_000;
+    stage.keys("backspace n enter");
+    stage.press("enter");
+    stage.press("esc");
+    stage.press("U");
+    stage.session.take(Message::Paste("/another/file".to_owned()));
+    stage.rest();
+    assert_eq!(stage.demo.as_ref().unwrap().submitted().len(), 1, "{}", stage.screen());
+    assert!(stage.screen().contains("/another/file"), "{}", stage.screen());
+}
+
+#[test]
+fn what_was_shown_as_held_is_never_asked_for() {
+    let mut stage = Stage::new(options());
+    ask(&mut stage, "v3-file", &public());
+    stage.keys("enter esc");
+    assert!(stage.screen().contains("0, held since"), "{}", stage.screen());
+    stage.confirm_above(0);
+    stage.sql("DELETE FROM answer");
+    stage.keys("enter");
+    assert_eq!(stage.calls(Endpoint::File), 1);
+    let screen = stage.screen();
+    assert!(screen.contains("Nothing was sent: the answer was held, and is gone"), "{screen}");
+    assert!(!screen.contains("0, held since") && screen.contains("ask · 1 request"), "{screen}");
+    stage.keys("enter");
+    assert!(stage.screen().contains("Are you sure?"), "{}", stage.screen());
+    assert_eq!(stage.calls(Endpoint::File), 1);
+}
+
+#[test]
+fn a_download_that_is_gone_shows_its_price_again() {
+    let mut stage = Stage::listed();
+    stage.keys("enter d enter");
+    assert_eq!(stage.calls(Endpoint::Artefact), 1);
+    stage.sql("DELETE FROM answer WHERE CAST(key AS TEXT) LIKE 'artefact%'");
+    stage.keys("enter ctrl-u");
+    let path = stage.folder.path().join("page.html");
+    stage.session.take(Message::Paste(path.to_str().unwrap().to_owned()));
+    stage.keys("enter");
+    assert!(stage.screen().contains("it is not held any more"), "{}", stage.screen());
+    stage.keys("esc");
+    assert!(stage.screen().contains("fetch · 1 request"), "{}", stage.screen());
+    assert_eq!(stage.calls(Endpoint::Artefact), 1);
+}
+
+/// Types keys one after another, all of them read when the frame that is on the screen was the last one drawn.
+fn type_ahead(stage: &mut Stage, keys: &[&str]) {
+    let frame = stage.session.frames().load(Ordering::SeqCst);
+    for key in keys {
+        stage.session.take(Message::Typed { key: key.parse().unwrap(), frame });
+    }
+    stage.rest();
+}
+
+#[test]
+fn a_price_that_was_seen_is_for_the_file_that_was_seen() {
+    let mut stage = Stage::at(main_file(), identifiers());
+    stage.open_other(&file("Parcel"));
+    type_ahead(&mut stage, &["J", "W"]);
+    assert!(stage.screen().contains("W came before its price was on the screen"), "{}", stage.screen());
+    assert_eq!(stage.paid_calls(), 0);
+    let missing = |stage: &Stage| stage.session.model().missing_reports().len();
+    stage.keys("enter enter esc j enter esc");
+    let here = missing(&stage);
+    stage.keys("J enter");
+    assert_eq!((here, missing(&stage)), (2, 2), "the same price for another file");
+    type_ahead(&mut stage, &["J", "A"]);
+    assert!(stage.screen().contains("A came before its price was on the screen"), "{}", stage.screen());
+    assert_eq!(stage.calls(Endpoint::Behaviour), 2);
+    type_ahead(&mut stage, &["A"]);
+    assert_eq!(stage.calls(Endpoint::Behaviour), 4);
+}
+
+#[test]
+fn counters_from_before_a_renewal_refuse_nothing() {
+    let mut options = options();
+    options.user_limits.hourly = 1;
+    let mut stage = Stage::at(main_file(), options);
+    stage.keys("enter");
+    assert!(stage.screen().contains("r refetch · spent"), "{}", stage.screen());
+    stage.later(3599);
+    assert!(stage.screen().contains("you 0 of 1 left this hour"), "{}", stage.screen());
+    stage.later(1);
+    assert!(stage.screen().contains("you at most 1 of 1 left this hour"), "{}", stage.screen());
+    assert!(stage.screen().contains("r refetch · 1 request"), "{}", stage.screen());
+    stage.keys("r");
+    assert_eq!(stage.calls(Endpoint::Behaviour), 1, "{}", stage.screen());
+}
+
+#[test]
+fn what_is_asked_bit_by_bit_waits_for_the_next_minute() {
+    let mut stage = Stage::at(main_file(), identifiers());
+    stage.keys("enter");
+    minute(&mut stage, 4, 4);
+    stage.keys("A");
+    assert_eq!(stage.calls(Endpoint::Behaviour), 0);
+    stage.later(59);
+    stage.rest();
+    assert_eq!(stage.calls(Endpoint::Behaviour), 0);
+    stage.later(1);
+    stage.rest();
+    assert_eq!(stage.calls(Endpoint::Behaviour), 1, "{}", stage.screen());
+    stage.later(15);
+    stage.rest();
+    assert_eq!(stage.calls(Endpoint::Behaviour), 4, "{}", stage.screen());
+    let mut stage = Stage::at(file("Still in the queue"), options());
+    minute(&mut stage, 4, 4);
+    stage.keys("W");
+    assert_eq!(stage.paid_calls(), 0);
+    stage.later(60);
+    stage.rest();
+    assert!(stage.paid_calls() > 0, "{}", stage.screen());
+}
+
+#[test]
+fn the_keys_of_a_question_are_on_the_screen_wherever_it_can_be_answered() {
+    let mut stage = Stage::listed();
+    stage.keys("E");
+    for (width, height) in [(40, 10), (60, 10), (40, 24), (120, 40)] {
+        stage.size(width, height);
+        let screen = stage.screen();
+        assert!(screen.contains("esc does not."), "{screen}");
+        assert_eq!(screen.contains('…') && !screen.contains("either way"), height == 10, "{screen}");
+    }
+    stage.size(39, 10).keys("y");
+    assert_eq!(stage.calls(Endpoint::PrivateDelete), 0);
+    stage.size(40, 10).keys("f");
+    assert_eq!(stage.calls(Endpoint::PrivateDelete), 1, "{}", stage.screen());
+    stage.keys("H X");
+    assert!(stage.screen().contains("esc does not."), "{}", stage.screen());
+    stage.size(39, 10).keys("y");
+    stage.size(120, 40);
+    assert!(stage.screen().contains("Are you sure?"), "{}", stage.screen());
+    stage.keys("y");
+    assert!(stage.screen().contains("Nothing is held."), "{}", stage.screen());
+}
