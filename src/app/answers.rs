@@ -184,8 +184,15 @@ impl Model {
                 effects.extend(self.show_chosen());
                 self.settle();
             }
-            Err(failure) if is_shown => self.list_failure = Some(failure),
-            Err(failure) => self.warn(format!("{} {}", failure.what, failure.cost)),
+            Err(failure) => {
+                let is_seen = is_shown && list.entries.is_empty();
+                if is_shown {
+                    self.list_failure = Some(failure.clone());
+                }
+                if !is_seen {
+                    self.warn(format!("{} {} {}", failure.what, failure.cost, failure.advice));
+                }
+            }
         }
         effects.extend(self.listed_while_following(file, failure.as_ref()));
         effects

@@ -166,7 +166,10 @@ impl Window {
         let (rose, mine) = (self.rose, self.certain);
         let rest = rose.saturating_sub(mine);
         match self.finding() {
-            Finding::Confirmed => format!("the counter rose by {rose}, as predicted"),
+            Finding::Confirmed => match self.calls.len() as u64 {
+                0 | 1 => format!("the counter rose by {rose}, as predicted"),
+                calls => format!("the counter rose by {rose} for {calls} calls together, as predicted"),
+            },
             Finding::Free => format!("the counter rose by {rose}: what was not known cost nothing"),
             Finding::Charged(_) => {
                 format!("the counter rose by {rose}, certain are {mine}: what was not known counts as charged")
