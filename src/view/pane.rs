@@ -266,7 +266,7 @@ pub(super) fn draw_pieces<'a>(
     let known: Vec<Option<Visible>> =
         pieces.iter().map(|piece| if is_elided { visible(piece) } else { None }).collect();
     let mut room = is_elided.then(|| value_room(pieces, &known, line.room()));
-    for (piece, known) in pieces.iter().zip(&known) {
+    for (at, (piece, known)) in pieces.iter().zip(&known).enumerate() {
         match (piece, known, room.take()) {
             (Piece::Value(text), known, kept) => {
                 match (known, kept) {
@@ -285,7 +285,12 @@ pub(super) fn draw_pieces<'a>(
             }
             (Piece::Own(text), _, kept) => {
                 room = kept;
-                line.own(text, Meaning::Faint);
+                // Where what stands behind it has no room it says so; a time by itself tells the day and the minute at least.
+                let more = if at + 1 < pieces.len() { "…" } else { "" };
+                match is_elided && at > 0 && text.columns() + more.columns() > line.room() {
+                    true => line.own_cut(&format!("{text}{more}"), line.room(), Meaning::Faint),
+                    false => line.own(text, Meaning::Faint),
+                }
             }
         }
     }
