@@ -10,6 +10,7 @@
 //! ```
 
 mod blocks;
+mod connection;
 mod database;
 mod entry;
 mod folder;
@@ -27,6 +28,8 @@ mod recent;
 mod salvage;
 mod schema;
 mod seal;
+mod used;
+mod ways;
 
 pub use blocks::BLOCK;
 pub use database::{Store, StoreError};
