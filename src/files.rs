@@ -74,14 +74,41 @@ pub fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     }
 }
 
-/// Reads a file of text; one that is longer than `most` bytes is none.
+/// Reads an ordinary file, which is no longer than `most` bytes.
 ///
 /// # Errors
-/// What the system said; or that it is too long, or no UTF-8.
+/// What the system said; or that it is too long, or no ordinary file.
+pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let (file, size) = open_ordinary(path)?;
+    let mut bytes = Vec::new();
+    if size <= most {
+        io::Read::read_to_end(&mut io::Read::take(file, most.saturating_add(1)), &mut bytes)?;
+    }
+    if size.max(bytes.len() as u64) > most { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
+}
+
+/// Reads an ordinary file of text, which is no longer than `most` bytes.
+///
+/// # Errors
+/// As [`read`]; or that it is no UTF-8.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
-    let mut text = String::new();
-    io::Read::read_to_string(&mut io::Read::take(File::open(path)?, most.saturating_add(1)), &mut text)?;
-    if text.len() as u64 > most { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(text) }
+    // The error by itself would hold what the file does.
+    let no_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is no text in UTF-8");
+    String::from_utf8(read(path, most)?).map_err(no_text)
+}
+
+/// Whether something is there that is no ordinary file, such as a pipe, a device or a folder.
+#[must_use]
+pub fn is_special(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|about| !about.is_file())
+}
+
+/// Refuses what is no ordinary file: to open a pipe is to wait for its other end, and to open some devices is to do something.
+///
+/// # Errors
+/// That it is none.
+pub fn not_special(path: &Path) -> io::Result<()> {
+    if is_special(path) { Err(io::Error::other("it is no ordinary file")) } else { Ok(()) }
 }
 
 /// Opens an ordinary file to read, and says how long it is. What is none, such as a pipe or a device, is refused and never
@@ -98,10 +125,7 @@ pub fn open_ordinary(path: &Path) -> io::Result<(File, u64)> {
         let at_once = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, at_once);
     }
-    // To open some devices is to do something.
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is no ordinary file"));
-    }
+    not_special(path)?;
     let file = options.open(path)?;
     let about = file.metadata()?;
     if about.is_file() { Ok((file, about.len())) } else { Err(io::Error::other("it is no ordinary file")) }
@@ -123,10 +147,7 @@ pub fn append(path: &Path) -> io::Result<File> {
     if path.is_symlink() {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is a link, which is not followed"));
     }
-    // A pipe would be waited for, for ever.
-    if path.metadata().is_ok_and(|about| !about.is_file()) {
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is no file"));
-    }
+    not_special(path)?;
     open(path, OpenOptions::new().append(true).create(true))
 }
 

@@ -10,10 +10,13 @@ use std::path::Path;
 /// Name of the file in the state folder.
 pub const FILE: &str = "state.json";
 
+/// The longest such file that is read, in bytes.
+const LONGEST: u64 = 16 << 20;
+
 /// Reads how the screen was left. A file that cannot be used is set aside, and the words say so: a screen that has forgotten how
 /// it was left is worth more than none.
 pub fn read(path: &Path) -> (Remembered, Option<String>) {
-    let bytes = match std::fs::read(path) {
+    let bytes = match files::read(path, LONGEST) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return (Remembered::default(), None),
         Err(error) => return (Remembered::default(), Some(format!("{} cannot be read: {error}", path.display()))),

@@ -382,18 +382,22 @@ impl Gate {
         &self,
         request: &Request,
         received: Timestamp,
-        Gathered { body, index }: Gathered,
+        gathered: Gathered,
     ) -> Result<Result<Answer, ServiceError>, GateError> {
         let (profile, request) = (self.profile().to_owned(), request.clone());
-        self.work(move |store| match request.holding_key() {
-            None => reading::check(&request, &body).map(|()| Answer { received, body, unkept: None }),
-            Some(key) => match store.keep(&profile, &key, received, &body) {
-                Ok(id) => reading::read_kept(store, &profile, &request, id, received, Gathered { body, index }),
-                Err(error) => {
-                    let read = reading::read(&request, &body, index);
-                    read.map(|_| Answer { received, body, unkept: Some(error.to_string()) })
-                }
-            },
+        let credential = self.client.credential().cloned();
+        self.work(move |store| {
+            let Gathered { body, index } = reading::without_key(&request, gathered, credential.as_ref())?;
+            match request.holding_key() {
+                None => reading::check(&request, &body).map(|()| Answer { received, body, unkept: None }),
+                Some(key) => match store.keep(&profile, &key, received, &body) {
+                    Ok(id) => reading::read_kept(store, &profile, &request, id, received, Gathered { body, index }),
+                    Err(error) => {
+                        let read = reading::read(&request, &body, index);
+                        read.map(|_| Answer { received, body, unkept: Some(error.to_string()) })
+                    }
+                },
+            }
         })
         .await
     }

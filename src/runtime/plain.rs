@@ -11,7 +11,7 @@ use crate::app::{Effect, Key, Message, Model, Place, Size};
 use crate::text::{self, Untrusted};
 use crate::view::plain;
 use ratatui::backend::TestBackend;
-use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::time::Duration;
 
 /// A page: as many rows as are read at once.
@@ -23,13 +23,16 @@ const SILENCE: Duration = Duration::from_secs(3);
 /// The longest line that is taken, in bytes.
 const LONGEST_LINE: u64 = 64 * 1024;
 
+/// The most bytes that are read ahead: more than standard input keeps by itself.
+const READ_AHEAD: usize = 64 * 1024;
+
 /// The most bytes of a longer line that are passed over: what sends more is no keyboard.
 const MOST_PASSED_OVER: u64 = 64 << 20;
 
 /// What is asked and answered in lines.
 struct Dialogue<I, O> {
     session: Session<TestBackend>,
-    input: I,
+    input: BufReader<I>,
     output: O,
     /// The balances that were said last.
     balances: String,
@@ -46,7 +49,9 @@ pub(super) fn run(mut model: Model, backing: Backing, first: Vec<Effect>, signal
         Session::new(backend, model, backing, crate::clock::now).with_clipboard(Way::from_here(), clipboard());
     let ending = signals.tell(session.outbox(), Stops::AtOnce)?;
     session.begin(first);
-    let (input, output) = (io::stdin().lock(), io::stdout().lock());
+    // What is read takes more at once than the system's own buffer, which so stays empty: what is read ahead is here alone.
+    let input = BufReader::with_capacity(READ_AHEAD, io::stdin().lock());
+    let output = io::stdout().lock();
     let mut dialogue = Dialogue { session, input, output, balances: String::new() };
     let exit = match dialogue.run() {
         // Whoever read along has heard enough.
@@ -76,7 +81,7 @@ impl Write for NoClipboard {
     }
 }
 
-impl<I: BufRead, O: Write> Dialogue<I, O> {
+impl<I: Read, O: Write> Dialogue<I, O> {
     fn run(&mut self) -> io::Result<Exit> {
         self.say(
             "behaview in lines. Type a command's name, a key, or a row's number; help lists what applies; quit ends.",
@@ -90,7 +95,7 @@ impl<I: BufRead, O: Write> Dialogue<I, O> {
             }
             self.tell()?;
             if self.session.model().place() == Place::Confirm {
-                forget_typed_ahead();
+                self.forget_typed_ahead();
             }
             match self.ask("> ")? {
                 Some(line) => self.take(line.trim())?,
@@ -132,6 +137,21 @@ impl<I: BufRead, O: Write> Dialogue<I, O> {
 
     fn say(&mut self, line: &str) -> io::Result<()> {
         writeln!(self.output, "{}", text::own(line.trim_end()))
+    }
+
+    /// What was typed on a terminal before a price was said is no yes to it. What a file or another program says is taken as it
+    /// comes: whoever wrote that knew that nobody would look.
+    fn forget_typed_ahead(&mut self) {
+        if !io::stdin().is_terminal() {
+            return;
+        }
+        // A terminal that hands over more than a line at once has had the rest of it read already.
+        self.input.consume(self.input.buffer().len());
+        #[cfg(unix)]
+        {
+            // A terminal that is gone says so when it is read.
+            let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
+        }
     }
 
     /// Asks for a line; none when there is no further one.
@@ -226,7 +246,7 @@ impl<I: BufRead, O: Write> Dialogue<I, O> {
         let wants_yes = model.tag(command).spends().filter(|_| model.place() != Place::Confirm);
         let label = command.meant(model).label;
         if let Some(price) = wants_yes {
-            forget_typed_ahead();
+            self.forget_typed_ahead();
             let answer = self.ask(&format!("{label}: {price}. Send it? y or n: "))?;
             if !answer.is_some_and(|answer| answer.trim().eq_ignore_ascii_case("y")) {
                 return self.say("Nothing was sent.");
@@ -234,16 +254,6 @@ impl<I: BufRead, O: Write> Dialogue<I, O> {
         }
         self.session.run_command(command);
         Ok(())
-    }
-}
-
-/// What was typed on a terminal before a price was said is no yes to it. What a file or another program says is taken as it
-/// comes: whoever wrote that knew that nobody would look.
-fn forget_typed_ahead() {
-    #[cfg(unix)]
-    if io::stdin().is_terminal() {
-        // A terminal that is gone says so when it is read.
-        let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
     }
 }
 

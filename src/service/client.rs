@@ -29,9 +29,6 @@ const LONGEST_WORDS: u64 = 1 << 20;
 /// Longest error answer that is read: its words fit in much less.
 const LONGEST_ERROR: u64 = 64 * 1024;
 
-/// So many letters and digits of a key in a row are a quotation of it.
-const QUOTED: usize = 10;
-
 /// One service, spoken to as one user.
 pub struct Client {
     pub(super) profile: Profile,
@@ -182,8 +179,8 @@ impl Client {
             words.clear();
         }
         let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, crate::clock::now());
-        let key = self.credential.as_ref().map(Credential::expose).unwrap_or_default();
-        refusal.message = refusal.message.and_then(|message| without(key, message));
+        let quotes = |words: &Untrusted| self.credential.as_ref().is_some_and(|key| key.is_quoted_in(words.as_bytes()));
+        refusal.message = refusal.message.filter(|message| !quotes(message));
         ServiceError::Refused(refusal)
     }
 
@@ -309,7 +306,8 @@ fn variable(name: &str) -> Option<String> {
 fn with_certificates(builder: ClientBuilder, profile: &Profile) -> Result<ClientBuilder, ServiceError> {
     let Some(path) = &profile.ca_file else { return Ok(builder) };
     let unusable = |why: String| ServiceError::Unreachable(format!("the certificates of ca_file: {why}"));
-    let bytes = std::fs::read(path).map_err(|error| unusable(error.to_string()))?;
+    let bytes =
+        crate::files::read(path, super::profile::LONGEST_CERTIFICATES).map_err(|error| unusable(error.to_string()))?;
     let certificates = Certificate::from_pem_bundle(&bytes).map_err(|error| unusable(reason(&error)))?;
     if certificates.is_empty() {
         return Err(unusable("there are none in it".to_owned()));
@@ -355,22 +353,6 @@ fn range_of(response: &Response) -> Option<(u64, Option<u64>)> {
     let (range, total) = header.strip_prefix("bytes ")?.split_once('/')?;
     let (start, _) = range.split_once('-')?;
     Some((start.parse().ok()?, total.parse().ok()))
-}
-
-/// A "no" may quote the request, and with it the key or a good part of it, as it is or as it stands in an address, with anything
-/// between its letters; it is shown nowhere.
-fn without(key: &str, message: Untrusted) -> Option<Untrusted> {
-    let encoded = percent_encoding::percent_encode(key.as_bytes(), percent_encoding::NON_ALPHANUMERIC).to_string();
-    let plain = |text: &str| -> Vec<u8> {
-        text.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase()).collect()
-    };
-    let text = plain(&String::from_utf8_lossy(message.as_bytes()));
-    let is_quoted = |form: &str| {
-        let form = plain(form);
-        let mut parts = form.windows(QUOTED.min(form.len()).max(1));
-        parts.any(|part| memchr::memmem::find(&text, part).is_some())
-    };
-    (!is_quoted(key) && !is_quoted(&encoded)).then_some(message)
 }
 
 /// A connection that was never made has sent nothing; after that anything may have been counted.
@@ -426,25 +408,5 @@ fn reason(error: &reqwest::Error) -> String {
         "the connection failed".to_owned()
     } else {
         Untrusted::from(cause.to_string()).visible_cut(120).to_string()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_that_quote_the_key_in_any_form_are_not_shown() {
-        let key = "q3Zk9/Tb+Wm2Lr==";
-        for words in [
-            "no user q3Zk9/Tb+Wm2Lr==",
-            "no /users/q3Zk9%2FTb%2BWm2Lr%3D%3D/x",
-            "NO Q3ZK9/TB+WM2LR==",
-            "key q3Zk9/Tb+Wm2L... is wrong",
-            "q\u{200b}3 Z k 9 / T b + W m 2 L r",
-        ] {
-            assert_eq!(without(key, Untrusted::from(words)), None, "{words}");
-        }
-        assert!(without(key, Untrusted::from("no such user")).is_some());
     }
 }

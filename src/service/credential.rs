@@ -1,6 +1,6 @@
 //! The key: where it is looked for, and a box that never shows it.
 
-use crate::files::is_open_to_others;
+use crate::files::{self, is_open_to_others};
 use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
 use std::io::Read;
@@ -15,6 +15,12 @@ pub const OFFICIAL_FILE: &str = ".vt.toml";
 
 /// How much of a command's output is read, in bytes.
 const LONGEST_OUTPUT: u64 = 64 * 1024;
+
+/// The longest official file that is read, in bytes.
+const LONGEST_FILE: u64 = 1 << 20;
+
+/// So many letters and digits of a key in a row are a quotation of it.
+const QUOTED: usize = 10;
 
 /// A key and where it was found.
 #[derive(Clone)]
@@ -121,6 +127,23 @@ impl Credential {
         self.key.expose_secret()
     }
 
+    /// Whether words quote the key or a good part of it: as it is or as it stands in an address or in JSON, in capital or small
+    /// letters, with anything between them; or all of it in hexadecimal digits.
+    #[must_use]
+    pub fn is_quoted_in(&self, words: &[u8]) -> bool {
+        let key = self.expose().as_bytes();
+        let encoded = percent_encoding::percent_encode(key, percent_encoding::NON_ALPHANUMERIC).to_string();
+        let digits: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+        [plain(words), plain(&decoded(words))].iter().any(|text| {
+            let is_there = |part: &[u8]| memchr::memmem::find(text, part).is_some();
+            let is_quoted = |form: &[u8]| {
+                let form = plain(form);
+                form.windows(QUOTED.min(form.len()).max(1)).any(is_there)
+            };
+            is_quoted(key) || is_quoted(encoded.as_bytes()) || is_there(digits.as_bytes())
+        })
+    }
+
     /// Where it was found.
     #[must_use]
     pub fn source(&self) -> &Source {
@@ -132,6 +155,27 @@ impl fmt::Debug for Credential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Credential(from {})", self.source)
     }
+}
+
+/// Letters and digits, all letters small.
+fn plain(text: &[u8]) -> Vec<u8> {
+    text.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect()
+}
+
+/// Text with the characters that stand in it as an address or JSON spells them: `%41`, `\u0041`.
+fn decoded(mut text: &[u8]) -> Vec<u8> {
+    let mut decoded = Vec::with_capacity(text.len());
+    while let Some(first) = text.first() {
+        let digits = [&b"%"[..], b"\\u00"].iter().find_map(|mark| text.strip_prefix(*mark)?.split_first_chunk::<2>());
+        let byte = digits.and_then(|([high, low], rest)| {
+            let digit = |byte: &u8| char::from(*byte).to_digit(16);
+            Some((u8::try_from(digit(high)? * 16 + digit(low)?).ok()?, rest))
+        });
+        let (byte, rest) = byte.unwrap_or((*first, text.get(1..).unwrap_or_default()));
+        decoded.push(byte);
+        text = rest;
+    }
+    decoded
 }
 
 /// Runs a command by the system's shell; its standard output is the key, its questions go to the terminal.
@@ -159,7 +203,7 @@ fn run(command: &str) -> Result<String, CredentialError> {
 
 /// The key of the official command line, which writes `apikey` in any case, among settings of its own.
 fn official_key(home: &Path) -> Result<Option<SecretString>, CredentialError> {
-    let text = match std::fs::read_to_string(home.join(OFFICIAL_FILE)) {
+    let text = match files::read_text(&home.join(OFFICIAL_FILE), LONGEST_FILE) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(CredentialError::OfficialFile(error.to_string())),
@@ -254,5 +298,25 @@ mod tests {
         assert!(!format!("{found:?}").contains("secret"));
         let failing = Configured { key: None, command: Some("exit 3".to_owned()) };
         assert!(matches!(find(&[], &failing, None), Err(CredentialError::CommandFailed(_))));
+    }
+
+    #[test]
+    fn words_that_quote_the_key_in_any_form_are_known() {
+        let key = Credential::new("q3Zk9/Tb+Wm2Lr==", Source::Demo).unwrap();
+        for words in [
+            "no user q3Zk9/Tb+Wm2Lr==",
+            "no /users/q3Zk9%2FTb%2BWm2Lr%3D%3D/x",
+            "NO Q3ZK9/TB+WM2LR==",
+            "key q3Zk9/Tb+Wm2L... is wrong",
+            "q\u{200b}3 Z k 9 / T b + W m 2 L r",
+            "/users/%71%33%5A%6b%39%2f%54%62%2B%57%6D%32%4c%72",
+            r"\u0071\u0033\u005a\u006B\u0039\u002f\u0054\u0062\u002b\u0057\u006d2Lr",
+            "71335a6b392f54622b576d324c723d3d",
+        ] {
+            assert!(key.is_quoted_in(words.as_bytes()), "{words}");
+        }
+        for words in ["no such user", "%", "%7", r"\u007", r"100 %zz \u00zz", ""] {
+            assert!(!key.is_quoted_in(words.as_bytes()), "{words}");
+        }
     }
 }

@@ -1,9 +1,13 @@
 //! A service profile: everything that an installation of the service may do differently.
 
+use crate::files;
 use crate::request::{Listing, ScanOption, UploadLimit};
 use reqwest::Url;
 use serde::Deserialize;
 use std::path::PathBuf;
+
+/// The longest file of certificates that is read, in bytes.
+pub(super) const LONGEST_CERTIFICATES: u64 = 64 << 20;
 
 /// Where a service is, and how it is spoken to.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -196,7 +200,7 @@ impl Profile {
         let name = || self.name.clone();
         let holds_some = |path: &PathBuf| {
             let start = b"-----BEGIN CERTIFICATE-----";
-            std::fs::read(path).is_ok_and(|bytes| memchr::memmem::find(&bytes, start).is_some())
+            files::read(path, LONGEST_CERTIFICATES).is_ok_and(|bytes| memchr::memmem::find(&bytes, start).is_some())
         };
         let checks = [
             self.address().err(),

@@ -1,17 +1,15 @@
 //! The database file: made owner-only, opened by several programs at once, brought to the newest schema.
 
+use super::connection::{PATIENCE, connect, opened, to_read};
 use super::folder;
 use super::keep::{self, Keep};
-use super::page_one;
 use super::salvage::{self, Salvaged};
-use super::schema::{NEWEST, migrate, version};
+use super::schema::{NEWEST, version};
+use super::used::{self, Use};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
-
-/// How long a write waits for another program's.
-const PATIENCE: Duration = Duration::from_secs(15);
 
 /// A write from which on the log is shortened, in bytes before compression.
 const LARGE_WRITE: u64 = 4 * 1024 * 1024;
@@ -59,6 +57,16 @@ pub enum StoreError {
         /// What the row is about, safe to show.
         what: String,
     },
+    /// It is damaged, and cannot be set aside under another program.
+    #[error(
+        "the store at {0} is damaged, and another behaview has it open: end that one. The next start sets it aside and saves what can be read, the ledger first"
+    )]
+    DamagedInUse(PathBuf),
+    /// Another file is in its place, or none.
+    #[error(
+        "the store at {0} was deleted or replaced while it was open here, so that what is written to it would be lost: start again"
+    )]
+    Replaced(PathBuf),
     /// Another program has gone on with an answer that both were fetching, or deleted it.
     #[error("another behaview has gone on with it, or deleted it meanwhile: what that one gets is held")]
     Elsewhere,
@@ -67,6 +75,9 @@ pub enum StoreError {
         "{0}, where the store is to be, is a link, which is not followed: remove it, or choose another data folder"
     )]
     Link(PathBuf),
+    /// What is there is no file, such as a pipe.
+    #[error("{0}, where the store keeps a file, is no ordinary file: remove it, or choose another data folder")]
+    NoFile(PathBuf),
     /// Nothing of reports is to be kept on disk, and something is.
     #[error(
         "nothing of reports is to be kept on disk (store.keep = \"nothing\"), but the store at {path} still holds {things} things, {}: behaview held --all --yes deletes them",
@@ -101,11 +112,17 @@ struct Connections {
     writer: OnceLock<Mutex<Connection>>,
     /// What of the answers is kept on disk.
     keep: Keep,
+    /// Keeps others from setting it aside, and knows which file was opened; none where it is only read. It ends last.
+    used: Option<Use>,
 }
 
 impl Reach {
     /// Writes to the database, one at a time.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        // What goes to a file that is deleted or set aside is found by nobody later, though nothing fails.
+        if self.0.used.as_ref().is_some_and(|used| !used.is_of(used::identity(&self.0.path))) {
+            return Err(StoreError::Replaced(self.0.path.clone()));
+        }
         let mut connection = self.writer()?.lock().unwrap_or_else(PoisonError::into_inner);
         work(&mut connection).map_err(|why| self.failed(why))
     }
@@ -205,26 +222,32 @@ impl Store {
             Err(StoreError::File { path, why }) if keep == Keep::Everything && is_refusal(&why) => {
                 // What was paid for can be read all the same; nothing can be asked.
                 let connection = to_read(&path).ok_or(StoreError::File { path: path.clone(), why })?;
-                return Self::on(path, keep, connection, None).map(|store| Self { is_read_only: true, ..store });
+                return Self::on(path, keep, (connection, None), None)
+                    .map(|store| Self { is_read_only: true, ..store });
             }
             prepared => prepared?,
         }
-        let database = |why| StoreError::Database { path: path.to_owned(), why };
-        let up = || prepared(path);
-        let (connection, salvaged) = match up() {
-            Err(error) if salvage::is_damage(&error) => salvage::anew(path, up)?,
-            Ok(connection) if salvage::is_marked(path) || page_one::is_damaged(&connection) => {
-                drop(connection);
-                salvage::mark(path);
-                salvage::anew(path, up)?
+        let mut became = None;
+        let (connection, used) = loop {
+            let file = used::identity(path);
+            let (connection, salvaged) = opened(path)?;
+            became = salvaged.or(became);
+            let used = Use::begin(path).map_err(|why| StoreError::File { path: path.to_owned(), why })?;
+            // Before it was used another program may have set it aside, or this one.
+            if used.is_of(file) {
+                break (connection, used);
             }
-            other => (other.map_err(database)?, None),
         };
-        Self::on(path.to_owned(), keep, connection, salvaged)
+        Self::on(path.to_owned(), keep, (connection, became), Some(used))
     }
 
     /// The store on a connection that is open.
-    fn on(path: PathBuf, keep: Keep, connection: Connection, salvaged: Option<Salvaged>) -> Result<Self, StoreError> {
+    fn on(
+        path: PathBuf,
+        keep: Keep,
+        (connection, salvaged): (Connection, Option<Salvaged>),
+        used: Option<Use>,
+    ) -> Result<Self, StoreError> {
         let database = |why| StoreError::Database { path: path.clone(), why };
         let found = version(&connection).map_err(database)?;
         if found > NEWEST {
@@ -235,7 +258,7 @@ impl Store {
             keep::in_memory(&connection).map_err(database)?;
         }
         let (reader, writer) = (Mutex::new(connection), OnceLock::new());
-        let reach = Reach(Arc::new(Connections { path, reader, writer, keep }));
+        let reach = Reach(Arc::new(Connections { path, reader, writer, keep, used }));
         Ok(Self { reach, salvaged, is_read_only: false })
     }
 
@@ -298,18 +321,6 @@ impl Store {
     }
 }
 
-/// A connection to a database at the newest schema.
-fn prepared(path: &Path) -> rusqlite::Result<Connection> {
-    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
-    if version(&connection)? < NEWEST {
-        // A new file can give pages back; it must be told before its first page is written, and every telling is a write.
-        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
-        connection.pragma_update(None, "journal_mode", "WAL")?;
-        migrate(&mut connection)?;
-    }
-    Ok(connection)
-}
-
 /// What to do about it, where that is known.
 fn advice(error: &rusqlite::Error) -> &'static str {
     if salvage::is_damage(error) {
@@ -326,34 +337,9 @@ fn advice(error: &rusqlite::Error) -> &'static str {
     }
 }
 
-/// A connection that may write, to the file that is there or, with `more`, to a new one.
-fn connect(path: &Path, more: OpenFlags) -> rusqlite::Result<Connection> {
-    let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
-    let connection = Connection::open_with_flags(path, access)?;
-    connection.busy_timeout(PATIENCE)?;
-    // The ledger must be on disk before the request is on the wire; what is purged is gone from the file, not only from the index.
-    connection.execute_batch(
-        "PRAGMA synchronous = FULL; PRAGMA foreign_keys = TRUE; PRAGMA secure_delete = TRUE; PRAGMA temp_store = MEMORY",
-    )?;
-    Ok(connection)
-}
-
 /// Whether the system refuses to have something written, rather than fails to.
 fn is_refusal(why: &std::io::Error) -> bool {
     matches!(why.kind(), std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem)
-}
-
-/// A connection to a database of the newest schema that may only be read; none where there is none, or it cannot be.
-fn to_read(path: &Path) -> Option<Connection> {
-    let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    let is_ready = |connection: &Connection| version(connection).is_ok_and(|found| found >= NEWEST);
-    let quoted = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-    // Where nothing may be written beside it nobody else writes either, and it is read as it stands.
-    ["mode=ro", "immutable=1"].iter().find_map(|how| {
-        let connection = Connection::open_with_flags(format!("file:{quoted}?{how}"), access).ok()?;
-        connection.busy_timeout(PATIENCE).ok()?;
-        Some(connection).filter(is_ready)
-    })
 }
 
 #[cfg(test)]

@@ -10,6 +10,9 @@ use rusqlite::Row;
 /// After so long a call that was never settled is over: the program that made it was killed.
 const ABANDONED: SignedDuration = SignedDuration::from_hours(1);
 
+/// Units beyond which a number is no price: no question names so many files.
+const MOST: u64 = 1_000_000;
+
 /// What is known of a call in the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -116,9 +119,9 @@ impl LedgerEntry {
 
     fn worst(&self) -> u64 {
         let predicted = self.predicted_max.unwrap_or(self.predicted_min.max(1));
-        // Whatever a damaged entry says was changed may be the price.
-        let told = [self.predicted_min, self.settled.unwrap_or(0), 1].into_iter().fold(predicted, u64::max);
-        if self.state == State::Damaged { told } else { predicted }
+        // Whatever a damaged entry says was changed may be the price, if it can be one.
+        let told = [predicted, self.predicted_min, self.settled.unwrap_or(0)].into_iter().filter(|told| *told <= MOST);
+        if self.state == State::Damaged { told.fold(1, u64::max) } else { predicted }
     }
 
     /// As the counters see it; none if it cannot have been counted.

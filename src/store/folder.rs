@@ -1,6 +1,7 @@
 //! The folder and the file of the store, which are the owner's alone, reached through no link that somebody else can turn.
 
 use super::database::StoreError;
+use super::{salvage, used};
 use crate::files;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -13,20 +14,27 @@ const BESIDE: [&str; 2] = ["-wal", "-shm"];
 pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
     // The file and its folder are no links, whoever made them.
     let link = |part: &Path| Err(StoreError::Link(part.to_owned()));
-    let beside = BESIDE.map(|ending| beside(path, ending));
-    let own = path.ancestors().take(2).chain(beside.iter().map(PathBuf::as_path));
+    let beside_it = BESIDE.map(|ending| beside(path, ending));
+    let own = path.ancestors().take(2).chain(beside_it.iter().map(PathBuf::as_path));
     if let Some(part) = own.into_iter().find(|part| part.is_symlink()) {
         return link(part);
     }
     if let Some(part) = path.ancestors().skip(2).find(|part| files::is_anothers_link(part)) {
         return link(part);
     }
+    // To open a pipe is to wait for its other end.
+    let lock = beside(path, used::FILE);
+    let mark = beside(path, salvage::MARK);
+    let each = || [path, lock.as_path(), mark.as_path()].into_iter().chain(beside_it.iter().map(PathBuf::as_path));
+    if let Some(other) = each().find(|file| files::is_special(file)) {
+        return Err(StoreError::NoFile(other.to_owned()));
+    }
     let failed = |why| StoreError::File { path: path.to_owned(), why };
     if let Some(folder) = path.parent() {
         make_folder(folder).map_err(failed)?;
     }
-    create(path).map_err(failed)?;
-    for file in std::iter::once(path).chain(beside.iter().map(PathBuf::as_path)) {
+    create(path).and_then(|_| create(&lock)).map_err(failed)?;
+    for file in each() {
         close_to_others(file, 0o600).map_err(failed)?;
     }
     Ok(())
@@ -34,6 +42,7 @@ pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
 
 /// Opens a file to write, making it if it is not there; what is made is the owner's alone.
 pub(super) fn create(path: &Path) -> std::io::Result<File> {
+    files::not_special(path)?;
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]

@@ -7,7 +7,7 @@
 //! say follows from the rest of it, and whether it is damaged shows: all parts together are as long as the page. Indexes are left
 //! alone, as nothing is read by them here.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -27,33 +27,73 @@ const WITH_CELLS: [u8; 2] = [1, 5];
 /// # Errors
 /// What the system said.
 pub(super) fn mend(path: &Path) -> io::Result<()> {
-    let mut file = OpenOptions::new().read(true).write(true).open(path)?;
-    let pages = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX) / PAGE;
-    let (mut map, mut page) = (vec![0; PAGE], vec![0; PAGE]);
-    let place = |number: usize| SeekFrom::Start((number.saturating_sub(1) * PAGE) as u64);
-    for number in 2..=pages {
-        file.seek(place(number))?;
-        // A page of the map, and then those that it tells of.
-        let among = (number - 2) % (MAPPED + 1);
-        if among == 0 {
-            file.read_exact(&mut map)?;
-            continue;
-        }
-        if map.get((among - 1) * 5).is_none_or(|kind| !WITH_CELLS.contains(kind)) {
-            continue;
-        }
-        file.read_exact(&mut page)?;
-        if let Some(head) = (Page { bytes: &page, pages }).mended() {
-            file.seek(place(number))?;
-            file.write_all(&head)?;
-        }
+    File::open(path)?.each_mapped(|file, number, kind, _| {
+        let head = if WITH_CELLS.contains(&kind) { file.page(number)?.mended() } else { None };
+        head.map_or(Ok(()), |head| file.write(number, &head))
+    })
+}
+
+/// The file of a database, page by page.
+pub(super) struct File {
+    file: fs::File,
+    pages: usize,
+}
+
+impl File {
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        let pages = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX) / PAGE;
+        Ok(Self { file, pages })
     }
-    Ok(())
+
+    /// Whether it has a map: databases that give pages back have one, and say so.
+    pub(super) fn has_map(&mut self) -> io::Result<bool> {
+        const LAST_TREE: std::ops::Range<usize> = 52..56;
+        Ok(self.page(1)?.bytes.get(LAST_TREE).is_some_and(|last| last.iter().any(|byte| *byte != 0)))
+    }
+
+    /// Goes through the pages that the map tells of: the number of each, its kind, and the page that it belongs to.
+    pub(super) fn each_mapped(
+        &mut self,
+        mut visit: impl FnMut(&mut Self, usize, u8, usize) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut map = Vec::new();
+        for number in 2..=self.pages {
+            // A page of the map, and then those that it tells of.
+            let among = (number - 2) % (MAPPED + 1);
+            if among == 0 {
+                map = self.page(number)?.bytes;
+            } else if let Some((kind, above)) = map.get((among - 1) * 5..).and_then(<[u8]>::split_first)
+                && let Some(above) =
+                    above.first_chunk().and_then(|above| usize::try_from(u32::from_be_bytes(*above)).ok())
+            {
+                visit(self, number, *kind, above)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn page(&mut self, number: usize) -> io::Result<Page> {
+        let mut bytes = vec![0; PAGE];
+        self.go_to(number)?;
+        self.file.read_exact(&mut bytes)?;
+        Ok(Page { bytes, pages: self.pages })
+    }
+
+    /// Writes to the beginning of a page.
+    pub(super) fn write(&mut self, number: usize, bytes: &[u8]) -> io::Result<()> {
+        self.go_to(number)?;
+        self.file.write_all(bytes)
+    }
+
+    fn go_to(&mut self, number: usize) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start((number.saturating_sub(1) * PAGE) as u64)).map(|_| ())
+    }
 }
 
 /// What a page of a table is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// It has rows.
     Leaf = 13,
     /// It leads to other pages.
@@ -71,8 +111,8 @@ impl Kind {
 }
 
 /// A page with cells on it.
-struct Page<'a> {
-    bytes: &'a [u8],
+pub(super) struct Page {
+    bytes: Vec<u8>,
     /// Of the whole file.
     pages: usize,
 }
@@ -84,7 +124,33 @@ struct Cells {
     size: usize,
 }
 
-impl Page<'_> {
+impl Page {
+    /// Bytes of a page.
+    pub(super) const SIZE: usize = PAGE;
+
+    /// What it says that it is.
+    pub(super) fn kind(&self) -> Option<Kind> {
+        [Kind::Leaf, Kind::Way].into_iter().find(|kind| self.bytes.first() == Some(&(*kind as u8)))
+    }
+
+    /// Whether it is a page of a table whose parts fit together, or one of an index.
+    pub(super) fn is_sound(&self) -> bool {
+        let is_index = self.bytes.first().is_some_and(|kind| OF_INDEXES.contains(kind));
+        is_index || self.kind().zip(self.short(3)).and_then(|(kind, count)| self.fits(kind, count)) == Some(true)
+    }
+
+    /// The row of its last cell.
+    pub(super) fn last_row(&self) -> Option<i64> {
+        let (kind, last) = (self.kind()?, self.short(3)?.checked_sub(1)?);
+        Some(self.cell(kind, self.short(kind.head() + 2 * last)?)?.0)
+    }
+
+    /// The page with the rows behind those of its last cell, if it leads to others.
+    pub(super) fn last_below(&self) -> Option<usize> {
+        let number = usize::try_from(u32::from_be_bytes(*self.bytes.get(8..)?.first_chunk()?)).ok()?;
+        Some(number).filter(|number| self.kind() == Some(Kind::Way) && (2..=self.pages).contains(number))
+    }
+
     /// The head up to the number of cells, with another kind or number by which all parts fit; none where they do, or nothing
     /// makes them.
     fn mended(&self) -> Option<Vec<u8>> {

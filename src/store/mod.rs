@@ -11,6 +11,7 @@
 
 mod blocks;
 mod calls;
+mod connection;
 mod database;
 mod entry;
 mod folder;
@@ -28,6 +29,8 @@ mod recent;
 mod salvage;
 mod schema;
 mod seal;
+mod used;
+mod ways;
 
 pub use blocks::BLOCK;
 pub use calls::Call;

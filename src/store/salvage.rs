@@ -5,6 +5,9 @@ use super::folder::{all_files, beside, create};
 use super::heads;
 use super::page_one;
 use super::seal;
+use super::used::{self, Use};
+use super::ways;
+use crate::files;
 use crate::text::count;
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter};
@@ -14,7 +17,10 @@ use std::path::{Path, PathBuf};
 
 /// Ending of the file that says that the database was found damaged: the next start sets it aside. Once that has begun it says
 /// where to, so that a start that was killed, or met a full disk, is gone on with.
-const MARK: &str = "-damaged";
+pub(super) const MARK: &str = "-damaged";
+
+/// The longest such file that says anything, in bytes.
+const LONGEST_MARK: u64 = 20;
 
 /// What became of a damaged database.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,26 +90,26 @@ pub(super) fn is_marked(path: &Path) -> bool {
 
 /// Sets a damaged database aside, makes a new one, and carries over what can be read.
 ///
-/// One program does so at a time; another that waited for it finds the new one.
+/// One program does so at a time, and none while another has it open; one that waited finds the new one.
 pub(super) fn anew(
     path: &Path,
     open: impl Fn() -> rusqlite::Result<Connection>,
 ) -> Result<(Connection, Option<Salvaged>), StoreError> {
     let failed = |why| StoreError::File { path: path.to_owned(), why };
-    let lock = create(&beside(path, "-lock")).map_err(failed)?;
-    lock.lock().map_err(failed)?;
+    let database = |why| StoreError::Database { path: path.to_owned(), why };
+    let Some(_alone) = used::alone(path).map_err(failed)? else {
+        // What another program writes from here on must not go to what is set aside: a start without it mends it.
+        let _waited = Use::begin(path).map_err(failed)?;
+        return match open() {
+            Err(error) if is_damage(&error) => Err(StoreError::DamagedInUse(path.to_owned())),
+            opened => opened.map(|connection| (connection, None)).map_err(database),
+        };
+    };
     if !is_marked(path)
         && let Ok(connection) = open()
     {
         return Ok((connection, None));
     }
-    // What another program writes from here on must not go to what is set aside: a start without it mends it.
-    if is_used(path)
-        && let Ok(connection) = open()
-    {
-        return Ok((connection, None));
-    }
-    let database = |why| StoreError::Database { path: path.to_owned(), why };
     let aside = match begun(path) {
         Some(aside) if is_new(&open).map_err(database)? => aside,
         _ => set_aside(path).map_err(failed)?,
@@ -116,25 +122,12 @@ pub(super) fn anew(
     let salvaged = carry_over(&aside, old.as_ref(), &mut connection).map_err(database)?;
     // From here on the new one is used; the mark is of the old one.
     let _ = std::fs::remove_file(beside(path, MARK));
-    let _ = std::fs::remove_file(beside(path, "-lock"));
     Ok((connection, Some(salvaged)))
-}
-
-/// Whether another program has the database open.
-fn is_used(path: &Path) -> bool {
-    let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let alone = Connection::open_with_flags(path, access).and_then(|connection| {
-        connection.busy_timeout(std::time::Duration::ZERO)?;
-        connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
-        connection.query_row("SELECT COUNT(*) FROM sqlite_master", [], |_| Ok(()))
-    });
-    let code = alone.err().and_then(|error| error.sqlite_error_code());
-    matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
 /// Where an earlier start has set the database aside, if it did not come to its end.
 fn begun(path: &Path) -> Option<PathBuf> {
-    let number: u64 = std::fs::read_to_string(beside(path, MARK)).ok()?.parse().ok()?;
+    let number: u64 = files::read_text(&beside(path, MARK), LONGEST_MARK).ok()?.parse().ok()?;
     Some(beside(path, &format!("{MARK}-{number}"))).filter(|aside| aside.exists())
 }
 
@@ -173,7 +166,8 @@ fn carry_over(aside: &Path, old: Option<&Connection>, new: &mut Connection) -> r
     for table in tables(&transaction)? {
         let (count, is_whole) = carry_table(old, &transaction, &table)?;
         match table.as_str() {
-            "ledger" => (salvaged.entries, salvaged.is_ledger_whole) = (count, is_whole),
+            // Another tree in its place can be read to its end as well; its indexes know of other entries then.
+            "ledger" => (salvaged.entries, salvaged.is_ledger_whole) = (count, is_whole && is_as_indexed(old, &table)),
             "answer" => salvaged.answers = count,
             _ => {}
         }
@@ -205,6 +199,7 @@ fn readable(aside: &Path) -> anyhow::Result<Option<Connection>> {
         page_one::mend(aside)?;
     }
     heads::mend(aside)?;
+    ways::mend(aside)?;
     Ok(open())
 }
 
@@ -264,6 +259,12 @@ fn carry_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Res
         }
     }
     Ok((carried, is_whole && odd == 0))
+}
+
+/// Whether the database finds nothing wrong with a table beside its indexes.
+fn is_as_indexed(connection: &Connection, table: &str) -> bool {
+    let check = format!("PRAGMA integrity_check({table})");
+    connection.query_row(&check, [], |row| row.get::<_, String>(0)).is_ok_and(|words| words == "ok")
 }
 
 /// What a column takes.

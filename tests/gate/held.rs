@@ -176,3 +176,24 @@ async fn what_arrives_is_what_is_held() {
     let same = |one: &Body, other: &Body| one.whole().unwrap() == other.whole().unwrap();
     assert!(same(&answer.body, &held.body));
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn nothing_is_asked_where_the_answer_would_be_kept_in_a_file_that_is_gone() {
+    for is_replaced in [false, true] {
+        let visit = Visit::begin().await;
+        visit.ask(&list(&dropper())).await.unwrap();
+        let store = visit.store();
+        let bytes = std::fs::read(&store).unwrap();
+        std::fs::rename(&store, store.with_extension("gone")).unwrap();
+        if is_replaced {
+            std::fs::write(&store, bytes).unwrap();
+        }
+        let error = visit.ask(&report(&format!("{}_Zenbox-1794474845", dropper()))).await.unwrap_err();
+        assert!(matches!(error, GateError::Ledger(_)), "{error}");
+        let words = error.to_string();
+        assert!(words.starts_with("nothing was sent") && words.ends_with("start again"), "{words}");
+        assert!(words.contains("was deleted or replaced"), "{words}");
+        assert_eq!(visit.calls(), 1);
+    }
+}

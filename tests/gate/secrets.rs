@@ -93,3 +93,72 @@ async fn a_service_that_repeats_the_key_is_not_quoted() {
     }
     assert_eq!(files_with(&key, folder.path()), [""; 0]);
 }
+
+/// A service that answers every call with the same bytes.
+fn repeating(answer: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let root = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let _ = stream.read(&mut [0; 4096]);
+            let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", answer.len());
+            let _ = stream.write_all((head + &answer).as_bytes());
+        }
+    });
+    root
+}
+
+/// A gate to a service that answers so, with the store in a folder.
+fn gate_to(answer: String, folder: &Path, key: &str) -> behaview::gate::Gate {
+    let profile = Profile { user: None, ..Profile::demo(repeating(answer), String::new()) };
+    gate(&folder.join("behaview.db"), profile, key)
+}
+
+const KEY: &str = "Zq7hT2mXv9LbR4cKw8Np3sYd6fGj5uAe1iQo0xBn4rHt7zMv";
+
+#[tokio::test]
+async fn an_answer_that_repeats_the_key_in_its_words_is_refused() {
+    let file = dropper();
+    let spelled = |form: fn(u8) -> String| KEY.bytes().map(form).collect::<String>();
+    let forms = [
+        KEY.to_owned(),
+        KEY.to_ascii_uppercase(),
+        spelled(|byte| format!("%{byte:02X}")),
+        spelled(|byte| format!("\\u{byte:04x}")),
+        spelled(|byte| format!("{byte:02x}")),
+    ];
+    for (request, answer) in [
+        (first_report(), r#"{"data":{"id":"KEY","type":"file_behaviour","attributes":{"tags":["T"]}}}"#),
+        (list(&file), r#"{"data":[{"id":"FILE_KEY-1700000000","attributes":{"tags":["T"]}}]}"#),
+        (list(&file), r#"{"data":[{"id":"FILE_Box-1700000000"}],"meta":{"cursor":"KEY"}}"#),
+        (Request::UploadAddress, r#"{"data":"http://KEY.example/up"}"#),
+        (Request::PrivateAnalyses { file: file.clone() }, r#"{"data":[{"id":"KEY","type":"private_analysis"}]}"#),
+        (Request::Quotas, r#"{"data":{"KEY":{"user":{"allowed":5,"used":1}}}}"#),
+    ] {
+        for form in &forms {
+            let folder = tempfile::tempdir().unwrap();
+            let gate = gate_to(answer.replace("FILE", file.as_str()).replace("KEY", form), folder.path(), KEY);
+            let error = visit::ask(&gate, &request).await.unwrap_err();
+            let words = words(&error);
+            assert!(words.contains("it repeats the key"), "{answer}: {words}");
+            for form in [form, KEY] {
+                assert!(!words.to_ascii_lowercase().contains(&form.to_ascii_lowercase()), "{answer}: {words}");
+                assert_eq!(files_with(form, folder.path()), [""; 0]);
+            }
+            assert!(gate.held(&request).unwrap().is_none(), "{answer}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_report_of_what_a_file_knew_is_kept_as_it_is() {
+    let Request::Behaviour { identifier } = first_report() else { panic!() };
+    let id = std::str::from_utf8(identifier.as_bytes()).unwrap();
+    let answer = format!(
+        r#"{{"data":{{"id":"{id}","type":"file_behaviour","attributes":{{"command_executions":["tool --key {KEY}"]}}}}}}"#
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let gate = gate_to(answer.clone(), folder.path(), KEY);
+    visit::ask(&gate, &first_report()).await.unwrap();
+    assert_eq!(gate.held(&first_report()).unwrap().unwrap().body.whole().unwrap(), answer.as_bytes());
+}

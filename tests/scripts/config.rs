@@ -95,3 +95,39 @@ fn every_mistake_in_the_file_is_named_with_its_line() {
     let found: Value = serde_json::from_slice(&found.stdout).unwrap();
     assert_eq!(found["found"].as_array().unwrap().len(), 3);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_named_and_not_waited_for() {
+    let desk = Desk::new();
+    json(&desk.run(&["list", &main_file()]));
+    let paths = text(&desk.run(&["config", "path"]));
+    let path =
+        |name: &str| std::path::PathBuf::from(paths.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim());
+    let (config, store) = (path("config"), path("store"));
+    let beside = |ending: &str| store.with_file_name(format!("behaview.db{ending}"));
+    for file in [config.clone(), store.clone(), beside("-wal"), beside("-damaged"), beside("-open")] {
+        let aside = file.with_extension("aside");
+        let was_there = std::fs::rename(&file, &aside).is_ok();
+        assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
+        for arguments in [&["list", &main_file()][..], &["doctor"], &["ledger"], &["held"], &["--plain"]] {
+            let output = desk.run(arguments);
+            let said = errors(&output) + &text(&output);
+            // What is held can be looked at without any config.
+            if file == config && arguments == ["held"] {
+                continue;
+            }
+            assert!(!output.status.success(), "{arguments:?}: {output:?}");
+            assert!(
+                said.contains(&*file.to_string_lossy()) && said.contains("no ordinary file"),
+                "{arguments:?}: {said}"
+            );
+        }
+        std::fs::remove_file(&file).unwrap();
+        if was_there {
+            std::fs::rename(&aside, &file).unwrap();
+        }
+    }
+    json(&desk.run(&["list", &main_file()]));
+    assert_eq!(desk.paid(), 1);
+}

@@ -297,3 +297,40 @@ fn a_store_that_may_only_be_read_is_read() {
     assert_eq!(desk.paid(), paid);
     mode(path.parent().unwrap(), 0o700);
 }
+
+/// Exchanges the pages on which two tables begin.
+fn exchange(desk: &Desk, tables: [&str; 2]) -> PathBuf {
+    let (path, mut bytes) = settled(desk);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let [one, other] = tables.map(|table| {
+        let first = format!("SELECT rootpage FROM sqlite_master WHERE name = '{table}'");
+        let first: u32 = connection.query_row(&first, [], |row| row.get(0)).unwrap();
+        (first as usize - 1) * 4096
+    });
+    drop(connection);
+    (0..4096).for_each(|at| bytes.swap(one + at, other + at));
+    std::fs::write(&path, &bytes).unwrap();
+    path
+}
+
+#[test]
+fn a_ledger_that_is_lost_is_not_said_to_be_saved() {
+    let desk = Desk::new();
+    json(&desk.run(&["list", "--all", &main_file()]));
+    let path = exchange(&desk, ["ledger", "note"]);
+    std::fs::write(path.with_file_name("behaview.db-damaged"), "").unwrap();
+    let lost = desk.run(&["ledger", "--all"]);
+    assert!(errors(&lost).contains("Of its ledger 0 calls were saved, and some may be lost"), "{lost:?}");
+}
+
+#[test]
+fn what_can_be_no_price_is_counted_as_none() {
+    let desk = Desk::with(Options { listing: Listing::Identifiers, ..Options::default() });
+    for id in &identifiers() {
+        assert!(desk.run(&["show", id]).status.success());
+    }
+    exchange(&desk, ["ledger", "answer"]);
+    let told = json(&desk.run(&["ledger", "--all", "--json"]));
+    let counts: u64 = told["totals"].as_array().unwrap().iter().map(|total| total["counts_as"].as_u64().unwrap()).sum();
+    assert!((6..100).contains(&counts), "{told}");
+}

@@ -1,10 +1,27 @@
 //! The app in lines at a terminal: what was typed before a price was said is no yes to it.
 
 use super::stage::Terminal;
+use portable_pty::CommandBuilder;
 
 #[test]
 fn a_yes_that_was_typed_ahead_pays_for_nothing() {
     let mut terminal = Terminal::start(&["demo", "--plain", "--list", "identifiers"]);
+    terminal.wait_for("keys: ");
+    terminal.press("R\ry\r");
+    terminal.wait_for("Send it? y or n:");
+    terminal.press("n\r");
+    terminal.wait_for("Nothing was sent.");
+    terminal.press("quit\r");
+    assert_eq!(terminal.wait_for_end(), 0);
+}
+
+#[test]
+fn nor_does_one_that_came_with_what_asked_for_the_price() {
+    // Such a terminal hands over whatever has come, and not line by line.
+    let mut command = CommandBuilder::new("sh");
+    command.env_clear();
+    command.args(["-c", "stty -icanon; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_behaview")]);
+    let mut terminal = Terminal::run(command, &["demo", "--plain", "--list", "identifiers"], "");
     terminal.wait_for("keys: ");
     terminal.press("R\ry\r");
     terminal.wait_for("Send it? y or n:");

@@ -243,3 +243,57 @@ fn rows_that_say_something_else_are_named_and_cost_no_more_than_themselves() {
         assert!(aside <= 1, "{damage}: {aside} are set aside");
     }
 }
+
+#[test]
+fn a_store_that_another_program_has_open_is_not_set_aside_though_nothing_of_it_can_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("behaview.db");
+    let held = sound(&path);
+    let other = Store::open(&path).unwrap();
+    let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    std::io::Write::write_all(&mut file, &[b'x'; 16]).unwrap();
+    let refused = Store::open(&path).err().expect("it is damaged").to_string();
+    assert!(refused.contains("another behaview has it open: end that one"), "{refused}");
+    assert!(!folder.path().join("behaview.db-damaged-1").exists());
+    drop(other);
+    let mended = Store::open(&path).unwrap();
+    assert!(mended.salvaged().is_some_and(|salvaged| salvaged.is_ledger_whole));
+    assert_eq!(served(&path, &held, "its first bytes"), held.len());
+}
+
+/// Bytes that cannot be made shorter.
+fn noise(seed: u32) -> Vec<u8> {
+    let next = |last: &u32| Some(last.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
+    std::iter::successors(Some(seed.wrapping_mul(0x9e37_79b1)), next).map(|n| n.to_le_bytes()[3]).take(1500).collect()
+}
+
+#[test]
+fn a_page_that_leads_to_others_costs_nothing_when_it_is_lost() {
+    for table in ["block", "answer"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("behaview.db");
+        let store = Store::open(&path).unwrap();
+        for n in 0..200_u32 {
+            store.keep(PROFILE, &n.to_le_bytes(), Timestamp::UNIX_EPOCH, &Body::in_memory(noise(n))).unwrap();
+        }
+        drop(store);
+        let first = format!("SELECT rootpage FROM sqlite_master WHERE name = '{table}'");
+        let first: u32 = rusqlite::Connection::open(&path).unwrap().query_row(&first, [], |row| row.get(0)).unwrap();
+        let mut bytes = std::fs::read(&path).unwrap();
+        let page = &mut bytes[(first as usize - 1) * 4096..first as usize * 4096];
+        assert_eq!(page[0], 5, "{table}: it leads to others");
+        page.fill(0);
+        std::fs::write(&path, &bytes).unwrap();
+        let whole = || {
+            let Ok(store) = Store::open(&path) else { return 0 };
+            let is_whole = |n: &u32| {
+                let held = store.answer(PROFILE, &n.to_le_bytes()).ok().flatten();
+                held.and_then(|held| held.body.whole().ok()).is_some_and(|found| found == noise(*n))
+            };
+            (0..200).filter(is_whole).count()
+        };
+        // The next start mends it.
+        whole();
+        assert_eq!(whole(), 200, "{table}");
+    }
+}

@@ -238,9 +238,19 @@ impl Decoder {
     }
 
     fn paste(&mut self, byte: u8) -> Option<Input> {
-        if self.bytes.len() < MOST_PASTED || END_OF_PASTE.contains(&byte) {
-            self.bytes.push(byte);
+        if self.bytes.len() >= MOST_PASTED {
+            // Of what goes beyond, only what may be its end is remembered, to be known by.
+            let begun = |length: &usize| {
+                let (begun, rest) = END_OF_PASTE.split_at(*length);
+                rest.first() == Some(&byte) && self.bytes.ends_with(begun)
+            };
+            let begun = (0..END_OF_PASTE.len()).rev().find(begun);
+            if begun.is_none_or(|begun| begun == 0) {
+                self.bytes.truncate(MOST_PASTED);
+            }
+            begun?;
         }
+        self.bytes.push(byte);
         if byte != b'~' || !self.bytes.ends_with(END_OF_PASTE) {
             return None;
         }

@@ -111,6 +111,19 @@ fn a_paste_that_loses_its_end_leaves_the_keys() {
 }
 
 #[test]
+fn a_paste_takes_so_much_and_no_more_and_ends_all_the_same() {
+    let most = 64 << 20;
+    // Bytes that stand in the end of a paste, and the end itself where the last byte has its place.
+    for (piece, length) in [(&b"\x1b[20~\x1b[201"[..], most + 100_000), (b"x", most - 3)] {
+        let mut decoder = Decoder::default();
+        let bytes = b"\x1b[200~".iter().chain(piece.iter().cycle().take(length)).chain(b"\x1b[201~q");
+        let found: Vec<_> = bytes.filter_map(|byte| decoder.feed(*byte)).collect();
+        let [Input::Paste(pasted), Input::Key(Key::Char('q'))] = &found[..] else { panic!("{} came", found.len()) };
+        assert_eq!(pasted.len(), length.min(most));
+    }
+}
+
+#[test]
 fn a_paste_on_a_slow_way_is_a_paste_to_its_end() {
     let pieces = ["\u{1b}[200~ab", "R\r", "y\u{1b}[201~", "q"];
     assert_eq!(keys_after_silences(&pieces), ["Paste(\"ab\")", "Paste(\"R\\r\")", "Paste(\"y\")", "q"]);

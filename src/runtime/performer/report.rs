@@ -4,6 +4,7 @@ use super::{PACE, Performer, Work, words};
 use crate::app::Message;
 use crate::app::marks::Judged;
 use crate::app::message::Opening;
+use crate::files;
 use crate::report::compare::Matrix;
 use crate::report::index::Batch;
 use crate::report::rules::Rules;
@@ -14,6 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
+
+/// The longest file of rules that is read, in bytes.
+const LONGEST_RULES: u64 = 16 << 20;
 
 impl Performer {
     /// Indexes a report's bytes; an earlier one need not be gone on with.
@@ -186,7 +190,7 @@ fn judge(
 
 /// The rules that are shipped and the user's own; a file that is not there says nothing.
 fn read_rules(own: Option<&Path>) -> (Rules, Vec<String>) {
-    let text = own.map(std::fs::read_to_string);
+    let text = own.map(|own| files::read_text(own, LONGEST_RULES));
     match text {
         Some(Ok(text)) => Rules::read(Some(("rules.toml", &text))),
         Some(Err(error)) if error.kind() != ErrorKind::NotFound => {

@@ -1,0 +1,65 @@
+//! Connections to the database's file: to one that is there or a new one, brought to the newest schema.
+
+use super::database::StoreError;
+use super::page_one;
+use super::salvage::{self, Salvaged};
+use super::schema::{NEWEST, migrate, version};
+use rusqlite::{Connection, OpenFlags};
+use std::path::Path;
+use std::time::Duration;
+
+/// How long a write waits for another program's.
+pub(super) const PATIENCE: Duration = Duration::from_secs(15);
+
+/// A connection to a database that is sound, with what became of one that was not.
+pub(super) fn opened(path: &Path) -> Result<(Connection, Option<Salvaged>), StoreError> {
+    let up = || prepared(path);
+    match up() {
+        Err(error) if salvage::is_damage(&error) => salvage::anew(path, up),
+        Ok(connection) if salvage::is_marked(path) || page_one::is_damaged(&connection) => {
+            drop(connection);
+            salvage::mark(path);
+            salvage::anew(path, up)
+        }
+        other => other
+            .map(|connection| (connection, None))
+            .map_err(|why| StoreError::Database { path: path.to_owned(), why }),
+    }
+}
+
+/// A connection to a database at the newest schema.
+fn prepared(path: &Path) -> rusqlite::Result<Connection> {
+    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
+    if version(&connection)? < NEWEST {
+        // A new file can give pages back; it must be told before its first page is written, and every telling is a write.
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        migrate(&mut connection)?;
+    }
+    Ok(connection)
+}
+
+/// A connection that may write, to the file that is there or, with `more`, to a new one.
+pub(super) fn connect(path: &Path, more: OpenFlags) -> rusqlite::Result<Connection> {
+    let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
+    let connection = Connection::open_with_flags(path, access)?;
+    connection.busy_timeout(PATIENCE)?;
+    // The ledger must be on disk before the request is on the wire; what is purged is gone from the file, not only from the index.
+    connection.execute_batch(
+        "PRAGMA synchronous = FULL; PRAGMA foreign_keys = TRUE; PRAGMA secure_delete = TRUE; PRAGMA temp_store = MEMORY",
+    )?;
+    Ok(connection)
+}
+
+/// A connection to a database of the newest schema that may only be read; none where there is none, or it cannot be.
+pub(super) fn to_read(path: &Path) -> Option<Connection> {
+    let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let is_ready = |connection: &Connection| version(connection).is_ok_and(|found| found >= NEWEST);
+    let quoted = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    // Where nothing may be written beside it nobody else writes either, and it is read as it stands.
+    ["mode=ro", "immutable=1"].iter().find_map(|how| {
+        let connection = Connection::open_with_flags(format!("file:{quoted}?{how}"), access).ok()?;
+        connection.busy_timeout(PATIENCE).ok()?;
+        Some(connection).filter(is_ready)
+    })
+}

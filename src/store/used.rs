@@ -1,0 +1,62 @@
+//! Whether a program has the store open: each holds a lock on a file beside the database as long as it does.
+//!
+//! The lock says so whatever has become of the database, which may not be readable any more; and it ends with its program,
+//! however that ends. What is done to the file by hand, no lock keeps off: that shows by its being another file.
+
+use super::folder::{beside, create};
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::Path;
+
+/// What the file that is locked adds to the name of the database. It stays: whoever removed it could not know who locks it.
+pub(super) const FILE: &str = "-open";
+
+/// What tells one file from another, whatever they are called.
+pub(super) type Identity = (u64, u64);
+
+/// A database that is open here: as long as this lives nobody sets it aside.
+pub(super) struct Use {
+    of: Option<Identity>,
+    _lock: File,
+}
+
+impl Use {
+    /// Begins to use what is at this path; waits while it is set aside.
+    pub(super) fn begin(path: &Path) -> io::Result<Self> {
+        let lock = create(&beside(path, FILE))?;
+        // Where there is no lock to be had nobody can look for one either.
+        while lock.lock_shared().is_err_and(|why| why.kind() == io::ErrorKind::Interrupted) {}
+        Ok(Self { of: identity(path), _lock: lock })
+    }
+
+    /// Whether it is of this file.
+    pub(super) fn is_of(&self, file: Option<Identity>) -> bool {
+        self.of == file
+    }
+}
+
+/// The right to set a database aside, which nobody uses nor begins to as long as the lock lives; none where somebody does.
+pub(super) fn alone(path: &Path) -> io::Result<Option<File>> {
+    let lock = create(&beside(path, FILE))?;
+    match lock.try_lock() {
+        Err(TryLockError::WouldBlock) => Ok(None),
+        // Where nothing can be locked, whoever else has it open finds another file in its place.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(Some(lock)),
+    }
+}
+
+/// What the file at a path is; none where there is none, or the system does not say. A system that does not say removes and
+/// renames no file that is open.
+pub(super) fn identity(path: &Path) -> Option<Identity> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let about = std::fs::metadata(path).ok()?;
+        Some((about.dev(), about.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        None
+    }
+}
