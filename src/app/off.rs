@@ -22,9 +22,9 @@ impl Model {
         let here = known.iter().filter(|command| command.place.contains(place));
         let missing = here.filter_map(|command| Some((command, command.when.missing(self)?))).next();
         let words = match (missing, known.first()) {
-            (Some((command, what)), _) => format!("{key} does nothing now: {} needs {what}.", command.label),
+            (Some((command, what)), _) => format!("{key} does nothing now: \"{}\" needs {what}.", command.label),
             (None, Some(command)) => {
-                format!("{key} does nothing here: {} works {}.", command.label, command.place.words())
+                format!("{key} does nothing here: \"{}\" works {}.", command.label, command.place.words())
             }
             (None, None) => format!("{key} does nothing here; {} shows the keys that do.", self.way_to("help")),
         };

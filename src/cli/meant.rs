@@ -54,6 +54,9 @@ fn no_command(text: &str) -> String {
                 one scanned"
             .to_owned();
     }
+    if commands().find_subcommand(text).is_some() {
+        return format!("is a command, and stands before its options: `behaview {text} …`");
+    }
     if let Some(name) = similar(text) {
         return format!("is no command and no SHA-256: was `behaview {name}` meant?");
     }
@@ -64,10 +67,13 @@ fn no_command(text: &str) -> String {
         .to_owned()
 }
 
+fn commands() -> clap::Command {
+    Command::augment_subcommands(clap::Command::new("behaview"))
+}
+
 /// The command whose name is the most similar, if one is: as the parser finds it.
 fn similar(text: &str) -> Option<String> {
-    let commands = Command::augment_subcommands(clap::Command::new("behaview"));
-    let error = commands.try_get_matches_from(["behaview", text]).err()?;
+    let error = commands().try_get_matches_from(["behaview", text]).err()?;
     match error.get(ContextKind::SuggestedSubcommand)? {
         ContextValue::String(name) => Some(name.clone()),
         ContextValue::Strings(names) => names.last().cloned(),
@@ -91,6 +97,7 @@ mod tests {
         assert!(words("d41d8cd98f00b204e9800998ecf8427e").contains("looks like an MD5"));
         assert!(words(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).contains("behaview open"));
         assert!(words("nonsense").contains("is no command"));
+        assert!(words("demo").contains("stands before its options"));
         assert!(parse_sha256("da39a3ee5e6b4b0d3255bfef95601890afd80709").unwrap_err().to_string().contains("SHA-1"));
         assert!(parse_first(&"ab".repeat(32)).is_ok());
     }

@@ -6,7 +6,7 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect};
 
 /// A terminal with its cells. Unlike the library's own, it asks for its size once a frame, may be gone at the end, and compares
-/// by [`Print`]s: comparing cell with cell was half of what a key took.
+/// by prints of them: comparing cell with cell was half of what a key took.
 pub struct Surface<B> {
     backend: B,
     /// What it is to show next.

@@ -60,11 +60,11 @@ fn hits_of_all_held_reports_are_gone_through_one_after_another() {
 fn a_key_that_does_nothing_here_says_why() {
     let mut stage = Stage::listed();
     for (keys, words) in [
-        ("w", "w does nothing here: other file works in a comparison."),
-        ("A", "A does nothing now: open all needs reports of the list that are not held."),
+        ("w", "w does nothing here: \"other file\" works in a comparison."),
+        ("A", "A does nothing now: \"open all\" needs reports of the list that are not held."),
         ("Z", "Z does nothing here; ? shows the keys that do."),
-        ("n", "n does nothing now: next hit needs a filter or a search."),
-        ("m enter", "enter does nothing now: whole row needs a row."),
+        ("n", "n does nothing now: \"next hit\" needs a filter or a search."),
+        ("m enter", "enter does nothing now: \"whole row\" needs a row."),
     ] {
         stage.keys(keys);
         assert!(stage.screen().contains(words), "{keys}: {}", stage.screen());
