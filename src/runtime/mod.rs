@@ -35,7 +35,7 @@ pub use terminal::{Display, Unattended, attended, run, tame_panics, terminal_siz
 use crate::app::away::Copied;
 use crate::app::{Command, Effect, Key, Message, Model, Remembered, Size};
 use crate::gate::Clock;
-use crate::view::{self, Look, Memo};
+use crate::view::{Look, Picture};
 use clipboard::Way;
 use ratatui::backend::Backend;
 use std::io::Write;
@@ -85,7 +85,7 @@ pub enum Turn {
 pub struct Session<B: Backend> {
     terminal: Surface<B>,
     look: Look,
-    memo: Memo,
+    picture: Picture,
     model: Model,
     performer: Performer,
     outbox: Sender<Message>,
@@ -117,7 +117,7 @@ where
         Self {
             terminal: Surface::new(backend),
             look,
-            memo: Memo::default(),
+            picture: Picture::default(),
             model,
             performer,
             outbox,
@@ -156,9 +156,21 @@ where
         &mut self.model
     }
 
+    /// The look that is drawn in.
+    #[must_use]
+    pub fn look(&self) -> Look {
+        self.look
+    }
+
     /// Draws in this look from now on.
     pub fn set_look(&mut self, look: Look) {
         (self.look, self.is_drawn) = (look, false);
+    }
+
+    /// What was drawn last.
+    #[must_use]
+    pub fn picture(&self) -> &Picture {
+        &self.picture
     }
 
     /// The terminal.
@@ -310,13 +322,11 @@ where
         if (Size { width: area.width, height: area.height }) != self.model.size {
             self.resize(area.width, area.height);
         }
-        let (look, model, memo, frames) = (self.look, &self.model, &mut self.memo, &self.frames);
-        let frame = frames.load(Ordering::SeqCst) + 1;
-        self.terminal.draw(area, |cells| {
-            view::draw(cells, look, model, memo);
-            // From here on it is on its way to the screen; whoever reads it there may answer at once.
-            frames.store(frame, Ordering::SeqCst);
-        })?;
+        let frame = self.frames.load(Ordering::SeqCst) + 1;
+        self.picture.draw(area, self.look, &self.model);
+        // From here on it is on its way to the screen; whoever reads it there may answer at once.
+        self.frames.store(frame, Ordering::SeqCst);
+        self.terminal.draw(self.picture.cells(), self.picture.fresh())?;
         self.take(Message::Drawn(frame));
         self.is_drawn = true;
         Ok(())

@@ -1,17 +1,18 @@
-//! What a terminal shows, and what it is to show next: a frame is drawn whole, and what differs is written.
+//! What a terminal shows, and what it is to show next: what differs is written.
 
 use super::print::{Print, Printer};
 use ratatui::backend::{Backend, ClearType};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect};
+use std::ops::Range;
 
-/// A terminal with its cells. Unlike the library's own, it asks for its size once a frame, may be gone at the end, and compares
-/// by prints of them: comparing cell with cell was half of what a key took.
+/// A terminal with its cells. Unlike the library's own, it is told what may have changed, may be gone at the end, and compares
+/// by prints of cells: comparing cell with cell was half of what a key took.
 pub struct Surface<B> {
     backend: B,
-    /// What it is to show next.
-    next: Buffer,
-    /// What it shows, and what it is to show.
+    /// As large as this was drawn last.
+    area: Rect,
+    /// What it shows, and what it is to show: the same between two frames.
     shown: Vec<Print>,
     wanted: Vec<Print>,
     printer: Printer,
@@ -23,8 +24,8 @@ impl<B: Backend> Surface<B> {
     /// A terminal that shows nothing yet.
     #[must_use]
     pub fn new(backend: B) -> Self {
-        let (next, printer) = (Buffer::default(), Printer::default());
-        Self { backend, next, shown: Vec::new(), wanted: Vec::new(), printer, is_trusted: true }
+        let (shown, wanted, printer) = (Vec::new(), Vec::new(), Printer::default());
+        Self { backend, area: Rect::ZERO, shown, wanted, printer, is_trusted: true }
     }
 
     /// What is written to.
@@ -51,50 +52,75 @@ impl<B: Backend> Surface<B> {
         self.is_trusted = false;
     }
 
-    /// Shows what is painted in place of what it shows.
+    /// Shows these cells in place of what it shows. All but the `fresh` ones, which are in order, are those that it was given
+    /// last.
     ///
     /// # Errors
     /// When it cannot be written to.
-    pub fn draw(&mut self, area: Rect, paint: impl FnOnce(&mut Buffer)) -> Result<(), B::Error> {
-        if self.next.area == area {
-            self.next.reset();
-        } else {
-            self.is_trusted &= self.next.area.is_empty();
-            self.next = Buffer::empty(area);
-            self.shown = vec![Print::BLANK; self.next.content.len()];
+    pub fn draw(&mut self, cells: &Buffer, fresh: impl Iterator<Item = Range<usize>>) -> Result<(), B::Error> {
+        if self.area != cells.area {
+            self.is_trusted &= self.shown.is_empty();
+            self.area = cells.area;
+            self.shown = vec![Print::BLANK; cells.content.len()];
             self.wanted.clone_from(&self.shown);
         }
-        if !std::mem::replace(&mut self.is_trusted, true) {
-            self.shown.fill(Print::BLANK);
-            self.backend.clear_region(ClearType::All)?;
+        let width = usize::from(self.area.width).max(1);
+        // Until all is written nobody knows what it shows.
+        let mut changed = match std::mem::replace(&mut self.is_trusted, false) {
+            true => Vec::new(),
+            false => {
+                self.shown.fill(Print::BLANK);
+                self.backend.clear_region(ClearType::All)?;
+                (0..usize::from(self.area.height)).collect()
+            }
+        };
+        for place in fresh {
+            let row = place.start / width;
+            if self.print(cells, place) && changed.binary_search(&row).is_err() {
+                changed.push(row);
+            }
         }
-        paint(&mut self.next);
-        for (wanted, cell) in self.wanted.iter_mut().zip(&self.next.content) {
-            *wanted = self.printer.print(cell);
-        }
-        self.backend.draw(changes(&self.shown, &self.wanted, &self.next))?;
+        let (shown, wanted) = (&self.shown, &self.wanted);
+        self.backend.draw(changed.iter().flat_map(|row| changes(*row, shown, wanted, cells)))?;
         self.backend.hide_cursor()?;
-        std::mem::swap(&mut self.shown, &mut self.wanted);
+        for row in changed {
+            let row = row * width..(row + 1) * width;
+            if let (Some(shown), Some(wanted)) = (self.shown.get_mut(row.clone()), self.wanted.get(row)) {
+                shown.copy_from_slice(wanted);
+            }
+        }
+        self.is_trusted = true;
         self.backend.flush()
+    }
+
+    /// Takes the prints of cells; says whether they differ from what is shown.
+    fn print(&mut self, cells: &Buffer, place: Range<usize>) -> bool {
+        let (Some(cells), Some(shown)) = (cells.content.get(place.clone()), self.shown.get(place.clone())) else {
+            return false;
+        };
+        let mut is_changed = false;
+        for ((wanted, cell), shown) in self.wanted.get_mut(place).into_iter().flatten().zip(cells).zip(shown) {
+            *wanted = self.printer.print(cell);
+            is_changed |= wanted != shown;
+        }
+        is_changed
     }
 }
 
-/// The cells that are to be written, where the first is shown and the second is wanted.
+/// The cells of a row that are to be written, where the first is shown and the second is wanted.
 fn changes<'a>(
+    row: usize,
     shown: &'a [Print],
     wanted: &'a [Print],
-    next: &'a Buffer,
+    cells: &'a Buffer,
 ) -> impl Iterator<Item = (u16, u16, &'a Cell)> {
-    let columns = usize::from(next.area.width).max(1);
-    let rows = shown.chunks(columns).zip(wanted.chunks(columns)).zip(next.content.chunks(columns));
-    let changed = (next.area.y..).zip(rows).filter(|(_, ((shown, wanted), _))| shown != wanted);
-    changed.flat_map(|(y, ((shown, wanted), cells))| {
-        (next.area.x..)
-            .zip(cells)
-            .zip(are_changed(shown, wanted))
-            .filter(|(_, is)| *is)
-            .map(move |((x, cell), _)| (x, y, cell))
-    })
+    let width = usize::from(cells.area.width);
+    let place = row * width..(row + 1) * width;
+    let y = cells.area.y.saturating_add(u16::try_from(row).unwrap_or(u16::MAX));
+    let (shown, wanted) = (shown.get(place.clone()), wanted.get(place.clone()));
+    let are_changed = are_changed(shown.unwrap_or_default(), wanted.unwrap_or_default());
+    let all = (cells.area.x..).zip(cells.content.get(place).unwrap_or_default()).zip(are_changed);
+    all.filter(|(_, is_changed)| *is_changed).map(move |((x, cell), _)| (x, y, cell))
 }
 
 /// For each cell of a row whether it is to be written. What stands under a wide letter is not; what a wide letter stood over is,
@@ -164,7 +190,10 @@ mod tests {
                 let mut written = Vec::new();
                 let mut surface = Surface::new(Painter::new(&mut written));
                 for words in pictures {
-                    surface.draw(AREA, |cells| paint(words, cells)).unwrap();
+                    let mut cells = Buffer::empty(AREA);
+                    paint(words, &mut cells);
+                    let rows = (0..cells.content.len()).step_by(AREA.width.into());
+                    surface.draw(&cells, rows.map(|start| start..start + usize::from(AREA.width))).unwrap();
                 }
                 drop(surface);
                 screen(&written)

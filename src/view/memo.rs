@@ -41,7 +41,7 @@ impl Hash for RowKey {
 
 /// The rows of the last frames.
 #[derive(Debug, Default)]
-pub struct Memo {
+pub(super) struct Memo {
     look: Option<Look>,
     /// Which frame is drawn.
     frame: u64,
@@ -57,11 +57,12 @@ struct Known {
 }
 
 impl Memo {
-    /// Begins a frame in a look.
-    pub(super) fn turn(&mut self, look: Look) {
+    /// Begins a frame in a look; says whether the frame before had the same.
+    pub(super) fn turn(&mut self, look: Look) -> bool {
         let is_same = self.look.replace(look) == Some(look);
         self.frame += 1;
         self.rows.retain(|_, row| is_same && row.frame + FRAMES >= self.frame);
+        is_same
     }
 
     /// The cells of a row, if it was drawn before.
@@ -69,6 +70,11 @@ impl Memo {
         let row = self.rows.get_mut(key)?;
         row.frame = self.frame;
         Some(&row.cells)
+    }
+
+    /// Keeps a row that is shown in this frame, too.
+    pub(super) fn see(&mut self, key: &RowKey) {
+        let _ = self.recall(key);
     }
 
     /// Keeps the cells of a row.

@@ -15,12 +15,12 @@ mod list;
 mod memo;
 mod overlay;
 mod pane;
+mod picture;
 pub mod plain;
 mod screen;
 mod spots;
 mod submit;
 pub mod theme;
 
-pub use memo::Memo;
-pub use screen::draw;
+pub use picture::Picture;
 pub use theme::{Depth, Look, Theme};

@@ -76,7 +76,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Draws a row, or takes it from where it was drawn before.
+    /// Draws a row, unless it stands there as it was drawn before.
     fn draw(&self, buffer: &mut Canvas<'_>, inside: Area, row: u16, place: Place, has_cursor: bool) {
         let (report, state) = (&self.open.report, self.state);
         let (branch, is_wanted) = (state.branch(report, place), state.is_wanted(place));
@@ -85,7 +85,7 @@ impl Rows<'_> {
         let key = RowKey { opening, place, width, labels, shift, is_wanted, branch, is_judged };
         // What is filtered or annotated says more, and what is still read may yet change.
         let is_kept = !has_cursor && state.filter.is_none() && self.notes.is_none() && report.index.is_complete;
-        if is_kept && buffer.recall(&key, inside, row) {
+        if buffer.recall(is_kept.then_some(&key), inside, row) {
             return;
         }
         self.draw_anew(buffer, inside, row, &key, has_cursor);

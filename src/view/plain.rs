@@ -1,7 +1,7 @@
 //! The screen as lines, for those who hear it and for terminals that cannot place a cursor: one thing at a time, rows by number.
 
 use super::canvas::Canvas;
-use super::memo::Memo;
+use super::picture::Picture;
 use super::theme::{Depth, Look, Theme};
 use super::{bar, screen};
 use crate::app::overlay::Rows;
@@ -16,15 +16,17 @@ const FRAME: &[char] = &['─', '━', '│', '┃', '╭', '╮', '╰', '╯',
 #[must_use]
 pub fn lines(model: &Model) -> Vec<String> {
     let size = Rect { x: 0, y: 0, width: model.size.width, height: model.size.height };
-    let mut cells = Buffer::empty(size);
-    let (look, mut memo) = (Look { theme: Theme::Mono, depth: Depth::None }, Memo::default());
+    let mut picture = Picture::default();
+    picture.wipe(size);
     let layout = model.layout();
-    screen::draw_content(&mut Canvas::new(&mut cells, look, &mut memo), &layout, model);
+    let look = Look { theme: Theme::Mono, depth: Depth::None };
+    screen::draw_content(&mut Canvas::new(&mut picture, look), &layout, model);
+    let cells = picture.cells();
     let area = model.over.top().map_or(layout.content, |overlay| overlay.area(layout.content));
-    let mut lines = vec![row(&cells, layout.title, 0).trim().to_owned()];
-    let title = row(&cells, area, 0);
+    let mut lines = vec![row(cells, layout.title, 0).trim().to_owned()];
+    let title = row(cells, area, 0);
     lines.push(format!("== {} ==", title.trim_matches(FRAME).replace(['─', '━'], "").trim()));
-    let mut rows: Vec<String> = (1..area.height.saturating_sub(1)).map(|y| numbered(&cells, area, y, model)).collect();
+    let mut rows: Vec<String> = (1..area.height.saturating_sub(1)).map(|y| numbered(cells, area, y, model)).collect();
     // One empty line parts what it parts as well as several.
     rows.dedup_by(|row, before| row.trim().is_empty() && before.trim().is_empty());
     while rows.last().is_some_and(|row| row.trim().is_empty()) {

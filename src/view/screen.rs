@@ -2,8 +2,7 @@
 
 use super::canvas::Canvas;
 use super::line::LineWriter;
-use super::memo::Memo;
-use super::theme::{Look, Meaning};
+use super::theme::Meaning;
 use super::{bar, list, overlay, pane};
 use crate::app::layout::SMALLEST;
 use crate::app::list::Origin;
@@ -13,14 +12,12 @@ use crate::app::panes::PaneInfo;
 use crate::app::{Area, Layout, Model, PANES, Screen};
 use crate::report::Pane;
 use crate::text::{Columns, Untrusted, count, thousands, words_in_rows};
-use ratatui::buffer::Buffer;
 
 /// Rows of the start screen that its words leave free: the line that is typed in, and some earlier files.
 const START_ROWS: u16 = 6;
 
-/// Draws the model in a look; rows that were drawn before are taken from the memo.
-pub fn draw(cells: &mut Buffer, look: Look, model: &Model, memo: &mut Memo) {
-    let buffer = &mut Canvas::new(cells, look, memo);
+/// Draws the model.
+pub(super) fn draw(buffer: &mut Canvas<'_>, model: &Model) {
     let whole = Area { x: 0, y: 0, width: buffer.area.width, height: buffer.area.height };
     if !model.size.is_enough() {
         return too_small(buffer, whole, model);

@@ -10,6 +10,7 @@ use behaview::runtime::{Backing, Session};
 use behaview::service::credential::{Credential, Source};
 use behaview::service::{Client, Profile};
 use behaview::store::Store;
+use behaview::view::Picture;
 use jiff::{SignedDuration, Timestamp};
 use ratatui::backend::TestBackend;
 use std::cell::Cell;
@@ -186,6 +187,14 @@ impl Stage {
     /// Waits until nothing is under way.
     pub fn rest(&mut self) {
         assert!(self.session.run_until_idle(PATIENCE).unwrap(), "the app did not come to rest");
+        self.stands_by_itself();
+    }
+
+    /// A frame that is drawn over others is the one that is drawn over none.
+    fn stands_by_itself(&self) {
+        let (kept, mut anew) = (self.session.picture(), Picture::default());
+        anew.draw(kept.cells().area, self.session.look(), self.session.model());
+        assert_eq!(anew.cells().diff(kept.cells()), Vec::new());
     }
 
     /// Waits for these words on the screen, whatever is still under way.
@@ -199,6 +208,7 @@ impl Stage {
     /// Takes in what has come, and draws it.
     pub fn drawn(&mut self) -> &mut Self {
         self.session.run_until_idle(Duration::from_millis(50)).unwrap();
+        self.stands_by_itself();
         self
     }
 
@@ -219,6 +229,7 @@ impl Stage {
         self.session.terminal_mut().backend_mut().resize(width, height);
         self.session.resize(width, height);
         self.session.draw().unwrap();
+        self.stands_by_itself();
         self
     }
 
