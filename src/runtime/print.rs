@@ -2,7 +2,7 @@
 
 use foldhash::quality::RandomState;
 use ratatui::buffer::{Cell, CellWidth};
-use ratatui::style::Color;
+use ratatui::style::{Color, Modifier};
 use std::hash::BuildHasher;
 
 /// The look of a cell. Two cells with the same print look the same, but for letters of more than seven bytes (a letter with a
@@ -20,23 +20,31 @@ const HASHED: u64 = 0xff << 56;
 
 const COLOUR_BITS: u32 = 25;
 const MODIFIER_BITS: u32 = 9;
+const STYLE_BITS: u32 = 2 * COLOUR_BITS + MODIFIER_BITS;
 
 /// Columns of the widest letter.
 const WIDEST: u16 = 7;
 
 impl Print {
     /// What a terminal shows where nothing has been written.
-    pub(super) const BLANK: Self = Self { letter: b' ' as u64, look: 1 << (2 * COLOUR_BITS + MODIFIER_BITS) };
+    pub(super) const BLANK: Self = Self { letter: b' ' as u64, look: 1 << STYLE_BITS };
 
     /// Columns that it takes.
-    pub(super) fn columns(self) -> usize {
-        usize::try_from(self.look >> (2 * COLOUR_BITS + MODIFIER_BITS)).unwrap_or(1)
+    pub(super) fn columns(self) -> u16 {
+        u16::try_from(self.look >> STYLE_BITS).unwrap_or(1)
+    }
+
+    /// Whether it takes more columns than one.
+    pub(super) fn is_wide(self) -> bool {
+        self.look >= 2 << STYLE_BITS
     }
 }
 
 /// Takes the prints of cells.
 #[derive(Debug, Default)]
 pub(super) struct Printer {
+    /// The last style, and what it is in a print: most cells look like the one before.
+    style: ((Color, Color, Modifier), u64),
     /// How long letters are hashed.
     long: RandomState,
     /// The last letter that is no ASCII, and its columns: most of them are borders, one like the other.
@@ -52,8 +60,16 @@ impl Printer {
             bytes if bytes.len() < 8 => self.with_columns(number(bytes), symbol),
             _ => self.with_columns(HASHED | self.long.hash_one(symbol) >> 8, symbol),
         };
-        let modifier = u64::from(cell.modifier.bits()) | columns << MODIFIER_BITS;
-        Print { letter, look: colour(cell.fg) | (colour(cell.bg) | modifier << COLOUR_BITS) << COLOUR_BITS }
+        Print { letter, look: columns << STYLE_BITS | self.style(cell) }
+    }
+
+    fn style(&mut self, cell: &Cell) -> u64 {
+        let style = (cell.fg, cell.bg, cell.modifier);
+        if self.style.0 != style {
+            let (fg, bg, modifier) = (colour(cell.fg), colour(cell.bg), u64::from(cell.modifier.bits()));
+            self.style = (style, fg | (bg | modifier << COLOUR_BITS) << COLOUR_BITS);
+        }
+        self.style.1
     }
 
     fn with_columns(&mut self, letter: u64, symbol: &str) -> (u64, u64) {
@@ -97,7 +113,7 @@ fn colour(colour: Color) -> u64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use ratatui::style::{Modifier, Style};
+    use ratatui::style::Style;
 
     fn cell() -> impl Strategy<Value = Cell> {
         let colour = || {
@@ -124,7 +140,8 @@ mod tests {
             let print = printer.print(&one);
             prop_assert_eq!(print == printer.print(&other), one == other);
             prop_assert_eq!(print, printer.print(&one));
-            prop_assert_eq!(print.columns(), usize::from(one.cell_width().max(1)));
+            prop_assert_eq!(print.columns(), one.cell_width().max(1));
+            prop_assert_eq!(print.is_wide(), print.columns() > 1);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::print::{Print, Printer};
 use ratatui::backend::{Backend, ClearType};
-use ratatui::buffer::{Buffer, Cell};
+use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use std::ops::Range;
 
@@ -16,6 +16,8 @@ pub struct Surface<B> {
     shown: Vec<Print>,
     wanted: Vec<Print>,
     printer: Printer,
+    /// The cells that are written for a frame; kept for its room.
+    changed: Vec<(u16, u16)>,
     /// Whether it shows what was drawn: its cells are cut when its size changes, even if it has the same again when that is heard.
     is_trusted: bool,
 }
@@ -24,8 +26,8 @@ impl<B: Backend> Surface<B> {
     /// A terminal that shows nothing yet.
     #[must_use]
     pub fn new(backend: B) -> Self {
-        let (shown, wanted, printer) = (Vec::new(), Vec::new(), Printer::default());
-        Self { backend, area: Rect::ZERO, shown, wanted, printer, is_trusted: true }
+        let (shown, wanted, changed, printer) = (Vec::new(), Vec::new(), Vec::new(), Printer::default());
+        Self { backend, area: Rect::ZERO, shown, wanted, printer, changed, is_trusted: true }
     }
 
     /// What is written to.
@@ -66,31 +68,34 @@ impl<B: Backend> Surface<B> {
         }
         let width = usize::from(self.area.width).max(1);
         // Until all is written nobody knows what it shows.
-        let mut changed = match std::mem::replace(&mut self.is_trusted, false) {
+        let mut rows: Vec<u16> = match std::mem::replace(&mut self.is_trusted, false) {
             true => Vec::new(),
             false => {
                 self.shown.fill(Print::BLANK);
                 self.backend.clear_region(ClearType::All)?;
-                (0..usize::from(self.area.height)).collect()
+                (0..self.area.height).collect()
             }
         };
         for place in fresh {
-            let row = place.start / width;
-            if self.print(cells, place) && changed.binary_search(&row).is_err() {
-                changed.push(row);
+            let row = u16::try_from(place.start / width).unwrap_or(u16::MAX);
+            if self.print(cells, place) && rows.last().is_none_or(|last| *last < row) {
+                rows.push(row);
             }
         }
-        let (shown, wanted) = (&self.shown, &self.wanted);
-        self.backend.draw(changed.iter().flat_map(|row| changes(*row, shown, wanted, cells)))?;
-        self.backend.hide_cursor()?;
-        for row in changed {
-            let row = row * width..(row + 1) * width;
+        self.changed.clear();
+        for y in rows {
+            let row = usize::from(y) * width..(usize::from(y) + 1) * width;
             if let (Some(shown), Some(wanted)) = (self.shown.get_mut(row.clone()), self.wanted.get(row)) {
+                changes(shown, wanted, y, &mut self.changed);
                 shown.copy_from_slice(wanted);
             }
         }
+        let changed = self.changed.iter().filter_map(|(x, y)| Some((*x, *y, cells.cell((*x, *y))?)));
+        self.backend.draw(changed)?;
+        self.backend.hide_cursor()?;
+        self.backend.flush()?;
         self.is_trusted = true;
-        self.backend.flush()
+        Ok(())
     }
 
     /// Takes the prints of cells; says whether they differ from what is shown.
@@ -107,37 +112,25 @@ impl<B: Backend> Surface<B> {
     }
 }
 
-/// The cells of a row that are to be written, where the first is shown and the second is wanted.
-fn changes<'a>(
-    row: usize,
-    shown: &'a [Print],
-    wanted: &'a [Print],
-    cells: &'a Buffer,
-) -> impl Iterator<Item = (u16, u16, &'a Cell)> {
-    let width = usize::from(cells.area.width);
-    let place = row * width..(row + 1) * width;
-    let y = cells.area.y.saturating_add(u16::try_from(row).unwrap_or(u16::MAX));
-    let (shown, wanted) = (shown.get(place.clone()), wanted.get(place.clone()));
-    let are_changed = are_changed(shown.unwrap_or_default(), wanted.unwrap_or_default());
-    let all = (cells.area.x..).zip(cells.content.get(place).unwrap_or_default()).zip(are_changed);
-    all.filter(|(_, is_changed)| *is_changed).map(move |((x, cell), _)| (x, y, cell))
-}
-
-/// For each cell of a row whether it is to be written. What stands under a wide letter is not; what a wide letter stood over is,
-/// whatever is there.
-fn are_changed(shown: &[Print], wanted: &[Print]) -> impl Iterator<Item = bool> {
+/// The cells of a row that are to be written, where the first is shown and the second is wanted. What stands under a wide letter
+/// is not; what a wide letter stood over is, whatever is there.
+fn changes(shown: &[Print], wanted: &[Print], y: u16, found: &mut Vec<(u16, u16)>) {
     let (mut covered, mut bared) = (0, 0);
-    (0..).zip(shown.iter().zip(wanted)).map(move |(at, (shown, wanted))| {
-        let differs = shown != wanted || at < bared;
+    for (x, (shown, wanted)) in (0..).zip(shown.iter().zip(wanted)) {
+        let differs = shown != wanted || x < bared;
+        if !differs && !wanted.is_wide() {
+            continue;
+        }
         if differs {
-            bared = bared.max(at + shown.columns());
+            bared = bared.max(x + shown.columns());
         }
-        let is_seen = at >= covered;
-        if is_seen {
-            covered = at + wanted.columns();
+        if x >= covered {
+            covered = x + wanted.columns();
+            if differs {
+                found.push((x, y));
+            }
         }
-        is_seen && differs
-    })
+    }
 }
 
 #[cfg(test)]
