@@ -385,14 +385,13 @@ impl Gate {
         gathered: Gathered,
     ) -> Result<Result<Answer, ServiceError>, GateError> {
         let (profile, request) = (self.profile().to_owned(), request.clone());
-        let credential = self.client.credential().cloned();
         self.work(move |store| {
-            let Gathered { body, index } = reading::without_key(&request, gathered, credential.as_ref())?;
             match request.holding_key() {
-                None => reading::check(&request, &body).map(|()| Answer { received, body, unkept: None }),
-                Some(key) => match store.keep(&profile, &key, received, &body) {
-                    Ok(id) => reading::read_kept(store, &profile, &request, id, received, Gathered { body, index }),
+                None => reading::check(&request, &gathered.body).map(|()| Answer { received, body: gathered.body, unkept: None }),
+                Some(key) => match store.keep(&profile, &key, received, &gathered.body) {
+                    Ok(id) => reading::read_kept(store, &profile, &request, id, received, gathered),
                     Err(error) => {
+                        let Gathered { body, index } = gathered;
                         let read = reading::read(&request, &body, index);
                         read.map(|_| Answer { received, body, unkept: Some(error.to_string()) })
                     }
