@@ -176,9 +176,9 @@ fn breaking_off(whole: Vec<u8>, after: usize) -> String {
             let mut asked = vec![0; 4096];
             let length = stream.read(&mut asked).unwrap_or(0);
             let asked = String::from_utf8_lossy(&asked[..length]).to_ascii_lowercase();
-            let from: usize = asked.split_once("range: bytes=").map_or(0, |(_, range)| {
-                range.split('-').next().unwrap().parse().unwrap()
-            });
+            let from: usize = asked
+                .split_once("range: bytes=")
+                .map_or(0, |(_, range)| range.split('-').next().unwrap().parse().unwrap());
             let head = format!(
                 "HTTP/1.1 206 Partial Content\r\nconnection: close\r\ncontent-range: bytes {from}-{}/{}\r\n\
                  content-length: {}\r\n\r\n",
