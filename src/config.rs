@@ -417,6 +417,8 @@ impl Config {
 fn text(path: &Path) -> Result<String, ConfigError> {
     match files::read_text(path, LONGEST) {
         Ok(text) => Ok(text),
+        // Whoever names it wants no config file.
+        Err(_) if files::is_null_device(path) => Ok(String::new()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
         Err(why) => Err(ConfigError::Unreadable { path: path.to_owned(), why }),
     }

@@ -103,6 +103,23 @@ pub fn is_special(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|about| !about.is_file())
 }
 
+/// Whether something is the device that holds nothing. It is known by its number, so that no other device is opened to see.
+#[must_use]
+pub fn is_null_device(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{FileTypeExt, MetadataExt};
+        let number = |path: &Path| {
+            std::fs::metadata(path).ok().filter(|about| about.file_type().is_char_device()).map(|about| about.rdev())
+        };
+        number(path).is_some_and(|found| Some(found) == number(Path::new("/dev/null")))
+    }
+    #[cfg(not(unix))]
+    {
+        path.as_os_str().eq_ignore_ascii_case("NUL")
+    }
+}
+
 /// Refuses what is no ordinary file: to open a pipe is to wait for its other end, and to open some devices is to do something.
 ///
 /// # Errors

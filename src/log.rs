@@ -138,9 +138,12 @@ impl Open {
     }
 }
 
-/// A detail in one word: as it is where it is plain, else between quotation marks. It is visible in either case.
+/// A detail in one word: as it is where it is plain, else between quotation marks. It is visible in either case; what has been by
+/// way of the escaper before stays as it is.
 fn quoted(value: &str) -> String {
     let visible = Untrusted::from(value).visible().to_string();
+    // All that an escape would be escaped for is its backslash.
+    let visible = if visible.replace(r"\x5c", r"\") == value { value.to_owned() } else { visible };
     let is_plain = |c: char| !c.is_whitespace() && !['"', '=', '\\'].contains(&c);
     if !visible.is_empty() && visible.chars().all(is_plain) {
         return visible;
@@ -166,6 +169,21 @@ mod tests {
         assert!(text.contains(" error run-1 call what=\"x") && text.contains(" ms=7\n"), "{text}");
         assert!(!text.contains('\u{1b}') && text.lines().nth(1).unwrap().ends_with(" info  run-2 end"), "{text}");
         assert_eq!(Log::open(folder.path(), Level::Off, "run").unwrap().write(Level::Error, "x", &[]), None);
+    }
+
+    #[test]
+    fn what_is_visible_already_is_not_escaped_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = Log::open(folder.path(), Level::Info, "run").unwrap();
+        let raw = "C:\\x\u{1b}\u{202e}\n\\u{1b}";
+        let visible = Untrusted::from(raw).visible().to_string();
+        log.write(Level::Error, "call", &[("visible", &visible), ("raw", &raw)]).unwrap();
+        let text = std::fs::read_to_string(log.path().unwrap()).unwrap();
+        assert!(
+            text.ends_with(&format!(" visible={visible} raw={visible}\n"))
+                || text.ends_with(&format!(" visible=\"{visible}\" raw=\"{visible}\"\n")),
+            "{text}"
+        );
     }
 
     #[test]

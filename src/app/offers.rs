@@ -1,13 +1,18 @@
-//! What the screen offered for a price when a key was read: quota is spent only on what the analyst can have seen.
+//! What the screen offered for a price, and what it asked, when a key was read: quota is spent only on what the analyst can have
+//! seen, and a yes is one to a question that stood there.
 
 use super::commands::{Act, Command};
 use super::key::Key;
 use super::model::Model;
 use crate::request::Request;
 
-/// What the last frame offered for a price, by key.
+/// What the last frame offered for a price, by key, and what it asked.
 #[derive(Debug, Default)]
-pub struct Offers(Vec<Shown>);
+pub struct Offers {
+    priced: Vec<Shown>,
+    /// The question that waits for a yes, and the frame from which on it has been there.
+    question: Option<(u64, u64)>,
+}
 
 /// An offer on the screen.
 #[derive(Debug)]
@@ -37,18 +42,34 @@ impl Offers {
         let keys = Command::at(model.place()).filter(can_spend).flat_map(|command| model.settings.keys.of(command));
         let shown = keys.filter_map(|key| {
             let offer = offer(model, *key)?;
-            let before = model.offers.0.iter().find(|before| before.key == *key && before.offer == offer);
+            let before = model.offers.priced.iter().find(|before| before.key == *key && before.offer == offer);
             Some(Shown { key: *key, offer, since: before.map_or(frame, |before| before.since) })
         });
-        Self(shown.collect())
+        Self { priced: shown.collect(), question: asked(model, frame) }
+    }
+
+    /// Whether the question that waits for a yes, if one does, was on the screen already when the frame of this number was the last
+    /// one drawn.
+    pub(super) fn has_asked(&self, model: &Model, frame: u64) -> bool {
+        model
+            .over
+            .question()
+            .is_none_or(|waits| self.question.is_some_and(|(asked, since)| asked == waits && since <= frame))
     }
 
     /// Whether what a key would spend now was on the screen already when the frame of this number was the last one drawn.
     pub(super) fn has_seen(&self, model: &Model, key: Key, frame: u64) -> bool {
         offer(model, key).is_none_or(|offer| {
-            self.0.iter().any(|shown| shown.key == key && shown.offer == offer && shown.since <= frame)
+            self.priced.iter().any(|shown| shown.key == key && shown.offer == offer && shown.since <= frame)
         })
     }
+}
+
+/// The question that a frame asks, if there is room for it and its keys, and since when it does.
+fn asked(model: &Model, frame: u64) -> Option<(u64, u64)> {
+    let waits = model.over.question().filter(|_| model.can_answer())?;
+    let before = model.offers.question.filter(|(before, _)| *before == waits);
+    Some(before.unwrap_or((waits, frame)))
 }
 
 /// What pressing a key would spend; none where it spends nothing.

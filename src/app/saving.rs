@@ -261,5 +261,5 @@ fn unknown(path: &str) -> String {
 pub fn formats() -> impl Iterator<Item = (String, &'static str)> {
     by_ending()
         .map(|format| (format!(".{}", format.extension), format.about))
-        .chain([("raw NAME".to_owned(), "the bytes as received")])
+        .chain([("raw NAME".to_owned(), "the bytes as received, the key masked")])
 }

@@ -158,13 +158,17 @@ impl Model {
         Vec::new()
     }
 
-    /// Presses a key, unless it would spend what no frame had offered when it was read: a key that was pressed ahead, or came
-    /// with a paste, is no yes to a price.
+    /// Presses a key, unless it would spend what no frame had offered when it was read, or answer what none had asked: a key that was
+    /// pressed ahead, or came with a paste, is no yes.
     fn press_unless_unseen(&mut self, key: Key, frame: u64) -> Vec<Effect> {
-        if self.offers.has_seen(self, key, frame) {
+        let leaves = || Command::of(key, self).is_some_and(|command| command.place != CONFIRM && !command.asks());
+        if !self.offers.has_asked(self, frame) && !leaves() {
+            self.warn(format!("{key} came before the question was on the screen: nothing was done. Press it again."));
+        } else if !self.offers.has_seen(self, key, frame) {
+            self.warn(format!("{key} came before its price was on the screen: nothing was sent. Press it again."));
+        } else {
             return self.press(key);
         }
-        self.warn(format!("{key} came before its price was on the screen: nothing was sent. Press it again."));
         Vec::new()
     }
 

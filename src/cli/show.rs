@@ -44,7 +44,7 @@ pub(super) struct Show {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ShowFormat {
-    /// Each report as it was received, in the envelope of the service
+    /// Each report as it was received, the key masked, in the envelope of the service
     Json,
     /// One array of flat objects with `_id` and `_type`, as the official command line prints with --format json
     Vt,

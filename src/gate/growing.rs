@@ -1,6 +1,7 @@
 //! Artefacts: put into the store as they come, in bounded memory, and gone on with where an earlier call ended.
 
 use super::{Answer, Gate, GateError, Progress, Received};
+use crate::report::Body;
 use crate::request::{Artefact, Request};
 use crate::service::client::{Sink, Taken};
 use crate::service::error::{ServiceError, Unusable};
@@ -55,12 +56,12 @@ impl Gate {
         };
         let (id, length) = (kept.id, kept.body.len());
         let (store, from) = (Arc::clone(self.store()), length - gathered.len() as u64);
-        let here = length;
+        let (here, again) = (length, again_from(&kept.body));
         let mut grower = Grower { store, artefact, id, kept, at: 0, gathered, from, here, total: None, progress };
         let fetched = tokio::select! {
             biased;
             () = given_up.notified() => Err(ServiceError::GivenUp),
-            fetched = self.client.fetch(request, length.saturating_sub(OVERLAP), &mut grower) => fetched,
+            fetched = self.client.fetch(request, again, &mut grower) => fetched,
         };
         // What came of a lost answer is kept all the same.
         let written = grower.write_down(true).await;
@@ -104,7 +105,15 @@ fn begin(store: &Store, profile: &str, key: &[u8], now: Timestamp) -> Result<(Gr
         }
     }
     let id = store.begin_growing(profile, key, now)?;
-    Ok((Growing { id, body: crate::report::Body::in_memory(Vec::new()) }, Vec::new()))
+    Ok((Growing { id, body: Body::in_memory(Vec::new()) }, Vec::new()))
+}
+
+/// Where a further call begins. Not within a run of one byte: it may be a masked key, whose rest alone would not be known for one.
+fn again_from(kept: &Body) -> u64 {
+    let from = kept.len().saturating_sub(OVERLAP);
+    let before = kept.window(from.saturating_sub(OVERLAP)..from).unwrap_or_default();
+    let run = before.iter().rev().take_while(|byte| Some(*byte) == before.last()).count();
+    from - run as u64
 }
 
 impl Grower<'_> {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! held? ── yes ──> the answer, for nothing
-//!   └─ no ─> in the budget? ─> reserve in the ledger ─> send, once ─> keep the raw bytes ─> settle ─> read them ─> hand over
+//!   └─ no ─> in the budget? ─> reserve in the ledger ─> send, once ─> keep the bytes ─> settle ─> read them ─> hand over
 //! ```
 //! The ledger is written before the request leaves, and the bytes are kept before anything relies on them: a killed program
 //! cannot hide a cost, and a mistake in reading cannot cost a second call. The rows of a report are found while it comes, to be
@@ -385,19 +385,20 @@ impl Gate {
         gathered: Gathered,
     ) -> Result<Result<Answer, ServiceError>, GateError> {
         let (profile, request) = (self.profile().to_owned(), request.clone());
-        let credential = self.client.credential().cloned();
-        self.work(move |store| {
-            let Gathered { body, index } = reading::without_key(&request, gathered, credential.as_ref())?;
-            match request.holding_key() {
-                None => reading::check(&request, &body).map(|()| Answer { received, body, unkept: None }),
-                Some(key) => match store.keep(&profile, &key, received, &body) {
-                    Ok(id) => reading::read_kept(store, &profile, &request, id, received, Gathered { body, index }),
-                    Err(error) => {
-                        let read = reading::read(&request, &body, index);
-                        read.map(|_| Answer { received, body, unkept: Some(error.to_string()) })
-                    }
-                },
-            }
+        self.work(move |store| match request.holding_key() {
+            None => reading::check(&request, &gathered.body).map(|()| Answer {
+                received,
+                body: gathered.body,
+                unkept: None,
+            }),
+            Some(key) => match store.keep(&profile, &key, received, &gathered.body) {
+                Ok(id) => reading::read_kept(store, &profile, &request, id, received, gathered),
+                Err(error) => {
+                    let Gathered { body, index } = gathered;
+                    let read = reading::read(&request, &body, index);
+                    read.map(|_| Answer { received, body, unkept: Some(error.to_string()) })
+                }
+            },
         })
         .await
     }

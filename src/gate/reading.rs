@@ -9,7 +9,6 @@ use crate::report::json::{Kind, Raw};
 use crate::report::page::{Page, PageError};
 use crate::report::{Analysis, Body, Index, Report};
 use crate::request::Request;
-use crate::service::credential::Credential;
 use crate::service::error::{Reason, ServiceError, Unusable};
 use crate::store::{AnswerId, Brought, Store, StoreError};
 use jiff::Timestamp;
@@ -39,50 +38,6 @@ fn submissions(body: &Body) -> Option<u64> {
     let of = |file: Raw<'_>| file.member("submissions").map_or(0, |found| found.elements().count());
     let count = if answer.kind() == Kind::Array { answer.elements().map(of).sum() } else { of(answer) };
     u64::try_from(count).ok()
-}
-
-/// An answer, unless it repeats the key in a word that becomes more than bytes: a name, a line of the log, a further question,
-/// an address.
-///
-/// What a report says of what was seen is no such word. It stays what it is, and is shown: that a file knows the key is what its
-/// owner must see. What is only handed on as it came stays as well.
-pub(super) fn without_key(
-    request: &Request,
-    gathered: Gathered,
-    key: Option<&Credential>,
-) -> Result<Gathered, ServiceError> {
-    let quotes = |words: &[u8]| key.is_some_and(|key| key.is_quoted_in(words));
-    let Gathered { body, mut index } = gathered;
-    let is_quoted = match request {
-        Request::V2Reports { .. }
-        | Request::V2Submissions { .. }
-        | Request::Analysis { .. }
-        | Request::File { .. }
-        | Request::FileAnalyses { .. }
-        | Request::Artefact { .. }
-        // It holds the key as it should, and is neither held nor shown.
-        | Request::User => false,
-        Request::Behaviour { .. } => {
-            let report = Report::new(body.clone(), index_of(&body, index)?);
-            let is_quoted = report.identifier().is_some_and(|identifier| quotes(identifier.as_bytes()));
-            index = Some(Arc::unwrap_or_clone(report.index));
-            is_quoted
-        }
-        Request::Behaviours { .. } => {
-            let found = index_of(&body, index)?;
-            // What is no page is refused for that.
-            let page = Page::from_index(&body, &found).unwrap_or_default();
-            index = Some(found);
-            let mut words = page.entries.iter().map(|entry| entry.identifier.as_bytes());
-            words.any(quotes) || page.cursor.is_some_and(|cursor| quotes(cursor.as_bytes()))
-        }
-        _ => {
-            let bytes = body.whole().unwrap_or_default();
-            // Beside it the address may be repeated that was asked, where the key may have its place.
-            quotes(Raw::new(&bytes).member("data").map_or(&bytes, |data| data.bytes()))
-        }
-    };
-    if is_quoted { Err(ServiceError::Unusable(Unusable::RepeatsKey)) } else { Ok(Gathered { body, index }) }
 }
 
 /// Where the rows of an answer start, if that is not known yet.

@@ -1,4 +1,4 @@
-//! The bytes of an answer exactly as received, read in windows, wherever they lie.
+//! The bytes of an answer as received, the key masked, read in windows, wherever they lie.
 
 use std::fs::File;
 use std::io;

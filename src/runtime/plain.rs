@@ -95,7 +95,7 @@ impl<I: Read, O: Write> Dialogue<I, O> {
             }
             self.tell()?;
             if self.session.model().place() == Place::Confirm {
-                self.forget_typed_ahead();
+                self.forget_typed_ahead()?;
             }
             match self.ask("> ")? {
                 Some(line) => self.take(line.trim())?,
@@ -139,11 +139,13 @@ impl<I: Read, O: Write> Dialogue<I, O> {
         writeln!(self.output, "{}", text::own(line.trim_end()))
     }
 
-    /// What was typed on a terminal before a price was said is no yes to it. What a file or another program says is taken as it
-    /// comes: whoever wrote that knew that nobody would look.
-    fn forget_typed_ahead(&mut self) {
+    /// What was typed on a terminal before a price was said is no yes to it: the price is there before anything is forgotten, and what
+    /// invites the answer comes after. What a file or another program says is taken as it comes: whoever wrote that knew that nobody
+    /// would look.
+    fn forget_typed_ahead(&mut self) -> io::Result<()> {
+        self.output.flush()?;
         if !io::stdin().is_terminal() {
-            return;
+            return Ok(());
         }
         // A terminal that hands over more than a line at once has had the rest of it read already.
         self.input.consume(self.input.buffer().len());
@@ -152,6 +154,7 @@ impl<I: Read, O: Write> Dialogue<I, O> {
             // A terminal that is gone says so when it is read.
             let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
         }
+        Ok(())
     }
 
     /// Asks for a line; none when there is no further one.
@@ -246,8 +249,9 @@ impl<I: Read, O: Write> Dialogue<I, O> {
         let wants_yes = model.tag(command).spends().filter(|_| model.place() != Place::Confirm);
         let label = command.meant(model).label;
         if let Some(price) = wants_yes {
-            self.forget_typed_ahead();
-            let answer = self.ask(&format!("{label}: {price}. Send it? y or n: "))?;
+            write!(self.output, "{label}: {price}. ")?;
+            self.forget_typed_ahead()?;
+            let answer = self.ask("Send it? y or n: ")?;
             if !answer.is_some_and(|answer| answer.trim().eq_ignore_ascii_case("y")) {
                 return self.say("Nothing was sent.");
             }

@@ -2,6 +2,7 @@
 
 use super::credential::Credential;
 use super::error::{Refusal, ServiceError};
+use super::masking::Masking;
 use super::patience::Patience;
 use super::profile::{PROXY_OF_SYSTEM, Profile, ProfileError};
 use crate::request::{Address, Asker, Method, Request, ScanOption, Version};
@@ -35,6 +36,7 @@ pub struct Client {
     pub(super) root: Url,
     header: HeaderName,
     credential: Option<Credential>,
+    masking: Masking,
     /// Made at the first call: certificates take longer to load than a first screen to draw.
     http: OnceLock<reqwest::Client>,
     /// How far this machine's clock was behind the service's at its first answer, in seconds.
@@ -78,7 +80,8 @@ impl Client {
         let root = profile.check()?;
         let header =
             HeaderName::try_from(&profile.header).map_err(|_| ProfileError::Header { name: profile.name.clone() })?;
-        Ok(Self { profile, root, header, credential, http: OnceLock::new(), behind: OnceLock::new() })
+        let masking = credential.as_ref().map(|key| Masking::of(key.expose())).unwrap_or_default();
+        Ok(Self { profile, root, header, credential, masking, http: OnceLock::new(), behind: OnceLock::new() })
     }
 
     /// The profile it speaks to.
@@ -117,7 +120,7 @@ impl Client {
             return Err(ServiceError::TooLong(limit));
         }
         sink.begin(0, response.content_length()).await?;
-        take_in(&mut response, 0, limit, &patience, sink).await.map(drop)
+        self.take_in(&mut response, 0, limit, &patience, sink).await.map(drop)
     }
 
     /// Fetches what may be large, once, from this byte on; hands over each piece as it comes.
@@ -149,11 +152,35 @@ impl Client {
         }
         let is_framed = response.version() == Http::HTTP_2 || response.headers().contains_key(TRANSFER_ENCODING);
         sink.begin(start, total).await?;
-        let come = take_in(&mut response, start, limit, &patience, sink).await?;
+        let come = self.take_in(&mut response, start, limit, &patience, sink).await?;
         match total {
             Some(total) if total != come => Err(ServiceError::Lost(format!("it ended after {come} of {total} bytes"))),
             _ => Ok(total.is_some() || is_framed),
         }
+    }
+
+    /// Hands over the pieces of an answer, the first of which begins at this byte, with the key masked; says where the last ends.
+    ///
+    /// What is held back for the rest of a key goes only with the end: the rest may come with a later call.
+    async fn take_in(
+        &self,
+        response: &mut Response,
+        start: u64,
+        limit: u64,
+        patience: &Patience,
+        sink: &mut dyn Sink,
+    ) -> Result<u64, ServiceError> {
+        let (mut come, mut masked) = (start, self.masking.begin());
+        let lost = |error| ServiceError::Lost(reason(&error));
+        while let Some(piece) = patience.wait(come - start, response.chunk()).await?.map_err(lost)? {
+            come += piece.len() as u64;
+            if come > limit {
+                return Err(ServiceError::TooLong(limit));
+            }
+            sink.take(&masked.take(&piece)).await?;
+        }
+        sink.take(&masked.end()).await?;
+        Ok(come)
     }
 
     /// Longest answer that is taken, in bytes: a few kilobytes may unpack to any number of them.
@@ -175,7 +202,7 @@ impl Client {
         let status = response.status();
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let mut words = Vec::new();
-        if take_in(&mut response, 0, LONGEST_ERROR, patience, &mut words).await.is_err() {
+        if self.take_in(&mut response, 0, LONGEST_ERROR, patience, &mut words).await.is_err() {
             words.clear();
         }
         let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, crate::clock::now());
@@ -313,26 +340,6 @@ fn with_certificates(builder: ClientBuilder, profile: &Profile) -> Result<Client
         return Err(unusable("there are none in it".to_owned()));
     }
     Ok(builder.tls_certs_merge(certificates))
-}
-
-/// Hands over the pieces of an answer, the first of which begins at this byte; says where the last ends.
-async fn take_in(
-    response: &mut Response,
-    start: u64,
-    limit: u64,
-    patience: &Patience,
-    sink: &mut dyn Sink,
-) -> Result<u64, ServiceError> {
-    let mut come = start;
-    let lost = |error| ServiceError::Lost(reason(&error));
-    while let Some(piece) = patience.wait(come - start, response.chunk()).await?.map_err(lost)? {
-        come += piece.len() as u64;
-        if come > limit {
-            return Err(ServiceError::TooLong(limit));
-        }
-        sink.take(&piece).await?;
-    }
-    Ok(come)
 }
 
 /// Bytes that are gathered in one piece.

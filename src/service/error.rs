@@ -99,9 +99,6 @@ pub enum Unusable {
     /// What came does not go on where the part that is kept ends.
     #[error("it does not go on where the kept part ends: that part is set aside")]
     OtherBytes,
-    /// Its words repeat the key, which stands nowhere.
-    #[error("it repeats the key")]
-    RepeatsKey,
     /// An answer to another question.
     #[error("it is for another report: {}", .0.visible_cut(100))]
     Foreign(Untrusted),
@@ -160,11 +157,6 @@ impl ServiceError {
             }
             Self::Unusable(Unusable::OtherBytes) => "Asking again fetches it from its beginning.".to_owned(),
             Self::Unusable(Unusable::Foreign(_)) => "It is set aside, not shown under this name.".to_owned(),
-            Self::Unusable(Unusable::RepeatsKey) => {
-                "It is neither kept nor shown, and nothing is asked by it. Check the address in the profile: no service \
-                 needs to say the key."
-                    .to_owned()
-            }
             Self::Unusable(_) => "Its bytes are set aside in the store.".to_owned(),
         }
     }

@@ -116,49 +116,97 @@ fn gate_to(answer: String, folder: &Path, key: &str) -> behaview::gate::Gate {
 
 const KEY: &str = "Zq7hT2mXv9LbR4cKw8Np3sYd6fGj5uAe1iQo0xBn4rHt7zMv";
 
+/// What stands where the key stood in a spelling of it.
+fn hidden(spelled: &str) -> String {
+    "*".repeat(spelled.len())
+}
+
 #[tokio::test]
-async fn an_answer_that_repeats_the_key_in_its_words_is_refused() {
+async fn a_key_in_an_answer_is_masked_and_the_answer_is_held() {
     let file = dropper();
     let spelled = |form: fn(u8) -> String| KEY.bytes().map(form).collect::<String>();
     let forms = [
         KEY.to_owned(),
         KEY.to_ascii_uppercase(),
-        spelled(|byte| format!("%{byte:02X}")),
+        KEY.to_ascii_lowercase(),
         spelled(|byte| format!("\\u{byte:04x}")),
-        spelled(|byte| format!("{byte:02x}")),
+        spelled(|byte| if byte.is_ascii_digit() { format!("\\u{byte:04X}") } else { char::from(byte).to_string() }),
     ];
+    let Request::Behaviour { identifier } = first_report() else { panic!() };
+    let report = std::str::from_utf8(identifier.as_bytes()).unwrap();
     for (request, answer) in [
-        (first_report(), r#"{"data":{"id":"KEY","type":"file_behaviour","attributes":{"tags":["T"]}}}"#),
-        (list(&file), r#"{"data":[{"id":"FILE_KEY-1700000000","attributes":{"tags":["T"]}}]}"#),
+        (
+            first_report(),
+            r#"{"data":{"id":"REPORT","type":"file_behaviour","attributes":{"KEY":["KEY"],"command_executions":["x KEY"]}}}"#,
+        ),
+        (list(&file), r#"{"data":[{"id":"FILE_KEY-1700000000","attributes":{"tags":["KEY"]}}]}"#),
         (list(&file), r#"{"data":[{"id":"FILE_Box-1700000000"}],"meta":{"cursor":"KEY"}}"#),
-        (Request::UploadAddress, r#"{"data":"http://KEY.example/up"}"#),
         (Request::PrivateAnalyses { file: file.clone() }, r#"{"data":[{"id":"KEY","type":"private_analysis"}]}"#),
         (Request::Quotas, r#"{"data":{"KEY":{"user":{"allowed":5,"used":1}}}}"#),
+        (Request::User, r#"{"data":{"attributes":{"apikey":"KEY"}}}"#),
+        (Request::V2Reports { files: Vec::new() }, r#"[{"response_code":1,"KEY":"KEY"}]"#),
+        (artefact_of_first(), r#"no JSON KEY at all KEY"#),
     ] {
         for form in &forms {
             let folder = tempfile::tempdir().unwrap();
-            let gate = gate_to(answer.replace("FILE", file.as_str()).replace("KEY", form), folder.path(), KEY);
-            let error = visit::ask(&gate, &request).await.unwrap_err();
-            let words = words(&error);
-            assert!(words.contains("it repeats the key"), "{answer}: {words}");
-            for form in [form, KEY] {
-                assert!(!words.to_ascii_lowercase().contains(&form.to_ascii_lowercase()), "{answer}: {words}");
-                assert_eq!(files_with(form, folder.path()), [""; 0]);
-            }
-            assert!(gate.held(&request).unwrap().is_none(), "{answer}");
+            let with = |key: &str| answer.replace("FILE", file.as_str()).replace("REPORT", report).replace("KEY", key);
+            let gate = gate_to(with(form), folder.path(), KEY);
+            let found = visit::ask(&gate, &request).await.unwrap();
+            assert_eq!(String::from_utf8(bytes(&found)).unwrap(), with(&hidden(form)));
+            let held = gate.held(&request).unwrap().map(|held| held.body.whole().unwrap());
+            assert_eq!(held.is_some(), request.holding_key().is_some());
+            assert!(held.is_none_or(|held| held == bytes(&found)), "{answer}");
+            assert_eq!(files_with(KEY, folder.path()), [""; 0]);
+            assert_eq!(files_with(form, folder.path()), [""; 0]);
         }
     }
 }
 
-#[tokio::test]
-async fn a_report_of_what_a_file_knew_is_kept_as_it_is() {
+fn artefact_of_first() -> Request {
     let Request::Behaviour { identifier } = first_report() else { panic!() };
-    let id = std::str::from_utf8(identifier.as_bytes()).unwrap();
-    let answer = format!(
-        r#"{{"data":{{"id":"{id}","type":"file_behaviour","attributes":{{"command_executions":["tool --key {KEY}"]}}}}}}"#
-    );
-    let folder = tempfile::tempdir().unwrap();
-    let gate = gate_to(answer.clone(), folder.path(), KEY);
-    visit::ask(&gate, &first_report()).await.unwrap();
-    assert_eq!(gate.held(&first_report()).unwrap().unwrap().body.whole().unwrap(), answer.as_bytes());
+    Request::Artefact { identifier, artefact: behaview::request::Artefact::Pcap }
+}
+
+/// A service that answers with the bytes that are asked for, and closes its first connection after so many of them.
+fn breaking_off(whole: Vec<u8>, after: usize) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let root = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for (number, mut stream) in listener.incoming().map_while(Result::ok).enumerate() {
+            let mut asked = vec![0; 4096];
+            let length = stream.read(&mut asked).unwrap_or(0);
+            let asked = String::from_utf8_lossy(&asked[..length]).to_ascii_lowercase();
+            let from: usize = asked
+                .split_once("range: bytes=")
+                .map_or(0, |(_, range)| range.split('-').next().unwrap().parse().unwrap());
+            let head = format!(
+                "HTTP/1.1 206 Partial Content\r\nconnection: close\r\ncontent-range: bytes {from}-{}/{}\r\n\
+                 content-length: {}\r\n\r\n",
+                whole.len() - 1,
+                whole.len(),
+                whole.len() - from
+            );
+            let end = if number == 0 { after } else { whole.len() };
+            let _ = stream.write_all(&[head.as_bytes(), &whole[from..end]].concat());
+        }
+    });
+    root
+}
+
+#[tokio::test]
+async fn a_key_across_the_place_where_a_download_broke_off_is_masked_too() {
+    const BROKE_OFF: usize = 200_000;
+    // In what had come, in both parts, where the second call begins, and behind.
+    for at in [BROKE_OFF - 100, BROKE_OFF - 20, BROKE_OFF - 4096 - 20, BROKE_OFF - 4096 - KEY.len(), BROKE_OFF] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut whole: Vec<u8> = (0..300_000_u32).flat_map(|number| number.to_be_bytes()).take(300_000).collect();
+        whole[at..at + KEY.len()].copy_from_slice(KEY.as_bytes());
+        let profile = Profile { user: None, ..Profile::demo(breaking_off(whole.clone(), BROKE_OFF), String::new()) };
+        let gate = gate(&folder.path().join("behaview.db"), profile, KEY);
+        let lost = visit::ask(&gate, &artefact_of_first()).await;
+        assert!(matches!(lost, Err(GateError::Service { error: ServiceError::Lost(_), .. })), "{at}: {lost:?}");
+        let found = bytes(&visit::ask(&gate, &artefact_of_first()).await.unwrap());
+        whole[at..at + KEY.len()].fill(b'*');
+        assert!(found == whole, "{at}");
+    }
 }

@@ -1,15 +1,11 @@
 //! What was agreed to, and nothing else: a yes is a yes to one question, a price that was seen to one thing.
 
-use crate::stage::{Stage, file, main_file, options};
+use crate::stage::{Stage, file, identifiers, main_file, options, public};
 use behaview::app::Message;
-use behaview::demo::{Demo, Endpoint, Listing, Options};
+use behaview::demo::{Endpoint, Options};
 use behaview::quota::Balances;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-
-fn identifiers() -> Options {
-    Options { listing: Listing::Identifiers, ..options() }
-}
 
 fn slow(options: Options) -> Options {
     Options { delay: Duration::from_millis(300), ..options }
@@ -32,33 +28,11 @@ fn opening_all() -> Stage {
     stage
 }
 
-/// Opens the line of a question, and types this into it.
-fn ask(stage: &mut Stage, name: &str, text: &str) {
-    stage.keys(":");
-    for letter in name.chars() {
-        stage.press(&letter.to_string());
-    }
-    stage.keys("enter");
-    stage.session.take(Message::Paste(text.to_owned()));
-    stage.rest();
-}
-
-fn public() -> String {
-    Demo::public_files()[0].sha256.clone()
-}
-
-/// A file to submit; its path.
-fn sample(stage: &Stage, name: &str, size: usize) -> String {
-    let path = stage.folder.path().join(name);
-    std::fs::write(&path, vec![b'x'; size]).unwrap();
-    path.to_str().unwrap().to_owned()
-}
-
 /// A form with a large file that has been looked at, and with words about internet access; the field with these is chosen last.
 fn large(internet: &str) -> Stage {
     let mut stage = Stage::at(main_file(), slow(options()));
     stage.session.model_mut().service.upload_direct = 1000;
-    let path = sample(&stage, "one.bin", 2000);
+    let path = stage.sample("one.bin", 2000);
     stage.keys("U");
     stage.session.take(Message::Paste(path));
     if !internet.is_empty() {
@@ -73,7 +47,7 @@ fn large(internet: &str) -> Stage {
 #[test]
 fn while_all_is_opened_every_other_question_wants_its_yes() {
     let mut stage = opening_all();
-    ask(&mut stage, "v3-rescan", &public());
+    stage.type_question("v3-rescan", &public()[0]);
     stage.keys("enter");
     assert!(stage.screen().contains("Are you sure?"), "{}", stage.screen());
     assert_eq!(stage.calls(Endpoint::Rescan), 0);
@@ -81,7 +55,7 @@ fn while_all_is_opened_every_other_question_wants_its_yes() {
     assert_eq!(stage.calls(Endpoint::Rescan), 1);
     let mut stage = opening_all();
     stage.confirm_above(0);
-    ask(&mut stage, "v3-file", &public());
+    stage.type_question("v3-file", &public()[0]);
     stage.keys("enter");
     assert!(stage.screen().contains("Are you sure?"), "{}", stage.screen());
     assert_eq!(stage.calls(Endpoint::File), 0);
@@ -139,7 +113,7 @@ fn opening_all_opens_what_the_question_named() {
 #[test]
 fn another_large_file_than_the_one_agreed_to_is_not_uploaded() {
     let mut stage = large("");
-    let other = sample(&stage, "other.bin", 3000);
+    let other = stage.sample("other.bin", 3000);
     stage.press("enter");
     stage.press("esc");
     stage.press("U");
@@ -218,7 +192,7 @@ fn the_end_of_an_upload_leaves_another_form_alone() {
 #[test]
 fn what_was_shown_as_held_is_never_asked_for() {
     let mut stage = Stage::new(options());
-    ask(&mut stage, "v3-file", &public());
+    stage.type_question("v3-file", &public()[0]);
     stage.keys("enter esc");
     assert!(stage.screen().contains("0, held since"), "{}", stage.screen());
     stage.confirm_above(0);
@@ -275,6 +249,40 @@ fn a_price_that_was_seen_is_for_the_file_that_was_seen() {
     assert_eq!(stage.calls(Endpoint::Behaviour), 2);
     type_ahead(&mut stage, &["A"]);
     assert_eq!(stage.calls(Endpoint::Behaviour), 4);
+}
+
+#[test]
+fn a_yes_is_one_to_a_question_that_stood_there() {
+    // What asks, and what would answer: about what is held, and about the service.
+    for (place, keys, question) in [
+        ("H", ["X", "y"], "Are you sure?"),
+        ("home", ["E", "y"], "esc does not."),
+        ("home", ["E", "f"], "esc does not."),
+        ("home", ["r", "y"], "costs 1 request."),
+    ] {
+        let mut stage = Stage::listed();
+        stage.confirm_above(0);
+        stage.keys(place);
+        let calls = |stage: &Stage| stage.demo.as_ref().unwrap().seen().len();
+        let (screen, before) = (stage.screen(), calls(&stage));
+        let assert_asked = |stage: &Stage| {
+            let words = format!("{} came before the question was on the screen", keys[1]);
+            assert!(stage.screen().contains(&words) && stage.screen().contains(question), "{}", stage.screen());
+            assert_eq!(calls(stage), before, "{keys:?}");
+        };
+        type_ahead(&mut stage, &keys);
+        assert_asked(&stage);
+        stage.keys("esc");
+        assert_eq!(stage.screen(), screen, "{keys:?}");
+        type_ahead(&mut stage, &keys[..1]);
+        // One that is taken back and asked again is another one; what has a price wants to be seen with it first.
+        if keys[0] != "r" {
+            type_ahead(&mut stage, &["esc", keys[0], keys[1]]);
+            assert_asked(&stage);
+        }
+        type_ahead(&mut stage, &keys[1..]);
+        assert!(!stage.screen().contains(question), "{keys:?} {}", stage.screen());
+    }
 }
 
 #[test]

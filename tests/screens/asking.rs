@@ -1,25 +1,14 @@
 //! Every other question of the specification: found in the palette, priced as it is typed, answered as a tree.
 
 use crate::screen;
-use crate::stage::{Stage, options};
+use crate::stage::{Stage, options, public};
 use behaview::app::Message;
-use behaview::demo::{Demo, Endpoint};
-
-/// Hashes of the demo's public files.
-fn public() -> Vec<String> {
-    Demo::public_files().into_iter().map(|file| file.sha256).collect()
-}
+use behaview::demo::Endpoint;
 
 /// The start screen with the line of a question open, and this pasted into it.
 fn typed(name: &str, text: &str) -> Stage {
     let mut stage = Stage::new(options());
-    stage.press(":");
-    for letter in name.chars() {
-        stage.press(&letter.to_string());
-    }
-    stage.keys("enter");
-    stage.session.take(Message::Paste(text.to_owned()));
-    stage.rest();
+    stage.type_question(name, text);
     stage
 }
 

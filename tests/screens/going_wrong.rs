@@ -116,3 +116,24 @@ fn an_answer_that_does_not_come_is_given_up_by_key() {
     screen!("given_up", stage);
     assert_eq!(stage.paid_calls(), 1);
 }
+
+#[test]
+fn a_service_that_repeats_the_key_shows_asterisks() {
+    let key = "c0ffee11".repeat(8);
+    let mut stage = Stage::with_key(crate::parrot::begin(&key), &key);
+    let masked = |stage: &Stage, wanted: &str| {
+        let screen = stage.screen();
+        assert!(!screen.to_ascii_lowercase().contains("c0ffee11"), "{screen}");
+        assert!(screen.contains(wanted), "{wanted}: {screen}");
+    };
+    stage.open(&main_file());
+    stage.keys("enter");
+    masked(&stage, "tool --key ****************");
+    stage.keys("r");
+    masked(&stage, "tool --key ****************");
+    assert_eq!(stage.session.model().figures.spent.total(), 2, "both are paid for, and here");
+    for keys in ["tab z enter", "esc esc 0", "L", "esc B", "esc H", "esc I", "esc C"] {
+        stage.keys(keys);
+        masked(&stage, "");
+    }
+}

@@ -29,6 +29,8 @@ mod mouse;
 mod notes;
 mod noticing;
 mod panes;
+#[path = "../torture/parrot.rs"]
+mod parrot;
 mod paying;
 mod picture;
 mod readme;

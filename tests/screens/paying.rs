@@ -1,14 +1,10 @@
 //! Prices before keys, one payment for one answer, and what is held for ever after.
 
 use crate::screen;
-use crate::stage::{Stage, file, main_file, options};
+use crate::stage::{Stage, file, identifiers, main_file, options};
 use behaview::app::Message;
-use behaview::demo::{Endpoint, Listing, Options};
+use behaview::demo::{Endpoint, Options};
 use std::time::Duration;
-
-fn identifiers() -> Options {
-    Options { listing: Listing::Identifiers, ..options() }
-}
 
 #[test]
 fn a_price_is_explained_by_its_rule() {

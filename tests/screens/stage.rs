@@ -2,7 +2,7 @@
 
 use behaview::app::{Message, Model, Size};
 use behaview::cli;
-use behaview::demo::{Demo, Options};
+use behaview::demo::{Demo, Listing, Options};
 use behaview::gate::Gate;
 use behaview::report::identifier::Sha256;
 use behaview::runtime::clipboard::Way;
@@ -80,6 +80,16 @@ pub fn options() -> Options {
     Options { now: Some(NOW), key: Some("5ca1ab1e".repeat(8)), rows: 300, ..Options::default() }
 }
 
+/// The same, of a service whose lists bring no reports along.
+pub fn identifiers() -> Options {
+    Options { listing: Listing::Identifiers, ..options() }
+}
+
+/// Hashes of the demo's public files.
+pub fn public() -> Vec<String> {
+    Demo::public_files().into_iter().map(|file| file.sha256).collect()
+}
+
 /// One of the demo's files, by a word of its title.
 pub fn file(word: &str) -> Sha256 {
     let files = Demo::files();
@@ -100,6 +110,12 @@ impl Stage {
         let profile = Profile::demo(demo.root().to_owned(), demo.user().to_owned());
         let key = Some(demo.key().to_owned());
         Self::on(threads, Some(demo), profile, key)
+    }
+
+    /// The app on another service, with this key.
+    pub fn with_key(root: String, key: &str) -> Self {
+        let profile = Profile { user: None, ..Profile::demo(root, String::new()) };
+        Self::on(Runtime::new().unwrap(), None, profile, Some(key.to_owned()))
     }
 
     /// The app without a key.
@@ -168,6 +184,24 @@ impl Stage {
     /// Changes what is stored, as nothing but damage does.
     pub fn sql(&self, change: &str) {
         rusqlite::Connection::open(self.folder.path().join("behaview.db")).unwrap().execute_batch(change).unwrap();
+    }
+
+    /// Makes a file in the stage's folder; gives its path, which is as long as the system likes.
+    pub fn sample(&self, name: &str, size: usize) -> String {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, vec![b'x'; size]).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// Opens the line of a question by its name, and pastes this into it.
+    pub fn type_question(&mut self, name: &str, text: &str) {
+        self.keys(":");
+        for letter in name.chars() {
+            self.press(&letter.to_string());
+        }
+        self.keys("enter");
+        self.session.take(Message::Paste(text.to_owned()));
+        self.rest();
     }
 
     /// Presses keys by their names, waiting for the app to come to rest after each.

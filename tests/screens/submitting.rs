@@ -16,13 +16,6 @@ fn fill(stage: &mut Stage, fields: &[&str]) {
     }
 }
 
-/// A file in the stage's folder; its path is as long as the system likes, so it is typed from its own folder.
-fn sample(stage: &Stage, size: usize) -> String {
-    let path = stage.folder.path().join("sample.bin");
-    std::fs::write(&path, vec![b'x'; size]).unwrap();
-    path.to_str().unwrap().to_owned()
-}
-
 /// The screen without the path of the folder, which differs at every run.
 fn screen_of(stage: &Stage) -> String {
     let path = stage.folder.path().join("sample.bin");
@@ -34,7 +27,7 @@ fn screen_of(stage: &Stage) -> String {
 /// A stage whose form holds a file that has been looked at.
 fn looked_at(fields: &[&str]) -> Stage {
     let mut stage = Stage::listed();
-    let path = sample(&stage, 40_000);
+    let path = stage.sample("sample.bin", 40_000);
     let fields: Vec<_> = std::iter::once(path.as_str()).chain(fields.iter().copied()).collect();
     fill(&mut stage, &fields);
     stage.keys("enter");
@@ -63,7 +56,7 @@ fn what_is_wrong_with_a_form_is_said_and_nothing_is_sent() {
     stage.keys("ctrl-u enter");
     assert!(stage.screen().contains("No such file"), "{}", stage.screen());
     stage.session.model_mut().service.upload_largest = 10;
-    let path = sample(&stage, 11);
+    let path = stage.sample("sample.bin", 11);
     stage.keys("esc");
     fill(&mut stage, &[&path]);
     stage.keys("enter");
@@ -219,7 +212,7 @@ fn internet_access_wants_a_yes_and_a_no_sends_nothing() {
 fn a_large_file_is_sent_by_way_of_an_address() {
     let mut stage = Stage::listed();
     stage.session.model_mut().service.upload_direct = 1000;
-    let path = sample(&stage, 2000);
+    let path = stage.sample("sample.bin", 2000);
     fill(&mut stage, &[&path, ""]);
     stage.keys("enter");
     insta::assert_snapshot!("submit_large", screen_of(&stage));

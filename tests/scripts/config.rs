@@ -56,6 +56,13 @@ fn flags_and_variables_reach_what_is_done() {
         let output = desk.command(&arguments).env("BEHAVIEW_BUDGET_SESSION", variable).output().unwrap();
         assert_eq!((output.status.code(), desk.demo.seen().len()), (Some(code), 0), "{flags:?} {output:?}");
     }
+    #[cfg(unix)]
+    for (name, code) in [("/dev/null", 0), ("/dev/zero", 14), ("/dev/full", 14), ("/dev", 14)] {
+        let output = desk.command(&["config", "show"]).env("BEHAVIEW_CONFIG", name).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{name}: {output:?}");
+        let output = desk.command(&["config", "check"]).env("BEHAVIEW_CONFIG", name).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{name}: {output:?}");
+    }
     let elsewhere = desk.home.path().join("other.toml");
     std::fs::write(&elsewhere, "profile = 1\n").unwrap();
     let output = desk.command(&["list", &main_file()]).env("BEHAVIEW_CONFIG", &elsewhere).output().unwrap();

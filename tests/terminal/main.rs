@@ -91,6 +91,33 @@ fn the_terminal_can_be_resized_while_the_program_runs() {
 }
 
 #[test]
+fn a_size_that_changes_to_and_fro_at_once_leaves_the_screen_whole() {
+    let mut terminal = Terminal::start(&["demo"]);
+    terminal.wait_for("Sandboxes 4 of 6");
+    let resize = |sizes: &[(u16, u16)]| {
+        // What is written meanwhile is read when the terminal has its last size.
+        let mut seen = terminal.screen.lock().unwrap();
+        for (rows, cols) in sizes {
+            seen.0.screen_mut().set_size(cells(*rows), cells(*cols));
+            terminal.master.resize(PtySize { rows: *rows, cols: *cols, pixel_width: 0, pixel_height: 0 }).unwrap();
+        }
+    };
+    resize(&[(24, 80)]);
+    terminal.wait_for("spent");
+    let whole = |text: &str| text.lines().count() == 24 && text.contains("Sandboxes") && text.contains("spent");
+    for _ in 0..5 {
+        resize(&[(10, 40), (24, 80)]);
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while !whole(&terminal.text()) {
+            assert!(Instant::now() < deadline, "the screen stays broken:\n{}", terminal.text());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+}
+
+#[test]
 fn a_pasted_hash_is_one_paste() {
     let mut terminal = Terminal::start(&["demo"]);
     terminal.wait_for("Sandboxes 4 of 6");

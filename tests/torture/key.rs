@@ -76,7 +76,9 @@ fn set_mode(path: &Path, mode: u32) {
 
 /// Whether bytes hold the key, in any spelling.
 fn holds_key(bytes: &[u8]) -> bool {
-    memchr::memmem::find(&bytes.to_ascii_lowercase(), CANARY.as_bytes()).is_some()
+    let escaped: String = CANARY.bytes().map(|byte| format!("\\u{byte:04x}")).collect();
+    let small = bytes.to_ascii_lowercase();
+    [CANARY, &escaped].iter().any(|key| memchr::memmem::find(&small, key.as_bytes()).is_some())
 }
 
 /// Everything below a folder.
@@ -117,6 +119,47 @@ fn the_key_is_in_nothing_that_the_program_wrote() {
     let with_key: Vec<_> = written.iter().filter(|path| holds_key(&std::fs::read(path).unwrap())).collect();
     assert_eq!(with_key, [] as [&PathBuf; 0]);
     println!("key: {runs} runs, {} files searched", written.len());
+}
+
+#[test]
+fn a_service_that_repeats_the_key_is_believed_without_it() {
+    let trial = Trial::begin();
+    let root = super::parrot::begin(CANARY);
+    trial.configure(&format!("profile = \"lab\"\n[profiles.lab]\nroot = \"{root}\"\n"), 0o600);
+    let file = &Demo::files()[0].sha256;
+    let report = super::parrot::report(file);
+    let mut commands: Vec<Vec<&str>> = vec![
+        vec!["list", file],
+        vec!["show", &report],
+        vec!["fetch", &report, "pcap", "--output", "capture.pcap"],
+        vec!["quota"],
+        vec!["call", "v3-user"],
+        vec!["call", "v3-usage"],
+        vec!["call", "v3-file", file],
+        vec!["call", "v3-file-analyses", file],
+        vec!["call", "v2-file-report", file],
+        vec!["search", "tool"],
+        vec!["held"],
+        vec!["ledger", "--json"],
+    ];
+    for format in ["raw", "json", "jsonl", "csv", "md", "txt", "stix", "misp"] {
+        commands.push(vec!["export", "--offline", "--format", format, &report]);
+    }
+    for arguments in commands {
+        let output = trial.run(&[&arguments[..], &["--log-level", "debug"]].concat(), Some(CANARY));
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        assert!(!holds_key(&output.stdout) && !holds_key(&output.stderr), "{arguments:?}: {output:?}");
+        if ["show", "export"].contains(&arguments[0]) && !arguments.contains(&"misp") && !arguments.contains(&"stix") {
+            let masked = "*".repeat(CANARY.len());
+            assert!(String::from_utf8(output.stdout).unwrap().contains(&masked), "{arguments:?}");
+        }
+    }
+    let capture = std::fs::read_to_string(trial.home.path().join("capture.pcap")).unwrap();
+    assert_eq!(capture, "capture of KEY, KEY".replace("KEY", &"*".repeat(CANARY.len())));
+    let written = files(trial.home.path());
+    assert!(written.iter().any(|path| path.ends_with("behaview.log")), "{written:?}");
+    let with_key: Vec<_> = written.iter().filter(|path| holds_key(&std::fs::read(path).unwrap())).collect();
+    assert_eq!(with_key, [] as [&PathBuf; 0]);
 }
 
 #[cfg(unix)]

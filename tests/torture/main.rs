@@ -18,6 +18,7 @@ mod fuzz;
 mod json;
 mod key;
 mod network;
+mod parrot;
 mod sizes;
 mod store;
 mod wire;

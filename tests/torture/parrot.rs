@@ -1,0 +1,60 @@
+//! A service that repeats the key in whatever it says: in rows, names, identifiers, cursors and counters, in every spelling.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
+/// Its report, of this file.
+pub fn report(file: &str) -> String {
+    format!("{file}_Parrot-1794474845")
+}
+
+/// Begins to answer, on a port of its own; the key goes out as it is, in capitals, and as JSON may escape it.
+pub fn begin(key: &str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let root = format!("http://{}", listener.local_addr().unwrap());
+    let escaped: String = key.bytes().map(|byte| format!("\\u{byte:04x}")).collect();
+    let spellings = [("ESCAPED", escaped), ("CAPITALS", key.to_ascii_uppercase()), ("KEY", key.to_owned())];
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut asked = vec![0; 8192];
+            let length = stream.read(&mut asked).unwrap_or(0);
+            let line = String::from_utf8_lossy(&asked[..length]).lines().next().unwrap_or_default().to_owned();
+            let spell = |text: String, (name, key): &(_, String)| text.replace(name, key);
+            let body = spellings.iter().fold(answer(line.split(' ').nth(1).unwrap_or_default()), spell);
+            let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
+            let _ = stream.write_all((head + &body).as_bytes());
+        }
+    });
+    root
+}
+
+/// What is said where this is asked.
+fn answer(path: &str) -> String {
+    const ROWS: &str = r#""attributes":{"command_executions":["tool --key KEY","ESCAPED","x\nCAPITALS"],"tags":["KEY"],
+        "processes_tree":[{"process_id":"KEY","name":"ESCAPED"}],"CAPITALS":{"KEY":["KEY"]},"has_pcap":true}"#;
+    let (path, _) = path.split_once('?').unwrap_or((path, ""));
+    let part = |index: usize| path.rsplit('/').nth(index).unwrap_or_default();
+    match part(0) {
+        "behaviours" => format!(
+            r#"{{"data":[{{"id":"{}","type":"private_file_behaviour",{ROWS}}},
+                {{"id":"{}_KEY-1794474846","type":"private_file_behaviour",{ROWS}}}],"meta":{{"cursor":"ESCAPED"}}}}"#,
+            report(part(1)),
+            part(1)
+        ),
+        "overall_quotas" => r#"{"data":{"api_requests_daily":{"user":{"allowed":500,"used":1}},
+            "KEY":{"user":{"allowed":5,"used":1}},"ESCAPED":{"group":{"allowed":5,"used":1,"inherited_from":"KEY"}}}}"#
+            .to_owned(),
+        "api_usage" => r#"{"data":{"daily":{"2026-11-20":{"KEY":1,"ESCAPED":2}},"total":{"CAPITALS":3}}}"#.to_owned(),
+        "pcap" => "capture of KEY, CAPITALS".to_owned(),
+        "analyses" => {
+            r#"{"data":[{"id":"KEY","type":"private_analysis","attributes":{"status":"ESCAPED"}}]}"#.to_owned()
+        }
+        id if part(1) == "file_behaviours" => {
+            let id = id.replace("%20", " ");
+            format!(r#"{{"data":{{"id":"{id}","type":"private_file_behaviour",{ROWS}}}}}"#)
+        }
+        _ => {
+            r#"{"data":{"id":"KEY","type":"ESCAPED","attributes":{"apikey":"KEY","CAPITALS":["ESCAPED"]}}}"#.to_owned()
+        }
+    }
+}
