@@ -13,6 +13,7 @@ mod background;
 pub mod clipboard;
 mod held;
 pub mod hidden;
+mod inbox;
 mod keyboard;
 mod notable;
 mod painter;
@@ -27,6 +28,7 @@ pub mod submission;
 mod surface;
 mod terminal;
 
+pub use inbox::Outbox;
 pub use performer::{Backing, Performer};
 pub use signals::{Signals, survive_file_limit};
 pub use surface::Surface;
@@ -37,11 +39,10 @@ use crate::app::{Command, Effect, Key, Message, Model, Remembered, Size};
 use crate::gate::Clock;
 use crate::view::{Look, Picture};
 use clipboard::Way;
+use inbox::{Came, Inbox};
+use keyboard::Keyboard;
 use ratatui::backend::Backend;
 use std::io::Write;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 /// How often the screen is drawn while something is under way and nothing else happens.
@@ -79,6 +80,8 @@ pub enum Turn {
     Aside,
     /// The terminal was somebody else's, and is this program's again.
     Resumed,
+    /// There is no keyboard any more.
+    Unheard,
 }
 
 /// A run of the app on a terminal of any kind.
@@ -88,13 +91,11 @@ pub struct Session<B: Backend> {
     picture: Picture,
     model: Model,
     performer: Performer,
-    outbox: Sender<Message>,
-    inbox: Receiver<Message>,
+    outbox: Outbox,
+    inbox: Inbox,
     clock: Clock,
     exit: Option<Exit>,
     turn: Option<Turn>,
-    /// Frames drawn so far.
-    frames: Arc<AtomicU64>,
     clipboard: (Way, Box<dyn Write + Send>),
     /// What is begun behind the next frame: that one needs nothing of it.
     behind: Vec<Effect>,
@@ -109,9 +110,9 @@ where
     /// A session on the terminal that is written to by `backend`; `backing` is what the app can reach.
     #[must_use]
     pub fn new(backend: B, model: Model, backing: Backing, clock: Clock) -> Self {
-        let (outbox, inbox) = std::sync::mpsc::channel();
+        let (outbox, inbox) = Inbox::new();
         let performer = Performer::new(backing, outbox.clone());
-        let (look, behind, frames) = (Look::default(), Vec::new(), Arc::default());
+        let (look, behind) = (Look::default(), Vec::new());
         let clipboard = (Way::default(), Box::new(std::io::sink()) as Box<dyn Write + Send>);
         let (exit, turn, is_drawn) = (None, None, false);
         Self {
@@ -125,7 +126,6 @@ where
             clock,
             exit,
             turn,
-            frames,
             clipboard,
             behind,
             is_drawn,
@@ -138,9 +138,17 @@ where
         Self { clipboard: (way, out), ..self }
     }
 
-    /// Where keys, pastes and sizes are sent.
+    /// Hears what is typed from now on; an answer about the terminal's background counts where it was asked for.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    fn listen(&mut self, keyboard: Keyboard, is_asked: bool) -> std::io::Result<()> {
+        self.inbox.listen(keyboard, is_asked)
+    }
+
+    /// Where sizes, and what others have to say, are sent.
     #[must_use]
-    pub fn outbox(&self) -> Sender<Message> {
+    pub fn outbox(&self) -> Outbox {
         self.outbox.clone()
     }
 
@@ -203,7 +211,7 @@ where
             // What was done on the spot has sent what it had to say.
             let is_awaited = self.performer.is_started() && !self.performer.is_idle();
             let left = if is_awaited { deadline.saturating_duration_since(Instant::now()) } else { Duration::ZERO };
-            let Ok(message) = self.inbox.recv_timeout(left) else { return };
+            let Some(message) = self.inbox.message(left) else { return };
             let brings_rows = matches!(message, Message::Indexed { .. } | Message::Unreadable { .. });
             self.take(message);
             if brings_rows {
@@ -212,18 +220,23 @@ where
         }
     }
 
+    /// Takes in what was typed before there was a frame: keys move and quit, but they are no answer to a price.
+    fn take_typed(&mut self) {
+        self.inbox.read_ahead();
+        self.take_all();
+    }
+
     /// Takes in what has come.
     fn take_all(&mut self) {
-        while let Ok(message) = self.inbox.try_recv() {
+        while let Some(message) = self.inbox.here() {
             self.take(message);
         }
     }
 
-    /// How many frames have been drawn, to be read by whoever listens to the keyboard: a key counts as an answer to what was
-    /// on the screen when it was read.
+    /// How many frames have been drawn: a key counts as an answer to what was on the screen when it was read.
     #[must_use]
-    pub fn frames(&self) -> Arc<AtomicU64> {
-        Arc::clone(&self.frames)
+    pub fn frames(&self) -> u64 {
+        self.inbox.frame()
     }
 
     /// Begins what was to wait for a frame.
@@ -254,23 +267,13 @@ where
             if gone_since.is_some_and(|since| since.elapsed() > signals::LAST_WAIT) {
                 return Turn::Ended(Exit::Done);
             }
-            match self.next_message() {
-                Ok(message) => self.take(message),
-                Err(_) => return Turn::Ended(Exit::Done),
+            // While something is under way a tick comes now and then, so that waiting is seen to go on.
+            match self.inbox.next(self.model.is_waiting().then_some(TICK)) {
+                Came::Message(message) => self.take(message),
+                Came::Nothing => self.take(Message::Tick),
+                Came::Unheard => return Turn::Unheard,
             }
             self.take_all();
-        }
-    }
-
-    /// Waits for a message; a tick while something is under way, so that waiting is seen to go on.
-    fn next_message(&self) -> Result<Message, RecvError> {
-        if !self.model.is_waiting() {
-            return self.inbox.recv();
-        }
-        match self.inbox.recv_timeout(TICK) {
-            Ok(message) => Ok(message),
-            Err(RecvTimeoutError::Timeout) => Ok(Message::Tick),
-            Err(RecvTimeoutError::Disconnected) => Err(RecvError),
         }
     }
 
@@ -289,7 +292,7 @@ where
                 self.draw()?;
                 return Ok(is_idle);
             }
-            if let Ok(message) = self.inbox.recv_timeout(Duration::from_millis(20)) {
+            if let Some(message) = self.inbox.message(Duration::from_millis(20)) {
                 self.take(message);
             }
         }
@@ -322,11 +325,10 @@ where
         if (Size { width: area.width, height: area.height }) != self.model.size {
             self.resize(area.width, area.height);
         }
-        let frame = self.frames.load(Ordering::SeqCst) + 1;
         self.picture.draw(area, self.look, &self.model);
-        // From here on it is on its way to the screen; whoever reads it there may answer at once.
-        self.frames.store(frame, Ordering::SeqCst);
         self.terminal.draw(self.picture.cells(), self.picture.fresh())?;
+        let frame = self.inbox.frame() + 1;
+        self.inbox.is_drawn(frame);
         self.take(Message::Drawn(frame));
         self.is_drawn = true;
         Ok(())

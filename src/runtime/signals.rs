@@ -2,7 +2,7 @@
 
 #[cfg(unix)]
 use super::painter;
-use super::terminal;
+use super::{Outbox, terminal};
 use crate::app::Message;
 #[cfg(unix)]
 use crate::app::Size;
@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 #[cfg(unix)]
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -82,7 +81,7 @@ pub(super) enum Stops {
 /// The way to the end, for everybody who may have to ask for it.
 #[derive(Clone)]
 pub(super) struct Ending {
-    outbox: Sender<Message>,
+    outbox: Outbox,
     last: Arc<Last>,
 }
 
@@ -171,7 +170,7 @@ impl Signals {
     }
 
     /// Tells the loop what is asked for, on a thread of its own.
-    pub(super) fn tell(self, outbox: Sender<Message>, stops: Stops) -> io::Result<Ending> {
+    pub(super) fn tell(self, outbox: Outbox, stops: Stops) -> io::Result<Ending> {
         let ending = Ending { outbox, last: self.ending };
         #[cfg(unix)]
         tell_of(self.heard, ending.clone(), stops)?;
@@ -203,7 +202,7 @@ fn tell_of(mut heard: signal_hook::iterator::Signals, ending: Ending, stops: Sto
 impl Ending {
     /// A loop that has ended needs no message.
     fn send(&self, message: Message) {
-        let _ = self.outbox.send(message);
+        self.outbox.send(message);
     }
 
     /// A terminal that does not say its size is asked again before the next frame.

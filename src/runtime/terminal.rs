@@ -2,24 +2,21 @@
 
 use super::background;
 use super::clipboard::Way;
-use super::keyboard::{Input, Keyboard};
+use super::keyboard::Keyboard;
 use super::painter::{self, Painter};
 use super::signals::{self, Ending, Signals, Stops};
 use super::{Backing, Ended, Exit, Session, Turn};
-use crate::app::{Effect, Message, Model, Size};
+use crate::app::{Effect, Model, Size};
 use crate::text::Untrusted;
 use crate::view::{Depth, Look, Theme};
 use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use crossterm::{cursor, execute, queue};
-use ratatui::backend::Backend;
 use std::io::{self, IsTerminal, Write};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(unix)]
 use std::time::Duration;
-use std::time::Instant;
 
 /// There is no terminal to draw on.
 #[derive(Debug, thiserror::Error)]
@@ -218,17 +215,14 @@ pub fn run(
     let ending = signals.tell(session.outbox(), Stops::Aside)?;
     let takes_mouse = display.takes_mouse;
     let mut taken = TakenOver::now(takes_mouse)?;
-    let mut keyboard = Keyboard::open()?;
+    let keyboard = Keyboard::open()?;
     let (look, is_asked) = display.look();
     session.set_look(look);
+    session.listen(keyboard, is_asked)?;
     session.begin(first);
     session.gather();
-    read_ahead(&mut session, &mut keyboard, is_asked)?;
+    session.take_typed();
     session.draw()?;
-    // What was typed until now was no answer to what this frame shows.
-    read_ahead(&mut session, &mut keyboard, is_asked)?;
-    let rest = keyboard.rest()?;
-    listen(session.outbox(), session.frames(), keyboard, is_asked, ending.clone())?;
     watch(ending.clone())?;
     let exit = loop {
         match session.run() {
@@ -236,68 +230,21 @@ pub fn run(
             Turn::Aside if !signals::has_shell() => continue,
             // A terminal that is gone shows at the next drawing.
             Turn::Aside => {
-                // What is typed from here on is the shell's.
-                let _resting = rest.begin();
                 drop(taken);
                 signals::stop();
                 taken = TakenOver::now(takes_mouse).unwrap_or_else(|_| TakenOver { takes_mouse });
             }
             Turn::Resumed => taken.renew().unwrap_or(()),
+            Turn::Unheard => {
+                ending.of_terminal();
+                continue;
+            }
         }
         session.draw_anew();
     };
     drop(taken);
     let remembered = session.model_mut().remember();
     Ok(Ended { exit: ending.signal().map_or(exit, Exit::Signal), remembered })
-}
-
-/// What came from the terminal, to the app, with the number of the last frame that was drawn by then. An answer says
-/// something only where there was a question.
-fn message(input: Input, frame: u64, is_asked: bool) -> Option<Message> {
-    match input {
-        Input::Answer(answer) => {
-            background::of_answer(&answer).filter(|_| is_asked).map(|is_light| Message::Background { is_light })
-        }
-        Input::Key(key) => Some(Message::Typed { key, frame }),
-        Input::Pointer(pointer) => Some(Message::Pointer(pointer)),
-        Input::Paste(text) => Some(Message::Paste(text)),
-        Input::Resize(size) => Some(Message::Resize(size)),
-    }
-}
-
-/// Takes in what has come before the keyboard is listened to: keys move and quit, but they are no answer to a price.
-fn read_ahead<B: Backend>(session: &mut Session<B>, keyboard: &mut Keyboard, is_asked: bool) -> io::Result<()>
-where
-    B::Error: Send + Sync + 'static,
-{
-    while let Some(input) = keyboard.next(Some(Instant::now()))? {
-        match message(input, 0, is_asked) {
-            Some(message @ Message::Background { .. }) => session.take(message),
-            // A loop that has ended needs no keys.
-            Some(message) => drop(session.outbox().send(message)),
-            None => {}
-        }
-    }
-    Ok(())
-}
-
-/// Reads the keyboard on a thread of its own; it ends with the terminal.
-fn listen(
-    outbox: Sender<Message>,
-    frames: Arc<AtomicU64>,
-    mut keyboard: Keyboard,
-    is_asked: bool,
-    ending: Ending,
-) -> io::Result<()> {
-    let read = move || {
-        while let Ok(input) = keyboard.next(None) {
-            let message = input.and_then(|input| message(input, frames.load(Ordering::SeqCst), is_asked));
-            if message.is_some_and(|message| outbox.send(message).is_err()) {
-                return;
-            }
-        }
-    };
-    std::thread::Builder::new().name("keyboard".to_owned()).spawn(move || ending.when_done(read)).map(|_| ())
 }
 
 /// Ends the program when the terminal has gone away: without a controlling terminal no signal says so.

@@ -4,7 +4,6 @@ use crate::stage::{Stage, file, identifiers, main_file, options, public};
 use behaview::app::Message;
 use behaview::demo::{Endpoint, Options};
 use behaview::quota::Balances;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 fn slow(options: Options) -> Options {
@@ -225,7 +224,7 @@ fn a_download_that_is_gone_shows_its_price_again() {
 
 /// Types keys one after another, all of them read when the frame that is on the screen was the last one drawn.
 fn type_ahead(stage: &mut Stage, keys: &[&str]) {
-    let frame = stage.session.frames().load(Ordering::SeqCst);
+    let frame = stage.session.frames();
     for key in keys {
         stage.session.take(Message::Typed { key: key.parse().unwrap(), frame });
     }

@@ -6,44 +6,103 @@ use crate::app::pointer::{Does, Pointer};
 use crate::app::{Key, Size};
 use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use std::io;
-use std::time::Instant;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-/// Reads what is typed.
-pub(in super::super) struct Keyboard;
+/// What is typed is read on a thread of its own: here nothing waits for a key and for another thread at once.
+pub(in super::super) struct Keyboard {
+    typed: Receiver<io::Result<Input>>,
+    heard: Arc<Bell>,
+}
 
-/// Nobody else reads it here, so it never has to make way.
-pub(in super::super) struct Rest;
+/// An alarm that any thread can ring.
+#[derive(Debug, Default)]
+pub(in super::super) struct Alarm(Mutex<Arc<Bell>>);
 
-impl Rest {
-    /// Nothing is to be waited for.
-    pub(in super::super) fn begin(&self) {}
+/// What a loop waits for.
+#[derive(Debug, Default)]
+struct Bell {
+    has_rung: Mutex<bool>,
+    rung: Condvar,
+}
+
+impl Bell {
+    fn ring(&self) {
+        *self.has_rung.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.rung.notify_all();
+    }
+
+    /// Waits until it rings, for so long if that is said; says whether it has.
+    fn wait(&self, time: Option<Duration>) -> bool {
+        let rung = self.has_rung.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rung = match time {
+            Some(time) => {
+                let waited = self.rung.wait_timeout_while(rung, time, |rung| !*rung);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+            None => self.rung.wait_while(rung, |rung| !*rung).unwrap_or_else(PoisonError::into_inner),
+        };
+        std::mem::take(&mut *rung)
+    }
+}
+
+impl Alarm {
+    /// It is heard as it is.
+    pub(in super::super) fn connect(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// It rings whether it is waited for or not.
+    pub(in super::super) fn set(&self) {}
+
+    /// Rings.
+    pub(in super::super) fn ring(&self) {
+        self.bell().ring();
+    }
+
+    /// What has rung is found to have by the next wait.
+    pub(in super::super) fn clear(&self) {}
+
+    fn bell(&self) -> Arc<Bell> {
+        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 impl Keyboard {
-    /// The way to keep it from reading.
-    pub(in super::super) fn rest(&mut self) -> io::Result<Rest> {
-        Ok(Rest)
-    }
-
     /// The system's only one.
     pub(in super::super) fn open() -> io::Result<Self> {
-        Ok(Self)
+        let ((sender, typed), heard) = (channel(), Arc::<Bell>::default());
+        let bell = Arc::clone(&heard);
+        let read = move || {
+            loop {
+                let input = event::read().map(input).transpose();
+                let is_over = input.as_ref().is_some_and(Result::is_err);
+                if input.is_some_and(|input| sender.send(input).is_err()) || is_over {
+                    return bell.ring();
+                }
+                bell.ring();
+            }
+        };
+        std::thread::Builder::new().name("keyboard".to_owned()).spawn(read)?;
+        Ok(Self { typed, heard })
     }
 
-    /// Waits for what comes next, until a moment if there is one; none if nothing came.
+    /// Waits for what comes next, until the alarm rings, or until a moment if there is one; none if nothing came.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub(in super::super) fn next(&mut self, until: Option<Instant>) -> io::Result<Option<Input>> {
-        loop {
-            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-            if let Some(left) = left
-                && !event::poll(left)?
-            {
-                return Ok(None);
-            }
-            if let Some(input) = input(event::read()?) {
-                return Ok(Some(input));
+    pub(in super::super) fn next(&mut self, until: Option<Instant>, alarm: &Alarm) -> io::Result<Option<Input>> {
+        // One bell for both.
+        *alarm.0.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&self.heard);
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        match self.typed.try_recv() {
+            Ok(input) => input.map(Some),
+            Err(TryRecvError::Disconnected) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Err(TryRecvError::Empty) if left.is_some_and(|left| left.is_zero()) => Ok(None),
+            Err(TryRecvError::Empty) => {
+                self.heard.wait(left);
+                self.typed.try_recv().ok().transpose()
             }
         }
     }

@@ -1,5 +1,7 @@
 //! What is typed at the terminal, and what the terminal itself answers: told apart by the bytes, whoever asked and whenever it comes.
 
+#[cfg(unix)]
+mod alarm;
 #[cfg(any(unix, test))]
 mod decoder;
 #[cfg(not(unix))]
@@ -9,8 +11,10 @@ mod tests;
 #[cfg(unix)]
 mod tty;
 
+#[cfg(unix)]
+pub(super) use alarm::Alarm;
 #[cfg(not(unix))]
-pub(super) use events::Keyboard;
+pub(super) use events::{Alarm, Keyboard};
 #[cfg(unix)]
 pub(super) use tty::Keyboard;
 

@@ -1,49 +1,34 @@
 //! The keyboard of a Unix terminal.
 
-use super::Input;
 use super::decoder::Decoder;
+use super::{Alarm, Input};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Read};
 use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 /// Bytes that are read at once.
 const PIECE: usize = 4096;
 
-/// How long it may take until nothing is read any more.
-const AT_MOST: Duration = Duration::from_millis(500);
+/// Bytes that are read before the time is looked at: a paste may be long.
+const IN_A_ROW: usize = 16 * PIECE;
 
 /// Reads what is typed.
 pub(in super::super) struct Keyboard {
     terminal: File,
     decoder: Decoder,
     unread: VecDeque<u8>,
-    /// Where it is asked to rest.
-    asked: Option<UnixStream>,
+    /// When something was read last.
+    read: Instant,
 }
 
-/// Keeps the keyboard from reading.
-pub(in super::super) struct Rest(UnixStream);
-
-/// As long as this lives nothing is read: what is typed is somebody else's.
-pub(in super::super) struct Resting<'a>(&'a Rest);
-
-impl Rest {
-    /// Waits until nothing is read any more; a keyboard that has ended reads nothing either.
-    pub(in super::super) fn begin(&self) -> Resting<'_> {
-        let _ = self.0.set_read_timeout(Some(AT_MOST));
-        let _ = (&self.0).write_all(&[0]).and_then(|()| (&self.0).read_exact(&mut [0]));
-        Resting(self)
-    }
-}
-
-impl Drop for Resting<'_> {
-    fn drop(&mut self) {
-        let _ = (&self.0.0).write_all(&[0]);
-    }
+/// What was waited for.
+enum Came {
+    Bytes,
+    Alarm,
+    Nothing,
 }
 
 impl Keyboard {
@@ -52,24 +37,19 @@ impl Keyboard {
         let stdin = io::stdin();
         let terminal =
             if stdin.is_terminal() { stdin.as_fd().try_clone_to_owned()?.into() } else { File::open("/dev/tty")? };
-        Ok(Self { terminal, decoder: Decoder::default(), unread: VecDeque::new(), asked: None })
+        Ok(Self::of(terminal))
     }
 
-    /// The way to keep it from reading while it is read on another thread.
-    ///
-    /// # Errors
-    /// When the system refuses.
-    pub(in super::super) fn rest(&mut self) -> io::Result<Rest> {
-        let (asking, asked) = UnixStream::pair()?;
-        self.asked = Some(asked);
-        Ok(Rest(asking))
+    fn of(terminal: File) -> Self {
+        Self { terminal, decoder: Decoder::default(), unread: VecDeque::new(), read: Instant::now() }
     }
 
-    /// Waits for what comes next, until a moment if there is one; none if nothing came.
+    /// Waits for what comes next, until the alarm rings, or until a moment if there is one; none if nothing came.
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub(in super::super) fn next(&mut self, until: Option<Instant>) -> io::Result<Option<Input>> {
+    pub(in super::super) fn next(&mut self, until: Option<Instant>, alarm: &Alarm) -> io::Result<Option<Input>> {
+        let mut taken = 0;
         loop {
             while let Some(byte) = self.unread.pop_front() {
                 if let Some(input) = self.decoder.feed(byte) {
@@ -77,58 +57,55 @@ impl Keyboard {
                 }
             }
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-            let patience = self.decoder.patience();
-            let wait = [left, patience].into_iter().flatten().min();
-            if self.is_ready(wait) {
-                self.read()?;
-            } else if left.is_some_and(|left| patience.is_none_or(|patience| left < patience)) {
+            if taken >= IN_A_ROW && left.is_some_and(|left| left.is_zero()) {
                 return Ok(None);
-            } else if let Some(input) = self.decoder.silence() {
-                return Ok(Some(input));
+            }
+            match self.wait([left, self.patience()].into_iter().flatten().min(), alarm) {
+                Came::Bytes => taken += self.read()?,
+                Came::Alarm => return Ok(None),
+                Came::Nothing if self.patience().is_some_and(|left| left.is_zero()) => {
+                    if let Some(input) = self.decoder.silence() {
+                        return Ok(Some(input));
+                    }
+                }
+                Came::Nothing if until.is_some_and(|until| until <= Instant::now()) => return Ok(None),
+                // A signal came.
+                Came::Nothing => {}
             }
         }
     }
 
-    /// Whether something comes in this time, if there is one.
-    fn is_ready(&mut self, wait: Option<Duration>) -> bool {
-        let seconds = |wait: Duration| i64::try_from(wait.as_secs()).unwrap_or(i64::MAX);
-        let wait = wait.map(|wait| Timespec { tv_sec: seconds(wait), tv_nsec: wait.subsec_nanos().into() });
-        loop {
-            let terminal = PollFd::new(&self.terminal, PollFlags::IN);
-            let mut watched: Vec<_> = [terminal]
-                .into_iter()
-                .chain(self.asked.as_ref().map(|asked| PollFd::new(asked, PollFlags::IN)))
-                .collect();
-            let is_ready = poll(&mut watched, wait.as_ref()).is_ok_and(|ready| ready > 0);
-            if watched.get(1).is_none_or(|asked| asked.revents().is_empty()) {
-                return is_ready;
-            }
-            self.make_way();
+    /// How long it is until what has come is taken for all of it; none where it may be all for ever.
+    fn patience(&self) -> Option<Duration> {
+        self.decoder.patience().map(|patience| patience.saturating_sub(self.read.elapsed()))
+    }
+
+    /// Waits for bytes and the alarm, for so long if that is said.
+    fn wait(&self, time: Option<Duration>, alarm: &Alarm) -> Came {
+        let seconds = |time: Duration| i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+        let time = time.map(|time| Timespec { tv_sec: seconds(time), tv_nsec: time.subsec_nanos().into() });
+        let terminal = PollFd::new(&self.terminal, PollFlags::IN);
+        let alarm = alarm.heard().map(|heard| PollFd::new(heard, PollFlags::IN));
+        let mut watched: Vec<_> = std::iter::once(terminal).chain(alarm).collect();
+        let came = poll(&mut watched, time.as_ref()).unwrap_or(0);
+        match watched.first() {
+            Some(terminal) if came > 0 && !terminal.revents().is_empty() => Came::Bytes,
+            _ if came > 0 => Came::Alarm,
+            _ => Came::Nothing,
         }
     }
 
-    /// Reads nothing until it may again.
-    fn make_way(&mut self) {
-        let turn = |mut asked: &UnixStream| {
-            asked.read_exact(&mut [0])?;
-            asked.write_all(&[0])?;
-            asked.read_exact(&mut [0])
-        };
-        // Whoever could ask is gone.
-        if self.asked.as_ref().is_some_and(|asked| turn(asked).is_err()) {
-            self.asked = None;
-        }
-    }
-
-    fn read(&mut self) -> io::Result<()> {
+    /// Reads what is there; says how many bytes.
+    fn read(&mut self) -> io::Result<usize> {
         let mut piece = [0; PIECE];
         match self.terminal.read(&mut piece) {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(read) => {
+                self.read = Instant::now();
                 self.unread.extend(piece.iter().take(read));
-                Ok(())
+                Ok(read)
             }
-            Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => Ok(()),
+            Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => Ok(0),
             Err(error) => Err(error),
         }
     }
@@ -138,36 +115,54 @@ impl Keyboard {
 mod tests {
     use super::*;
     use crate::app::Key;
+    use std::io::Write;
     use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+
+    fn keyboard() -> (UnixStream, Keyboard) {
+        let (typing, terminal) = UnixStream::pair().unwrap();
+        (typing, Keyboard::of(File::from(OwnedFd::from(terminal))))
+    }
 
     #[test]
-    fn while_it_rests_what_is_typed_is_somebody_elses() {
-        let (mut typing, terminal) = UnixStream::pair().unwrap();
-        let mut shell = terminal.try_clone().unwrap();
-        let terminal = File::from(OwnedFd::from(terminal));
-        let mut keyboard = Keyboard { terminal, decoder: Decoder::default(), unread: VecDeque::new(), asked: None };
-        let rest = keyboard.rest().unwrap();
-        let (sender, keys) = std::sync::mpsc::channel();
-        let reader = std::thread::spawn(move || {
-            while let Ok(Some(Input::Key(key))) = keyboard.next(None) {
-                sender.send(key).unwrap();
-            }
-        });
-        for _ in 0..20 {
+    fn an_alarm_wakes_whoever_waits_for_a_key_and_no_key_is_lost() {
+        let (mut typing, mut keyboard) = keyboard();
+        let alarm = Alarm::default();
+        alarm.connect().unwrap();
+        for _ in 0..100 {
+            alarm.set();
+            std::thread::scope(|threads| {
+                threads.spawn(|| alarm.ring());
+                assert_eq!(keyboard.next(None, &alarm).unwrap(), None);
+            });
+            alarm.clear();
             typing.write_all(b"a").unwrap();
-            assert_eq!(keys.recv().unwrap(), Key::Char('a'));
-            let resting = rest.begin();
-            typing.write_all(b"b").unwrap();
-            let mut read = [0];
-            shell.read_exact(&mut read).unwrap();
-            assert_eq!(read, *b"b");
-            drop(resting);
+            assert_eq!(keyboard.next(None, &alarm).unwrap(), Some(Input::Key(Key::Char('a'))));
         }
-        drop(rest);
-        typing.write_all(b"c").unwrap();
-        assert_eq!(keys.recv().unwrap(), Key::Char('c'));
         drop(typing);
-        reader.join().unwrap();
-        assert!(keys.recv().is_err());
+        assert!(keyboard.next(None, &alarm).is_err());
+    }
+
+    #[test]
+    fn what_comes_without_end_is_left_when_time_is_up() {
+        let (mut typing, mut keyboard) = keyboard();
+        typing.set_nonblocking(true).unwrap();
+        typing.write_all(b"\x1b[200~").unwrap();
+        while typing.write(&[b'x'; PIECE]).is_ok() {}
+        assert_eq!(keyboard.next(Some(Instant::now()), &Alarm::default()).unwrap(), None);
+        assert!(keyboard.unread.is_empty());
+        assert!(typing.write(b"x").is_ok(), "something was read");
+    }
+
+    #[test]
+    fn an_escape_is_a_key_after_a_moment_however_often_it_is_asked_for() {
+        let (mut typing, mut keyboard) = keyboard();
+        typing.write_all(b"\x1b").unwrap();
+        let deadline = Instant::now() + Duration::from_secs(5);
+        let mut found = None;
+        while found.is_none() && Instant::now() < deadline {
+            found = keyboard.next(Some(Instant::now()), &Alarm::default()).unwrap();
+        }
+        assert_eq!(found, Some(Input::Key("esc".parse().unwrap())));
     }
 }

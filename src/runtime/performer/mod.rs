@@ -8,13 +8,13 @@ mod seeking;
 mod service;
 mod store;
 
+use super::Outbox;
 use crate::app::message::Opening;
 use crate::app::{Effect, Message};
 use crate::gate::{Gate, GateError};
 use crate::report::{Body, Index, Report};
 use crate::text::Untrusted;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
@@ -40,7 +40,7 @@ pub enum Backing {
 /// Performs effects on threads of its own.
 pub struct Performer {
     backing: Backing,
-    pub(super) outbox: Sender<Message>,
+    pub(super) outbox: Outbox,
     threads: Threads,
     pending: Arc<AtomicUsize>,
     /// Files that are being written.
@@ -74,14 +74,14 @@ struct Awaited {
 
 /// One piece of work; it counts as pending until it is dropped.
 struct Work {
-    outbox: Sender<Message>,
+    outbox: Outbox,
     pending: Arc<AtomicUsize>,
 }
 
 impl Work {
     /// Sends a message; a loop that has ended needs none.
     fn send(&self, message: Message) {
-        let _ = self.outbox.send(message);
+        self.outbox.send(message);
     }
 }
 
@@ -94,7 +94,7 @@ impl Drop for Work {
 impl Performer {
     /// A performer that answers to `outbox`.
     #[must_use]
-    pub fn new(backing: Backing, outbox: Sender<Message>) -> Self {
+    pub fn new(backing: Backing, outbox: Outbox) -> Self {
         let (pending, searches, opened) = (Arc::default(), Arc::default(), Arc::default());
         let (writing, stopped, at_hand) = (Arc::default(), Arc::default(), Arc::default());
         let threads = Threads::Awaited(Awaited::default());
@@ -111,7 +111,7 @@ impl Performer {
             Err(error) => {
                 awaited.is_said = true;
                 let why = format!("The system starts no thread: {error}. Nothing is read or sent until it does.");
-                return drop(self.outbox.send(Message::Notice(why)));
+                return self.outbox.send(Message::Notice(why));
             }
         };
         let Awaited { effects, unchecked, .. } = std::mem::take(awaited);
@@ -235,7 +235,7 @@ impl Performer {
         let done = runtime.spawn_blocking(move || perform(work));
         runtime.spawn(async move {
             if let Err(error) = done.await {
-                let _ = outbox.send(bug(GateError::bug(&error).to_string()));
+                outbox.send(bug(GateError::bug(&error).to_string()));
             }
         });
     }

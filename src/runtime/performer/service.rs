@@ -28,7 +28,7 @@ impl Performer {
         // A bug in the call must not leave it under way for ever.
         runtime.spawn(async move {
             if let Err(error) = call.await {
-                let _ = outbox.send(message(request, Err(GateError::bug(&error))));
+                outbox.send(message(request, Err(GateError::bug(&error))));
             }
         });
     }

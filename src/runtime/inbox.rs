@@ -1,0 +1,164 @@
+//! What the loop waits for: messages from any thread, and what is typed. Both are waited for at once: a key needs no thread to
+//! hand it on.
+
+use super::background;
+use super::keyboard::{Input, Keyboard};
+use crate::app::Message;
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+pub(super) use super::keyboard::Alarm;
+
+/// Puts messages into the loop's inbox, from any thread.
+#[derive(Debug, Clone)]
+pub struct Outbox {
+    sender: Sender<Message>,
+    alarm: Arc<Alarm>,
+}
+
+impl Outbox {
+    /// Sends a message; a loop that has ended needs none.
+    pub fn send(&self, message: Message) {
+        if self.sender.send(message).is_ok() {
+            self.alarm.ring();
+        }
+    }
+}
+
+/// What has come for the loop.
+#[derive(Debug)]
+pub(super) enum Came {
+    /// A message, be it of something that was typed.
+    Message(Message),
+    /// Nothing in the time that was given.
+    Nothing,
+    /// The keyboard is gone; said once.
+    Unheard,
+}
+
+/// What has come, in order.
+pub(super) struct Inbox {
+    messages: Receiver<Message>,
+    alarm: Arc<Alarm>,
+    keyboard: Option<Keyboard>,
+    /// What was typed before the last frame was on the screen, and has not been taken in yet.
+    ahead: VecDeque<Message>,
+    /// Whether the terminal was asked for its background: an answer says something only where there was a question.
+    is_asked: bool,
+    /// The number of the last frame that was drawn: what is typed answers that one.
+    frame: u64,
+    is_unheard: bool,
+}
+
+impl Inbox {
+    /// An inbox without a keyboard, and the way into it.
+    pub(super) fn new() -> (Outbox, Self) {
+        let ((sender, messages), alarm) = (channel(), Arc::<Alarm>::default());
+        let outbox = Outbox { sender, alarm: Arc::clone(&alarm) };
+        let (keyboard, ahead) = (None, VecDeque::new());
+        (outbox, Self { messages, alarm, keyboard, ahead, is_asked: false, frame: 0, is_unheard: false })
+    }
+
+    /// Hears what is typed from now on.
+    ///
+    /// # Errors
+    /// When the system refuses what it takes to wait for two things at once.
+    pub(super) fn listen(&mut self, keyboard: Keyboard, is_asked: bool) -> io::Result<()> {
+        self.alarm.connect()?;
+        (self.keyboard, self.is_asked) = (Some(keyboard), is_asked);
+        Ok(())
+    }
+
+    /// The number of the last frame that was drawn.
+    pub(super) fn frame(&self) -> u64 {
+        self.frame
+    }
+
+    /// A further frame is on the screen. What was typed until now was no answer to it.
+    pub(super) fn is_drawn(&mut self, frame: u64) {
+        self.read_ahead();
+        self.frame = frame;
+    }
+
+    /// Hears what has been typed, to be taken in next.
+    pub(super) fn read_ahead(&mut self) {
+        while let Some(keyboard) = &mut self.keyboard {
+            match keyboard.next(Some(Instant::now()), &self.alarm) {
+                Ok(Some(input)) => self.ahead.extend(message(input, self.frame, self.is_asked)),
+                Ok(None) => return,
+                Err(_) => self.lose_keyboard(),
+            }
+        }
+    }
+
+    fn lose_keyboard(&mut self) {
+        (self.keyboard, self.is_unheard) = (None, true);
+    }
+
+    /// What is there already, beside what is yet to be read from the keyboard.
+    pub(super) fn here(&mut self) -> Option<Message> {
+        self.ahead.pop_front().or_else(|| self.messages.try_recv().ok())
+    }
+
+    /// Waits for the next message of another thread for so long.
+    pub(super) fn message(&mut self, patience: Duration) -> Option<Message> {
+        self.here().or_else(|| self.messages.recv_timeout(patience).ok())
+    }
+
+    /// Waits for what comes next, be it typed; for so long, if that is said.
+    pub(super) fn next(&mut self, patience: Option<Duration>) -> Came {
+        let until = patience.map(|patience| Instant::now() + patience);
+        loop {
+            if let Some(message) = self.here() {
+                return Came::Message(message);
+            }
+            if std::mem::take(&mut self.is_unheard) {
+                return Came::Unheard;
+            }
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                return Came::Nothing;
+            }
+            let Some(keyboard) = &mut self.keyboard else { return self.other(left) };
+            self.alarm.set();
+            // Whoever sent before that rang for nobody.
+            let first = self.messages.try_recv().ok();
+            let typed = if first.is_some() { Ok(None) } else { keyboard.next(until, &self.alarm) };
+            self.alarm.clear();
+            match (first, typed) {
+                (Some(message), _) => return Came::Message(message),
+                (None, Ok(input)) => {
+                    if let Some(message) = input.and_then(|input| message(input, self.frame, self.is_asked)) {
+                        return Came::Message(message);
+                    }
+                }
+                (None, Err(_)) => self.lose_keyboard(),
+            }
+        }
+    }
+
+    /// The same where nobody types.
+    fn other(&self, left: Option<Duration>) -> Came {
+        let come = match left {
+            Some(left) => self.messages.recv_timeout(left),
+            None => self.messages.recv().map_err(RecvTimeoutError::from),
+        };
+        come.map_or(Came::Nothing, Came::Message)
+    }
+}
+
+/// What came from the terminal, to the app, with the number of the last frame that was drawn by then.
+fn message(input: Input, frame: u64, is_asked: bool) -> Option<Message> {
+    match input {
+        Input::Answer(answer) => {
+            background::of_answer(&answer).filter(|_| is_asked).map(|is_light| Message::Background { is_light })
+        }
+        Input::Key(key) => Some(Message::Typed { key, frame }),
+        Input::Pointer(pointer) => Some(Message::Pointer(pointer)),
+        Input::Paste(text) => Some(Message::Paste(text)),
+        Input::Resize(size) => Some(Message::Resize(size)),
+    }
+}
