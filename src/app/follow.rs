@@ -5,6 +5,7 @@ use super::effect::{Effect, Source};
 use super::message::Failure;
 use super::model::Model;
 use super::overlay::Overlay;
+use super::price::Together;
 use super::sheet::{Sheet, SheetRow};
 use crate::quota::{Allowed, Kind, Numbers, Operation, Plan};
 use crate::report::identifier::{Identifier, Sha256};
@@ -144,18 +145,11 @@ impl Model {
         self.follows.iter().find(|follow| follow.file == *file)
     }
 
-    /// What a following may cost, in words.
+    /// What a following may cost.
     #[must_use]
-    pub fn follow_price(&self) -> String {
-        let mut plan = Plan::new();
-        plan.add(looks(self.settings.pace.most), &self.figures.entitlements);
-        match plan.refusal() {
-            Some(reason) => format!("refused: {reason}"),
-            None => {
-                let totals = plan.totals().into_iter().map(|(unit, total)| total.words(unit));
-                format!("at most {}", totals.collect::<Vec<_>>().join(", "))
-            }
-        }
+    pub fn follow_price(&self) -> Together {
+        let plan = Plan::of(looks(self.settings.pace.most), &self.figures.entitlements);
+        Together { plan, is_at_most: true }
     }
 
     /// Asks whether the scan of a file is to be followed that has reports already: few want that, so the bar does not offer it.

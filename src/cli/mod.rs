@@ -36,6 +36,7 @@ mod submit;
 mod table;
 mod usage;
 
+use crate::app::allowance::Allowance;
 use crate::app::follow::Pace;
 use crate::app::model::Service;
 use crate::app::settings::Settings;
@@ -43,7 +44,7 @@ use crate::app::{Keymap, Model};
 use crate::config::{Config, Folders, Overrides};
 use crate::gate::Gate;
 use crate::log::{Level, Log};
-use crate::quota::Entitlements;
+use crate::quota::{Entitlements, Period};
 use crate::report::identifier::Sha256;
 use crate::request::UploadLimit;
 use crate::runtime::{self, Backing, Display, Exit, Signals};
@@ -293,6 +294,8 @@ fn run_app(
     let Setup { gate, entitled, confirm_above, keys, pace, mut left, mut remarks } = setup;
     let mut model = Model::new(service(&gate), crate::clock::now());
     model.figures.entitlements = entitled;
+    model.figures.allowance =
+        Allowance::new(gate.budget(), gate.spent_in(Period::Daily).unwrap_or_default(), model.now);
     let rules_file = rules_file();
     model.settings = Settings { keys, confirm_above, pace, rules_file, lists_at_once: is_demo, ..Settings::default() };
     remarks.extend(left.resume(&mut model));

@@ -251,3 +251,24 @@ fn a_screen_with_no_room_for_prices_offers_nothing() {
         assert_eq!(stage.paid_calls(), 0, "{width}x{height}");
     }
 }
+
+#[test]
+fn a_price_beyond_the_budget_says_so_before_its_key_is_pressed() {
+    let mut stage = Stage::at(main_file(), identifiers());
+    stage.keys("enter");
+    stage.budget(3);
+    let screen = stage.screen();
+    assert!(screen.contains("enter open · 1  R") && screen.contains("A open all · 4, over budget"), "{screen}");
+    stage.budget(1);
+    assert!(stage.screen().contains("enter open 1, over budget"), "{}", stage.screen());
+    for (width, words) in [(80, "enter open 1, over budget"), (42, "enter over  R over")] {
+        let screen = stage.size(width, 24).screen();
+        assert!(screen.contains(words) && !screen.contains("A 4 "), "{screen}");
+    }
+    stage.size(120, 40).keys("$");
+    let screen = stage.screen();
+    assert!(screen.contains("open · 1 request, over budget"), "{screen}");
+    assert!(screen.contains("This run may spend 1: 1 spent, or may be."), "{screen}");
+    // What the budget allows, or what asks for nothing, is not marked.
+    assert!(screen.contains("counters · 0\u{20}") && !screen.contains("counters · 0, over"), "{screen}");
+}

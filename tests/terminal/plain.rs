@@ -30,3 +30,13 @@ fn nor_does_one_that_came_with_what_asked_for_the_price() {
     terminal.press("quit\r");
     assert_eq!(terminal.wait_for_end(), 0);
 }
+
+#[test]
+fn what_the_budget_will_not_pay_for_is_told_before_it_is_asked() {
+    let mut terminal = Terminal::start(&["demo", "--plain", "--set", "budget.session=1"]);
+    terminal.wait_for("keys: ");
+    terminal.press("?\r");
+    terminal.wait_for("1 request, over budget");
+    terminal.press("quit\r");
+    assert_eq!(terminal.wait_for_end(), 0);
+}

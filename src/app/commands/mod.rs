@@ -21,6 +21,7 @@ use super::model::Model;
 use super::palette::Does;
 use super::panes::PANES;
 use super::place::{Place, Places};
+use super::price::Together;
 use crate::request::Request;
 
 pub(in crate::app) use context::A_REPORT;
@@ -88,8 +89,8 @@ pub enum Act {
     Each {
         /// What is asked, or what it is asked for: whoever agrees agrees to this.
         requests: fn(&Model) -> Vec<Request>,
-        /// What it costs together, in words.
-        price: fn(&Model) -> String,
+        /// What it costs together.
+        price: fn(&Model) -> Together,
         /// How it begins.
         begin: fn(&mut Model) -> Vec<Effect>,
     },
