@@ -3,7 +3,7 @@
 use super::commands::{Act, Command};
 use super::model::Model;
 use super::overlay::Overlay;
-use crate::quota::{Allowed, Plan, Price, Spent, Total, price};
+use crate::quota::{Allowed, Kind, Numbers, Operation, Plan, Price, Spent, Total, price};
 use crate::request::Request;
 use std::fmt;
 
@@ -22,6 +22,8 @@ pub enum Tag {
     Spent(String),
     /// Several questions together cost this.
     Together(Together),
+    /// Nothing now; what it opens costs this, after a yes.
+    Later(Together),
     /// It would cost this, and the budget does not allow it.
     OverBudget(Box<Self>),
     /// It cannot be asked without a key.
@@ -82,6 +84,8 @@ impl Tag {
             Self::Offline => "offline".to_owned(),
             Self::Together(together) if together.plan.refusal().is_some() => together.to_string(),
             Self::Together(together) => format!("{together} in all"),
+            Self::Later(together) if together.plan.refusal().is_some() => together.to_string(),
+            Self::Later(together) => format!("0 now, {together} once agreed to"),
             Self::OverBudget(tag) => format!("{}, over budget", tag.words()),
         }
     }
@@ -92,7 +96,7 @@ impl Tag {
         match self {
             Self::Costs(price) if price.allowed != Allowed::Allowed => "refused".to_owned(),
             Self::Costs(price) => price.units.to_string(),
-            Self::Free | Self::Held => "0".to_owned(),
+            Self::Free | Self::Held | Self::Later(_) => "0".to_owned(),
             Self::UnderWay => "…".to_owned(),
             Self::Spent(_) => "spent".to_owned(),
             Self::NoKey => "no key".to_owned(),
@@ -129,13 +133,19 @@ impl Model {
         price(&request.operation(), &self.figures.entitlements)
     }
 
+    /// What one call of a kind would cost.
+    pub(super) fn price_of_one(&self, kind: Kind) -> Together {
+        let one = Numbers { calls: 1, scans: 1, ..Numbers::default() };
+        Together { plan: Plan::of(Operation::with(kind, one), &self.figures.entitlements), is_at_most: false }
+    }
+
     /// What pressing a command's key would cost, and whether the budget allows that.
     #[must_use]
     pub fn tag(&self, command: &Command) -> Tag {
         let tag = self.tag_of_any_budget(command);
         let worst = match &tag {
             Tag::Costs(price) if price.is_allowed() => price.units.max(),
-            Tag::Together(together) if together.plan.refusal().is_none() => together.worst(),
+            Tag::Together(together) | Tag::Later(together) if together.plan.refusal().is_none() => together.worst(),
             _ => return tag,
         };
         // What is under way counts, as the gate counts it.
@@ -148,8 +158,9 @@ impl Model {
         let (request, is_held) = match &command.act {
             Act::Local(_) => return Tag::Free,
             Act::Chosen => return self.chosen_item().map_or(Tag::Free, |item| item.tag.clone()),
-            Act::Each { .. } if self.service.is_offline => return Tag::Offline,
-            Act::Each { .. } if !self.service.has_key => return Tag::NoKey,
+            Act::Each { .. } | Act::Leads { .. } if self.service.is_offline => return Tag::Offline,
+            Act::Each { .. } | Act::Leads { .. } if !self.service.has_key => return Tag::NoKey,
+            Act::Leads { price, .. } => return Tag::Later(price(self)),
             Act::Each { price, .. } => return Tag::Together(price(self)),
             Act::Ask { request, is_held, .. } => (request, is_held),
         };

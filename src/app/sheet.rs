@@ -123,7 +123,7 @@ impl Sheet {
     /// The prices that apply right now: first what each key costs, then each rule that says so, once.
     #[must_use]
     pub fn prices(model: &Model, columns: usize) -> Self {
-        let priced: Vec<_> = Command::applying(model).filter(|(_, command)| command.asks()).collect();
+        let priced: Vec<_> = Command::applying(model).filter(|(_, command)| command.can_cost()).collect();
         let mut paragraphs: Vec<_> = priced.iter().map(|(key, command)| price_of(model, *key, command)).collect();
         if paragraphs.is_empty() {
             paragraphs.push(paragraph("every key", "0: no key that applies here asks the service."));

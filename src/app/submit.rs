@@ -63,8 +63,8 @@ pub static FIELDS: [Field; 6] = [
         hint: "its name; empty for all that the service likes",
         option: Some(ScanOption::Sandbox),
     },
-    Field { label: "Internet", hint: "yes or no; empty for the service's custom", option: Some(ScanOption::Internet) },
-    Field { label: "Keep days", hint: "1 to 28; empty for the service's custom", option: Some(ScanOption::Retention) },
+    Field { label: "Internet", hint: "yes or no; empty for the service's default", option: Some(ScanOption::Internet) },
+    Field { label: "Keep days", hint: "1 to 28; empty for the service's default", option: Some(ScanOption::Retention) },
     Field { label: "Command line", hint: "what it is run with", option: Some(ScanOption::CommandLine) },
     Field {
         label: "Password",

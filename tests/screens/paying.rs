@@ -272,3 +272,25 @@ fn a_price_beyond_the_budget_says_so_before_its_key_is_pressed() {
     // What the budget allows, or what asks for nothing, is not marked.
     assert!(screen.contains("counters · 0\u{20}") && !screen.contains("counters · 0, over"), "{screen}");
 }
+
+#[test]
+fn every_key_that_can_cost_is_priced_though_it_asks_first() {
+    let mut stage = Stage::listed();
+    let priced = [
+        ("W", "follow", "at most 20 requests"),
+        ("U", "submit a file", "1 scan"),
+        ("E", "delete at the service", "1 request"),
+        ("d", "downloads", "1 request"),
+    ];
+    stage.keys("$");
+    for (key, label, price) in priced {
+        let words = format!("{key:<14}{label} · 0 now, {price} once agreed to");
+        assert!(stage.screen().contains(&words), "{words}\n{}", stage.screen());
+    }
+    stage.keys("esc ?");
+    for (_, _, price) in priced {
+        let words = format!("0 now, {price} once agreed to");
+        assert!(stage.screen().contains(&words), "{words}\n{}", stage.screen());
+    }
+    assert_eq!(stage.paid_calls(), 1);
+}

@@ -83,6 +83,13 @@ impl When {
 pub enum Act {
     /// Something that costs nothing.
     Local(fn(&mut Model) -> Vec<Effect>),
+    /// Opens what asks the service only after its price was said again, and a yes to that.
+    Leads {
+        /// What it opens.
+        to: fn(&mut Model) -> Vec<Effect>,
+        /// What that costs.
+        price: fn(&Model) -> Together,
+    },
     /// Does what is chosen in the palette, at its price.
     Chosen,
     /// Asks the service several questions, one after another.
@@ -165,7 +172,13 @@ impl Command {
     /// Whether there are moments in which it asks the service.
     #[must_use]
     pub fn asks(&self) -> bool {
-        !matches!(self.act, Act::Local(_) | Act::Chosen)
+        matches!(self.act, Act::Each { .. } | Act::Ask { .. })
+    }
+
+    /// Whether there are moments in which it asks the service, or leads to what does.
+    #[must_use]
+    pub fn can_cost(&self) -> bool {
+        self.asks() || matches!(self.act, Act::Leads { .. })
     }
 
     /// The command that is meant by this one right now: by the palette's, the chosen one.
@@ -182,7 +195,7 @@ impl Command {
     pub fn request(&self, model: &Model) -> Option<Request> {
         match &self.act {
             Act::Ask { request, .. } => request(model),
-            Act::Local(_) | Act::Each { .. } | Act::Chosen => None,
+            Act::Local(_) | Act::Leads { .. } | Act::Each { .. } | Act::Chosen => None,
         }
     }
 
