@@ -261,7 +261,7 @@ impl Model {
             _ if self.open().is_none() || self.screen != super::Screen::File => [None; 4],
             None => [all, pane, row, indicators],
             Some(Overlay::Detail(_)) => [all, None, row, indicators],
-            Some(Overlay::Indicators(_)) => [all, None, None, indicators],
+            Some(Overlay::Indicators(list)) => [all, list.kind.map(What::OfKind), None, indicators],
             Some(_) => [None; 4],
         };
         let whats = whats.into_iter().flatten().map(Part::Of);
@@ -272,7 +272,7 @@ impl Model {
     /// The part that is meant first: what stands over the screen, or else the report.
     fn first_part(&self) -> Part {
         match self.over.top() {
-            Some(Overlay::Indicators(_)) => Part::Of(What::Indicators),
+            Some(Overlay::Indicators(list)) => Part::Of(list.kind.map_or(What::Indicators, What::OfKind)),
             Some(Overlay::Detail(_) | Overlay::Answer(_)) => Part::Value(Untrusted::default()),
             _ => Part::Of(What::All),
         }

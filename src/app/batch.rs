@@ -6,6 +6,7 @@ use super::effect::{Effect, Source};
 use super::list::{Entry, Remote};
 use super::model::Model;
 use super::overlay::Overlay;
+use super::price::Together;
 use crate::quota::{Holder, Period, Plan, Unit};
 use crate::request::Request;
 use jiff::SignedDuration;
@@ -32,19 +33,16 @@ impl Model {
         missing.filter_map(request).filter(|request| !self.calls.has(request)).collect()
     }
 
-    /// What all the missing reports would cost together, in words.
+    /// What all the missing reports would cost together.
     #[must_use]
-    pub fn missing_price(&self) -> String {
+    pub fn missing_price(&self) -> Together {
         self.price_of(&self.missing_reports())
     }
 
-    fn price_of(&self, requests: &[Request]) -> String {
+    fn price_of(&self, requests: &[Request]) -> Together {
         let mut plan = Plan::new();
         requests.iter().for_each(|request| plan.add(request.operation(), &self.figures.entitlements));
-        if let Some(reason) = plan.refusal() {
-            return format!("refused: {reason}");
-        }
-        plan.totals().into_iter().map(|(unit, total)| total.words(unit)).collect::<Vec<_>>().join(", ")
+        Together { plan, is_at_most: false }
     }
 
     /// Begins to open every report that is not held, after a yes where one is wanted.
@@ -66,8 +64,8 @@ impl Model {
         }
     }
 
-    /// What those would cost together, in words.
-    pub(super) fn waiting_price(&self) -> String {
+    /// What those would cost together.
+    pub(super) fn waiting_price(&self) -> Together {
         self.price_of(&self.waiting_reports())
     }
 

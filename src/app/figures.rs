@@ -1,5 +1,6 @@
 //! What is known of quota: the service's counters, what this session has spent, what the user has bought.
 
+use super::allowance::Allowance;
 use crate::quota::{Balances, Entitlements, Holder, Limit, Price, Spent, Unit, Usage};
 use crate::request::Request;
 use jiff::Timestamp;
@@ -30,6 +31,8 @@ pub struct Figures {
     pub entitlements: Entitlements,
     /// Units that this session has spent.
     pub spent: Spent,
+    /// What the user allows to be spent.
+    pub allowance: Allowance,
     /// How often the counters confirmed and contradicted the price of each operation.
     pub record: BTreeMap<String, (u64, u64)>,
     /// Whether the analyst asked for the counters, and is told when they are there.

@@ -5,12 +5,16 @@ use super::effect::{Effect, Source};
 use super::message::Failure;
 use super::model::Model;
 use super::overlay::Overlay;
+use super::price::Together;
 use super::sheet::{Sheet, SheetRow};
 use crate::quota::{Allowed, Kind, Numbers, Operation, Plan};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Analysis, PendingScan};
 use crate::request::{Listing, Request};
 use jiff::SignedDuration;
+
+/// The title of the panel that says how far a scan is.
+const FOLLOWING: &str = "Following the scan";
 
 /// How a scan is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,18 +148,11 @@ impl Model {
         self.follows.iter().find(|follow| follow.file == *file)
     }
 
-    /// What a following may cost, in words.
+    /// What a following may cost.
     #[must_use]
-    pub fn follow_price(&self) -> String {
-        let mut plan = Plan::new();
-        plan.add(looks(self.settings.pace.most), &self.figures.entitlements);
-        match plan.refusal() {
-            Some(reason) => format!("refused: {reason}"),
-            None => {
-                let totals = plan.totals().into_iter().map(|(unit, total)| total.words(unit));
-                format!("at most {}", totals.collect::<Vec<_>>().join(", "))
-            }
-        }
+    pub fn follow_price(&self) -> Together {
+        let plan = Plan::of(looks(self.settings.pace.most), &self.figures.entitlements);
+        Together { plan, is_at_most: true }
     }
 
     /// Asks whether the scan of a file is to be followed that has reports already: few want that, so the bar does not offer it.
@@ -328,13 +325,51 @@ impl Model {
         effects
     }
 
-    /// How far the scan of the file that is shown is.
+    /// What the next look may cost, in words: a list follows it as soon as there is more in it.
+    #[must_use]
+    pub fn next_look_price(&self, follow: &Follow) -> String {
+        let request = follow.request(self.service.listing, None);
+        let look = self.price(&request);
+        if matches!(follow.step, Step::List | Step::NextPage) || !look.is_allowed() {
+            return look.short();
+        }
+        let list = Request::Behaviours { file: follow.file.clone(), listing: self.service.listing, cursor: None };
+        let both = look.units.max().zip(self.price(&list).units.max()).map(|(look, list)| look.saturating_add(list));
+        both.map_or_else(|| look.short(), |both| format!("{}, or {both} once a sandbox has reported", look.short()))
+    }
+
+    /// Shows how far the scan of the file that is shown is.
     pub(super) fn show_following(&mut self) -> Vec<Effect> {
-        let Some(follow) = self.following() else { return Vec::new() };
+        if self.following().is_some() {
+            let sheet = self.following_sheet();
+            self.over.put(super::Overlay::Sheet(sheet));
+        }
+        Vec::new()
+    }
+
+    /// Brings the panel of a following up to date: while it is looked at, time passes and answers come in.
+    pub(super) fn refresh_following(&mut self) {
+        if matches!(self.over.top(), Some(Overlay::Sheet(sheet)) if sheet.title == FOLLOWING) {
+            let newer = self.following_sheet();
+            if let Some(Overlay::Sheet(sheet)) = self.over.top_mut() {
+                sheet.refresh(newer);
+            }
+        }
+    }
+
+    fn following_sheet(&self) -> Sheet {
+        Sheet::of(FOLLOWING, self.following_rows(), usize::from(self.overlay_room().width))
+    }
+
+    /// How far the scan of the file that is shown is.
+    fn following_rows(&self) -> Vec<SheetRow> {
         let row = |head: &str, text: String| SheetRow { head: head.to_owned(), text };
-        let stop = self.way_to("stop-following");
+        let Some(follow) = self.following() else {
+            return vec![row("scan", "not followed any more: nothing further is sent".to_owned())];
+        };
+        let (seconds, price) = (follow.seconds(self.passed), self.next_look_price(follow));
         let mut rows = vec![
-            row("next look", format!("in {} s; {stop} stops", follow.seconds(self.passed))),
+            row("next look", format!("in {seconds} s · {price}; {} stops", self.way_to("stop-following"))),
             row("calls", format!("{} made, at most {} more", follow.made, follow.left())),
         ];
         match &follow.seen {
@@ -345,9 +380,7 @@ impl Model {
                 rows.extend(runs.map(|run| row("", format!("{}: {}", run.sandbox().visible_cut(40), run.words()))));
             }
         }
-        let columns = usize::from(self.overlay_room().width);
-        self.over.put(super::Overlay::Sheet(Sheet::of("Following the scan", rows, columns)));
-        Vec::new()
+        rows
     }
 }
 

@@ -5,7 +5,9 @@ use super::effect::{Effect, Source};
 use super::message::Failure;
 use super::model::Model;
 use super::overlay::Overlay;
-use super::submit::price_words;
+use super::price::Together;
+use super::submit::price_of;
+use crate::quota::Plan;
 use crate::request::{Request, Submission, UploadAddress, UploadLimit};
 use std::sync::Arc;
 
@@ -20,19 +22,18 @@ impl Model {
 
     /// What the large file of the form costs in all.
     #[must_use]
-    pub fn large_price(&self) -> String {
-        self.large_words(self.large_scan())
+    pub fn large_price(&self) -> Together {
+        self.price_of_large(self.large_scan())
     }
 
     /// What the large file that waits for a yes costs in all.
-    pub(super) fn waiting_large_price(&self) -> String {
-        self.large_words(self.waiting_large())
+    pub(super) fn waiting_large_price(&self) -> Together {
+        self.price_of_large(self.waiting_large())
     }
 
-    fn large_words(&self, submission: Option<Arc<Submission>>) -> String {
-        submission
-            .map(|submission| price_words(&submission, UploadLimit::Large, &self.figures.entitlements))
-            .unwrap_or_default()
+    fn price_of_large(&self, submission: Option<Arc<Submission>>) -> Together {
+        let price = |submission| price_of(&submission, UploadLimit::Large, &self.figures.entitlements);
+        submission.map_or_else(|| Together { plan: Plan::new(), is_at_most: false }, price)
     }
 
     /// Sends the form's large file, after a yes where one is wanted.

@@ -6,6 +6,7 @@
 //!             COMMANDS: a key, what it asks of the service (and so its price), what it does
 //! ```
 
+pub mod allowance;
 pub mod answer;
 mod answers;
 mod arriving;

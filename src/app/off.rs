@@ -2,7 +2,7 @@
 
 use super::commands::Command;
 use super::key::Key;
-use super::model::Model;
+use super::model::{Model, Screen};
 use crate::text::words_in_rows;
 
 /// Rows of a message, at most, on a screen of so many rows.
@@ -22,6 +22,10 @@ impl Model {
         let here = known.iter().filter(|command| command.place.contains(place));
         let missing = here.filter_map(|command| Some((command, command.when.missing(self)?))).next();
         let words = match (missing, known.first()) {
+            (Some((command, _)), _) if command.name == "back" && self.screen == Screen::File && !self.is_document() => {
+                let (other, quit) = (self.way_to("other-file"), self.way_to("quit"));
+                format!("{key} goes back no further than to the file: {other} leaves it for another, {quit} quits.")
+            }
             (Some((command, what)), _) => format!("{key} does nothing now: \"{}\" needs {what}.", command.label),
             (None, Some(command)) => {
                 format!("{key} does nothing here: \"{}\" works {}.", command.label, command.place.words())

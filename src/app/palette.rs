@@ -184,7 +184,7 @@ impl Item {
     pub fn price(&self) -> Option<String> {
         match self.does {
             Does::Ask(ask) => Some("priced as you type".to_owned()).filter(|_| !ask.input.is_empty()),
-            Does::Command(command) => (command.asks() && self.off.is_none()).then(|| self.tag.words()),
+            Does::Command(command) => (command.can_cost() && self.off.is_none()).then(|| self.tag.words()),
         }
     }
 }

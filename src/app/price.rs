@@ -3,8 +3,9 @@
 use super::commands::{Act, Command};
 use super::model::Model;
 use super::overlay::Overlay;
-use crate::quota::{Allowed, Price, price};
+use crate::quota::{Allowed, Kind, Numbers, Operation, Plan, Price, Spent, Total, price};
 use crate::request::Request;
+use std::fmt;
 
 /// What pressing a key would cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,12 +20,43 @@ pub enum Tag {
     UnderWay,
     /// Nothing, because the quota is spent: when it is worth trying again, as far as that is known.
     Spent(String),
-    /// Several questions together cost this, in words.
-    Together(String),
+    /// Several questions together cost this.
+    Together(Together),
+    /// Nothing now; what it opens costs this, after a yes.
+    Later(Together),
+    /// It would cost this, and the budget does not allow it.
+    OverBudget(Box<Self>),
     /// It cannot be asked without a key.
     NoKey,
     /// Nothing is to be sent.
     Offline,
+}
+
+/// What several questions cost together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Together {
+    /// What is asked.
+    pub(super) plan: Plan,
+    /// Whether it may end before all of them are asked.
+    pub(super) is_at_most: bool,
+}
+
+impl Together {
+    /// The most that it can cost; none if nobody knows.
+    fn worst(&self) -> Option<u64> {
+        let total = self.plan.totals().into_iter().fold(Total::NOTHING, |sum, (_, total)| sum.plus(total));
+        total.max
+    }
+}
+
+impl fmt::Display for Together {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(reason) = self.plan.refusal() {
+            return write!(f, "refused: {reason}");
+        }
+        let totals: Vec<_> = self.plan.totals().into_iter().map(|(unit, total)| total.words(unit)).collect();
+        write!(f, "{}{}", if self.is_at_most { "at most " } else { "" }, totals.join(" and "))
+    }
 }
 
 impl Tag {
@@ -33,7 +65,8 @@ impl Tag {
     pub fn spends(&self) -> Option<String> {
         match self {
             Self::Costs(price) if !price.is_free() && price.is_allowed() => Some(price.short()),
-            Self::Together(words) => Some(words.clone()),
+            Self::Together(together) => Some(together.to_string()),
+            Self::OverBudget(tag) => tag.spends(),
             _ => None,
         }
     }
@@ -49,7 +82,11 @@ impl Tag {
             Self::Spent(until) => format!("quota spent until {until}"),
             Self::NoKey => "needs a key".to_owned(),
             Self::Offline => "offline".to_owned(),
-            Self::Together(words) => format!("{words} in all"),
+            Self::Together(together) if together.plan.refusal().is_some() => together.to_string(),
+            Self::Together(together) => format!("{together} in all"),
+            Self::Later(together) if together.plan.refusal().is_some() => together.to_string(),
+            Self::Later(together) => format!("0 now, {together} once agreed to"),
+            Self::OverBudget(tag) => format!("{}, over budget", tag.words()),
         }
     }
 
@@ -59,19 +96,32 @@ impl Tag {
         match self {
             Self::Costs(price) if price.allowed != Allowed::Allowed => "refused".to_owned(),
             Self::Costs(price) => price.units.to_string(),
-            Self::Free | Self::Held => "0".to_owned(),
+            Self::Free | Self::Held | Self::Later(_) => "0".to_owned(),
             Self::UnderWay => "…".to_owned(),
             Self::Spent(_) => "spent".to_owned(),
             Self::NoKey => "no key".to_owned(),
             Self::Offline => "offline".to_owned(),
-            Self::Together(words) => {
+            Self::Together(together) => {
+                let words = together.to_string();
                 let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
-                let most = if words.starts_with("at most") { "≤" } else { "" };
+                let most = if together.is_at_most { "≤" } else { "" };
                 words
                     .split(' ')
                     .find(is_number)
                     .map_or_else(|| "refused".to_owned(), |number| format!("{most}{number}"))
             }
+            Self::OverBudget(tag) => format!("{}, over budget", tag.short()),
+        }
+    }
+}
+
+impl Tag {
+    /// The same where there is hardly any room.
+    #[must_use]
+    pub fn shortest(&self) -> String {
+        match self {
+            Self::OverBudget(_) => "over".to_owned(),
+            other => other.short(),
         }
     }
 }
@@ -83,14 +133,34 @@ impl Model {
         price(&request.operation(), &self.figures.entitlements)
     }
 
-    /// What pressing a command's key would cost.
+    /// What one call of a kind would cost.
+    pub(super) fn price_of_one(&self, kind: Kind) -> Together {
+        let one = Numbers { calls: 1, scans: 1, ..Numbers::default() };
+        Together { plan: Plan::of(Operation::with(kind, one), &self.figures.entitlements), is_at_most: false }
+    }
+
+    /// What pressing a command's key would cost, and whether the budget allows that.
     #[must_use]
     pub fn tag(&self, command: &Command) -> Tag {
+        let tag = self.tag_of_any_budget(command);
+        let worst = match &tag {
+            Tag::Costs(price) if price.is_allowed() => price.units.max(),
+            Tag::Together(together) | Tag::Later(together) if together.plan.refusal().is_none() => together.worst(),
+            _ => return tag,
+        };
+        // What is under way counts, as the gate counts it.
+        let under_way = Spent { unsure: self.calls.paid().count() as u64, ..Spent::default() };
+        let is_allowed = self.figures.allowance.allows(worst, self.figures.spent.and(under_way));
+        if is_allowed { tag } else { Tag::OverBudget(Box::new(tag)) }
+    }
+
+    fn tag_of_any_budget(&self, command: &Command) -> Tag {
         let (request, is_held) = match &command.act {
             Act::Local(_) => return Tag::Free,
             Act::Chosen => return self.chosen_item().map_or(Tag::Free, |item| item.tag.clone()),
-            Act::Each { .. } if self.service.is_offline => return Tag::Offline,
-            Act::Each { .. } if !self.service.has_key => return Tag::NoKey,
+            Act::Each { .. } | Act::Leads { .. } if self.service.is_offline => return Tag::Offline,
+            Act::Each { .. } | Act::Leads { .. } if !self.service.has_key => return Tag::NoKey,
+            Act::Leads { price, .. } => return Tag::Later(price(self)),
             Act::Each { price, .. } => return Tag::Together(price(self)),
             Act::Ask { request, is_held, .. } => (request, is_held),
         };

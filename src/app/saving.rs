@@ -89,9 +89,10 @@ impl Part {
     fn words(&self) -> String {
         match self {
             Self::Of(What::All) => "the whole report".to_owned(),
-            Self::Of(What::Pane(pane)) => format!("the pane {}", pane.name()),
+            Self::Of(What::Pane(pane)) => format!("all rows of the pane {}", pane.name()),
             Self::Of(What::Row(_)) => "the row".to_owned(),
-            Self::Of(What::Indicators) => "the indicators".to_owned(),
+            Self::Of(What::Indicators) => "the indicators of all kinds".to_owned(),
+            Self::Of(What::OfKind(kind)) => format!("the {} indicators that are shown", kind.name()),
             Self::Value(text) => format!("the value {}", text.visible_cut(40)),
         }
     }
@@ -103,6 +104,7 @@ impl Part {
             Self::Of(What::Pane(pane)) => Some(pane.name().to_owned()),
             Self::Of(What::Row(_)) => Some("row".to_owned()),
             Self::Of(What::Indicators) => Some("indicators".to_owned()),
+            Self::Of(What::OfKind(kind)) => Some(format!("indicators-{}", kind.name())),
             Self::Value(_) => Some("value".to_owned()),
         }
     }
@@ -111,7 +113,7 @@ impl Part {
     fn extension(&self) -> &'static str {
         match self {
             Self::Of(What::All | What::Pane(_)) => "jsonl",
-            Self::Of(What::Indicators) => "csv",
+            Self::Of(What::Indicators | What::OfKind(_)) => "csv",
             Self::Of(What::Row(_)) | Self::Value(_) => "txt",
         }
     }

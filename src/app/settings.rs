@@ -17,6 +17,8 @@ pub struct Settings {
     pub rules_file: Option<PathBuf>,
     /// Whether one thing is shown at a time, in lines.
     pub is_plain: bool,
+    /// Whether what is held and what is noted is gone when the run ends.
+    pub forgets: bool,
     /// Whether there is a shell that can have the terminal for a while.
     pub has_shell: bool,
     /// Whether the first file of which nothing is held is listed as soon as it is opened: the demo does so.

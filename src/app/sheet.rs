@@ -1,6 +1,6 @@
 //! Words of our own that stand over the screen: the prices explained, the ledger, the counters.
 
-use super::commands::{Act, Command};
+use super::commands::Command;
 use super::figures::Left;
 use super::key::Key;
 use super::layout::Size;
@@ -123,7 +123,7 @@ impl Sheet {
     /// The prices that apply right now: first what each key costs, then each rule that says so, once.
     #[must_use]
     pub fn prices(model: &Model, columns: usize) -> Self {
-        let priced: Vec<_> = Command::applying(model).filter(|(_, command)| command.asks()).collect();
+        let priced: Vec<_> = Command::applying(model).filter(|(_, command)| command.can_cost()).collect();
         let mut paragraphs: Vec<_> = priced.iter().map(|(key, command)| price_of(model, *key, command)).collect();
         if paragraphs.is_empty() {
             paragraphs.push(paragraph("every key", "0: no key that applies here asks the service."));
@@ -136,6 +136,8 @@ impl Sheet {
             let left: Vec<_> = left.filter(|_| is_paid).collect();
             paragraphs.extend((!left.is_empty()).then(|| paragraph("", "")));
             paragraphs.extend(left.into_iter().map(|words| paragraph("left", words)));
+            let budget = model.figures.allowance.words(model.figures.spent);
+            paragraphs.extend(budget.map(|words| paragraph("budget", words)));
         }
         Self::new("What keys cost here, and why", paragraphs, columns)
     }
@@ -171,10 +173,9 @@ pub(super) fn drawn(head: &str, mark: Mark) -> Paragraph {
 
 /// What a key costs, in a row.
 fn price_of(model: &Model, key: Key, command: &Command) -> Paragraph {
-    let words = match (&command.act, model.tag(command)) {
-        (Act::Each { price, .. }, _) => price(model),
-        (_, Tag::UnderWay) => "0, the same question is under way".to_owned(),
-        (_, tag) => tag.words(),
+    let words = match model.tag(command) {
+        Tag::UnderWay => "0, the same question is under way".to_owned(),
+        tag => tag.words(),
     };
     paragraph(&key.to_string(), format!("{} · {words}", command.label))
 }

@@ -19,6 +19,13 @@ use std::borrow::Cow;
 /// Columns below which a list of rows has none to spare for words of our own.
 const NARROW: u16 = 66;
 
+/// Techniques of ATT&CK by which something stays on a machine, in small letters: rules and reports name them by number, analysts
+/// ask for them by what they do.
+const PERSISTING: [&str; 15] = [
+    "ta0003", "t1037", "t1053", "t1098", "t1136", "t1176", "t1197", "t1505", "t1542", "t1543", "t1546", "t1547",
+    "t1556", "t1574", "t1624",
+];
+
 /// Rows to go to.
 #[derive(Debug)]
 pub struct Spots {
@@ -126,7 +133,10 @@ impl Spot {
             (Shows::Open(_), None) => String::new(),
         };
         let by = self.seen_by.as_ref().map_or("", Visible::as_str);
-        let text = format!("{} {by} {} {shown}", self.head, self.why).to_lowercase();
+        let mut text = format!("{} {by} {} {shown}", self.head, self.why).to_lowercase();
+        if PERSISTING.iter().any(|technique| text.contains(technique)) {
+            text += " persistence: survives a reboot";
+        }
         words.iter().all(|word| text.contains(word))
     }
 }

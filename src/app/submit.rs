@@ -8,6 +8,7 @@ use super::message::Failure;
 use super::model::Model;
 use super::overlay::{Overlay, SMALL, Stands};
 use super::place::Place;
+use super::price::Together;
 use super::typing::type_into;
 use crate::quota::{Entitlements, Plan};
 use crate::report::identifier::{Identifier, Sha256};
@@ -62,8 +63,8 @@ pub static FIELDS: [Field; 6] = [
         hint: "its name; empty for all that the service likes",
         option: Some(ScanOption::Sandbox),
     },
-    Field { label: "Internet", hint: "yes or no; empty for the service's custom", option: Some(ScanOption::Internet) },
-    Field { label: "Keep days", hint: "1 to 28; empty for the service's custom", option: Some(ScanOption::Retention) },
+    Field { label: "Internet", hint: "yes or no; empty for the service's default", option: Some(ScanOption::Internet) },
+    Field { label: "Keep days", hint: "1 to 28; empty for the service's default", option: Some(ScanOption::Retention) },
     Field { label: "Command line", hint: "what it is run with", option: Some(ScanOption::CommandLine) },
     Field {
         label: "Password",
@@ -173,18 +174,15 @@ pub fn days(typed: &str) -> Result<u8, String> {
     days.ok_or_else(|| format!("a file is kept for 1 to {LONGEST_RETENTION} days"))
 }
 
-/// What a submission costs in all, in words; a large file needs an address first.
+/// What a submission costs in all; a large file needs an address first.
 #[must_use]
-pub fn price_words(submission: &Arc<Submission>, limit: UploadLimit, entitled: &Entitlements) -> String {
-    let mut plan = Plan::new();
-    plan.add(Request::PrivateScan { submission: Arc::clone(submission), to: None }.operation(), entitled);
+pub fn price_of(submission: &Arc<Submission>, limit: UploadLimit, entitled: &Entitlements) -> Together {
+    let scan = Request::PrivateScan { submission: Arc::clone(submission), to: None };
+    let mut plan = Plan::of(scan.operation(), entitled);
     if limit == UploadLimit::Large {
         plan.add(Request::UploadAddress.operation(), entitled);
     }
-    match plan.refusal() {
-        Some(reason) => format!("refused: {reason}"),
-        None => plan.totals().into_iter().map(|(unit, total)| total.words(unit)).collect::<Vec<_>>().join(" and "),
-    }
+    Together { plan, is_at_most: false }
 }
 
 impl Model {

@@ -35,9 +35,11 @@ impl Model {
     pub fn update(&mut self, message: Message, now: Timestamp) -> Vec<Effect> {
         self.passed = self.passed.saturating_add(self.now.duration_until(now).max(SignedDuration::ZERO));
         self.now = now;
+        self.figures.allowance.turn(self.figures.spent, now);
         let before = self.message().len();
         let effects = self.take_in(message);
         self.refresh_palette();
+        self.refresh_following();
         if self.message().len() != before {
             self.settle();
         }
@@ -205,7 +207,7 @@ impl Model {
             return Vec::new();
         }
         match &command.act {
-            Act::Local(act) => act(self),
+            Act::Local(act) | Act::Leads { to: act, .. } => act(self),
             Act::Each { begin, .. } => begin(self),
             Act::Chosen => self.choose(),
             Act::Ask { is_held, with_held, .. } if is_held(self) => with_held(self),
@@ -284,10 +286,9 @@ impl Model {
             self.is_zoomed = false;
         } else if self.left.is_some() {
             self.return_to_list();
-        } else if self.focus != Focus::List {
-            self.focus = Focus::List;
         } else {
-            return self.leave_file();
+            // Here it ends: a file is left by a key of its own, and not by one press too many.
+            self.focus = Focus::List;
         }
         self.settle();
         Vec::new()

@@ -122,6 +122,7 @@ fn browse(service: &Service, config: &Config, display: Display) -> anyhow::Resul
         confirm_above: config.confirm_above(),
         keys: config.keymap(),
         pace: config.pace(),
+        forgets: true,
         left: Left::default(),
         remarks: Vec::new(),
     };

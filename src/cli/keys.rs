@@ -32,6 +32,8 @@ struct Row {
     does: &'static str,
     /// Whether it asks the service, and so may cost something.
     asks: bool,
+    /// Whether it leads to what does, after a yes.
+    leads: bool,
 }
 
 impl Keys {
@@ -53,6 +55,7 @@ fn rows(map: &Keymap) -> Vec<Row> {
         place: command.place.words(),
         does: command.help,
         asks: command.asks(),
+        leads: command.can_cost() && !command.asks(),
     };
     Command::all().map(row).collect()
 }
@@ -60,7 +63,11 @@ fn rows(map: &Keymap) -> Vec<Row> {
 fn text(map: &Keymap) -> String {
     let mut table = Table::new(&["keys", "command", "where it works", "what it does"], &[]);
     for row in rows(map) {
-        let price = if row.asks { "; asks the service, at the price in the bar" } else { "" };
+        let price = match (row.asks, row.leads) {
+            (true, _) => "; asks the service, at the price in the bar",
+            (_, true) => "; asks the service after a yes, at the price that `$` tells",
+            _ => "",
+        };
         let keys = if row.keys.is_empty() { "none".to_owned() } else { row.keys.join(" ") };
         table.row([keys, row.command.to_owned(), row.place, format!("{}{price}", row.does)]);
     }
@@ -72,7 +79,11 @@ fn markdown(map: &Keymap) -> String {
         "| keys | command | where it works | what it does | asks the service |\n|---|---|---|---|---|\n".to_owned();
     for row in rows(map) {
         let keys: Vec<_> = row.keys.iter().map(|key| format!("`{}`", key.replace('|', "\\|"))).collect();
-        let asks = if row.asks { "at the price in the bar" } else { "" };
+        let asks = match (row.asks, row.leads) {
+            (true, _) => "at the price in the bar",
+            (_, true) => "after a yes, at the price that `$` tells",
+            _ => "",
+        };
         // Writing to a String does not fail.
         let _ = writeln!(table, "| {} | {} | {} | {} | {asks} |", keys.join(" "), row.command, row.place, row.does);
     }

@@ -36,6 +36,7 @@ mod submit;
 mod table;
 mod usage;
 
+use crate::app::allowance::Allowance;
 use crate::app::follow::Pace;
 use crate::app::model::Service;
 use crate::app::settings::Settings;
@@ -43,7 +44,7 @@ use crate::app::{Keymap, Model};
 use crate::config::{Config, Folders, Overrides};
 use crate::gate::Gate;
 use crate::log::{Level, Log};
-use crate::quota::Entitlements;
+use crate::quota::{Entitlements, Period};
 use crate::report::identifier::Sha256;
 use crate::request::UploadLimit;
 use crate::runtime::{self, Backing, Display, Exit, Signals};
@@ -290,11 +291,14 @@ fn run_app(
     is_demo: bool,
     signals: Signals,
 ) -> anyhow::Result<Exit> {
-    let Setup { gate, entitled, confirm_above, keys, pace, mut left, mut remarks } = setup;
+    let Setup { gate, entitled, confirm_above, keys, pace, forgets, mut left, mut remarks } = setup;
     let mut model = Model::new(service(&gate), crate::clock::now());
     model.figures.entitlements = entitled;
+    model.figures.allowance =
+        Allowance::new(gate.budget(), gate.spent_in(Period::Daily).unwrap_or_default(), model.now);
     let rules_file = rules_file();
-    model.settings = Settings { keys, confirm_above, pace, rules_file, lists_at_once: is_demo, ..Settings::default() };
+    model.settings =
+        Settings { keys, confirm_above, pace, forgets, rules_file, lists_at_once: is_demo, ..Settings::default() };
     remarks.extend(left.resume(&mut model));
     let first = model.open_files(files);
     if is_demo {
@@ -359,6 +363,8 @@ struct Setup {
     keys: Keymap,
     /// How a scan is followed.
     pace: Pace,
+    /// Whether what is held is gone when the run ends.
+    forgets: bool,
     /// How the screen was left.
     left: Left,
     /// What the user must know of the store.
@@ -399,7 +405,8 @@ impl Setup {
             .with_log(log);
         let (entitled, confirm_above) = (config.entitlements(), config.confirm_above());
         let left = Left::of(folders, config);
-        Ok(Self { gate, entitled, confirm_above, keys: config.keymap(), pace: config.pace(), left, remarks })
+        let (keys, pace, forgets) = (config.keymap(), config.pace(), config.keeps_nothing());
+        Ok(Self { gate, entitled, confirm_above, keys, pace, forgets, left, remarks })
     }
 }
 

@@ -1,7 +1,7 @@
 //! CSV (RFC 4180): a line a value, which no program that opens it takes for a formula.
 
 use super::noted::Noted;
-use super::{Job, Summary, What, attribute, indicators};
+use super::{Job, Summary, attribute, indicators};
 use crate::report::Note;
 use crate::report::records::{leaves, pointer};
 use crate::text::{Untrusted, Visible};
@@ -16,7 +16,7 @@ const FORMULA: [char; 8] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d
 const COLUMNS: [&str; 9] = ["origin", "report", "received", "pane", "attribute", "row", "path", "value", "note"];
 
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    if job.what == What::Indicators {
+    if job.what.is_indicators() {
         return indicators::csv(job, out);
     }
     let mut summary = Summary::default();

@@ -1,7 +1,7 @@
 //! Indicators by themselves: as a table, as lines, as Markdown; and what STIX and MISP are made of.
 
 use super::noted::Noted;
-use super::{Job, Source, Summary, csv, lines, list, literal, markdown, object, own_literal};
+use super::{Job, Source, Summary, What, csv, lines, list, literal, markdown, object, own_literal};
 use crate::report::indicators::Kind;
 use crate::report::{Indicator, Indicators, Report};
 use std::io::{self, Write};
@@ -9,9 +9,13 @@ use std::io::{self, Write};
 /// The columns of the table.
 const COLUMNS: [&str; 8] = ["origin", "report", "received", "kind", "value", "seen", "where", "note"];
 
-/// All indicators of a report.
+/// The indicators of a report: all, or those of the kind that is wanted.
 pub(super) fn of(job: &Job<'_>, report: &Report) -> io::Result<Indicators> {
-    Indicators::among(report, &|section| job.rows(report, section), job.is_wanted)
+    let all = Indicators::among(report, &|section| job.rows(report, section), job.is_wanted)?;
+    Ok(match job.what {
+        What::OfKind(kind) => all.only(kind),
+        _ => all,
+    })
 }
 
 pub(super) fn csv(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {

@@ -15,7 +15,7 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     for source in job.sources {
         let report = source.open()?;
         summary.add_report(&report);
-        if job.what == super::What::Indicators {
+        if job.what.is_indicators() {
             summary.rows += indicators::lines(job, source, &report, out)?;
             continue;
         }

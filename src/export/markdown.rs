@@ -1,7 +1,7 @@
 //! Markdown for people: everything from the report stands in code spans, in which nothing is markup and nothing links.
 
 use super::noted::Noted;
-use super::{Job, Source, Summary, What, attribute, harmless, indicators};
+use super::{Job, Source, Summary, attribute, harmless, indicators};
 use crate::report::json::{Kind, Raw};
 use crate::report::records::{leaves, pointer};
 use crate::report::rows::Label;
@@ -19,7 +19,7 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
         summary.add_report(&report);
         let noted = Noted::of(job, source, &report)?;
         write_head(source, &report, &noted, out)?;
-        if job.what == What::Indicators {
+        if job.what.is_indicators() {
             let found = indicators::of(job, &report)?;
             indicators::markdown(&report, &found, &noted, out)?;
             summary.rows += found.all().len() as u64;

@@ -21,6 +21,7 @@ mod stix;
 pub use json::rewritten;
 pub use plain::{harmless, line};
 
+use crate::report::indicators::Kind;
 use crate::report::note::Notes;
 use crate::report::records::Record;
 use crate::report::wanted::still_wanted;
@@ -57,6 +58,16 @@ pub enum What {
     Row(Place),
     /// What others can look for, with the rows where it was seen.
     Indicators,
+    /// Those of one kind.
+    OfKind(Kind),
+}
+
+impl What {
+    /// Whether it is indicators, and not rows.
+    #[must_use]
+    pub fn is_indicators(self) -> bool {
+        matches!(self, Self::Indicators | Self::OfKind(_))
+    }
 }
 
 /// What was written.
@@ -152,7 +163,7 @@ impl Format {
         match what {
             What::All => true,
             What::Pane(_) | What::Row(_) => self.reach >= Reach::Rows,
-            What::Indicators => self.reach >= Reach::Indicators,
+            What::Indicators | What::OfKind(_) => self.reach >= Reach::Indicators,
         }
     }
 
@@ -237,7 +248,7 @@ impl What {
     fn rows(self, report: &Report, section: usize) -> Option<Range<usize>> {
         let found = report.section(section)?;
         match self {
-            Self::All | Self::Indicators => Some(0..found.len()),
+            Self::All | Self::Indicators | Self::OfKind(_) => Some(0..found.len()),
             Self::Pane(pane) => (found.pane() == pane).then_some(0..found.len()),
             Self::Row(place) => (place.section == section).then_some(place.row..found.len().min(place.row + 1)),
         }

@@ -35,7 +35,7 @@ impl<'a> Noted<'a> {
                 row.place.row < wanted.end && (job.is_wanted)()
             })?;
         }
-        let is_all = matches!(job.what, What::All | What::Indicators);
+        let is_all = job.what == What::All || job.what.is_indicators();
         let lost = source.notes.items().filter(|(item, _)| is_all && !found.contains(*item));
         Ok(Self { whole, rows, lost: lost.collect() })
     }

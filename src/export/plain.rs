@@ -1,7 +1,7 @@
 //! Plain text: a line a row as a pane shows it, or a line an indicator; defanged, as it is copied.
 
 use super::noted::Noted;
-use super::{Job, Summary, What, indicators};
+use super::{Job, Summary, indicators};
 use crate::report::rows::{Label, Row};
 use crate::report::{Note, Pane, Piece};
 use crate::text::{Untrusted, Visible};
@@ -37,7 +37,7 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     for source in job.sources {
         let report = source.open()?;
         summary.add_report(&report);
-        if job.what == What::Indicators {
+        if job.what.is_indicators() {
             // Nothing but the things themselves: such a list is read by other programs.
             for indicator in indicators::of(job, &report)?.all() {
                 writeln!(out, "{}", indicator.defanged())?;

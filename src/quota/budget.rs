@@ -43,6 +43,16 @@ impl Spent {
         }
     }
 
+    /// What is left of it without a part.
+    #[must_use]
+    pub fn without(self, part: Self) -> Self {
+        Self {
+            charged: self.charged.saturating_sub(part.charged),
+            unsure: self.unsure.saturating_sub(part.unsure),
+            is_open: self.is_open && !part.is_open,
+        }
+    }
+
     /// The careful sum; a least where it is open.
     #[must_use]
     pub fn total(self) -> u64 {
@@ -88,19 +98,25 @@ impl Budget {
     #[must_use]
     pub fn exceeded(self, price: &Price, session: Spent, today: Spent) -> Option<OverBudget> {
         let worst = price.units.max();
+        let (span, limit, spent) = self.exceeded_by(worst, session, today)?;
+        Some(OverBudget { span, limit, spent, worst, unit: price.unit })
+    }
+
+    /// Whether so much may still be spent at worst, after what was spent.
+    #[must_use]
+    pub fn allows(self, worst: Option<u64>, session: Spent, today: Spent) -> bool {
+        self.exceeded_by(worst, session, today).is_none()
+    }
+
+    /// The first limit that would be exceeded, and how much of it is spent.
+    fn exceeded_by(self, worst: Option<u64>, session: Spent, today: Spent) -> Option<(Span, u64, Option<u64>)> {
         let limits = [(Span::Session, self.session, session.most()), (Span::Day, self.daily, today.most())];
         let over = |spent: Option<u64>, limit: u64| {
             spent.zip(worst).is_none_or(|(spent, worst)| spent.saturating_add(worst) > limit)
         };
-        limits.into_iter().find_map(|(span, limit, spent)| {
-            limit.filter(|limit| over(spent, *limit)).map(|limit| OverBudget {
-                span,
-                limit,
-                spent,
-                worst,
-                unit: price.unit,
-            })
-        })
+        limits
+            .into_iter()
+            .find_map(|(span, limit, spent)| Some((span, limit.filter(|limit| over(spent, *limit))?, spent)))
     }
 }
 

@@ -318,7 +318,16 @@ impl Forecast {
                 format!("the rest takes {periods} more, from {reset}")
             }
         };
-        format!("{short} more than {}; {rest}", line.limit_words())
+        let first =
+            self.first_wall(line).map(|wall| format!("{} more than {} and ", wall.short.min, wall.limit_words()));
+        format!("{}{short} more than {}; {rest}", first.unwrap_or_default(), line.limit_words())
+    }
+
+    /// The limit that is used up before the one that decides, and so stops what is done first.
+    fn first_wall(&self, binding: &Line) -> Option<&Line> {
+        let walls = self.lines.iter().filter(|line| line.unit == binding.unit && line.fit == Fit::Short);
+        let first = walls.min_by_key(|line| line.limit.remaining)?;
+        (first.limit.remaining < binding.limit.remaining).then_some(first)
     }
 
     /// Whether what is missing fits in fresh periods of every shorter limit too.

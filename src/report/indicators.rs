@@ -199,6 +199,13 @@ impl Indicators {
         &self.found
     }
 
+    /// Nothing but those of one kind.
+    #[must_use]
+    pub fn only(mut self, kind: Kind) -> Self {
+        self.found.retain(|indicator| indicator.kind == kind);
+        self
+    }
+
     /// Those of one kind.
     #[must_use]
     pub fn of_kind(&self, kind: Kind) -> &[Indicator] {

@@ -129,10 +129,14 @@ fn priced_key(model: &Model, (key, command): (Key, &Command), wordy: Wordy) -> V
     let meaning = match &tag {
         Tag::Costs(price) if !price.is_free() || !price.is_allowed() => Meaning::Price,
         Tag::Together(_) => Meaning::Price,
-        Tag::NoKey | Tag::Offline => Meaning::Problem,
+        Tag::NoKey | Tag::Offline | Tag::OverBudget(_) => Meaning::Problem,
         _ => Meaning::Free,
     };
-    let price = if wordy == Wordy::Full { tag.words() } else { tag.short() };
+    let price = match wordy {
+        Wordy::Full => tag.words(),
+        Wordy::Short | Wordy::Tight => tag.short(),
+        Wordy::Prices => tag.shortest(),
+    };
     let mut pieces = vec![(format!(" {key}"), Meaning::Key)];
     match wordy {
         Wordy::Full | Wordy::Short => pieces.push((format!(" {} ·", command.label), Meaning::Text)),

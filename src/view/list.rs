@@ -10,7 +10,6 @@ use crate::app::list::{Entry, List, Next, Remote};
 use crate::app::notes::MARK;
 use crate::app::{Area, Failure, Focus, Key, Model};
 use crate::report::identifier::Parts;
-use crate::report::note::Notes;
 use crate::report::page::no_way_on;
 use crate::request::Request;
 use crate::text::{Columns, bytes, thousands, words_in_rows};
@@ -73,19 +72,24 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model,
         second.visible(&verdict.visible_cut(VERDICT), Meaning::Strong);
         second.own(" · ", Meaning::Faint);
     }
-    let fits = |when: &String| state.columns() + when.columns() + 3 <= second.room();
-    let when = entry.parts.as_ref().and_then(when);
-    let when = when.map(|when| if fits(&when) { when } else { when.get(5..).unwrap_or_default().to_owned() });
-    let when = when.filter(fits).map(|when| format!(" · {when}")).unwrap_or_default();
+    let when = entry.parts.as_ref().and_then(when).unwrap_or_default();
+    // The whole moment, or it without its year, or the day alone: as much as there is room for.
+    let parts = [when.get(..), when.get(5..), when.get(5..10)].into_iter().flatten().filter(|part| !part.is_empty());
+    let mut when = parts.map(|part| format!(" · ran {part}"));
+    let when = when.find(|when| state.columns() + when.columns() <= second.room()).unwrap_or_default();
     second.own(&format!("{state}{when}"), Meaning::Faint);
 }
 
-/// The sign of notes, with their number where there are several.
+/// The sign of a note on the report, and in brackets that of notes on its rows, with their number where there are several.
 fn notes(entry: &Entry, model: &Model) -> String {
-    match entry.identifier.as_ref().map_or(0, |identifier| model.notes.of(identifier).map_or(0, Notes::len)) {
-        0 => String::new(),
-        1 => format!(" {MARK}"),
-        several => format!(" {MARK}{several}"),
+    let Some(notes) = entry.identifier.as_ref().and_then(|identifier| model.notes.of(identifier)) else {
+        return String::new();
+    };
+    let own = notes.on_report().map(|_| format!(" {MARK}")).unwrap_or_default();
+    match notes.items().count() {
+        0 => own,
+        1 => format!("{own} ({MARK})"),
+        several => format!("{own} ({MARK}{several})"),
     }
 }
 
@@ -172,10 +176,10 @@ pub(super) fn when(parts: &Parts) -> Option<String> {
 fn age(then: Timestamp, now: Timestamp) -> String {
     let seconds = (now.as_second() - then.as_second()).max(0);
     match seconds {
-        0..60 => "now".to_owned(),
-        60..3600 => format!("{} min", seconds / 60),
-        3600..86_400 => format!("{} h", seconds / 3600),
-        _ => format!("{} d", seconds / 86_400),
+        0..60 => "<1m".to_owned(),
+        60..3600 => format!("{}m", seconds / 60),
+        3600..86_400 => format!("{}h", seconds / 3600),
+        _ => format!("{}d", seconds / 86_400),
     }
 }
 
@@ -250,11 +254,8 @@ fn followed(model: &Model) -> Vec<(String, Meaning)> {
     let mut rows = vec![("The scan is followed until its reports are there.".to_owned(), Meaning::Strong)];
     let runs = follow.seen.iter().flat_map(|seen| &seen.sandboxes);
     rows.extend(runs.map(|run| (format!("{}: {}", run.sandbox().visible_cut(40), run.words()), Meaning::Text)));
-    let look = model.price(&Request::PrivateAnalyses { file: follow.file.clone() }).short();
-    rows.push((
-        format!("Next look in {} s · {look}, at most {} more", follow.seconds(model.passed), follow.left()),
-        Meaning::Price,
-    ));
+    let (seconds, price) = (follow.seconds(model.passed), model.next_look_price(follow));
+    rows.push((format!("Next look in {seconds} s · {price}; at most {} more", follow.left()), Meaning::Price));
     rows.push((format!("{} stops it; nothing further is sent then.", model.way_to("stop-following")), Meaning::Text));
     rows
 }

@@ -196,12 +196,9 @@ fn draw_note(buffer: &mut Canvas<'_>, area: Area, form: &NoteForm, model: &Model
     };
     let inside = inside(buffer, area, model, &title, 0, 0);
     draw_line(buffer, inside, 0, ">", &form.typed, true);
-    let words = if form.is_there {
-        "An empty line deletes the note. It is kept on this machine only, and costs nothing."
-    } else {
-        "It is kept on this machine only, and costs nothing."
-    };
-    let rows = words_in_rows(words, usize::from(inside.width).max(10));
+    let emptied = if form.is_there { "An empty line deletes the note. " } else { "" };
+    let kept = if model.settings.forgets { "It is gone when this run ends" } else { "It is kept on this machine only" };
+    let rows = words_in_rows(&format!("{emptied}{kept}, and costs nothing."), usize::from(inside.width).max(10));
     for (row, text) in (2..inside.height).zip(rows) {
         LineWriter::new(buffer, inside, row).own(&text, Meaning::Faint);
     }

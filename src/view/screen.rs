@@ -90,7 +90,7 @@ fn title(model: &Model, columns: u16) -> Vec<(String, Meaning)> {
     let verdict = entry.verdict.as_ref().map(|verdict| verdict.visible_cut(24).to_string());
     parts.extend(verdict.map(|verdict| (verdict, Meaning::Strong)));
     let when = entry.parts.as_ref().and_then(list::when);
-    parts.extend(when.map(|when| (format!("{when} UTC"), Meaning::Faint)));
+    parts.extend(when.map(|when| (format!("ran {when} UTC"), Meaning::Faint)));
     if let Some(here) = entry.here().filter(|_| !model.is_document()) {
         let since = list::since(here.received, model.now);
         parts.push(match &entry.imported {
@@ -280,12 +280,17 @@ fn start_words(model: &Model) -> Vec<(String, Meaning)> {
         model.way_to("demo")
     );
     let keys = format!(
-        "{} shows the keys that apply here, {} finds any command; {} always goes back, {} leaves.",
+        "{} shows the keys that apply here, {} finds any command; {} goes back, {} leaves.",
         model.way_to("help"),
         model.way_to("palette"),
         model.way_to("back"),
         model.way_to("quit")
     );
+    let kept = if model.settings.forgets {
+        "What was paid for once is free from then on, and gone when this run ends."
+    } else {
+        "What was paid for once is kept on this machine, and is free from then on."
+    };
     let mut words = Vec::new();
     if model.service.is_offline {
         words.extend([
@@ -301,7 +306,7 @@ fn start_words(model: &Model) -> Vec<(String, Meaning)> {
     } else if model.start.recent.is_empty() {
         words.extend([
             ("This shows what sandboxes saw of your privately scanned files, and the bar below prices every key before you press it.", Meaning::Text),
-            ("What was paid for once is kept on this machine, and is free from then on.", Meaning::Free),
+            (kept, Meaning::Free),
             (keys.as_str(), Meaning::Text),
         ]);
     }

@@ -14,6 +14,9 @@ use crate::text::{Columns as _, count, thousands};
 /// The most columns that our own words before a row take.
 const HEAD: usize = 46;
 
+/// Where it begins what can be typed: behind the cursor of the line.
+const HINT: usize = 4;
+
 /// Columns of a sign, the gap included.
 const SIGN: usize = 2;
 
@@ -29,6 +32,11 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &Spots, model: &Mo
     let head = u16::try_from(list.head_rows()).unwrap_or(0).min(inside.height);
     if head > 0 {
         draw_line(buffer, inside, 0, "/", &list.typed, list.is_typing);
+        if list.typed.is_empty() && list.is_notable() {
+            let mut hint = LineWriter::new(buffer, inside, 0);
+            hint.tab(inside.x, HINT);
+            hint.own("words of a row or of its reason, such as persistence", Meaning::Faint);
+        }
     }
     let tells = u16::from(list.tells_below(inside.width));
     let body = Area { y: inside.y + head, height: inside.height.saturating_sub(head + tells), ..inside };

@@ -79,7 +79,7 @@ fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
         );
         return vec![(words, Meaning::Faint)];
     };
-    let price = crate::app::submit::price_words(&submission, found.limit, &model.figures.entitlements);
+    let price = crate::app::submit::price_of(&submission, found.limit, &model.figures.entitlements);
     let way = match found.limit {
         UploadLimit::Direct => String::new(),
         UploadLimit::Large => ", by way of an address for large files".to_owned(),

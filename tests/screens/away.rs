@@ -129,7 +129,7 @@ fn a_report_is_written_to_a_file_and_never_over_one_without_a_yes() {
     stage.keys("enter 5 x");
     screen!("away_export", stage);
     stage.keys("tab");
-    assert!(stage.screen().contains("Write the pane network to a file"), "{}", stage.screen());
+    assert!(stage.screen().contains("Write all rows of the pane network to a file"), "{}", stage.screen());
     assert!(stage.screen().contains("57874b32-CAPE-Sandbox-network.jsonl"), "{}", stage.screen());
     let path = place(&stage, "net.csv");
     type_path(&mut stage, path.to_str().unwrap());
@@ -234,4 +234,29 @@ fn an_artefact_that_does_not_come_whole_is_gone_on_with() {
     stage.keys("enter");
     assert!(stage.screen().contains("6.3 MB"), "{}", stage.screen());
     assert_eq!(stage.calls(Endpoint::Artefact), 2);
+}
+
+#[test]
+fn what_is_written_of_indicators_is_the_kind_that_is_shown_unless_another_part_is_chosen() {
+    let mut stage = Stage::listed();
+    stage.keys("enter i tab tab x");
+    assert!(stage.screen().contains("Write the host indicators that are shown to a file"), "{}", stage.screen());
+    assert!(stage.screen().contains("57874b32-CAPE-Sandbox-indicators-host.csv"), "{}", stage.screen());
+    let path = place(&stage, "hosts.txt");
+    type_path(&mut stage, path.to_str().unwrap());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "gate[.]lumen[.]example\ncdn[.]statement-viewer[.]example\n");
+    for (name, count) in [("hosts.stix.json", 2), ("hosts.misp.json", 3)] {
+        stage.keys("x");
+        let path = place(&stage, name);
+        type_path(&mut stage, path.to_str().unwrap());
+        let text = std::fs::read_to_string(&path).unwrap();
+        let kinds = ["\"pattern\":", "\"to_ids\":"].map(|member| text.matches(member).count());
+        // A MISP event names the file that was run as well.
+        assert!(kinds.contains(&count), "{kinds:?} {text}");
+    }
+    stage.keys("x tab");
+    assert!(stage.screen().contains("Write the indicators of all kinds to a file"), "{}", stage.screen());
+    let path = place(&stage, "all.txt");
+    type_path(&mut stage, path.to_str().unwrap());
+    assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 37);
 }

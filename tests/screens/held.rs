@@ -7,8 +7,7 @@ use behaview::demo::{Endpoint, Listing, Options};
 #[test]
 fn everything_that_is_held_stands_on_one_screen() {
     let mut stage = Stage::listed();
-    stage.keys("esc");
-    stage.open(&file("Parcel"));
+    stage.open_other(&file("Parcel"));
     stage.keys("enter esc H");
     screen!("held", stage);
     stage.keys("s s s j");

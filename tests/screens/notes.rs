@@ -74,3 +74,22 @@ fn a_note_costs_nothing_and_needs_no_key() {
     stage.keys("a");
     assert!(!stage.screen().contains("Note on") && stage.paid_calls() == 0);
 }
+
+#[test]
+fn a_note_on_a_row_and_one_on_the_report_are_told_apart_in_the_list() {
+    let mut stage = Stage::listed();
+    stage.keys("enter 2 a t a g enter");
+    assert!(stage.screen().contains("CAPE Sandbox (✎)"), "{}", stage.screen());
+    stage.keys("j a t w o enter");
+    assert!(stage.screen().contains("CAPE Sandbox (✎2)"), "{}", stage.screen());
+    stage.keys("esc a a l l enter");
+    assert!(stage.screen().contains("CAPE Sandbox ✎ (✎2)"), "{}", stage.screen());
+}
+
+#[test]
+fn a_run_that_keeps_nothing_does_not_promise_to_keep_a_note() {
+    let mut stage = Stage::listed();
+    stage.session.model_mut().settings.forgets = true;
+    stage.keys("a");
+    assert!(stage.screen().contains("It is gone when this run ends, and costs nothing."), "{}", stage.screen());
+}

@@ -36,3 +36,18 @@ fn other_kinds_of_reports_are_marked_too() {
     stage.keys("enter enter !");
     assert!(stage.screen().contains("No rule marks a row"), "{}", stage.screen());
 }
+
+#[test]
+fn what_survives_a_reboot_is_found_among_what_deserves_a_look() {
+    let mut stage = Stage::listed();
+    stage.keys("enter ! /");
+    assert!(stage.screen().contains("such as persistence"), "{}", stage.screen());
+    for key in "persistence".chars() {
+        stage.keys(&key.to_string());
+    }
+    let screen = stage.screen();
+    for found in ["Starts at logon", "Creates a scheduled task", "Registers a scheduled task", "T1547.001", "of 41"] {
+        assert!(screen.contains(found), "{found}\n{screen}");
+    }
+    assert!(!screen.contains("Encoded PowerShell"), "{screen}");
+}

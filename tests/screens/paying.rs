@@ -247,3 +247,46 @@ fn a_screen_with_no_room_for_prices_offers_nothing() {
         assert_eq!(stage.paid_calls(), 0, "{width}x{height}");
     }
 }
+
+#[test]
+fn a_price_beyond_the_budget_says_so_before_its_key_is_pressed() {
+    let mut stage = Stage::at(main_file(), identifiers());
+    stage.keys("enter");
+    stage.budget(3);
+    let screen = stage.screen();
+    assert!(screen.contains("enter open · 1  R") && screen.contains("A open all · 4, over budget"), "{screen}");
+    stage.budget(1);
+    assert!(stage.screen().contains("enter open 1, over budget"), "{}", stage.screen());
+    for (width, words) in [(80, "enter open 1, over budget"), (42, "enter over  R over")] {
+        let screen = stage.size(width, 24).screen();
+        assert!(screen.contains(words) && !screen.contains("A 4 "), "{screen}");
+    }
+    stage.size(120, 40).keys("$");
+    let screen = stage.screen();
+    assert!(screen.contains("open · 1 request, over budget"), "{screen}");
+    assert!(screen.contains("This run may spend 1: 1 spent, or may be."), "{screen}");
+    // What the budget allows, or what asks for nothing, is not marked.
+    assert!(screen.contains("counters · 0\u{20}") && !screen.contains("counters · 0, over"), "{screen}");
+}
+
+#[test]
+fn every_key_that_can_cost_is_priced_though_it_asks_first() {
+    let mut stage = Stage::listed();
+    let priced = [
+        ("W", "follow", "at most 20 requests"),
+        ("U", "submit a file", "1 scan"),
+        ("E", "delete at the service", "1 request"),
+        ("d", "downloads", "1 request"),
+    ];
+    stage.keys("$");
+    for (key, label, price) in priced {
+        let words = format!("{key:<14}{label} · 0 now, {price} once agreed to");
+        assert!(stage.screen().contains(&words), "{words}\n{}", stage.screen());
+    }
+    stage.keys("esc ?");
+    for (_, _, price) in priced {
+        let words = format!("0 now, {price} once agreed to");
+        assert!(stage.screen().contains(&words), "{words}\n{}", stage.screen());
+    }
+    assert_eq!(stage.paid_calls(), 1);
+}

@@ -64,6 +64,7 @@ fn a_key_that_does_nothing_here_says_why() {
         ("A", "A does nothing now: \"open all\" needs reports of the list that are not held."),
         ("Z", "Z does nothing here; ? shows the keys that do."),
         ("n", "n does nothing now: \"next hit\" needs a filter or a search."),
+        ("esc", "esc goes back no further than to the file: f leaves it for another, q quits."),
         ("m enter", "enter does nothing now: \"whole row\" needs a row."),
     ] {
         stage.keys(keys);

@@ -1,9 +1,11 @@
 //! The app on a stage: the real loop, store and HTTP, a demo service, a terminal made of cells, and a clock that stands still.
 
+use behaview::app::allowance::Allowance;
 use behaview::app::{Message, Model, Size};
 use behaview::cli;
 use behaview::demo::{Demo, Listing, Options};
 use behaview::gate::Gate;
+use behaview::quota::{Budget, Spent};
 use behaview::report::identifier::Sha256;
 use behaview::runtime::clipboard::Way;
 use behaview::runtime::{Backing, Session};
@@ -256,6 +258,13 @@ impl Stage {
     /// Wants a yes for what costs more.
     pub fn confirm_above(&mut self, units: u64) {
         self.session.model_mut().settings.confirm_above = Some(units);
+    }
+
+    /// Allows this run so many units.
+    pub fn budget(&mut self, units: u64) {
+        let budget = Budget { session: Some(units), daily: None };
+        self.session.model_mut().figures.allowance = Allowance::new(budget, Spent::default(), clock());
+        self.session.draw().unwrap();
     }
 
     /// Gives the terminal another size.

@@ -92,6 +92,41 @@ fn a_submitted_file_is_open_beside_the_others_and_can_be_followed() {
 }
 
 #[test]
+fn what_the_next_look_may_cost_counts_the_list_that_follows_it() {
+    let mut stage = looked_at(&[]);
+    stage.keys("enter W");
+    let paid = stage.paid_calls();
+    let next = "1 request, or 2 once a sandbox has reported; at most 19 more";
+    assert!(stage.screen().contains(next), "{}", stage.screen());
+    // The panel tells the same, and stays as current as the title.
+    stage.keys("W");
+    assert!(
+        stage.screen().contains("in 30 s · 1 request, or 2 once a sandbox has reported; s stops"),
+        "{}",
+        stage.screen()
+    );
+    stage.later(12);
+    assert!(
+        stage.screen().contains("next look     in 18 s") && stage.screen().contains("look in 18 s"),
+        "{}",
+        stage.screen()
+    );
+    stage.later(19);
+    stage.rest();
+    assert_eq!(stage.paid_calls(), paid + 2);
+    assert!(stage.screen().contains("3 made, at most 17 more"), "{}", stage.screen());
+    for _ in 0..6 {
+        stage.later(31);
+        stage.rest();
+    }
+    assert!(
+        stage.screen().contains("scan          not followed any more: nothing further is sent"),
+        "{}",
+        stage.screen()
+    );
+}
+
+#[test]
 fn the_next_run_offers_to_go_on_with_a_scan_and_asks_nothing_by_itself() {
     let mut stage = looked_at(&[]);
     stage.keys("enter W");

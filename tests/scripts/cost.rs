@@ -311,7 +311,10 @@ fn the_service_is_asked_for_balances_only_when_told_to_and_that_is_free() {
     assert_eq!(errors(&fits), "behaview: nothing was charged\n");
     let short = desk.run(&["cost", "v2-file-report", "--hashes", "502", "--balances", "--json"]);
     assert_eq!(short.status.code(), Some(10), "{short:?}");
-    assert!(errors(&short).contains("502 hashes: 2 more than today's limit; "), "{short:?}");
+    assert!(
+        errors(&short).contains("502 hashes: 262 more than this hour's limit and 2 more than today's limit; "),
+        "{short:?}"
+    );
     assert_eq!((desk.demo.seen().len(), desk.paid()), (2, 0));
 }
 

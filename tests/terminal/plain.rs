@@ -46,3 +46,13 @@ fn nor_does_one_that_came_while_the_price_was_on_its_way() {
     terminal.press("y\r\u{11}");
     assert_asked(terminal);
 }
+
+#[test]
+fn what_the_budget_will_not_pay_for_is_told_before_it_is_asked() {
+    let mut terminal = Terminal::start(&["demo", "--plain", "--set", "budget.session=1"]);
+    terminal.wait_for("keys: ");
+    terminal.press("?\r");
+    terminal.wait_for("1 request, over budget");
+    terminal.press("quit\r");
+    assert_eq!(terminal.wait_for_end(), 0);
+}

@@ -8,6 +8,7 @@ use crate::app::key::{BACK_TAB, ENTER, Key, TAB, key};
 use crate::app::model::{Focus, Model};
 use crate::app::overlay::Overlay;
 use crate::app::place::{ARTEFACTS, CONFIRM, DETAIL, FILE, INDICATORS, ROWS, SAVE, VALUED};
+use crate::quota::Kind;
 
 fn has_values(model: &Model) -> bool {
     matches!(model.over.top(), Some(Overlay::Detail(detail)) if detail.has_values())
@@ -204,7 +205,7 @@ pub(super) static COMMANDS: &[Command] = &[
         when: When::Has("a report that tells of something to download", |m| {
             has_report(m) && has_service(m) && artefacts::any(m)
         }),
-        act: Act::Local(Model::show_artefacts),
+        act: Act::Leads { to: Model::show_artefacts, price: |m| m.price_of_one(Kind::PrivateArtefact) },
     },
     Command {
         name: "fetch",

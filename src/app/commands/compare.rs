@@ -165,7 +165,7 @@ pub(super) static COMMANDS: &[Command] = &[
         name: "find-row",
         keys: &[key('/')],
         label: "find",
-        help: "Show only the rows of the list that hold every word that is typed, in what they say or in why they are marked",
+        help: "Show only the rows of the list that hold every word that is typed, in what they say or in why they are marked, such as persistence",
         rank: 2,
         place: SPOTS,
         when: When::Always,

@@ -118,7 +118,7 @@ pub(super) fn can_go_back(model: &Model) -> bool {
     match (model.over.top(), model.screen) {
         (Some(_), _) => true,
         (None, Screen::Start) => !model.start.typed.is_empty(),
-        (None, Screen::File) => !(model.focus == Focus::List && model.is_document()),
+        (None, Screen::File) => model.focus != Focus::List || model.is_zoomed || model.way_back().is_some(),
     }
 }
 

@@ -21,6 +21,7 @@ use super::model::Model;
 use super::palette::Does;
 use super::panes::PANES;
 use super::place::{Place, Places};
+use super::price::Together;
 use crate::request::Request;
 
 pub(in crate::app) use context::A_REPORT;
@@ -82,14 +83,21 @@ impl When {
 pub enum Act {
     /// Something that costs nothing.
     Local(fn(&mut Model) -> Vec<Effect>),
+    /// Opens what asks the service only after its price was said again, and a yes to that.
+    Leads {
+        /// What it opens.
+        to: fn(&mut Model) -> Vec<Effect>,
+        /// What that costs.
+        price: fn(&Model) -> Together,
+    },
     /// Does what is chosen in the palette, at its price.
     Chosen,
     /// Asks the service several questions, one after another.
     Each {
         /// What is asked, or what it is asked for: whoever agrees agrees to this.
         requests: fn(&Model) -> Vec<Request>,
-        /// What it costs together, in words.
-        price: fn(&Model) -> String,
+        /// What it costs together.
+        price: fn(&Model) -> Together,
         /// How it begins.
         begin: fn(&mut Model) -> Vec<Effect>,
     },
@@ -164,7 +172,13 @@ impl Command {
     /// Whether there are moments in which it asks the service.
     #[must_use]
     pub fn asks(&self) -> bool {
-        !matches!(self.act, Act::Local(_) | Act::Chosen)
+        matches!(self.act, Act::Each { .. } | Act::Ask { .. })
+    }
+
+    /// Whether there are moments in which it asks the service, or leads to what does.
+    #[must_use]
+    pub fn can_cost(&self) -> bool {
+        self.asks() || matches!(self.act, Act::Leads { .. })
     }
 
     /// The command that is meant by this one right now: by the palette's, the chosen one.
@@ -181,7 +195,7 @@ impl Command {
     pub fn request(&self, model: &Model) -> Option<Request> {
         match &self.act {
             Act::Ask { request, .. } => request(model),
-            Act::Local(_) | Act::Each { .. } | Act::Chosen => None,
+            Act::Local(_) | Act::Leads { .. } | Act::Each { .. } | Act::Chosen => None,
         }
     }
 

@@ -72,7 +72,7 @@ pub(super) static COMMANDS: &[Command] = &[
         name: "back",
         keys: &[ESC],
         label: "back",
-        help: "Go back one step: close, shrink, to the list, to the start",
+        help: "Go back one step: close, shrink, to the list of sandboxes; the file itself is left by other-file",
         rank: 5,
         place: EVERYWHERE,
         when: When::Has("something to go back from", can_go_back),

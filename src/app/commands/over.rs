@@ -95,7 +95,7 @@ pub(super) static COMMANDS: &[Command] = &[
         name: "note",
         keys: &[key('a')],
         label: "note",
-        help: "Write a note on the sandbox's report or on the row; it stays with what the row says when the report is fetched again",
+        help: "Write a note on the sandbox's report or on the row; it stays with what the row says when the report is fetched again. ✎ marks what it is on, (✎) the sandbox of a row that has one",
         rank: 8,
         place: NOTED,
         when: When::Has("a report, or a row of one, of a file that a service was asked about", can_note),

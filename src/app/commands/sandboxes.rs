@@ -135,7 +135,7 @@ pub(super) static COMMANDS: &[Command] = &[
         keys: &[key('f')],
         label: "other file",
         help: "Type or paste another file's SHA-256, or choose an earlier one",
-        rank: 9,
+        rank: 5,
         place: FILE,
         when: A_SERVICE,
         act: Act::Local(Model::leave_file),

@@ -8,6 +8,7 @@ use crate::app::model::Model;
 use crate::app::overlay::Overlay;
 use crate::app::place::{CONFIRM, FILE, LIST, OPEN, SUBMIT};
 use crate::app::submit::SubmitForm;
+use crate::quota::Kind;
 use crate::request::{Request, Submission};
 use std::sync::Arc;
 
@@ -66,7 +67,7 @@ pub(super) static COMMANDS: &[Command] = &[
         rank: 0,
         place: LIST,
         when: When::Has("a file with sandboxes that is not followed", |m| can_follow(m) && has_sandboxes(m)),
-        act: Act::Local(Model::ask_to_follow),
+        act: Act::Leads { to: Model::ask_to_follow, price: Model::follow_price },
     },
     Command {
         name: "confirm-follow",
@@ -113,10 +114,13 @@ pub(super) static COMMANDS: &[Command] = &[
         rank: 9,
         place: OPEN,
         when: A_SERVICE,
-        act: Act::Local(|m| {
-            m.over.put(Overlay::Submit(Box::<SubmitForm>::default()));
-            nothing(m)
-        }),
+        act: Act::Leads {
+            to: |m| {
+                m.over.put(Overlay::Submit(Box::<SubmitForm>::default()));
+                nothing(m)
+            },
+            price: |m| m.price_of_one(Kind::PrivateScan),
+        },
     },
     Command {
         name: "next-field",
@@ -196,7 +200,7 @@ pub(super) static COMMANDS: &[Command] = &[
         rank: 0,
         place: LIST,
         when: A_FILE,
-        act: Act::Local(Model::delete_at_service),
+        act: Act::Leads { to: Model::delete_at_service, price: |m| m.price_of_one(Kind::PrivateDelete) },
     },
     Command {
         name: "confirm-delete-all",

@@ -95,6 +95,19 @@ fn the_longest_period_that_is_short_binds() {
 }
 
 #[test]
+fn the_first_wall_is_named_beside_the_one_that_takes_longest() {
+    let rows = [("api_requests_hourly", Some((240, 1)), None), (DAILY, Some((1000, 402)), None)];
+    assert_eq!(
+        words(&[report(700)], &rows),
+        "700 hashes: 461 more than this hour's limit and 102 more than today's limit; the rest fits after 00:00 UTC"
+    );
+    assert_eq!(
+        words(&[report(300)], &rows),
+        "300 hashes: 61 more than this hour's limit; the rest fits after about 09:00 UTC"
+    );
+}
+
+#[test]
 fn more_than_one_day_is_counted_in_days() {
     let rows = [(DAILY, Some((100, 100)), None)];
     assert_eq!(
