@@ -48,7 +48,7 @@ pub(super) struct Inbox {
     ahead: VecDeque<Message>,
     /// Whether the terminal was asked for its background: an answer says something only where there was a question.
     is_asked: bool,
-    /// The number of the last frame that was drawn: what is typed answers that one.
+    /// The number of the last frame that went to the screen: what is typed answers that one.
     frame: u64,
     is_unheard: bool,
 }
@@ -77,10 +77,12 @@ impl Inbox {
         self.frame
     }
 
-    /// A further frame is on the screen. What was typed until now was no answer to it.
-    pub(super) fn is_drawn(&mut self, frame: u64) {
+    /// Begins a further frame, of which the first byte is still to be written: what was typed until now is no answer to it, and
+    /// whoever reads it on the screen may answer at once.
+    pub(super) fn turn(&mut self) -> u64 {
         self.read_ahead();
-        self.frame = frame;
+        self.frame += 1;
+        self.frame
     }
 
     /// Hears what has been typed, to be taken in next.

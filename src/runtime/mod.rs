@@ -326,9 +326,8 @@ where
             self.resize(area.width, area.height);
         }
         self.picture.draw(area, self.look, &self.model);
+        let frame = self.inbox.turn();
         self.terminal.draw(self.picture.cells(), self.picture.fresh())?;
-        let frame = self.inbox.frame() + 1;
-        self.inbox.is_drawn(frame);
         self.take(Message::Drawn(frame));
         self.is_drawn = true;
         Ok(())
