@@ -229,3 +229,23 @@ async fn a_report_of_a_list_that_another_program_wrote_anew_is_read_from_it_or_n
     assert!(visit.held(last) == Some(whole), "what was not deleted is held as it was");
     assert!(visit.held(&list(&dropper())).is_some() && visit.held(&requests[0]).is_none());
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn nothing_is_asked_where_the_log_of_the_store_was_removed_or_replaced() {
+    for (ending, is_replaced) in [("-wal", false), ("-wal", true), ("-shm", false), ("-shm", true)] {
+        let visit = Visit::begin().await;
+        visit.ask(&list(&dropper())).await.unwrap();
+        let mut beside = visit.store().into_os_string();
+        beside.push(ending);
+        let bytes = std::fs::read(&beside).unwrap();
+        // Were it removed, its number might be given to the next file.
+        std::fs::rename(&beside, visit.folder().join("away")).unwrap();
+        if is_replaced {
+            std::fs::write(&beside, bytes).unwrap();
+        }
+        let words = visit.ask(&report(&format!("{}_Zenbox-1794474845", dropper()))).await.unwrap_err().to_string();
+        assert!(words.starts_with("nothing was sent") && words.ends_with("start again"), "{words}");
+        assert_eq!(visit.calls(), 1, "{ending} {is_replaced}");
+    }
+}

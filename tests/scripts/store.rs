@@ -332,6 +332,9 @@ fn what_can_be_no_price_is_counted_as_none() {
     for id in &identifiers() {
         assert!(desk.run(&["show", id]).status.success());
     }
+    // With the same numbers as an earlier version gave, one row is taken for the other.
+    let numbers = "UPDATE answer SET id = (SELECT COUNT(*) FROM answer other WHERE other.id <= answer.id)";
+    rusqlite::Connection::open(store(&desk)).unwrap().execute(numbers, []).unwrap();
     exchange(&desk, ["ledger", "answer"]);
     let told = json(&desk.run(&["ledger", "--all", "--json"]));
     let counts: u64 = told["totals"].as_array().unwrap().iter().map(|total| total["counts_as"].as_u64().unwrap()).sum();
