@@ -286,15 +286,18 @@ impl Model {
         }
     }
 
-    /// Takes in that something was deleted. A file that is open is left: what it shows may be gone.
+    /// Takes in that something was deleted. All files that are open are left: what they show may be gone.
     pub(super) fn purged(&mut self, words: String, lines: Vec<Holding>) -> Vec<Effect> {
         if self.held_mut().is_some() {
             self.show_held(lines);
         }
         self.say(words);
-        if !self.is_document() && self.list.take().is_some() {
-            (self.notes, self.batch) = (Default::default(), None);
-            self.screen = Screen::Start;
+        if !self.is_document() {
+            self.files = Default::default();
+            if self.list.take().is_some() {
+                (self.notes, self.batch) = (Default::default(), None);
+                self.screen = Screen::Start;
+            }
         }
         vec![Effect::FindRecent]
     }

@@ -17,6 +17,11 @@ pub enum GateError {
         "nothing was sent: another behaview is asking the same. Once its answer is there it is held and costs nothing; if that program ends without one it can be asked again"
     )]
     UnderWayElsewhere,
+    /// The same was asked, and whether another program waits for the answer cannot be told.
+    #[error(
+        "nothing was sent: the same was asked less than ten minutes ago, and the file beside the store that tells whether another behaview still waits for the answer is gone or cannot be locked. If none does, ask again in ten minutes; what was sent before may be charged"
+    )]
+    MayBeUnderWay,
     /// The user is not entitled to it, so nothing was sent.
     #[error("nothing was sent: {0}")]
     NotEntitled(&'static str),

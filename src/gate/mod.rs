@@ -358,6 +358,7 @@ impl Gate {
         match self.work(write).await?.map_err(GateError::Ledger)? {
             Reserved::Entry(call) => Ok(call),
             Reserved::UnderWayElsewhere => Err(GateError::UnderWayElsewhere),
+            Reserved::MayBeUnderWay => Err(GateError::MayBeUnderWay),
             Reserved::OverBudget(over) => Err(GateError::OverBudget(over)),
         }
     }
@@ -374,7 +375,7 @@ impl Gate {
         };
         let outcome = taken.as_ref().map_or_else(ToString::to_string, |_| "answered".to_owned());
         let now = (self.clock)();
-        let _ = self.work(move |store| store.settle(&call, settlement, &outcome, now)).await;
+        let _ = self.work(move |store| store.settle(call, settlement, &outcome, now)).await;
     }
 
     /// Keeps the bytes of an answer, then reads them.

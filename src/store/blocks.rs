@@ -2,6 +2,7 @@
 
 use super::database::Reach;
 use super::held::AnswerId;
+use super::numbers;
 use super::seal;
 use crate::report::Body;
 use crate::report::body::{Bytes, KeptIndex, Numbers};
@@ -21,6 +22,10 @@ const LEVEL: i32 = 1;
 
 /// Unpacked blocks that are kept at hand: about one for each pane and what it is read by.
 const AT_HAND: usize = 24;
+
+/// Why nothing is read any more of what is not there.
+const GONE: &str =
+    "it was deleted from the store meanwhile, or made anew there: open it again to see what is held of it";
 
 /// What blocks are of.
 #[derive(Debug, Clone, Copy)]
@@ -205,7 +210,11 @@ impl Blocks {
 
     /// Unpacks a block into a place of its size; several are unpacked at a time.
     fn unpack(&self, number: u64, place: &mut [u8]) -> io::Result<()> {
-        let Some((packed, seal)) = self.packed(number)? else { return Err(self.set_aside(number, "is missing")) };
+        // Before, for a look at all blocks is long; and after, for then it was all there in between.
+        self.there()?;
+        let found = self.packed(number)?;
+        self.there()?;
+        let Some((packed, seal)) = found else { return Err(self.set_aside(number, "is missing")) };
         let free = self.at_hand().decompressors.pop();
         let mut decompressor = free.map_or_else(Decompressor::new, Ok)?;
         let unpacked = decompressor.decompress_to_buffer(&packed, place);
@@ -231,6 +240,20 @@ impl Blocks {
             rows.collect()
         });
         Ok(found.map_err(io::Error::other)?.into_iter().next())
+    }
+
+    /// Refuses what is not in the store any more as it was found there: of an answer nothing is taken out but it gets shorter.
+    fn there(&self) -> io::Result<()> {
+        let (select, id) = match self.shelf {
+            Shelf::Answer(AnswerId(id)) => ("SELECT length FROM answer WHERE id = ?1", id),
+            Shelf::Index(id) => ("SELECT length FROM row_index WHERE id = ?1", id),
+        };
+        let length: Option<i64> = self
+            .reach
+            .read(|connection| connection.prepare_cached(select)?.query_row([id], |row| row.get(0)).optional())
+            .map_err(io::Error::other)?;
+        let is_there = length.and_then(|length| u64::try_from(length).ok()).is_some_and(|length| length >= self.length);
+        if is_there { Ok(()) } else { Err(io::Error::other(GONE)) }
     }
 
     /// The answer that a part is of, and the part's offsets as the database has them.
@@ -300,10 +323,16 @@ impl Bytes for Blocks {
             let transaction = connection.transaction()?;
             let place = params![answer, first, after];
             transaction.execute("DELETE FROM row_index WHERE answer = ?1 AND first = ?2 AND after = ?3", place)?;
-            transaction.execute(
-                "INSERT INTO row_index (answer, first, after, head, length) VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![answer, first, after, head, i64::try_from(numbers.length).unwrap_or(i64::MAX)],
-            )?;
+            // Of an answer of which something was deleted meanwhile the rows are elsewhere.
+            let insert = format!(
+                "INSERT INTO row_index (id, answer, first, after, head, length)
+                 SELECT {}, id, ?2, ?3, ?4, ?5 FROM answer WHERE id = ?1 AND length >= ?6",
+                numbers::next("row_index")
+            );
+            let [length, whole] = [numbers.length, self.length].map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+            if transaction.execute(&insert, params![answer, first, after, head, length, whole])? == 0 {
+                return Ok(());
+            }
             let id = transaction.last_insert_rowid();
             write_pieces(&transaction, Shelf::Index(id), numbers.pieces)?;
             transaction.commit()
@@ -413,7 +442,7 @@ mod tests {
             store
                 .with(|c| {
                     c.execute(
-                        "INSERT INTO block (answer, number, bytes) VALUES (1, ?1, ?2)",
+                        "INSERT INTO block (answer, number, bytes) SELECT id, ?1, ?2 FROM answer",
                         params![number as i64, block],
                     )
                 })

@@ -6,6 +6,7 @@ use super::keep::{self, Keep};
 use super::salvage::{self, Salvaged};
 use super::schema::{NEWEST, version};
 use super::used::{self, Use};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -64,9 +65,19 @@ pub enum StoreError {
     DamagedInUse(PathBuf),
     /// Another file is in its place, or none.
     #[error(
-        "the store at {0} was deleted or replaced while it was open here, so that what is written to it would be lost: start again"
+        "the store at {0}, or its log beside it, was deleted or replaced while it was open here, so that what is written to it would be lost: start again"
     )]
     Replaced(PathBuf),
+    /// A call cannot have the file that says that it is under way.
+    #[error(
+        "{path}, where the store says that a call is under way, cannot be made ({why}). If it is there already, remove it, unless another behaview still waits for an answer since before the store was deleted or replaced; if not, check the permissions of the folder"
+    )]
+    NoCall {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        why: std::io::Error,
+    },
     /// Another program has gone on with an answer that both were fetching, or deleted it.
     #[error("another behaview has gone on with it, or deleted it meanwhile: what that one gets is held")]
     Elsewhere,
@@ -116,11 +127,23 @@ struct Connections {
     used: Option<Use>,
 }
 
+impl Drop for Connections {
+    fn drop(&mut self) {
+        // What is in a log that was removed is taken over into the database at the end, but not over what others wrote since.
+        if self.used.as_ref().is_some_and(|used| used.is_log_replaced(&self.path)) {
+            for connection in [Some(&self.reader), self.writer.get()].into_iter().flatten() {
+                let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
+                let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+            }
+        }
+    }
+}
+
 impl Reach {
     /// Writes to the database, one at a time.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         // What goes to a file that is deleted or set aside is found by nobody later, though nothing fails.
-        if self.0.used.as_ref().is_some_and(|used| !used.is_of(used::identity(&self.0.path))) {
+        if self.0.used.as_ref().is_some_and(|used| used.is_replaced(&self.0.path)) {
             return Err(StoreError::Replaced(self.0.path.clone()));
         }
         let mut connection = self.writer()?.lock().unwrap_or_else(PoisonError::into_inner);

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::Row;
 
 /// After so long a call that was never settled is over: the program that made it was killed.
-const ABANDONED: SignedDuration = SignedDuration::from_hours(1);
+pub(super) const ABANDONED: SignedDuration = SignedDuration::from_hours(1);
 
 /// Units beyond which a number is no price: no question names so many files.
 const MOST: u64 = 1_000_000;

@@ -3,11 +3,11 @@
 use super::database::StoreError;
 use super::{salvage, used};
 use crate::files;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
 /// What the database writes beside its file.
-const BESIDE: [&str; 2] = ["-wal", "-shm"];
+pub(super) const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
 /// Makes the folder and the file, for the owner's eyes only, whatever the umask says; takes from others what an earlier
 /// umask gave them.
@@ -43,10 +43,17 @@ pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
 /// Opens a file to write, making it if it is not there; what is made is the owner's alone.
 pub(super) fn create(path: &Path) -> std::io::Result<File> {
     files::not_special(path)?;
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(false);
+    open(path, OpenOptions::new().write(true).create(true).truncate(false))
+}
+
+/// Makes a file where nothing is, neither a file nor a link.
+pub(super) fn create_new(path: &Path) -> std::io::Result<File> {
+    open(path, OpenOptions::new().write(true).create_new(true))
+}
+
+fn open(path: &Path, options: &mut OpenOptions) -> std::io::Result<File> {
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     options.open(path)
 }
 

@@ -4,6 +4,7 @@
 use super::blocks::{self, BLOCK, Shelf};
 use super::database::{Store, StoreError};
 use super::held::{AnswerId, Lengths};
+use super::numbers;
 use super::seal;
 use crate::report::Body;
 use jiff::Timestamp;
@@ -46,10 +47,11 @@ impl Store {
     /// When it cannot be written.
     pub fn begin_growing(&self, profile: &str, key: &[u8], now: Timestamp) -> Result<AnswerId, StoreError> {
         self.with(|connection| {
-            connection.execute(
-                "INSERT INTO answer (profile, key, received, length, usable, block) VALUES (?1, ?2, ?3, 0, 2, ?4)",
-                params![profile, key, now.as_millisecond(), BLOCK as i64],
-            )?;
+            let insert = format!(
+                "INSERT INTO answer (id, profile, key, received, length, usable, block) VALUES ({}, ?1, ?2, ?3, 0, 2, ?4)",
+                numbers::next("answer")
+            );
+            connection.execute(&insert, params![profile, key, now.as_millisecond(), BLOCK as i64])?;
             let id = AnswerId(connection.last_insert_rowid());
             seal::renew(connection, id)?;
             Ok(id)

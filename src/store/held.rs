@@ -3,6 +3,7 @@
 use super::blocks::{self, BLOCK, Blocks, Shelf};
 use super::database::{Store, StoreError};
 use super::inventory::imported;
+use super::numbers;
 use super::seal;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Body, Imported};
@@ -77,10 +78,11 @@ impl Store {
         self.with(|connection| {
             let transaction = connection.transaction()?;
             let length = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
-            transaction.execute(
-                "INSERT INTO answer (profile, key, received, length, block) VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![profile, key, received.as_millisecond(), length, BLOCK as i64],
-            )?;
+            let insert = format!(
+                "INSERT INTO answer (id, profile, key, received, length, block) VALUES ({}, ?1, ?2, ?3, ?4, ?5)",
+                numbers::next("answer")
+            );
+            transaction.execute(&insert, params![profile, key, received.as_millisecond(), length, BLOCK as i64])?;
             let answer = AnswerId(transaction.last_insert_rowid());
             blocks::write_body(&transaction, Shelf::Answer(answer), bytes)?;
             seal::renew(&transaction, answer)?;
@@ -106,9 +108,13 @@ impl Store {
         self.with(|connection| {
             let transaction = connection.transaction()?;
             let length = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+            let insert = format!(
+                "INSERT INTO answer (id, profile, key, received, length, block, usable, imported_from, imported_by)
+                 VALUES ({}, ?1, ?2, ?3, ?4, ?5, 1, ?6, ?7)",
+                numbers::next("answer")
+            );
             transaction.execute(
-                "INSERT INTO answer (profile, key, received, length, block, usable, imported_from, imported_by)
-                 VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, ?7)",
+                &insert,
                 params![
                     profile,
                     key,
@@ -389,7 +395,7 @@ mod tests {
         store.keep("p", b"key", at(1), &Body::in_memory(b"bytes".to_vec())).unwrap();
         store.with(|c| c.execute("UPDATE block SET bytes = x'00ff'", [])).unwrap();
         let error = store.answer("p", b"key").unwrap().unwrap().body.whole().unwrap_err();
-        assert!(error.to_string().contains("block 0 of answer 1 is damaged"), "{error}");
+        assert!(error.to_string().contains("is damaged in the store: what stood in it is set aside"), "{error}");
         assert!(store.answer("p", b"key").unwrap().is_none(), "it does not count as held any more");
     }
 }

@@ -6,21 +6,24 @@
 //!          ├─> unsent           nothing left this machine
 //!          └─> unknown ──> charged n, free      anything else counts as charged until the service's counters say otherwise
 //! ```
-//! A program that is killed leaves `reserved` behind, which counts as charged too: the ledger can be too careful, never too low.
+//! A program that is killed leaves `reserved` behind, which becomes unknown with the next call, and counts as charged too: the ledger can be too careful, never too low.
 //! An entry that is not what was written counts at the highest price that it tells of, and is named.
 
-use super::calls::{self, Call, Sign};
+use super::calls::{self, Call, Left, Sign};
 use super::database::{Store, StoreError};
-use super::entry::{LedgerEntry, State};
+use super::entry::{ABANDONED, LedgerEntry, State};
 use super::seal;
 use crate::quota::{Budget, OverBudget, Period, Price, Spent, Unit};
 use jiff::Timestamp;
-use rusqlite::{Connection, Params, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Params, Transaction, TransactionBehavior, params};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// How near in time a call of another program's counts as under way where nothing can be locked, in milliseconds.
+/// How near in time a call of another program's counts as under way where no lock tells, in milliseconds.
 const NEAR: u64 = 10 * 60_000;
+
+/// What came of a call that nobody waits for any more.
+const LEFT: &str = "its program ended before the answer came";
 
 /// What is written down before a call is sent.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +53,8 @@ pub enum Reserved {
     Entry(Call),
     /// Another program has the same under way.
     UnderWayElsewhere,
+    /// The same was asked a short time ago, and nothing tells whether somebody still waits for it.
+    MayBeUnderWay,
     /// It would go beyond a budget.
     OverBudget(OverBudget),
 }
@@ -89,27 +94,33 @@ impl Store {
             // Nobody else writes between the check and the entry, so two programs cannot spend the same rest of a budget.
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let entry = &Entry { what: &what, key: key.as_deref(), ..*entry };
-            if is_asked_elsewhere(&transaction, self.path(), entry)? {
-                return Ok(Reserved::UnderWayElsewhere);
+            if let Some(asked) = asked_elsewhere(&transaction, self.path(), entry)? {
+                return Ok(Ok(asked));
             }
             if let Some(over) = over_budget(&transaction, entry)? {
-                return Ok(Reserved::OverBudget(over));
+                return Ok(Ok(Reserved::OverBudget(over)));
             }
+            let left = tidy(&transaction, self.path(), entry.at)?;
             insert(&transaction, entry)?;
             let id = transaction.last_insert_rowid();
             seal::entries(&transaction, "id = ?1", &[&id])?;
-            calls::tidy(self.path());
-            let call = Call::begin(self.path(), id).map_err(|why| unable(&why))?;
+            let call = match Call::begin(self.path(), id) {
+                Ok(call) => call,
+                Err(why) => return Ok(Err(StoreError::NoCall { path: calls::file_of(self.path(), id), why })),
+            };
             transaction.commit()?;
-            Ok(Reserved::Entry(call))
-        })
+            left.iter().for_each(Left::remove);
+            // From here on it is in the database itself, whatever becomes of the log beside it.
+            let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+            Ok(Ok(Reserved::Entry(call)))
+        })?
     }
 
     /// Writes down what came of a call.
     ///
     /// # Errors
     /// When it cannot be written; the entry then stays reserved, which counts as charged.
-    pub fn settle(&self, call: &Call, settlement: Settlement, outcome: &str, now: Timestamp) -> Result<(), StoreError> {
+    pub fn settle(&self, call: Call, settlement: Settlement, outcome: &str, now: Timestamp) -> Result<(), StoreError> {
         let (state, settled) = settlement.columns();
         let outcome = self.told_outcome(state, outcome);
         self.with(|connection| {
@@ -120,7 +131,9 @@ impl Store {
             )?;
             seal::entries(&transaction, "id = ?1", &[&call.entry])?;
             transaction.commit()
-        })
+        })?;
+        call.end();
+        Ok(())
     }
 
     /// The numbers of the entries that are not what was written, of every profile.
@@ -215,27 +228,43 @@ fn damaged(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     Ok(damaged)
 }
 
-/// Whether another program has the same under way.
-fn is_asked_elsewhere(connection: &Connection, store: &Path, entry: &Entry<'_>) -> rusqlite::Result<bool> {
+/// Whether another program has the same under way, or may have.
+fn asked_elsewhere(connection: &Connection, store: &Path, entry: &Entry<'_>) -> rusqlite::Result<Option<Reserved>> {
     let mut select = connection.prepare_cached(
         "SELECT id, at FROM ledger WHERE profile = ?1 AND key = ?2 AND state = 'reserved' AND session <> ?3",
     )?;
-    let mut rows = select.query(params![entry.profile, entry.key, entry.session])?;
+    let (mut rows, mut asked) = (select.query(params![entry.profile, entry.key, entry.session])?, None);
     while let Some(row) = rows.next()? {
         let is_near = |at: i64| at.abs_diff(entry.at.as_millisecond()) <= NEAR;
         match calls::sign(store, row.get(0)?) {
-            Sign::UnderWay => return Ok(true),
-            Sign::Unknown if is_near(row.get(1)?) => return Ok(true),
+            Sign::UnderWay => return Ok(Some(Reserved::UnderWayElsewhere)),
+            Sign::Unknown if is_near(row.get(1)?) => asked = Some(Reserved::MayBeUnderWay),
             Sign::Unknown | Sign::Over => {}
         }
     }
-    Ok(false)
+    Ok(asked)
 }
 
-/// Why a call has no file, as the database says that it cannot open one.
-fn unable(why: &std::io::Error) -> rusqlite::Error {
-    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CANTOPEN);
-    rusqlite::Error::SqliteFailure(code, Some(format!("no call can be begun beside it: {why}")))
+/// Writes down that nobody waits for the calls of programs that were killed, and removes what they left; gives what may only be
+/// removed once that is on disk.
+fn tidy(transaction: &Transaction<'_>, store: &Path, now: Timestamp) -> rusqlite::Result<Vec<Left>> {
+    let mut select = transaction.prepare_cached(&format!("SELECT {}, seal FROM ledger WHERE id = ?1", seal::ENTRY))?;
+    let mut kept = Vec::new();
+    for left in calls::left(store) {
+        let found = select.query_row([left.entry], LedgerEntry::read).optional()?;
+        // One that is not what was written stays as it is.
+        if found.is_some_and(|entry| entry.state == State::Reserved) {
+            transaction.execute(
+                "UPDATE ledger SET state = 'unknown', settled_at = MIN(at + ?1, MAX(at, ?2)), outcome = ?3 WHERE id = ?4",
+                params![i64::try_from(ABANDONED.as_millis()).unwrap_or(i64::MAX), now.as_millisecond(), LEFT, left.entry],
+            )?;
+            seal::entries(transaction, "id = ?1", &[&left.entry])?;
+            kept.push(left);
+        } else {
+            left.remove();
+        }
+    }
+    Ok(kept)
 }
 
 /// Compares the careful sums of this run and of this day with the budget.
@@ -316,10 +345,9 @@ mod tests {
             assert!(matches!(reserved, Reserved::UnderWayElsewhere), "{hours}: {reserved:?}");
         }
         let [first, second, third, last] = <[Call; 4]>::try_from(calls).unwrap();
-        store.settle(&first, Settlement::Unsent, "refused", now).unwrap();
-        store.settle(&second, Settlement::Charged(1), "200", now).unwrap();
-        store.settle(&third, Settlement::Unknown, "lost", now).unwrap();
-        drop((first, second, third));
+        store.settle(first, Settlement::Unsent, "refused", now).unwrap();
+        store.settle(second, Settlement::Charged(1), "200", now).unwrap();
+        store.settle(third, Settlement::Unknown, "lost", now).unwrap();
         assert!(reserve("another program", now).is_none());
         drop(last);
         assert!(reserve("another program", now).is_some());

@@ -23,6 +23,7 @@ mod inventory;
 mod keep;
 mod ledger;
 mod notes;
+mod numbers;
 mod page_one;
 mod purge;
 mod recent;

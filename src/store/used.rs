@@ -3,7 +3,7 @@
 //! The lock says so whatever has become of the database, which may not be readable any more; and it ends with its program,
 //! however that ends. What is done to the file by hand, no lock keeps off: that shows by its being another file.
 
-use super::folder::{beside, create};
+use super::folder::{BESIDE, beside, create};
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;
@@ -17,6 +17,9 @@ pub(super) type Identity = (u64, u64);
 /// A database that is open here: as long as this lives nobody sets it aside.
 pub(super) struct Use {
     of: Option<Identity>,
+    /// The log and its index. As long as the database is open nobody removes them but by hand; who finds them gone makes others,
+    /// and two programs that have different ones neither see what the other writes nor wait for it.
+    beside: [Option<Identity>; 2],
     _lock: File,
 }
 
@@ -26,13 +29,29 @@ impl Use {
         let lock = create(&beside(path, FILE))?;
         // Where there is no lock to be had nobody can look for one either.
         while lock.lock_shared().is_err_and(|why| why.kind() == io::ErrorKind::Interrupted) {}
-        Ok(Self { of: identity(path), _lock: lock })
+        Ok(Self { of: identity(path), beside: beside_it(path), _lock: lock })
     }
 
     /// Whether it is of this file.
     pub(super) fn is_of(&self, file: Option<Identity>) -> bool {
         self.of == file
     }
+
+    /// Whether another file is in the place of the database, its log or the log's index, or none.
+    pub(super) fn is_replaced(&self, path: &Path) -> bool {
+        let is_other = |(known, found): (&Option<Identity>, Option<Identity>)| known.is_some() && *known != found;
+        !self.is_of(identity(path)) || self.beside.iter().zip(beside_it(path)).any(is_other)
+    }
+
+    /// Whether another program has made a log or an index of its own in the place of this one's.
+    pub(super) fn is_log_replaced(&self, path: &Path) -> bool {
+        let is_other = |(known, found): (&Option<Identity>, Option<Identity>)| found.is_some() && *known != found;
+        self.beside.iter().zip(beside_it(path)).any(is_other)
+    }
+}
+
+fn beside_it(path: &Path) -> [Option<Identity>; 2] {
+    BESIDE.map(|ending| identity(&beside(path, ending)))
 }
 
 /// The right to set a database aside, which nobody uses nor begins to as long as the lock lives; none where somebody does.

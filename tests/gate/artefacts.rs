@@ -166,3 +166,16 @@ async fn an_answer_has_one_writer_and_is_never_cut_short_by_another() {
     assert_eq!(visit.held(&memory()).unwrap().len() as u64, length(3));
     assert!(one.grow(id, length(3), length(3), &piece).is_err(), "what is whole does not grow");
 }
+
+#[tokio::test]
+async fn what_is_still_coming_of_a_deleted_artefact_does_not_go_into_another() {
+    let visit = Visit::begin().await;
+    let (store, profile, now) = (visit.gate.store(), visit.gate.profile(), visit.gate.now());
+    let deleted = store.begin_growing(profile, b"one", now).unwrap();
+    store.purge(&behaview::report::Purge::Everything, None).unwrap();
+    let other = store.begin_growing(profile, b"other", now).unwrap();
+    let late = store.grow(deleted, 0, 0, &[7; 5000]);
+    assert!(matches!(late, Err(behaview::store::StoreError::Elsewhere)), "{late:?}");
+    assert!(store.grown(deleted, 0, now).is_err());
+    assert_eq!(store.growing(profile, b"other").unwrap().map(|kept| (kept.id, kept.body.len())), Some((other, 0)));
+}

@@ -1,7 +1,6 @@
 //! What was paid for once is held, byte for byte, and served for nothing.
 
-use behaview::report::Body;
-use behaview::report::page::Page;
+use behaview::report::Purge;
 use serde_json::Value;
 
 use behaview::gate::Gate;
@@ -195,5 +194,58 @@ async fn nothing_is_asked_where_the_answer_would_be_kept_in_a_file_that_is_gone(
         assert!(words.starts_with("nothing was sent") && words.ends_with("start again"), "{words}");
         assert!(words.contains("was deleted or replaced"), "{words}");
         assert_eq!(visit.calls(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_number_is_of_one_answer_though_that_is_deleted_and_another_comes() {
+    let visit = Visit::with(Options { rows: 20_000, ..Options::default() }).await;
+    visit.ask(&first_report()).await.unwrap();
+    let (store, agreed) = (visit.gate.store(), visit.gate.held(&first_report()).unwrap().unwrap());
+    Store::open(&visit.store()).unwrap().purge(&Purge::Everything, None).unwrap();
+    let next = second_report(&visit).await;
+    visit.ask(&next).await.unwrap();
+    let said = agreed.body.whole().unwrap_err().to_string();
+    assert!(said.contains("was deleted"), "{said}");
+    // What was agreed to or begun before it was deleted does nothing to what came after.
+    store.set_aside(agreed.id).unwrap();
+    store.accept(visit.gate.profile(), agreed.id, &[]).unwrap();
+    assert_eq!(store.purge(&Purge::Answer(agreed.id.0), None).unwrap(), behaview::store::Purged::default());
+    assert_eq!(visit.held(&next).unwrap(), visit.reference(&next).await);
+}
+
+#[tokio::test]
+async fn a_report_of_a_list_that_another_program_wrote_anew_is_read_from_it_or_not_at_all() {
+    let visit = Visit::with(Options { rows: 20_000, ..Options::default() }).await;
+    let page = Page::of(&visit.ask(&list(&dropper())).await.unwrap().body).unwrap();
+    let requests: Vec<_> =
+        page.entries.iter().map(|entry| Request::Behaviour { identifier: entry.identifier.clone() }).collect();
+    let (last, whole) = (requests.last().unwrap(), page.entries.last().unwrap().report.as_ref().unwrap());
+    let (open, whole) = (visit.gate.held(last).unwrap().unwrap().body, whole.whole().unwrap());
+    let (profile, identifier) = (visit.gate.profile().to_owned(), page.entries[0].identifier.clone());
+    Store::open(&visit.store()).unwrap().purge(&Purge::Report { profile, identifier }, None).unwrap();
+    let said = open.whole().unwrap_err().to_string();
+    assert!(said.contains("open it again"), "{said}");
+    assert!(visit.held(last) == Some(whole), "what was not deleted is held as it was");
+    assert!(visit.held(&list(&dropper())).is_some() && visit.held(&requests[0]).is_none());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn nothing_is_asked_where_the_log_of_the_store_was_removed_or_replaced() {
+    for (ending, is_replaced) in [("-wal", false), ("-wal", true), ("-shm", false), ("-shm", true)] {
+        let visit = Visit::begin().await;
+        visit.ask(&list(&dropper())).await.unwrap();
+        let mut beside = visit.store().into_os_string();
+        beside.push(ending);
+        let bytes = std::fs::read(&beside).unwrap();
+        // Were it removed, its number might be given to the next file.
+        std::fs::rename(&beside, visit.folder().join("away")).unwrap();
+        if is_replaced {
+            std::fs::write(&beside, bytes).unwrap();
+        }
+        let words = visit.ask(&report(&format!("{}_Zenbox-1794474845", dropper()))).await.unwrap_err().to_string();
+        assert!(words.starts_with("nothing was sent") && words.ends_with("start again"), "{words}");
+        assert_eq!(visit.calls(), 1, "{ending} {is_replaced}");
     }
 }

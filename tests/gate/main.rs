@@ -19,7 +19,9 @@ mod visit;
 use behaview::demo::{Demo, Options};
 use behaview::gate::{Answer, Cost, GateError};
 use behaview::quota::Spent;
+use behaview::report::Body;
 use behaview::report::identifier::{Identifier, Sha256};
+use behaview::report::page::Page;
 use behaview::request::{Listing, Request};
 use behaview::service::Profile;
 use behaview::service::error::{Reason, ServiceError};
@@ -47,6 +49,12 @@ fn report(identifier: &str) -> Request {
 /// The report of the dropper's first sandbox.
 fn first_report() -> Request {
     report(&format!("{}_CAPE Sandbox-1794474845", dropper()))
+}
+
+/// The report of another of its sandboxes.
+async fn second_report(visit: &Visit) -> Request {
+    let page = Page::of(&Body::in_memory(visit.reference(&list(&dropper())).await)).unwrap();
+    Request::Behaviour { identifier: page.entries[1].identifier.clone() }
 }
 
 /// One request of each operation.

@@ -301,6 +301,19 @@ fn counters_from_before_a_renewal_refuse_nothing() {
 }
 
 #[test]
+fn a_clock_that_is_set_back_renews_no_counter() {
+    let mut options = options();
+    options.user_limits.hourly = 1;
+    let mut stage = Stage::at(main_file(), options);
+    stage.keys("enter");
+    for seconds in [-3601, -86_400] {
+        stage.later(seconds);
+        assert!(stage.screen().contains("you 0 of 1 left this hour"), "{}", stage.screen());
+        assert!(stage.screen().contains("r refetch · spent"), "{}", stage.screen());
+    }
+}
+
+#[test]
 fn what_is_asked_bit_by_bit_waits_for_the_next_minute() {
     let mut stage = Stage::at(main_file(), identifiers());
     stage.keys("enter");

@@ -40,6 +40,21 @@ fn one_report_is_deleted_after_a_yes() {
 }
 
 #[test]
+fn no_file_stays_open_whose_reports_may_be_deleted() {
+    let mut stage = Stage::listed();
+    stage.keys("esc");
+    stage.open(&file("Parcel"));
+    stage.keys("enter J");
+    assert!(stage.screen().lines().next().unwrap().contains("held since"), "{}", stage.screen());
+    stage.keys("H X y esc");
+    for opened in [file("Parcel"), main_file()] {
+        stage.open(&opened);
+        let screen = stage.screen();
+        assert!(screen.contains("enter list sandboxes · ") && !screen.contains("held since"), "{screen}");
+    }
+}
+
+#[test]
 fn a_file_what_is_old_and_everything_go_after_a_yes() {
     let mut stage = Stage::listed();
     stage.keys("H p 3 0 enter");

@@ -138,11 +138,14 @@ fn a_damaged_report_is_named_set_aside_and_fetched_again_and_the_others_stay() {
     for id in &ids[..2] {
         assert!(desk.run(&["show", id]).status.success());
     }
-    let damage =
-        "UPDATE block SET bytes = CAST(substr(bytes, 1, 100) || x'00' || substr(bytes, 102) AS BLOB) WHERE answer = 1";
+    let damage = "UPDATE block SET bytes = CAST(substr(bytes, 1, 100) || x'00' || substr(bytes, 102) AS BLOB)
+         WHERE answer = (SELECT MIN(id) FROM answer)";
     rusqlite::Connection::open(store(&desk)).unwrap().execute(damage, []).unwrap();
     let named = desk.run(&["show", &ids[0]]);
-    assert!(!named.status.success() && errors(&named).contains("block 0 of answer 1 is damaged"), "{named:?}");
+    assert!(
+        !named.status.success() && errors(&named).contains("is damaged in the store: what stood in it is set aside"),
+        "{named:?}"
+    );
     assert!(desk.run(&["show", &ids[1]]).status.success());
     assert_eq!(desk.paid(), 2);
     assert!(desk.run(&["show", &ids[0]]).status.success());
@@ -329,6 +332,9 @@ fn what_can_be_no_price_is_counted_as_none() {
     for id in &identifiers() {
         assert!(desk.run(&["show", id]).status.success());
     }
+    // With the same numbers as an earlier version gave, one row is taken for the other.
+    let numbers = "UPDATE answer SET id = (SELECT COUNT(*) FROM answer other WHERE other.id <= answer.id)";
+    rusqlite::Connection::open(store(&desk)).unwrap().execute(numbers, []).unwrap();
     exchange(&desk, ["ledger", "answer"]);
     let told = json(&desk.run(&["ledger", "--all", "--json"]));
     let counts: u64 = told["totals"].as_array().unwrap().iter().map(|total| total["counts_as"].as_u64().unwrap()).sum();

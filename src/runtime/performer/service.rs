@@ -198,9 +198,11 @@ fn failure(error: &GateError) -> Failure {
         GateError::Ledger(_) | GateError::Store(_) => {
             (Cost::Nothing, "Check the disk's free space and the data folder's permissions.".to_owned())
         }
-        GateError::NotEntitled(_) | GateError::NotHeld | GateError::UnderWay | GateError::UnderWayElsewhere => {
-            (Cost::Nothing, String::new())
-        }
+        GateError::NotEntitled(_)
+        | GateError::NotHeld
+        | GateError::UnderWay
+        | GateError::UnderWayElsewhere
+        | GateError::MayBeUnderWay => (Cost::Nothing, String::new()),
         GateError::OverBudget(_) => (Cost::Nothing, "`behaview config show` says what sets the budget.".to_owned()),
         GateError::Internal(_) => (Cost::Perhaps(None), String::new()),
     };
