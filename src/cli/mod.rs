@@ -50,6 +50,7 @@ use crate::request::UploadLimit;
 use crate::runtime::{self, Backing, Display, Exit, Signals};
 use crate::service::Client;
 use clap::{Args, CommandFactory, Parser, Subcommand};
+use jiff::Timestamp;
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::process::ExitCode;
@@ -294,8 +295,7 @@ fn run_app(
     let Setup { gate, entitled, confirm_above, keys, pace, forgets, mut left, mut remarks } = setup;
     let mut model = Model::new(service(&gate), crate::clock::now());
     model.figures.entitlements = entitled;
-    model.figures.allowance =
-        Allowance::new(gate.budget(), gate.spent_in(Period::Daily).unwrap_or_default(), model.now);
+    model.figures.allowance = allowance(&gate, model.now);
     let rules_file = rules_file();
     model.settings =
         Settings { keys, confirm_above, pace, forgets, rules_file, lists_at_once: is_demo, ..Settings::default() };
@@ -350,6 +350,12 @@ pub fn service(gate: &Gate) -> Service {
         upload_direct: client.profile().largest(UploadLimit::Direct),
         upload_largest: client.profile().largest(UploadLimit::Large),
     }
+}
+
+/// What may be spent. What has been spent of the day is counted only where that has a limit.
+fn allowance(gate: &Gate, now: Timestamp) -> Allowance {
+    let spent = gate.budget().daily.and_then(|_| gate.spent_in(Period::Daily).ok());
+    Allowance::new(gate.budget(), spent.unwrap_or_default(), now)
 }
 
 /// The service that is asked, and what the user has bought there.
