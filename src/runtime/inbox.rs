@@ -7,7 +7,7 @@ use crate::app::Message;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 pub(super) use super::keyboard::Alarm;
@@ -28,16 +28,9 @@ impl Outbox {
     }
 }
 
-/// What has come for the loop.
+/// There is no keyboard any more; said once.
 #[derive(Debug)]
-pub(super) enum Came {
-    /// A message, be it of something that was typed.
-    Message(Message),
-    /// Nothing in the time that was given.
-    Nothing,
-    /// The keyboard is gone; said once.
-    Unheard,
-}
+pub(super) struct Unheard;
 
 /// What has come, in order.
 pub(super) struct Inbox {
@@ -110,31 +103,31 @@ impl Inbox {
         self.here().or_else(|| self.messages.recv_timeout(patience).ok())
     }
 
-    /// Waits for what comes next, be it typed; for so long, if that is said.
-    pub(super) fn next(&mut self, patience: Option<Duration>) -> Came {
+    /// Waits for what comes next, be it typed; for so long, if that is said. None if nothing came.
+    pub(super) fn next(&mut self, patience: Option<Duration>) -> Result<Option<Message>, Unheard> {
         let until = patience.map(|patience| Instant::now() + patience);
         loop {
             if let Some(message) = self.here() {
-                return Came::Message(message);
+                return Ok(Some(message));
             }
             if std::mem::take(&mut self.is_unheard) {
-                return Came::Unheard;
+                return Err(Unheard);
             }
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             if left.is_some_and(|left| left.is_zero()) {
-                return Came::Nothing;
+                return Ok(None);
             }
-            let Some(keyboard) = &mut self.keyboard else { return self.other(left) };
+            let Some(keyboard) = &mut self.keyboard else { return Ok(self.other(left)) };
             self.alarm.set();
             // Whoever sent before that rang for nobody.
             let first = self.messages.try_recv().ok();
             let typed = if first.is_some() { Ok(None) } else { keyboard.next(until, &self.alarm) };
             self.alarm.clear();
             match (first, typed) {
-                (Some(message), _) => return Came::Message(message),
+                (Some(message), _) => return Ok(Some(message)),
                 (None, Ok(input)) => {
                     if let Some(message) = input.and_then(|input| message(input, self.frame, self.is_asked)) {
-                        return Came::Message(message);
+                        return Ok(Some(message));
                     }
                 }
                 (None, Err(_)) => self.lose_keyboard(),
@@ -143,12 +136,11 @@ impl Inbox {
     }
 
     /// The same where nobody types.
-    fn other(&self, left: Option<Duration>) -> Came {
-        let come = match left {
-            Some(left) => self.messages.recv_timeout(left),
-            None => self.messages.recv().map_err(RecvTimeoutError::from),
-        };
-        come.map_or(Came::Nothing, Came::Message)
+    fn other(&self, left: Option<Duration>) -> Option<Message> {
+        match left {
+            Some(left) => self.messages.recv_timeout(left).ok(),
+            None => self.messages.recv().ok(),
+        }
     }
 }
 

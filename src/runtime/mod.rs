@@ -39,7 +39,7 @@ use crate::app::{Command, Effect, Key, Message, Model, Remembered, Size};
 use crate::gate::Clock;
 use crate::view::{Look, Picture};
 use clipboard::Way;
-use inbox::{Came, Inbox};
+use inbox::{Inbox, Unheard};
 use keyboard::Keyboard;
 use ratatui::backend::Backend;
 use std::io::Write;
@@ -269,9 +269,8 @@ where
             }
             // While something is under way a tick comes now and then, so that waiting is seen to go on.
             match self.inbox.next(self.model.is_waiting().then_some(TICK)) {
-                Came::Message(message) => self.take(message),
-                Came::Nothing => self.take(Message::Tick),
-                Came::Unheard => return Turn::Unheard,
+                Ok(come) => self.take(come.unwrap_or(Message::Tick)),
+                Err(Unheard) => return Turn::Unheard,
             }
             self.take_all();
         }

@@ -93,7 +93,10 @@ impl Masking {
         let keys = self.forms.iter().map(Finder::needle);
         let ways = keys.flat_map(move |key| {
             let same = key.iter().enumerate().filter(move |(_, found)| byte == Some(**found));
-            same.filter_map(move |(index, _)| before.ends_with(key.get(..index)?).then(|| (key, at - index)))
+            let begins = same
+                .map(|(index, _)| index)
+                .filter(move |index| key.get(..*index).is_some_and(|start| before.ends_with(start)));
+            begins.map(move |index| (key, at - index))
         });
         ways.filter_map(|(key, start)| match spelled(text.get(start..)?, key) {
             Spelled::Whole(length) => Some(start..start + length),
