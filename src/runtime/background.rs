@@ -23,9 +23,7 @@ pub(super) fn of_answer(answer: &[u8]) -> Option<bool> {
 #[cfg(unix)]
 pub(super) fn ask() -> std::io::Result<()> {
     use std::io::Write;
-    let mut out = std::io::stdout();
-    out.write_all(b"\x1b]11;?\x1b\\")?;
-    out.flush()
+    super::output::Output::terminal().write_all(b"\x1b]11;?\x1b\\")
 }
 
 #[cfg(not(unix))]

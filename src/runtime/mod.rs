@@ -16,6 +16,7 @@ pub mod hidden;
 mod inbox;
 mod keyboard;
 mod notable;
+mod output;
 mod painter;
 mod performer;
 mod plain;

@@ -3,6 +3,7 @@
 use super::background;
 use super::clipboard::Way;
 use super::keyboard::Keyboard;
+use super::output::Output;
 use super::painter::{self, Painter};
 use super::signals::{self, Ending, Signals, Stops};
 use super::{Backing, Ended, Exit, Session, Turn};
@@ -88,7 +89,7 @@ impl TakenOver {
     fn now(takes_mouse: bool) -> io::Result<Self> {
         TAKEN.store(true, Ordering::SeqCst);
         let taken = Self { takes_mouse };
-        execute!(io::stdout(), EnterAlternateScreen)?;
+        execute!(Output::terminal(), EnterAlternateScreen)?;
         taken.renew()?;
         Ok(taken)
     }
@@ -97,9 +98,9 @@ impl TakenOver {
     fn renew(&self) -> io::Result<()> {
         disable_raw_mode()?;
         enable_raw_mode()?;
-        execute!(io::stdout(), EnableBracketedPaste, cursor::Hide)?;
+        execute!(Output::terminal(), EnableBracketedPaste, cursor::Hide)?;
         if self.takes_mouse {
-            execute!(io::stdout(), EnableMouseCapture)?;
+            execute!(Output::terminal(), EnableMouseCapture)?;
         }
         Ok(())
     }
@@ -137,7 +138,7 @@ static FORCED: Mutex<()> = Mutex::new(());
 /// A terminal that is gone cannot be given back: there is nobody to tell.
 fn give_back() {
     if TAKEN.load(Ordering::SeqCst) {
-        let mut stdout = io::stdout();
+        let mut stdout = Output::terminal();
         let _ = leave(&mut stdout).and_then(|()| stdout.flush());
         let _ = disable_raw_mode();
         TAKEN.store(false, Ordering::SeqCst);
@@ -210,8 +211,8 @@ pub fn run(
     }
     let (width, height) = painter::size()?;
     (model.size, model.settings.has_shell) = (Size { width, height }, signals::has_shell());
-    let session = Session::new(Painter::new(io::stdout()), model, backing, crate::clock::now);
-    let mut session = session.with_clipboard(Way::from_here(), Box::new(io::stdout()));
+    let session = Session::new(Painter::new(Output::terminal()), model, backing, crate::clock::now);
+    let mut session = session.with_clipboard(Way::from_here(), Box::new(Output::terminal()));
     let ending = signals.tell(session.outbox(), Stops::Aside)?;
     let takes_mouse = display.takes_mouse;
     let mut taken = TakenOver::now(takes_mouse)?;
