@@ -44,3 +44,4 @@ pub use ledger::{Entry, Reserved, Settlement};
 pub use purge::Purged;
 pub use recent::RecentFile;
 pub use salvage::Salvaged;
+pub use used::Wait;
