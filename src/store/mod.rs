@@ -27,6 +27,7 @@ mod numbers;
 mod page_one;
 mod purge;
 mod recent;
+mod rows;
 mod salvage;
 mod schema;
 mod seal;

@@ -358,10 +358,7 @@ fn who_waits_for_a_store_that_is_mended_says_so_and_doctor_does_not_wait() {
     let (path, _) = settled(&desk);
     let lock = mender(&path);
     let doctor = desk.run(&["doctor", "--json"]);
-    assert!(
-        !doctor.status.success() && squeezed(&text(&doctor)).contains("is being mended by another"),
-        "{doctor:?}"
-    );
+    assert!(!doctor.status.success() && squeezed(&text(&doctor)).contains("is being mended by another"), "{doctor:?}");
     let commands: [&[&str]; 3] = [&["ledger"], &["held"], &["list", "--dry-run", &main_file()]];
     let waiting = commands.map(|command| {
         let mut child = desk.command(command).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
