@@ -13,10 +13,11 @@ use crate::files;
 use crate::log::Log;
 use crate::quota::Entitlements;
 use crate::service::credential::{Configured, Credential, VARIABLES};
-use crate::store::Store;
+use crate::store::{Keep, Store, StoreError};
 use crate::text::{Untrusted, bytes};
 use clap::Args;
 use serde::Serialize;
+use std::ops::ControlFlow;
 
 /// Less free space than this, in bytes, is told.
 const LITTLE_SPACE: u64 = 256 << 20;
@@ -224,8 +225,11 @@ fn store(folders: &Folders) -> Check {
     if !path.exists() {
         return Check::good("store", format!("{} is not there yet: nothing is held", path.display()));
     }
-    let store = match Store::open(path) {
+    let store = match Store::open_keeping(path, Keep::Everything, &|_| ControlFlow::Break(())) {
         Ok(store) => store,
+        Err(error @ StoreError::Mending(_)) => {
+            return Check::wrong("store", error.to_string(), "if nothing becomes of it, end the other behaview");
+        }
         Err(error) => {
             return Check::wrong(
                 "store",

@@ -108,8 +108,7 @@ struct Deleted {
 
 impl Held {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        let store = Store::open(&Folders::find()?.store)?;
-        super::store::say(&store.salvaged().map(crate::store::Salvaged::words).into_iter().collect::<Vec<_>>());
+        let store = super::store::open_to_look(&Folders::find()?.store)?;
         let (now, profile) = (crate::clock::now(), common.profile.as_deref());
         let kept = of_profile(store.inventory()?, profile);
         let what = self.which.purge(&kept, now)?;

@@ -57,8 +57,7 @@ impl Import {
         }
         let profile = config.profile(None)?.name;
         let file = self.file.as_deref().map(parse_sha256).transpose()?;
-        let store = Store::open(&folders.store)?;
-        super::store::say(&store.salvaged().map(crate::store::Salvaged::words).into_iter().collect::<Vec<_>>());
+        let store = super::store::open_to_look(&folders.store)?;
         let (mut text, mut sums) = (String::new(), Sums::default());
         for path in &self.files {
             let from = Imported { from: Untrusted::from(document::name(path)), by: Untrusted::from(user()) };

@@ -6,7 +6,7 @@ mod forms;
 use super::Common;
 use super::output::{print_json, print_text};
 use crate::quota::Period;
-use crate::store::{LedgerEntry, State, Store};
+use crate::store::{LedgerEntry, State};
 use clap::{Args, ValueEnum};
 use compared::Compared;
 use forms::{Row, Total};
@@ -19,7 +19,7 @@ Examples:
   behaview ledger --all --format csv
 
 An entry is charged, free, unsent, unknown (lost or refused) or reserved (under way, or its program was
-killed). What is unknown or reserved counts at its highest price until the service's counters say
+killed: the next call makes that unknown). What is unknown or reserved counts at its highest price until the service's counters say
 otherwise: behaview quota looks at them, and costs nothing. What is damaged is not what was written.";
 
 /// `behaview ledger`
@@ -76,8 +76,7 @@ impl Ledger {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let (folders, config) = common.config()?;
         let profile = config.profile(None)?.name;
-        let store = Store::open(&folders.store)?;
-        super::store::say(&store.salvaged().map(crate::store::Salvaged::words).into_iter().collect::<Vec<_>>());
+        let store = super::store::open_to_look(&folders.store)?;
         let entries = self.time.of(store.entries(&profile)?, crate::clock::now());
         let compared = Compared::of(&entries, &store.windows(&profile)?);
         let rows = entries.iter().map(Row::of).collect::<Vec<_>>();

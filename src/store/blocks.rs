@@ -245,15 +245,12 @@ impl Blocks {
     /// Refuses what is not in the store any more as it was found there: of an answer nothing is taken out but it gets shorter.
     fn there(&self) -> io::Result<()> {
         let (select, id) = match self.shelf {
-            Shelf::Answer(AnswerId(id)) => ("SELECT length FROM answer WHERE id = ?1", id),
-            Shelf::Index(id) => ("SELECT length FROM row_index WHERE id = ?1", id),
+            Shelf::Answer(AnswerId(id)) => ("SELECT 1 FROM answer WHERE id = ?1 AND length >= ?2", id),
+            Shelf::Index(id) => ("SELECT 1 FROM row_index WHERE id = ?1 AND length >= ?2", id),
         };
-        let length: Option<i64> = self
-            .reach
-            .read(|connection| connection.prepare_cached(select)?.query_row([id], |row| row.get(0)).optional())
-            .map_err(io::Error::other)?;
-        let is_there = length.and_then(|length| u64::try_from(length).ok()).is_some_and(|length| length >= self.length);
-        if is_there { Ok(()) } else { Err(io::Error::other(GONE)) }
+        let values = [id, i64::try_from(self.length).unwrap_or(i64::MAX)];
+        let is_there = self.reach.read(|connection| connection.prepare_cached(select)?.exists(values));
+        if is_there.map_err(io::Error::other)? { Ok(()) } else { Err(io::Error::other(GONE)) }
     }
 
     /// The answer that a part is of, and the part's offsets as the database has them.
@@ -333,8 +330,7 @@ impl Bytes for Blocks {
             if transaction.execute(&insert, params![answer, first, after, head, length, whole])? == 0 {
                 return Ok(());
             }
-            let id = transaction.last_insert_rowid();
-            write_pieces(&transaction, Shelf::Index(id), numbers.pieces)?;
+            write_pieces(&transaction, Shelf::Index(transaction.last_insert_rowid()), numbers.pieces)?;
             transaction.commit()
         };
         self.reach.with(write).map_err(io::Error::other)?;

@@ -4,6 +4,7 @@ use super::database::StoreError;
 use super::page_one;
 use super::salvage::{self, Salvaged};
 use super::schema::{NEWEST, migrate, version};
+use super::used::Wait;
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
@@ -12,14 +13,14 @@ use std::time::Duration;
 pub(super) const PATIENCE: Duration = Duration::from_secs(15);
 
 /// A connection to a database that is sound, with what became of one that was not.
-pub(super) fn opened(path: &Path) -> Result<(Connection, Option<Salvaged>), StoreError> {
+pub(super) fn opened(path: &Path, wait: Wait<'_>) -> Result<(Connection, Option<Salvaged>), StoreError> {
     let up = || prepared(path);
     match up() {
-        Err(error) if salvage::is_damage(&error) => salvage::anew(path, up),
+        Err(error) if salvage::is_damage(&error) => salvage::anew(path, up, wait),
         Ok(connection) if salvage::is_marked(path) || page_one::is_damaged(&connection) => {
             drop(connection);
             salvage::mark(path);
-            salvage::anew(path, up)
+            salvage::anew(path, up, wait)
         }
         other => other
             .map(|connection| (connection, None))

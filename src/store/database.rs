@@ -5,9 +5,10 @@ use super::folder;
 use super::keep::{self, Keep};
 use super::salvage::{self, Salvaged};
 use super::schema::{NEWEST, version};
-use super::used::{self, Use};
+use super::used::{self, Use, Wait};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -63,6 +64,11 @@ pub enum StoreError {
         "the store at {0} is damaged, and another behaview has it open: end that one. The next start sets it aside and saves what can be read, the ledger first"
     )]
     DamagedInUse(PathBuf),
+    /// Another program sets it aside, and saves what can be read.
+    #[error(
+        "the store at {0} is being mended by another behaview, and can be opened when that one is done. If it was stopped, let it go on, or end it: the next start goes on with what it has done"
+    )]
+    Mending(PathBuf),
     /// Another file is in its place, or none.
     #[error(
         "the store at {0}, or its log beside it, was deleted or replaced while it was open here, so that what is written to it would be lost: start again"
@@ -233,14 +239,15 @@ impl Store {
     /// # Errors
     /// When the file cannot be made, opened or brought to the newest schema, or is a newer program's.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        Self::open_keeping(path, Keep::Everything)
+        Self::open_keeping(path, Keep::Everything, &|_| ControlFlow::Continue(()))
     }
 
-    /// Opens the store, to keep this much of the answers on disk. A damaged one is set aside, and salvaged.
+    /// Opens the store, to keep this much of the answers on disk. A damaged one is set aside, and salvaged; who waits for another
+    /// program that does so is told.
     ///
     /// # Errors
-    /// As [`Store::open`]; and when reports are on disk though none are to be.
-    pub fn open_keeping(path: &Path, keep: Keep) -> Result<Self, StoreError> {
+    /// As [`Store::open`]; when reports are on disk though none are to be; and when it is not waited for.
+    pub fn open_keeping(path: &Path, keep: Keep, wait: Wait<'_>) -> Result<Self, StoreError> {
         match folder::prepare(path) {
             Err(StoreError::File { path, why }) if keep == Keep::Everything && is_refusal(&why) => {
                 // What was paid for can be read all the same; nothing can be asked.
@@ -253,9 +260,9 @@ impl Store {
         let mut became = None;
         let (connection, used) = loop {
             let file = used::identity(path);
-            let (connection, salvaged) = opened(path)?;
+            let (connection, salvaged) = opened(path, wait)?;
             became = salvaged.or(became);
-            let used = Use::begin(path).map_err(|why| StoreError::File { path: path.to_owned(), why })?;
+            let used = Use::begin(path, wait)?;
             // Before it was used another program may have set it aside, or this one.
             if used.is_of(file) {
                 break (connection, used);

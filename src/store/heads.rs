@@ -4,9 +4,12 @@
 //! kind · first gap · cells · where they begin · lost bytes  │  where each cell is  │  nothing  │  cells and gaps
 //! ```
 //! Each cell says how long it is and which row it has or leads to, and rows stand in order. So what the head of a table's page must
-//! say follows from the rest of it, and whether it is damaged shows: all parts together are as long as the page. Indexes are left
-//! alone, as nothing is read by them here.
+//! say follows from the rest of it, and whether it is damaged shows: all parts together are as long as the page. Where not even
+//! that is left which says where cells are, rows are known by what they say of themselves. Indexes are left alone, as nothing is
+//! read by them here.
 
+use super::rows;
+use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -20,15 +23,25 @@ const LEAST: u64 = (PAGE as u64 - 12) * 32 / 255 - 23;
 
 /// How many pages each page of the map tells of, and the kinds of those with cells on them: the first of a tree, and others.
 const MAPPED: usize = PAGE / 5;
-const WITH_CELLS: [u8; 2] = [1, 5];
+const WITH_CELLS: [u8; 2] = [FIRST, BELOW];
+pub(super) const FIRST: u8 = 1;
+pub(super) const BELOW: u8 = 5;
 
 /// Makes the damaged heads of a database's tables anew; it is open nowhere, and gives pages back, so that it has a map of them.
 ///
 /// # Errors
 /// What the system said.
 pub(super) fn mend(path: &Path) -> io::Result<()> {
-    File::open(path)?.each_mapped(|file, number, kind, _| {
-        let head = if WITH_CELLS.contains(&kind) { file.page(number)?.mended() } else { None };
+    let (mut file, mut ways) = (File::open(path)?, HashSet::new());
+    file.each_mapped(|_, _, kind, above| {
+        ways.extend((kind == BELOW).then_some(above));
+        Ok(())
+    })?;
+    file.each_mapped(|file, number, kind, _| {
+        let page = if WITH_CELLS.contains(&kind) { Some(file.page(number)?) } else { None };
+        // What leads to others has no rows, though it may once have had some.
+        let rows = |page: &Page| if ways.contains(&number) { None } else { rows::head(page) };
+        let head = page.and_then(|page| page.mended().or_else(|| rows(&page)));
         head.map_or(Ok(()), |head| file.write(number, &head))
     })
 }
@@ -105,7 +118,7 @@ const OF_INDEXES: [u8; 2] = [10, 2];
 
 impl Kind {
     /// Where a page of it says where its cells are.
-    fn head(self) -> usize {
+    pub(super) fn head(self) -> usize {
         if self == Self::Leaf { 8 } else { 12 }
     }
 }
@@ -202,7 +215,7 @@ impl Page {
     }
 
     /// The row that a cell has or leads to, and how long the cell is.
-    fn cell(&self, kind: Kind, at: usize) -> Option<(i64, usize)> {
+    pub(super) fn cell(&self, kind: Kind, at: usize) -> Option<(i64, usize)> {
         let (row, size) = match kind {
             Kind::Leaf => {
                 let (length, first) = self.number(at)?;
@@ -223,7 +236,7 @@ impl Page {
     }
 
     /// A number of one to nine bytes, and how many they are.
-    fn number(&self, at: usize) -> Option<(i64, usize)> {
+    pub(super) fn number(&self, at: usize) -> Option<(i64, usize)> {
         let mut number = 0_u64;
         for (n, byte) in self.bytes.get(at..)?.iter().take(9).enumerate() {
             if n == 8 {
@@ -260,7 +273,7 @@ mod tests {
         let connection = Connection::open(&path).unwrap();
         connection
             .execute_batch(
-                "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;
+                "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA secure_delete = TRUE;
                  CREATE TABLE small (id INTEGER PRIMARY KEY, bytes BLOB);
                  CREATE TABLE large (id INTEGER PRIMARY KEY, bytes BLOB);
                  CREATE INDEX small_by_length ON small (length(bytes));
@@ -319,14 +332,36 @@ mod tests {
     }
 
     #[test]
+    fn rows_are_found_by_what_they_say_of_themselves() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = database(&folder);
+        let read = |path: &Path| {
+            let connection = Connection::open(path).unwrap();
+            ["small", "large"].map(|table| {
+                let mut select = connection.prepare(&format!("SELECT id, bytes FROM {table} NOT INDEXED")).unwrap();
+                let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+                rows.collect::<rusqlite::Result<Vec<(i64, Vec<u8>)>>>().unwrap()
+            })
+        };
+        let (mut bytes, rows) = (std::fs::read(&path).unwrap(), read(&path));
+        for page in pages(&bytes, [Kind::Leaf as u8; 2]) {
+            let count = usize::from(u16::from_be_bytes([bytes[page * PAGE + 3], bytes[page * PAGE + 4]]));
+            bytes[page * PAGE..][..8 + 2 * count].fill(0x55);
+        }
+        std::fs::write(&path, &bytes).unwrap();
+        mend(&path).unwrap();
+        assert!(read(&path) == rows);
+    }
+
+    #[test]
     fn indexes_and_what_nothing_vouches_for_stay_as_they_are_found() {
         let folder = tempfile::tempdir().unwrap();
         let path = database(&folder);
         let sound = std::fs::read(&path).unwrap();
-        let (indexes, tables) = (pages(&sound, OF_INDEXES), pages(&sound, [Kind::Leaf as u8, Kind::Way as u8]));
-        assert!(!indexes.is_empty());
-        // The number of cells of an index; of a table, also where they begin, which nothing else tells.
-        for (pages, places) in [(indexes, &[4][..]), (tables, &[4, 6])] {
+        let (indexes, ways) = (pages(&sound, OF_INDEXES), pages(&sound, [Kind::Way as u8; 2]));
+        assert!(!indexes.is_empty() && !ways.is_empty());
+        // The number of cells of an index; of what leads to rows, also where they begin, which nothing else tells.
+        for (pages, places) in [(indexes, &[4][..]), (ways, &[4, 6])] {
             let mut damaged = sound.clone();
             pages.iter().for_each(|page| places.iter().for_each(|at| damaged[page * PAGE + at] ^= 1));
             std::fs::write(&path, &damaged).unwrap();

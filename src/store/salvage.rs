@@ -5,7 +5,7 @@ use super::folder::{all_files, beside, create};
 use super::heads;
 use super::page_one;
 use super::seal;
-use super::used::{self, Use};
+use super::used::{self, Use, Wait};
 use super::ways;
 use crate::files;
 use crate::text::count;
@@ -94,12 +94,13 @@ pub(super) fn is_marked(path: &Path) -> bool {
 pub(super) fn anew(
     path: &Path,
     open: impl Fn() -> rusqlite::Result<Connection>,
+    wait: Wait<'_>,
 ) -> Result<(Connection, Option<Salvaged>), StoreError> {
     let failed = |why| StoreError::File { path: path.to_owned(), why };
     let database = |why| StoreError::Database { path: path.to_owned(), why };
     let Some(_alone) = used::alone(path).map_err(failed)? else {
         // What another program writes from here on must not go to what is set aside: a start without it mends it.
-        let _waited = Use::begin(path).map_err(failed)?;
+        let _waited = Use::begin(path, wait)?;
         return match open() {
             Err(error) if is_damage(&error) => Err(StoreError::DamagedInUse(path.to_owned())),
             opened => opened.map(|connection| (connection, None)).map_err(database),

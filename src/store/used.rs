@@ -3,13 +3,25 @@
 //! The lock says so whatever has become of the database, which may not be readable any more; and it ends with its program,
 //! however that ends. What is done to the file by hand, no lock keeps off: that shows by its being another file.
 
+use super::database::StoreError;
 use super::folder::{BESIDE, beside, create};
 use std::fs::{File, TryLockError};
 use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// What the file that is locked adds to the name of the database. It stays: whoever removed it could not know who locks it.
 pub(super) const FILE: &str = "-open";
+
+/// How long somebody waits for a database that is set aside and mended, before it is said: most often it takes less.
+const UNSAID: Duration = Duration::from_secs(1);
+
+/// How long between two looks meanwhile.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Told once of a wait that is not short, and asked whether to go on with it.
+pub type Wait<'a> = &'a dyn Fn(&StoreError) -> ControlFlow<()>;
 
 /// What tells one file from another, whatever they are called.
 pub(super) type Identity = (u64, u64);
@@ -24,11 +36,23 @@ pub(super) struct Use {
 }
 
 impl Use {
-    /// Begins to use what is at this path; waits while it is set aside.
-    pub(super) fn begin(path: &Path) -> io::Result<Self> {
-        let lock = create(&beside(path, FILE))?;
-        // Where there is no lock to be had nobody can look for one either.
-        while lock.lock_shared().is_err_and(|why| why.kind() == io::ErrorKind::Interrupted) {}
+    /// Begins to use what is at this path; waits while it is set aside, for whose end nobody can vouch.
+    pub(super) fn begin(path: &Path, wait: Wait<'_>) -> Result<Self, StoreError> {
+        let failed = |why| StoreError::File { path: path.to_owned(), why };
+        let (lock, began) = (create(&beside(path, FILE)).map_err(failed)?, Instant::now());
+        while let Err(TryLockError::WouldBlock) = lock.try_lock_shared() {
+            if began.elapsed() < UNSAID {
+                std::thread::sleep(LOOK);
+                continue;
+            }
+            let mending = StoreError::Mending(path.to_owned());
+            if wait(&mending).is_break() {
+                return Err(mending);
+            }
+            // Where there is no lock to be had nobody can look for one either.
+            while lock.lock_shared().is_err_and(|why| why.kind() == io::ErrorKind::Interrupted) {}
+            break;
+        }
         Ok(Self { of: identity(path), beside: beside_it(path), _lock: lock })
     }
 

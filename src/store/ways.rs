@@ -6,14 +6,10 @@
 //! The database's map says below which page each one is, and each page what its last row is. What stood on a lost page by itself
 //! is lost: of a table with few rows, or of an index.
 
-use super::heads::{File, Kind, Page};
+use super::heads::{BELOW, FIRST, File, Kind, Page};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-
-/// The kinds of pages in the map: the first of a tree, and those below another one.
-const FIRST: u8 = 1;
-const BELOW: u8 = 5;
 
 /// The most levels of a tree that are gone down: each has hundreds of times the pages of the one above.
 const DEEPEST: usize = 12;

@@ -8,6 +8,7 @@ use behaview::quota::Entitlements;
 use behaview::service::Client;
 use behaview::service::credential::{Credential, Source};
 use behaview::store::{Keep, Store};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::*;
@@ -134,7 +135,7 @@ async fn where_nothing_is_kept_an_answer_is_held_until_the_program_ends() {
     let visit = Visit::begin().await;
     let path = visit.folder().join("nothing/behaview.db");
     let open = || {
-        let store = Store::open_keeping(&path, Keep::Nothing).unwrap();
+        let store = Store::open_keeping(&path, Keep::Nothing, &|_| ControlFlow::Continue(())).unwrap();
         let credential = Credential::new(visit.demo.key(), Source::Demo).unwrap();
         let client = Client::new(Visit::profile(&visit.demo), Some(credential)).unwrap();
         Gate::new(Arc::new(store), client, "a run".to_owned(), jiff::Timestamp::now)

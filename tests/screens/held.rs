@@ -47,11 +47,14 @@ fn no_file_stays_open_whose_reports_may_be_deleted() {
     stage.keys("enter J");
     assert!(stage.screen().lines().next().unwrap().contains("held since"), "{}", stage.screen());
     stage.keys("H X y esc");
-    for opened in [file("Parcel"), main_file()] {
-        stage.open(&opened);
+    let is_left = |stage: &Stage| {
         let screen = stage.screen();
         assert!(screen.contains("enter list sandboxes · ") && !screen.contains("held since"), "{screen}");
-    }
+    };
+    stage.open(&file("Parcel"));
+    is_left(&stage);
+    stage.open_other(&main_file());
+    is_left(&stage);
 }
 
 #[test]

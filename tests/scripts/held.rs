@@ -119,7 +119,7 @@ fn what_is_old_goes_by_age() {
     for n in [0, 1] {
         saved(&desk, listed["sandboxes"][n]["id"].as_str().unwrap());
     }
-    let old = "UPDATE answer SET received = received - 40 * 86400000 WHERE id = 2";
+    let old = "UPDATE answer SET received = received - 40 * 86400000 WHERE id = (SELECT MAX(id) FROM answer)";
     rusqlite::Connection::open(store(&desk)).unwrap().execute(old, []).unwrap();
     let gone = json(&desk.run(&["held", "--older-than", "30d", "--yes", "--json"]));
     assert_eq!((&gone["deleted"]["things"], gone["held"].as_array().unwrap().len()), (&1.into(), 2));

@@ -1,6 +1,6 @@
 //! The store under a disk that is full, flipped, read-only or not to be written to at all; and a program that is killed.
 
-use crate::desk::{Desk, errors, json, main_file, text};
+use crate::desk::{Desk, errors, json, main_file, squeezed, text};
 use behaview::demo::{Listing, Options};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -333,10 +333,42 @@ fn what_can_be_no_price_is_counted_as_none() {
         assert!(desk.run(&["show", id]).status.success());
     }
     // With the same numbers as an earlier version gave, one row is taken for the other.
-    let numbers = "UPDATE answer SET id = (SELECT COUNT(*) FROM answer other WHERE other.id <= answer.id)";
-    rusqlite::Connection::open(store(&desk)).unwrap().execute(numbers, []).unwrap();
+    let numbers = "PRAGMA foreign_keys = OFF;
+        UPDATE answer SET id = (SELECT COUNT(*) FROM answer other WHERE other.id <= answer.id)";
+    rusqlite::Connection::open(store(&desk)).unwrap().execute_batch(numbers).unwrap();
     exchange(&desk, ["ledger", "answer"]);
     let told = json(&desk.run(&["ledger", "--all", "--json"]));
     let counts: u64 = told["totals"].as_array().unwrap().iter().map(|total| total["counts_as"].as_u64().unwrap()).sum();
     assert!((6..100).contains(&counts), "{told}");
+}
+
+/// The lock of whoever mends the store.
+fn mender(store: &Path) -> std::fs::File {
+    let mut path = store.as_os_str().to_owned();
+    path.push("-open");
+    let lock = std::fs::File::options().write(true).open(path).unwrap();
+    lock.lock().unwrap();
+    lock
+}
+
+#[test]
+fn who_waits_for_a_store_that_is_mended_says_so_and_doctor_does_not_wait() {
+    let desk = Desk::new();
+    assert!(desk.run(&["ledger"]).status.success());
+    let (path, _) = settled(&desk);
+    let lock = mender(&path);
+    let doctor = desk.run(&["doctor", "--json"]);
+    assert!(!doctor.status.success() && squeezed(&text(&doctor)).contains("is being mended by another"), "{doctor:?}");
+    let commands: [&[&str]; 3] = [&["ledger"], &["held"], &["list", "--dry-run", &main_file()]];
+    let waiting = commands.map(|command| {
+        let mut child = desk.command(command).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let (mut said, mut errors) = (String::new(), std::io::BufReader::new(child.stderr.take().unwrap()));
+        std::io::BufRead::read_line(&mut errors, &mut said).unwrap();
+        assert!(said.starts_with("behaview: Waiting: ") && said.contains("is being mended by another"), "{said}");
+        (child, errors)
+    });
+    drop(lock);
+    for (mut child, _errors) in waiting {
+        assert!(child.wait().unwrap().success());
+    }
 }

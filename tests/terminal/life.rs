@@ -180,3 +180,18 @@ fn pasted_megabytes_with_escapes_are_text() {
     assert_eq!(terminal.wait_for_end(), 143);
     terminal.assert_given_back();
 }
+
+#[test]
+fn a_start_that_waits_for_a_store_that_is_mended_says_so_and_ends_by_ctrl_c() {
+    let mut terminal = Terminal::start(&["ledger"]);
+    assert_eq!(terminal.wait_for_end(), 0);
+    let folders = [".local/share/behaview", "Library/Application Support/behaview"];
+    let locks = folders.map(|folder| terminal.home().join(folder).join("behaview.db-open"));
+    let lock = std::fs::File::options().write(true).open(locks.iter().find(|lock| lock.exists()).unwrap()).unwrap();
+    lock.lock().unwrap();
+    let mut terminal = terminal.start_again(&[&"ab".repeat(32)]);
+    terminal.wait_for("is being mended by another behaview");
+    terminal.press("\x03");
+    terminal.wait_for_end();
+    terminal.assert_given_back();
+}

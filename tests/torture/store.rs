@@ -192,6 +192,12 @@ fn a_store_that_another_program_writes_to_is_not_set_aside_under_it() {
     assert_eq!(served(&path, &held, "used"), held.len());
 }
 
+/// SQL in which `#1` is the number of the first answer, and so on.
+fn numbered(sql: &str) -> String {
+    let number = |n: u32| format!("(SELECT id FROM answer ORDER BY id LIMIT 1 OFFSET {})", n - 1);
+    (1..=4).fold(sql.to_owned(), |sql, n| sql.replace(&format!("#{n}"), &number(n)))
+}
+
 #[test]
 fn rows_that_say_something_else_are_named_and_cost_no_more_than_themselves() {
     for damage in [
@@ -200,14 +206,14 @@ fn rows_that_say_something_else_are_named_and_cost_no_more_than_themselves() {
         "UPDATE report SET first = after + 10 WHERE rowid = 1",
         "UPDATE report SET first = first + 1 WHERE rowid = 1",
         "UPDATE report SET after = after + 100 WHERE rowid = 1",
-        "UPDATE report SET answer = 4 WHERE rowid = 1",
+        "UPDATE report SET answer = #4 WHERE rowid = 1",
         "UPDATE report SET file = NULL WHERE rowid = 1",
-        "UPDATE answer SET length = -1 WHERE id = 1",
-        "UPDATE answer SET length = 'abc' WHERE id = 1",
-        "UPDATE answer SET key = 'abc' WHERE id = 1",
-        "UPDATE answer SET block = 7 WHERE id = 1",
-        "UPDATE block SET bytes = (SELECT bytes FROM block WHERE answer = 3) WHERE answer = 1",
-        "UPDATE block SET seal = 'x' WHERE answer = 1",
+        "UPDATE answer SET length = -1 WHERE id = #1",
+        "UPDATE answer SET length = 'abc' WHERE id = #1",
+        "UPDATE answer SET key = 'abc' WHERE id = #1",
+        "UPDATE answer SET block = 7 WHERE id = #1",
+        "UPDATE block SET bytes = (SELECT bytes FROM block WHERE answer = #3) WHERE answer = #1",
+        "UPDATE block SET seal = 'x' WHERE answer = #1",
         "PRAGMA user_version = 2",
         "PRAGMA user_version = -3",
         "PRAGMA user_version = 8",
@@ -222,7 +228,7 @@ fn rows_that_say_something_else_are_named_and_cost_no_more_than_themselves() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("behaview.db");
         let held = sound(&path);
-        rusqlite::Connection::open(&path).unwrap().execute_batch(damage).unwrap();
+        rusqlite::Connection::open(&path).unwrap().execute_batch(&numbered(damage)).unwrap();
         // Whatever meets it first says so, and the next start mends it.
         served(&path, &held, damage);
         let first = Store::open(&path).and_then(|store| store.inventory().and_then(|_| store.recent_files(PROFILE, 9)));
@@ -295,5 +301,33 @@ fn a_page_that_leads_to_others_costs_nothing_when_it_is_lost() {
         // The next start mends it.
         whole();
         assert_eq!(whole(), 200, "{table}");
+    }
+}
+
+#[test]
+fn a_page_of_rows_that_has_lost_what_says_where_they_are_costs_little() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("behaview.db");
+    let held = sound(&path);
+    let first = |table: &str| -> u32 {
+        let first = format!("SELECT rootpage FROM sqlite_master WHERE name = '{table}'");
+        rusqlite::Connection::open(&path).unwrap().query_row(&first, [], |row| row.get(0)).unwrap()
+    };
+    let firsts = ["answer", "report"].map(first);
+    let bytes = std::fs::read(&path).unwrap();
+    for first in firsts {
+        let head = (first as usize - 1) * 4096;
+        assert!([5, 13].contains(&bytes[head]), "it is of a table");
+        for (seed, length) in [(1, 24), (2, 60), (3, 200)] {
+            let mut changed = bytes.clone();
+            changed[head..head + length].copy_from_slice(&noise(seed)[..length]);
+            std::fs::write(&path, &changed).unwrap();
+            // The next start mends it.
+            served(&path, &held, "noise");
+            assert_eq!(served(&path, &held, "noise"), held.len(), "{length} bytes of page {first}");
+            for left in folder.path().read_dir().unwrap() {
+                std::fs::remove_file(left.unwrap().path()).unwrap();
+            }
+        }
     }
 }
