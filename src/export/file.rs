@@ -1,4 +1,4 @@
-//! Files that are made new, for the owner's eyes only, never through a link, never over a file without asking.
+//! Files that are made new, which their owner alone can read, never through a link, never over a file without asking.
 
 use crate::report::Identifier;
 use crate::text::Untrusted;
