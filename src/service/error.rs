@@ -124,6 +124,12 @@ impl ServiceError {
         }
     }
 
+    /// Whether what was to be sent is not what it was when it was looked at, or cannot be read any more.
+    #[must_use]
+    pub fn is_of_what_was_sent(&self) -> bool {
+        matches!(self, Self::Unsendable(_) | Self::Unfinished(_))
+    }
+
     /// Whether its words are this machine's, of a file or the store; those of any other tell of the service in their visible form.
     #[must_use]
     pub fn is_of_this_machine(&self) -> bool {
