@@ -27,7 +27,7 @@ pub fn read(path: &Path) -> (Remembered, Option<String>) {
     }
 }
 
-/// Writes how the screen was left, for the owner's eyes only.
+/// Writes how the screen was left, in a file that its owner alone can read.
 ///
 /// # Errors
 /// What the system said; then what was there is still there.

@@ -109,7 +109,10 @@ fn hashes(typed: &str) -> Result<Vec<FileHash>, String> {
 }
 
 fn identifier(typed: &str) -> Result<Identifier, String> {
-    Identifier::typed(typed.trim()).ok_or_else(|| "no identifier yet".to_owned())
+    let typed = typed.trim();
+    let why =
+        if typed.len() > Identifier::LONGEST { "that is longer than any identifier" } else { "no identifier yet" };
+    Identifier::typed(typed).ok_or_else(|| why.to_owned())
 }
 
 fn path(typed: &str) -> Result<PathBuf, String> {

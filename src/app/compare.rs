@@ -53,6 +53,8 @@ pub struct Compare {
     pub left_out: usize,
     /// Items that hold what is sought; none while nothing is.
     pub(super) found: Option<Vec<u32>>,
+    /// Columns that the analyst left out.
+    pub(super) without: Vec<Column>,
 }
 
 /// One sandbox that is compared.
@@ -128,6 +130,12 @@ impl Column {
         };
         list.entries.iter().enumerate().map(column).collect()
     }
+
+    /// Whether it is the same sandbox, whatever is held of it.
+    pub(super) fn is_of(&self, other: &Self) -> bool {
+        (self.side, &self.identifier) == (other.side, &other.identifier)
+            && (self.identifier.is_some() || self.entry == other.entry)
+    }
 }
 
 impl Only {
@@ -178,6 +186,7 @@ impl Compare {
             has_more_pages,
             left_out: 0,
             found: None,
+            without: Vec::new(),
         }
     }
 
@@ -235,6 +244,52 @@ impl Compare {
         self.refresh();
     }
 
+    /// Whether the chosen column can be left out, so that two are still held to each other.
+    pub(super) fn can_leave_out(&self) -> bool {
+        let others = self.sides().into_iter().filter(|bits| bits & !(1 << self.here) != 0);
+        self.columns.get(self.here).is_some_and(|column| column.body.is_some()) && others.count() > 1
+    }
+
+    /// Leaves the chosen column out, and chooses the next one that is held.
+    pub(super) fn leave_out(&mut self) {
+        let left = self.here;
+        self.step_column(true);
+        if left < self.columns.len() {
+            self.without.push(self.columns.remove(left));
+        }
+        if self.here > left {
+            self.here -= 1;
+        }
+        self.forget_matrix();
+    }
+
+    /// Brings back what was left out.
+    pub(super) fn bring_back(&mut self) {
+        let here = self.columns.get(self.here).cloned();
+        self.columns.append(&mut self.without);
+        self.columns.sort_by_key(|column| (column.side, column.entry));
+        self.choose(here.as_ref());
+        self.forget_matrix();
+    }
+
+    /// Chooses the same column again, wherever it stands now.
+    pub(super) fn choose(&mut self, column: Option<&Column>) {
+        let now = column.and_then(|column| self.columns.iter().position(|now| now.is_of(column)));
+        self.here = now.unwrap_or(self.here);
+    }
+
+    /// Shows no item until there is another matrix: the marks of this one are those of other columns.
+    pub(super) fn forget_matrix(&mut self) {
+        self.matrix = None;
+        self.shown.clear();
+    }
+
+    /// The columns of a list that are not left out.
+    pub(super) fn columns_of(&self, list: &List) -> Vec<Column> {
+        let is_left_out = |column: &Column| self.without.iter().any(|without| without.is_of(column));
+        Column::of(list, 0).into_iter().filter(|column| !is_left_out(column)).collect()
+    }
+
     /// Shows the items of the next pane that has any; after the last, those of all.
     pub(super) fn step_pane(&mut self, forward: bool) {
         let Some(matrix) = &self.matrix else { return };
@@ -249,7 +304,7 @@ impl Compare {
 
     /// Whether it is of what a list holds right now.
     pub(super) fn is_current(&self, list: &List) -> bool {
-        let now = Column::of(list, 0);
+        let now = self.columns_of(list);
         let mine: Vec<_> = self.columns.iter().filter(|column| column.side == 0).collect();
         let range = |column: &Column| column.body.as_ref().map(Body::range);
         mine.len() == now.len().min(MOST_COLUMNS)

@@ -52,14 +52,29 @@ impl Model {
 
     /// Compares anew after a report has come, if a comparison is looked at.
     pub(super) fn compare_anew(&mut self) -> Vec<Effect> {
-        let columns = self.list.as_ref().map(|list| Column::of(list, 0)).unwrap_or_default();
+        let list = self.list.as_ref();
+        let columns = self.comparing().zip(list).map(|(compare, list)| compare.columns_of(list)).unwrap_or_default();
         let number = self.next_number();
         let Some(compare) = self.comparing_mut() else { return Vec::new() };
+        let here = compare.columns.get(compare.here).cloned();
         let other = compare.columns.iter().filter(|column| column.side == 1).cloned();
         compare.columns = columns.into_iter().chain(other.collect::<Vec<_>>()).collect();
         compare.left_out = cut(&mut compare.columns);
+        compare.choose(here.as_ref());
         compare.number = number;
         matrix_of(compare)
+    }
+
+    /// Leaves the chosen column out, and compares the others.
+    pub(super) fn compare_without(&mut self) -> Vec<Effect> {
+        self.with_comparison(Compare::leave_out);
+        self.compare_anew()
+    }
+
+    /// Compares everything again that was left out.
+    pub(super) fn compare_every(&mut self) -> Vec<Effect> {
+        self.with_comparison(Compare::bring_back);
+        self.compare_anew()
     }
 
     pub(super) fn compared(&mut self, number: u64, result: Result<Arc<Matrix>, String>) -> Vec<Effect> {
@@ -111,6 +126,10 @@ impl Model {
         let mut remarks: Vec<_> = self.compare_missing(compare).into_iter().collect();
         if compare.has_more_pages {
             remarks.push("further sandboxes on pages that were not listed".to_owned());
+        }
+        if !compare.without.is_empty() {
+            let names: Vec<_> = compare.without.iter().map(|column| column.name.visible_cut(24).to_string()).collect();
+            remarks.push(format!("without {}: {} brings back", names.join(", "), self.way_to("compare-every")));
         }
         if compare.left_out > 0 {
             remarks
@@ -214,8 +233,7 @@ impl Model {
         self.over.close();
         if let Some(compare) = self.comparing_mut() {
             compare.other = Some(file.clone());
-            compare.matrix = None;
-            compare.shown.clear();
+            compare.forget_matrix();
         }
         vec![Effect::RecallBeside(file)]
     }
@@ -232,6 +250,7 @@ impl Model {
             return Vec::new();
         };
         compare.columns.retain(|column| column.side == 0);
+        compare.without.retain(|column| column.side == 0);
         compare.columns.extend(Column::of(&list, 1));
         self.compare_anew()
     }

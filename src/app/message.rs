@@ -375,4 +375,6 @@ pub struct Failure {
     pub advice: String,
     /// Whether the service may have done what it was asked all the same.
     pub is_unsure: bool,
+    /// Whether the file that was to be sent is not what it was when it was looked at.
+    pub is_of_file: bool,
 }

@@ -8,9 +8,10 @@ use super::model::{Focus, Model, Screen};
 use super::price::Tag;
 use super::scroll::Move;
 use jiff::Timestamp;
+use std::ops::RangeInclusive;
 
-/// Milliseconds within which two presses at one place are a double one.
-const DOUBLE: i64 = 400;
+/// Milliseconds within which two presses at one place are a double one; a clock that was set back meanwhile says nothing of that.
+const DOUBLE: RangeInclusive<i64> = 0..=400;
 
 /// Rows that one notch of the wheel moves.
 const NOTCH: usize = 3;
@@ -85,7 +86,7 @@ impl Model {
             .mouse
             .press
             .take()
-            .is_some_and(|(x, y, when)| (x, y) == (at.x, at.y) && now - when.as_millisecond() <= DOUBLE);
+            .is_some_and(|(x, y, when)| (x, y) == (at.x, at.y) && DOUBLE.contains(&(now - when.as_millisecond())));
         if is_double {
             return self.enter_by_mouse();
         }

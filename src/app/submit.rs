@@ -321,7 +321,11 @@ impl Model {
 
     pub(super) fn scan_failed(&mut self, submission: &Submission, failure: Failure) {
         match self.form_of(submission) {
-            Some(form) => form.failure = Some(failure),
+            Some(form) => {
+                // The next key looks at it again, and offers what it is now.
+                form.found.take_if(|_| failure.is_of_file);
+                form.failure = Some(failure);
+            }
             None => self.warn(format!("{} {} {}", failure.what, failure.cost, failure.advice)),
         }
     }

@@ -254,7 +254,7 @@ fn kind_of_config(error: &ConfigError) -> Kind {
 fn kind_of_service(error: &ServiceError) -> Kind {
     match error {
         ServiceError::NoKey => Kind::Key,
-        ServiceError::Unsendable(_) | ServiceError::Unfinished(_) => Kind::Usage,
+        ServiceError::Unsendable(_) | ServiceError::LongAddress | ServiceError::Unfinished(_) => Kind::Usage,
         ServiceError::ForeignUpload(_) => Kind::BadAnswer,
         ServiceError::Unreachable(_)
         | ServiceError::Untrusted(_)

@@ -43,7 +43,7 @@ pub(super) struct Export {
     /// Write what others can look for: hashes, hosts, addresses, URLs, paths, keys, mutexes, with where each was seen
     #[arg(long)]
     indicators: bool,
-    /// Write a new file, for the owner's eyes only, instead of standard output; a folder takes a file for each report
+    /// Write a new file, which its owner alone can read, instead of standard output; a folder takes a file for each report
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Write over files that are there

@@ -22,7 +22,7 @@ pub(super) struct Fetch {
     /// Which artefact; the report says which of them exist
     #[arg(value_name = "ARTEFACT", value_parser = PossibleValuesParser::new(Artefact::ALL.map(Artefact::name)))]
     artefact: String,
-    /// The file that is made, for the owner's eyes only; - for standard output; without it, a safe name in this folder
+    /// The file that is made, which its owner alone can read; - for standard output; without it, a safe name in this folder
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Write over the file if it is there

@@ -109,6 +109,9 @@ pub(super) fn identifier(text: &str) -> anyhow::Result<Identifier> {
     if Sha256::parse(text).is_some() {
         return Err(Failed::usage("that is a file's hash; behaview list prints the identifiers of its reports").into());
     }
+    if text.len() > Identifier::LONGEST {
+        return Err(Failed::usage("that is longer than any identifier; behaview list prints those of a file").into());
+    }
     let identifier = Identifier::typed(text);
     identifier.ok_or_else(|| Failed::usage("that is no sandbox identifier; behaview list prints them").into())
 }

@@ -1,4 +1,4 @@
-//! Files that are made new, for the owner's eyes only, never through a link, never over a file without asking.
+//! Files that are made new, which their owner alone can read, never through a link, never over a file without asking.
 
 use crate::report::Identifier;
 use crate::text::Untrusted;
@@ -48,7 +48,7 @@ impl Fresh {
     /// # Errors
     /// When something stands there that may not be written over, or the folder takes no file.
     pub fn begin(path: &Path, may_replace: bool) -> Result<Self, FileError> {
-        check(path, may_replace)?;
+        may_stand(path, may_replace)?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let file = tempfile::Builder::new().prefix(".behaview-").tempfile_in(folder);
         // What the system says names the file that is made first, and nobody has asked for that one.
@@ -69,7 +69,7 @@ impl Fresh {
         let file = self.out.into_inner().map_err(|error| failed(error.into_error()))?;
         file.as_file().sync_all().map_err(failed)?;
         let length = file.as_file().metadata().map_err(failed)?.len();
-        check(&path, self.may_replace)?;
+        may_stand(&path, self.may_replace)?;
         // Over a link, the link gives way, never what it points to.
         let kept = if self.may_replace { file.persist(&path) } else { file.persist_noclobber(&path) };
         match kept {
@@ -90,13 +90,23 @@ impl Write for Fresh {
     }
 }
 
-/// Whether a file may be made at this path.
+/// Whether a file can be made at this path: one is begun there, and leaves nothing behind.
 ///
 /// # Errors
-/// When something stands there that may not be written over.
+/// As [`Fresh::begin`].
 pub fn check(path: &Path, may_replace: bool) -> Result<(), FileError> {
+    Fresh::begin(path, may_replace).map(drop)
+}
+
+/// Whether what stands at this path, if anything does, lets a file stand there.
+fn may_stand(path: &Path, may_replace: bool) -> Result<(), FileError> {
     match path.symlink_metadata() {
-        Err(_) => Ok(()),
+        // Only a folder's name ends so.
+        Err(_) if path.to_string_lossy().ends_with(std::path::is_separator) => {
+            Err(FileError::NoFolder(path.to_owned()))
+        }
+        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(why) => Err(FileError::Io { path: path.to_owned(), why: why.kind().into() }),
         Ok(_) if !may_replace => Err(FileError::Exists(path.to_owned())),
         Ok(about) if about.is_file() => Ok(()),
         Ok(_) => Err(FileError::NoFile(path.to_owned())),

@@ -64,12 +64,16 @@ fn split_when(bytes: &[u8]) -> (&[u8], Option<i64>) {
 }
 
 impl Identifier {
-    /// An identifier as somebody typed it: the hash that it begins with may be written in capitals.
+    /// The most bytes of one that is typed: an address has room for three times as many, whatever letters they are.
+    pub const LONGEST: usize = 16 * 1024;
+
+    /// An identifier as somebody typed it: the hash that it begins with may be written in capitals. None that is too long for an
+    /// address.
     #[must_use]
     pub fn typed(text: &str) -> Option<Self> {
         let split = text.split_at_checked(Sha256::LENGTH).and_then(|(hash, rest)| Some((Sha256::parse(hash)?, rest)));
         let text = split.map_or_else(|| text.to_owned(), |(hash, rest)| format!("{hash}{rest}"));
-        Self::new(Untrusted::from(text))
+        Some(text).filter(|text| text.len() <= Self::LONGEST).map(Untrusted::from).and_then(Self::new)
     }
 }
 

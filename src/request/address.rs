@@ -32,8 +32,8 @@ pub struct Address {
 pub struct Upload {
     /// The file on this machine.
     pub path: PathBuf,
-    /// What it has to be: a file that changes while it is sent is not sent to its end.
-    pub file: Option<Sha256>,
+    /// What it has to be, and how long: a file that has changed is not sent, and one that changes meanwhile not to its end.
+    pub file: Option<(Sha256, u64)>,
     /// Its largest size in bytes.
     pub limit: UploadLimit,
 }

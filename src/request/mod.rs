@@ -356,7 +356,8 @@ impl Request {
 fn scan_address(submission: &Submission, to: Option<UploadAddress>, asker: &impl Asker) -> Address {
     let address = Address::new(Version::V3, Method::Post, "/private/files".to_owned());
     let limit = if to.is_some() { UploadLimit::Large } else { UploadLimit::Direct };
-    let upload = Upload { path: submission.path.clone(), file: Some(submission.file.clone()), limit };
+    let upload =
+        Upload { path: submission.path.clone(), file: Some((submission.file.clone(), submission.size)), limit };
     let address = Address { upload: Some(upload), to, ..address };
     submission.options.values().fold(address, |address, (option, value)| address.with(asker.field(option), value))
 }

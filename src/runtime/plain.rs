@@ -7,6 +7,7 @@ use super::clipboard::Way;
 use super::signals::{Signals, Stops};
 use super::{Backing, Ended, Exit, Session};
 use crate::app::commands::Command;
+use crate::app::price::Tag;
 use crate::app::{Effect, Key, Message, Model, Place, Size};
 use crate::text::{self, Untrusted};
 use crate::view::plain;
@@ -246,9 +247,14 @@ impl<I: Read, O: Write> Dialogue<I, O> {
         if let Some(why) = command.off(model) {
             return self.say(&format!("{} does not apply here: {why}", command.name));
         }
-        let wants_yes = model.tag(command).spends().filter(|_| model.place() != Place::Confirm);
-        let label = command.meant(model).label;
-        if let Some(price) = wants_yes {
+        let (label, tag) = (command.meant(model).label, model.tag(command));
+        if matches!(&tag, Tag::OverBudget(tag) if tag.spends().is_some()) {
+            let words = tag.words();
+            return self.say(&format!(
+                "{label}: {words}. Nothing was sent: `behaview config show` says what sets the budget."
+            ));
+        }
+        if let Some(price) = tag.spends().filter(|_| model.place() != Place::Confirm) {
             write!(self.output, "{label}: {price}. ")?;
             self.forget_typed_ahead()?;
             let answer = self.ask("Send it? y or n: ")?;

@@ -63,5 +63,5 @@ fn words(path: &std::path::Path, length: u64, summary: Option<Summary>) -> Strin
     } else {
         ""
     };
-    format!("Written: {}, {}{rows}, for your eyes only.{cut}", file::shown(&whole), bytes(length))
+    format!("Written: {}, {}{rows}, readable by you alone.{cut}", file::shown(&whole), bytes(length))
 }

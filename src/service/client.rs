@@ -1,7 +1,7 @@
 //! Sends one request, once, to one host, and brings its answer back whole or says why not.
 
 use super::credential::Credential;
-use super::error::{Refusal, ServiceError};
+use super::error::{LONGEST_ADDRESS, Refusal, ServiceError};
 use super::masking::Masking;
 use super::patience::Patience;
 use super::profile::{PROXY_OF_SYSTEM, Profile, ProfileError};
@@ -228,6 +228,9 @@ impl Client {
     /// The call as it goes over the wire: where the key goes depends on the version (specification §5, §9).
     fn call(&self, address: &Address) -> Result<RequestBuilder, ServiceError> {
         let (url, http, parameters) = (self.url(address), self.http()?, self.parameters(address)?);
+        if length(&url, address.method, &parameters) > LONGEST_ADDRESS {
+            return Err(ServiceError::LongAddress);
+        }
         let call = match address.method {
             Method::Get => http.get(url).query(&parameters),
             Method::Delete => http.delete(url).query(&parameters),
@@ -352,6 +355,15 @@ impl Sink for Vec<u8> {
         self.extend_from_slice(piece);
         Box::pin(std::future::ready(Ok(())))
     }
+}
+
+/// The length of an address with those parameters that go into it.
+fn length(url: &Url, method: Method, parameters: &[(Cow<'static, str>, String)]) -> u64 {
+    let mut whole = url.clone();
+    if method != Method::Post {
+        whole.query_pairs_mut().extend_pairs(parameters);
+    }
+    whole.as_str().len() as u64
 }
 
 /// Where the bytes of a partial answer begin, and how long the whole is: `bytes 100-199/200`.

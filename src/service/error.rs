@@ -3,6 +3,9 @@
 use crate::text::Untrusted;
 use std::time::Duration;
 
+/// The most bytes of an address that are sent; what carries it takes hardly more.
+pub const LONGEST_ADDRESS: u64 = 60 * 1024;
+
 /// Why a call brought no usable answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ServiceError {
@@ -18,6 +21,9 @@ pub enum ServiceError {
     /// What was to be sent cannot be read, so nothing was sent.
     #[error("it cannot be sent: {0}")]
     Unsendable(String),
+    /// More is asked about than an address has room for, so nothing was sent.
+    #[error("nothing was sent: its address would be longer than {}", crate::text::bytes(LONGEST_ADDRESS))]
+    LongAddress,
     /// The service named an address to upload to that is not its own, so nothing was sent.
     #[error("nothing was uploaded: the service names {}, which is not its own host", .0.visible_cut(100))]
     ForeignUpload(Untrusted),
@@ -110,7 +116,12 @@ impl ServiceError {
     pub fn may_be_charged(&self) -> bool {
         !matches!(
             self,
-            Self::NoKey | Self::Unreachable(_) | Self::Untrusted(_) | Self::Unsendable(_) | Self::ForeignUpload(_)
+            Self::NoKey
+                | Self::Unreachable(_)
+                | Self::Untrusted(_)
+                | Self::Unsendable(_)
+                | Self::LongAddress
+                | Self::ForeignUpload(_)
         )
     }
 
@@ -122,6 +133,12 @@ impl ServiceError {
             Self::Refused(refusal) => refusal.reason == Reason::Down,
             _ => false,
         }
+    }
+
+    /// Whether what was to be sent is not what it was when it was looked at, or cannot be read any more.
+    #[must_use]
+    pub fn is_of_what_was_sent(&self) -> bool {
+        matches!(self, Self::Unsendable(_) | Self::Unfinished(_))
     }
 
     /// Whether its words are this machine's, of a file or the store; those of any other tell of the service in their visible form.
@@ -140,6 +157,7 @@ impl ServiceError {
                                    certificates (PEM) as ca_file in the profile. If not, somebody stands in between."
                 .to_owned(),
             Self::Unsendable(_) => "Check the file.".to_owned(),
+            Self::LongAddress => "Ask about less at once.".to_owned(),
             Self::ForeignUpload(_) => {
                 "If it may have your files, name it as upload_host in the profile; the key is not sent there."
                     .to_owned()

@@ -35,6 +35,8 @@ struct Feeder {
     gone: u64,
     hash: Hash,
     wanted: Option<Sha256>,
+    /// The first piece, which is looked at before anything is sent: most files have no other.
+    first: Option<Bytes>,
     /// Why it was broken off.
     broken: Option<String>,
 }
@@ -57,7 +59,7 @@ impl Client {
     ) -> Result<Response, ServiceError> {
         let parameters = self.parameters(address)?;
         let (pieces, body) = Channel::new(WAITING);
-        let mut feeder = Feeder::open(upload, self.profile.largest(upload.limit), pieces)?;
+        let mut feeder = Feeder::open(upload, self.profile.largest(upload.limit), pieces).await?;
         let call = self.upload_call(address)?.multipart(form(parameters, &upload.path, body, feeder.size));
         let mut sending = pin!(call.send());
         let patience = Patience::new(&self.profile, 0);
@@ -113,7 +115,7 @@ impl Client {
 }
 
 impl Feeder {
-    fn open(upload: &Upload, limit: u64, pieces: Sender<Bytes, io::Error>) -> Result<Self, ServiceError> {
+    async fn open(upload: &Upload, limit: u64, pieces: Sender<Bytes, io::Error>) -> Result<Self, ServiceError> {
         let unsendable = |error: io::Error| ServiceError::Unsendable(error.to_string());
         let (file, size) = files::open_ordinary(&upload.path).map_err(unsendable)?;
         if size == 0 {
@@ -122,8 +124,16 @@ impl Feeder {
         if size > limit {
             return Err(ServiceError::Unsendable(format!("it is larger than {}", crate::text::bytes(limit))));
         }
-        let (gone, hash, wanted) = (0, Hash::new(), upload.file.clone());
-        Ok(Self { file, pieces: Some(pieces), size, gone, hash, wanted, broken: None })
+        let changed = || ServiceError::Unsendable("it has changed since it was looked at".to_owned());
+        let (wanted, found) = upload.file.clone().unzip();
+        if found.is_some_and(|found| found != size) {
+            return Err(changed());
+        }
+        let (pieces, hash) = (Some(pieces), Hash::new());
+        let mut feeder = Self { file, pieces, size, gone: 0, hash, wanted, first: None, broken: None };
+        let first = feeder.read().await.map_err(unsendable)?;
+        feeder.first = feeder.check(first).map_err(|_| changed())?;
+        Ok(feeder)
     }
 
     fn is_done(&self) -> bool {
@@ -132,7 +142,10 @@ impl Feeder {
 
     /// Hands the next piece over; where there is none, or the file is not what it was, ends.
     async fn feed(&mut self) {
-        let piece = self.read().await.and_then(|piece| self.check(piece));
+        let piece = match self.first.take() {
+            Some(first) => Ok(Some(first)),
+            None => self.read().await.and_then(|piece| self.check(piece)),
+        };
         let Some(mut pieces) = self.pieces.take() else { return };
         match piece {
             Ok(Some(piece)) => {

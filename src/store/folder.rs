@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// What the database writes beside its file.
 pub(super) const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
-/// Makes the folder and the file, for the owner's eyes only, whatever the umask says; takes from others what an earlier
+/// Makes the folder and the file, the owner's alone to read, whatever the umask says; takes from others what an earlier
 /// umask gave them.
 pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
     // The file and its folder are no links, whoever made them.

@@ -185,14 +185,21 @@ async fn an_upload_that_may_have_been_counted_is_sent_once_and_counts() {
 }
 
 #[tokio::test]
-async fn a_file_that_changes_never_arrives_whole() {
+async fn a_file_that_has_changed_is_not_sent_and_one_that_changes_never_arrives_whole() {
     let visit = Visit::begin().await;
-    for (name, change) in [("longer", vec![7; 70_001]), ("shorter", vec![7; 10]), ("other", vec![7; 70_000])] {
-        let submission = submission(file(&visit, name, 70_000), ScanOptions::default());
-        std::fs::write(&submission.path, change).unwrap();
+    let changes = [("longer", 70_001, 0), ("shorter", 10, 0), ("other", 70_000, 0), ("larger", 700_001, 1)];
+    for (name, size, pieces) in changes {
+        let submission = submission(file(&visit, name, 70_000 + 630_000 * pieces), ScanOptions::default());
+        std::fs::write(&submission.path, vec![7; size]).unwrap();
         let error = visit.ask(&scan(&submission, None)).await.unwrap_err();
-        assert!(words(&error).contains("changed while it was sent"), "{name}: {error}");
+        assert!(words(&error).contains("changed since it was looked at"), "{name}: {error}");
+        assert!(matches!(error, GateError::Service { cost: Cost::Nothing, .. }), "{name}: {error:?}");
     }
+    assert_eq!((visit.calls(), visit.gate.spent().unwrap().total()), (0, 0));
+    let submission = submission(file(&visit, "pieces", 700_000), ScanOptions::default());
+    std::fs::write(&submission.path, vec![7; 700_000]).unwrap();
+    let error = visit.ask(&scan(&submission, None)).await.unwrap_err();
+    assert!(words(&error).contains("changed while it was sent"), "{error}");
     assert_eq!((visit.demo.submitted(), counted(&visit)), (Vec::new(), 0));
 }
 

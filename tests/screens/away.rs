@@ -133,7 +133,7 @@ fn a_report_is_written_to_a_file_and_never_over_one_without_a_yes() {
     assert!(stage.screen().contains("57874b32-CAPE-Sandbox-network.jsonl"), "{}", stage.screen());
     let path = place(&stage, "net.csv");
     type_path(&mut stage, path.to_str().unwrap());
-    assert!(stage.screen().contains("entries, for your eyes only"), "{}", stage.screen());
+    assert!(stage.screen().contains("entries, readable by you alone"), "{}", stage.screen());
     let written = std::fs::read_to_string(&path).unwrap();
     assert!(written.contains("gate.lumen.example") && !written.contains("registry"));
     std::fs::write(&path, "precious").unwrap();

@@ -71,6 +71,40 @@ fn what_is_not_held_is_fetched_at_a_price_that_is_said() {
 }
 
 #[test]
+fn two_sandboxes_are_compared_alone_and_the_others_come_back() {
+    let mut stage = Stage::listed();
+    stage.keys("c l -");
+    screen!("compare_without", stage);
+    stage.keys("- -");
+    let alone = stage.screen();
+    assert!(alone.contains("1 CAPE Sandbox") && alone.contains("▸2 Quiet Harbour"), "two remain:\n{alone}");
+    assert!(alone.contains("without Zenbox, Lynxbox: + brings back"), "{alone}");
+    stage.keys("a");
+    screen!("compare_two_alone", stage);
+    // What was left out stays so when one comes back from a row.
+    stage.keys("enter enter c");
+    assert!(stage.screen().contains("without Zenbox, Lynxbox"), "{}", stage.screen());
+    stage.keys("a +");
+    let all = stage.screen();
+    assert!(all.contains("3 Lynxbox 44 · ▸4 Quiet Harbour 38") && all.contains("207 of 207 items"), "{all}");
+    assert!(!all.contains("without"), "{all}");
+    assert_eq!(stage.paid_calls(), 1);
+}
+
+#[test]
+fn a_file_keeps_a_column_when_two_are_compared() {
+    let mut stage = Stage::listed();
+    stage.keys("f");
+    stage.open(&file("Unfriendly"));
+    stage.keys("enter c w enter");
+    stage.keys("- - - - - - - -");
+    let left = stage.screen();
+    assert!(left.contains("this: ") && left.contains("other: "), "{left}");
+    stage.keys("+");
+    assert!(!stage.screen().contains("without"), "{}", stage.screen());
+}
+
+#[test]
 fn two_files_are_held_against_each_other() {
     let mut stage = Stage::listed();
     stage.keys("f");

@@ -275,6 +275,40 @@ fn a_lost_upload_stays_in_the_form_and_is_not_sent_again_by_itself() {
 }
 
 #[test]
+fn a_file_that_has_changed_is_looked_at_again_and_never_sent_at_the_old_price() {
+    let mut stage = looked_at(&[]);
+    std::fs::write(stage.folder.path().join("sample.bin"), vec![b'y'; 40_000]).unwrap();
+    stage.keys("enter");
+    insta::assert_snapshot!("submit_changed", screen_of(&stage));
+    assert_eq!(stage.calls(Endpoint::Scan), 0, "a file of one piece is seen to be another before anything is sent");
+    stage.keys("enter");
+    assert!(stage.screen().contains("enter submit it · 1 scan"), "{}", stage.screen());
+    stage.keys("enter");
+    let sent = stage.demo.as_ref().unwrap().submitted();
+    assert_eq!((sent.len(), sent[0].size, stage.calls(Endpoint::Scan)), (1, 40_000, 1));
+}
+
+#[test]
+fn a_large_file_that_changes_while_its_address_is_awaited_is_looked_at_again() {
+    for (size, wrong) in [(2000, "cannot be sent"), (700_000, "broken off")] {
+        let mut stage = Stage::listed();
+        stage.session.model_mut().service.upload_direct = 1000;
+        let path = stage.sample("sample.bin", size);
+        fill(&mut stage, &[&path]);
+        stage.keys("enter");
+        stage.press("enter");
+        std::fs::write(&path, vec![b'y'; size]).unwrap();
+        stage.rest();
+        assert_eq!(stage.calls(Endpoint::UploadUrl), 1);
+        let shown = stage.screen();
+        assert!(shown.contains(wrong) && shown.contains("enter look at the file"), "{shown}");
+        stage.keys("enter");
+        assert_eq!(stage.calls(Endpoint::UploadUrl), 1, "{}", stage.screen());
+        assert!(stage.screen().contains("enter submit it"), "{}", stage.screen());
+    }
+}
+
+#[test]
 fn files_stand_beside_each_other_and_keep_their_place() {
     let mut stage = Stage::listed();
     stage.keys("j enter 3 j j");

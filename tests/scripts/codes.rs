@@ -1,7 +1,7 @@
 //! Every exit code that the help documents, had from the program; a code without a way to it here is a code that nobody has seen.
 
 use crate::desk::{Desk, errors, main_file};
-use behaview::demo::{Demo, Options};
+use behaview::demo::{Demo, Endpoint, Options};
 use std::process::Output;
 
 /// What the program ends with where this goes wrong at the service.
@@ -56,4 +56,23 @@ fn the_same_kind_of_failure_has_the_same_code_whatever_was_asked() {
         }
     }
     assert_eq!(Demo::files()[0].sha256, file);
+}
+
+#[test]
+fn what_is_longer_than_any_address_is_refused_before_anything_is_sent() {
+    let desk = Desk::new();
+    let long = "x".repeat(100_000);
+    for arguments in
+        [&["call", "v3-analysis", &long][..], &["call", "v3-analysis", "--dry-run", &long], &["show", &long]]
+    {
+        let ended = desk.run(arguments);
+        let words = errors(&ended);
+        assert!(ended.status.code() == Some(2) && words.contains("longer than"), "{:?}: {words}", &arguments[..2]);
+    }
+    let hashes: Vec<_> = (0..1_500).map(|n| format!("{n:064x}")).collect();
+    let ended = desk
+        .run(&[&["call", "v2-file-submissions"][..], &hashes.iter().map(String::as_str).collect::<Vec<_>>()].concat());
+    let words = errors(&ended);
+    assert!(ended.status.code() == Some(2) && words.contains("address") && words.contains("longer than"), "{words}");
+    assert!(desk.demo.seen().iter().all(|call| call.endpoint == Some(Endpoint::Quotas)), "{:?}", desk.demo.seen());
 }

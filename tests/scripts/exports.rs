@@ -214,3 +214,34 @@ fn a_store_that_keeps_nothing_keeps_neither_artefacts_nor_what_was_exported() {
     let one = format!("{}/assets/demo/dropper/1-cape.json", env!("CARGO_MANIFEST_DIR"));
     assert!(run(&["export", &one, "--format", "txt"], "").status.success());
 }
+
+#[test]
+fn where_no_file_can_be_made_is_found_out_before_anything_is_paid() {
+    let desk = Desk::new();
+    let id = listed(&desk).swap_remove(0);
+    let paid = desk.paid();
+    std::fs::write(desk.home.path().join("file"), "").unwrap();
+    let path = |name: &str| desk.home.path().join(name).to_str().unwrap().to_owned();
+    let long = path(&format!("{}.csv", "x".repeat(300)));
+    let refused = |arguments: &[&str], words: &str| {
+        let ended = desk.run(&[arguments, &["--refresh"]].concat());
+        assert!(ended.status.code() != Some(0) && errors(&ended).contains(words), "{arguments:?}: {ended:?}");
+        assert_eq!(desk.paid(), paid, "{arguments:?}: {ended:?}");
+    };
+    for (to, words) in
+        [(path("no/such/x.csv"), "there is no folder"), (path("file/x.csv"), "written"), (long, "written")]
+    {
+        refused(&["export", &id, "--format", "csv", "--output", &to], words);
+        refused(&["fetch", &id, "html", "--output", &to], words);
+    }
+    refused(&["fetch", &id, "html", "--output", &path("folder/")], "there is no folder");
+    // A folder that takes no file from anybody, be it the system's own user.
+    if cfg!(target_os = "linux") {
+        refused(&["export", &id, "--format", "csv", "--output", "/proc/x.csv"], "/proc");
+        refused(&["export", &id, "--format", "csv", "--output", "/proc/"], "/proc");
+        refused(&["fetch", &id, "html", "--output", "/proc/x.html"], "/proc");
+    }
+    assert_eq!(names(desk.home.path()).iter().filter(|name| name.starts_with(".behaview-")).count(), 0);
+    let sound = desk.run(&["fetch", &id, "html", "--output", &path("x.html")]);
+    assert!(sound.status.success() && desk.paid() == paid + 1, "{sound:?}");
+}

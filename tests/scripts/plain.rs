@@ -52,6 +52,14 @@ fn what_costs_is_asked_about_with_its_price() {
 }
 
 #[test]
+fn what_the_budget_does_not_allow_is_said_and_never_asked_about() {
+    let text = says(&["demo", "--plain", "--set", "budget.session=1"], "5\n\nwhole-row\nW\ny\nquit\n");
+    assert!(text.contains("next page: 1 request, over budget. Nothing was sent"), "{text}");
+    assert!(text.contains("yes, follow") && text.contains("in all, over budget. Nothing was sent"), "{text}");
+    assert!(!text.contains("Send it?") && text.contains("whole-row does not apply here"), "{text}");
+}
+
+#[test]
 fn what_is_chosen_by_name_from_the_help_is_asked_about_as_well() {
     let text = says(&["demo", "--plain"], "5\nhelp\nnext p\n\nn\nback\nquit\n");
     assert!(text.contains("next page: 1 request. Send it? y or n: ") && text.contains("Nothing was sent."), "{text}");

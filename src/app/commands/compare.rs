@@ -1,7 +1,7 @@
 //! What is done with a comparison, and with lists of rows to go to.
 
 use super::{Act, Command, When};
-use crate::app::compare::Only;
+use crate::app::compare::{Compare, Only};
 use crate::app::key::{BACK_TAB, ENTER, LEFT, RIGHT, TAB, key};
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
@@ -87,6 +87,26 @@ pub(super) static COMMANDS: &[Command] = &[
         place: COMPARE,
         when: When::Always,
         act: Act::Local(|m| m.compare_column(false)),
+    },
+    Command {
+        name: "compare-without",
+        keys: &[key('-')],
+        label: "leave out",
+        help: "Leave the chosen column out, and compare the others; at least two remain",
+        rank: 5,
+        place: COMPARE,
+        when: When::Has("another two columns that are held", |m| m.comparing().is_some_and(Compare::can_leave_out)),
+        act: Act::Local(Model::compare_without),
+    },
+    Command {
+        name: "compare-every",
+        keys: &[key('+')],
+        label: "bring back",
+        help: "Compare every column again that was left out",
+        rank: 5,
+        place: COMPARE,
+        when: When::Has("a column that was left out", |m| m.comparing().is_some_and(|found| !found.without.is_empty())),
+        act: Act::Local(Model::compare_every),
     },
     Command {
         name: "compare-next-pane",

@@ -207,7 +207,8 @@ fn failure(error: &GateError) -> Failure {
         GateError::Internal(_) => (Cost::Perhaps(None), String::new()),
     };
     let is_unsure = matches!(error, GateError::Internal(_)) || error.may_have_arrived();
-    Failure { what: sentence(&error.to_string()), cost: cost.to_string(), advice, is_unsure }
+    let is_of_file = matches!(error, GateError::Service { error, .. } if error.is_of_what_was_sent());
+    Failure { what: sentence(&error.to_string()), cost: cost.to_string(), advice, is_unsure, is_of_file }
 }
 
 /// An error's words as a sentence.
