@@ -6,7 +6,8 @@
 //!          ├─> unsent           nothing left this machine
 //!          └─> unknown ──> charged n, free      anything else counts as charged until the service's counters say otherwise
 //! ```
-//! A program that is killed leaves `reserved` behind, which becomes unknown with the next call, and counts as charged too: the ledger can be too careful, never too low.
+//! A program that is killed leaves `reserved` behind, which becomes unknown with the next call, and counts as charged too: the ledger
+//! can be too careful, never too low.
 //! An entry that is not what was written counts at the highest price that it tells of, and is named.
 
 use super::calls::{self, Call, Left, Sign};
