@@ -145,13 +145,23 @@ impl Model {
         let tag = self.tag_of_any_budget(command);
         let worst = match &tag {
             Tag::Costs(price) if price.is_allowed() => price.units.max(),
-            Tag::Together(together) | Tag::Later(together) if together.plan.refusal().is_none() => together.worst(),
+            Tag::Together(together) | Tag::Later(together) if together.plan.refusal().is_some() => return tag,
+            // What may end at any step is begun as long as there is something left for one.
+            Tag::Later(together) if together.is_at_most => Some(1),
+            Tag::Together(together) | Tag::Later(together) => together.worst(),
             _ => return tag,
         };
-        // What is under way counts, as the gate counts it.
-        let under_way = Spent { unsure: self.calls.paid().count() as u64, ..Spent::default() };
-        let is_allowed = self.figures.allowance.allows(worst, self.figures.spent.and(under_way));
+        let is_allowed = self.figures.allowance.allows(worst, self.spent());
         if is_allowed { tag } else { Tag::OverBudget(Box::new(tag)) }
+    }
+
+    /// What this run has spent, what is under way at its worst included: as the gate counts it.
+    #[must_use]
+    pub fn spent(&self) -> Spent {
+        self.calls.paid().fold(self.figures.spent, |sum, call| {
+            let worst = self.price(&call.request).units.max();
+            sum.and(Spent { unsure: worst.unwrap_or(1), is_open: worst.is_none(), ..Spent::default() })
+        })
     }
 
     fn tag_of_any_budget(&self, command: &Command) -> Tag {

@@ -12,6 +12,7 @@ use super::notes::FileNotes;
 use super::offers::Offers;
 use super::overlay::Overlay;
 use super::place::CONFIRM;
+use super::price::Tag;
 use super::scroll::Scroll;
 use super::sheet::Sheet;
 use crate::report::Report;
@@ -208,6 +209,11 @@ impl Model {
         }
         match &command.act {
             Act::Local(act) | Act::Leads { to: act, .. } => act(self),
+            Act::Each { .. } if matches!(self.tag(command), Tag::OverBudget(_)) => {
+                let words = format!("{}: {}. Nothing was sent; ", command.label, self.tag(command).words());
+                self.warn(words + "one by one the budget may allow some of them.");
+                Vec::new()
+            }
             Act::Each { begin, .. } => begin(self),
             Act::Chosen => self.choose(),
             Act::Ask { is_held, with_held, .. } if is_held(self) => with_held(self),

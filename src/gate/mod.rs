@@ -168,6 +168,14 @@ impl Gate {
         self.store.spent(&self.session)
     }
 
+    /// What this run has spent so far on calls that are over.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn settled(&self) -> Result<Spent, StoreError> {
+        self.store.settled(&self.session)
+    }
+
     /// What this run has spent so far of each unit.
     ///
     /// # Errors

@@ -19,6 +19,9 @@ const LONGEST_OUTPUT: u64 = 64 * 1024;
 /// The longest official file that is read, in bytes.
 const LONGEST_FILE: u64 = 1 << 20;
 
+/// The longest key that is taken, in bytes: far longer than any.
+const LONGEST_KEY: usize = 512;
+
 /// So many letters and digits of a key in a row are a quotation of it.
 const QUOTED: usize = 10;
 
@@ -48,7 +51,9 @@ pub enum Source {
 #[derive(Debug, thiserror::Error)]
 pub enum CredentialError {
     /// It cannot stand in a header.
-    #[error("the key from {0} is empty or holds blanks or other characters that no key has; correct it there")]
+    #[error(
+        "the key from {0} is empty, longer than any key, or holds blanks or other characters that no key has; correct it there"
+    )]
     Malformed(Source),
     /// The command could not be run.
     #[error("api_key_command could not be run: {0}")]
@@ -92,7 +97,7 @@ impl Credential {
     /// When it cannot stand in a header.
     pub fn new(key: &str, source: Source) -> Result<Self, CredentialError> {
         let key = key.trim();
-        if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        if key.is_empty() || key.len() > LONGEST_KEY || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(CredentialError::Malformed(source));
         }
         Ok(Self { key: SecretString::from(key), source })

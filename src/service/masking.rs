@@ -8,8 +8,8 @@ use memchr::memmem::Finder;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A shorter key is no secret, and stands by chance in many a word.
-const SHORTEST: usize = 8;
+/// A shorter key is no secret, and may be a word or a number that stands in many a report.
+const SHORTEST: usize = 16;
 
 /// Longest spelling of a character: `\u0041`.
 const LONGEST_ESCAPE: usize = 6;
@@ -65,8 +65,11 @@ impl Masking {
         let own = |text: &str| Finder::new(text).into_owned();
         let escapes = [("u00", true), ("/", key.contains('/')), ("\\", key.contains('\\')), ("\"", key.contains('"'))];
         let escapes = escapes.iter().filter(|(_, is_there)| *is_there).map(|(mark, _)| own(&format!("\\{mark}")));
-        // A character of the key in its place could make the key once more.
-        let mask = b"*#-_.".iter().find(|mask| !key.as_bytes().contains(mask)).unwrap_or(&b'*');
+        // What the key begins or ends with could make the key once more. A number stays one.
+        let is_number = key.bytes().all(|byte| byte.is_ascii_digit());
+        let masks = if is_number { &b"987"[..] } else { b"*#-" };
+        let ends = [key.as_bytes().first(), key.as_bytes().last()];
+        let mask = masks.iter().find(|mask| !ends.contains(&Some(mask))).unwrap_or(&b'*');
         Self { forms: forms.iter().map(|form| own(form)).collect(), escapes: escapes.collect(), mask: *mask }
     }
 
@@ -246,8 +249,14 @@ mod tests {
     use proptest::prelude::*;
 
     /// Keys with everything that one can have, and one that goes on with itself.
-    const KEYS: [&str; 6] =
-        ["c0ffee11C0FFEE22", "abababab", "u00e9nabc", "q3Zk9/Tb+W==", r#"a\"u0041\\b/"#, "********"];
+    const KEYS: [&str; 6] = [
+        "c0ffee11C0FFEE22",
+        "abababababababab",
+        "u00e9nabcu00e9nabc",
+        "q3Zk9/Tb+Wm2Lr==",
+        r#"a\"u0041\\b/a\"u0041"#,
+        "****************",
+    ];
 
     /// A body that came in these pieces.
     fn masked<'a>(masking: &Masking, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
@@ -309,6 +318,13 @@ mod tests {
 
     fn key_and_body() -> impl Strategy<Value = (&'static str, Vec<u8>)> {
         proptest::sample::select(KEYS.to_vec()).prop_flat_map(|key| (Just(key), body(key)))
+    }
+
+    #[test]
+    fn a_number_stays_a_number() {
+        let of = |key: &str, body: &str| String::from_utf8(masked(&Masking::of(key), [body.as_bytes()])).unwrap();
+        assert_eq!(of("1234567890123456", r#"{"id":1234567890123456}"#), r#"{"id":9999999999999999}"#);
+        assert_eq!(of("9999999999999998", "9999999999999998"), "7".repeat(16));
     }
 
     proptest! {

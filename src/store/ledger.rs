@@ -6,8 +6,8 @@
 //!          ├─> unsent           nothing left this machine
 //!          └─> unknown ──> charged n, free      anything else counts as charged until the service's counters say otherwise
 //! ```
-//! A program that is killed leaves `reserved` behind, which becomes unknown with the next call, and counts as charged too: the ledger
-//! can be too careful, never too low.
+//! A program that is killed leaves `reserved` behind, which becomes unknown with the next call where its file beside the database says
+//! that it is over, and counts as charged too: the ledger can be too careful, never too low.
 //! An entry that is not what was written counts at the highest price that it tells of, and is named.
 
 use super::calls::{self, Call, Left, Sign};
@@ -159,6 +159,15 @@ impl Store {
     /// When the store cannot be read.
     pub fn spent(&self, session: &str) -> Result<Spent, StoreError> {
         self.spent_by_unit(session).map(together)
+    }
+
+    /// The same without what it has under way.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn settled(&self, session: &str) -> Result<Spent, StoreError> {
+        let is_over = |entry: &LedgerEntry| entry.session == session && entry.state != State::Reserved;
+        self.read(|connection| sums(connection, "session = ?1", [session], is_over)).map(together)
     }
 
     /// What a session has spent of each unit; what a damaged entry was counted in is taken for a request.
@@ -345,6 +354,7 @@ mod tests {
             let reserved = other.reserve(&entry("another program", at)).unwrap();
             assert!(matches!(reserved, Reserved::UnderWayElsewhere), "{hours}: {reserved:?}");
         }
+        assert_eq!((store.spent("s").unwrap().total(), store.settled("s").unwrap().total()), (4, 0));
         let [first, second, third, last] = <[Call; 4]>::try_from(calls).unwrap();
         store.settle(first, Settlement::Unsent, "refused", now).unwrap();
         store.settle(second, Settlement::Charged(1), "200", now).unwrap();

@@ -181,11 +181,9 @@ fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
         (false, _) => {}
         (true, _) => pieces.push((unknown(model, wordy), Meaning::Faint)),
     }
-    let pending = model.calls.paid().count() as u64;
-    let is_open = model.figures.spent.is_open;
-    let (charged, unsure) =
-        (thousands(model.figures.spent.charged), model.figures.spent.unsure.saturating_add(pending));
-    let unsure = match (unsure, wordy) {
+    let spent = model.spent();
+    let (charged, is_open) = (thousands(spent.charged), spent.is_open);
+    let unsure = match (spent.unsure, wordy) {
         (0, _) => String::new(),
         (n, Wordy::Full) => format!(", perhaps {}{} more", thousands(n), if is_open { " or" } else { "" }),
         (n, _) => format!("+{}{}?", if is_open { "≥" } else { "" }, thousands(n)),
@@ -195,8 +193,7 @@ fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
         Wordy::Short | Wordy::Tight => format!(" │ spent here: {charged}{unsure}"),
         Wordy::Prices => format!(" │ spent {charged}{unsure}"),
     };
-    let is_free = model.figures.spent.total() == 0 && pending == 0;
-    pieces.push((words, if is_free { Meaning::Free } else { Meaning::Price }));
+    pieces.push((words, if spent.total() == 0 { Meaning::Free } else { Meaning::Price }));
     pieces
 }
 

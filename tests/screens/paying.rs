@@ -255,6 +255,10 @@ fn a_price_beyond_the_budget_says_so_before_its_key_is_pressed() {
     stage.budget(3);
     let screen = stage.screen();
     assert!(screen.contains("enter open · 1  R") && screen.contains("A open all · 4, over budget"), "{screen}");
+    let paid = stage.paid_calls();
+    stage.keys("A");
+    assert!(stage.screen().contains("over budget. Nothing was sent"), "{}", stage.screen());
+    assert_eq!(stage.paid_calls(), paid);
     stage.budget(1);
     assert!(stage.screen().contains("enter open 1, over budget"), "{}", stage.screen());
     for (width, words) in [(80, "enter open 1, over budget"), (42, "enter over  R over")] {

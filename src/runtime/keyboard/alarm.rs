@@ -40,20 +40,24 @@ impl Alarm {
 
     /// Rings, if somebody waits for it.
     pub(in super::super) fn ring(&self) {
-        if self.is_set.swap(false, Ordering::SeqCst)
-            && let Some((mut line, _)) = self.line.get().map(|(ring, heard)| (ring, heard))
-        {
+        if self.is_set.swap(false, Ordering::SeqCst) {
+            self.ring_late();
+        }
+    }
+
+    /// Rings, whoever has stopped waiting since it was looked at.
+    pub(super) fn ring_late(&self) {
+        if let Some((line, _)) = self.line.get() {
             // A line that is full has been rung.
-            let _ = line.write(&[0]);
+            let _ = (&mut &*line).write(&[0]);
         }
     }
 
     /// Nobody waits any more.
     pub(in super::super) fn clear(&self) {
-        if !self.is_set.swap(false, Ordering::SeqCst)
-            && let Some(mut heard) = self.heard()
-        {
-            // It may have been rung between the wait and this, and be heard once for nothing the next time.
+        self.is_set.store(false, Ordering::SeqCst);
+        if let Some(mut heard) = self.heard() {
+            // Whoever was about to ring just now is heard once for nothing, the next time.
             let _ = heard.read(&mut [0; 16]);
         }
     }

@@ -144,6 +144,22 @@ mod tests {
     }
 
     #[test]
+    fn an_alarm_that_rings_late_wakes_once() {
+        let (_typing, mut keyboard) = keyboard();
+        let alarm = Alarm::default();
+        alarm.connect().unwrap();
+        let mut wake = |alarm: &Alarm| {
+            alarm.set();
+            let began = Instant::now();
+            assert_eq!(keyboard.next(Some(began + Duration::from_millis(50)), alarm).unwrap(), None);
+            alarm.clear();
+            began.elapsed() < Duration::from_millis(50)
+        };
+        alarm.ring_late();
+        assert_eq!([wake(&alarm), wake(&alarm)], [true, false]);
+    }
+
+    #[test]
     fn what_comes_without_end_is_left_when_time_is_up() {
         let (mut typing, mut keyboard) = keyboard();
         typing.set_nonblocking(true).unwrap();

@@ -75,8 +75,8 @@ async fn ask(work: &Work, gate: &Gate, quote: &Quote, source: Source) {
         // The file is listed among the earlier ones by its name; without it by its hash alone.
         let _ = gate.store().note_file(gate.profile(), &submission.file, Some(&submission.name()), gate.now());
     }
-    // Before the answer, so that the screen never shows one without the other.
-    if let Ok(spent) = gate.spent() {
+    // Before the answer, so that the screen never shows one without the other. What else is under way the app knows itself.
+    if let Ok(spent) = gate.settled() {
         work.send(Message::Spent(spent));
     }
     work.send(message(request, result));
