@@ -96,10 +96,7 @@ impl Masking {
         let keys = self.forms.iter().map(Finder::needle);
         let ways = keys.flat_map(move |key| {
             let same = key.iter().enumerate().filter(move |(_, found)| byte == Some(**found));
-            let begins = same
-                .map(|(index, _)| index)
-                .filter(move |index| key.get(..*index).is_some_and(|start| before.ends_with(start)));
-            begins.map(move |index| (key, at - index))
+            same.filter_map(move |(index, _)| before.strip_suffix(key.get(..index)?).map(|rest| (key, rest.len())))
         });
         ways.filter_map(|(key, start)| match spelled(text.get(start..)?, key) {
             Spelled::Whole(length) => Some(start..start + length),
