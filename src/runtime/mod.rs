@@ -321,13 +321,14 @@ where
     /// When the terminal cannot be drawn on.
     pub fn draw(&mut self) -> Result<(), B::Error> {
         // The terminal may have changed its size already, and say so only later.
-        let area = self.terminal.area()?;
-        if (Size { width: area.width, height: area.height }) != self.model.size {
-            self.resize(area.width, area.height);
+        let size = self.terminal.size()?;
+        if (Size { width: size.width, height: size.height }) != self.model.size {
+            self.resize(size.width, size.height);
         }
-        self.picture.draw(area, self.look, &self.model);
+        let picture = &mut self.picture;
+        picture.draw(size, self.look, &self.model);
         let frame = self.inbox.turn();
-        self.terminal.draw(self.picture.cells(), self.picture.fresh())?;
+        self.terminal.draw(size, |row| picture.is_fresh(row), |row, cells| picture.fill(row, cells))?;
         self.take(Message::Drawn(frame));
         self.is_drawn = true;
         Ok(())

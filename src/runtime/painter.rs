@@ -34,7 +34,10 @@ pub(super) struct Painter<W: Write> {
     terminal: CrosstermBackend<W>,
     has_colours: bool,
     is_cursor_hidden: bool,
+    /// What is to be written, where it leaves the cursor, and with which look.
     frame: String,
+    pen: Option<Pen>,
+    look: Look,
 }
 
 /// Columns and rows of the terminal, as many as are drawn on.
@@ -70,17 +73,24 @@ impl<W: Write> Painter<W> {
     /// Draws on what `writer` leads to; without colours where the user wants none.
     pub(super) fn new(writer: W) -> Self {
         let has_colours = !Colored::ansi_color_disabled_memoized();
-        Self { terminal: CrosstermBackend::new(writer), has_colours, is_cursor_hidden: false, frame: String::new() }
+        let terminal = CrosstermBackend::new(writer);
+        Self { terminal, has_colours, is_cursor_hidden: false, frame: String::new(), pen: None, look: PLAIN }
     }
 
-    fn look(&self, cell: &Cell) -> Look {
+    fn look_of(&self, cell: &Cell) -> Look {
         let colour = |colour| if self.has_colours { colour } else { Color::Reset };
         Look { fg: colour(cell.fg), bg: colour(cell.bg), modifier: cell.modifier }
+    }
+
+    /// Begins a frame on a terminal of which nothing is known.
+    fn forget(&mut self) {
+        self.frame.clear();
+        (self.pen, self.look) = (None, PLAIN);
     }
 }
 
 /// Where the terminal's cursor stands, and how surely: a terminal may give a letter another width than we do.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct Pen {
     x: u16,
     y: u16,
@@ -193,17 +203,15 @@ impl<W: Write> Backend for Painter<W> {
     where
         I: Iterator<Item = (u16, u16, &'a Cell)>,
     {
-        let mut frame = std::mem::take(&mut self.frame);
-        frame.clear();
-        let (mut pen, mut look) = (None, PLAIN);
+        let (mut frame, mut pen, mut look) = (std::mem::take(&mut self.frame), self.pen, self.look);
         let mut content = content.peekable();
         while let Some((x, y, cell)) = content.next() {
             Pen::go(pen, x, y, &mut frame);
-            let next = self.look(cell);
+            let next = self.look_of(cell);
             change(look, next, &mut frame);
             look = next;
             let was_sure = pen.is_none_or(|pen: Pen| pen.is_sure || (pen.x, pen.y) != (x, y));
-            let is_blank = |cell: &Cell| cell.symbol() == " " && self.look(cell) == PLAIN;
+            let is_blank = |cell: &Cell| cell.symbol() == " " && self.look_of(cell) == PLAIN;
             let mut blanks = u16::from(is_blank(cell));
             while blanks > 0
                 && content.next_if(|(at, row, cell)| *row == y && *at == x + blanks && is_blank(cell)).is_some()
@@ -221,9 +229,7 @@ impl<W: Write> Backend for Painter<W> {
             let x = x.saturating_add(blanks.max(1));
             pen = Some(Pen { x, y, is_sure: was_sure && cell.symbol().is_ascii() });
         }
-        change(look, PLAIN, &mut frame);
-        self.terminal.write_all(frame.as_bytes())?;
-        self.frame = frame;
+        (self.frame, self.pen, self.look) = (frame, pen, look);
         Ok(())
     }
 
@@ -245,10 +251,12 @@ impl<W: Write> Backend for Painter<W> {
     }
 
     fn clear(&mut self) -> io::Result<()> {
+        self.forget();
         self.terminal.clear()
     }
 
     fn clear_region(&mut self, kind: ClearType) -> io::Result<()> {
+        self.forget();
         self.terminal.clear_region(kind)
     }
 
@@ -264,7 +272,12 @@ impl<W: Write> Backend for Painter<W> {
         self.terminal.window_size()
     }
 
+    /// Writes what was drawn since the last time.
     fn flush(&mut self) -> io::Result<()> {
+        change(self.look, PLAIN, &mut self.frame);
+        let written = self.terminal.write_all(self.frame.as_bytes());
+        self.forget();
+        written?;
         Backend::flush(&mut self.terminal)
     }
 }
@@ -285,6 +298,7 @@ mod tests {
         let mut painter = Painter::new(&mut written);
         painter.has_colours = true;
         painter.draw(before.diff(after).into_iter()).unwrap();
+        Backend::flush(&mut painter).unwrap();
         drop(painter);
         written
     }

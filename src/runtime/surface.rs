@@ -2,22 +2,21 @@
 
 use super::print::{Print, Printer};
 use ratatui::backend::{Backend, ClearType};
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
-use std::ops::Range;
+use ratatui::buffer::Cell;
+use ratatui::layout::Size;
 
-/// A terminal with its cells. Unlike the library's own, it is told what may have changed, may be gone at the end, and compares
+/// A terminal with its cells. Unlike the library's own, it is told which rows may have changed, may be gone at the end, and compares
 /// by prints of cells: comparing cell with cell was half of what a key took.
 pub struct Surface<B> {
     backend: B,
     /// As large as this was drawn last.
-    area: Rect,
-    /// What it shows, and what it is to show: the same between two frames.
+    size: Size,
+    /// What it shows, row by row.
     shown: Vec<Print>,
+    /// The row that is drawn, and its prints; kept for their room.
+    cells: Vec<Cell>,
     wanted: Vec<Print>,
     printer: Printer,
-    /// The cells that are written for a frame; kept for its room.
-    changed: Vec<(u16, u16)>,
     /// Whether it shows what was drawn: its cells are cut when its size changes, even if it has the same again when that is heard.
     is_trusted: bool,
 }
@@ -26,8 +25,8 @@ impl<B: Backend> Surface<B> {
     /// A terminal that shows nothing yet.
     #[must_use]
     pub fn new(backend: B) -> Self {
-        let (shown, wanted, changed, printer) = (Vec::new(), Vec::new(), Vec::new(), Printer::default());
-        Self { backend, area: Rect::ZERO, shown, wanted, printer, changed, is_trusted: true }
+        let (shown, cells, wanted, printer) = (Vec::new(), Vec::new(), Vec::new(), Printer::default());
+        Self { backend, size: Size::ZERO, shown, cells, wanted, printer, is_trusted: true }
     }
 
     /// What is written to.
@@ -41,12 +40,12 @@ impl<B: Backend> Surface<B> {
         &mut self.backend
     }
 
-    /// The whole of it, as large as it is right now.
+    /// Its columns and rows right now.
     ///
     /// # Errors
     /// When it does not say.
-    pub fn area(&self) -> Result<Rect, B::Error> {
-        self.backend.size().map(|size| Rect::from((Position::ORIGIN, size)))
+    pub fn size(&self) -> Result<Size, B::Error> {
+        self.backend.size()
     }
 
     /// What it shows can no longer be relied on: the next frame wipes it, and is written whole.
@@ -54,83 +53,73 @@ impl<B: Backend> Surface<B> {
         self.is_trusted = false;
     }
 
-    /// Shows these cells in place of what it shows. All but the `fresh` ones, which are in order, are those that it was given
-    /// last.
+    /// Shows a frame of this size in place of what it shows. Only rows that are `fresh` may look otherwise than in the frame that
+    /// it was given last; `fill` gives blank cells the look of a row, counted from the top.
     ///
     /// # Errors
     /// When it cannot be written to.
-    pub fn draw(&mut self, cells: &Buffer, fresh: impl Iterator<Item = Range<usize>>) -> Result<(), B::Error> {
-        if self.area != cells.area {
+    pub fn draw(
+        &mut self,
+        size: Size,
+        is_fresh: impl Fn(u16) -> bool,
+        fill: impl Fn(u16, &mut [Cell]),
+    ) -> Result<(), B::Error> {
+        if self.size != size {
             self.is_trusted &= self.shown.is_empty();
-            self.area = cells.area;
-            self.shown = vec![Print::BLANK; cells.content.len()];
-            self.wanted.clone_from(&self.shown);
+            self.size = size;
+            self.shown = vec![Print::BLANK; usize::from(size.width) * usize::from(size.height)];
         }
-        let width = usize::from(self.area.width).max(1);
         // Until all is written nobody knows what it shows.
-        let mut rows: Vec<u16> = match std::mem::replace(&mut self.is_trusted, false) {
-            true => Vec::new(),
-            false => {
-                self.shown.fill(Print::BLANK);
-                self.backend.clear_region(ClearType::All)?;
-                (0..self.area.height).collect()
-            }
-        };
-        for place in fresh {
-            let row = u16::try_from(place.start / width).unwrap_or(u16::MAX);
-            if self.print(cells, place) && rows.last().is_none_or(|last| *last < row) {
-                rows.push(row);
-            }
+        let was_trusted = std::mem::replace(&mut self.is_trusted, false);
+        if !was_trusted {
+            self.shown.fill(Print::BLANK);
+            self.backend.clear_region(ClearType::All)?;
         }
-        self.changed.clear();
-        for y in rows {
-            let row = usize::from(y) * width..(usize::from(y) + 1) * width;
-            if let (Some(shown), Some(wanted)) = (self.shown.get_mut(row.clone()), self.wanted.get(row)) {
-                changes(shown, wanted, y, &mut self.changed);
-                shown.copy_from_slice(wanted);
-            }
+        for row in (0..size.height).filter(|row| !was_trusted || is_fresh(*row)) {
+            self.cells.clear();
+            self.cells.resize(size.width.into(), Cell::EMPTY);
+            fill(row, &mut self.cells);
+            self.draw_row(row)?;
         }
-        let changed = self.changed.iter().filter_map(|(x, y)| Some((*x, *y, cells.cell((*x, *y))?)));
-        self.backend.draw(changed)?;
         self.backend.hide_cursor()?;
         self.backend.flush()?;
         self.is_trusted = true;
         Ok(())
     }
 
-    /// Takes the prints of cells; says whether they differ from what is shown.
-    fn print(&mut self, cells: &Buffer, place: Range<usize>) -> bool {
-        let (Some(cells), Some(shown)) = (cells.content.get(place.clone()), self.shown.get(place.clone())) else {
-            return false;
-        };
-        let mut is_changed = false;
-        for ((wanted, cell), shown) in self.wanted.get_mut(place).into_iter().flatten().zip(cells).zip(shown) {
-            *wanted = self.printer.print(cell);
-            is_changed |= wanted != shown;
-        }
-        is_changed
+    /// Draws a row whose cells are ready.
+    fn draw_row(&mut self, row: u16) -> Result<(), B::Error> {
+        self.wanted.clear();
+        self.wanted.extend(self.cells.iter().map(|cell| self.printer.print(cell)));
+        let start = usize::from(row) * self.wanted.len();
+        let Some(shown) = self.shown.get_mut(start..start + self.wanted.len()) else { return Ok(()) };
+        let changed = changes(shown, &self.wanted);
+        let changed = changed.filter_map(|x| Some((x, row, self.cells.get(usize::from(x))?)));
+        self.backend.draw(changed)?;
+        shown.copy_from_slice(&self.wanted);
+        Ok(())
     }
 }
 
-/// The cells of a row that are to be written, where the first is shown and the second is wanted. What stands under a wide letter
-/// is not; what a wide letter stood over is, whatever is there.
-fn changes(shown: &[Print], wanted: &[Print], y: u16, found: &mut Vec<(u16, u16)>) {
+/// The columns of a row that are to be written, where the first is shown and the second is wanted. What stands under a wide
+/// letter is not; what a wide letter stood over is, whatever is there.
+fn changes(shown: &[Print], wanted: &[Print]) -> impl Iterator<Item = u16> {
     let (mut covered, mut bared) = (0, 0);
-    for (x, (shown, wanted)) in (0..).zip(shown.iter().zip(wanted)) {
+    let is_changed = move |(x, (shown, wanted)): (u16, (&Print, &Print))| {
         let differs = shown != wanted || x < bared;
         if !differs && !wanted.is_wide() {
-            continue;
+            return None;
         }
         if differs {
-            bared = bared.max(x + shown.columns());
+            bared = bared.max(x.saturating_add(shown.columns()));
         }
-        if x >= covered {
-            covered = x + wanted.columns();
-            if differs {
-                found.push((x, y));
-            }
+        if x < covered {
+            return None;
         }
-    }
+        covered = x.saturating_add(wanted.columns());
+        differs.then_some(x)
+    };
+    (0..).zip(shown.iter().zip(wanted)).filter_map(is_changed)
 }
 
 #[cfg(test)]
@@ -138,6 +127,8 @@ mod tests {
     use super::*;
     use crate::runtime::painter::Painter;
     use proptest::prelude::*;
+    use ratatui::buffer::Buffer;
+    use ratatui::layout::Rect;
     use ratatui::style::{Color, Style};
 
     const AREA: Rect = Rect { x: 0, y: 0, width: 24, height: 3 };
@@ -185,8 +176,8 @@ mod tests {
                 for words in pictures {
                     let mut cells = Buffer::empty(AREA);
                     paint(words, &mut cells);
-                    let rows = (0..cells.content.len()).step_by(AREA.width.into());
-                    surface.draw(&cells, rows.map(|start| start..start + usize::from(AREA.width))).unwrap();
+                    let row = |row| cells.content.chunks(AREA.width.into()).nth(usize::from(row)).unwrap();
+                    surface.draw(AREA.as_size(), |_| true, |y, cells| cells.clone_from_slice(row(y))).unwrap();
                 }
                 drop(surface);
                 screen(&written)

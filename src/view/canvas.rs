@@ -1,16 +1,15 @@
-//! The cells that are drawn into, with the look they are drawn in.
+//! What is drawn on, with the look it is drawn in.
 
 use super::line::rect;
 use super::memo::RowKey;
 use super::picture::Picture;
+use super::strokes::Strokes;
 use super::theme::{Look, Meaning};
 use crate::app::Area;
 use crate::text;
-use ratatui::buffer::Cell;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::symbols::border;
-use std::ops::Range;
 
 /// Borders where only ASCII can be shown.
 const ASCII: border::Set<'_> = border::Set {
@@ -28,7 +27,7 @@ const ASCII: border::Set<'_> = border::Set {
 const ASCII_FOCUS: border::Set<'_> =
     border::Set { vertical_left: "#", vertical_right: "#", horizontal_top: "=", horizontal_bottom: "=", ..ASCII };
 
-/// Cells, and how a meaning looks in them.
+/// A picture, and how a meaning looks in it.
 pub(super) struct Canvas<'a> {
     picture: &'a mut Picture,
     /// How each meaning looks: asked for every piece of a frame, and worked out once.
@@ -41,34 +40,31 @@ pub(super) struct Canvas<'a> {
 
 impl<'a> Canvas<'a> {
     pub(super) fn new(picture: &'a mut Picture, look: Look) -> Self {
-        let area = picture.cells().area;
+        let area = Rect::from((Position::ORIGIN, picture.size()));
         Self { picture, styles: Meaning::ALL.map(|meaning| look.style(meaning)), area, has_keys: true }
     }
 
-    /// Whether a row of a pane stands at its place already. Where it does not, its place is blank.
-    pub(super) fn recall(&mut self, key: Option<&RowKey>, area: Area, row: u16) -> bool {
-        stretch(self.area, area, row).is_some_and(|place| self.picture.recall(key, place))
+    /// Draws a row of a pane: as it was drawn before under this key, or by `draw`, which is remembered. Without a key it is
+    /// always drawn.
+    pub(super) fn remembered(&mut self, key: Option<RowKey>, area: Area, row: u16, draw: impl FnOnce(&mut Self)) {
+        let (x, y) = (area.x, area.y.saturating_add(row));
+        let Some(key) = key else { return draw(self) };
+        if self.picture.recall(&key, x, y) {
+            return;
+        }
+        let mark = self.picture.row(y).map(|row| row.mark());
+        draw(self);
+        let drawn = self.picture.row(y).zip(mark).and_then(|(row, mark)| row.since(mark, x));
+        drawn.into_iter().for_each(|drawn| self.picture.keep(key.clone(), drawn));
     }
 
-    /// Keeps a row of a pane that has just been drawn.
-    pub(super) fn remember(&mut self, key: RowKey, area: Area, row: u16) {
-        if let Some(place) = stretch(self.area, area, row) {
-            self.picture.keep(key, place);
+    /// The rows of an area as far as they are on the screen, each with its first column and its columns.
+    fn each(&mut self, area: Rect, mut change: impl FnMut(&mut Strokes, u16, u16)) {
+        let Rect { x, y, width, height } = area.intersection(self.area);
+        for y in y..y + height {
+            self.picture.row(y).into_iter().for_each(|row| change(row, x, width));
         }
     }
-
-    /// Columns of a row of the screen, to be written to; none where a part of them lies outside.
-    fn cells(&mut self, x: u16, y: u16, width: u16) -> &mut [Cell] {
-        let place = stretch(self.area, Area { x, y, width, height: 1 }, 0);
-        place.and_then(|place| self.picture.cells_mut(place)).unwrap_or_default()
-    }
-
-    /// The cells of an area as far as it is on the screen, row by row.
-    fn each(&mut self, area: Rect, change: impl Fn(&mut Cell)) {
-        let Rect { x, y, width, height } = area.intersection(self.area);
-        (y..y + height).for_each(|y| self.cells(x, y, width).iter_mut().for_each(&change));
-    }
-
     /// The style of a meaning.
     pub(super) fn style(&self, meaning: Meaning) -> Style {
         self.styles.get(meaning as usize).copied().unwrap_or_default()
@@ -76,30 +72,27 @@ impl<'a> Canvas<'a> {
 
     /// Gives cells a style, under those of what is written into them.
     pub(super) fn set_style(&mut self, area: Rect, style: Style) {
-        self.each(area, |cell| {
-            cell.set_style(style);
-        });
+        self.each(area, |row, x, columns| row.style(x, columns, style));
     }
 
     /// Writes one grapheme of this width; our own signs as the terminal can show them.
     pub(super) fn put(&mut self, x: u16, y: u16, grapheme: &str, width: usize, style: Style) {
-        let columns = u16::try_from(width).unwrap_or(u16::MAX).clamp(1, self.area.right().saturating_sub(x).max(1));
-        let Some((cell, covered)) = self.cells(x, y, columns).split_first_mut() else { return };
-        cell.set_symbol(&text::own(grapheme)).set_style(style);
-        covered.iter_mut().for_each(Cell::reset);
+        let columns = u16::try_from(width).unwrap_or(u16::MAX).max(1);
+        if let Some(row) = self.picture.row(y) {
+            row.grapheme(x, columns, &text::own(grapheme), style);
+        }
     }
 
-    /// Writes letters of one byte and one column each, all of which have room.
+    /// Writes letters of one byte and one column each.
     pub(super) fn put_plain(&mut self, x: u16, y: u16, letters: &str, style: Style) {
-        let cells = self.cells(x, y, u16::try_from(letters.len()).unwrap_or(u16::MAX));
-        for (cell, letter) in cells.iter_mut().zip(letters.chars()) {
-            cell.set_char(letter).set_style(style);
+        if let Some(row) = self.picture.row(y) {
+            row.plain(x, letters, style);
         }
     }
 
     /// Empties an area.
     pub(super) fn clear(&mut self, area: Area) {
-        self.each(rect(area), Cell::reset);
+        self.each(rect(area), Strokes::blank);
     }
 
     /// Draws a border.
@@ -112,34 +105,19 @@ impl<'a> Canvas<'a> {
             (true, true) => ASCII_FOCUS,
         };
         let (style, Rect { x, y, width, height }) = (self.style(meaning), rect(area).intersection(self.area));
-        let cell = |sign: &str| {
-            let mut cell = Cell::default();
-            cell.set_symbol(&text::own(sign)).set_style(style);
-            cell
-        };
-        let (left, right) = (cell(set.vertical_left), cell(set.vertical_right));
         let (top, bottom) = (y, (y + height).saturating_sub(1));
-        for y in top + 1..bottom {
-            self.cells(x, y, 1).fill(left.clone());
-            self.cells(x + width - 1, y, 1).fill(right.clone());
-        }
-        let ends = [
-            (bottom, set.bottom_left, set.horizontal_bottom, set.bottom_right),
-            (top, set.top_left, set.horizontal_top, set.top_right),
-        ];
-        for (y, left, between, right) in ends {
-            let cells = self.cells(x, y, if height > 0 { width } else { 0 });
-            cells.fill(cell(between));
-            cells.last_mut().into_iter().for_each(|last| *last = cell(right));
-            cells.first_mut().into_iter().for_each(|first| *first = cell(left));
+        for y in y..y + height {
+            let Some(row) = self.picture.row(y) else { return };
+            let (left, between, right) = match y {
+                _ if y == top => (set.top_left, Some(set.horizontal_top), set.top_right),
+                _ if y == bottom => (set.bottom_left, Some(set.horizontal_bottom), set.bottom_right),
+                _ => (set.vertical_left, None, set.vertical_right),
+            };
+            row.repeated(x, width.min(1), &text::own(left), style);
+            if let Some(between) = between {
+                row.repeated(x + 1, width.saturating_sub(2), &text::own(between), style);
+            }
+            row.repeated(x + width.saturating_sub(1), u16::from(width > 1), &text::own(right), style);
         }
     }
-}
-
-/// Where the cells of a row of an area lie among those of the whole screen; none where a part of it lies outside.
-fn stretch(whole: Rect, area: Area, row: u16) -> Option<Range<usize>> {
-    let (x, y) = (area.x.checked_sub(whole.x)?, area.y.checked_add(row)?.checked_sub(whole.y)?);
-    let end = usize::from(x) + usize::from(area.width);
-    let above = usize::from(y) * usize::from(whole.width);
-    (y < whole.height && end <= usize::from(whole.width)).then_some(above + usize::from(x)..above + end)
 }

@@ -3,12 +3,12 @@
 //! A row is kept under everything that it is drawn from, and only while that cannot change unseen: what is filtered, annotated or
 //! still read is drawn anew. What has not been shown for some frames is let go of: who goes to and fro has not gone far.
 
+use super::strokes::Strokes;
 use super::theme::Look;
 use crate::app::message::Opening;
 use crate::app::panes::Branch;
 use crate::report::Place;
 use foldhash::fast::RandomState;
-use ratatui::buffer::Cell;
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 
@@ -53,32 +53,26 @@ pub(super) struct Memo {
 struct Known {
     /// The last frame that showed it.
     frame: u64,
-    cells: Box<[Cell]>,
+    strokes: Strokes,
 }
 
 impl Memo {
-    /// Begins a frame in a look; says whether the frame before had the same.
-    pub(super) fn turn(&mut self, look: Look) -> bool {
+    /// Begins a frame in a look.
+    pub(super) fn turn(&mut self, look: Look) {
         let is_same = self.look.replace(look) == Some(look);
         self.frame += 1;
         self.rows.retain(|_, row| is_same && row.frame + FRAMES >= self.frame);
-        is_same
     }
 
-    /// The cells of a row, if it was drawn before.
-    pub(super) fn recall(&mut self, key: &RowKey) -> Option<&[Cell]> {
+    /// A row as it was drawn before.
+    pub(super) fn recall(&mut self, key: &RowKey) -> Option<&Strokes> {
         let row = self.rows.get_mut(key)?;
         row.frame = self.frame;
-        Some(&row.cells)
+        Some(&row.strokes)
     }
 
-    /// Keeps a row that is shown in this frame, too.
-    pub(super) fn see(&mut self, key: &RowKey) {
-        let _ = self.recall(key);
-    }
-
-    /// Keeps the cells of a row.
-    pub(super) fn keep(&mut self, key: RowKey, cells: &[Cell]) {
-        self.rows.insert(key, Known { frame: self.frame, cells: cells.into() });
+    /// Keeps a row that was drawn in this frame.
+    pub(super) fn keep(&mut self, key: RowKey, strokes: Strokes) {
+        self.rows.insert(key, Known { frame: self.frame, strokes });
     }
 }

@@ -19,6 +19,7 @@ mod picture;
 pub mod plain;
 mod screen;
 mod spots;
+mod strokes;
 mod submit;
 pub mod theme;
 

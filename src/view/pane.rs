@@ -85,13 +85,8 @@ impl Rows<'_> {
         let key = RowKey { opening, place, width, labels, shift, is_wanted, branch, is_judged };
         // What is filtered or annotated says more, and what is still read may yet change.
         let is_kept = !has_cursor && state.filter.is_none() && self.notes.is_none() && report.index.is_complete;
-        if buffer.recall(is_kept.then_some(&key), inside, row) {
-            return;
-        }
-        self.draw_anew(buffer, inside, row, &key, has_cursor);
-        if is_kept {
-            buffer.remember(key, inside, row);
-        }
+        let known = is_kept.then(|| key.clone());
+        buffer.remembered(known, inside, row, |buffer| self.draw_anew(buffer, inside, row, &key, has_cursor));
     }
 
     fn draw_anew(&self, buffer: &mut Canvas<'_>, inside: Area, row: u16, key: &RowKey, has_cursor: bool) {

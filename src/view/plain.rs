@@ -7,7 +7,6 @@ use super::{bar, screen};
 use crate::app::overlay::Rows;
 use crate::app::{Area, Model, Place, Size};
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 
 /// Signs of frames, which lines do without.
 const FRAME: &[char] = &['─', '━', '│', '┃', '╭', '╮', '╰', '╯', '┏', '┓', '┗', '┛', '+', '-', '=', '|', '#', ' '];
@@ -15,13 +14,13 @@ const FRAME: &[char] = &['─', '━', '│', '┃', '╭', '╮', '╰', '╯',
 /// What is to be read of the model, line by line: where one is, what is there, and which keys apply at which price.
 #[must_use]
 pub fn lines(model: &Model) -> Vec<String> {
-    let size = Rect { x: 0, y: 0, width: model.size.width, height: model.size.height };
+    let size = ratatui::layout::Size { width: model.size.width, height: model.size.height };
     let mut picture = Picture::default();
     picture.wipe(size);
     let layout = model.layout();
     let look = Look { theme: Theme::Mono, depth: Depth::None };
     screen::draw_content(&mut Canvas::new(&mut picture, look), &layout, model);
-    let cells = picture.cells();
+    let cells = &picture.cells();
     let area = model.over.top().map_or(layout.content, |overlay| overlay.area(layout.content));
     let mut lines = vec![row(cells, layout.title, 0).trim().to_owned()];
     let title = row(cells, area, 0);

@@ -229,8 +229,8 @@ impl Stage {
     /// A frame that is drawn over others is the one that is drawn over none.
     fn stands_by_itself(&self) {
         let (kept, mut anew) = (self.session.picture(), Picture::default());
-        anew.draw(kept.cells().area, self.session.look(), self.session.model());
-        assert_eq!(anew.cells().diff(kept.cells()), Vec::new());
+        anew.draw(kept.size(), self.session.look(), self.session.model());
+        assert_eq!(anew.cells().diff(&kept.cells()), Vec::new());
     }
 
     /// Waits for these words on the screen, whatever is still under way.

@@ -1,0 +1,157 @@
+//! What is drawn in a row of the screen, in order: a few strokes, which are sooner compared than the cells that they fill.
+
+use ratatui::buffer::Cell;
+use ratatui::style::Style;
+
+/// The strokes of a row. Two rows with the same strokes look the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Strokes {
+    strokes: Vec<Stroke>,
+    /// The letters of all strokes, one after the other.
+    letters: String,
+}
+
+/// One stroke: columns that are changed alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stroke {
+    /// The first column.
+    x: u16,
+    columns: u16,
+    style: Style,
+    ink: Ink,
+}
+
+/// What a stroke leaves in its columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ink {
+    /// So many letters of one byte and one column each.
+    Plain(u16),
+    /// One grapheme of so many bytes over all columns.
+    Grapheme(u32),
+    /// One sign of so many bytes in each column.
+    Repeated(u32),
+    /// Nothing.
+    Blank,
+    /// What is there, in another style.
+    Style,
+}
+
+impl Ink {
+    fn bytes(self) -> usize {
+        match self {
+            Self::Plain(bytes) => bytes.into(),
+            Self::Grapheme(bytes) | Self::Repeated(bytes) => usize::try_from(bytes).unwrap_or(usize::MAX),
+            Self::Blank | Self::Style => 0,
+        }
+    }
+}
+
+/// How far a row had come.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mark {
+    strokes: usize,
+    bytes: usize,
+}
+
+impl Strokes {
+    /// Letters of one byte and one column each; what is longer than a row is not for one.
+    pub(super) fn plain(&mut self, x: u16, letters: &str, style: Style) {
+        if let Ok(columns) = u16::try_from(letters.len()) {
+            self.push(Stroke { x, columns, style, ink: Ink::Plain(columns) }, letters);
+        }
+    }
+
+    /// A grapheme over so many columns.
+    pub(super) fn grapheme(&mut self, x: u16, columns: u16, grapheme: &str, style: Style) {
+        if let Ok(bytes) = u32::try_from(grapheme.len()) {
+            self.push(Stroke { x, columns, style, ink: Ink::Grapheme(bytes) }, grapheme);
+        }
+    }
+
+    /// A sign in each of so many columns.
+    pub(super) fn repeated(&mut self, x: u16, columns: u16, sign: &str, style: Style) {
+        if let Ok(bytes) = u32::try_from(sign.len()) {
+            self.push(Stroke { x, columns, style, ink: Ink::Repeated(bytes) }, sign);
+        }
+    }
+
+    /// Nothing in so many columns.
+    pub(super) fn blank(&mut self, x: u16, columns: u16) {
+        self.push(Stroke { x, columns, style: Style::new(), ink: Ink::Blank }, "");
+    }
+
+    /// A style over what is there.
+    pub(super) fn style(&mut self, x: u16, columns: u16, style: Style) {
+        self.push(Stroke { x, columns, style, ink: Ink::Style }, "");
+    }
+
+    fn push(&mut self, stroke: Stroke, letters: &str) {
+        if stroke.columns > 0 {
+            self.strokes.push(stroke);
+            self.letters.push_str(letters);
+        }
+    }
+
+    /// Leaves a row without strokes.
+    pub(super) fn clear(&mut self) {
+        self.strokes.clear();
+        self.letters.clear();
+    }
+
+    /// How far this has come.
+    pub(super) fn mark(&self) -> Mark {
+        Mark { strokes: self.strokes.len(), bytes: self.letters.len() }
+    }
+
+    /// What was drawn since, as if its columns began with this one; nothing where a stroke begins before it.
+    pub(super) fn since(&self, mark: Mark, x: u16) -> Option<Self> {
+        let strokes = self.strokes.get(mark.strokes..)?.iter();
+        let strokes = strokes.map(|stroke| Some(Stroke { x: stroke.x.checked_sub(x)?, ..*stroke }));
+        Some(Self { strokes: strokes.collect::<Option<_>>()?, letters: self.letters.get(mark.bytes..)?.to_owned() })
+    }
+
+    /// Adds strokes whose columns begin with this one.
+    pub(super) fn append(&mut self, x: u16, others: &Self) {
+        self.strokes.extend(others.strokes.iter().map(|stroke| Stroke { x: stroke.x.saturating_add(x), ..*stroke }));
+        self.letters.push_str(&others.letters);
+    }
+
+    /// Fills the cells of a row, which are blank; what reaches past them is left out.
+    pub(super) fn fill(&self, cells: &mut [Cell]) {
+        let mut letters = self.letters.as_str();
+        for stroke in &self.strokes {
+            let (own, rest) = letters.split_at_checked(stroke.ink.bytes()).unwrap_or((letters, ""));
+            letters = rest;
+            let from = usize::from(stroke.x);
+            if let Some(cells) = cells.get_mut(from..from + usize::from(stroke.columns)) {
+                stroke.fill(own, cells);
+            }
+        }
+    }
+}
+
+impl Stroke {
+    fn fill(&self, letters: &str, cells: &mut [Cell]) {
+        match self.ink {
+            Ink::Plain(_) => {
+                for (cell, letter) in cells.iter_mut().zip(letters.chars()) {
+                    cell.set_char(letter).set_style(self.style);
+                }
+            }
+            Ink::Grapheme(_) => {
+                let Some((cell, covered)) = cells.split_first_mut() else { return };
+                cell.set_symbol(letters).set_style(self.style);
+                covered.iter_mut().for_each(Cell::reset);
+            }
+            Ink::Repeated(_) => {
+                let mut sign = Cell::default();
+                sign.set_symbol(letters).set_style(self.style);
+                cells.fill(sign);
+            }
+            Ink::Blank => cells.iter_mut().for_each(Cell::reset),
+            Ink::Style => cells.iter_mut().for_each(|cell| {
+                cell.set_style(self.style);
+            }),
+        }
+    }
+}
