@@ -14,7 +14,7 @@ const KEPT: [(Unit, Period); 2] = [(Unit::Request, Period::Daily), (Unit::Reques
 impl Gate {
     /// What must be known of a look before it is sent; none if it cannot be compared with the ledger.
     pub(super) async fn begin_look(&self) -> Option<Look> {
-        let (account, asked) = (self.client.account()?, (self.clock)());
+        let (account, asked) = (self.client.account()?, self.now());
         let after = self.work(|store| store.last_entry()).await.ok()?.ok()?;
         Some(Look { asked, received: asked, account, after, readings: Vec::new() })
     }
@@ -24,7 +24,7 @@ impl Gate {
     pub(super) async fn look_before(&self) {
         let Some(look) = self.begin_look().await else { return };
         if let Ok(reply) = self.gather(&Request::Quotas, &|_| {}, &Notify::new()).await {
-            self.note_look(look, (self.clock)(), &reply.body).await;
+            self.note_look(look, self.now(), &reply.body).await;
         }
     }
 

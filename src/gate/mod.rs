@@ -61,8 +61,16 @@ pub struct Answer {
     pub received: Timestamp,
     /// Its bytes.
     pub body: Body,
-    /// Why it could not be kept, if so: it is gone when the program ends.
+    /// Why it could not be kept, if so: it is gone when the program ends; or why what it brought could not be noted, and then it is
+    /// read anew when it is next wanted.
     pub unkept: Option<String>,
+}
+
+impl Answer {
+    /// One that was here already.
+    fn held(held: HeldAnswer) -> Self {
+        Self { received: held.received, body: held.body, unkept: None }
+    }
 }
 
 /// Forgets that a request is under way, however its future ends.
@@ -236,7 +244,7 @@ impl Gate {
     pub fn get_held(&self, quote: &Quote) -> Result<Answer, GateError> {
         let held = self.held(quote.request())?.ok_or(GateError::NotHeld)?;
         self.log.write(Level::Debug, "held", &[("what", &self.told(quote))]);
-        Ok(Answer { received: held.received, body: held.body, unkept: None })
+        Ok(Answer::held(held))
     }
 
     /// Asks the service, even if an answer is held.
@@ -298,8 +306,8 @@ impl Gate {
             && call.is_some()
             && let Some(held) = self.held(request).ok().flatten()
         {
-            self.settle(call, Settled::Exactly(0), &Err(ServiceError::Unsendable("held".to_owned()))).await;
-            return Ok(Answer { received: held.received, body: held.body, unkept: None });
+            self.settle(call, Settlement::Unsent, "not sent: another program had got the answer").await;
+            return Ok(Answer::held(held));
         }
         let look = if *request == Request::Quotas { self.begin_look().await } else { None };
         let given_up = &under_way.given_up;
@@ -308,7 +316,8 @@ impl Gate {
             _ => self.send(request, look, progress, given_up).await?,
         };
         let settled = price.settle(reading::outcome(request, &taken));
-        self.settle(call, settled, &taken).await;
+        let outcome = taken.as_ref().map_or_else(ToString::to_string, |_| "answered".to_owned());
+        self.settle(call, settlement(settled, &taken), &outcome).await;
         taken.map_err(|error| GateError::Service { error, cost: Cost::of(settled), line: None })
     }
 
@@ -333,7 +342,7 @@ impl Gate {
         given_up: &Notify,
     ) -> Result<Result<Answer, ServiceError>, GateError> {
         let gathered = self.gather(request, progress, given_up).await;
-        let received = (self.clock)();
+        let received = self.now();
         if let (Some(look), Ok(gathered)) = (look, &gathered) {
             self.note_look(look, received, &gathered.body).await;
         }
@@ -356,7 +365,7 @@ impl Gate {
     async fn reserve(&self, quote: &Quote) -> Result<Call, GateError> {
         let (session, profile) = (self.session.clone(), self.profile().to_owned());
         let (what, key) = (quote.request().words(), quote.request().holding_key());
-        let (price, at) = (quote.price().clone(), (self.clock)());
+        let (price, at) = (quote.price().clone(), self.now());
         let (account, budget) = (self.client.account(), self.budget);
         let write = move |store: &Store| {
             let (session, profile, what, key) = (&session, &profile, &what, key.as_deref());
@@ -373,16 +382,9 @@ impl Gate {
 
     /// Ends a call, unless it was a free one. A settlement that cannot be written leaves its entry reserved, which counts as
     /// charged.
-    async fn settle(&self, call: Option<Call>, settled: Settled, taken: &Result<Answer, ServiceError>) {
+    async fn settle(&self, call: Option<Call>, settlement: Settlement, outcome: &str) {
         let Some(call) = call else { return };
-        let settlement = match (settled, taken) {
-            (Settled::Exactly(units), Ok(_)) => Settlement::Charged(units),
-            (Settled::Exactly(0), Err(error)) if !error.may_be_charged() => Settlement::Unsent,
-            (Settled::Exactly(0), Err(_)) => Settlement::Free,
-            _ => Settlement::Unknown,
-        };
-        let outcome = taken.as_ref().map_or_else(ToString::to_string, |_| "answered".to_owned());
-        let now = (self.clock)();
+        let (outcome, now) = (outcome.to_owned(), self.now());
         let _ = self.work(move |store| store.settle(call, settlement, &outcome, now)).await;
     }
 
@@ -416,5 +418,15 @@ impl Gate {
     async fn work<T: Send + 'static>(&self, work: impl FnOnce(&Store) -> T + Send + 'static) -> Result<T, GateError> {
         let store = Arc::clone(&self.store);
         tokio::task::spawn_blocking(move || work(&store)).await.map_err(|error| GateError::bug(&error))
+    }
+}
+
+/// What a call is written down as.
+fn settlement(settled: Settled, taken: &Result<Answer, ServiceError>) -> Settlement {
+    match (settled, taken) {
+        (Settled::Exactly(units), Ok(_)) => Settlement::Charged(units),
+        (Settled::Exactly(0), Err(error)) if !error.may_be_charged() => Settlement::Unsent,
+        (Settled::Exactly(0), Err(_)) => Settlement::Free,
+        _ => Settlement::Unknown,
     }
 }

@@ -1,10 +1,14 @@
 //! A call that is under way is not sent twice, and one that is dropped is not forgotten.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
-use behaview::gate::{Received, Rows};
+use behaview::gate::{Gate, Received, Rows};
 use behaview::quota::Entitlements;
 use behaview::report::Index;
+use behaview::service::Client;
+use behaview::store::{State, Store};
+use jiff::Timestamp;
 
 use super::counted::{pass, run, start_clock};
 use super::*;
@@ -112,6 +116,42 @@ async fn what_another_program_has_under_way_is_not_sent() {
     .await;
     // Nobody waits for it any more, so it can be asked at once.
     assert!(visit::ask(&third, &request).await.is_ok());
+}
+
+thread_local! {
+    /// What happens when somebody next looks at the clock.
+    static MEANWHILE: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
+}
+
+/// A clock at which something may happen, once.
+fn eventful() -> Timestamp {
+    if let Some(happens) = MEANWHILE.take() {
+        happens();
+    }
+    Timestamp::now()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_another_program_gets_meanwhile_serves_and_costs_nothing() {
+    let visit = Visit::begin().await;
+    let (request, quote) = (first_report(), first_report().quote(&Entitlements::default()));
+    let client = Client::new(Visit::profile(&visit.demo), None).unwrap();
+    let store = Arc::new(Store::open(&visit.store()).unwrap());
+    let late = Gate::new(store, client, "late".to_owned(), eventful);
+    let (path, profile, key) = (visit.store(), Visit::profile(&visit.demo), visit.demo.key().to_owned());
+    // It has found nothing held, and looks at the clock before it writes down its call.
+    MEANWHILE.set(Some(Box::new(move || {
+        let ask = async move { visit::ask(&gate(&path, profile, &key), &first_report()).await.unwrap() };
+        std::thread::spawn(|| tokio::runtime::Runtime::new().unwrap().block_on(ask)).join().unwrap();
+    })));
+    let answer = late.get(&quote, &|_| {}).await.unwrap();
+    assert_eq!((visit.calls(), bytes(&answer)), (1, visit.held(&request).unwrap()));
+    assert_eq!(late.spent().unwrap(), Spent::default());
+    let entries = late.store().entries(late.profile()).unwrap();
+    let told: Vec<_> = entries.iter().filter(|entry| entry.session == "late").collect();
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].outcome.as_deref(), Some("not sent: another program had got the answer"));
+    assert_eq!(told[0].state, State::Unsent);
 }
 
 #[tokio::test]
