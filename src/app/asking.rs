@@ -4,6 +4,7 @@ use super::confirm::{Confirm, Confirmed};
 use super::effect::{Effect, Source};
 use super::model::Model;
 use super::overlay::Overlay;
+use super::price::Barred;
 use crate::quota::{Allowed, Period};
 use crate::request::{Quote, Request};
 
@@ -49,25 +50,27 @@ impl Model {
         vec![Effect::Ask { quote, source: Source::Held }]
     }
 
-    /// Refuses what cannot be sent, and says why; whether it did.
+    /// Refuses what cannot be sent now, and says why; whether it did.
     fn refuse_barred(&mut self, quote: &Quote) -> bool {
-        if self.is_quitting || self.calls.has(quote.request()) {
-            return true;
-        }
-        let why = match (self.service.is_offline, self.service.has_key, quote.price().allowed) {
-            (true, ..) => {
+        self.is_quitting || self.calls.has(quote.request()) || self.refuse_unsendable(quote.price().allowed)
+    }
+
+    /// Refuses what cannot be sent at all, and says why; whether it did.
+    pub(super) fn refuse_unsendable(&mut self, allowed: Allowed) -> bool {
+        let why = match (self.service.barred(), allowed) {
+            (Some(Barred::Offline), _) => {
                 "Nothing was sent: this run is offline. Start again without --offline, and without `offline` in the \
                  config file."
                     .to_owned()
             }
-            (_, false, _) => {
+            (Some(Barred::NoKey), _) => {
                 "There is no key: nothing was sent. Set BEHAVIEW_API_KEY and start again, or run `behaview demo`."
                     .to_owned()
             }
-            (.., Allowed::Refused(reason)) => {
+            (None, Allowed::Refused(reason)) => {
                 format!("Nothing was sent: {reason}. {} explains.", self.way_to("prices"))
             }
-            (.., Allowed::Allowed) => return false,
+            (None, Allowed::Allowed) => return false,
         };
         self.warn(why);
         true
@@ -104,12 +107,14 @@ impl Model {
 
     /// Why a yes is wanted before this is sent; none if none is wanted.
     pub(super) fn wants_yes(&self, quote: &Quote) -> Option<String> {
-        let price = quote.price();
-        let is_dear = self.settings.confirm_above.is_some_and(|most| price.units.max().is_none_or(|max| max > most));
-        quote
-            .request()
-            .warning()
-            .or_else(|| is_dear.then(|| format!("{} costs {}.", quote.request().words(), price.short())))
+        let (request, price) = (quote.request(), quote.price());
+        let dear = || self.is_dear(price.units.max()).then(|| format!("{} costs {}.", request.words(), price.short()));
+        request.warning().or_else(dear)
+    }
+
+    /// Whether what costs so much at worst wants a yes for that alone; what nobody knows the limit of does.
+    pub(super) fn is_dear(&self, worst: Option<u64>) -> bool {
+        self.settings.confirm_above.is_some_and(|most| worst.is_none_or(|worst| worst > most))
     }
 
     fn forget_failure(&mut self, request: &Request) {

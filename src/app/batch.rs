@@ -48,8 +48,9 @@ impl Model {
     /// Begins to open every report that is not held, after a yes where one is wanted.
     pub(super) fn open_missing(&mut self) -> Vec<Effect> {
         let missing = self.missing_reports();
-        if self.settings.confirm_above.is_some_and(|most| missing.len() as u64 > most) {
-            let why = format!("Opening all costs {}.", self.price_of(&missing));
+        let price = self.price_of(&missing);
+        if self.is_dear(price.worst()) {
+            let why = format!("Opening all costs {price}.");
             self.over.put(Overlay::Confirm(Confirm { what: Confirmed::All(missing), why }));
             return Vec::new();
         }

@@ -7,7 +7,7 @@ use super::model::Model;
 use super::overlay::Overlay;
 use super::price::Together;
 use super::sheet::{Sheet, SheetRow};
-use crate::quota::{Allowed, Kind, Numbers, Operation, Plan};
+use crate::quota::{Kind, Numbers, Operation, Plan};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Analysis, PendingScan};
 use crate::request::{Listing, Request};
@@ -168,23 +168,13 @@ impl Model {
 
     /// Begins to follow the scan of the file that is shown, after a yes where it may cost more than is let pass.
     pub(super) fn follow_if_cheap(&mut self) -> Vec<Effect> {
-        let most = looks(self.settings.pace.most);
-        let most = crate::quota::price(&most, &self.figures.entitlements).units.max();
-        match self.settings.confirm_above {
-            Some(cheap) if most.is_none_or(|most| most > cheap) => self.ask_why_follow(""),
-            _ => self.follow(),
-        }
+        if self.is_dear(self.follow_price().worst()) { self.ask_why_follow("") } else { self.follow() }
     }
 
     /// Begins to follow the scan of the file that is shown; its price was on the screen.
     pub(super) fn follow(&mut self) -> Vec<Effect> {
         let Some(file) = self.file().cloned() else { return Vec::new() };
-        if let Some(why) = self.service.cannot_be_asked() {
-            self.warn(format!("Nothing was sent: {why}."));
-            return Vec::new();
-        }
-        if let Allowed::Refused(reason) = crate::quota::price(&looks(1), &self.figures.entitlements).allowed {
-            self.warn(format!("Nothing was sent: {reason}."));
+        if self.refuse_unsendable(crate::quota::price(&looks(1), &self.figures.entitlements).allowed) {
             return Vec::new();
         }
         let scan = self.scans.get(&file).cloned();
@@ -214,7 +204,7 @@ impl Model {
         if let Some(identifier) = scan.identifier {
             self.scans.entry(file.clone()).or_insert(identifier);
         }
-        if self.file() == Some(file) && self.notice.is_none() && self.service.cannot_be_asked().is_none() {
+        if self.file() == Some(file) && self.notice.is_none() && self.service.barred().is_none() {
             let (follow, price) = (self.way_to("follow"), self.follow_price());
             self.say(format!(
                 "Its scan was not seen to its end when it was left. {follow} goes on following it: {price}."

@@ -39,9 +39,10 @@ impl Model {
     /// Sends the form's large file, after a yes where one is wanted.
     pub(super) fn submit_large(&mut self) -> Vec<Effect> {
         let Some(submission) = self.large_scan() else { return Vec::new() };
-        let scan = Request::PrivateScan { submission: Arc::clone(&submission), to: None };
-        let steps = [scan, Request::UploadAddress].map(|request| request.quote(&self.figures.entitlements));
-        if let Some(why) = steps.iter().find_map(|quote| self.wants_yes(quote)) {
+        let (scan, price) =
+            (Request::PrivateScan { submission: Arc::clone(&submission), to: None }, self.large_price());
+        let dear = || self.is_dear(price.worst()).then(|| format!("{} costs {price}.", scan.words()));
+        if let Some(why) = scan.warning().or_else(dear) {
             self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Large(submission), why }));
             return Vec::new();
         }

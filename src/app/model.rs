@@ -17,6 +17,7 @@ use super::order::Order;
 use super::over::Over;
 use super::panes::PaneState;
 use super::pointer::Mouse;
+use super::price::Barred;
 use super::remembered::Remembered;
 use super::returning::Left;
 use super::settings::Settings;
@@ -121,12 +122,12 @@ pub struct Service {
 }
 
 impl Service {
-    /// Why it cannot be asked, in a word or two; none where it can.
+    /// Why it cannot be asked; none where it can.
     #[must_use]
-    pub fn cannot_be_asked(&self) -> Option<&'static str> {
+    pub fn barred(&self) -> Option<Barred> {
         match self {
-            Self { is_offline: true, .. } => Some("offline"),
-            Self { has_key: false, .. } => Some("needs a key"),
+            Self { is_offline: true, .. } => Some(Barred::Offline),
+            Self { has_key: false, .. } => Some(Barred::NoKey),
             _ => None,
         }
     }

@@ -26,10 +26,37 @@ pub enum Tag {
     Later(Together),
     /// It would cost this, and the budget does not allow it.
     OverBudget(Box<Self>),
-    /// It cannot be asked without a key.
-    NoKey,
+    /// The service cannot be asked at all.
+    Barred(Barred),
+}
+
+/// Why the service cannot be asked at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Barred {
     /// Nothing is to be sent.
     Offline,
+    /// There is no key.
+    NoKey,
+}
+
+impl Barred {
+    /// In a word or three.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Offline => "offline",
+            Self::NoKey => "needs a key",
+        }
+    }
+
+    /// The same where there is little room.
+    #[must_use]
+    pub fn short(self) -> &'static str {
+        match self {
+            Self::Offline => "offline",
+            Self::NoKey => "no key",
+        }
+    }
 }
 
 /// What several questions cost together.
@@ -43,7 +70,7 @@ pub struct Together {
 
 impl Together {
     /// The most that it can cost; none if nobody knows.
-    fn worst(&self) -> Option<u64> {
+    pub(super) fn worst(&self) -> Option<u64> {
         let total = self.plan.totals().into_iter().fold(Total::NOTHING, |sum, (_, total)| sum.plus(total));
         total.max
     }
@@ -80,8 +107,7 @@ impl Tag {
             Self::Costs(price) => price.short(),
             Self::UnderWay => "under way".to_owned(),
             Self::Spent(until) => format!("quota spent until {until}"),
-            Self::NoKey => "needs a key".to_owned(),
-            Self::Offline => "offline".to_owned(),
+            Self::Barred(barred) => barred.words().to_owned(),
             Self::Together(together) if together.plan.refusal().is_some() => together.to_string(),
             Self::Together(together) => format!("{together} in all"),
             Self::Later(together) if together.plan.refusal().is_some() => together.to_string(),
@@ -99,8 +125,7 @@ impl Tag {
             Self::Free | Self::Held | Self::Later(_) => "0".to_owned(),
             Self::UnderWay => "…".to_owned(),
             Self::Spent(_) => "spent".to_owned(),
-            Self::NoKey => "no key".to_owned(),
-            Self::Offline => "offline".to_owned(),
+            Self::Barred(barred) => barred.short().to_owned(),
             Self::Together(together) => {
                 let words = together.to_string();
                 let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
@@ -168,23 +193,24 @@ impl Model {
         let (request, is_held) = match &command.act {
             Act::Local(_) => return Tag::Free,
             Act::Chosen => return self.chosen_item().map_or(Tag::Free, |item| item.tag.clone()),
-            Act::Each { .. } | Act::Leads { .. } if self.service.is_offline => return Tag::Offline,
-            Act::Each { .. } | Act::Leads { .. } if !self.service.has_key => return Tag::NoKey,
-            Act::Leads { price, .. } => return Tag::Later(price(self)),
-            Act::Each { price, .. } => return Tag::Together(price(self)),
+            Act::Leads { price, .. } => return self.barred_or(|| Tag::Later(price(self))),
+            Act::Each { price, .. } => return self.barred_or(|| Tag::Together(price(self))),
             Act::Ask { request, is_held, .. } => (request, is_held),
         };
         match request(self) {
             None => Tag::Free,
             Some(_) if is_held(self) || self.is_typed_held(command) => Tag::Held,
             Some(request) if self.calls.has(&request) => Tag::UnderWay,
-            Some(_) if self.service.is_offline => Tag::Offline,
-            Some(_) if !self.service.has_key => Tag::NoKey,
-            Some(request) => {
+            Some(request) => self.barred_or(|| {
                 let price = self.price(&request);
                 self.figures.spent_until(&price, self.now).map_or(Tag::Costs(price), Tag::Spent)
-            }
+            }),
         }
+    }
+
+    /// What something would cost if the service can be asked at all.
+    fn barred_or(&self, tag: impl FnOnce() -> Tag) -> Tag {
+        self.service.barred().map_or_else(tag, Tag::Barred)
     }
 
     /// Whether the answer to the question that is typed is held, and is not asked for anew.

@@ -26,7 +26,7 @@ impl Model {
     #[must_use]
     pub fn start(&mut self) -> Vec<Effect> {
         let mut effects = vec![Effect::FindRecent];
-        if self.service.cannot_be_asked().is_none() {
+        if self.service.barred().is_none() {
             effects.extend(self.ask(Request::Quotas, Source::Service));
         }
         effects

@@ -115,7 +115,7 @@ impl List {
         let mut pages = self.pages(setup, runtime, file, &mut listed);
         if pages.is_err() && listed.sandboxes.is_empty() {
             listed.sandboxes = held_reports(&setup.gate, file)?;
-            let is_asked = super::service(&setup.gate).cannot_be_asked().is_none();
+            let is_asked = super::service(&setup.gate).barred().is_none();
             if !listed.sandboxes.is_empty() && !is_asked {
                 // That is all there is to be had here.
                 pages = Ok(());

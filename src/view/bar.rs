@@ -127,7 +127,7 @@ fn priced_key(model: &Model, (key, command): (Key, &Command), wordy: Wordy) -> V
     let meaning = match &tag {
         Tag::Costs(price) if !price.is_free() || !price.is_allowed() => Meaning::Price,
         Tag::Together(_) => Meaning::Price,
-        Tag::NoKey | Tag::Offline | Tag::OverBudget(_) => Meaning::Problem,
+        Tag::Barred(_) | Tag::OverBudget(_) => Meaning::Problem,
         _ => Meaning::Free,
     };
     let price = match wordy {

@@ -152,7 +152,7 @@ fn next_price(list: &List, model: &Model) -> String {
 /// What a question would cost, in a few words.
 fn words(model: &Model, request: &Request) -> String {
     let price = model.price(request);
-    model.service.cannot_be_asked().map_or_else(|| price.short(), str::to_owned)
+    model.service.barred().map_or_else(|| price.short(), |barred| barred.words().to_owned())
 }
 
 /// How long a call has been running, and what has come.

@@ -3,7 +3,7 @@
 use crate::stage::{Stage, file, identifiers, main_file, options, public};
 use behaview::app::Message;
 use behaview::demo::{Endpoint, Options};
-use behaview::quota::Balances;
+use behaview::quota::{Balances, Entitlement, Entitlements};
 use std::time::Duration;
 
 fn slow(options: Options) -> Options {
@@ -161,6 +161,54 @@ fn a_large_file_that_costs_more_than_is_let_pass_wants_a_yes() {
     assert_eq!(stage.calls(Endpoint::UploadUrl), 0);
     stage.keys("y");
     assert_eq!(stage.demo.as_ref().unwrap().submitted().len(), 1, "{}", stage.screen());
+}
+
+#[test]
+fn what_takes_several_calls_is_dear_by_what_they_cost_together() {
+    let mut stage = large("");
+    stage.confirm_above(1);
+    stage.keys("enter");
+    assert!(stage.screen().contains("costs 1 request and 1 scan."), "{}", stage.screen());
+    assert_eq!(stage.calls(Endpoint::UploadUrl), 0);
+    stage.keys("esc");
+    stage.confirm_above(2);
+    stage.keys("enter");
+    assert_eq!(stage.demo.as_ref().unwrap().submitted().len(), 1, "{}", stage.screen());
+}
+
+/// Takes the licence for private scanning away.
+fn without_licence(stage: &mut Stage) {
+    let private_scanning = Entitlement::by_hand(false);
+    stage.session.model_mut().figures.entitlements = Entitlements { private_scanning, ..Entitlements::default() };
+}
+
+#[test]
+fn what_cannot_be_sent_is_refused_in_the_same_words_everywhere() {
+    let mut stage = Stage::at(main_file(), identifiers());
+    stage.keys("enter");
+    stage.confirm_above(2);
+    let seen = stage.paid_calls();
+    without_licence(&mut stage);
+    let refused = |stage: &Stage| {
+        let screen = stage.screen();
+        assert!(!screen.contains("Are you sure?"), "{screen}");
+        assert!(screen.contains("Nothing was sent: ") && screen.contains(" $ explains."), "{screen}");
+    };
+    stage.keys("A");
+    refused(&stage);
+    stage.keys("R");
+    refused(&stage);
+    assert_eq!(stage.paid_calls(), seen);
+    let mut stage = Stage::at(file("Still in the queue"), options());
+    without_licence(&mut stage);
+    stage.keys("W");
+    refused(&stage);
+    let mut stage = Stage::without_key();
+    stage.open(&main_file());
+    for key in ["enter", "W"] {
+        stage.keys(key);
+        assert!(stage.screen().contains("There is no key: nothing was sent."), "{}", stage.screen());
+    }
 }
 
 #[test]
