@@ -77,7 +77,7 @@ impl Model {
                     self.turn_back();
                 }
                 if is_held {
-                    self.warn(format!("{} {} The held report stays.", failure.what, failure.cost));
+                    self.warn(format!("{} The held report stays.", failure.short()));
                 }
             }
         }
@@ -103,7 +103,7 @@ impl Model {
                 effects.extend(self.look_up());
             }
             (_, Ok(_)) => self.say(format!("The answer is here: {}. Asking the same again shows it.", request.words())),
-            (_, Err(failure)) => self.warn(format!("{} {}", failure.what, failure.cost)),
+            (_, Err(failure)) => self.warn(failure.short()),
         }
         effects
     }
@@ -119,7 +119,7 @@ impl Model {
             }
             // Figures that were refreshed by themselves: the old ones stay.
             (_, Err(_)) if !is_asked => {}
-            (_, Err(failure)) => self.warn(format!("{} {}", failure.what, failure.cost)),
+            (_, Err(failure)) => self.warn(failure.short()),
             (_, Ok(usage)) => {
                 let sheet = Sheet::usage(&usage, columns);
                 self.figures.usage = Some(usage);
@@ -156,7 +156,7 @@ impl Model {
                 self.say(self.figures.entitlements.words());
             }
             (Some(Overlay::Prompt(prompt)), Err(failure)) => prompt.failure = Some(failure),
-            (_, Err(failure)) => self.warn(format!("{} {}", failure.what, failure.cost)),
+            (_, Err(failure)) => self.warn(failure.short()),
         }
         effects
     }

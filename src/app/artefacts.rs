@@ -139,7 +139,7 @@ impl Model {
             }
             Err(failure) => match self.over.top_mut() {
                 Some(Overlay::Artefacts(list)) => list.failure = Some(failure),
-                _ => self.warn(format!("{} {}", failure.what, failure.cost)),
+                _ => self.warn(failure.short()),
             },
         }
         effects

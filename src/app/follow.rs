@@ -279,7 +279,7 @@ impl Model {
                 }
                 effects.extend(self.next_look());
             }
-            Err(failure) => self.end_following(&file, &format!("{} {} Stopped following", failure.what, failure.cost)),
+            Err(failure) => self.end_following(&file, &format!("{} Stopped following", failure.short())),
         }
         effects
     }
@@ -292,8 +292,7 @@ impl Model {
         let has_next = list.is_some_and(|list| list.next_page(listing).is_some() && list.since.is_some());
         let Some(follow) = self.follows.iter_mut().find(|follow| follow.file == *file) else { return Vec::new() };
         if let Some(failure) = failure {
-            let words = format!("{} {} Stopped following", failure.what, failure.cost);
-            self.end_following(file, &words);
+            self.end_following(file, &format!("{} Stopped following", failure.short()));
             return Vec::new();
         }
         if !matches!(follow.step, Step::List | Step::NextPage) {

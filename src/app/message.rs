@@ -378,3 +378,23 @@ pub struct Failure {
     /// Whether the file that was to be sent is not what it was when it was looked at.
     pub is_of_file: bool,
 }
+
+impl Failure {
+    /// What happened and what it cost, in one line.
+    #[must_use]
+    pub fn short(&self) -> String {
+        joined([&self.what, &self.cost])
+    }
+
+    /// The same with what to do next.
+    #[must_use]
+    pub fn words(&self) -> String {
+        joined([&self.what, &self.cost, &self.advice])
+    }
+}
+
+/// Sentences in one line; one that says nothing takes no room.
+fn joined<const N: usize>(sentences: [&String; N]) -> String {
+    let said: Vec<_> = sentences.into_iter().map(String::as_str).filter(|words| !words.is_empty()).collect();
+    said.join(" ")
+}

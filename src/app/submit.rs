@@ -326,7 +326,7 @@ impl Model {
                 form.found.take_if(|_| failure.is_of_file);
                 form.failure = Some(failure);
             }
-            None => self.warn(format!("{} {} {}", failure.what, failure.cost, failure.advice)),
+            None => self.warn(failure.words()),
         }
     }
 
@@ -355,7 +355,7 @@ impl Model {
                 self.say(format!("{what} is deleted at the service: {}. What is held here stays.", file.short()));
             }
             (_, Ok(())) => {}
-            (_, Err(failure)) => self.warn(format!("{} {} {}", failure.what, failure.cost, failure.advice)),
+            (_, Err(failure)) => self.warn(failure.words()),
         }
         effects
     }

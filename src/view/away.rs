@@ -131,9 +131,8 @@ pub(super) fn draw_artefacts(buffer: &mut Canvas<'_>, area: Area, list: &Artefac
         }
     }
     let Some(failure) = &list.failure else { return };
-    let words = format!("{} {} {}", failure.what, failure.cost, failure.advice);
     let first = u16::try_from(list.rows.len()).unwrap_or(u16::MAX);
-    let rows = words_in_rows(&words, usize::from(inside.width).max(10));
+    let rows = words_in_rows(&failure.words(), usize::from(inside.width).max(10));
     for (row, text) in (first..inside.height).zip(rows) {
         LineWriter::new(buffer, inside, row).own(&text, Meaning::Problem);
     }

@@ -66,8 +66,7 @@ fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
         return vec![(words, Meaning::Strong)];
     }
     if let Some(failure) = &form.failure {
-        let words = [&failure.what, &failure.cost, &failure.advice].map(String::as_str).join(" ");
-        return vec![(words.trim_end().to_owned(), Meaning::Problem)];
+        return vec![(failure.words(), Meaning::Problem)];
     }
     if form.is_looked_at {
         return vec![("◌ reading the file …".to_owned(), Meaning::Strong)];

@@ -83,42 +83,33 @@ async fn ask(work: &Work, gate: &Gate, quote: &Quote, source: Source) {
 }
 
 fn message(request: Request, result: Result<Answer, GateError>) -> Message {
+    if request == Request::Quotas {
+        return Message::Balances(balances(result));
+    }
+    let result = result.map_err(|error| failure(&error));
     match request {
-        Request::Quotas => Message::Balances(balances(result)),
-        Request::Behaviours { .. } => {
-            Message::Listed { request, result: result.map_err(|error| failure(&error)).and_then(page) }
-        }
-        Request::User => Message::Entitled {
-            request,
-            result: result.map_err(|error| failure(&error)).and_then(|answer| entitled(&answer)),
-        },
-        Request::Usage { .. } => {
-            Message::Used { request, result: result.map_err(|error| failure(&error)).and_then(|answer| used(&answer)) }
-        }
+        Request::Behaviours { .. } => Message::Listed { request, result: result.and_then(page) },
+        Request::User => Message::Entitled { request, result: result.and_then(|answer| entitled(&answer)) },
+        Request::Usage { .. } => Message::Used { request, result: result.and_then(|answer| used(&answer)) },
         Request::Artefact { .. } => {
-            let result = result.map(|answer| (answer.received, answer.body.len())).map_err(|error| failure(&error));
+            let result = result.map(|answer| (answer.received, answer.body.len()));
             Message::Fetched { request, result }
         }
         Request::PrivateScan { .. } => {
-            let result = result.map_err(|error| failure(&error)).and_then(|answer| told_by(&answer, submitted));
+            let result = result.and_then(|answer| told_by(&answer, submitted));
             Message::Submitted { request, result }
         }
         Request::UploadAddress => {
-            let address = result.map_err(|error| failure(&error)).and_then(|answer| told_by(&answer, upload_address));
+            let address = result.and_then(|answer| told_by(&answer, upload_address));
             Message::Addressed(address.map(UploadAddress::new))
         }
         Request::PrivateAnalysis { .. } | Request::PrivateAnalyses { .. } => {
-            let result = result.map_err(|error| failure(&error));
             let result = result.and_then(|answer| told_by(&answer, |bytes| Some(Analysis::of(bytes))));
             Message::Looked { request, result }
         }
-        Request::PrivateDelete { .. } => {
-            Message::Deleted { request, result: result.map(drop).map_err(|error| failure(&error)) }
-        }
-        Request::Behaviour { .. } => {
-            Message::Answered { request, result: result.map(here).map_err(|error| failure(&error)) }
-        }
-        _ => Message::Told { request, result: result.map_err(|error| failure(&error)).and_then(told) },
+        Request::PrivateDelete { .. } => Message::Deleted { request, result: result.map(drop) },
+        Request::Behaviour { .. } => Message::Answered { request, result: result.map(here) },
+        _ => Message::Told { request, result: result.and_then(told) },
     }
 }
 
