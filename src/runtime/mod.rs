@@ -98,8 +98,6 @@ pub struct Session<B: Backend> {
     exit: Option<Exit>,
     turn: Option<Turn>,
     clipboard: (Way, Box<dyn Write + Send>),
-    /// What is begun behind the next frame: that one needs nothing of it.
-    behind: Vec<Effect>,
     /// Whether the screen shows the state as it is.
     is_drawn: bool,
 }
@@ -113,12 +111,11 @@ where
     pub fn new(backend: B, model: Model, backing: Backing, clock: Clock) -> Self {
         let (outbox, inbox) = Inbox::new();
         let performer = Performer::new(backing, outbox.clone());
-        let (look, behind) = (Look::default(), Vec::new());
         let clipboard = (Way::default(), Box::new(std::io::sink()) as Box<dyn Write + Send>);
         let (exit, turn, is_drawn) = (None, None, false);
         Self {
             terminal: Surface::new(backend),
-            look,
+            look: Look::default(),
             picture: Picture::default(),
             model,
             performer,
@@ -128,7 +125,6 @@ where
             exit,
             turn,
             clipboard,
-            behind,
             is_drawn,
         }
     }
@@ -201,7 +197,7 @@ where
 
     /// Performs what is to be done before the first message.
     pub fn begin(&mut self, effects: Vec<Effect>) {
-        self.behind = self.model.start();
+        self.model.start().into_iter().for_each(|effect| self.performer.put_off(effect));
         self.perform(effects);
     }
 
@@ -210,8 +206,8 @@ where
         let deadline = Instant::now() + FIRST_DATA;
         loop {
             // What was done on the spot has sent what it had to say.
-            let is_awaited = self.performer.is_started() && !self.performer.is_idle();
-            let left = if is_awaited { deadline.saturating_duration_since(Instant::now()) } else { Duration::ZERO };
+            let is_busy = self.performer.is_busy();
+            let left = if is_busy { deadline.saturating_duration_since(Instant::now()) } else { Duration::ZERO };
             let Some(message) = self.inbox.message(left) else { return };
             let brings_rows = matches!(message, Message::Indexed { .. } | Message::Unreadable { .. });
             self.take(message);
@@ -240,14 +236,6 @@ where
         self.inbox.frame()
     }
 
-    /// Begins what was to wait for a frame.
-    fn begin_behind(&mut self) {
-        self.performer.start();
-        for effect in std::mem::take(&mut self.behind) {
-            self.performer.perform(effect);
-        }
-    }
-
     /// Takes messages in until the app ends or makes way for the shell, drawing in between.
     ///
     /// A terminal that cannot be drawn on is a terminal that is gone: the app ends, but a paid answer has a moment to come in.
@@ -258,7 +246,7 @@ where
                 gone_since = Some(Instant::now());
                 self.take(Message::Quit);
             }
-            self.begin_behind();
+            self.performer.begin_later();
             if let Some(exit) = self.exit {
                 return Turn::Ended(exit);
             }
@@ -284,10 +272,10 @@ where
     pub fn run_until_idle(&mut self, patience: Duration) -> Result<bool, B::Error> {
         let deadline = Instant::now() + patience;
         loop {
-            self.begin_behind();
+            self.performer.begin_later();
             let was_idle = self.performer.is_idle();
             self.take_all();
-            let is_idle = was_idle && self.performer.is_idle() && self.behind.is_empty();
+            let is_idle = was_idle && self.performer.is_idle();
             if is_idle || Instant::now() > deadline {
                 self.draw()?;
                 return Ok(is_idle);
@@ -370,7 +358,6 @@ where
                 Effect::Aside => self.turn = Some(Turn::Aside),
                 Effect::TakeBack => self.turn = Some(Turn::Resumed),
                 Effect::Suit { is_light } => self.look = self.look.on(is_light),
-                later @ (Effect::Judge { .. } | Effect::NoteOpened(_)) => self.behind.push(later),
                 Effect::Copy(copied) if self.clipboard.0 != Way::Tmux => self.copy(copied),
                 work => self.performer.perform(work),
             }

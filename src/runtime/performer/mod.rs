@@ -1,6 +1,7 @@
 //! Performs effects beside the loop, and answers with messages; each kind of effect has a file.
 //!
-//! Until the first frame there are no threads: starting them takes longer than what that frame needs, which is read on the spot.
+//! Until the first frame what it needs is read on the spot, as starting threads takes longer: there are none before it, unless it
+//! is to show a report whose index has to be made.
 
 mod disk;
 mod report;
@@ -41,7 +42,16 @@ pub enum Backing {
 pub struct Performer {
     backing: Backing,
     pub(super) outbox: Outbox,
-    threads: Threads,
+    /// What effects are performed on, once they have been started.
+    threads: Option<Runtime>,
+    /// Whether it has been said that threads cannot be started.
+    is_said: bool,
+    /// Whether the first frame is still to come.
+    awaits_frame: bool,
+    /// What is begun behind the next frame: that one needs nothing of it.
+    later: Vec<Effect>,
+    /// A report that is shown by its index, which is to be checked behind the first frame.
+    unchecked: Option<(Opening, Body, Index)>,
     pending: Arc<AtomicUsize>,
     /// Files that are being written.
     writing: Arc<AtomicUsize>,
@@ -53,23 +63,6 @@ pub struct Performer {
     opened: Arc<AtomicU64>,
     /// The last report that was unpacked to be searched, as it lies in the store and as it is in memory.
     at_hand: Arc<Mutex<Option<(Report, Report)>>>,
-}
-
-/// What effects are performed on.
-enum Threads {
-    /// There are none before the first frame.
-    Awaited(Awaited),
-    Running(Runtime),
-}
-
-/// What waits for threads.
-#[derive(Default)]
-struct Awaited {
-    effects: Vec<Effect>,
-    /// A report that is shown by its index, which is to be checked.
-    unchecked: Option<(Opening, Body, Index)>,
-    /// Whether it has been said that threads cannot be started.
-    is_said: bool,
 }
 
 /// One piece of work; it counts as pending until it is dropped.
@@ -97,73 +90,88 @@ impl Performer {
     pub fn new(backing: Backing, outbox: Outbox) -> Self {
         let (pending, searches, opened) = (Arc::default(), Arc::default(), Arc::default());
         let (writing, stopped, at_hand) = (Arc::default(), Arc::default(), Arc::default());
-        let threads = Threads::Awaited(Awaited::default());
-        Self { backing, outbox, threads, pending, searches, opened, writing, stopped, at_hand }
+        Self {
+            backing,
+            outbox,
+            threads: None,
+            is_said: false,
+            awaits_frame: true,
+            later: Vec::new(),
+            unchecked: None,
+            pending,
+            searches,
+            opened,
+            writing,
+            stopped,
+            at_hand,
+        }
     }
 
-    /// Starts the threads, and what waits for them. Where the system has none to give that is said, and what waits goes on
-    /// waiting: the next call tries again.
-    pub fn start(&mut self) {
-        let Threads::Awaited(awaited) = &mut self.threads else { return };
-        let runtime = match Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build() {
-            Ok(runtime) => runtime,
-            Err(error) if awaited.is_said => return drop(error),
-            Err(error) => {
-                awaited.is_said = true;
-                let why = format!("The system starts no thread: {error}. Nothing is read or sent until it does.");
-                return self.outbox.send(Message::Notice(why));
-            }
-        };
-        let Awaited { effects, unchecked, .. } = std::mem::take(awaited);
-        self.threads = Threads::Running(runtime);
-        if let Some((opening, body, index)) = unchecked {
+    /// Begins what was to wait for a frame. Where the system has no threads to give that is said, and what waits goes on waiting:
+    /// the next call tries again.
+    pub fn begin_later(&mut self) {
+        if !self.start() {
+            return;
+        }
+        self.awaits_frame = false;
+        if let Some((opening, body, index)) = self.unchecked.take() {
             self.check(opening, body, index);
         }
-        for effect in effects {
+        for effect in std::mem::take(&mut self.later) {
             self.begin(effect);
         }
     }
 
-    /// Whether there are threads.
-    #[must_use]
-    pub fn is_started(&self) -> bool {
-        self.runtime().is_some()
-    }
-
-    fn runtime(&self) -> Option<&Runtime> {
-        match &self.threads {
-            Threads::Awaited(_) => None,
-            Threads::Running(runtime) => Some(runtime),
+    /// Starts the threads, unless there are some; says whether there are.
+    fn start(&mut self) -> bool {
+        if self.threads.is_some() {
+            return true;
         }
+        match Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build() {
+            Ok(runtime) => self.threads = Some(runtime),
+            Err(error) if !self.is_said => {
+                self.is_said = true;
+                let why = format!("The system starts no thread: {error}. Nothing is read or sent until it does.");
+                self.outbox.send(Message::Notice(why));
+            }
+            Err(_) => {}
+        }
+        self.threads.is_some()
     }
 
     /// Whether nothing is being performed, and nothing waits to be.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        let nothing_waits = match &self.threads {
-            Threads::Awaited(awaited) => awaited.effects.is_empty() && awaited.unchecked.is_none(),
-            Threads::Running(_) => true,
-        };
-        nothing_waits && self.pending.load(Ordering::SeqCst) == 0
+        self.later.is_empty() && self.unchecked.is_none() && !self.is_busy()
+    }
+
+    /// Whether something is being performed.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.pending.load(Ordering::SeqCst) > 0
+    }
+
+    /// Performs an effect behind the next frame.
+    pub fn put_off(&mut self, effect: Effect) {
+        self.later.push(effect);
     }
 
     /// Performs an effect, without waiting for it; a document asks nothing and keeps nothing.
     pub fn perform(&mut self, effect: Effect) {
-        let Threads::Awaited(awaited) = &mut self.threads else { return self.begin(effect) };
         match effect {
-            Effect::Recall(_) | Effect::FindRecent => self.begin(effect),
+            Effect::Judge { .. } | Effect::NoteOpened(_) => self.put_off(effect),
+            effect if !self.awaits_frame => self.begin(effect),
+            Effect::Recall(_) | Effect::FindRecent | Effect::StopIndexing => self.begin(effect),
             Effect::Index { opening, body } => match Index::at_once(&body) {
                 Some(index) => {
-                    awaited.unchecked = Some((opening, body, index.clone()));
+                    self.unchecked = Some((opening, body, index.clone()));
                     self.show(opening, index);
                 }
                 // Its first rows come sooner from a thread than its last ones from here.
-                None => {
-                    awaited.effects.push(Effect::Index { opening, body });
-                    self.start();
-                }
+                None if self.start() => self.index(opening, body),
+                None => self.put_off(Effect::Index { opening, body }),
             },
-            later => awaited.effects.push(later),
+            later => self.put_off(later),
         }
     }
 
@@ -231,7 +239,7 @@ impl Performer {
         bug: impl FnOnce(String) -> Message + Send + 'static,
     ) {
         let (work, outbox) = (self.work(), self.outbox.clone());
-        let Some(runtime) = self.runtime() else { return perform(work) };
+        let Some(runtime) = &self.threads else { return perform(work) };
         let done = runtime.spawn_blocking(move || perform(work));
         runtime.spawn(async move {
             if let Err(error) = done.await {
@@ -256,10 +264,7 @@ impl Drop for Performer {
     /// Paid answers are in, or were given up by the analyst: nothing else is worth waiting for.
     fn drop(&mut self) {
         self.stopped.store(true, Ordering::Relaxed);
-        let Threads::Running(runtime) = std::mem::replace(&mut self.threads, Threads::Awaited(Awaited::default()))
-        else {
-            return;
-        };
+        let Some(runtime) = self.threads.take() else { return };
         if self.writing.load(Ordering::SeqCst) > 0 {
             // A file that is half written takes itself away.
             runtime.shutdown_timeout(LAST_MOMENT);

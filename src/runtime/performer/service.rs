@@ -21,7 +21,7 @@ const LARGEST_TREE: u64 = 32 * 1024 * 1024;
 impl Performer {
     /// Gets an answer, at the price that was on the screen.
     pub(super) fn ask(&self, quote: Quote, source: Source) {
-        let (Some(gate), Some(runtime)) = (self.gate(), self.runtime()) else { return };
+        let (Some(gate), Some(runtime)) = (self.gate(), &self.threads) else { return };
         let (work, gate, request) = (self.work(), Arc::clone(gate), quote.request().clone());
         let (outbox, call) =
             (self.outbox.clone(), runtime.spawn(async move { ask(&work, &gate, &quote, source).await }));
