@@ -45,7 +45,7 @@
 //!  │         │                          v                        ^
 //!  │         ├──────> gate ──> service ──> request ──┬───────────┘
 //!  │         │         │                             └──> quota
-//!  │         │         └─────> store ────────────────────> quota, report
+//!  │         │         └─────> store ────────────────────> request, quota, report
 //!  │         └──────> export
 //!  └──> demo   (knows none of the others: it must be able to disagree with them)
 //! ```

@@ -14,7 +14,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("report", &["text"]),
     ("request", &["quota", "report", "text"]),
     ("service", &["clock", "files", "request", "report", "text"]),
-    ("store", &["files", "report", "quota", "text"]),
+    ("store", &["files", "request", "report", "quota", "text"]),
     ("gate", &["log", "service", "store", "request", "report", "quota", "text"]),
     ("app", &["export", "quota", "report", "request", "text"]),
     ("view", &["app", "quota", "report", "request", "text"]),

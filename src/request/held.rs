@@ -15,9 +15,8 @@ impl Request {
             b"behaviours" => page(Listing::Reports, rest)?,
             b"identifiers" => page(Listing::Identifiers, rest)?,
             b"artefact" => {
-                let (name, rest) = split(rest);
-                let artefact = Artefact::named(std::str::from_utf8(name).ok()?)?;
-                Self::Artefact { identifier: identifier(rest)?, artefact }
+                let artefact = Artefact::named(std::str::from_utf8(split(rest).0).ok()?)?;
+                Self::Artefact { identifier: Self::holding_beside(key)?, artefact }
             }
             b"v2-report" => Self::V2Reports { files: hashes(rest)? },
             b"v2-submissions" => Self::V2Submissions { files: hashes(rest)? },
@@ -28,6 +27,28 @@ impl Request {
         };
         // Nothing is said of a key that means anything else as well.
         Some(found).filter(|found| found.holding_key().as_deref() == Some(key))
+    }
+
+    /// The report that an artefact was kept beside which is held under this, be it one that only a newer version knows.
+    #[must_use]
+    pub fn holding_beside(key: &[u8]) -> Option<Identifier> {
+        let (operation, rest) = split(key);
+        let identifier = || Identifier::new(Untrusted::from(split(rest).1));
+        (operation == b"artefact").then(identifier).flatten()
+    }
+
+    /// The file that is told of by what is held under this. A key that only a newer version knows has it as its second word, as most
+    /// have, if it has one.
+    #[must_use]
+    pub fn holding_file(key: &[u8]) -> Option<Sha256> {
+        let of_report = match Self::of_holding_key(key) {
+            Some(Self::Behaviour { identifier }) => Some(identifier),
+            _ => Self::holding_beside(key),
+        };
+        match of_report {
+            Some(report) => report.parts().file,
+            None => Sha256::parse(std::str::from_utf8(split(split(key).1).0).ok()?),
+        }
     }
 
     /// What is held under this, in a few words beside which the file stands.
@@ -102,5 +123,26 @@ mod tests {
             assert_eq!(Request::of_holding_key(odd), None);
         }
         assert_eq!(Request::holding_words(b"something \x1b new"), r"something \x1b new");
+    }
+
+    #[test]
+    fn a_key_names_its_file_and_its_report_though_a_newer_version_made_it() {
+        let file = "ab".repeat(32);
+        let report = format!("{file}_CAPE Sandbox");
+        for (key, has_report) in [
+            (format!("behaviour {report}"), false),
+            (format!("identifiers {file} a b=="), false),
+            (format!("file {file}"), false),
+            (format!("artefact html {report}"), true),
+            (format!("artefact something-new {report}"), true),
+            (format!("something-new {file} of it"), false),
+        ] {
+            assert_eq!(Request::holding_file(key.as_bytes()), Sha256::parse(&file), "{key}");
+            let beside = Request::holding_beside(key.as_bytes());
+            assert_eq!(beside, Identifier::new(Untrusted::from(report.as_str())).filter(|_| has_report), "{key}");
+        }
+        for key in ["", "file", "user", "v2-report abc", "artefact html nothing"] {
+            assert_eq!(Request::holding_file(key.as_bytes()), None, "{key}");
+        }
     }
 }

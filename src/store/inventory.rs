@@ -4,6 +4,7 @@ use super::database::{Store, StoreError};
 use super::held::{AnswerId, moment};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Held, Holding, Imported};
+use crate::request::Request;
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use rusqlite::{Connection, Row};
@@ -92,9 +93,9 @@ fn things(answer: &Whole, parts: Vec<Part>) -> Vec<Holding> {
             key,
             is_set_aside: answer.usable == Some(0),
             is_coming: answer.usable == Some(2),
-            beside: beside(&answer.key),
+            beside: Request::holding_beside(&answer.key),
         };
-        return vec![thing(what, file_of_key(&answer.key), answer.bytes, answer.on_disk)];
+        return vec![thing(what, Request::holding_file(&answer.key), answer.bytes, answer.on_disk)];
     }
     // What a list holds beside its reports is counted with them.
     let all: u64 = parts.iter().map(|part| part.bytes).sum::<u64>().max(1);
@@ -104,22 +105,6 @@ fn things(answer: &Whole, parts: Vec<Part>) -> Vec<Holding> {
         thing(Held::Report(part.identifier), part.file, part.bytes, on_disk)
     });
     reports.collect()
-}
-
-/// The report that an artefact was kept beside: its key ends with the identifier.
-pub(super) fn beside(key: &[u8]) -> Option<Identifier> {
-    let rest = key.strip_prefix(b"artefact ")?;
-    let identifier = rest.splitn(2, |byte| *byte == b' ').nth(1)?;
-    Identifier::new(Untrusted::from(identifier))
-}
-
-/// The file that an answer is about: its key names it in its second word, or names a report of it.
-pub(super) fn file_of_key(key: &[u8]) -> Option<Sha256> {
-    if let Some(identifier) = beside(key) {
-        return identifier.parts().file;
-    }
-    let second = key.split(|byte| *byte == b' ').nth(1)?;
-    Sha256::parse(std::str::from_utf8(second).ok()?)
 }
 
 fn answers(connection: &Connection) -> rusqlite::Result<Vec<Whole>> {
