@@ -1,6 +1,6 @@
 //! The rows of one piece that hold what is sought: compared where they stand, or by their leaves decoded.
 
-use super::anchor::{Anchor, Candidate, Scan};
+use super::anchor::{Candidate, Scan};
 use super::glance::{Around, Walk};
 use super::leaves::Near;
 use super::pattern::{Clue, Kind, Pattern, Scratch, Words};
@@ -75,13 +75,16 @@ impl<'a> Work<'a> {
                     let rows = rows.iter().map(|row| *row as usize);
                     sought.each(stretch, rows, &mut found)?;
                 }
-                (None, Kind::Words(words)) => sought.on_trail(stretch, Clues::Words(words), &mut found)?,
+                (None, Kind::Words(words)) => {
+                    let trail = |bytes| Trail::Anchors(Scan::new(&words.anchor, bytes));
+                    sought.on_trail(stretch, trail, Some(words), &mut found)?;
+                }
                 (None, Kind::Expression(_, Some(clue))) => {
-                    let clues = match &**clue {
-                        Clue::Anchor(anchor) => Clues::Anchor(anchor),
-                        Clue::Written(expression) => Clues::Written(expression),
+                    let trail = |bytes| match &**clue {
+                        Clue::Anchor(anchor) => Trail::Anchors(Scan::new(anchor, bytes)),
+                        Clue::Written(expression) => Trail::Written(expression, bytes),
                     };
-                    sought.on_trail(stretch, clues, &mut found)?;
+                    sought.on_trail(stretch, trail, None, &mut found)?;
                 }
                 (None, Kind::Expression(_, None)) => {
                     sought.each(stretch, stretch.row..stretch.row + stretch.starts.len(), &mut found)?;
@@ -115,30 +118,13 @@ fn between<'a>(sorted: &'a [u32], rows: &Range<usize>) -> &'a [u32] {
     sorted.get(place(rows.start)..place(rows.end)).unwrap_or_default()
 }
 
-/// What leads to rows that may be hits.
-#[derive(Clone, Copy)]
-enum Clues<'a> {
-    /// Words can be compared where their anchor stands.
-    Words(&'a Words),
-    Anchor(&'a Anchor),
-    Written(&'a Regex),
-}
-
-/// A walk along clues.
+/// A walk along what leads to rows that may be hits.
 enum Trail<'a> {
     Anchors(Scan<'a>),
     Written(&'a Regex, &'a [u8]),
 }
 
-impl<'a> Trail<'a> {
-    fn new(clues: Clues<'a>, bytes: &'a [u8]) -> Self {
-        match clues {
-            Clues::Words(words) => Self::Anchors(Scan::new(&words.anchor, bytes)),
-            Clues::Anchor(anchor) => Self::Anchors(Scan::new(anchor, bytes)),
-            Clues::Written(expression) => Self::Written(expression, bytes),
-        }
-    }
-
+impl Trail<'_> {
     /// The next clue from `from` on.
     ///
     /// A match is told by where the first of them ends: no row between has one.
@@ -161,9 +147,15 @@ struct Sought<'a> {
     walk: Walk,
 }
 
-impl Sought<'_> {
-    /// Looks at the rows that clues lead to; words are compared where they stand, if they can be.
-    fn on_trail(&mut self, stretch: &Stretch<'_>, clues: Clues<'_>, found: &mut RowSet) -> io::Result<()> {
+impl<'a> Sought<'a> {
+    /// Looks at the rows that a trail leads to; words are compared where their anchor stands, if they can be.
+    fn on_trail(
+        &mut self,
+        stretch: &Stretch<'_>,
+        trail: impl FnOnce(&'a [u8]) -> Trail<'a>,
+        words: Option<&Words>,
+        found: &mut RowSet,
+    ) -> io::Result<()> {
         let (near, starts) = (self.near, &*stretch.starts);
         let offset = |at: u64| usize::try_from(at.saturating_sub(near.at)).unwrap_or(usize::MAX);
         let start_of = |row: usize| offset(starts.get(row).map_or(stretch.end, |start| u64::from(*start)));
@@ -174,17 +166,13 @@ impl Sought<'_> {
         let bytes = near.bytes.get(..start_of(whole)).unwrap_or_default();
         let (mut hits, mut above) = (Vec::new(), Vec::new());
         let (mut row, mut start, mut end) = (0, start_of(0), start_of(1));
-        let (mut from, mut trail) = (start, Trail::new(clues, bytes));
+        let (mut from, mut trail) = (start, trail(bytes));
         while let Some(candidate) = trail.next(from) {
             while end <= candidate.at {
                 row += 1;
                 (start, end) = (end, start_of(row + 1));
             }
-            let glance = if let Clues::Words(words) = clues {
-                self.glance(stretch, words, candidate, start, bytes)
-            } else {
-                None
-            };
+            let glance = words.and_then(|words| self.glance(stretch, words, candidate, start, bytes));
             if glance == Some(false) {
                 from = candidate.at + 1;
                 continue;
