@@ -29,7 +29,7 @@
 //! | body | the bytes of an answer as received, read in windows; where they repeated the key, it is masked before anything else has them |
 //! | request | a question to the service: its address, its price, the key its answer is held under, its identity |
 //! | scan | a private analysis of a submitted file, which several sandboxes run |
-//! | look | one call that asks how far a scan is, while it is followed |
+//! | look | one call that asks how far a scan is, while it is followed, or what the counters say |
 //! | held | here, paid for, and so free |
 //! | gate | the only way to the service |
 //! | ledger | what was asked and what it cost, written before it is sent |
@@ -62,7 +62,7 @@
 //! # To add something
 //! - an attribute: a row of [`report::ATTRIBUTES`]; what makes two of its values the same in a comparison stands in
 //!   `report::compare::identity`, and what others can look for in them in [`report::indicators`]
-//! - a pane: a variant of [`report::Pane`] with its name, what makes two of its values the same (`report::compare::identity`), and a
+//! - a pane: a variant of [`report::Pane`] with its name and its place in `Pane::ALL`, what makes two of its values the same (`report::compare::identity`), and a
 //!   row of [`app::PANES`]
 //! - a command: a row of [`app::COMMANDS`]
 //! - a question that is typed in full: a row of [`app::ASKS`], for the palette and for `behaview call`

@@ -26,7 +26,7 @@ use super::typing::{LONGEST_PASTED, LONGEST_TYPED, pasted};
 /// Something that stands over the screen. What it says of itself it says where it is declared, by its own `Stands`.
 #[derive(Debug)]
 pub enum Overlay {
-    /// Words of our own: the keys or the prices that apply.
+    /// Words of our own, row by row: keys, prices, counters, usage, the ledger, how far a scan is.
     Sheet(Sheet),
     /// One row, whole.
     Detail(Detail),
@@ -34,7 +34,7 @@ pub enum Overlay {
     Palette(Palette),
     /// The words of a question are typed.
     Prompt(Prompt),
-    /// A question that makes something public waits for a yes.
+    /// A question waits for a yes: for what something costs, tells others, deletes or writes over.
     Confirm(Confirm),
     /// An answer as a tree.
     Answer(AnswerTree),

@@ -2,15 +2,13 @@
 //! hand it on.
 
 use super::background;
-use super::keyboard::{Input, Keyboard};
+use super::keyboard::{Alarm, Input, Keyboard};
 use crate::app::Message;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
-
-pub(super) use super::keyboard::Alarm;
 
 /// Puts messages into the loop's inbox, from any thread.
 #[derive(Debug, Clone)]
@@ -37,11 +35,11 @@ pub(super) struct Inbox {
     messages: Receiver<Message>,
     alarm: Arc<Alarm>,
     keyboard: Option<Keyboard>,
-    /// What was typed before the last frame was on the screen, and has not been taken in yet.
+    /// What was typed before the last frame was begun, and has not been taken in yet.
     ahead: VecDeque<Message>,
     /// Whether the terminal was asked for its background: an answer says something only where there was a question.
     is_asked: bool,
-    /// The number of the last frame that went to the screen: what is typed answers that one.
+    /// The number of the last frame that was begun: what is typed answers that one.
     frame: u64,
     is_unheard: bool,
 }
@@ -65,7 +63,7 @@ impl Inbox {
         Ok(())
     }
 
-    /// The number of the last frame that was drawn.
+    /// The number of the last frame that was begun, counted from 1.
     pub(super) fn frame(&self) -> u64 {
         self.frame
     }
@@ -144,7 +142,7 @@ impl Inbox {
     }
 }
 
-/// What came from the terminal, to the app, with the number of the last frame that was drawn by then.
+/// What came from the terminal, to the app, with the number of the last frame that was begun by then.
 fn message(input: Input, frame: u64, is_asked: bool) -> Option<Message> {
     match input {
         Input::Answer(answer) => {

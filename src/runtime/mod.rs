@@ -230,9 +230,10 @@ where
         }
     }
 
-    /// How many frames have been drawn: a key counts as an answer to what was on the screen when it was read.
+    /// The number of the last frame that was begun, counted from 1: a key counts as an answer to what was on the screen when it was
+    /// read.
     #[must_use]
-    pub fn frames(&self) -> u64 {
+    pub fn frame(&self) -> u64 {
         self.inbox.frame()
     }
 

@@ -272,7 +272,7 @@ fn a_download_that_is_gone_shows_its_price_again() {
 
 /// Types keys one after another, all of them read when the frame that is on the screen was the last one drawn.
 fn type_ahead(stage: &mut Stage, keys: &[&str]) {
-    let frame = stage.session.frames();
+    let frame = stage.session.frame();
     for key in keys {
         stage.session.take(Message::Typed { key: key.parse().unwrap(), frame });
     }

@@ -226,7 +226,7 @@ fn a_key_that_was_pressed_before_its_price_was_shown_does_not_pay() {
     stage.rest();
     stage.keys("esc");
     // Now it is on the screen, from the last frame on; an earlier frame showed help in its place.
-    let shown = stage.session.frames();
+    let shown = stage.session.frame();
     stage.session.take(enter(shown - 1));
     assert_eq!(stage.paid_calls(), 0);
     stage.session.take(enter(shown));
@@ -240,7 +240,7 @@ fn a_screen_with_no_room_for_prices_offers_nothing() {
     for (width, height) in [(39, 20), (300, 9), (1, 1)] {
         stage.size(width, height).rest();
         for key in ["enter", "A", "R", "W", "r"] {
-            let frame = stage.session.frames();
+            let frame = stage.session.frame();
             stage.session.take(Message::Typed { key: key.parse().unwrap(), frame });
             stage.rest();
         }
