@@ -3,7 +3,6 @@
 use super::key::Key;
 use super::layout::Size;
 use super::list::List;
-use super::message::Recent;
 use super::overlay::{Rows, Stands};
 use super::panes::PANES;
 use super::place;
@@ -13,7 +12,7 @@ use super::typing::type_into;
 use crate::report::Place;
 use crate::report::compare::{MOST_COLUMNS, Matrix, Presence};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Body, Pane};
+use crate::report::{Body, Pane, Recent};
 use crate::text::Untrusted;
 use std::sync::Arc;
 

@@ -3,13 +3,13 @@
 use super::compare::{Column, Compare, Only, OtherFile};
 use super::effect::Effect;
 use super::list::{List, Remote};
-use super::message::{HeldPage, HeldReport, Recent};
+use super::message::{HeldPage, HeldReport};
 use super::model::Model;
 use super::overlay::Overlay;
 use super::scroll::Scroll;
-use crate::report::Pane;
 use crate::report::compare::{MOST_COLUMNS, Matrix};
 use crate::report::identifier::Sha256;
+use crate::report::{Pane, Recent};
 use crate::text::thousands;
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use super::overlay::Overlay;
 use crate::report::json::Raw;
 use crate::report::rows::Line;
 use crate::report::{Place, Report};
-use crate::text::{Untrusted, thousands};
+use crate::text::{Untrusted, last_part, thousands};
 
 /// Rows of an attribute that are looked through for one process.
 const FAR: usize = 100_000;
@@ -41,7 +41,7 @@ impl Named {
 
 /// The last part of a path, in small letters.
 fn base(path: &[u8]) -> Vec<u8> {
-    path.rsplit(|byte| matches!(byte, b'\\' | b'/')).next().unwrap_or(path).to_ascii_lowercase()
+    last_part(path).to_ascii_lowercase()
 }
 
 /// The program that a command line runs, in small letters and without its folder.

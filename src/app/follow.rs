@@ -11,6 +11,7 @@ use crate::quota::{Kind, Numbers, Operation, Plan};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Analysis, PendingScan};
 use crate::request::{Listing, Request};
+use crate::text::count;
 use jiff::SignedDuration;
 
 /// The title of the panel that says how far a scan is.
@@ -226,8 +227,8 @@ impl Model {
     fn end_following(&mut self, file: &Sha256, why: &str) {
         let Some(at) = self.follows.iter().position(|follow| follow.file == *file) else { return };
         let follow = self.follows.remove(at);
-        let s = if follow.made == 1 { "" } else { "s" };
-        self.warn(format!("{why} {}: {} call{s} made, nothing further is sent.", file.short(), follow.made));
+        let calls = count(follow.made, "call");
+        self.warn(format!("{why} {}: {calls} made, nothing further is sent.", file.short()));
     }
 
     /// Makes the next call of a following whose time has come, one at a time.
@@ -300,14 +301,11 @@ impl Model {
         }
         let mut effects = Vec::new();
         if follow.listed(has_reports, has_next, now) == Turn::Done {
-            let made = follow.made;
+            let calls = count(follow.made, "call");
             self.follows.retain(|follow| follow.file != *file);
-            let (s, open) = (if made == 1 { "" } else { "s" }, self.way_to_missing(file));
+            let open = self.way_to_missing(file);
             self.scans.remove(file);
-            self.say(format!(
-                "The scan of {} is done, and its reports are listed: {made} call{s} made.{open}",
-                file.short()
-            ));
+            self.say(format!("The scan of {} is done, and its reports are listed: {calls} made.{open}", file.short()));
             effects.push(Effect::NoteScan { file: file.clone(), scan: None });
         }
         effects.extend(self.next_look());

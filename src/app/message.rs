@@ -18,9 +18,8 @@ use crate::report::note::Note;
 use crate::report::page::Page;
 use crate::report::rows::Line;
 use crate::report::rules::{Marks, Rules};
-use crate::report::{Analysis, Holding, Imported, Indicators, PendingScan, RowSet};
+use crate::report::{Analysis, Holding, Imported, Indicators, PendingScan, Recent, RowSet};
 use crate::request::{Request, UploadAddress};
-use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -38,7 +37,7 @@ pub enum Message {
     Typed {
         /// The key.
         key: Key,
-        /// The last frame that had been drawn by then.
+        /// The last frame that had been begun by then.
         frame: u64,
     },
     /// A frame has been drawn; they are counted from 1.
@@ -313,23 +312,6 @@ pub enum Message {
 /// One opening of a report: two openings of the same report are never mixed up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Opening(pub u64);
-
-/// A file that was opened before.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recent {
-    /// Its hash.
-    pub file: Sha256,
-    /// What it is called, if anybody said so.
-    pub name: Option<Untrusted>,
-    /// When it was opened last.
-    pub opened: Timestamp,
-    /// How many of its reports are held.
-    pub reports: u64,
-    /// How many notes there are on them.
-    pub notes: u64,
-    /// Its scan, if the end of one has not been seen.
-    pub scan: Option<PendingScan>,
-}
 
 /// A list page that is there.
 #[derive(Debug, Clone)]

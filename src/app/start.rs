@@ -2,9 +2,9 @@
 
 use super::effect::Effect;
 use super::key::{Key, Named};
-use super::message::Recent;
 use super::model::Model;
 use super::scroll::Scroll;
+use crate::report::Recent;
 use crate::report::identifier::Sha256;
 use crate::text::count;
 

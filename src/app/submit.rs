@@ -13,6 +13,7 @@ use super::typing::type_into;
 use crate::quota::{Entitlements, Plan};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::request::{LONGEST_RETENTION, Password, Request, ScanOption, ScanOptions, Submission, UploadLimit};
+use crate::text::count;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -334,12 +335,12 @@ impl Model {
     pub(super) fn delete_at_service(&mut self) -> Vec<Effect> {
         let Some(file) = self.file().cloned() else { return Vec::new() };
         let held = self.list.iter().flat_map(|list| &list.entries).filter(|entry| entry.here().is_some()).count();
-        let s = if held == 1 { "" } else { "s" };
         let why = format!(
             "Delete {} at the service, for everybody in the group and for ever? Either the file with all its reports and \
              scans; or the file alone, so that nobody can fetch it or scan it again, and its reports stay until they \
-             expire. The {held} report{s} of it held on this machine stay{} either way.",
+             expire. The {} of it held on this machine stay{} either way.",
             file.short(),
+            count(held as u64, "report"),
             if held == 1 { "s" } else { "" }
         );
         self.over.put(Overlay::Confirm(Confirm { what: Confirmed::AtService(file), why }));

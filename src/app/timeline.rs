@@ -4,7 +4,7 @@ use super::model::Model;
 use super::sheet::{Mark, Paragraph, Sheet, drawn, paragraph};
 use crate::report::Piece;
 use crate::report::index::Form;
-use crate::text::{Untrusted, thousands};
+use crate::text::{Untrusted, last_part, thousands};
 
 /// Levels that are told apart by how far a name is moved in.
 const DEEPEST: u16 = 8;
@@ -66,9 +66,8 @@ fn starts(model: &Model) -> (Vec<Start>, usize) {
 
 /// The last part of a path, which tells processes apart.
 fn tail(name: &Untrusted) -> Untrusted {
-    let parts = name.as_bytes().rsplit(|byte| matches!(byte, b'\\' | b'/'));
-    let last = parts.into_iter().find(|part| !part.is_empty()).unwrap_or_default();
-    Untrusted::from(last.to_vec())
+    let last = Some(last_part(name.as_bytes())).filter(|last| !last.is_empty());
+    Untrusted::from(last.unwrap_or(name.as_bytes()).to_vec())
 }
 
 fn row(start: &Start, last: f64) -> Paragraph {

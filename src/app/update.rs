@@ -328,9 +328,9 @@ impl Model {
             return vec![Effect::Quit];
         }
         self.is_quitting = true;
-        let (quit, s) = (self.way_to("quit"), if waits == 1 { "" } else { "s" });
+        let (quit, answers) = (self.way_to("quit"), crate::text::count(waits as u64, "paid answer"));
         self.warn(format!(
-            "Waiting for {waits} paid answer{s} to be kept. {quit} again leaves without; the ledger counts the call."
+            "Waiting for {answers} to be kept. {quit} again leaves without; the ledger counts the call."
         ));
         Vec::new()
     }

@@ -10,7 +10,7 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::Page;
 use crate::report::{Analysis, Body, PendingScan};
 use crate::request::Request;
-use crate::text::Untrusted;
+use crate::text::{Untrusted, count};
 use anyhow::Context;
 use clap::Args;
 use jiff::SignedDuration;
@@ -118,12 +118,8 @@ pub(super) fn note(setup: &Setup, file: &Sha256, scan: Option<Option<Identifier>
 
 /// What following costs at most, for a dry run.
 pub(super) fn most(pace: Pace) -> String {
-    let s = if pace.most == 1 { "" } else { "s" };
-    format!(
-        "Following makes at most {} call{s} at the price of a look, one every {} s.",
-        pace.most,
-        pace.interval.as_secs()
-    )
+    let calls = count(pace.most, "call");
+    format!("Following makes at most {calls} at the price of a look, one every {} s.", pace.interval.as_secs())
 }
 
 /// Follows a scan to its end, and prints what came of it.

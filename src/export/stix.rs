@@ -2,6 +2,7 @@
 
 use super::noted::Noted;
 use super::{Job, Source, Summary, indicators, list, literal, object, own_literal};
+use crate::report::hives::HIVES;
 use crate::report::indicators::Kind;
 use crate::report::json::Raw;
 use crate::report::{About, Indicator, Note, Pane, Place, Report};
@@ -16,15 +17,6 @@ const OBSERVABLES: Uuid = Uuid::from_u128(0x00ab_edb4_aa42_466c_9c01_fed2_3315_a
 
 /// The namespace of this program's own objects.
 const OWN: Uuid = Uuid::from_u128(0x3d6f_8c52_90a1_4e5b_8f0e_6b1d_27c4_a913);
-
-/// Hives by their short names; STIX wants them in full.
-const HIVES: [(&str, &str); 5] = [
-    ("HKLM", "HKEY_LOCAL_MACHINE"),
-    ("HKCU", "HKEY_CURRENT_USER"),
-    ("HKCR", "HKEY_CLASSES_ROOT"),
-    ("HKU", "HKEY_USERS"),
-    ("HKCC", "HKEY_CURRENT_CONFIG"),
-];
 
 /// Writes one bundle of all reports; what several saw stands in it once.
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
@@ -273,10 +265,10 @@ fn algorithm(hash: &str) -> &'static str {
 fn whole_hive(key: &Untrusted) -> Untrusted {
     let text = plain(key);
     let hive = text.split('\\').next().unwrap_or_default();
-    let found = HIVES.iter().find(|(short, _)| hive.eq_ignore_ascii_case(short));
+    let found = HIVES.iter().find(|known| hive.eq_ignore_ascii_case(known.short));
     found.map_or_else(
         || Untrusted::from(text.as_str()),
-        |(_, whole)| Untrusted::from(format!("{whole}{}", text.get(hive.len()..).unwrap_or_default())),
+        |known| Untrusted::from(format!("{}{}", known.long, text.get(hive.len()..).unwrap_or_default())),
     )
 }
 

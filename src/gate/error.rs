@@ -4,7 +4,7 @@ use super::Cost;
 use crate::log::LineId;
 use crate::quota::OverBudget;
 use crate::service::error::ServiceError;
-use crate::store::StoreError;
+use crate::store::{NEAR, StoreError};
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -19,7 +19,8 @@ pub enum GateError {
     UnderWayElsewhere,
     /// The same was asked, and whether another program waits for the answer cannot be told.
     #[error(
-        "nothing was sent: the same was asked less than ten minutes ago, and the file beside the store that tells whether another behaview still waits for the answer is gone or cannot be locked. If none does, ask again in ten minutes; what was sent before may be charged"
+        "nothing was sent: the same was asked less than {near} minutes ago, and the file beside the store that tells whether another behaview still waits for the answer is gone or cannot be locked. If none does, ask again in {near} minutes; what was sent before may be charged",
+        near = NEAR
     )]
     MayBeUnderWay,
     /// The user is not entitled to it, so nothing was sent.

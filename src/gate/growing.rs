@@ -1,5 +1,6 @@
 //! Artefacts: put into the store as they come, in bounded memory, and gone on with where an earlier call ended.
 
+use super::reading::is_page;
 use super::{Answer, Gate, GateError, Progress, Received};
 use crate::report::Body;
 use crate::request::{Artefact, Request};
@@ -15,9 +16,6 @@ const GATHERED: usize = 16 * BLOCK;
 
 /// How many bytes that are here are asked for again, to see that what comes goes on where they end.
 const OVERLAP: u64 = 4096;
-
-/// How many bytes tell a web page from something else.
-const LOOK: usize = 512;
 
 /// Puts what comes behind what is here.
 struct Grower<'a> {
@@ -180,9 +178,4 @@ impl Sink for Grower<'_> {
     fn take<'a>(&'a mut self, piece: &'a [u8]) -> Taken<'a> {
         Box::pin(self.put(piece))
     }
-}
-
-fn is_page(start: &[u8]) -> bool {
-    let start = start.get(..LOOK.min(start.len())).unwrap_or_default().to_ascii_lowercase();
-    [&b"<html"[..], b"<!doctype html", b"<title"].iter().any(|mark| memchr::memmem::find(&start, mark).is_some())
 }

@@ -14,6 +14,9 @@ use crate::store::{AnswerId, Brought, Store, StoreError};
 use jiff::Timestamp;
 use std::sync::Arc;
 
+/// Bytes at the beginning that tell what something is.
+const LOOK: usize = 512;
+
 /// What became of a call, as the rules need it to settle a price.
 pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -> Outcome {
     match (request, taken) {
@@ -165,7 +168,7 @@ fn is_report(report: &Report, wanted: &Identifier) -> Result<(), Unusable> {
 
 fn page_of(body: &Body, index: &Index, file: &Sha256) -> Result<Page, Unusable> {
     // A document may be a bare array of reports; the service's lists come in an envelope.
-    if body.window(0..512).unwrap_or_default().trim_ascii_start().starts_with(b"[") {
+    if body.window(0..LOOK as u64).unwrap_or_default().trim_ascii_start().starts_with(b"[") {
         return Err(Unusable::WrongType("a list of sandboxes"));
     }
     let page = Page::from_index(body, index).map_err(|error| match error {
@@ -179,6 +182,11 @@ fn page_of(body: &Body, index: &Index, file: &Sha256) -> Result<Page, Unusable> 
 }
 
 fn looks_like_a_page(body: &Body) -> bool {
-    let start = body.window(0..512).unwrap_or_default().to_ascii_lowercase();
-    [&b"<html"[..], b"<!doctype", b"<title"].iter().any(|mark| memchr::memmem::find(&start, mark).is_some())
+    is_page(&body.window(0..LOOK as u64).unwrap_or_default())
+}
+
+/// Whether bytes begin as a page of the web does.
+pub(super) fn is_page(bytes: &[u8]) -> bool {
+    let start = bytes.get(..LOOK.min(bytes.len())).unwrap_or_default().to_ascii_lowercase();
+    [&b"<html"[..], b"<!doctype html", b"<title"].iter().any(|mark| memchr::memmem::find(&start, mark).is_some())
 }

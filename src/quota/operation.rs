@@ -21,6 +21,15 @@ macro_rules! operations {
                 match kind { $(Kind::$kind => Self::$kind { $($number: numbers.$number),* },)* }
             }
 
+            /// The numbers it has; the others as if nobody had said them.
+            fn numbers(&self) -> Numbers {
+                match self {
+                    $(Self::$kind { $($number),* } => {
+                        Numbers { $($number: Clone::clone($number),)* ..Numbers::default() }
+                    })*
+                }
+            }
+
             /// What the operation does, without its numbers.
             pub fn kind(&self) -> Kind {
                 match self { $(Self::$kind { .. } => Kind::$kind,)* }
@@ -129,28 +138,7 @@ impl Operation {
     /// How many HTTP calls the general rule counts (§8.1.2). What is counted otherwise, in
     /// hashes, rules or graphs, is one call here.
     pub fn calls(&self) -> u64 {
-        match self {
-            Self::PrivateBehaviours { calls }
-            | Self::PrivateBehaviour { calls }
-            | Self::PrivateSummary { calls }
-            | Self::PrivateArtefact { calls }
-            | Self::PrivateFile { calls }
-            | Self::PrivateRelated { calls }
-            | Self::PrivateDelete { calls }
-            | Self::PrivateAnalysis { calls }
-            | Self::PrivateUploadUrl { calls }
-            | Self::V3File { calls, .. }
-            | Self::V3FileAnalyses { calls, .. }
-            | Self::V3Rescan { calls }
-            | Self::V3User { calls }
-            | Self::V3Quotas { calls }
-            | Self::V3Usage { calls }
-            | Self::V3Feed { calls }
-            | Self::V3Search { calls }
-            | Self::V3Download { calls }
-            | Self::WebSearch { calls } => *calls,
-            _ => 1,
-        }
+        self.numbers().calls
     }
 
     /// What is asked, counted: "600 hashes", "3 rules", "1 call".

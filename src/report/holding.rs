@@ -1,10 +1,29 @@
-//! What is held, thing by thing: how large it is, when it came and from where; and what of it is to be deleted.
+//! What is held, thing by thing: how large it is, when it came and from where, and what of it is to be deleted; and the files that
+//! were opened before.
 
+use super::analysis::PendingScan;
 use super::identifier::{Identifier, Sha256};
 use super::origin::Imported;
 use super::retention::Retention;
 use crate::text::Untrusted;
 use jiff::Timestamp;
+
+/// A file that was opened before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recent {
+    /// Its hash.
+    pub file: Sha256,
+    /// What it is called, if anybody said so.
+    pub name: Option<Untrusted>,
+    /// When it was opened last.
+    pub opened: Timestamp,
+    /// How many of its reports are held.
+    pub reports: u64,
+    /// How many notes there are on them.
+    pub notes: u64,
+    /// Its scan, if the end of one has not been seen.
+    pub scan: Option<PendingScan>,
+}
 
 /// A thing that is held.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -112,8 +112,8 @@ impl<I: Read, O: Write> Dialogue<I, O> {
     /// Waits until nothing is under way, saying now and then that it does.
     fn wait(&mut self) -> io::Result<()> {
         while !self.session.run_until_idle(SILENCE).unwrap_or(true) {
-            let calls = self.session.model().calls.len();
-            self.say(&format!("still waiting for {calls} answer{}", if calls == 1 { "" } else { "s" }))?;
+            let answers = text::count(self.session.model().calls.len() as u64, "answer");
+            self.say(&format!("still waiting for {answers}"))?;
         }
         Ok(())
     }

@@ -113,8 +113,9 @@ pub(super) enum Kind {
     Way = 5,
 }
 
-/// The first bytes of pages of indexes.
-const OF_INDEXES: [u8; 2] = [10, 2];
+/// The first bytes of pages of tables, and of indexes: of their leaves, and of what leads to them.
+pub(super) const OF_TABLES: [u8; 2] = [Kind::Leaf as u8, Kind::Way as u8];
+pub(super) const OF_INDEXES: [u8; 2] = [10, 2];
 
 impl Kind {
     /// Where a page of it says where its cells are.
@@ -138,9 +139,6 @@ struct Cells {
 }
 
 impl Page {
-    /// Bytes of a page.
-    pub(super) const SIZE: usize = PAGE;
-
     /// What it says that it is.
     pub(super) fn kind(&self) -> Option<Kind> {
         [Kind::Leaf, Kind::Way].into_iter().find(|kind| self.bytes.first() == Some(&(*kind as u8)))

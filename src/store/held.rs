@@ -332,8 +332,8 @@ pub(super) fn moment(milliseconds: i64) -> Timestamp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::recent::RecentFile;
     use super::*;
+    use crate::report::Recent;
 
     fn store() -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().unwrap();
@@ -385,7 +385,7 @@ mod tests {
         store.note_file("p", &file, Some("a.exe"), at(5)).unwrap();
         store.note_file("p", &file, None, at(6)).unwrap();
         let name = Some(Untrusted::from("a.exe"));
-        let recent = RecentFile { sha256: file, name, opened: at(6), reports: 1, notes: 0, scan: None };
+        let recent = Recent { file, name, opened: at(6), reports: 1, notes: 0, scan: None };
         assert_eq!(store.recent_files("p", 9).unwrap(), [recent]);
     }
 

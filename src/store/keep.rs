@@ -3,6 +3,7 @@
 //! Every table but those of the ledger gets a twin in memory, which hides it; so everything else works as it always does.
 
 use super::database::{Store, StoreError};
+use super::schema::{self, Object};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
@@ -24,18 +25,13 @@ const TOLD: usize = 4;
 
 /// Hides every table but the ledger's behind an empty one in memory.
 pub(super) fn in_memory(connection: &Connection) -> rusqlite::Result<()> {
-    let mut select = connection.prepare(
-        "SELECT type, name, tbl_name, sql FROM main.sqlite_master WHERE sql IS NOT NULL AND tbl_name NOT LIKE 'sqlite_%'
-         ORDER BY type DESC",
-    )?;
-    let found = select.query_map([], |row| {
-        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get::<_, String>(3)?))
-    })?;
-    for object in found.collect::<rusqlite::Result<Vec<_>>>()? {
-        let (kind, name, table, sql) = object;
-        if LEDGER.contains(&table.as_str()) {
+    let mut found = schema::objects(connection)?;
+    // An index wants its table there.
+    found.sort_by_key(|object| object.kind != "table");
+    for Object { kind, name, table, sql, .. } in found {
+        let Some(sql) = sql.filter(|_| !table.starts_with("sqlite_") && !LEDGER.contains(&table.as_str())) else {
             continue;
-        }
+        };
         let twin = match kind.as_str() {
             "table" => sql.replacen("CREATE TABLE ", "CREATE TEMP TABLE ", 1),
             "index" => sql.replacen(&format!("INDEX {name}"), &format!("INDEX temp.{name}"), 1),

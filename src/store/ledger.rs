@@ -20,8 +20,8 @@ use rusqlite::{Connection, OptionalExtension, Params, Transaction, TransactionBe
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// How near in time a call of another program's counts as under way where no lock tells, in milliseconds.
-const NEAR: u64 = 10 * 60_000;
+/// How near in time a call of another program's counts as under way where no lock tells, in minutes.
+pub const NEAR: u64 = 10;
 
 /// What came of a call that nobody waits for any more.
 const LEFT: &str = "its program ended before the answer came";
@@ -245,7 +245,7 @@ fn asked_elsewhere(connection: &Connection, store: &Path, entry: &Entry<'_>) -> 
     )?;
     let (mut rows, mut asked) = (select.query(params![entry.profile, entry.key, entry.session])?, None);
     while let Some(row) = rows.next()? {
-        let is_near = |at: i64| at.abs_diff(entry.at.as_millisecond()) <= NEAR;
+        let is_near = |at: i64| at.abs_diff(entry.at.as_millisecond()) <= NEAR * 60_000;
         match calls::sign(store, row.get(0)?) {
             Sign::UnderWay => return Ok(Some(Reserved::UnderWayElsewhere)),
             Sign::Unknown if is_near(row.get(1)?) => asked = Some(Reserved::MayBeUnderWay),

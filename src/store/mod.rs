@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! answer 1 ──< block     raw bytes of an answer, in compressed blocks that are read one at a time
+//! answer 1 ──< row_index 1 ──< index_block
+//!                        where the rows of a report begin, in compressed blocks as well
 //! answer 1 ──< report    which part of an answer is the report of which sandbox
 //! ledger                 what was asked, what it was to cost, what came of it
 //! counters               what the service's own counters said, at each look
@@ -41,8 +43,7 @@ pub use entry::{LedgerEntry, State};
 pub use growing::Growing;
 pub use held::{AnswerId, Brought, HeldAnswer, HeldReport};
 pub use keep::Keep;
-pub use ledger::{Entry, Reserved, Settlement};
+pub use ledger::{Entry, NEAR, Reserved, Settlement};
 pub use purge::Purged;
-pub use recent::RecentFile;
 pub use salvage::Salvaged;
 pub use used::Wait;

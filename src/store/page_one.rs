@@ -3,7 +3,7 @@
 //! Steps are only ever added to the schema, and SQLite lays the trees of a database that gives pages back side by side in the
 //! order in which they were made. So every database of a version has them at the same pages, and a damaged text is not needed.
 
-use super::heads::PAGE;
+use super::heads::{OF_INDEXES, OF_TABLES, PAGE};
 use super::salvage::{is_damage, is_of_system};
 use super::schema::{self, NEWEST, Object};
 use rusqlite::types::ValueRef;
@@ -14,10 +14,6 @@ use std::path::Path;
 
 /// The start of every database of this program, by the format: with a log beside it, in pages of [`PAGE`] bytes.
 const HEAD: &[u8] = b"SQLite format 3\0\x10\x00\x02\x02\x00\x40\x20\x20";
-
-/// The first byte of a page of a table, and of an index: of its leaves, and of what leads to them.
-const TABLE: [u8; 2] = [13, 5];
-const INDEX: [u8; 2] = [10, 2];
 
 /// Where the first page tells of the number of pages, and of the first of those that are free and how many they are.
 const PAGES: usize = 28;
@@ -143,7 +139,7 @@ fn fitting(path: &Path, known: &Connection) -> anyhow::Result<usize> {
     for object in schema::objects(known)? {
         let (mut kind, page) = ([0], u64::try_from(object.page)?);
         file.seek(SeekFrom::Start(page.saturating_sub(1) * PAGE as u64))?;
-        let kinds = if object.kind == "table" { &TABLE } else { &INDEX };
+        let kinds = if object.kind == "table" { &OF_TABLES } else { &OF_INDEXES };
         fit += usize::from(file.read_exact(&mut kind).is_ok() && kinds.contains(&kind[0]));
     }
     Ok(fit)

@@ -85,11 +85,13 @@ fn doomed(connection: &Connection, what: &Purge, profile: Option<&str>) -> rusql
         sum = sum.saturating_add(u64::try_from(row.get::<_, i64>(4)?).unwrap_or(0));
         let goes = match what {
             Purge::Report { profile, identifier } => {
-                Request::holding_beside(&row.get::<_, Vec<u8>>(2)?).as_ref() == Some(identifier) && row.get::<_, String>(1)? == *profile
+                Request::holding_beside(&row.get::<_, Vec<u8>>(2)?).as_ref() == Some(identifier)
+                    && row.get::<_, String>(1)? == *profile
             }
             Purge::Answer(number) => id.0 == *number,
             Purge::File { profile, file } => {
-                let is_of_file = row.get(5)? || Request::holding_file(&row.get::<_, Vec<u8>>(2)?).as_ref() == Some(file);
+                let is_of_file =
+                    row.get(5)? || Request::holding_file(&row.get::<_, Vec<u8>>(2)?).as_ref() == Some(file);
                 is_of_file && row.get::<_, String>(1)? == *profile
             }
             Purge::Before(moment) => row.get::<_, i64>(3)? < moment.as_millisecond(),

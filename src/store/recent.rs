@@ -2,28 +2,11 @@
 
 use super::database::{Store, StoreError};
 use super::held::moment;
-use crate::report::PendingScan;
 use crate::report::identifier::{Identifier, Sha256};
+use crate::report::{PendingScan, Recent};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use rusqlite::params;
-
-/// A file that was opened before.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RecentFile {
-    /// Its hash.
-    pub sha256: Sha256,
-    /// What it is called, if anybody said so.
-    pub name: Option<Untrusted>,
-    /// When it was opened last.
-    pub opened: Timestamp,
-    /// How many of its reports are held.
-    pub reports: u64,
-    /// How many notes there are on them.
-    pub notes: u64,
-    /// Its scan, if the end of one has not been seen.
-    pub scan: Option<PendingScan>,
-}
 
 impl Store {
     /// Notes that a file was opened at a moment, where anything can be noted; a name that was noted before stays.
@@ -54,7 +37,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn recent_files(&self, profile: &str, most: u32) -> Result<Vec<RecentFile>, StoreError> {
+    pub fn recent_files(&self, profile: &str, most: u32) -> Result<Vec<Recent>, StoreError> {
         self.read(|connection| {
             let mut select = connection.prepare_cached(
                 "SELECT sha256, name, opened, (SELECT COUNT(DISTINCT identifier) FROM report r
@@ -70,8 +53,8 @@ impl Store {
                 let (opened, reports) = (moment(row.get(2)?), row.get::<_, u32>(3)?.into());
                 let notes = row.get::<_, u32>(4)?.into();
                 let scan = pending(row.get(5)?, row.get(6)?);
-                let sha256 = Sha256::parse(&row.get::<_, String>(0)?);
-                files.extend(sha256.map(|sha256| RecentFile { sha256, name, opened, reports, notes, scan }));
+                let file = Sha256::parse(&row.get::<_, String>(0)?);
+                files.extend(file.map(|file| Recent { file, name, opened, reports, notes, scan }));
             }
             Ok(files)
         })

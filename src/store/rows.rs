@@ -5,7 +5,7 @@
 //! ```
 //! What is no row passes for one about never; where it does, its seal is none.
 
-use super::heads::{Kind, Page};
+use super::heads::{Kind, PAGE, Page};
 
 /// The head of a page of rows whose head is of no use, up to where it says where each row is; none where there are no rows.
 pub(super) fn head(page: &Page) -> Option<Vec<u8>> {
@@ -21,7 +21,7 @@ pub(super) fn head(page: &Page) -> Option<Vec<u8>> {
     let size: usize = found.iter().map(|row| row.size).sum();
     let short = |number: usize| u16::try_from(number).ok().map(u16::to_be_bytes);
     // What lies between rows is of no use to anybody who only reads.
-    let lost = u8::try_from(Page::SIZE - begin - size).unwrap_or(0);
+    let lost = u8::try_from(PAGE - begin - size).unwrap_or(0);
     let mut head = [&[Kind::Leaf as u8, 0, 0][..], &short(found.len())?, &short(begin)?, &[lost]].concat();
     for row in &found {
         head.extend(short(row.at)?);
@@ -39,8 +39,8 @@ struct Row {
 
 /// The rows that take most of the page together and do not lie over each other, in the order of their numbers.
 fn rows(page: &Page) -> Vec<Row> {
-    let mut best = vec![(0, None); Page::SIZE + 1];
-    for at in (0..Page::SIZE).rev() {
+    let mut best = vec![(0, None); PAGE + 1];
+    for at in (0..PAGE).rev() {
         let behind = |at: usize| best.get(at).map_or(0, |(taken, _): &(usize, Option<Row>)| *taken);
         let without = behind(at + 1);
         let with = row(page, at).map(|row| (row.size + behind(at + row.size), Some(row)));
@@ -61,7 +61,7 @@ fn rows(page: &Page) -> Vec<Row> {
 
 /// The row that begins here, if one can.
 fn row(page: &Page, at: usize) -> Option<Row> {
-    let (number, size) = page.cell(Kind::Leaf, at).filter(|(_, size)| at + size <= Page::SIZE)?;
+    let (number, size) = page.cell(Kind::Leaf, at).filter(|(_, size)| at + size <= PAGE)?;
     let (length, first) = page.number(at)?;
     let (_, second) = page.number(at + first)?;
     let start = at + first + second;

@@ -6,7 +6,7 @@
 //! The database's map says below which page each one is, and each page what its last row is. What stood on a lost page by itself
 //! is lost: of a table with few rows, or of an index.
 
-use super::heads::{BELOW, FIRST, File, Kind, Page};
+use super::heads::{BELOW, FIRST, File, Kind, PAGE};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -75,9 +75,9 @@ fn way(mut rows: BTreeMap<i64, usize>) -> Option<Vec<u8>> {
         let cell = [&number(page)?[..], &written(row)?].concat();
         // The first cell is the last on the page.
         cells.splice(0..0, cell);
-        places.extend(u16::try_from(Page::SIZE.checked_sub(cells.len())?).ok()?.to_be_bytes());
+        places.extend(u16::try_from(PAGE.checked_sub(cells.len())?).ok()?.to_be_bytes());
     }
-    let begin = Page::SIZE.checked_sub(cells.len())?;
+    let begin = PAGE.checked_sub(cells.len())?;
     let count = u16::try_from(places.len() / 2).ok()?.to_be_bytes();
     let start = u16::try_from(begin).ok()?.to_be_bytes();
     let mut page = [&[Kind::Way as u8, 0, 0][..], &count, &start, &[0], &number(last)?, &places].concat();

@@ -3,6 +3,7 @@
 //! Of a path or a registry key its root and its last parts, of a command the programs without their folders and then as much as
 //! fits, of an address of the web its beginning, of anything else both ends.
 
+use crate::report::hives::{HIVES, Hive};
 use crate::text::Columns;
 use std::ops::Range;
 
@@ -17,18 +18,9 @@ const SEPARATORS: [char; 2] = ['\\', '/'];
 /// Endings of what is run.
 const PROGRAMS: [&str; 5] = [".exe", ".com", ".bat", ".cmd", ".scr"];
 
-/// Hives of the registry by their long and their usual names.
-const HIVES: [(&str, &str); 5] = [
-    ("HKEY_LOCAL_MACHINE", "HKLM"),
-    ("HKEY_CURRENT_USER", "HKCU"),
-    ("HKEY_CLASSES_ROOT", "HKCR"),
-    ("HKEY_CURRENT_CONFIG", "HKCC"),
-    ("HKEY_USERS", "HKU"),
-];
-
 /// The usual name of the hive that a key begins with, and the length of the long one.
 pub(super) fn hive(text: &str) -> Option<(&'static str, usize)> {
-    HIVES.into_iter().find_map(|(long, short)| {
+    HIVES.into_iter().find_map(|Hive { short, long, .. }| {
         let is_it = text.get(..long.len()).is_some_and(|start| start.eq_ignore_ascii_case(long));
         let ends = text.get(long.len()..).is_some_and(|rest| rest.is_empty() || rest.starts_with('\\'));
         (is_it && ends).then_some((short, long.len()))

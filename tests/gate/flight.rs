@@ -239,7 +239,7 @@ async fn what_may_be_under_way_is_not_sent_though_its_file_is_gone() {
     while_another_asks(&visit, &request, async {
         call_files(&visit).iter().for_each(|file| std::fs::remove_file(file).unwrap());
         let said = visit::ask(&third, &request).await.unwrap_err().to_string();
-        assert!(said.starts_with("nothing was sent") && said.contains("in ten minutes"), "{said}");
+        assert!(said.starts_with("nothing was sent") && said.contains("in 10 minutes"), "{said}");
     })
     .await;
     pass(&visit.demo, 11);

@@ -2,12 +2,12 @@
 
 use super::is_long;
 use super::wire::{Stage, now};
-use behaview::app::message::{HeldPage, HeldReport, Recent};
+use behaview::app::message::{HeldPage, HeldReport};
 use behaview::app::model::Service;
 use behaview::app::{Failure, Here, Message, Model};
 use behaview::report::identifier::{Identifier, Sha256};
 use behaview::report::page::Page;
-use behaview::report::{Body, Imported};
+use behaview::report::{Body, Imported, Recent};
 use behaview::request::{Listing, Request};
 use behaview::text::Untrusted;
 

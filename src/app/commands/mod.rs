@@ -15,6 +15,7 @@ mod report;
 mod sandboxes;
 mod submit;
 
+use self::context::{never, nothing};
 use super::effect::Effect;
 use super::key::{ENTER, Key};
 use super::model::Model;
@@ -113,6 +114,18 @@ pub enum Act {
         /// Whether the service is asked though an answer may be held.
         anew: bool,
     },
+}
+
+impl Act {
+    /// Asks the service for what the screen knows of no held answer to; one that is held serves all the same.
+    const fn ask(request: fn(&Model) -> Option<Request>) -> Self {
+        Self::Ask { request, is_held: never, with_held: nothing, anew: false }
+    }
+
+    /// Asks the service though an answer may be held.
+    const fn ask_anew(request: fn(&Model) -> Option<Request>) -> Self {
+        Self::Ask { request, is_held: never, with_held: nothing, anew: true }
+    }
 }
 
 impl std::fmt::Debug for Command {

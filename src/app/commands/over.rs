@@ -1,6 +1,6 @@
 //! What opens over the screen, and what is done there: palette, questions, planner, ledger, explanations.
 
-use super::context::{A_SERVICE, can_note, confirmed_request, confirms, form_request, is_form_held, never, nothing};
+use super::context::{A_SERVICE, can_note, confirmed_request, confirms, form_request, is_form_held, nothing};
 use super::{Act, Command, When};
 use crate::app::confirm::Confirmed;
 use crate::app::effect::Effect;
@@ -59,7 +59,7 @@ pub(super) static COMMANDS: &[Command] = &[
         rank: 1,
         place: PROMPT,
         when: When::Has("the words of the question", |m| form_request(m).is_some()),
-        act: Act::Ask { request: form_request, is_held: never, with_held: nothing, anew: false },
+        act: Act::ask(form_request),
     },
     Command {
         name: "ask-anew",
@@ -69,7 +69,7 @@ pub(super) static COMMANDS: &[Command] = &[
         rank: 2,
         place: PROMPT,
         when: When::Has("an answer that is held", is_form_held),
-        act: Act::Ask { request: form_request, is_held: never, with_held: nothing, anew: true },
+        act: Act::ask_anew(form_request),
     },
     Command {
         name: "confirm",
@@ -79,7 +79,7 @@ pub(super) static COMMANDS: &[Command] = &[
         rank: 1,
         place: CONFIRM,
         when: When::Has("one question", |m| confirmed_request(m).is_some()),
-        act: Act::Ask { request: confirmed_request, is_held: never, with_held: nothing, anew: true },
+        act: Act::ask_anew(confirmed_request),
     },
     Command {
         name: "confirm-all",

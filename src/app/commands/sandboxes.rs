@@ -1,8 +1,6 @@
 //! What is done with a file and its sandboxes: listing, opening, asking once more.
 
-use super::context::{
-    A_SERVICE, chosen_report, enter_report, first_page, is_chosen_held, is_next, never, next_page, nothing,
-};
+use super::context::{A_SERVICE, chosen_report, enter_report, first_page, is_chosen_held, is_next, next_page, nothing};
 use super::{Act, Command, When};
 use crate::app::asks::last_days;
 use crate::app::effect::Effect;
@@ -21,7 +19,7 @@ pub(super) static COMMANDS: &[Command] = &[
         rank: 1,
         place: LIST,
         when: When::Has("a list that has not been asked for", |m| is_next(m, |next| matches!(next, Next::Page(None)))),
-        act: Act::Ask { request: next_page, is_held: never, with_held: nothing, anew: false },
+        act: Act::ask(next_page),
     },
     Command {
         name: "next-page",
@@ -31,7 +29,7 @@ pub(super) static COMMANDS: &[Command] = &[
         rank: 1,
         place: LIST,
         when: When::Has("the row after the last sandbox", |m| is_next(m, |next| matches!(next, Next::Page(Some(_))))),
-        act: Act::Ask { request: next_page, is_held: never, with_held: nothing, anew: false },
+        act: Act::ask(next_page),
     },
     Command {
         name: "open",
@@ -51,7 +49,7 @@ pub(super) static COMMANDS: &[Command] = &[
         rank: 2,
         place: FILE,
         when: When::Has("a report that is held", |m| is_chosen_held(m) && chosen_report(m).is_some()),
-        act: Act::Ask { request: chosen_report, is_held: never, with_held: nothing, anew: true },
+        act: Act::ask_anew(chosen_report),
     },
     Command {
         name: "refresh-list",
@@ -61,7 +59,7 @@ pub(super) static COMMANDS: &[Command] = &[
         rank: 3,
         place: LIST,
         when: When::Has("a list that has been asked for", |m| first_page(m).is_some()),
-        act: Act::Ask { request: first_page, is_held: never, with_held: nothing, anew: true },
+        act: Act::ask_anew(first_page),
     },
     Command {
         name: "open-all",
@@ -96,7 +94,7 @@ pub(super) static COMMANDS: &[Command] = &[
         rank: 9,
         place: LIST,
         when: A_SERVICE,
-        act: Act::Ask { request: |_| Some(Request::Quotas), is_held: never, with_held: nothing, anew: true },
+        act: Act::ask_anew(|_| Some(Request::Quotas)),
     },
     Command {
         name: "usage",
@@ -106,7 +104,7 @@ pub(super) static COMMANDS: &[Command] = &[
         rank: 0,
         place: LIST,
         when: A_SERVICE,
-        act: Act::Ask { request: |m| Some(last_days(m.now)), is_held: never, with_held: nothing, anew: true },
+        act: Act::ask_anew(|m| Some(last_days(m.now))),
     },
     Command {
         name: "open-file",

@@ -1,6 +1,6 @@
 //! What is done with several files, with a scan that runs, and with a file that is submitted or deleted.
 
-use super::context::{A_SERVICE, confirms, never, nothing};
+use super::context::{A_SERVICE, confirms, nothing};
 use super::{Act, Command, When};
 use crate::app::confirm::{Confirm, Confirmed};
 use crate::app::key::{BACK_TAB, DOWN, ENTER, TAB, UP, key};
@@ -162,7 +162,7 @@ pub(super) static COMMANDS: &[Command] = &[
         rank: 1,
         place: SUBMIT,
         when: When::Has("a file that has been looked at", |m| m.direct_scan().is_some()),
-        act: Act::Ask { request: Model::direct_scan, is_held: never, with_held: nothing, anew: true },
+        act: Act::ask_anew(Model::direct_scan),
     },
     Command {
         name: "submit-large",
@@ -210,7 +210,7 @@ pub(super) static COMMANDS: &[Command] = &[
         rank: 1,
         place: CONFIRM,
         when: When::Has("a deletion at the service that waits for a yes", |m| deletion(m, false).is_some()),
-        act: Act::Ask { request: |m| deletion(m, false), is_held: never, with_held: nothing, anew: true },
+        act: Act::ask_anew(|m| deletion(m, false)),
     },
     Command {
         name: "confirm-delete-file",
@@ -220,7 +220,7 @@ pub(super) static COMMANDS: &[Command] = &[
         rank: 1,
         place: CONFIRM,
         when: When::Has("a deletion at the service that waits for a yes", |m| deletion(m, true).is_some()),
-        act: Act::Ask { request: |m| deletion(m, true), is_held: never, with_held: nothing, anew: true },
+        act: Act::ask_anew(|m| deletion(m, true)),
     },
 ];
 

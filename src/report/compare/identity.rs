@@ -13,10 +13,11 @@
 //! What tells one run from another whatever the file does (identifiers, dates, links) is not compared.
 
 use crate::report::attributes::{Attribute, Pane};
+use crate::report::hives::Hive;
 use crate::report::index::{Form, Section};
 use crate::report::json::{Kind, Raw};
 use crate::report::values::{compact, split_member};
-use crate::text::{Untrusted, push_lower};
+use crate::text::{Untrusted, last_part, push_lower};
 use memchr::memmem::Finder;
 use std::hash::{BuildHasher, Hasher};
 use std::ops::Range;
@@ -217,7 +218,7 @@ fn put(out: &mut Vec<u8>, place: Range<usize>, other: &[u8]) {
 fn program(out: &mut Vec<u8>, start: usize) {
     let text = out.get(start..).unwrap_or_default();
     let unquoted = text.strip_prefix(b"\"").map_or(text, |rest| rest.strip_suffix(b"\"").unwrap_or(rest));
-    let name = unquoted.rsplit(|byte| matches!(byte, b'\\' | b'/')).next().unwrap_or(unquoted);
+    let name = last_part(unquoted);
     let (before, length) = (usize::from(unquoted.len() < text.len()) + unquoted.len() - name.len(), name.len());
     put(out, start..start + before, b"");
     out.truncate(start + length);
@@ -268,26 +269,12 @@ fn hide_user(out: &mut Vec<u8>, start: usize) {
     }
 }
 
-/// Ways to write a hive, in small letters, with the short one.
-const HIVES: &[(&[u8], &[u8])] = &[
-    (b"hkey_local_machine", b"hklm"),
-    (br"\registry\machine", b"hklm"),
-    (br"registry\machine", b"hklm"),
-    (b"hkey_current_user", b"hkcu"),
-    (b"hkey_classes_root", b"hkcr"),
-    (b"hkey_current_config", b"hkcc"),
-    (b"hkey_users", b"hku"),
-    (br"\registry\user", b"hku"),
-    (br"registry\user", b"hku"),
-];
-
 fn registry(out: &mut Vec<u8>, start: usize) {
     let written = out.get(start..).unwrap_or_default();
     // Nearly all hives are written short.
     let is_short = matches!(written, [b'h', b'k', b'l' | b'c' | b'u', ..]);
-    let hive = HIVES.iter().filter(|_| !is_short).find(|(long, _)| written.starts_with(long)).copied();
-    if let Some((long, short)) = hive {
-        put(out, start..start + long.len(), short);
+    if let Some((hive, length)) = (!is_short).then(|| Hive::in_full(written)).flatten() {
+        put(out, start..start + length, hive.short.to_ascii_lowercase().as_bytes());
     }
     // The hive of a person who is logged in is the current user's.
     let user = out.get(start..).and_then(|written| written.strip_prefix(br"hku\s-1-5-21-"));

@@ -5,7 +5,7 @@ use super::file::{Rule, Rules, Use};
 use crate::report::index::Form;
 use crate::report::wanted::still_wanted;
 use crate::report::{Order, Report, Row, RowSet, Section};
-use crate::text::Untrusted;
+use crate::text::{Untrusted, last_part};
 use std::io;
 use std::sync::Arc;
 
@@ -201,5 +201,5 @@ fn is_program(text: &[u8], place: std::ops::Range<usize>) -> bool {
 /// The program that a process runs: its name without its folder, in small letters.
 fn program(process: &Row) -> Vec<u8> {
     let path = process.name().map(Untrusted::as_bytes).unwrap_or_default();
-    path.rsplit(|byte| matches!(byte, b'\\' | b'/')).next().unwrap_or(path).to_ascii_lowercase()
+    last_part(path).to_ascii_lowercase()
 }

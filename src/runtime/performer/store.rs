@@ -3,7 +3,6 @@
 use super::{Performer, Work, words};
 use crate::app::Message;
 use crate::app::ledger::{LedgerLine, LedgerPage, SHOWN};
-use crate::app::message::Recent;
 use crate::gate::Gate;
 use crate::quota::Period;
 use crate::report::identifier::Sha256;
@@ -137,16 +136,7 @@ fn ledger(gate: &Gate) -> Result<Message, StoreError> {
 }
 
 fn recent(gate: &Gate) -> Result<Message, StoreError> {
-    let files = gate.store().recent_files(gate.profile(), RECENT)?;
-    let recent = files.into_iter().map(|f| Recent {
-        file: f.sha256,
-        name: f.name,
-        opened: f.opened,
-        reports: f.reports,
-        notes: f.notes,
-        scan: f.scan,
-    });
-    Ok(Message::Recent(recent.collect()))
+    gate.store().recent_files(gate.profile(), RECENT).map(Message::Recent)
 }
 
 /// What was written of a file's reports.
