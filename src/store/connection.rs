@@ -1,8 +1,7 @@
 //! Connections to the database's file: to one that is there or a new one, brought to the newest schema.
 
 use super::database::StoreError;
-use super::page_one;
-use super::salvage::{self, Salvaged};
+use super::salvage::{self, Salvaged, page_one};
 use super::schema::{NEWEST, migrate, version};
 use super::used::Wait;
 use rusqlite::{Connection, OpenFlags};

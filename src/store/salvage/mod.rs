@@ -1,12 +1,14 @@
 //! A database that is damaged as a whole: it is set aside under a new name, and what can be read of it is carried over.
 
+mod heads;
+pub(super) mod page_one;
+mod rows;
+mod ways;
+
 use super::database::StoreError;
 use super::folder::{all_files, beside, create};
-use super::heads;
-use super::page_one;
 use super::seal;
 use super::used::{self, Use, Wait};
-use super::ways;
 use crate::files;
 use crate::text::count;
 use rusqlite::types::Value;

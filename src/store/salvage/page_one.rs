@@ -4,8 +4,8 @@
 //! order in which they were made. So every database of a version has them at the same pages, and a damaged text is not needed.
 
 use super::heads::{OF_INDEXES, OF_TABLES, PAGE};
-use super::salvage::{is_damage, is_of_system};
-use super::schema::{self, NEWEST, Object};
+use super::{is_damage, is_of_system};
+use crate::store::schema::{self, NEWEST, Object};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{File, OpenOptions};
@@ -34,7 +34,7 @@ const LAST: i64 = 27;
 /// small query where it is sound.
 ///
 /// A text that was damaged may be one that can be read all the same, and then nothing is found, and no error is met.
-pub(super) fn is_damaged(connection: &Connection) -> bool {
+pub(in crate::store) fn is_damaged(connection: &Connection) -> bool {
     let found = digest(connection);
     // A newer program may have come between: the version is looked at afterwards.
     match (schema::version(connection), found) {
