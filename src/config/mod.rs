@@ -1,10 +1,12 @@
-//! The config: its file, its variables and its flags; and the folders of config, data and state.
+//! The config: its file, its variables and its flags.
 
+mod folders;
 mod keys;
 mod layers;
 mod look;
 mod settings;
 
+pub use folders::{FILE, FILE_VARIABLE, Folders};
 pub use layers::{Effective, Finding, Origin, Overrides};
 pub use look::Look;
 pub use settings::{SETTINGS, Setting, Shown, commented};
@@ -16,7 +18,7 @@ use crate::log::Level;
 use crate::quota::{Budget, Entitlement, Entitlements};
 use crate::service::credential::{Configured, Credential, CredentialError};
 use crate::service::profile::Profile;
-use directories::{BaseDirs, ProjectDirs};
+use directories::BaseDirs;
 use jiff::SignedDuration;
 use keys::Keys;
 use layers::Layers;
@@ -28,28 +30,6 @@ use std::path::{Path, PathBuf};
 
 /// The longest config file that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
-
-/// Name of the config file in its folder.
-pub const FILE: &str = "config.toml";
-
-/// Variable that names another config file.
-pub const FILE_VARIABLE: &str = "BEHAVIEW_CONFIG";
-
-/// Name of the store in the data folder.
-const STORE: &str = "behaview.db";
-
-/// Where this program keeps things, by the conventions of the system.
-#[derive(Debug, Clone)]
-pub struct Folders {
-    /// The config file.
-    pub config: PathBuf,
-    /// The store.
-    pub store: PathBuf,
-    /// Folder of things that can be made again.
-    pub cache: PathBuf,
-    /// Folder of logs, and of what is remembered from one run to the next.
-    pub state: PathBuf,
-}
 
 /// What is set.
 #[derive(Debug, Default, Deserialize)]
@@ -183,44 +163,6 @@ pub enum ConfigError {
     /// No profile of this name.
     #[error("there is no profile {0}; the config file's are: {1}")]
     UnknownProfile(String, String),
-}
-
-impl Folders {
-    /// The folders of this user.
-    ///
-    /// # Errors
-    /// When the system has no home folder, or one that depends on where the program was started: things would be kept in another
-    /// place each time.
-    pub fn find() -> Result<Self, ConfigError> {
-        let folders = ProjectDirs::from("", "", "behaview").ok_or(ConfigError::NoHome)?;
-        let state = folders.state_dir().unwrap_or_else(|| folders.data_local_dir());
-        let kept = [folders.config_dir(), folders.data_dir(), folders.cache_dir(), state];
-        if kept.iter().any(|path| path.is_relative()) {
-            return Err(ConfigError::NoHome);
-        }
-        Ok(Self {
-            config: std::env::var_os(FILE_VARIABLE)
-                .filter(|path| !path.is_empty())
-                .map_or_else(|| folders.config_dir().join(FILE), PathBuf::from),
-            store: folders.data_dir().join(STORE),
-            cache: folders.cache_dir().to_owned(),
-            state: state.to_owned(),
-        })
-    }
-}
-
-impl Folders {
-    /// Folder of logs.
-    #[must_use]
-    pub fn logs(&self) -> PathBuf {
-        self.state.join("log")
-    }
-
-    /// What is remembered from one run to the next.
-    #[must_use]
-    pub fn state_file(&self) -> PathBuf {
-        self.state.join(crate::state::FILE)
-    }
 }
 
 impl Config {
