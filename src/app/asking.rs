@@ -106,7 +106,7 @@ impl Model {
     }
 
     /// Why a yes is wanted before this is sent; none if none is wanted.
-    pub(super) fn wants_yes(&self, quote: &Quote) -> Option<String> {
+    fn wants_yes(&self, quote: &Quote) -> Option<String> {
         let (request, price) = (quote.request(), quote.price());
         let dear = || self.is_dear(price.units.max()).then(|| format!("{} costs {}.", request.words(), price.short()));
         request.warning().or_else(dear)
