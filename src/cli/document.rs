@@ -2,16 +2,18 @@
 
 use super::Failed;
 use crate::app::Here;
+use crate::export::file;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Event, Scanner};
 use crate::report::page::Page;
 use crate::report::{Body, Indexer, Report};
 use anyhow::Context;
-use std::ffi::OsStr;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The name that stands for standard input.
 pub(super) const STANDARD_INPUT: &str = "-";
@@ -28,6 +30,11 @@ pub(super) struct Document {
     pub(super) name: String,
     /// Each report with what it calls itself.
     pub(super) reports: Vec<(Option<Identifier>, Here)>,
+}
+
+/// Takes a path from the command line as it is typed anywhere: a quoted `~` has been told to no shell.
+pub(super) fn path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(|path| file::typed(path))
 }
 
 /// What an argument names of the service's; none where it names a document. What is no text can only be a file's name.
@@ -52,6 +59,17 @@ fn is_path(argument: &str) -> bool {
 /// Reads a document. A single report is looked at only as far as is needed to know that it is one.
 pub(super) fn read(path: impl AsRef<Path>) -> anyhow::Result<Document> {
     document(path.as_ref(), &body(path.as_ref())?)
+}
+
+/// Reads several documents as one.
+pub(super) fn read_all(paths: &[OsString]) -> anyhow::Result<Document> {
+    let mut documents = paths.iter().map(read).collect::<anyhow::Result<Vec<_>>>()?.into_iter();
+    let first = documents.next().ok_or_else(|| Failed::usage("no document is named"))?;
+    let name = match documents.len() {
+        0 => first.name,
+        more => format!("{} and {more} more", first.name),
+    };
+    Ok(Document { name, reports: first.reports.into_iter().chain(documents.flat_map(|next| next.reports)).collect() })
 }
 
 /// A document whose bytes are here already.
@@ -138,6 +156,7 @@ fn body(path: &Path) -> anyhow::Result<Body> {
     if path == Path::new(STANDARD_INPUT) {
         return Ok(Body::in_memory(piped(std::io::stdin().lock(), "standard input", 0)?));
     }
+    let path = &file::typed(path);
     let file = File::open(path).with_context(|| format!("{} cannot be opened", path.display()))?;
     if file.metadata().is_ok_and(|about| about.is_file()) {
         return Body::on_disk(file).with_context(|| format!("{} cannot be read", path.display()));
