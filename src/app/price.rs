@@ -3,7 +3,7 @@
 use super::commands::{Act, Command};
 use super::model::Model;
 use super::overlay::Overlay;
-use crate::quota::{Allowed, Kind, Numbers, Operation, Plan, Price, Spent, Total, price};
+use crate::quota::{Allowed, Item, Kind, Numbers, Operation, Plan, Price, Spent, Total, price};
 use crate::request::Request;
 use std::fmt;
 
@@ -170,8 +170,8 @@ impl Model {
             Act::Chosen => return self.chosen_item().map_or(Tag::Free, |item| item.tag.clone()),
             Act::Each { .. } | Act::Leads { .. } if self.service.is_offline => return Tag::Offline,
             Act::Each { .. } | Act::Leads { .. } if !self.service.has_key => return Tag::NoKey,
-            Act::Leads { price, .. } => return Tag::Later(price(self)),
-            Act::Each { price, .. } => return Tag::Together(price(self)),
+            Act::Leads { price, .. } => return self.unless_spent(price(self), Tag::Later),
+            Act::Each { price, .. } => return self.unless_spent(price(self), Tag::Together),
             Act::Ask { request, is_held, .. } => (request, is_held),
         };
         match request(self) {
@@ -185,6 +185,13 @@ impl Model {
                 self.figures.spent_until(&price, self.now).map_or(Tag::Costs(price), Tag::Spent)
             }
         }
+    }
+
+    /// Several questions, unless the service's counters leave nothing for one of them.
+    fn unless_spent(&self, together: Together, tag: fn(Together) -> Tag) -> Tag {
+        let spent = |item: &Item| self.figures.spent_until(&item.price, self.now);
+        let spent = together.plan.items().iter().find_map(spent).filter(|_| together.plan.refusal().is_none());
+        spent.map_or_else(|| tag(together), Tag::Spent)
     }
 
     /// Whether the answer to the question that is typed is held, and is not asked for anew.
