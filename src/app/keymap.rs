@@ -7,7 +7,9 @@ use super::commands::Command;
 use super::key::Key;
 use super::model::Model;
 use super::place::Place;
-use std::collections::BTreeMap;
+use foldhash::fast::RandomState;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
 
 /// The word that takes a command's keys away.
 pub const NONE: &str = "none";
@@ -67,6 +69,13 @@ impl Keymap {
         self.changed.get(command.name).map_or(command.keys, Vec::as_slice)
     }
 
+    /// The commands that have a key somewhere, in the order of the table; first those whose keys nobody changed.
+    pub(super) fn having(&self, key: Key) -> impl Iterator<Item = &'static Command> {
+        let usual = usual(key).filter(|command| !self.changed.contains_key(command.name));
+        let changed = self.changed.iter().filter(move |(_, keys)| keys.contains(&key));
+        usual.chain(changed.filter_map(|(name, _)| Command::named(name)))
+    }
+
     /// The keys of a command by their names, with blanks between them.
     #[must_use]
     pub fn words(&self, command: &Command) -> String {
@@ -90,6 +99,18 @@ impl Keymap {
             Some(format!("{key} does {} already, {}; give that another key, too", other.name, place.words()))
         })
     }
+}
+
+/// The commands that have a key in the table, in its order: each frame asks for many keys.
+fn usual(key: Key) -> impl Iterator<Item = &'static Command> {
+    static BY_KEY: LazyLock<HashMap<Key, Vec<&'static Command>, RandomState>> = LazyLock::new(|| {
+        let mut all: HashMap<Key, Vec<_>, RandomState> = HashMap::default();
+        for (command, key) in Command::all().flat_map(|command| command.keys.iter().map(move |key| (command, key))) {
+            all.entry(*key).or_default().push(command);
+        }
+        all
+    });
+    BY_KEY.get(&key).into_iter().flatten().copied()
 }
 
 /// Whether two commands have a key in common in the table, and so never apply at the same moment.
@@ -133,15 +154,7 @@ impl Model {
     /// The key that does a command right here: not one that is typed as a letter, nor one that means another command here.
     #[must_use]
     pub fn key_of(&self, command: &Command) -> Option<Key> {
-        let here: Vec<_> = Command::at(self.place()).collect();
-        self.key_among(&here, command)
-    }
-
-    /// The same, where it is known which commands can be done here at all.
-    #[must_use]
-    pub fn key_among(&self, here: &[&'static Command], command: &Command) -> Option<Key> {
-        let means = |key: Key| Command::among(here.iter().copied(), key, self);
-        let works = |key: &&Key| means(**key).is_some_and(|found| found.name == command.name);
+        let works = |key: &&Key| Command::of(**key, self).is_some_and(|found| found.name == command.name);
         self.settings.keys.of(command).iter().find(works).copied()
     }
 

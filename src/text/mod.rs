@@ -42,7 +42,7 @@ mod visible;
 
 pub use charset::{is_ascii, own, show_ascii_alone};
 pub use class::is_shown;
-pub(crate) use columns::Columns;
+pub(crate) use columns::{Columns, is_single, stands_alone};
 pub(crate) use lower::push_lower;
 pub use number::{bytes, count, thousands};
 pub use rows::words_in_rows;

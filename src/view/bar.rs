@@ -58,18 +58,16 @@ fn width(pieces: &[Piece]) -> usize {
 
 /// The keys that apply: first those that ask the service, with their prices, then as many free ones as fit.
 fn keys(model: &Model, room: usize) -> Vec<Piece> {
-    let here: Vec<_> = Command::at(model.place()).collect();
-    let mut commands: Vec<_> = here.iter().copied().filter(|command| command.rank > 0).collect();
     // After a jump the way back comes first.
-    let rank = |command: &Command| if way_back(model, command).is_some() { 0 } else { command.rank };
-    commands.sort_by_key(|command| rank(command));
+    let told = || Command::told_at(model.place());
+    let is_back = |command: &&Command| way_back(model, command).is_some();
+    let commands = told().filter(is_back).chain(told().filter(|command| !is_back(command)));
     let is_priced = |command: &Command| match &command.act {
         Act::Chosen => model.tag(command) != Tag::Free,
         _ => command.asks(),
     };
-    let (priced, free): (Vec<_>, Vec<_>) = commands.into_iter().partition(|command| is_priced(command));
-    let key_of = |command: &Command| model.key_among(&here, command);
-    let priced: Vec<_> = priced.into_iter().filter_map(|command| Some((key_of(command)?, command))).collect();
+    let (priced, free): (Vec<_>, Vec<_>) = commands.partition(|command| is_priced(command));
+    let priced: Vec<_> = priced.into_iter().filter_map(|command| Some((model.key_of(command)?, command))).collect();
     let mut pieces = hit(model);
     pieces.extend(priced_keys(model, &priced, room.saturating_sub(width(&pieces))));
     let mut lead = if priced.is_empty() { " " } else { "│ free: " };
@@ -80,7 +78,7 @@ fn keys(model: &Model, room: usize) -> Vec<Piece> {
     for command in free {
         let label = label(model, command);
         // Whether it applies may take a look into the report: that is asked only of what there is room for.
-        let key = if label.columns() < left { key_of(command) } else { None };
+        let key = if label.columns() < left { model.key_of(command) } else { None };
         if let Some(key) = key.map(|key| free_key(key, label, lead)).filter(|key| width(key) <= left) {
             left -= width(&key);
             pieces.extend(key);
@@ -156,10 +154,9 @@ fn left(model: &Model, room: usize) -> Vec<Piece> {
     if model.is_document() {
         return vec![(" a document: no network, no key, no cost".to_owned(), Meaning::Free)];
     }
-    let forms = [Wordy::Full, Wordy::Short, Wordy::Prices];
-    let spelled = forms.map(|wordy| balances(model, wordy));
-    let fits = spelled.iter().position(|pieces| width(pieces) <= room).unwrap_or(forms.len() - 1);
-    spelled.into_iter().nth(fits).unwrap_or_default()
+    let forms = [Wordy::Full, Wordy::Short].into_iter();
+    let fits = forms.map(|wordy| balances(model, wordy)).find(|pieces| width(pieces) <= room);
+    fits.unwrap_or_else(|| balances(model, Wordy::Prices))
 }
 
 fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {

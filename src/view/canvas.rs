@@ -1,14 +1,13 @@
-//! What is drawn on, with the look it is drawn in.
+//! What is drawn on.
 
 use super::line::rect;
 use super::memo::RowKey;
 use super::picture::Picture;
-use super::strokes::Strokes;
-use super::theme::{Look, Meaning};
+use super::strokes::{Strokes, Tone};
+use super::theme::Meaning;
 use crate::app::Area;
 use crate::text;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::Style;
 use ratatui::symbols::border;
 
 /// Borders where only ASCII can be shown.
@@ -27,11 +26,9 @@ const ASCII: border::Set<'_> = border::Set {
 const ASCII_FOCUS: border::Set<'_> =
     border::Set { vertical_left: "#", vertical_right: "#", horizontal_top: "=", horizontal_bottom: "=", ..ASCII };
 
-/// A picture, and how a meaning looks in it.
+/// A picture that is drawn.
 pub(super) struct Canvas<'a> {
     picture: &'a mut Picture,
-    /// How each meaning looks: asked for every piece of a frame, and worked out once.
-    styles: [Style; Meaning::ALL.len()],
     /// The whole screen.
     pub(super) area: Rect,
     /// Whether what is drawn has the keys, or something stands over it.
@@ -39,17 +36,15 @@ pub(super) struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    pub(super) fn new(picture: &'a mut Picture, look: Look) -> Self {
+    pub(super) fn new(picture: &'a mut Picture) -> Self {
         let area = Rect::from((Position::ORIGIN, picture.size()));
-        Self { picture, styles: Meaning::ALL.map(|meaning| look.style(meaning)), area, has_keys: true }
+        Self { picture, area, has_keys: true }
     }
 
-    /// Draws a row of a pane: as it was drawn before under this key, or by `draw`, which is remembered. Without a key it is
-    /// always drawn.
-    pub(super) fn remembered(&mut self, key: Option<RowKey>, area: Area, row: u16, draw: impl FnOnce(&mut Self)) {
+    /// Draws a row of a pane: as it was drawn before under this key, or by `draw`, which is remembered.
+    pub(super) fn remembered(&mut self, key: &RowKey, area: Area, row: u16, draw: impl FnOnce(&mut Self)) {
         let (x, y) = (area.x, area.y.saturating_add(row));
-        let Some(key) = key else { return draw(self) };
-        if self.picture.recall(&key, x, y) {
+        if self.picture.recall(key, x, y) {
             return;
         }
         let mark = self.picture.row(y).map(|row| row.mark());
@@ -65,28 +60,23 @@ impl<'a> Canvas<'a> {
             self.picture.row(y).into_iter().for_each(|row| change(row, x, width));
         }
     }
-    /// The style of a meaning.
-    pub(super) fn style(&self, meaning: Meaning) -> Style {
-        self.styles.get(meaning as usize).copied().unwrap_or_default()
-    }
-
-    /// Gives cells a style, under those of what is written into them.
-    pub(super) fn set_style(&mut self, area: Rect, style: Style) {
-        self.each(area, |row, x, columns| row.style(x, columns, style));
+    /// Gives cells a tone, under those of what is written into them later.
+    pub(super) fn set_tone(&mut self, area: Rect, tone: Tone) {
+        self.each(area, |row, x, columns| row.tone(x, columns, tone));
     }
 
     /// Writes one grapheme of this width; our own signs as the terminal can show them.
-    pub(super) fn put(&mut self, x: u16, y: u16, grapheme: &str, width: usize, style: Style) {
+    pub(super) fn put(&mut self, x: u16, y: u16, grapheme: &str, width: usize, tone: Tone) {
         let columns = u16::try_from(width).unwrap_or(u16::MAX).max(1);
         if let Some(row) = self.picture.row(y) {
-            row.grapheme(x, columns, &text::own(grapheme), style);
+            row.grapheme(x, columns, &text::own(grapheme), tone);
         }
     }
 
-    /// Writes letters of one byte and one column each.
-    pub(super) fn put_plain(&mut self, x: u16, y: u16, letters: &str, style: Style) {
+    /// Writes letters of one column each, of which there are so many; our own signs as the terminal can show them.
+    pub(super) fn put_plain(&mut self, x: u16, y: u16, letters: &str, columns: u16, tone: Tone) {
         if let Some(row) = self.picture.row(y) {
-            row.plain(x, letters, style);
+            row.plain(x, columns, &text::own(letters), tone);
         }
     }
 
@@ -104,7 +94,7 @@ impl<'a> Canvas<'a> {
             (true, false) => ASCII,
             (true, true) => ASCII_FOCUS,
         };
-        let (style, Rect { x, y, width, height }) = (self.style(meaning), rect(area).intersection(self.area));
+        let (tone, Rect { x, y, width, height }) = (meaning.into(), rect(area).intersection(self.area));
         let (top, bottom) = (y, (y + height).saturating_sub(1));
         for y in y..y + height {
             let Some(row) = self.picture.row(y) else { return };
@@ -113,11 +103,11 @@ impl<'a> Canvas<'a> {
                 _ if y == bottom => (set.bottom_left, Some(set.horizontal_bottom), set.bottom_right),
                 _ => (set.vertical_left, None, set.vertical_right),
             };
-            row.repeated(x, width.min(1), &text::own(left), style);
+            row.repeated(x, width.min(1), &text::own(left), tone);
             if let Some(between) = between {
-                row.repeated(x + 1, width.saturating_sub(2), &text::own(between), style);
+                row.repeated(x + 1, width.saturating_sub(2), &text::own(between), tone);
             }
-            row.repeated(x + width.saturating_sub(1), u16::from(width > 1), &text::own(right), style);
+            row.repeated(x + width.saturating_sub(1), u16::from(width > 1), &text::own(right), tone);
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use super::canvas::Canvas;
 use super::elide;
+use super::strokes::Tone;
 use super::theme::Meaning;
 use crate::app::Area;
 use crate::report::find::Pattern;
-use crate::text::{Columns, Untrusted, Visible, is_shown};
+use crate::text::{Columns, Untrusted, Visible, is_shown, is_single, stands_alone};
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthChar;
 
@@ -21,11 +21,6 @@ const SHORTEST: usize = 8;
 
 /// The longest bar over what is chosen: as wide as most panes, and a step of the cursor changes little in one that is wider.
 const LONGEST_BAR: u16 = 44;
-
-/// Whether a character joins no other, be it before it or behind: letters of ASCII and Latin, punctuation, arrows, lines, blocks.
-fn stands_alone(c: char) -> bool {
-    matches!(c, ' '..='~' | '\u{a1}'..='\u{ac}' | '\u{ae}'..='\u{2ff}' | '\u{2010}'..='\u{2027}' | '\u{2190}'..='\u{25ff}')
-}
 
 /// The first character of a text and its columns, if it is a grapheme by itself and that is seen at once: most of our signs are.
 fn sign(text: &str) -> Option<(&str, usize)> {
@@ -50,13 +45,20 @@ fn graphemes(text: &str) -> impl Iterator<Item = (usize, &str, usize)> {
     })
 }
 
-/// The letters at the beginning of a text that are of one byte and one column each, and join no others.
-fn plain(text: &str) -> &str {
-    let bytes = text.as_bytes();
-    let end = bytes.iter().position(|byte| !matches!(byte, b' '..=b'~')).unwrap_or(bytes.len());
-    // A mark may join the letter before it.
-    let is_joined = bytes.get(end).is_some_and(|byte| !byte.is_ascii());
-    text.get(..end - usize::from(is_joined && end > 0)).unwrap_or_default()
+/// The letters at the beginning of a text that are of one column each and join no others, and how many they are.
+fn plain(text: &str) -> (&str, usize) {
+    let mut count = 0;
+    let mut last = 0;
+    for (at, letter) in text.char_indices() {
+        if !is_single(letter) {
+            // A mark may join the letter before it.
+            let is_joined = count > 0 && !stands_alone(letter);
+            let end = if is_joined { last } else { at };
+            return (text.get(..end).unwrap_or_default(), count - usize::from(is_joined));
+        }
+        (count, last) = (count + 1, at);
+    }
+    (text, count)
 }
 
 /// A writer over one row.
@@ -67,7 +69,7 @@ pub(super) struct LineWriter<'a, 'c> {
     end: u16,
     /// Columns that are still to be left out at the left.
     skip: usize,
-    base: Style,
+    base: Option<Meaning>,
     /// Where the bar over what is chosen begins.
     bar: Option<u16>,
     /// What is marked wherever it stands in text from outside.
@@ -82,14 +84,14 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         let row = Area { y: area.y.saturating_add(row), height: u16::from(row < area.height), ..area };
         let cells = rect(row).intersection(buffer.area);
         let end = if cells.height == 0 { cells.x } else { cells.x + cells.width };
-        Self { buffer, x: cells.x, y: cells.y, end, skip: 0, base: Style::new(), bar: None, sought: None }
+        Self { buffer, x: cells.x, y: cells.y, end, skip: 0, base: None, bar: None, sought: None }
     }
 
-    /// Gives the whole row a style, under those of its pieces.
+    /// Gives the whole row a meaning, under those of its pieces.
     pub(super) fn base(mut self, meaning: Meaning) -> Self {
-        self.base = self.buffer.style(meaning);
+        self.base = Some(meaning);
         let row = Rect { x: self.x, y: self.y, width: self.end - self.x, height: 1 };
-        self.buffer.set_style(row, self.base);
+        self.buffer.set_tone(row, meaning.into());
         if meaning == Meaning::Cursor {
             self.point();
         }
@@ -99,8 +101,7 @@ impl<'a, 'c> LineWriter<'a, 'c> {
     /// A mark beside the row, so that it is known without its colour; it looks like the bar that comes after it.
     pub(super) fn point(&mut self) {
         if self.x > 0 && self.room() > 0 {
-            let bar = Style::reset().patch(self.buffer.style(Meaning::Cursor));
-            self.buffer.put(self.x - 1, self.y, "›", 1, bar);
+            self.buffer.put(self.x - 1, self.y, "›", 1, Tone { is_opaque: true, ..Meaning::Cursor.into() });
         }
     }
 
@@ -109,13 +110,12 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         self.bar = Some(self.x);
     }
 
-    /// Ends the bar, if there is one. It has one style, so that a step of the cursor changes little; only what is sought stays
+    /// Ends the bar, if there is one. It has one tone, so that a step of the cursor changes little; only what is sought stays
     /// marked in it.
     pub(super) fn end_bar(&mut self) {
         if let Some(start) = self.bar.take() {
             let row = Rect { x: start, y: self.y, width: self.x.saturating_sub(start).min(LONGEST_BAR), height: 1 };
-            let below = if self.sought.is_some() { Style::new() } else { Style::reset() };
-            self.buffer.set_style(row, below.patch(self.buffer.style(Meaning::Cursor)));
+            self.buffer.set_tone(row, Tone { is_opaque: self.sought.is_none(), ..Meaning::Cursor.into() });
         }
     }
 
@@ -137,9 +137,9 @@ impl<'a, 'c> LineWriter<'a, 'c> {
     /// Our own words, cut at the end of the row.
     pub(super) fn own(&mut self, text: &str, meaning: Meaning) {
         let text = self.without_skipped(text);
-        let style = self.style(meaning);
+        let tone = self.tone(meaning);
         // Words from outside have no business here; should any come by mistake, they are seen to.
-        self.write(text, style, |grapheme| grapheme.chars().all(is_shown));
+        self.write(text, tone, |grapheme| grapheme.chars().all(is_shown));
     }
 
     /// What is left of a text whose first columns are left out.
@@ -158,16 +158,16 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         ""
     }
 
-    /// Writes a text in one style: plain letters together, others one by one; what is not meant to be here is told by a sign.
-    fn write(&mut self, text: &str, style: Style, is_meant: impl Fn(&str) -> bool) {
+    /// Writes a text in one tone: letters of one column together, others one by one; what is not meant to be here is told by a sign.
+    fn write(&mut self, text: &str, tone: Tone, is_meant: impl Fn(&str) -> bool) {
         let mut rest = text;
         while self.room() > 0 {
-            let letters = plain(rest);
-            self.put_plain(letters, style);
+            let (letters, columns) = plain(rest);
+            self.put_plain(letters, columns, tone);
             rest = rest.get(letters.len()..).unwrap_or_default();
             let Some((_, grapheme, width)) = graphemes(rest).next() else { return };
             let (shown, width) = if is_meant(grapheme) { (grapheme, width) } else { ("\u{fffd}", 1) };
-            self.put(shown, width, style);
+            self.put(shown, width, tone);
             rest = rest.get(grapheme.len()..).unwrap_or_default();
         }
     }
@@ -178,12 +178,13 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         if text.columns() <= columns {
             return self.own(text, meaning);
         }
-        let mut width = 0;
-        let fits = text.graphemes(true).take_while(|letter| {
-            width += letter.columns();
-            width < columns
+        let mut left = columns;
+        let cut = graphemes(text).find(|(_, _, width)| {
+            left = left.saturating_sub(*width);
+            left == 0
         });
-        self.own(&format!("{}…", fits.collect::<String>()), meaning);
+        let fits = cut.and_then(|(at, _, _)| text.get(..at)).unwrap_or(text);
+        self.own(&format!("{fits}…"), meaning);
     }
 
     /// Text from outside, by way of the escaper, cut at the end of the row.
@@ -237,7 +238,7 @@ impl<'a, 'c> LineWriter<'a, 'c> {
     /// Text that the escaper has made visible.
     pub(super) fn visible(&mut self, text: &Visible, meaning: Meaning) {
         let found = self.sought.map(|sought| sought.spans(text.as_str())).unwrap_or_default();
-        let (usual, sought) = (self.style(meaning), self.style(Meaning::Found));
+        let (usual, sought) = (self.tone(meaning), self.tone(Meaning::Found));
         if found.is_empty() {
             return self.write(text.as_str(), usual, |_| true);
         }
@@ -268,24 +269,26 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         self.x = self.x.max(target.min(self.end));
     }
 
-    /// How a meaning looks in this row.
-    fn style(&self, meaning: Meaning) -> Style {
-        // What is reversed is marked as one: what its pieces mean is told by the rows around it.
-        let is_whole = self.base.add_modifier.contains(Modifier::REVERSED);
-        if is_whole { self.base } else { self.base.patch(self.buffer.style(meaning)) }
+    /// The tone of a meaning in this row.
+    fn tone(&self, meaning: Meaning) -> Tone {
+        Tone { base: self.base, ..meaning.into() }
     }
 
-    fn put_plain(&mut self, letters: &str, style: Style) {
-        let letters = letters.get(..self.room()).unwrap_or(letters);
-        self.buffer.put_plain(self.x, self.y, letters, style);
-        self.x += u16::try_from(letters.len()).unwrap_or(0);
+    /// Writes letters of one column each, of which there are so many; those that have no room are left out.
+    fn put_plain(&mut self, letters: &str, columns: usize, tone: Tone) {
+        let room = self.room();
+        let cut = if columns > room { letters.char_indices().nth(room) } else { None };
+        let letters = cut.and_then(|(at, _)| letters.get(..at)).unwrap_or(letters);
+        let columns = u16::try_from(columns.min(room)).unwrap_or(u16::MAX);
+        self.buffer.put_plain(self.x, self.y, letters, columns, tone);
+        self.x += columns;
     }
 
-    fn put(&mut self, grapheme: &str, width: usize, style: Style) {
+    fn put(&mut self, grapheme: &str, width: usize, tone: Tone) {
         if width == 0 || width > self.room() {
             return;
         }
-        self.buffer.put(self.x, self.y, grapheme, width, style);
+        self.buffer.put(self.x, self.y, grapheme, width, tone);
         self.x += u16::try_from(width).unwrap_or(0);
     }
 }
@@ -304,7 +307,7 @@ mod tests {
                 let naive: Vec<_> =
                     text.grapheme_indices(true).map(|(at, found)| (at, found, found.columns())).collect();
                 assert_eq!(graphemes(&text).collect::<Vec<_>>(), naive, "{text:?}");
-                let plain = plain(&text).len();
+                let plain = plain(&text).0.len();
                 assert!(naive.iter().any(|(at, _, _)| *at == plain) || plain == text.len(), "{text:?}");
             }
         }

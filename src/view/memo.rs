@@ -4,7 +4,6 @@
 //! still read is drawn anew. What has not been shown for some frames is let go of: who goes to and fro has not gone far.
 
 use super::strokes::Strokes;
-use super::theme::Look;
 use crate::app::message::Opening;
 use crate::app::panes::Branch;
 use crate::report::Place;
@@ -15,7 +14,7 @@ use std::hash::{Hash, Hasher};
 /// Frames that a row is kept for after the last one that showed it.
 const FRAMES: u64 = 8;
 
-/// What a row of a pane is drawn from, besides the look.
+/// What a row of a pane is drawn from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RowKey {
     pub(super) opening: Opening,
@@ -42,7 +41,6 @@ impl Hash for RowKey {
 /// The rows of the last frames.
 #[derive(Debug, Default)]
 pub(super) struct Memo {
-    look: Option<Look>,
     /// Which frame is drawn.
     frame: u64,
     rows: HashMap<RowKey, Known, RandomState>,
@@ -57,11 +55,10 @@ struct Known {
 }
 
 impl Memo {
-    /// Begins a frame in a look.
-    pub(super) fn turn(&mut self, look: Look) {
-        let is_same = self.look.replace(look) == Some(look);
+    /// Begins a frame.
+    pub(super) fn turn(&mut self) {
         self.frame += 1;
-        self.rows.retain(|_, row| is_same && row.frame + FRAMES >= self.frame);
+        self.rows.retain(|_, row| row.frame + FRAMES >= self.frame);
     }
 
     /// A row as it was drawn before.

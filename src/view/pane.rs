@@ -85,8 +85,8 @@ impl Rows<'_> {
         let key = RowKey { opening, place, width, labels, shift, is_wanted, branch, is_judged };
         // What is filtered or annotated says more, and what is still read may yet change.
         let is_kept = !has_cursor && state.filter.is_none() && self.notes.is_none() && report.index.is_complete;
-        let known = is_kept.then(|| key.clone());
-        buffer.remembered(known, inside, row, |buffer| self.draw_anew(buffer, inside, row, &key, has_cursor));
+        let draw = |buffer: &mut Canvas<'_>| self.draw_anew(buffer, inside, row, &key, has_cursor);
+        if is_kept { buffer.remembered(&key, inside, row, draw) } else { draw(buffer) }
     }
 
     fn draw_anew(&self, buffer: &mut Canvas<'_>, inside: Area, row: u16, key: &RowKey, has_cursor: bool) {

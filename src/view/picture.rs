@@ -4,7 +4,7 @@ use super::canvas::Canvas;
 use super::memo::{Memo, RowKey};
 use super::screen;
 use super::strokes::Strokes;
-use super::theme::Look;
+use super::theme::{Look, Styles};
 use crate::app::Model;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect, Size};
@@ -13,6 +13,8 @@ use ratatui::layout::{Position, Rect, Size};
 #[derive(Debug, Default)]
 pub struct Picture {
     size: Size,
+    look: Option<Look>,
+    styles: Styles,
     rows: Vec<Row>,
     memo: Memo,
 }
@@ -21,7 +23,7 @@ pub struct Picture {
 #[derive(Debug, Default)]
 struct Row {
     strokes: Strokes,
-    /// Those of the frame before, if it had the same columns.
+    /// Those of the frame before, if it had the same size and look.
     before: Option<Strokes>,
 }
 
@@ -37,13 +39,14 @@ impl Row {
 impl Picture {
     /// Draws the model in a look.
     pub fn draw(&mut self, size: Size, look: Look, model: &Model) {
-        self.memo.turn(look);
-        if self.size == size {
+        if (self.size, self.look) == (size, Some(look)) {
             self.rows.iter_mut().for_each(Row::turn);
         } else {
+            (self.look, self.styles) = (Some(look), Styles::of(look));
             self.wipe(size);
         }
-        screen::draw(&mut Canvas::new(self, look), model);
+        self.memo.turn();
+        screen::draw(&mut Canvas::new(self), model);
     }
 
     /// Nothing, of this size.
@@ -68,7 +71,7 @@ impl Picture {
     /// Fills blank cells with what a row, counted from the top, shows.
     pub fn fill(&self, row: u16, cells: &mut [Cell]) {
         if let Some(row) = self.rows.get(usize::from(row)) {
-            row.strokes.fill(cells);
+            row.strokes.fill(cells, |tone| self.styles.of_tone(tone));
         }
     }
 

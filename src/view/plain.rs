@@ -2,7 +2,6 @@
 
 use super::canvas::Canvas;
 use super::picture::Picture;
-use super::theme::{Depth, Look, Theme};
 use super::{bar, screen};
 use crate::app::overlay::Rows;
 use crate::app::{Area, Model, Place, Size};
@@ -18,8 +17,7 @@ pub fn lines(model: &Model) -> Vec<String> {
     let mut picture = Picture::default();
     picture.wipe(size);
     let layout = model.layout();
-    let look = Look { theme: Theme::Mono, depth: Depth::None };
-    screen::draw_content(&mut Canvas::new(&mut picture, look), &layout, model);
+    screen::draw_content(&mut Canvas::new(&mut picture), &layout, model);
     let cells = &picture.cells();
     let area = model.over.top().map_or(layout.content, |overlay| overlay.area(layout.content));
     let mut lines = vec![row(cells, layout.title, 0).trim().to_owned()];

@@ -148,16 +148,17 @@ struct Stop {
     count: String,
     is_empty: bool,
     told: Told,
+    /// Columns of key and count, the gap behind them included.
+    columns: usize,
 }
 
 impl Stop {
-    /// Columns that it takes, the gap behind it included.
+    /// Columns that it takes.
     fn width(&self, told: Told) -> usize {
-        let key = || self.key.columns() + self.count.columns() + GAP;
         match told {
             Told::Nothing => 0,
-            Told::Key => key(),
-            Told::Name => key() + 1 + self.name.columns(),
+            Told::Key => self.columns,
+            Told::Name => self.columns + 1 + self.name.columns(),
         }
     }
 }
@@ -173,7 +174,8 @@ fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         let key = model.settings.keys.of(&info.command).first().map(ToString::to_string).unwrap_or_default();
         let rows = order::told(&open.report, info.pane);
         let count = format!("·{}", thousands(rows as u64));
-        Stop { pane: info.pane, key, name: info.short, count, is_empty: rows == 0, told: Told::Nothing }
+        let columns = key.columns() + count.columns() + GAP;
+        Stop { pane: info.pane, key, name: info.short, count, is_empty: rows == 0, told: Told::Nothing, columns }
     };
     let mut stops: Vec<Stop> = PANES.iter().map(stop).collect();
     let mut room = usize::from(area.width).saturating_sub(1) + GAP;

@@ -1,7 +1,24 @@
 //! What is drawn in a row of the screen, in order: a few strokes, which are sooner compared than the cells that they fill.
 
+use super::theme::Meaning;
 use ratatui::buffer::Cell;
 use ratatui::style::Style;
+
+/// What letters mean: how they look is for a theme to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tone {
+    pub(super) meaning: Meaning,
+    /// The meaning of the whole row that they stand in, if it has one.
+    pub(super) base: Option<Meaning>,
+    /// Whether nothing shines through of what stood there before.
+    pub(super) is_opaque: bool,
+}
+
+impl From<Meaning> for Tone {
+    fn from(meaning: Meaning) -> Self {
+        Self { meaning, base: None, is_opaque: false }
+    }
+}
 
 /// The strokes of a row. Two rows with the same strokes look the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,31 +34,32 @@ struct Stroke {
     /// The first column.
     x: u16,
     columns: u16,
-    style: Style,
+    tone: Tone,
     ink: Ink,
 }
 
 /// What a stroke leaves in its columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ink {
-    /// So many letters of one byte and one column each.
-    Plain(u16),
+    /// Letters of one column each, in so many bytes.
+    Plain(u32),
     /// One grapheme of so many bytes over all columns.
     Grapheme(u32),
     /// One sign of so many bytes in each column.
     Repeated(u32),
     /// Nothing.
     Blank,
-    /// What is there, in another style.
-    Style,
+    /// What is there, in another tone.
+    Tone,
 }
 
 impl Ink {
     fn bytes(self) -> usize {
         match self {
-            Self::Plain(bytes) => bytes.into(),
-            Self::Grapheme(bytes) | Self::Repeated(bytes) => usize::try_from(bytes).unwrap_or(usize::MAX),
-            Self::Blank | Self::Style => 0,
+            Self::Plain(bytes) | Self::Grapheme(bytes) | Self::Repeated(bytes) => {
+                usize::try_from(bytes).unwrap_or(usize::MAX)
+            }
+            Self::Blank | Self::Tone => 0,
         }
     }
 }
@@ -54,35 +72,35 @@ pub(super) struct Mark {
 }
 
 impl Strokes {
-    /// Letters of one byte and one column each; what is longer than a row is not for one.
-    pub(super) fn plain(&mut self, x: u16, letters: &str, style: Style) {
-        if let Ok(columns) = u16::try_from(letters.len()) {
-            self.push(Stroke { x, columns, style, ink: Ink::Plain(columns) }, letters);
+    /// Letters of one column each, of which there are so many.
+    pub(super) fn plain(&mut self, x: u16, columns: u16, letters: &str, tone: Tone) {
+        if let Ok(bytes) = u32::try_from(letters.len()) {
+            self.push(Stroke { x, columns, tone, ink: Ink::Plain(bytes) }, letters);
         }
     }
 
     /// A grapheme over so many columns.
-    pub(super) fn grapheme(&mut self, x: u16, columns: u16, grapheme: &str, style: Style) {
+    pub(super) fn grapheme(&mut self, x: u16, columns: u16, grapheme: &str, tone: Tone) {
         if let Ok(bytes) = u32::try_from(grapheme.len()) {
-            self.push(Stroke { x, columns, style, ink: Ink::Grapheme(bytes) }, grapheme);
+            self.push(Stroke { x, columns, tone, ink: Ink::Grapheme(bytes) }, grapheme);
         }
     }
 
     /// A sign in each of so many columns.
-    pub(super) fn repeated(&mut self, x: u16, columns: u16, sign: &str, style: Style) {
+    pub(super) fn repeated(&mut self, x: u16, columns: u16, sign: &str, tone: Tone) {
         if let Ok(bytes) = u32::try_from(sign.len()) {
-            self.push(Stroke { x, columns, style, ink: Ink::Repeated(bytes) }, sign);
+            self.push(Stroke { x, columns, tone, ink: Ink::Repeated(bytes) }, sign);
         }
     }
 
     /// Nothing in so many columns.
     pub(super) fn blank(&mut self, x: u16, columns: u16) {
-        self.push(Stroke { x, columns, style: Style::new(), ink: Ink::Blank }, "");
+        self.push(Stroke { x, columns, tone: Meaning::Text.into(), ink: Ink::Blank }, "");
     }
 
-    /// A style over what is there.
-    pub(super) fn style(&mut self, x: u16, columns: u16, style: Style) {
-        self.push(Stroke { x, columns, style, ink: Ink::Style }, "");
+    /// A tone over what is there.
+    pub(super) fn tone(&mut self, x: u16, columns: u16, tone: Tone) {
+        self.push(Stroke { x, columns, tone, ink: Ink::Tone }, "");
     }
 
     fn push(&mut self, stroke: Stroke, letters: &str) {
@@ -116,41 +134,41 @@ impl Strokes {
         self.letters.push_str(&others.letters);
     }
 
-    /// Fills the cells of a row, which are blank; what reaches past them is left out.
-    pub(super) fn fill(&self, cells: &mut [Cell]) {
+    /// Fills the cells of a row, which are blank, where each tone has this style; what reaches past them is left out.
+    pub(super) fn fill(&self, cells: &mut [Cell], style: impl Fn(Tone) -> Style) {
         let mut letters = self.letters.as_str();
         for stroke in &self.strokes {
             let (own, rest) = letters.split_at_checked(stroke.ink.bytes()).unwrap_or((letters, ""));
             letters = rest;
             let from = usize::from(stroke.x);
             if let Some(cells) = cells.get_mut(from..from + usize::from(stroke.columns)) {
-                stroke.fill(own, cells);
+                stroke.ink.fill(own, cells, style(stroke.tone));
             }
         }
     }
 }
 
-impl Stroke {
-    fn fill(&self, letters: &str, cells: &mut [Cell]) {
-        match self.ink {
-            Ink::Plain(_) => {
+impl Ink {
+    fn fill(self, letters: &str, cells: &mut [Cell], style: Style) {
+        match self {
+            Self::Plain(_) => {
                 for (cell, letter) in cells.iter_mut().zip(letters.chars()) {
-                    cell.set_char(letter).set_style(self.style);
+                    cell.set_char(letter).set_style(style);
                 }
             }
-            Ink::Grapheme(_) => {
+            Self::Grapheme(_) => {
                 let Some((cell, covered)) = cells.split_first_mut() else { return };
-                cell.set_symbol(letters).set_style(self.style);
+                cell.set_symbol(letters).set_style(style);
                 covered.iter_mut().for_each(Cell::reset);
             }
-            Ink::Repeated(_) => {
+            Self::Repeated(_) => {
                 let mut sign = Cell::default();
-                sign.set_symbol(letters).set_style(self.style);
+                sign.set_symbol(letters).set_style(style);
                 cells.fill(sign);
             }
-            Ink::Blank => cells.iter_mut().for_each(Cell::reset),
-            Ink::Style => cells.iter_mut().for_each(|cell| {
-                cell.set_style(self.style);
+            Self::Blank => cells.iter_mut().for_each(Cell::reset),
+            Self::Tone => cells.iter_mut().for_each(|cell| {
+                cell.set_style(style);
             }),
         }
     }

@@ -1,5 +1,6 @@
 //! Looks by meaning: each theme says how a meaning looks, each terminal how much of that it can show.
 
+use super::strokes::Tone;
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
 
@@ -98,6 +99,29 @@ impl Look {
 impl Default for Look {
     fn default() -> Self {
         Self { theme: Theme::Dark, depth: Depth::Sixteen }
+    }
+}
+
+/// How each meaning looks: asked for every stroke of a frame, and worked out once.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Styles([Style; Meaning::ALL.len()]);
+
+impl Styles {
+    pub(super) fn of(look: Look) -> Self {
+        Self(Meaning::ALL.map(|meaning| look.style(meaning)))
+    }
+
+    fn of_meaning(&self, meaning: Meaning) -> Style {
+        self.0.get(meaning as usize).copied().unwrap_or_default()
+    }
+
+    /// The style of a tone.
+    pub(super) fn of_tone(&self, tone: Tone) -> Style {
+        let base = tone.base.map(|base| self.of_meaning(base)).unwrap_or_default();
+        // What is reversed is marked as one: what its pieces mean is told by the rows around it.
+        let is_whole = base.add_modifier.contains(Modifier::REVERSED);
+        let style = if is_whole { base } else { base.patch(self.of_meaning(tone.meaning)) };
+        if tone.is_opaque { Style::reset().patch(style) } else { style }
     }
 }
 

@@ -23,6 +23,7 @@ use super::panes::PANES;
 use super::place::{Place, Places};
 use super::price::Together;
 use crate::request::Request;
+use std::sync::LazyLock;
 
 pub(in crate::app) use context::A_REPORT;
 
@@ -150,17 +151,8 @@ impl Command {
     /// The command that a key means right now.
     #[must_use]
     pub fn of(key: Key, model: &Model) -> Option<&'static Self> {
-        Self::among(Self::at(model.place()), key, model)
-    }
-
-    /// The same, where it is known which can be done here at all.
-    pub(super) fn among(
-        mut here: impl Iterator<Item = &'static Self>,
-        key: Key,
-        model: &Model,
-    ) -> Option<&'static Self> {
-        let means = |command: &&Self| model.settings.keys.of(command).contains(&key) && command.is_on(model);
-        if model.place().types(key) { None } else { here.find(means) }
+        let means = |command: &&Self| command.is_on(model);
+        if model.place().types(key) { None } else { model.settings.keys.having(key).find(means) }
     }
 
     /// What Enter means right now where the config gives it to nobody else: a double press, an empty line.
@@ -213,13 +205,19 @@ impl Command {
         Self::all().filter(move |command| command.place.contains(place))
     }
 
+    /// The commands of a place that are told first, the most important before.
+    pub fn told_at(place: Place) -> impl Iterator<Item = &'static Self> {
+        static RANKED: LazyLock<Vec<&'static Command>> = LazyLock::new(|| {
+            let mut ranked: Vec<_> = Command::all().filter(|command| command.rank > 0).collect();
+            ranked.sort_by_key(|command| command.rank);
+            ranked
+        });
+        RANKED.iter().copied().filter(move |command| command.place.contains(place))
+    }
+
     /// The commands that a key does right now, each with the first such key; what nobody asks for is not worked out.
     pub fn applying(model: &Model) -> impl Iterator<Item = (Key, &'static Self)> + '_ {
-        let here: Vec<_> = Self::at(model.place()).collect();
-        (0..here.len()).filter_map(move |at| {
-            let command = *here.get(at)?;
-            Some((model.key_among(&here, command)?, command))
-        })
+        Self::at(model.place()).filter_map(|command| Some((model.key_of(command)?, command)))
     }
 }
 
