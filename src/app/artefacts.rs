@@ -62,7 +62,9 @@ impl Stands for ArtefactList {
 /// Whether the report that is open says that there is any.
 pub(super) fn any(model: &Model) -> bool {
     model.chosen().is_some_and(|entry| entry.identifier.is_some())
-        && model.open().is_some_and(|open| Artefact::ALL.into_iter().any(|artefact| artefact.is_beside(&open.report) == Some(true)))
+        && model.open().is_some_and(|open| {
+            Artefact::ALL.into_iter().any(|artefact| artefact.is_beside(&open.report) == Some(true))
+        })
 }
 
 /// The question for the chosen one.

@@ -1,6 +1,5 @@
 //! What a key says that does nothing here, and the rows that a message takes.
 
-use super::commands::Command;
 use super::key::Key;
 use super::model::{Model, Screen};
 use crate::text::words_in_rows;
@@ -17,7 +16,7 @@ impl Model {
         if place.has_line() || place.types(key) || self.is_quitting {
             return;
         }
-        let known: Vec<_> = Command::all().filter(|command| self.settings.keys.of(command).contains(&key)).collect();
+        let known: Vec<_> = self.settings.keys.having(key).collect();
         let here = known.iter().filter(|command| command.place.contains(place));
         let missing: Vec<_> = here.filter_map(|command| Some((command.name, command.when.missing(self)?))).collect();
         // They are called as the palette finds them and the config names them. Of many none is the one that was meant.

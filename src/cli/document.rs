@@ -80,9 +80,7 @@ pub(super) fn of(path: impl AsRef<Path>, bytes: Vec<u8>) -> anyhow::Result<Docum
 fn document(path: &Path, body: &Body) -> anyhow::Result<Document> {
     let reports = reports(body)?;
     if reports.is_empty() {
-        return Err(
-            Failed::bad_answer(format!("{}: the list holds no report, only identifiers", path.display())).into()
-        );
+        return Err(Failed::bad_answer(format!("{}: {}", path.display(), no_report(body))).into());
     }
     Ok(Document { name: name(path), reports })
 }
@@ -106,7 +104,7 @@ pub(super) fn all_values(path: impl AsRef<Path>) -> anyhow::Result<Vec<anyhow::R
 pub(super) fn bodies(value: &Value) -> anyhow::Result<Vec<Body>> {
     let reports = reports(&value.body)?;
     if reports.is_empty() {
-        return Err(Failed::bad_answer("the list holds no report, only identifiers").into());
+        return Err(Failed::bad_answer(no_report(&value.body)).into());
     }
     Ok(reports.into_iter().map(|(_, here)| here.body).collect())
 }
@@ -202,6 +200,14 @@ fn reports(body: &Body) -> anyhow::Result<Vec<(Option<Identifier>, Here)>> {
         return Ok(entries.collect());
     }
     Ok(vec![(identifier(body), here(body.clone()))])
+}
+
+/// Why a list has no report.
+fn no_report(body: &Body) -> &'static str {
+    match Page::of(body) {
+        Ok(page) if page.entries.is_empty() => "the list is empty",
+        _ => "the list holds no report, only identifiers",
+    }
 }
 
 /// Looks as far as the first attribute or list entry.

@@ -89,7 +89,9 @@ impl Fetch {
         let report = report.and_then(|held| Report::open(&held.body).ok());
         let (what, attribute) = (artefact.words(), artefact.attribute());
         Ok(report.filter(|report| artefact.is_beside(report) == Some(false)).map(|_| {
-            format!("the report that is held says that there is no {what} ({attribute}: false); --anyway asks all the same")
+            format!(
+                "the report that is held says that there is no {what} ({attribute}: false); --anyway asks all the same"
+            )
         }))
     }
 }

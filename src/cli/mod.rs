@@ -51,7 +51,7 @@ use crate::runtime::{self, Backing, Display, Exit, Signals};
 use crate::service::Client;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use jiff::Timestamp;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};

@@ -250,7 +250,11 @@ impl fmt::Display for UnknownFault {
         let endpoints: Vec<_> = Endpoint::ALL.iter().map(|endpoint| endpoint.name()).collect();
         let kinds: Vec<_> = FaultKind::spellings().collect();
         let (endpoints, kinds) = (endpoints.join(", "), kinds.join(", "));
-        write!(to, "unknown fault {:?}; write [OPERATION:]FAULT[*TIMES]; operations: {endpoints}; faults: {kinds}", self.0)
+        write!(
+            to,
+            "unknown fault {:?}; write [OPERATION:]FAULT[*TIMES]; operations: {endpoints}; faults: {kinds}",
+            self.0
+        )
     }
 }
 

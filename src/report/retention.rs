@@ -84,9 +84,8 @@ mod tests {
         let identifier = |text: &str| Identifier::new(Untrusted::from(text)).unwrap();
         let ran = 1_794_474_845;
         let at = |seconds: i64| Timestamp::from_second(ran + seconds).unwrap();
-        let since = |sent: Option<i64>, seconds| {
-            Retention::of(&identifier(&format!("Box-{ran}")), sent.map(at), at(seconds))
-        };
+        let since =
+            |sent: Option<i64>, seconds| Retention::of(&identifier(&format!("Box-{ran}")), sent.map(at), at(seconds));
         let of = |seconds| since(None, seconds);
         assert_eq!([of(0), of(86_399)], [Retention::Until(at(86_400)); 2]);
         assert_eq!([of(86_400), of(28 * 86_400 - 1)], [Retention::Unless(at(86_400)); 2]);

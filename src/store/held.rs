@@ -315,14 +315,8 @@ impl FoundReport {
         let profile: String = row.get(14)?;
         let (identifier, file): (Vec<u8>, Option<String>) = (row.get(0)?, row.get(9)?);
         let (answer, first, after) = (row.get(2)?, row.get(3)?, row.get(4)?);
-        let report = seal::Report {
-            profile: &profile,
-            identifier: &identifier,
-            file: file.as_deref(),
-            answer,
-            first,
-            after,
-        };
+        let report =
+            seal::Report { profile: &profile, identifier: &identifier, file: file.as_deref(), answer, first, after };
         let (owner, key): (String, Vec<u8>) = (row.get(11)?, row.get(12)?);
         let whole = seal::Answer { id: answer, profile: &owner, key: &key, length: row.get(5)?, block: row.get(6)? };
         let (of_report, of_answer): (Option<i64>, Option<i64>) = (row.get(10)?, row.get(13)?);

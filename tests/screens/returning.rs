@@ -66,7 +66,10 @@ fn a_key_that_does_nothing_here_says_why() {
         ("n", "n does nothing now: \"next-hit\" needs a filter or a search."),
         ("esc", "esc goes back no further than to the file: f leaves it for another, q quits."),
         ("m enter", "enter does nothing now: \"whole-row\" needs a row."),
-        ("0 ^", "^ does nothing now: \"parent\" needs a process that another one started, \"process\" needs a row that names"),
+        (
+            "0 ^",
+            "^ does nothing now: \"parent\" needs a process that another one started, \"process\" needs a row that names",
+        ),
     ] {
         stage.keys(keys);
         assert!(stage.screen().contains(words), "{keys}: {}", stage.screen());

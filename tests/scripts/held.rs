@@ -127,7 +127,10 @@ fn what_is_old_goes_by_age() {
     let none = json(&desk.run(&["held", "--older-than", "1d", "--yes", "--json"]));
     assert_eq!(none["deleted"]["things"], 0);
     let none = text(&desk.run(&["held", "--older-than", "1d", "--yes"]));
-    assert!(none.starts_with("2 held: ") && none.contains("\nDeleted: 0 things"), "only what matches is listed: {none}");
+    assert!(
+        none.starts_with("2 held: ") && none.contains("\nDeleted: 0 things"),
+        "only what matches is listed: {none}"
+    );
 }
 
 #[test]
@@ -269,6 +272,7 @@ fn what_answers_no_question_is_refused_and_says_why() {
         ("file", format!(r#"{{"data":{{"id":"{hash}","type":"file","attributes":{{}}}}}}"#), "no report"),
         ("only", format!(r#"{{"data":{{"id":"{hash}_Box-5","type":"file_behaviour"}}}}"#), "only an identifier"),
         ("list", format!(r#"{{"data":[{{"id":"{hash}_Box-5"}}]}}"#), "only identifiers"),
+        ("empty list", r#"{"data":[],"errors":[{}]}"#.to_owned(), "the list is empty"),
         ("cut", format!(r#"{{"data":{{"id":"{hash}_Box-5","attributes":{{"tags":["A""#), "cut short"),
         ("odd", r#"{"data":{"id":"box","attributes":{"tags":["A"]}}}"#.to_owned(), "--file SHA256"),
     ] {
