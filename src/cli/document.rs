@@ -34,7 +34,7 @@ pub(super) struct Document {
 
 /// Takes a path from the command line as it is typed anywhere: a quoted `~` has been told to no shell.
 pub(super) fn path() -> impl TypedValueParser<Value = PathBuf> {
-    OsStringValueParser::new().map(|path| file::typed(path))
+    OsStringValueParser::new().map(file::typed)
 }
 
 /// What an argument names of the service's; none where it names a document. What is no text can only be a file's name.
