@@ -65,6 +65,8 @@
 //! - a pane: a variant of [`report::Pane`] with its name, what makes two of its values the same (`report::compare::identity`), and a
 //!   row of [`app::PANES`]
 //! - a command: a row of [`app::COMMANDS`]
+//! - something that belongs to one open file, or to what is looked at of it: a field of [`app::files::OpenFile`], which goes aside
+//!   with it and comes back whole
 //! - a question that is typed in full: a row of [`app::ASKS`], for the palette and for `behaview call`
 //! - an export format: a row of [`export::FORMATS`]
 //! - something to ask of the service: a variant of [`request::Request`], and its operation's rule in [`quota::RULES`]; the demo

@@ -50,10 +50,11 @@ impl Model {
     pub(super) fn answered(&mut self, request: &Request, result: Result<Here, Failure>) -> Vec<Effect> {
         let mut effects = self.ended(request);
         let Request::Behaviour { identifier } = request else { return effects };
-        let chosen = self.chosen().filter(|chosen| chosen.identifier.as_ref() == Some(identifier));
-        let (is_chosen, is_new) = (chosen.is_some(), chosen.is_some_and(|chosen| chosen.here().is_none()));
         let mut stops_batch = false;
-        let Some(entry) = self.entry_mut(identifier) else { return effects };
+        let Some(file) = self.files.with_report_mut(identifier) else { return effects };
+        let is_chosen = file.list.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
+        let Some(entry) = file.list.entry_mut(identifier) else { return effects };
+        let is_new = entry.here().is_none();
         match result {
             Ok(here) => {
                 let unkept = here.unkept.clone();
@@ -74,7 +75,8 @@ impl Model {
                 let was_arriving = entry.forget_arriving();
                 entry.failure = Some(failure.clone());
                 if was_arriving {
-                    self.turn_back();
+                    file.turn_back();
+                    self.settle();
                 }
                 if is_held {
                     self.warn(format!("{} {} The held report stays.", failure.what, failure.cost));
@@ -185,10 +187,8 @@ impl Model {
                 self.settle();
             }
             Err(failure) => {
+                list.failure = Some(failure.clone());
                 let is_seen = is_shown && list.entries.is_empty();
-                if is_shown {
-                    self.list_failure = Some(failure.clone());
-                }
                 if !is_seen {
                     self.warn(format!("{} {} {}", failure.what, failure.cost, failure.advice));
                 }
@@ -255,11 +255,11 @@ impl Model {
         if !is_shown {
             return Vec::new();
         }
-        let Some(list) = &self.list else { return Vec::new() };
+        let Some(list) = self.list() else { return Vec::new() };
         let is_new = list.since.is_none();
         self.settle();
         if is_new && std::mem::take(&mut self.settings.lists_at_once) {
-            let page = self.list.as_ref().and_then(|list| list.next_page(self.service.listing));
+            let page = self.list().and_then(|list| list.next_page(self.service.listing));
             return page.map(|page| self.ask(page, Source::HeldOrService)).unwrap_or_default();
         }
         if self.bound_for.is_some() {
@@ -288,25 +288,19 @@ impl Model {
     /// Takes to what can be said of a report only once all of its rows are known.
     fn known_whole(&mut self, opening: Opening) -> Vec<Effect> {
         self.tell_verdict(opening);
-        self.leave_empty_pane(opening);
-        self.to_be_judged(opening)
+        // Who is bound for a row gets to its pane.
+        if self.bound_for.is_none() {
+            let file = self.files.with_opening_mut(opening);
+            file.into_iter().for_each(|file| file.leave_empty_pane(opening));
+        }
+        self.have_judged(opening)
     }
 
     /// Notes the verdict of a report that is known whole now.
     fn tell_verdict(&mut self, opening: Opening) {
-        let entries = self.list.iter_mut().flat_map(|list| &mut list.entries);
         let is_it = |entry: &&mut Entry| entry.open.as_ref().is_some_and(|open| open.opening == opening);
-        for entry in entries.filter(is_it) {
+        for entry in self.files.entries_mut().filter(is_it) {
             entry.verdict = entry.open.as_ref().and_then(|open| verdict::of(&open.report));
-        }
-    }
-
-    /// Goes on to a pane with rows, where the one that a report was opened into turns out to have none.
-    fn leave_empty_pane(&mut self, opening: Opening) {
-        let open = self.open().filter(|open| open.opening == opening);
-        let is_empty = |pane| open.is_some_and(|open| open.report.count(pane) == 0);
-        if self.focused().is_some_and(is_empty) && self.bound_for.is_none() {
-            self.order().first(0).into_iter().for_each(|pane| self.focus_pane(pane));
         }
     }
 

@@ -1,6 +1,7 @@
 //! A report that is still coming: what has come of it is looked at like any other, but nothing of it is held yet.
 
 use super::effect::Effect;
+use super::files::OpenFile;
 use super::list::{Entry, OpenReport};
 use super::message::{Here, Opening};
 use super::model::{Focus, Model};
@@ -55,6 +56,15 @@ impl Entry {
     }
 }
 
+impl OpenFile {
+    /// Goes back from what was looked at of a report that did not come whole.
+    pub(super) fn turn_back(&mut self) {
+        if self.focus != Focus::List && self.open().is_none() {
+            (self.focus, self.is_zoomed) = (Focus::List, false);
+        }
+    }
+}
+
 impl Model {
     /// Shows rows of a report that is still coming. One that is held already stays until the new one is whole.
     pub(super) fn arriving(&mut self, request: &Request, body: Body, read: Range<u64>, batch: Batch) -> Vec<Effect> {
@@ -62,7 +72,7 @@ impl Model {
         let Request::Behaviour { identifier } = request else { return Vec::new() };
         self.calls.receive(request, body.len(), None);
         let is_first = read.start == 0;
-        let Some(entry) = self.list.as_mut().and_then(|list| list.entry_mut(identifier)) else { return Vec::new() };
+        let Some(entry) = self.entry_mut(identifier) else { return Vec::new() };
         if entry.here().is_some() {
             return Vec::new();
         }
@@ -78,18 +88,10 @@ impl Model {
         self.seek_further(opening)
     }
 
-    /// Goes back from what was looked at of a report that did not come whole.
-    pub(super) fn turn_back(&mut self) {
-        if self.focus != Focus::List && self.open().is_none() {
-            (self.focus, self.is_zoomed) = (Focus::List, false);
-            self.settle();
-        }
-    }
-
     /// Goes from the list into a report that was asked for there, unless the analyst has gone elsewhere.
     pub(super) fn turn_to(&mut self, identifier: &Identifier) {
         let is_chosen = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
-        if is_chosen && self.batch.is_none() && self.focus == Focus::List && self.over.is_empty() {
+        if is_chosen && self.batch.is_none() && self.focus() == Focus::List && self.over.is_empty() {
             self.enter_group();
         }
     }

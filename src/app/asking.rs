@@ -114,7 +114,9 @@ impl Model {
 
     fn forget_failure(&mut self, request: &Request) {
         match request {
-            Request::Behaviours { file, .. } if self.file() == Some(file) => self.list_failure = None,
+            Request::Behaviours { file, .. } => {
+                self.list_of_mut(file).into_iter().for_each(|list| list.failure = None);
+            }
             Request::PrivateScan { .. } | Request::UploadAddress => {
                 self.submitting_mut().into_iter().for_each(|form| form.failure = None);
             }

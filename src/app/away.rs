@@ -75,7 +75,7 @@ impl Model {
 
     /// Copies the whole row under the cursor in one line: of a sandbox the file's hash.
     pub(super) fn copy_row(&mut self) -> Vec<Effect> {
-        if let Some(file) = self.file().filter(|_| self.focus == Focus::List) {
+        if let Some(file) = self.file().filter(|_| self.focus() == Focus::List) {
             let file = file.to_string();
             return self.copy("the file's SHA-256".to_owned(), file.into_bytes());
         }
@@ -144,7 +144,7 @@ impl Model {
         if self.screen != super::Screen::File {
             return None;
         }
-        match self.focus {
+        match self.focus() {
             Focus::List => Some(subject("the report's identifier", self.chosen()?.identifier.as_ref()?.text().clone())),
             Focus::Pane(_) => {
                 let (_, place) = self.place_under_cursor()?;
@@ -216,7 +216,8 @@ impl Model {
             _ => None,
         };
         if let Some(place) = place {
-            self.left = self.leave_list();
+            let left = self.leave_list();
+            self.set_left(left);
             self.show_row(place);
         }
         Vec::new()
@@ -225,13 +226,14 @@ impl Model {
     /// Where the report that is open came from.
     pub(super) fn source(&self) -> Option<Source> {
         let (entry, here) = self.chosen().and_then(|entry| Some((entry, entry.here()?)))?;
-        let origin = match self.list.as_ref().map(|list| &list.origin) {
+        let origin = match self.list().map(|list| &list.origin) {
             Some(super::list::Origin::Document(name)) => name.clone(),
             _ => self.service.name.clone(),
         };
         let received = (!self.is_document()).then_some(here.received);
         let identifier = entry.identifier.clone();
-        let notes = identifier.as_ref().and_then(|identifier| self.notes.of(identifier)).cloned().unwrap_or_default();
+        let notes = self.shown().zip(identifier.as_ref()).and_then(|(file, identifier)| file.notes.of(identifier));
+        let notes = notes.cloned().unwrap_or_default();
         Some(Source { body: here.body.clone(), identifier, origin, received, notes })
     }
 
@@ -265,7 +267,7 @@ impl Model {
             Some(_) => [None; 4],
         };
         let whats = whats.into_iter().flatten().map(Part::Of);
-        let value = self.subject().filter(|_| self.focus != Focus::List || !self.over.is_empty());
+        let value = self.subject().filter(|_| self.focus() != Focus::List || !self.over.is_empty());
         whats.chain(value.map(|subject| Part::Value(subject.text))).collect()
     }
 

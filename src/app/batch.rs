@@ -8,6 +8,7 @@ use super::model::Model;
 use super::overlay::Overlay;
 use super::price::Together;
 use crate::quota::{Holder, Period, Plan, Unit};
+use crate::report::identifier::Sha256;
 use crate::request::Request;
 use jiff::SignedDuration;
 use std::collections::VecDeque;
@@ -15,6 +16,8 @@ use std::collections::VecDeque;
 /// Calls that are made one after another.
 #[derive(Debug)]
 pub struct Batch {
+    /// The file whose reports are opened.
+    pub(super) file: Option<Sha256>,
     /// What is still to be asked.
     pub waiting: VecDeque<Request>,
     /// How many there were at first.
@@ -27,7 +30,7 @@ impl Model {
     /// The reports of the list that are not held.
     #[must_use]
     pub fn missing_reports(&self) -> Vec<Request> {
-        let entries = self.list.iter().filter(|_| !self.is_document()).flat_map(|list| &list.entries);
+        let entries = self.list().into_iter().filter(|_| !self.is_document()).flat_map(|list| &list.entries);
         let missing = entries.filter(|entry| matches!(entry.report, Remote::NotHeld));
         let request = |entry: &Entry| entry.identifier.clone().map(|identifier| Request::Behaviour { identifier });
         missing.filter_map(request).filter(|request| !self.calls.has(request)).collect()
@@ -78,7 +81,8 @@ impl Model {
 
     fn open_each(&mut self, reports: Vec<Request>) -> Vec<Effect> {
         let waiting = VecDeque::from(reports);
-        self.batch = Some(Batch { total: waiting.len(), waiting, not_before: self.passed });
+        let file = self.file().cloned();
+        self.batch = Some(Batch { file, total: waiting.len(), waiting, not_before: self.passed });
         self.next_in_batch()
     }
 

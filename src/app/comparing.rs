@@ -2,6 +2,7 @@
 
 use super::compare::{Column, Compare, Only, OtherFile};
 use super::effect::Effect;
+use super::files::OpenFile;
 use super::list::{List, Remote};
 use super::message::{HeldPage, HeldReport, Recent};
 use super::model::Model;
@@ -32,17 +33,35 @@ impl Model {
 
     /// Compares the file's sandboxes; a comparison that was left for one of its rows comes back as it was.
     pub(super) fn compare(&mut self) -> Vec<Effect> {
-        let Some(list) = &self.list else { return Vec::new() };
-        if let Some(left) = self.compared.take().filter(|left| left.is_current(list)) {
+        let Some(OpenFile { list, compared, .. }) = self.files.shown_mut() else { return Vec::new() };
+        let (columns, more) = (Column::of(list, 0), matches!(list.next, super::list::Next::Page(_)));
+        if let Some(left) = compared.take().filter(|left| left.is_current(list)) {
             self.over.put(Overlay::Compare(left));
             self.settle();
-            return Vec::new();
+            return self.compare_further();
         }
-        let (columns, more) = (Column::of(list, 0), matches!(list.next, super::list::Next::Page(_)));
         let compare = self.new_comparison(columns, more);
         let effects = matrix_of(&compare);
         self.over.put(Overlay::Compare(compare));
         effects
+    }
+
+    /// Goes on with what was still to come when a comparison was left.
+    fn compare_further(&mut self) -> Vec<Effect> {
+        match self.comparing() {
+            Some(Compare { other: Some(file), columns, .. }) if columns.iter().all(|column| column.side == 0) => {
+                vec![Effect::RecallBeside(file.clone())]
+            }
+            Some(Compare { matrix: None, .. }) => self.compare_anew(),
+            _ => self.sift(),
+        }
+    }
+
+    /// Keeps a comparison that is left, to come back to it.
+    pub(super) fn keep_comparison(&mut self, compare: Box<Compare>) {
+        if let Some(file) = self.files.shown_mut() {
+            file.compared = Some(compare);
+        }
     }
 
     fn new_comparison(&mut self, mut columns: Vec<Column>, has_more_pages: bool) -> Box<Compare> {
@@ -52,7 +71,7 @@ impl Model {
 
     /// Compares anew after a report has come, if a comparison is looked at.
     pub(super) fn compare_anew(&mut self) -> Vec<Effect> {
-        let list = self.list.as_ref();
+        let list = self.list();
         let columns = self.comparing().zip(list).map(|(compare, list)| compare.columns_of(list)).unwrap_or_default();
         let number = self.next_number();
         let Some(compare) = self.comparing_mut() else { return Vec::new() };
@@ -258,7 +277,7 @@ impl Model {
     /// Whether some report of the list is here and another could be compared with it.
     #[must_use]
     pub fn can_compare(&self) -> bool {
-        let entries = self.list.iter().flat_map(|list| &list.entries);
+        let entries = self.list().into_iter().flat_map(|list| &list.entries);
         entries.filter(|entry| matches!(entry.report, Remote::Here(_))).count() > 0
     }
 }

@@ -1,45 +1,178 @@
-//! Files that are open beside each other: one is shown, the others keep their place.
+//! Files that are open beside each other: one is shown, the others keep their place. What belongs to one of them is kept with it and
+//! nowhere else, so that it goes aside and comes back whole.
 
 use super::compare::Compare;
 use super::effect::Effect;
+use super::finder::Finder;
 use super::list::{Entry, List, OpenReport};
-use super::message::{Failure, Opening};
+use super::message::Opening;
 use super::model::{Focus, Model, Screen};
 use super::notes::FileNotes;
+use super::order::Order;
+use super::returning::Left;
+use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
 
 /// The most files that are open at once; the one that was opened first is closed for another.
 const MOST: usize = 20;
 
-/// A file that is open and not shown, as it was left.
+/// A file or a document that is open.
 #[derive(Debug)]
-pub struct Aside {
-    list: List,
-    notes: FileNotes,
-    focus: Focus,
-    group: usize,
-    is_zoomed: bool,
-    failure: Option<Failure>,
-    compared: Option<Box<Compare>>,
+pub struct OpenFile {
+    /// Its sandboxes.
+    pub list: List,
+    /// What was written of its reports.
+    pub notes: FileNotes,
+    /// Where the focus is among list and panes.
+    pub focus: Focus,
+    /// The group of four panes that is shown.
+    pub(super) group: usize,
+    /// Whether the pane with the focus fills the screen.
+    pub is_zoomed: bool,
+    /// The comparison that was left for one of its rows.
+    pub(super) compared: Option<Box<Compare>>,
+    /// The last search of one of its reports that was left for one of its hits.
+    pub(super) finder: Option<Finder>,
+    /// The list that was left for one of its rows.
+    pub(super) left: Option<Left>,
 }
 
-/// The files that are open and not shown, in the order in which all were opened.
+impl OpenFile {
+    /// A file as it is when it is opened.
+    #[must_use]
+    pub fn new(list: List) -> Self {
+        Self {
+            list,
+            notes: FileNotes::default(),
+            focus: Focus::List,
+            group: 0,
+            is_zoomed: false,
+            compared: None,
+            finder: None,
+            left: None,
+        }
+    }
+
+    /// The report that the panes show.
+    #[must_use]
+    pub fn open(&self) -> Option<&OpenReport> {
+        self.list.chosen().and_then(|entry| entry.open.as_ref())
+    }
+
+    /// The pane that has the focus.
+    #[must_use]
+    pub fn focused(&self) -> Option<Pane> {
+        match self.focus {
+            Focus::Pane(pane) => Some(pane),
+            Focus::List => None,
+        }
+    }
+
+    /// The panes in the order in which they share the screen.
+    #[must_use]
+    pub fn order(&self) -> Order {
+        Order::of(self.open().map(|open| &open.report).filter(|report| report.index.is_complete))
+    }
+
+    /// The group of panes that is shown: that of the pane with the focus, or the one that was left for the list.
+    pub(super) fn group_in(&self, order: &Order) -> usize {
+        let focused = self.focused().and_then(|pane| order.group_of(pane));
+        focused.unwrap_or_else(|| self.group.min(order.groups().saturating_sub(1)))
+    }
+
+    /// Brings a pane to the screen and gives it the focus.
+    pub(super) fn focus_pane(&mut self, pane: Pane) {
+        self.focus = Focus::Pane(pane);
+        self.group = self.order().group_of(pane).unwrap_or(self.group);
+    }
+
+    /// Goes on to a pane with rows, where the one that a report was opened into turns out to have none.
+    pub(super) fn leave_empty_pane(&mut self, opening: Opening) {
+        let open = self.open().filter(|open| open.opening == opening);
+        let is_empty = |pane| open.is_some_and(|open| open.report.count(pane) == 0);
+        if self.focused().is_some_and(is_empty) {
+            self.order().first(0).into_iter().for_each(|pane| self.focus_pane(pane));
+        }
+    }
+}
+
+/// The files that are open, in the order in which they were opened.
 #[derive(Debug, Default)]
 pub struct Files {
-    aside: Vec<Aside>,
-    /// Where the one that is shown stands among them.
+    all: Vec<OpenFile>,
+    /// Which of them is shown.
     shown: usize,
 }
 
 impl Files {
-    /// How many are open beside the one that is shown.
+    /// The one that is shown.
     #[must_use]
-    pub fn beside(&self) -> usize {
-        self.aside.len()
+    pub fn shown(&self) -> Option<&OpenFile> {
+        self.all.get(self.shown)
     }
 
-    fn lists(&mut self) -> impl Iterator<Item = &mut List> {
-        self.aside.iter_mut().map(|aside| &mut aside.list)
+    pub(super) fn shown_mut(&mut self) -> Option<&mut OpenFile> {
+        self.all.get_mut(self.shown)
+    }
+
+    /// Whether there are others beside the one that is shown.
+    #[must_use]
+    pub fn are_several(&self) -> bool {
+        self.all.len() > 1
+    }
+
+    /// Opens one behind the others, and shows it.
+    pub(super) fn open(&mut self, file: OpenFile) {
+        self.shown = self.all.len();
+        self.all.push(file);
+    }
+
+    /// Takes one away; the one that is shown stays, or the one behind it takes its place.
+    fn close(&mut self, place: usize) -> Option<OpenFile> {
+        let closed = (place < self.all.len()).then(|| self.all.remove(place))?;
+        let shown = if place < self.shown { self.shown - 1 } else { self.shown };
+        self.shown = shown.min(self.all.len().saturating_sub(1));
+        Some(closed)
+    }
+
+    fn place_of(&self, file: &Sha256) -> Option<usize> {
+        self.all.iter().position(|open| open.list.file() == Some(file))
+    }
+
+    /// One of them, be it shown or not.
+    pub(super) fn of(&self, file: &Sha256) -> Option<&OpenFile> {
+        self.all.iter().find(|open| open.list.file() == Some(file))
+    }
+
+    pub(super) fn of_mut(&mut self, file: &Sha256) -> Option<&mut OpenFile> {
+        self.all.iter_mut().find(|open| open.list.file() == Some(file))
+    }
+
+    /// The one whose sandbox this is.
+    pub(super) fn with_report_mut(&mut self, identifier: &Identifier) -> Option<&mut OpenFile> {
+        let is_it = |entry: &Entry| entry.identifier.as_ref() == Some(identifier);
+        self.all.iter_mut().find(|open| open.list.entries.iter().any(is_it))
+    }
+
+    /// The one whose report this is an opening of.
+    pub(super) fn with_opening_mut(&mut self, opening: Opening) -> Option<&mut OpenFile> {
+        let is_it = |entry: &Entry| entry.open.as_ref().is_some_and(|open| open.opening == opening);
+        self.all.iter_mut().find(|open| open.list.entries.iter().any(is_it))
+    }
+
+    /// The last search of each.
+    pub(super) fn finders_mut(&mut self) -> impl Iterator<Item = &mut Finder> {
+        self.all.iter_mut().filter_map(|open| open.finder.as_mut())
+    }
+
+    /// The sandboxes of all of them.
+    pub(super) fn entries_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+        self.all.iter_mut().flat_map(|open| &mut open.list.entries)
+    }
+
+    /// The reports of all of them that are open.
+    pub(super) fn reports_mut(&mut self) -> impl Iterator<Item = &mut OpenReport> {
+        self.entries_mut().filter_map(|entry| entry.open.as_mut())
     }
 }
 
@@ -47,84 +180,53 @@ impl Model {
     /// Which of the open files is shown, from 1, and how many there are; none where there is one alone.
     #[must_use]
     pub fn file_number(&self) -> Option<(usize, usize)> {
-        let beside = self.files.beside();
-        (beside > 0).then_some((self.files.shown + 1, beside + 1))
+        self.files.are_several().then_some((self.files.shown + 1, self.files.all.len()))
     }
 
     /// Shows the file so many places further, round and round.
     pub(super) fn step_file(&mut self, by: isize) -> Vec<Effect> {
-        let count = self.files.beside() + 1;
-        let Some(target) = self.files.shown.checked_add_signed(by.rem_euclid(count.cast_signed())) else {
-            return Vec::new();
-        };
-        self.show_file(target % count)
+        let count = self.files.all.len().max(1);
+        let target = self.files.shown.checked_add_signed(by.rem_euclid(count.cast_signed()));
+        target.map(|target| self.show_file(target % count)).unwrap_or_default()
     }
 
-    /// Shows the file at this place among all that are open, as it was left.
+    /// Shows the file at this place, as it was left.
     fn show_file(&mut self, place: usize) -> Vec<Effect> {
-        if place != self.files.shown {
-            self.note_folds();
-            let Some(list) = self.list.take() else { return Vec::new() };
-            let left = self.leave(list);
-            let at = self.files.shown.min(self.files.aside.len());
-            self.files.aside.insert(at, left);
-            self.take_back(place);
-        }
         self.screen = Screen::File;
+        if place != self.files.shown {
+            self.leave_shown();
+            self.files.shown = place;
+            self.list_mut().into_iter().for_each(List::close_unfinished);
+        }
         self.settle();
         self.show_chosen()
     }
 
-    /// The state of the file that is shown, to be kept.
-    fn leave(&mut self, list: List) -> Aside {
+    /// Lets go of what stands over the file that is shown, as another takes its place.
+    fn leave_shown(&mut self) {
+        self.note_folds();
         self.over.clear();
         self.bound_for = None;
-        Aside {
-            list,
-            notes: std::mem::take(&mut self.notes),
-            focus: std::mem::replace(&mut self.focus, Focus::List),
-            group: self.group,
-            is_zoomed: std::mem::take(&mut self.is_zoomed),
-            failure: self.list_failure.take(),
-            compared: self.compared.take(),
-        }
     }
 
-    /// Shows the file at this place among all, which are aside.
-    fn take_back(&mut self, place: usize) {
-        if place >= self.files.aside.len() {
-            return;
+    /// Opens a file beside those that are open: what is held of it is shown, nothing is asked. One that is open already is shown as
+    /// it was left.
+    pub fn open_file(&mut self, file: Sha256) -> Vec<Effect> {
+        self.start.typed.clear();
+        self.bound_for = None;
+        if let Some(place) = self.files.place_of(&file) {
+            return self.show_file(place);
         }
-        let Aside { mut list, notes, focus, group, is_zoomed, failure, compared } = self.files.aside.remove(place);
-        list.close_unfinished();
-        self.files.shown = place;
-        (self.list, self.notes, self.list_failure, self.compared) = (Some(list), notes, failure, compared);
-        (self.focus, self.group, self.is_zoomed) = (focus, group, is_zoomed);
-    }
-
-    /// Opens a file beside those that are open, or goes back to it where it is open already; says whether it is new.
-    pub(super) fn open_beside(&mut self, file: &Sha256) -> bool {
-        if self.file() == Some(file) {
-            return false;
+        self.screen = Screen::File;
+        self.leave_shown();
+        if self.is_document() {
+            self.close(self.files.shown);
         }
-        let all = self.files.aside.iter().position(|aside| aside.list.file() == Some(file));
-        // Those behind the one that is shown stand one place further among all.
-        let place = all.map(|place| if place >= self.files.shown && self.list.is_some() { place + 1 } else { place });
-        if let Some(place) = place {
-            self.show_file(place);
-            return false;
+        if self.files.all.len() >= MOST {
+            self.close(0);
         }
-        self.note_folds();
-        if let Some(list) = self.list.take_if(|list| list.file().is_some()) {
-            let left = self.leave(list);
-            let at = self.files.shown.min(self.files.aside.len());
-            self.files.aside.insert(at, left);
-        }
-        if self.files.aside.len() >= MOST {
-            self.files.aside.remove(0);
-        }
-        self.files.shown = self.files.aside.len();
-        true
+        self.files.open(OpenFile::new(List::unasked(file.clone())));
+        vec![Effect::Recall(file.clone()), Effect::NoteOpened(file)]
     }
 
     /// Opens files beside each other, and shows the first of them.
@@ -137,43 +239,50 @@ impl Model {
 
     /// Closes the file that is shown, and shows another that is open; the start screen where there is none.
     pub(super) fn close_file(&mut self) -> Vec<Effect> {
-        let file = self.file().cloned();
-        self.follows.retain(|follow| Some(&follow.file) != file.as_ref());
-        self.note_folds();
-        let Some(list) = self.list.take() else { return Vec::new() };
-        drop(self.leave(list));
-        if self.files.aside.is_empty() {
+        self.leave_shown();
+        self.close(self.files.shown);
+        self.list_mut().into_iter().for_each(List::close_unfinished);
+        if self.files.all.is_empty() {
             return self.leave_file();
         }
-        let place = self.files.shown.min(self.files.aside.len() - 1);
-        self.take_back(place);
         self.settle();
         self.show_chosen()
     }
 
+    /// Closes the file at this place. What was still to be asked about it is not asked.
+    fn close(&mut self, place: usize) {
+        let closed = self.files.close(place);
+        let file = closed.as_ref().and_then(|closed| closed.list.file());
+        self.follows.retain(|follow| Some(&follow.file) != file);
+        if self.batch.as_ref().is_some_and(|batch| batch.file.as_ref() == file) {
+            self.stop_batch("The file was closed.");
+        }
+    }
+
+    /// Closes all files.
+    pub(super) fn close_files(&mut self) {
+        while !self.files.all.is_empty() {
+            self.close(0);
+        }
+    }
+
     /// The list of a file that is open.
     pub(super) fn list_of_mut(&mut self, file: &Sha256) -> Option<&mut List> {
-        self.list.iter_mut().chain(self.files.lists()).find(|list| list.file() == Some(file))
+        self.files.of_mut(file).map(|open| &mut open.list)
     }
 
     /// The list of a file that is open.
     pub(super) fn list_of(&self, file: &Sha256) -> Option<&List> {
-        self.list.iter().chain(self.files.aside.iter().map(|aside| &aside.list)).find(|list| list.file() == Some(file))
+        self.files.of(file).map(|open| &open.list)
     }
 
     /// A sandbox of any file that is open.
     pub(super) fn entry_mut(&mut self, identifier: &Identifier) -> Option<&mut Entry> {
-        self.list.iter_mut().chain(self.files.lists()).find_map(|list| list.entry_mut(identifier))
+        self.files.entries_mut().find(|entry| entry.identifier.as_ref() == Some(identifier))
     }
 
     /// A report that is open, be its file shown or not.
     pub(super) fn opened_mut(&mut self, opening: Opening) -> Option<&mut OpenReport> {
-        self.list.iter_mut().chain(self.files.lists()).find_map(|list| list.opened_mut(opening))
-    }
-
-    /// The notes of a file that is open and not shown.
-    pub(super) fn notes_aside(&mut self, file: &Sha256) -> Option<&mut FileNotes> {
-        let aside = self.files.aside.iter_mut().find(|aside| aside.list.file() == Some(file));
-        aside.map(|aside| &mut aside.notes)
+        self.files.reports_mut().find(|open| open.opening == opening)
     }
 }

@@ -91,10 +91,20 @@ impl Quest {
         self.run.as_mut().filter(|run| run.number == number && Arc::strong_count(&run.alive) > 0)
     }
 
+    /// Whether the search of this number is the one that runs.
+    pub(super) fn runs(&self, number: u64) -> bool {
+        self.run.as_ref().is_some_and(|run| run.number == number)
+    }
+
     /// Whether a search runs.
     #[must_use]
     pub fn is_running(&self) -> bool {
         self.run.is_some()
+    }
+
+    /// The words alone.
+    pub(super) fn unsought(&self) -> Self {
+        Self { typed: self.typed.clone(), how: self.how, ..Self::default() }
     }
 
     /// The words as a title says them.
@@ -238,17 +248,10 @@ impl HitGroup {
 }
 
 impl Finder {
-    /// Nothing is typed yet.
+    /// Nothing has been sought yet.
     #[must_use]
-    pub fn new(is_held: bool) -> Self {
-        Self {
-            quest: Quest::default(),
-            is_held,
-            groups: Vec::new(),
-            scroll: Scroll::default(),
-            searched: (0, 0),
-            of: None,
-        }
+    pub fn of(quest: Quest, is_held: bool) -> Self {
+        Self { quest, is_held, groups: Vec::new(), scroll: Scroll::default(), searched: (0, 0), of: None }
     }
 
     /// Groups and hits, one after another.

@@ -3,6 +3,7 @@
 use super::effect::Effect;
 use super::finder::{Filter, Finder, HitGroup, Quest, Source};
 use super::key::Key;
+use super::list::OpenReport;
 use super::message::Opening;
 use super::model::{Model, Screen};
 use super::overlay::Overlay;
@@ -119,7 +120,8 @@ impl Model {
         let Some(filter) = self.filter_mut() else { return Vec::new() };
         if filter.quest.renew_pattern() {
             filter.covered = 0;
-            return self.seek_rows(pane);
+            let opening = self.open().map(|open| open.opening);
+            return opening.map(|opening| self.seek_rows(opening, pane)).unwrap_or_default();
         }
         if filter.quest.typed.is_empty() {
             let before = filter.before.clone();
@@ -133,10 +135,10 @@ impl Model {
         Vec::new()
     }
 
-    /// Searches the rows of the chosen report's pane that have not been searched yet.
-    fn seek_rows(&mut self, pane: Pane) -> Vec<Effect> {
+    /// Searches the rows of a report's pane that have not been searched yet.
+    fn seek_rows(&mut self, opening: Opening, pane: Pane) -> Vec<Effect> {
         let number = self.next_number();
-        let Some(open) = self.open_mut() else { return Vec::new() };
+        let Some(open) = self.opened_mut(opening) else { return Vec::new() };
         let report = open.report.clone();
         let Some(filter) = open.panes.get_mut(&pane).and_then(|state| state.filter.as_mut()) else { return Vec::new() };
         let Some(pattern) = filter.quest.pattern.clone() else { return Vec::new() };
@@ -156,7 +158,7 @@ impl Model {
 
     /// Goes on with the filters of a report after more of it has been indexed.
     pub(super) fn seek_further(&mut self, opening: Opening) -> Vec<Effect> {
-        let Some(open) = self.open().filter(|open| open.opening == opening) else { return Vec::new() };
+        let Some(open) = self.opened_mut(opening) else { return Vec::new() };
         let reaches = open.report.searchable();
         let is_behind = |state: &PaneState| {
             let filter = state.filter.as_ref();
@@ -166,39 +168,33 @@ impl Model {
         };
         let behind: Vec<Pane> =
             open.panes.iter().filter(|(_, state)| is_behind(state)).map(|(pane, _)| *pane).collect();
-        behind.into_iter().flat_map(|pane| self.seek_rows(pane)).collect()
+        behind.into_iter().flat_map(|pane| self.seek_rows(opening, pane)).collect()
     }
 
     /// Takes in rows that a pane's filter has found.
     pub(super) fn found(&mut self, search: u64, rows: RowSet, ended: Ended) -> Vec<Effect> {
-        let entries = self.list.iter_mut().flat_map(|list| &mut list.entries);
-        for open in entries.filter_map(|entry| entry.open.as_mut()) {
-            let is_it =
-                |state: &mut PaneState| state.filter.as_mut().is_some_and(|f| f.quest.run_mut(search).is_some());
-            let Some((pane, state)) =
-                open.panes.iter_mut().find_map(|(pane, state)| is_it(state).then_some((pane, state)))
-            else {
-                continue;
-            };
-            take_rows(state, &open.report, *pane, search, rows);
-            let found = state.sieve().found().cloned();
-            if let (Some(end), Some(filter)) = (ended, &mut state.filter) {
-                filter.quest.run = None;
-                let is_all = end.is_ok() && open.report.index.is_complete && filter.covered == open.report.searchable();
-                filter.earlier = filter.quest.pattern.clone().zip(found).filter(|_| is_all);
-                filter.quest.problem = end.err().or(filter.quest.problem.take());
-            }
-            let opening = open.opening;
-            self.settle();
-            return self.seek_further(opening);
+        let is_it = |state: &PaneState| state.filter.as_ref().is_some_and(|filter| filter.quest.runs(search));
+        let open = self.files.reports_mut().find(|open| open.panes.values().any(is_it));
+        let Some(OpenReport { opening, report, panes, .. }) = open else { return Vec::new() };
+        let Some((pane, state)) = panes.iter_mut().find(|(_, state)| is_it(state)) else { return Vec::new() };
+        take_rows(state, report, *pane, search, rows);
+        let found = state.sieve().found().cloned();
+        if let (Some(end), Some(filter)) = (ended, &mut state.filter) {
+            filter.quest.run = None;
+            let is_all = end.is_ok() && report.index.is_complete && filter.covered == report.searchable();
+            filter.earlier = filter.quest.pattern.clone().zip(found).filter(|_| is_all);
+            filter.quest.problem = end.err().or(filter.quest.problem.take());
         }
-        Vec::new()
+        let opening = *opening;
+        self.settle();
+        self.seek_further(opening)
     }
 
     /// Opens the list of hits, with the words of last time.
     pub(super) fn begin_finding(&mut self, is_held: bool) -> Vec<Effect> {
-        let earlier = self.finder.take().filter(|finder| finder.is_held == is_held);
-        let finder = earlier.unwrap_or_else(|| Finder::new(is_held));
+        let earlier = self.kept_search(is_held).and_then(Option::take);
+        let words = if is_held { Quest::default() } else { self.sought.clone() };
+        let finder = earlier.unwrap_or_else(|| Finder::of(words, is_held));
         self.over.put(Overlay::Finder(finder));
         let report = self.open().filter(|_| !is_held).map(|open| Effect::Prepare(open.report.clone()));
         report.into_iter().chain(self.seek_hits()).collect()
@@ -237,7 +233,7 @@ impl Model {
             Overlay::Finder(finder) => Some(finder),
             _ => None,
         });
-        let finders = over.into_iter().chain(&mut self.finder);
+        let finders = over.into_iter().chain(&mut self.finder).chain(self.files.finders_mut());
         for finder in finders {
             let Some(run) = finder.quest.run_mut(search) else { continue };
             if std::mem::take(&mut run.is_new) {
@@ -271,12 +267,12 @@ impl Model {
         }
         let left = self.leave_list();
         let effects = self.go_to_found();
-        self.left = left;
+        self.set_left(left);
         effects
     }
 
     pub(super) fn go_to_found(&mut self) -> Vec<Effect> {
-        let Some((group, hit)) = self.finder.as_ref().and_then(Finder::chosen) else { return Vec::new() };
+        let Some((group, hit)) = self.search().and_then(Finder::chosen) else { return Vec::new() };
         if let Some(why) = group.of.out_of_reach() {
             self.warn(why);
             return Vec::new();
@@ -284,11 +280,13 @@ impl Model {
         let place = hit.at.map(|(_, place)| place);
         match group.of.clone() {
             Source::Pane(_) => {
-                let entry = self.list.as_ref().map_or(0, |list| list.scroll.cursor);
+                let entry = self.list().map_or(0, |list| list.scroll.cursor);
                 self.go_to(Target { file: None, identifier: None, entry, place })
             }
             Source::Report { file, identifier, .. } | Source::Notes { file, identifier } => {
-                self.go_to(Target { file, identifier: Some(identifier), entry: 0, place })
+                let effects = self.go_to(Target { file, identifier: Some(identifier), entry: 0, place });
+                self.prefer_held_search();
+                effects
             }
         }
     }

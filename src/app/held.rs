@@ -291,14 +291,11 @@ impl Model {
         if self.held_mut().is_some() {
             self.show_held(lines);
         }
-        self.say(words);
-        if !self.is_document() {
-            self.files = Default::default();
-            if self.list.take().is_some() {
-                (self.notes, self.batch) = (Default::default(), None);
-                self.screen = Screen::Start;
-            }
+        if !self.is_document() && self.shown().is_some() {
+            self.close_files();
+            self.screen = Screen::Start;
         }
+        self.say(words);
         vec![Effect::FindRecent]
     }
 }

@@ -31,6 +31,8 @@ pub struct List {
     pub nameless: usize,
     /// Cursor and window.
     pub scroll: Scroll,
+    /// The last call for a page failed so.
+    pub failure: Option<Failure>,
     /// Words of pages that were asked for: a service that repeats one would be paid for ever.
     used_cursors: Vec<Untrusted>,
 }
@@ -121,6 +123,11 @@ impl OpenReport {
         }
     }
 
+    /// Whether its bytes are here, and not all of them have been read.
+    fn is_unfinished(&self) -> bool {
+        self.unreadable.is_none() && self.coming.is_none() && !self.report.index.is_complete
+    }
+
     /// How many rows a pane shows.
     #[must_use]
     pub fn count(&self, pane: Pane) -> usize {
@@ -173,8 +180,9 @@ impl Entry {
 
 impl List {
     fn new(origin: Origin, entries: Vec<Entry>, next: Next) -> Self {
-        let (since, total, nameless, scroll, used_cursors) = (None, None, 0, Scroll::default(), Vec::new());
-        Self { origin, entries, next, since, total, nameless, scroll, used_cursors }
+        let (since, total, nameless, scroll) = (None, None, 0, Scroll::default());
+        let (failure, used_cursors) = (None, Vec::new());
+        Self { origin, entries, next, since, total, nameless, scroll, failure, used_cursors }
     }
 
     /// A list of which nothing is known.
@@ -223,16 +231,12 @@ impl List {
     pub(super) fn leave_unfinished(&mut self) -> bool {
         let chosen = self.scroll.cursor;
         let others = self.entries.iter_mut().enumerate().filter(|(place, _)| *place != chosen);
-        let is_unfinished = |open: &mut OpenReport| {
-            open.unreadable.is_none() && open.coming.is_none() && !open.report.index.is_complete
-        };
-        others.filter_map(|(_, entry)| entry.open.take_if(is_unfinished)).count() > 0
+        others.filter_map(|(_, entry)| entry.open.take_if(|open| open.is_unfinished())).count() > 0
     }
 
     /// Closes reports that nobody goes on reading: their panes begin anew when they are looked at again.
     pub(super) fn close_unfinished(&mut self) {
-        let is_unfinished = |open: &mut OpenReport| open.unreadable.is_none() && !open.report.index.is_complete;
-        self.entries.iter_mut().for_each(|entry| drop(entry.open.take_if(is_unfinished)));
+        self.entries.iter_mut().for_each(|entry| drop(entry.open.take_if(|open| open.is_unfinished())));
     }
 
     /// The sandbox of this identifier.

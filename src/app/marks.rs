@@ -89,11 +89,9 @@ fn noise_of(open: &OpenReport, marks: &Marks, pane: Pane) -> RowSet {
 }
 
 impl Model {
-    /// Asks for a report to be judged, after it has been read.
-    pub(super) fn to_be_judged(&self, opening: Opening) -> Vec<Effect> {
-        let entries = self.list.iter().flat_map(|list| &list.entries);
-        let open = entries.filter_map(|entry| entry.open.as_ref()).find(|open| open.opening == opening);
-        let body = open.map(|open| open.report.body.clone());
+    /// Has a report judged, after it has been read.
+    pub(super) fn have_judged(&mut self, opening: Opening) -> Vec<Effect> {
+        let body = self.opened_mut(opening).map(|open| open.report.body.clone());
         let (rules, own) = (self.rules.clone(), self.settings.rules_file.clone());
         body.map(|body| Effect::Judge { opening, body, rules, own }).into_iter().collect()
     }
@@ -108,8 +106,8 @@ impl Model {
 
     pub(super) fn judged(&mut self, opening: Opening, marks: Marks) -> Vec<Effect> {
         let hide = self.hides_noise;
-        let focused = self.focused();
-        if let Some(open) = self.opened_mut(opening) {
+        let file = self.files.with_opening_mut(opening);
+        if let Some((focused, open)) = file.and_then(|file| Some((file.focused(), file.list.opened_mut(opening)?))) {
             open.arrange(marks.order(), focused);
             open.marks = Some(Arc::new(marks));
             if hide {
@@ -124,9 +122,7 @@ impl Model {
     pub(super) fn toggle_noise(&mut self) -> Vec<Effect> {
         self.hides_noise = !self.hides_noise;
         let hide = self.hides_noise;
-        if let Some(open) = self.open_mut() {
-            open.hide_noise(hide);
-        }
+        self.files.reports_mut().for_each(|open| open.hide_noise(hide));
         let hidden = self.open().and_then(|open| open.marks.as_ref()).map_or(0, |marks| marks.noise().len());
         self.say(match hide {
             true => {
@@ -145,7 +141,7 @@ impl Model {
             self.say("The rules are still being applied.");
             return Vec::new();
         };
-        let entry = self.list.as_ref().map_or(0, |list| list.scroll.cursor);
+        let entry = self.list().map_or(0, |list| list.scroll.cursor);
         let identifier = self.chosen().and_then(|entry| entry.identifier.clone());
         let order = |section: usize| {
             let found = open.report.section(section);
@@ -177,7 +173,7 @@ impl Model {
 
     /// The reports of the list that are here, by their place.
     fn held_here(&self) -> impl Iterator<Item = (usize, &Entry)> {
-        let entries = self.list.iter().flat_map(|list| list.entries.iter().enumerate());
+        let entries = self.list().into_iter().flat_map(|list| list.entries.iter().enumerate());
         entries.filter(|(_, entry)| entry.here().is_some())
     }
 

@@ -2,23 +2,20 @@
 
 use super::batch::Batch;
 use super::calls::{Calls, UnderWay};
-use super::compare::Compare;
 use super::effect::Effect;
 use super::figures::Figures;
-use super::files::Files;
-use super::finder::Finder;
+use super::files::{Files, OpenFile};
+use super::finder::{Finder, Quest};
 use super::follow::Follow;
 use super::layout::{Layout, Size, Sizes, View};
 use super::list::{Entry, List, OpenReport, Origin};
-use super::message::{Failure, Here, Opening};
-use super::notes::FileNotes;
+use super::message::{Here, Opening};
 use super::offers::Offers;
 use super::order::Order;
 use super::over::Over;
 use super::panes::PaneState;
 use super::pointer::Mouse;
 use super::remembered::Remembered;
-use super::returning::Left;
 use super::settings::Settings;
 use super::spots::Target;
 use super::start::Start;
@@ -49,22 +46,12 @@ pub struct Model {
     pub over: Over,
     /// What the start screen shows.
     pub start: Start,
-    /// The sandboxes of the file that is shown.
-    pub list: Option<List>,
-    /// The files that are open beside it.
+    /// The files that are open, each with all that is its own.
     pub files: Files,
     /// Scans that are followed.
     pub follows: Vec<Follow>,
     /// Scans that are known, by their file.
     pub(super) scans: BTreeMap<Sha256, Identifier>,
-    /// What was written of its reports.
-    pub notes: FileNotes,
-    /// Where the focus is among list and panes.
-    pub focus: Focus,
-    /// The group of four panes that is shown.
-    pub group: usize,
-    /// Whether the pane with the focus fills the screen.
-    pub is_zoomed: bool,
     /// Whether the analyst has said yes to copying raw.
     pub copies_raw: bool,
     /// Reports that are being opened one after another.
@@ -79,26 +66,22 @@ pub struct Model {
     pub remembered: Remembered,
     /// A message to the analyst.
     pub notice: Option<Notice>,
-    /// The last call for a list page failed so.
-    pub list_failure: Option<Failure>,
     /// Whether the program ends as soon as paid answers are in.
     pub is_quitting: bool,
     /// The rules that mark rows, once they have been read.
     pub rules: Option<Arc<Rules>>,
     /// Whether rows that are noise are hidden.
     pub hides_noise: bool,
-    /// The comparison that was left for one of its rows.
-    pub(super) compared: Option<Box<Compare>>,
     /// The row that the cursor goes to as soon as it is found.
     pub(super) bound_for: Option<Target>,
     /// What the last frame offered for a price.
     pub(super) offers: Offers,
     /// What is remembered of the mouse.
     pub(super) mouse: Mouse,
-    /// The last search that was left for one of its hits.
-    pub finder: Option<Finder>,
-    /// The list that was left for one of its rows.
-    pub(super) left: Option<Left>,
+    /// The last search of everything that is held, if it was left for one of its hits.
+    pub(super) finder: Option<Finder>,
+    /// The words that a report was last searched for.
+    pub(super) sought: Quest,
     /// The last number that was given to a search, or to the opening of a report.
     numbered: u64,
 }
@@ -174,14 +157,9 @@ impl Model {
             screen: Screen::Start,
             over: Over::default(),
             start: Start::default(),
-            list: None,
             files: Files::default(),
             follows: Vec::new(),
             scans: BTreeMap::new(),
-            notes: FileNotes::default(),
-            focus: Focus::List,
-            group: 0,
-            is_zoomed: false,
             copies_raw: false,
             batch: None,
             calls: Calls::default(),
@@ -190,15 +168,13 @@ impl Model {
             remembered: Remembered::default(),
             mouse: Mouse::default(),
             notice: None,
-            list_failure: None,
             is_quitting: false,
             rules: None,
             hides_noise: false,
-            compared: None,
             bound_for: None,
             offers: Offers::default(),
             finder: None,
-            left: None,
+            sought: Quest::default(),
             numbered: 0,
         }
     }
@@ -210,7 +186,7 @@ impl Model {
             entry.take(here);
             entry
         });
-        self.list = Some(List::document(name, entries.collect()));
+        self.files.open(OpenFile::new(List::document(name, entries.collect())));
         self.screen = Screen::File;
         let effects = self.show_chosen();
         if self.is_single() {
@@ -233,42 +209,77 @@ impl Model {
         !self.calls.is_empty() || self.batch.is_some() || !self.follows.is_empty()
     }
 
-    /// The file that is open, where it comes from the service.
+    /// The file that is shown, or was shown last where the start screen stands over it.
+    #[must_use]
+    pub fn shown(&self) -> Option<&OpenFile> {
+        self.files.shown()
+    }
+
+    /// The sandboxes of the file that is shown.
+    #[must_use]
+    pub fn list(&self) -> Option<&List> {
+        self.shown().map(|file| &file.list)
+    }
+
+    pub(super) fn list_mut(&mut self) -> Option<&mut List> {
+        self.files.shown_mut().map(|file| &mut file.list)
+    }
+
+    /// The file that is shown, where it comes from the service.
     #[must_use]
     pub fn file(&self) -> Option<&Sha256> {
-        self.list.as_ref().and_then(List::file)
+        self.list().and_then(List::file)
     }
 
     /// Whether what is open is a document, which no service is asked about.
     #[must_use]
     pub fn is_document(&self) -> bool {
-        self.list.as_ref().is_some_and(|list| matches!(list.origin, Origin::Document(_)))
+        self.list().is_some_and(|list| matches!(list.origin, Origin::Document(_)))
     }
 
     /// The chosen sandbox.
     #[must_use]
     pub fn chosen(&self) -> Option<&Entry> {
-        self.list.as_ref().and_then(List::chosen)
+        self.list().and_then(List::chosen)
     }
 
     /// The report that the panes show.
     #[must_use]
     pub fn open(&self) -> Option<&OpenReport> {
-        self.chosen().and_then(|entry| entry.open.as_ref())
+        self.shown().and_then(OpenFile::open)
     }
 
     /// The report that the panes show, to be changed.
     pub fn open_mut(&mut self) -> Option<&mut OpenReport> {
-        self.list.as_mut().and_then(List::chosen_mut).and_then(|entry| entry.open.as_mut())
+        self.list_mut().and_then(List::chosen_mut).and_then(|entry| entry.open.as_mut())
+    }
+
+    /// Where the focus is among list and panes.
+    #[must_use]
+    pub fn focus(&self) -> Focus {
+        self.shown().map_or(Focus::List, |file| file.focus)
+    }
+
+    /// Gives the focus to the list.
+    pub(super) fn focus_list(&mut self) {
+        self.files.shown_mut().into_iter().for_each(|file| file.focus = Focus::List);
+    }
+
+    /// Whether the pane with the focus fills the screen.
+    #[must_use]
+    pub fn is_zoomed(&self) -> bool {
+        self.shown().is_some_and(|file| file.is_zoomed)
+    }
+
+    /// Lets the pane with the focus fill the screen, or stand among the others.
+    pub(super) fn zoom(&mut self, is_zoomed: bool) {
+        self.files.shown_mut().into_iter().for_each(|file| file.is_zoomed = is_zoomed);
     }
 
     /// The pane that has the focus.
     #[must_use]
     pub fn focused(&self) -> Option<Pane> {
-        match self.focus {
-            Focus::Pane(pane) => Some(pane),
-            Focus::List => None,
-        }
+        self.shown().and_then(OpenFile::focused)
     }
 
     /// Where everything stands.
@@ -279,8 +290,8 @@ impl Model {
         let view = View {
             has_report,
             pane: self.focused(),
-            group: order.group(self.shown_of(&order)),
-            is_zoomed: self.is_zoomed,
+            group: order.group(self.shown().map_or(0, |file| file.group_in(&order))),
+            is_zoomed: self.is_zoomed(),
             is_plain: self.settings.is_plain,
             is_single: self.is_single(),
             message: u16::try_from(self.message().len()).unwrap_or(u16::MAX),
@@ -292,22 +303,17 @@ impl Model {
     /// The panes in the order in which they share the screen.
     #[must_use]
     pub fn order(&self) -> Order {
-        Order::of(self.open().map(|open| &open.report).filter(|report| report.index.is_complete))
+        self.shown().map_or_else(|| Order::of(None), OpenFile::order)
     }
 
-    /// The group of panes that is shown: that of the pane with the focus, or the one that was left for the list.
+    /// The group of panes that is shown.
     pub(super) fn shown_group(&self) -> usize {
-        self.shown_of(&self.order())
-    }
-
-    fn shown_of(&self, order: &Order) -> usize {
-        let focused = self.focused().and_then(|pane| order.group_of(pane));
-        focused.unwrap_or_else(|| self.group.min(order.groups().saturating_sub(1)))
+        self.shown().map_or(0, |file| file.group_in(&file.order()))
     }
 
     /// Whether a document with one report is open.
     fn is_single(&self) -> bool {
-        self.is_document() && self.list.as_ref().is_some_and(|list| list.entries.len() == 1)
+        self.is_document() && self.list().is_some_and(|list| list.entries.len() == 1)
     }
 
     /// Goes into the panes that are shown.
@@ -320,12 +326,12 @@ impl Model {
     #[must_use]
     pub fn height(&self) -> usize {
         let layout = self.layout();
-        let area = match self.focus {
+        let area = match self.focus() {
             Focus::List => layout.list,
             Focus::Pane(pane) => layout.pane(pane),
         };
         let rows = usize::from(area.unwrap_or_default().inside().height);
-        if self.focus == Focus::List { rows / self.list_row_height() } else { rows }
+        if self.focus() == Focus::List { rows / self.list_row_height() } else { rows }
     }
 
     /// Screen rows that one sandbox takes: two where there is room.
@@ -344,8 +350,7 @@ impl Model {
 
     /// Brings a pane to the screen and gives it the focus.
     pub fn focus_pane(&mut self, pane: Pane) {
-        self.focus = Focus::Pane(pane);
-        self.group = self.order().group_of(pane).unwrap_or(self.group);
+        self.files.shown_mut().into_iter().for_each(|file| file.focus_pane(pane));
     }
 
     /// A number that nothing else has: what comes in under another is of something that has been left.

@@ -21,12 +21,12 @@ impl Model {
             self.start.scroll.go(movement, count, usize::from(self.size.height.saturating_sub(14)).max(1));
             return Vec::new();
         }
-        match self.focus {
+        match self.focus() {
             Focus::List => {
-                self.left = None;
-                if let Some(list) = &mut self.list {
-                    let count = list.count();
-                    list.scroll.go(movement, count, height);
+                if let Some(file) = self.files.shown_mut() {
+                    file.left = None;
+                    let count = file.list.count();
+                    file.list.scroll.go(movement, count, height);
                 }
                 self.show_chosen()
             }
@@ -39,10 +39,10 @@ impl Model {
 
     /// Goes to a row of what has the focus, from 0; the window moves no further than it has to.
     pub fn go_to_row(&mut self, row: usize) -> Vec<Effect> {
-        let movement = match (self.over.top(), self.screen, self.focus) {
+        let movement = match (self.over.top(), self.screen, self.focus()) {
             (Some(_), ..) => way(self.rows_over().map_or(0, |rows| rows.scroll.cursor), row),
             (None, Screen::Start, _) => way(self.start.scroll.cursor, row),
-            (None, Screen::File, Focus::List) => way(self.list.as_ref().map_or(0, |list| list.scroll.cursor), row),
+            (None, Screen::File, Focus::List) => way(self.list().map_or(0, |list| list.scroll.cursor), row),
             (None, Screen::File, Focus::Pane(pane)) => way(self.pane_state(pane).scroll.cursor, row),
         };
         self.go(movement)
@@ -68,14 +68,11 @@ impl Model {
     /// Brings every cursor back among its rows, after sizes or places have changed.
     pub(super) fn settle(&mut self) {
         let height = self.height();
-        match self.focus {
-            Focus::List => {
-                if let Some(list) = &mut self.list {
-                    let count = list.count();
-                    list.scroll.settle(count, height);
-                }
-            }
-            Focus::Pane(_) => {}
+        if self.focus() == Focus::List
+            && let Some(list) = self.list_mut()
+        {
+            let count = list.count();
+            list.scroll.settle(count, height);
         }
         for (pane, area) in self.layout().panes {
             let height = usize::from(area.inside().height);
@@ -114,7 +111,7 @@ impl Model {
     }
 
     pub(super) fn step_pane(&mut self, forward: bool) -> Vec<Effect> {
-        match self.focus {
+        match self.focus() {
             Focus::List => self.enter_group(),
             Focus::Pane(pane) => self.focus_pane(self.order().neighbour(pane, forward)),
         }
@@ -125,8 +122,9 @@ impl Model {
     pub(super) fn step_group(&mut self, forward: bool) -> Vec<Effect> {
         let (order, shown) = (self.order(), self.shown_group());
         let step = if forward { 1 } else { order.groups().saturating_sub(1) };
-        self.group = (shown + step) % order.groups().max(1);
-        if let (Focus::Pane(_), Some(first)) = (self.focus, order.first(self.group)) {
+        let group = (shown + step) % order.groups().max(1);
+        self.files.shown_mut().into_iter().for_each(|file| file.group = group);
+        if let (Focus::Pane(_), Some(first)) = (self.focus(), order.first(group)) {
             self.focus_pane(first);
         }
         self.settle();

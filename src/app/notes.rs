@@ -79,7 +79,7 @@ impl Model {
     pub fn noted(&self) -> Option<(Sha256, About)> {
         let file = self.file().filter(|_| self.screen == Screen::File)?.clone();
         let identifier = self.chosen()?.identifier.clone()?;
-        if self.focus == Focus::List {
+        if self.focus() == Focus::List {
             return Some((file, About::report(identifier)));
         }
         let item = self.item_here()?;
@@ -101,14 +101,15 @@ impl Model {
     /// The note on the row under the cursor, as a line of its detail.
     pub(super) fn note_line(&self) -> Option<Line> {
         let (_, about) = self.noted()?;
-        let value = Some(self.notes.on(&about)?.text.clone());
+        let value = Some(self.shown()?.notes.on(&about)?.text.clone());
         Some(Line { depth: 0, name: Some(Untrusted::from(format!("{MARK} note"))), value })
     }
 
     /// Opens the line for a note on what has the focus.
     pub(super) fn write_note(&mut self) -> Vec<Effect> {
         let Some((file, about)) = self.noted() else { return Vec::new() };
-        let before = self.notes.on(&about).map(|note| String::from_utf8_lossy(note.text.as_bytes()).into_owned());
+        let noted = self.shown().and_then(|file| file.notes.on(&about));
+        let before = noted.map(|note| String::from_utf8_lossy(note.text.as_bytes()).into_owned());
         let is_there = before.is_some();
         self.over.put(Overlay::Note(NoteForm { about, file, typed: before.unwrap_or_default(), is_there }));
         Vec::new()
@@ -146,15 +147,11 @@ impl Model {
 
     /// Takes in the notes of a file, as the store has them.
     pub(super) fn take_notes(&mut self, file: &Sha256, notes: Vec<Note>) -> Vec<Effect> {
-        if self.file() != Some(file) {
-            if let Some(aside) = self.notes_aside(file) {
-                *aside = FileNotes::new(notes);
-            }
-            return Vec::new();
-        }
-        self.notes = FileNotes::new(notes);
+        let Some(open) = self.files.of_mut(file) else { return Vec::new() };
+        open.notes = FileNotes::new(notes);
         // A row that is looked at whole shows its note as it is now.
-        if let Some(Overlay::Detail(Detail { top, .. })) = self.over.top()
+        if self.file() == Some(file)
+            && let Some(Overlay::Detail(Detail { top, .. })) = self.over.top()
             && self.views_row()
             && self.place_here().is_some()
         {

@@ -210,7 +210,7 @@ impl Model {
     /// Where the analyst is.
     #[must_use]
     pub fn place(&self) -> Place {
-        match (self.over.top(), self.screen, self.focus) {
+        match (self.over.top(), self.screen, self.focus()) {
             (Some(over), ..) => over.place(),
             (None, Screen::Start, _) => Place::Start,
             (None, Screen::File, Focus::List) => Place::List,

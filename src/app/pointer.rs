@@ -4,7 +4,7 @@ use super::commands::Command;
 use super::effect::Effect;
 use super::key::ENTER;
 use super::layout::Edge;
-use super::model::{Focus, Model, Screen};
+use super::model::{Model, Screen};
 use super::price::Tag;
 use super::scroll::Move;
 use jiff::Timestamp;
@@ -112,8 +112,8 @@ impl Model {
     fn choose_at(&mut self, at: Pointer) -> Vec<Effect> {
         let layout = self.layout();
         if let Some(area) = layout.list.filter(|area| area.contains(at.x, at.y)) {
-            self.focus = Focus::List;
-            let (height, top) = (self.list_row_height(), self.list.as_ref().map_or(0, |list| list.scroll.top));
+            self.focus_list();
+            let (height, top) = (self.list_row_height(), self.list().map_or(0, |list| list.scroll.top));
             return area.row_at(at.x, at.y).map_or_else(Vec::new, |row| self.go_to_row(top + row / height));
         }
         let Some((pane, area)) = layout.panes.into_iter().find(|(_, area)| area.contains(at.x, at.y)) else {

@@ -1,10 +1,13 @@
 //! The way back: a list that was left for one of its rows comes back as it was left.
 
 use super::effect::Effect;
+use super::files::OpenFile;
 use super::finder::Finder;
+use super::message::Opening;
 use super::model::Model;
 use super::overlay::Overlay;
-use super::spots::Spots;
+use super::spots::{Reach, Spots};
+use crate::report::identifier::Sha256;
 
 /// A list that was left for one of its rows.
 #[derive(Debug)]
@@ -12,23 +15,45 @@ pub(super) enum Left {
     /// The hits of the last search.
     Finder,
     /// Where an item of the comparison was seen.
-    Compare(Spots),
+    Compare {
+        /// The file whose comparison it is: the row may be of the one that it was compared with. None for a document.
+        file: Option<Sha256>,
+        /// The list.
+        spots: Spots,
+    },
     /// Any other.
-    Other(Box<Overlay>),
+    Other {
+        /// The opening whose rows it shows, where they are those of the report that was open.
+        of: Option<Opening>,
+        /// The list.
+        over: Box<Overlay>,
+    },
 }
 
 impl Model {
     /// What the list that was left is called, where going back leads to one.
     #[must_use]
     pub fn way_back(&self) -> Option<&'static str> {
-        let is_here = self.over.is_empty() && !self.is_zoomed && self.filter().is_none();
-        let left = self.left.as_ref().filter(|_| is_here)?;
+        let is_here = self.over.is_empty() && !self.is_zoomed() && self.filter().is_none();
+        let left = self.shown()?.left.as_ref().filter(|left| is_here && self.is_there(left))?;
         Some(match left {
             Left::Finder => "back to the hits",
-            Left::Compare(_) => "back to the comparison",
-            Left::Other(over) if matches!(**over, Overlay::Indicators(_)) => "back to the indicators",
-            Left::Other(_) => "back to the list",
+            Left::Compare { .. } => "back to the comparison",
+            Left::Other { over, .. } if matches!(**over, Overlay::Indicators(_)) => "back to the indicators",
+            Left::Other { .. } => "back to the list",
         })
+    }
+
+    /// Whether a list that was left can still come back: its file may be closed, its report another.
+    fn is_there(&self, left: &Left) -> bool {
+        match left {
+            Left::Finder => self.search().is_some(),
+            Left::Compare { file, .. } => {
+                let file = file.as_ref().map_or_else(|| self.shown(), |file| self.files.of(file));
+                file.is_some_and(|file| file.compared.is_some())
+            }
+            Left::Other { of, .. } => of.is_none() || *of == self.open().map(|open| open.opening),
+        }
     }
 
     /// Leaves the list that is over the screen for one of its rows.
@@ -40,38 +65,84 @@ impl Model {
         });
         match (over, comparison) {
             (Overlay::Spots(spots), Some(compare)) => {
-                self.compared = Some(compare);
-                Some(Left::Compare(spots))
+                self.keep_comparison(compare);
+                Some(Left::Compare { file: self.file().cloned(), spots })
             }
             (Overlay::Finder(mut finder), _) => {
                 finder.choose_hit();
-                self.finder = Some(finder);
+                self.keep_search(finder);
                 Some(Left::Finder)
             }
-            (over, _) => Some(Left::Other(Box::new(over))),
+            (over, _) => {
+                let is_of_report = match &over {
+                    Overlay::Spots(spots) => spots.notable == Some(Reach::Open),
+                    over => matches!(over, Overlay::Indicators(_)),
+                };
+                let of = self.open().map(|open| open.opening).filter(|_| is_of_report);
+                Some(Left::Other { of, over: Box::new(over) })
+            }
         }
     }
 
-    /// Goes back to the list that was left, at its row.
-    pub(super) fn return_to_list(&mut self) {
-        match self.left.take() {
+    /// Notes which list was left for the row that is shown now.
+    pub(super) fn set_left(&mut self, left: Option<Left>) {
+        if let Some(file) = self.files.shown_mut() {
+            file.left = left;
+        }
+    }
+
+    /// Goes back to the list that was left, at its row, and to the file that it is of.
+    pub(super) fn return_to_list(&mut self) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match self.files.shown_mut().and_then(|file| file.left.take()) {
             Some(Left::Finder) => {
-                self.finder.take().into_iter().for_each(|finder| self.over.put(Overlay::Finder(finder)))
+                let is_held = self.search().is_some_and(|finder| finder.is_held);
+                let finder = self.kept_search(is_held).and_then(Option::take);
+                finder.into_iter().for_each(|finder| self.over.put(Overlay::Finder(finder)));
             }
-            Some(Left::Compare(spots)) => {
-                self.compared.take().into_iter().for_each(|compare| self.over.put(Overlay::Compare(compare)));
+            Some(Left::Compare { file, spots }) => {
+                effects = file.map(|file| self.open_file(file)).unwrap_or_default();
+                let compare = self.files.shown_mut().and_then(|file| file.compared.take());
+                compare.into_iter().for_each(|compare| self.over.put(Overlay::Compare(compare)));
                 self.over.put(Overlay::Spots(spots));
             }
-            Some(Left::Other(over)) => self.over.put(*over),
+            Some(Left::Other { over, .. }) => self.over.put(*over),
             None => {}
         }
         self.settle();
+        effects
     }
 
-    /// Keeps a search that was closed: its hits can still be gone through.
-    pub(super) fn keep_search(&mut self, mut closed: Finder) {
-        closed.quest.run = None;
-        self.finder = Some(closed).filter(|finder| finder.chosen().is_some()).or(self.finder.take());
+    /// The last search whose hits can be gone through here: of the report that is open, or else of everything that is held.
+    pub(super) fn search(&self) -> Option<&Finder> {
+        let file = self.shown();
+        let here = file.and_then(OpenFile::open).map(|open| open.opening);
+        file.and_then(|file| file.finder.as_ref()).filter(|finder| finder.of == here).or(self.finder.as_ref())
+    }
+
+    /// Where the last search is kept: with its file, or for all of them.
+    pub(super) fn kept_search(&mut self, is_held: bool) -> Option<&mut Option<Finder>> {
+        if is_held { Some(&mut self.finder) } else { self.files.shown_mut().map(|file| &mut file.finder) }
+    }
+
+    /// Keeps a search that is left or closed: its hits can still be gone through.
+    pub(super) fn keep_search(&mut self, finder: Finder) {
+        if finder.chosen().is_none() {
+            return;
+        }
+        if finder.is_held {
+            self.prefer_held_search();
+        } else {
+            self.sought = finder.quest.unsought();
+        }
+        if let Some(kept) = self.kept_search(finder.is_held) {
+            *kept = Some(finder);
+        }
+    }
+
+    /// Forgets the search of the file that is shown, as another is gone through.
+    pub(super) fn prefer_held_search(&mut self) {
+        self.files.shown_mut().into_iter().for_each(|file| file.finder = None);
     }
 
     /// Goes to the next hit or the one before: in a filtered pane, or else of the last search, over reports.
@@ -80,18 +151,18 @@ impl Model {
             self.step_wanted(forward);
             return Vec::new();
         }
-        if let Some(finder) = &mut self.finder {
-            finder.step(forward);
-        }
+        let is_held = self.search().is_some_and(|finder| finder.is_held);
+        let finder = self.kept_search(is_held).and_then(Option::as_mut);
+        finder.into_iter().for_each(|finder| finder.step(forward));
         let effects = self.go_to_found();
-        self.left = Some(Left::Finder);
+        self.set_left(Some(Left::Finder));
         effects
     }
 
     /// Whether the hits of a search are gone through, one after another.
     #[must_use]
     pub fn goes_through_hits(&self) -> bool {
-        self.over.is_empty() && matches!(self.left, Some(Left::Finder))
+        self.over.is_empty() && self.shown().is_some_and(|file| matches!(file.left, Some(Left::Finder)))
     }
 
     /// Whether there is a hit to go to with the next key.
@@ -100,11 +171,10 @@ impl Model {
         self.filter().is_some() || self.hit().is_some()
     }
 
-    /// Which hit of the last search is chosen, counted from 1, and how many there are; none where they are of another report.
+    /// Which hit of the last search is chosen, counted from 1, and how many there are.
     #[must_use]
     pub fn hit(&self) -> Option<(u64, u64)> {
-        let here = self.open().map(|open| open.opening);
-        let finder = self.finder.as_ref().filter(|finder| finder.is_held || finder.of == here)?;
+        let finder = self.search()?;
         finder.chosen()?;
         Some((finder.number(), finder.count()))
     }

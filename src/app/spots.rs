@@ -4,7 +4,7 @@ use super::effect::Effect;
 use super::key::Key;
 use super::layout::Size;
 use super::list::List;
-use super::model::{Focus, Model, Screen};
+use super::model::{Model, Screen};
 use super::overlay::{Overlay, Rows, Stands};
 use super::place;
 use super::scroll::{Move, Scroll};
@@ -251,7 +251,7 @@ impl Model {
         let Some(target) = self.spots_mut().and_then(|spots| spots.chosen().cloned()) else { return Vec::new() };
         let left = self.leave_list();
         let effects = self.go_to(target);
-        self.left = left;
+        self.set_left(left);
         effects
     }
 
@@ -298,10 +298,10 @@ impl Model {
             Some(file) if is_elsewhere || self.screen == Screen::Start => self.open_file(file.clone()),
             _ => Vec::new(),
         };
-        let is_chosen = self.list.as_ref().is_some_and(|list| entry_of(list, &target) == Some(list.scroll.cursor));
+        let is_chosen = self.list().is_some_and(|list| entry_of(list, &target) == Some(list.scroll.cursor));
         self.bound_for = Some(target);
         if is_here {
-            self.is_zoomed &= is_chosen;
+            self.zoom(self.is_zoomed() && is_chosen);
             effects.extend(self.go_on());
         }
         effects
@@ -310,7 +310,7 @@ impl Model {
     /// Goes on towards a row, after its file's reports were found: first its report is chosen, then the row.
     pub(super) fn go_on(&mut self) -> Vec<Effect> {
         let Some(target) = self.bound_for.clone() else { return Vec::new() };
-        let chosen = self.list.as_ref().map(|list| (entry_of(list, &target), list.scroll.cursor));
+        let chosen = self.list().map(|list| (entry_of(list, &target), list.scroll.cursor));
         let effects = match chosen {
             Some((Some(entry), cursor)) if entry != cursor || target.place.is_none() => self.choose_entry(entry),
             Some((Some(_), _)) => self.show_chosen(),
@@ -326,9 +326,9 @@ impl Model {
 
     /// Chooses a sandbox by its place in the list.
     fn choose_entry(&mut self, entry: usize) -> Vec<Effect> {
-        self.focus = Focus::List;
+        self.focus_list();
         let height = self.height();
-        let Some(list) = &mut self.list else { return Vec::new() };
+        let Some(list) = self.list_mut() else { return Vec::new() };
         let count = list.count();
         list.scroll.go(Move::First, count, height);
         list.scroll.go(Move::Down(entry), count, height);
@@ -339,7 +339,7 @@ impl Model {
     pub(super) fn arrive(&mut self) {
         let Some(target) = self.bound_for.clone() else { return };
         let is_its_file = target.file.is_none() || target.file.as_ref() == self.file();
-        let is_chosen = self.list.as_ref().is_some_and(|list| entry_of(list, &target) == Some(list.scroll.cursor));
+        let is_chosen = self.list().is_some_and(|list| entry_of(list, &target) == Some(list.scroll.cursor));
         if !is_its_file || !is_chosen {
             return;
         }

@@ -334,7 +334,8 @@ impl Model {
     /// Asks what of the file is to be deleted at the service.
     pub(super) fn delete_at_service(&mut self) -> Vec<Effect> {
         let Some(file) = self.file().cloned() else { return Vec::new() };
-        let held = self.list.iter().flat_map(|list| &list.entries).filter(|entry| entry.here().is_some()).count();
+        let held =
+            self.list().into_iter().flat_map(|list| &list.entries).filter(|entry| entry.here().is_some()).count();
         let s = if held == 1 { "" } else { "s" };
         let why = format!(
             "Delete {} at the service, for everybody in the group and for ever? Either the file with all its reports and \

@@ -1,7 +1,7 @@
 //! One process with everything below it; its parent; and where else the report names what a row is about.
 
 use super::effect::Effect;
-use super::finder::Finder;
+use super::finder::{Finder, Quest};
 use super::model::Model;
 use super::overlay::Overlay;
 use crate::report::tree::Depths;
@@ -55,9 +55,8 @@ impl Model {
     /// Finds in all panes what the row under the cursor is about: a process or a file by its name, anything else as it stands.
     pub(super) fn find_named(&mut self) -> Vec<Effect> {
         let Some(name) = self.named() else { return Vec::new() };
-        let mut finder = Finder::new(false);
-        finder.quest.typed = name;
-        self.over.put(Overlay::Finder(finder));
+        let quest = Quest { typed: name, ..Quest::default() };
+        self.over.put(Overlay::Finder(Finder::of(quest, false)));
         self.seek_hits()
     }
 

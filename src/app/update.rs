@@ -5,10 +5,9 @@ use super::effect::{Effect, Source};
 use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerPage;
-use super::list::{List, OpenReport, Remote};
+use super::list::{OpenReport, Remote};
 use super::message::{Message, Opening};
-use super::model::{Focus, Model, Screen};
-use super::notes::FileNotes;
+use super::model::{Model, Screen};
 use super::offers::Offers;
 use super::overlay::Overlay;
 use super::place::CONFIRM;
@@ -16,7 +15,6 @@ use super::price::Tag;
 use super::scroll::Scroll;
 use super::sheet::Sheet;
 use crate::report::Report;
-use crate::report::identifier::Sha256;
 use crate::report::index::Batch;
 use crate::request::Request;
 use jiff::{SignedDuration, Timestamp};
@@ -235,7 +233,7 @@ impl Model {
     /// Opens the chosen report if it is here: a held report costs nothing, so no key is needed.
     pub fn show_chosen(&mut self) -> Vec<Effect> {
         let opening = self.next_opening();
-        let Some(list) = &mut self.list else { return Vec::new() };
+        let Some(list) = self.files.shown_mut().map(|file| &mut file.list) else { return Vec::new() };
         let mut effects = if list.leave_unfinished() { vec![Effect::StopIndexing] } else { Vec::new() };
         let Some(entry) = list.chosen_mut().filter(|entry| entry.open.is_none()) else { return effects };
         if let Remote::Here(here) = &entry.report {
@@ -247,27 +245,9 @@ impl Model {
         effects
     }
 
-    /// Opens a file beside those that are open: what is held of it is shown, nothing is asked. One that is open already is shown as
-    /// it was left.
-    pub fn open_file(&mut self, file: Sha256) -> Vec<Effect> {
-        self.screen = Screen::File;
-        self.start.typed.clear();
-        self.bound_for = None;
-        self.left = None;
-        if !self.open_beside(&file) {
-            return self.show_chosen();
-        }
-        (self.focus, self.is_zoomed, self.list_failure) = (Focus::List, false, None);
-        self.compared = None;
-        self.list = Some(List::unasked(file.clone()));
-        self.notes = FileNotes::default();
-        vec![Effect::Recall(file.clone()), Effect::NoteOpened(file)]
-    }
-
     /// Back to the start screen.
     pub(super) fn leave_file(&mut self) -> Vec<Effect> {
         self.screen = Screen::Start;
-        self.left = None;
         self.start.scroll = Scroll::default();
         vec![Effect::FindRecent]
     }
@@ -288,13 +268,13 @@ impl Model {
             self.start.typed.clear();
             return Vec::new();
         }
-        if self.is_zoomed {
-            self.is_zoomed = false;
-        } else if self.left.is_some() {
-            self.return_to_list();
+        if self.is_zoomed() {
+            self.zoom(false);
+        } else if self.way_back().is_some() {
+            return self.return_to_list();
         } else {
             // Here it ends: a file is left by a key of its own, and not by one press too many.
-            self.focus = Focus::List;
+            self.focus_list();
         }
         self.settle();
         Vec::new()
@@ -303,8 +283,11 @@ impl Model {
     /// Closes what has the keys over the screen; a search and a comparison are remembered.
     fn close_over(&mut self) -> Vec<Effect> {
         match self.over.close() {
-            Some(Overlay::Compare(compare)) => self.compared = Some(compare),
-            Some(Overlay::Finder(finder)) => self.keep_search(finder),
+            Some(Overlay::Compare(compare)) => self.keep_comparison(compare),
+            Some(Overlay::Finder(mut finder)) => {
+                finder.quest.run = None;
+                self.keep_search(finder);
+            }
             _ => {}
         }
         self.look_up()

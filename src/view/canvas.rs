@@ -49,8 +49,7 @@ impl<'a> Canvas<'a> {
         }
         let mark = self.picture.row(y).map(|row| row.mark());
         draw(self);
-        let drawn = self.picture.row(y).zip(mark).and_then(|(row, mark)| row.since(mark, x));
-        drawn.into_iter().for_each(|drawn| self.picture.keep(key.clone(), drawn));
+        mark.into_iter().for_each(|mark| self.picture.keep(key, mark, x, y));
     }
 
     /// The rows of an area as far as they are on the screen, each with its first column and its columns.

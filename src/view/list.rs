@@ -20,7 +20,7 @@ const VERDICT: usize = 18;
 
 /// Draws the list.
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model) {
-    let has_focus = model.focus == Focus::List;
+    let has_focus = model.focus() == Focus::List;
     let count = thousands(list.entries.len() as u64);
     let title = match (list.total, &list.next) {
         (Some(total), Next::Page(Some(_))) => format!(" Sandboxes {count} of {} ", thousands(total)),
@@ -82,7 +82,8 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model,
 
 /// The sign of a note on the report, and in brackets that of notes on its rows, with their number where there are several.
 fn notes(entry: &Entry, model: &Model) -> String {
-    let Some(notes) = entry.identifier.as_ref().and_then(|identifier| model.notes.of(identifier)) else {
+    let notes = model.shown().zip(entry.identifier.as_ref());
+    let Some(notes) = notes.and_then(|(file, identifier)| file.notes.of(identifier)) else {
         return String::new();
     };
     let own = notes.on_report().map(|_| format!(" {MARK}")).unwrap_or_default();
@@ -130,7 +131,7 @@ fn under_way<'a>(entry: &Entry, model: &'a Model) -> Option<&'a UnderWay> {
 /// The row after the last entry: what can be asked for, or why nothing can.
 fn draw_next(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model, meaning: Meaning) {
     let call = model.listing();
-    let (words, detail) = match (call, &model.list_failure, &list.next) {
+    let (words, detail) = match (call, &list.failure, &list.next) {
         (Some(call), _, _) => ("◌ listing …".to_owned(), progress(call, model.now)),
         (None, Some(_), _) => ("! listing failed".to_owned(), format!("{} asks again", model.way_to("list"))),
         (None, None, Next::Page(None)) => ("+ list the sandboxes".to_owned(), next_price(list, model)),
@@ -207,9 +208,9 @@ pub(super) fn draw_absent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
 }
 
 fn absent(model: &Model) -> Vec<(String, Meaning)> {
-    let Some(list) = &model.list else { return Vec::new() };
+    let Some(list) = model.list() else { return Vec::new() };
     let listing = model.listing();
-    match (list.chosen(), listing, &model.list_failure) {
+    match (list.chosen(), listing, &list.failure) {
         (Some(entry), _, _) => absent_report(entry, model),
         (None, Some(call), _) => {
             vec![(format!("Listing the sandboxes … {}", progress(call, model.now)), Meaning::Strong)]

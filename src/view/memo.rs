@@ -10,8 +10,9 @@ use crate::report::Place;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
+use std::rc::Rc;
 
-/// Frames that a row is kept for after the last one that showed it.
+/// Frames that a row is kept for, at least, after the last one that showed it.
 const FRAMES: u64 = 8;
 
 /// What a row of a pane is drawn from.
@@ -51,25 +52,27 @@ pub(super) struct Memo {
 struct Known {
     /// The last frame that showed it.
     frame: u64,
-    strokes: Strokes,
+    strokes: Rc<Strokes>,
 }
 
 impl Memo {
     /// Begins a frame.
     pub(super) fn turn(&mut self) {
         self.frame += 1;
-        self.rows.retain(|_, row| row.frame + FRAMES >= self.frame);
+        if self.frame.is_multiple_of(FRAMES) {
+            self.rows.retain(|_, row| row.frame + FRAMES >= self.frame);
+        }
     }
 
     /// A row as it was drawn before.
-    pub(super) fn recall(&mut self, key: &RowKey) -> Option<&Strokes> {
+    pub(super) fn recall(&mut self, key: &RowKey) -> Option<&Rc<Strokes>> {
         let row = self.rows.get_mut(key)?;
         row.frame = self.frame;
         Some(&row.strokes)
     }
 
     /// Keeps a row that was drawn in this frame.
-    pub(super) fn keep(&mut self, key: RowKey, strokes: Strokes) {
+    pub(super) fn keep(&mut self, key: RowKey, strokes: Rc<Strokes>) {
         self.rows.insert(key, Known { frame: self.frame, strokes });
     }
 }

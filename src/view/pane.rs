@@ -51,7 +51,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
         LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Meaning::Faint);
         return draw_problem(buffer, inside, state);
     }
-    let notes = model.chosen().and_then(|entry| model.notes.of(entry.identifier.as_ref()?));
+    let notes = model.shown().and_then(|file| file.notes.of(file.list.chosen()?.identifier.as_ref()?));
     let rows = Rows { open, state, labels: label_columns(open, pane), notes, model };
     let top = state.scroll.top;
     let places = state.places(&open.report, pane, top..top + usize::from(inside.height));

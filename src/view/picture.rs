@@ -3,7 +3,7 @@
 use super::canvas::Canvas;
 use super::memo::{Memo, RowKey};
 use super::screen;
-use super::strokes::Strokes;
+use super::strokes::{Mark, Strokes};
 use super::theme::{Look, Styles};
 use crate::app::Model;
 use ratatui::buffer::{Buffer, Cell};
@@ -71,7 +71,7 @@ impl Picture {
     /// Fills blank cells with what a row, counted from the top, shows.
     pub fn fill(&self, row: u16, cells: &mut [Cell]) {
         if let Some(row) = self.rows.get(usize::from(row)) {
-            row.strokes.fill(cells, |tone| self.styles.of_tone(tone));
+            row.strokes.fill(cells, &|tone| self.styles.of_tone(tone));
         }
     }
 
@@ -93,11 +93,14 @@ impl Picture {
     pub(super) fn recall(&mut self, key: &RowKey, x: u16, row: u16) -> bool {
         let row = self.rows.get_mut(usize::from(row));
         let known = row.zip(self.memo.recall(key));
-        known.map(|(row, known)| row.strokes.append(x, known)).is_some()
+        known.map(|(row, known)| row.strokes.again(x, known)).is_some()
     }
 
-    /// Keeps a row of a pane.
-    pub(super) fn keep(&mut self, key: RowKey, strokes: Strokes) {
-        self.memo.keep(key, strokes);
+    /// Keeps a row of a pane that was drawn from this column of a row on, since the mark.
+    pub(super) fn keep(&mut self, key: &RowKey, mark: Mark, x: u16, row: u16) {
+        let row = self.rows.get_mut(usize::from(row));
+        if let Some(drawn) = row.and_then(|row| row.strokes.keep(mark, x)) {
+            self.memo.keep(key.clone(), drawn);
+        }
     }
 }

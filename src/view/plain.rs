@@ -64,9 +64,7 @@ fn numbered(cells: &Buffer, area: Area, y: u16, model: &Model) -> String {
 /// The rows that a number chooses from; none where it is typed, or nothing is chosen.
 fn rows(model: &Model) -> Option<Rows> {
     match model.place() {
-        Place::List => {
-            model.list.as_ref().map(|list| Rows { scroll: list.scroll, count: list.count(), ..Rows::default() })
-        }
+        Place::List => model.list().map(|list| Rows { scroll: list.scroll, count: list.count(), ..Rows::default() }),
         Place::Pane => {
             let (pane, open) = model.focused().zip(model.open())?;
             let state = model.pane_state(pane);

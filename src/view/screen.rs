@@ -31,7 +31,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, model: &Model) {
 /// Draws the title, and what stands below it.
 pub(super) fn draw_content(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     draw_title(buffer, layout.title, model);
-    match (model.screen, &model.list) {
+    match (model.screen, model.list()) {
         (Screen::File, Some(_)) => draw_file(buffer, layout, model),
         _ => draw_start(buffer, layout.content, model),
     }
@@ -73,7 +73,7 @@ fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
 /// The parts of the title, what matters most first.
 fn title(model: &Model, columns: u16) -> Vec<(String, Meaning)> {
     let mut parts = Vec::new();
-    match model.list.as_ref().filter(|_| model.screen == Screen::File).map(|list| &list.origin) {
+    match model.list().filter(|_| model.screen == Screen::File).map(|list| &list.origin) {
         None => parts.push((own_name(&model.service.name), Meaning::Faint)),
         Some(Origin::Document(name)) => parts.push((own_name(name), Meaning::Strong)),
         Some(Origin::Service(file)) => {
@@ -121,7 +121,7 @@ fn followed(model: &Model) -> String {
 }
 
 fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
-    if let (Some(area), Some(file)) = (layout.list, &model.list) {
+    if let (Some(area), Some(file)) = (layout.list, model.list()) {
         list::draw(buffer, area, file, model);
     }
     draw_strip(buffer, layout.strip, model);
@@ -224,9 +224,10 @@ fn draw_without_report(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) 
     }
     if let Some(area) = around(&places) {
         list::draw_absent(buffer, area, model);
-    } else if let (Some(area), true) =
-        (layout.list, model.list_failure.is_some() || model.chosen().is_some_and(|e| e.failure.is_some()))
-    {
+    } else if let (Some(area), true) = (
+        layout.list,
+        model.list().is_some_and(|list| list.failure.is_some()) || model.chosen().is_some_and(|e| e.failure.is_some()),
+    ) {
         // Without room beside the list, a failure leaves it two rows.
         let kept = area.height.min(3);
         let lower = Area { y: area.y + kept, height: area.height - kept, ..area };

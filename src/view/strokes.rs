@@ -3,6 +3,7 @@
 use super::theme::Meaning;
 use ratatui::buffer::Cell;
 use ratatui::style::Style;
+use std::rc::Rc;
 
 /// What letters mean: how they look is for a theme to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub(super) struct Strokes {
     strokes: Vec<Stroke>,
     /// The letters of all strokes, one after the other.
     letters: String,
+    /// What was drawn in an earlier frame and stands here, one after the other: the same is seen to be the same at once.
+    kept: Vec<Rc<Self>>,
 }
 
 /// One stroke: columns that are changed alike.
@@ -51,6 +54,8 @@ enum Ink {
     Blank,
     /// What is there, in another tone.
     Tone,
+    /// The strokes that were kept, from this column on.
+    Kept,
 }
 
 impl Ink {
@@ -59,7 +64,7 @@ impl Ink {
             Self::Plain(bytes) | Self::Grapheme(bytes) | Self::Repeated(bytes) => {
                 usize::try_from(bytes).unwrap_or(usize::MAX)
             }
-            Self::Blank | Self::Tone => 0,
+            Self::Blank | Self::Tone | Self::Kept => 0,
         }
     }
 }
@@ -69,6 +74,7 @@ impl Ink {
 pub(super) struct Mark {
     strokes: usize,
     bytes: usize,
+    kept: usize,
 }
 
 impl Strokes {
@@ -114,34 +120,43 @@ impl Strokes {
     pub(super) fn clear(&mut self) {
         self.strokes.clear();
         self.letters.clear();
+        self.kept.clear();
     }
 
     /// How far this has come.
     pub(super) fn mark(&self) -> Mark {
-        Mark { strokes: self.strokes.len(), bytes: self.letters.len() }
+        Mark { strokes: self.strokes.len(), bytes: self.letters.len(), kept: self.kept.len() }
     }
 
-    /// What was drawn since, as if its columns began with this one; nothing where a stroke begins before it.
-    pub(super) fn since(&self, mark: Mark, x: u16) -> Option<Self> {
+    /// Keeps what was drawn since, as if its columns began with this one, to be drawn again elsewhere; nothing where a stroke
+    /// begins before it.
+    pub(super) fn keep(&mut self, mark: Mark, x: u16) -> Option<Rc<Self>> {
         let strokes = self.strokes.get(mark.strokes..)?.iter();
         let strokes = strokes.map(|stroke| Some(Stroke { x: stroke.x.checked_sub(x)?, ..*stroke }));
-        Some(Self { strokes: strokes.collect::<Option<_>>()?, letters: self.letters.get(mark.bytes..)?.to_owned() })
+        let (strokes, letters) = (strokes.collect::<Option<_>>()?, self.letters.get(mark.bytes..)?.to_owned());
+        let kept = Rc::new(Self { strokes, letters, kept: self.kept.split_off(mark.kept) });
+        self.strokes.truncate(mark.strokes);
+        self.letters.truncate(mark.bytes);
+        self.again(x, &kept);
+        Some(kept)
     }
 
-    /// Adds strokes whose columns begin with this one.
-    pub(super) fn append(&mut self, x: u16, others: &Self) {
-        self.strokes.extend(others.strokes.iter().map(|stroke| Stroke { x: stroke.x.saturating_add(x), ..*stroke }));
-        self.letters.push_str(&others.letters);
+    /// What was kept, from this column on.
+    pub(super) fn again(&mut self, x: u16, kept: &Rc<Self>) {
+        self.strokes.push(Stroke { x, columns: 0, tone: Meaning::Text.into(), ink: Ink::Kept });
+        self.kept.push(Rc::clone(kept));
     }
 
     /// Fills the cells of a row, which are blank, where each tone has this style; what reaches past them is left out.
-    pub(super) fn fill(&self, cells: &mut [Cell], style: impl Fn(Tone) -> Style) {
-        let mut letters = self.letters.as_str();
+    pub(super) fn fill(&self, cells: &mut [Cell], style: &impl Fn(Tone) -> Style) {
+        let (mut letters, mut kept) = (self.letters.as_str(), self.kept.iter());
         for stroke in &self.strokes {
             let (own, rest) = letters.split_at_checked(stroke.ink.bytes()).unwrap_or((letters, ""));
             letters = rest;
             let from = usize::from(stroke.x);
-            if let Some(cells) = cells.get_mut(from..from + usize::from(stroke.columns)) {
+            if stroke.ink == Ink::Kept {
+                kept.next().zip(cells.get_mut(from..)).into_iter().for_each(|(kept, cells)| kept.fill(cells, style));
+            } else if let Some(cells) = cells.get_mut(from..from + usize::from(stroke.columns)) {
                 stroke.ink.fill(own, cells, style(stroke.tone));
             }
         }
@@ -167,6 +182,7 @@ impl Ink {
                 cells.fill(sign);
             }
             Self::Blank => cells.iter_mut().for_each(Cell::reset),
+            Self::Kept => {}
             Self::Tone => cells.iter_mut().for_each(|cell| {
                 cell.set_style(style);
             }),

@@ -15,6 +15,7 @@ mod agreed;
 mod arriving;
 mod asking;
 mod away;
+mod beside;
 mod comparing;
 mod files;
 mod finding;

@@ -22,7 +22,7 @@ fn opened() -> Stage {
 fn a_press_gives_the_focus_and_chooses_the_row() {
     let mut stage = opened();
     point(&mut stage, Does::Press, 80, 5);
-    assert_eq!(stage.session.model().focus, Focus::Pane(Pane::Tags));
+    assert_eq!(stage.session.model().focus(), Focus::Pane(Pane::Tags));
     assert_eq!(stage.session.model().pane_state(Pane::Tags).scroll.cursor, 2);
     point(&mut stage, Does::Press, 3, 6);
     assert!(stage.screen().contains("· Zenbox ·"), "{}", stage.screen());
@@ -37,7 +37,7 @@ fn the_wheel_moves_what_is_under_it_and_leaves_the_focus() {
     let mut stage = opened();
     point(&mut stage, Does::Down, 80, 25);
     let model = stage.session.model();
-    assert_eq!((model.focus, model.pane_state(Pane::Files).scroll.cursor), (Focus::Pane(Pane::Processes), 3));
+    assert_eq!((model.focus(), model.pane_state(Pane::Files).scroll.cursor), (Focus::Pane(Pane::Processes), 3));
     point(&mut stage, Does::Up, 80, 25);
     assert_eq!(stage.session.model().pane_state(Pane::Files).scroll.cursor, 0);
 }
@@ -54,19 +54,19 @@ fn a_double_press_opens_what_is_held_and_only_names_a_price() {
     stage.keys("enter esc");
     point(&mut stage, Does::Press, 3, 5);
     point(&mut stage, Does::Press, 3, 5);
-    assert_eq!(stage.session.model().focus, Focus::Pane(Pane::Processes));
+    assert_eq!(stage.session.model().focus(), Focus::Pane(Pane::Processes));
 }
 
 #[test]
 fn a_press_long_after_another_is_no_double_one_though_the_clock_was_set_back() {
     let mut stage = Stage::listed();
-    let focus = stage.session.model().focus;
+    let focus = stage.session.model().focus();
     point(&mut stage, Does::Press, 3, 5);
     stage.later(-3600);
     point(&mut stage, Does::Press, 3, 5);
-    assert_eq!(stage.session.model().focus, focus);
+    assert_eq!(stage.session.model().focus(), focus);
     point(&mut stage, Does::Press, 3, 5);
-    assert_ne!(stage.session.model().focus, focus);
+    assert_ne!(stage.session.model().focus(), focus);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn borders_are_dragged_and_keys_do_the_same() {
         point(&mut stage, Does::Release, to.0, to.1);
     }
     let model = stage.session.model();
-    assert_eq!((model.focus, model.pane_state(Pane::Processes).scroll.cursor), (Focus::Pane(Pane::Processes), 0));
+    assert_eq!((model.focus(), model.pane_state(Pane::Processes).scroll.cursor), (Focus::Pane(Pane::Processes), 0));
     screen!("borders_dragged", stage);
     let before = stage.session.model().layout();
     stage.keys("> )");

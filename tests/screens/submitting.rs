@@ -1,4 +1,4 @@
-//! Several files beside each other; a scan that is followed; a file that is submitted, and one that is deleted.
+//! A scan that is followed; a file that is submitted, and one that is deleted.
 
 use crate::screen;
 use crate::stage::{Stage, file, main_file, options};
@@ -309,61 +309,6 @@ fn a_large_file_that_changes_while_its_address_is_awaited_is_looked_at_again() {
 }
 
 #[test]
-fn files_stand_beside_each_other_and_keep_their_place() {
-    let mut stage = Stage::listed();
-    stage.keys("j enter 3 j j");
-    let left = stage.screen();
-    stage.keys("f");
-    stage.open(&file("Parcel"));
-    stage.keys("enter j");
-    screen!("files_second", stage);
-    let second = stage.screen();
-    let paid = stage.paid_calls();
-    stage.keys("J");
-    let back = stage.screen();
-    let body = |screen: &str| screen.lines().skip(1).take(36).map(str::to_owned).collect::<Vec<_>>();
-    assert_eq!(body(&back), body(&left).into_iter().collect::<Vec<_>>(), "{back}");
-    stage.keys("K");
-    assert_eq!(body(&stage.screen()), body(&second));
-    assert_eq!(stage.paid_calls(), paid, "what is held costs nothing");
-    stage.keys("Q");
-    assert!(
-        stage.screen().contains(&main_file().short()) && !stage.screen().contains("file 1 of"),
-        "{}",
-        stage.screen()
-    );
-}
-
-#[test]
-fn hashes_that_are_pasted_together_are_opened_together() {
-    let mut stage = Stage::new(options());
-    stage.session.take(Message::Paste(format!("{}\n{}, {}", main_file(), file("Parcel"), file("Busy"))));
-    stage.rest();
-    assert!(stage.screen().contains("3 files are pasted"), "{}", stage.screen());
-    stage.keys("enter");
-    assert!(stage.screen().contains(&format!("{} · file 1 of 3", main_file().short())), "{}", stage.screen());
-    stage.keys("J J");
-    assert!(stage.screen().contains(&format!("{} · file 3 of 3", file("Busy").short())), "{}", stage.screen());
-    assert_eq!(stage.paid_calls(), 0);
-}
-
-#[test]
-fn an_answer_for_a_file_that_is_not_shown_finds_its_place() {
-    let mut stage = Stage::new(options());
-    stage.session.model_mut();
-    stage.open(&main_file());
-    stage.press("enter");
-    stage.press("f");
-    stage.session.take(Message::Paste(file("Parcel").to_string()));
-    stage.press("enter");
-    stage.rest();
-    assert!(stage.screen().contains("Nothing is held of this file"), "{}", stage.screen());
-    stage.keys("J");
-    assert!(stage.screen().contains("Sandboxes 4 of 6"), "{}", stage.screen());
-    assert_eq!(stage.calls(Endpoint::List), 1);
-}
-
-#[test]
 fn deleting_at_the_service_says_what_is_lost() {
     let mut stage = Stage::listed();
     stage.keys("E");
@@ -376,4 +321,23 @@ fn deleting_at_the_service_says_what_is_lost() {
     let mut stage = Stage::at(main_file(), Options { licence: false, ..options() });
     stage.keys("b esc E y");
     assert_eq!(stage.calls(Endpoint::PrivateDelete), 0, "{}", stage.screen());
+}
+
+#[test]
+fn a_scan_is_followed_no_further_when_its_file_is_closed() {
+    for keys in ["Q", "H X y esc"] {
+        let mut stage = looked_at(&[]);
+        stage.keys("enter");
+        stage.open_other(&main_file());
+        stage.keys("enter K W");
+        assert!(stage.screen().contains("look in"), "{}", stage.screen());
+        stage.keys(keys);
+        assert!(!stage.screen().contains("look in"), "{}", stage.screen());
+        let paid = stage.paid_calls();
+        for _ in 0..6 {
+            stage.later(31);
+            stage.rest();
+        }
+        assert_eq!(stage.paid_calls(), paid, "{keys}");
+    }
 }

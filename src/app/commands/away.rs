@@ -56,7 +56,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Copy the whole row, defanged and in one line; of a sandbox the file's SHA-256",
         rank: 0,
         place: FILE,
-        when: When::Has("a file", |m| m.focus != Focus::List || m.file().is_some()),
+        when: When::Has("a file", |m| m.focus() != Focus::List || m.file().is_some()),
         act: Act::Local(Model::copy_row),
     },
     Command {

@@ -32,7 +32,7 @@ pub(super) fn has_report(model: &Model) -> bool {
 }
 
 pub(super) fn in_tree(model: &Model) -> bool {
-    in_answer(model) || has_report(model) && model.focus == Focus::Pane(Pane::Processes)
+    in_answer(model) || has_report(model) && model.focus() == Focus::Pane(Pane::Processes)
 }
 
 pub(super) fn in_answer(model: &Model) -> bool {
@@ -118,20 +118,20 @@ pub(super) fn can_go_back(model: &Model) -> bool {
     match (model.over.top(), model.screen) {
         (Some(_), _) => true,
         (None, Screen::Start) => !model.start.typed.is_empty(),
-        (None, Screen::File) => model.focus != Focus::List || model.is_zoomed || model.way_back().is_some(),
+        (None, Screen::File) => model.focus() != Focus::List || model.is_zoomed() || model.way_back().is_some(),
     }
 }
 
 pub(super) fn is_next(model: &Model, fits: fn(&Next) -> bool) -> bool {
-    model.list.as_ref().is_some_and(|list| list.chosen().is_none() && fits(&list.next))
+    model.list().is_some_and(|list| list.chosen().is_none() && fits(&list.next))
 }
 
 pub(super) fn next_page(model: &Model) -> Option<Request> {
-    model.list.as_ref()?.next_page(model.service.listing)
+    model.list()?.next_page(model.service.listing)
 }
 
 pub(super) fn first_page(model: &Model) -> Option<Request> {
-    model.list.as_ref()?.first_page(model.service.listing)
+    model.list()?.first_page(model.service.listing)
 }
 
 pub(super) fn chosen_report(model: &Model) -> Option<Request> {

@@ -102,7 +102,7 @@ pub(super) static COMMANDS: &[Command] = &[
         place: PANE,
         when: A_REPORT,
         act: Act::Local(|m| {
-            m.is_zoomed = !m.is_zoomed;
+            m.zoom(!m.is_zoomed());
             nothing(m)
         }),
     },

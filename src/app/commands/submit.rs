@@ -12,7 +12,7 @@ use crate::quota::Kind;
 use crate::request::{Request, Submission};
 use std::sync::Arc;
 
-const SEVERAL_FILES: When = When::Has("several files that are open", |m| m.files.beside() > 0);
+const SEVERAL_FILES: When = When::Has("several files that are open", |m| m.files.are_several());
 const NOT_SENT: When = When::Has("a form that is not under way", |m| !m.is_form_sent());
 const A_FILE: When = When::Has("a file of the service's", |m| m.file().is_some());
 
@@ -249,7 +249,7 @@ fn can_follow(model: &Model) -> bool {
 }
 
 fn has_sandboxes(model: &Model) -> bool {
-    model.list.as_ref().is_some_and(|list| !list.entries.is_empty())
+    model.list().is_some_and(|list| !list.entries.is_empty())
 }
 
 fn step(model: &mut Model, by: isize) -> Vec<crate::app::Effect> {

@@ -54,9 +54,8 @@ impl Performer {
 
     /// Applies the rules to a report.
     pub(super) fn judge(&self, opening: Opening, body: Body, rules: Option<Arc<Rules>>, own: Option<PathBuf>) {
-        // One that was read while it came has not been opened by anybody else.
-        self.opened.fetch_max(opening.0, Ordering::SeqCst);
-        let is_wanted = self.is_wanted(opening);
+        // A report that was left stays open, and nobody asks for this a second time.
+        let is_wanted = self.goes_on();
         self.reading(move |work| judge(&work, opening, &body, rules, own.as_deref(), is_wanted));
     }
 
@@ -182,7 +181,7 @@ fn judge(
         work.send(Message::Ruled { rules: Arc::clone(&rules), problems });
         rules
     });
-    // A report that cannot be read has been said to be so, and nobody waits for one that is not wanted any more.
+    // A report that cannot be read has been said to be so.
     if let Ok(marks) = Report::open(body).and_then(|report| rules.judge(&report, &is_wanted)) {
         work.send(Message::Judged { opening, marks });
     }

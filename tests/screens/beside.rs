@@ -1,0 +1,273 @@
+//! Files that are open beside each other: what belongs to one goes aside with it, and comes back as it was left.
+
+use crate::screen;
+use crate::stage::{Stage, file, identifiers, main_file, options};
+use behaview::app::Message;
+use behaview::demo::Endpoint;
+use std::time::Duration;
+
+/// The main file and, beside it, another, both listed; the main file is shown.
+fn two() -> Stage {
+    let mut stage = Stage::listed();
+    stage.open_other(&file("Parcel"));
+    stage.keys("enter K");
+    stage
+}
+
+/// The row of the screen that has the cursor.
+fn chosen(stage: &Stage) -> String {
+    let screen = stage.screen();
+    screen.lines().rfind(|line| line.contains('›')).unwrap_or_default().to_owned()
+}
+
+/// Presses keys one after another, and takes nothing in meanwhile.
+fn press(stage: &mut Stage, keys: &str) {
+    keys.split(' ').for_each(|key| stage.press(key));
+}
+
+#[test]
+fn files_stand_beside_each_other_and_keep_their_place() {
+    let mut stage = Stage::listed();
+    stage.keys("j enter 3 j j");
+    let left = stage.screen();
+    stage.keys("f");
+    stage.open(&file("Parcel"));
+    stage.keys("enter j");
+    screen!("files_second", stage);
+    let second = stage.screen();
+    let paid = stage.paid_calls();
+    stage.keys("J");
+    let back = stage.screen();
+    let body = |screen: &str| screen.lines().skip(1).take(36).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(body(&back), body(&left).into_iter().collect::<Vec<_>>(), "{back}");
+    stage.keys("K");
+    assert_eq!(body(&stage.screen()), body(&second));
+    assert_eq!(stage.paid_calls(), paid, "what is held costs nothing");
+    stage.keys("Q");
+    assert!(
+        stage.screen().contains(&main_file().short()) && !stage.screen().contains("file 1 of"),
+        "{}",
+        stage.screen()
+    );
+}
+
+#[test]
+fn hashes_that_are_pasted_together_are_opened_together() {
+    let mut stage = Stage::new(options());
+    stage.session.take(Message::Paste(format!("{}\n{}, {}", main_file(), file("Parcel"), file("Busy"))));
+    stage.rest();
+    assert!(stage.screen().contains("3 files are pasted"), "{}", stage.screen());
+    stage.keys("enter");
+    assert!(stage.screen().contains(&format!("{} · file 1 of 3", main_file().short())), "{}", stage.screen());
+    stage.keys("J J");
+    assert!(stage.screen().contains(&format!("{} · file 3 of 3", file("Busy").short())), "{}", stage.screen());
+    assert_eq!(stage.paid_calls(), 0);
+}
+
+#[test]
+fn an_answer_for_a_file_that_is_not_shown_finds_its_place() {
+    let mut stage = Stage::new(options());
+    stage.session.model_mut();
+    stage.open(&main_file());
+    stage.press("enter");
+    stage.press("f");
+    stage.session.take(Message::Paste(file("Parcel").to_string()));
+    stage.press("enter");
+    stage.rest();
+    assert!(stage.screen().contains("Nothing is held of this file"), "{}", stage.screen());
+    stage.keys("J");
+    assert!(stage.screen().contains("Sandboxes 4 of 6"), "{}", stage.screen());
+    assert_eq!(stage.calls(Endpoint::List), 1);
+}
+
+#[test]
+fn the_way_back_to_a_list_belongs_to_its_file() {
+    for list in ["!", "i", "F l u m e n"] {
+        let mut stage = two();
+        stage.keys(list).keys("down down down");
+        let left = chosen(&stage);
+        stage.keys("enter");
+        let row = stage.screen();
+        stage.keys("J");
+        let other = stage.screen();
+        assert!(!other.contains("esc back to"), "{other}");
+        stage.keys("esc");
+        assert!(stage.session.model().over.is_empty(), "{}", stage.screen());
+        stage.keys("K");
+        assert_eq!(stage.screen(), row, "{list}");
+        stage.keys("esc");
+        assert_eq!(chosen(&stage), left, "{list}");
+        stage.keys("enter Q esc");
+        assert!(stage.session.model().over.is_empty(), "{}", stage.screen());
+    }
+}
+
+#[test]
+fn the_hits_of_a_search_belong_to_the_file_whose_report_was_searched() {
+    let mut stage = two();
+    stage.keys("F c m d enter");
+    let hit = stage.screen();
+    assert!(hit.contains("hit 1 of"), "{hit}");
+    stage.keys("J F ctrl-u p a y l o a d enter");
+    let second = stage.screen();
+    assert!(second.contains("hit 1 of"), "{second}");
+    stage.keys("K");
+    assert_eq!(stage.screen(), hit);
+    stage.keys("esc");
+    assert!(stage.screen().contains("Find in all panes") && stage.screen().contains("cmd"), "{}", stage.screen());
+    stage.keys("esc J");
+    assert_eq!(stage.screen(), second);
+    stage.keys("n");
+    assert!(stage.screen().contains("hit 2 of"), "{}", stage.screen());
+}
+
+#[test]
+fn a_report_is_searched_for_the_words_of_last_time_whichever_file_it_is_of() {
+    let mut stage = two();
+    stage.keys("F h t t p enter J F");
+    assert!(stage.screen().contains("http") && stage.screen().contains("Find in all panes"), "{}", stage.screen());
+}
+
+#[test]
+fn a_filter_finds_its_rows_while_its_file_is_not_shown() {
+    let mut stage = two();
+    stage.keys("4");
+    press(&mut stage, "/ q q z z enter J");
+    stage.rest();
+    stage.keys("K");
+    let screen = stage.screen();
+    assert!(screen.contains(" /qqzz") && !screen.contains(r"C:…\stage.js"), "{screen}");
+}
+
+#[test]
+fn a_report_that_is_read_to_its_end_while_its_file_is_not_shown_is_judged() {
+    let mut stage = two();
+    press(&mut stage, "j J");
+    stage.rest();
+    stage.keys("K !");
+    assert!(stage.screen().contains("What deserves a look"), "{}", stage.screen());
+}
+
+#[test]
+fn a_report_is_judged_though_another_has_been_opened_since() {
+    let mut stage = Stage::listed();
+    stage.press("j");
+    // It is known whole, and to be judged after a frame.
+    while !stage.session.model().open().is_some_and(|open| open.report.index.is_complete) {
+        stage.session.run_until_idle(Duration::ZERO).unwrap();
+    }
+    stage.press("j");
+    stage.rest();
+    stage.keys("k !");
+    assert!(stage.screen().contains("What deserves a look"), "{}", stage.screen());
+}
+
+#[test]
+fn a_file_that_is_opened_begins_at_its_first_panes() {
+    let mut stage = Stage::listed();
+    stage.keys("] ] esc");
+    stage.open_other(&file("Parcel"));
+    stage.keys("enter");
+    assert!(stage.screen().contains(" 2 Tags "), "{}", stage.screen());
+}
+
+#[test]
+fn a_list_that_fails_while_its_file_is_not_shown_says_so_there() {
+    let mut stage = Stage::at(main_file(), options());
+    stage.open_other(&file("Parcel"));
+    stage.keys("K");
+    stage.demo.as_ref().unwrap().arm("list:503*1".parse().unwrap());
+    press(&mut stage, "enter J");
+    stage.rest();
+    stage.keys("K");
+    assert!(stage.screen().contains("! listing failed"), "{}", stage.screen());
+    stage.keys("enter");
+    assert!(stage.screen().contains("Sandboxes 4 of 6"), "{}", stage.screen());
+}
+
+#[test]
+fn what_comes_of_a_report_while_its_file_is_not_shown_is_there() {
+    let mut stage = Stage::at(main_file(), identifiers());
+    stage.keys("enter");
+    stage.open_other(&file("Parcel"));
+    stage.keys("K");
+    stage.demo.as_ref().unwrap().arm("behaviour:stall=9000*1".parse().unwrap());
+    press(&mut stage, "enter J");
+    // The title tells of the call, whichever file is shown.
+    stage.until("9.0 kB");
+    stage.press("K");
+    stage.until("setup.tmp");
+}
+
+#[test]
+fn noise_is_hidden_in_every_report_that_is_open() {
+    let mut stage = two();
+    stage.keys("7 ~ 7");
+    let hidden = stage.screen();
+    stage.keys("J ~ K");
+    assert_ne!(stage.screen(), hidden);
+    stage.keys("J ~ K");
+    assert_eq!(stage.screen(), hidden);
+}
+
+#[test]
+fn going_back_from_a_row_of_the_other_file_leads_to_the_comparison() {
+    let mut stage = Stage::listed();
+    stage.open_other(&file("Unfriendly"));
+    stage.keys("enter c w enter");
+    let compared = stage.screen();
+    assert!(compared.contains("other: "), "{compared}");
+    stage.keys("l l l u enter");
+    let list = stage.screen();
+    stage.keys("enter");
+    assert!(stage.screen().contains("57874b32"), "{}", stage.screen());
+    stage.keys("esc");
+    let body = |screen: &str| screen.lines().skip(1).take(36).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(body(&stage.screen()), body(&list));
+    assert!(stage.screen().contains("· file 2 of 2 ·"), "{}", stage.screen());
+}
+
+#[test]
+fn a_comparison_that_was_left_before_it_was_there_is_made_again() {
+    let mut stage = Stage::listed();
+    press(&mut stage, "c esc");
+    stage.rest();
+    stage.keys("c");
+    assert!(stage.screen().contains("207 of 207 items"), "{}", stage.screen());
+}
+
+#[test]
+fn opening_all_reports_of_a_file_ends_when_it_is_closed() {
+    let mut stage = Stage::at(main_file(), identifiers());
+    stage.keys("enter");
+    press(&mut stage, "A Q");
+    stage.rest();
+    for _ in 0..6 {
+        stage.later(70);
+        stage.rest();
+    }
+    assert_eq!(stage.calls(Endpoint::Behaviour), 1);
+    let words = "The file was closed. 1 of 4 were asked for, nothing further is sent.";
+    assert!(stage.screen().contains(words), "{}", stage.screen());
+}
+
+#[test]
+fn a_file_that_is_opened_once_more_is_read_to_its_end() {
+    let mut stage = two();
+    press(&mut stage, "j J f");
+    stage.session.take(Message::Paste(main_file().to_string()));
+    stage.press("enter");
+    stage.rest();
+    assert!(stage.screen().contains(" 1 Processes 1 "), "{}", stage.screen());
+}
+
+#[test]
+fn a_list_of_a_report_that_came_anew_does_not_come_back() {
+    let mut stage = Stage::listed();
+    stage.keys("! enter");
+    assert!(stage.screen().contains("esc back to the list"), "{}", stage.screen());
+    stage.keys("r");
+    assert!(!stage.screen().contains("esc back to the list"), "{}", stage.screen());
+    stage.keys("esc");
+    assert!(stage.session.model().over.is_empty(), "{}", stage.screen());
+}
