@@ -9,8 +9,6 @@ use super::saving::SaveForm;
 use super::scroll::Scroll;
 use crate::export::file;
 use crate::report::identifier::Identifier;
-use crate::report::json::Raw;
-use crate::report::{Place, Report};
 use crate::request::{Artefact, Request};
 use jiff::Timestamp;
 
@@ -64,14 +62,9 @@ impl Stands for ArtefactList {
 /// Whether the report that is open says that there is any.
 pub(super) fn any(model: &Model) -> bool {
     model.chosen().is_some_and(|entry| entry.identifier.is_some())
-        && model.open().is_some_and(|open| Artefact::ALL.into_iter().any(|artefact| claims(&open.report, artefact)))
-}
-
-/// Whether a report says that an artefact exists.
-fn claims(report: &Report, artefact: Artefact) -> bool {
-    let named = report.index.sections.iter().position(|s| s.name.as_bytes() == artefact.attribute().as_bytes());
-    let record = named.and_then(|section| report.record(Place { section, row: 0 }).ok());
-    record.is_some_and(|record| Raw::new(&record.value).bytes() == b"true")
+        && model.open().is_some_and(|open| {
+            Artefact::ALL.into_iter().any(|artefact| artefact.is_beside(&open.report) == Some(true))
+        })
 }
 
 /// The question for the chosen one.
@@ -94,7 +87,7 @@ impl Model {
         else {
             return Vec::new();
         };
-        let claimed = Artefact::ALL.into_iter().filter(|artefact| claims(&open.report, *artefact));
+        let claimed = Artefact::ALL.into_iter().filter(|artefact| artefact.is_beside(&open.report) == Some(true));
         let rows: Vec<_> = claimed.map(|artefact| (artefact, None)).collect();
         let list = ArtefactList { rows, scroll: Scroll::default(), failure: None, identifier };
         self.over.put(Overlay::Artefacts(list));

@@ -2,6 +2,7 @@
 //!
 //! The palette and `behaview call` read this table. A question's price follows from the question itself.
 
+use crate::export::file;
 use crate::report::identifier::{FileHash, Identifier};
 use crate::request::Request;
 use jiff::Timestamp;
@@ -116,7 +117,7 @@ fn identifier(typed: &str) -> Result<Identifier, String> {
 }
 
 fn path(typed: &str) -> Result<PathBuf, String> {
-    if typed.trim().is_empty() { Err("no path yet".to_owned()) } else { Ok(PathBuf::from(typed.trim())) }
+    if typed.trim().is_empty() { Err("no path yet".to_owned()) } else { Ok(file::typed(typed.trim())) }
 }
 
 /// What was used in the last 30 days.

@@ -11,6 +11,7 @@ use crate::report::Place;
 use crate::report::find::{How, Pattern};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Folds, Pane, Row, RowSet};
+use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::sync::{Arc, Weak};
 
@@ -179,6 +180,8 @@ pub enum Source {
         identifier: Identifier,
         /// When it came.
         received: Timestamp,
+        /// The other profile that holds it, where it cannot be opened with this one.
+        elsewhere: Option<String>,
     },
     /// Notes on a report.
     Notes {
@@ -187,6 +190,22 @@ pub enum Source {
         /// Its identifier.
         identifier: Identifier,
     },
+}
+
+impl Source {
+    /// Why a hit cannot be gone to from here, if so. What another profile holds may be of another service: it is not mixed in.
+    pub(super) fn out_of_reach(&self) -> Option<String> {
+        match self {
+            Self::Report { elsewhere: Some(profile), .. } => {
+                let name = Untrusted::from(profile.as_str()).visible_cut(40);
+                Some(format!("Profile {name} holds this report: behaview --profile {name} opens it."))
+            }
+            Self::Report { file: None, .. } | Self::Notes { file: None, .. } => {
+                Some("The report does not say which file it is of, so it cannot be opened here.".to_owned())
+            }
+            Self::Pane(_) | Self::Report { .. } | Self::Notes { .. } => None,
+        }
+    }
 }
 
 /// A row or a note that holds what is sought.

@@ -253,8 +253,17 @@ impl Model {
 
     /// Goes to the chosen hit.
     pub(super) fn go_to_hit(&mut self) -> Vec<Effect> {
-        if !matches!(self.over.top(), Some(Overlay::Finder(finder)) if finder.chosen().is_some()) {
-            return Vec::new();
+        let chosen = match self.over.top() {
+            Some(Overlay::Finder(finder)) => finder.chosen(),
+            _ => None,
+        };
+        match chosen.map(|(group, _)| group.of.out_of_reach()) {
+            None => return Vec::new(),
+            Some(Some(why)) => {
+                self.warn(why);
+                return Vec::new();
+            }
+            Some(None) => {}
         }
         let left = self.leave_list();
         let effects = self.go_to_found();
@@ -264,15 +273,15 @@ impl Model {
 
     pub(super) fn go_to_found(&mut self) -> Vec<Effect> {
         let Some((group, hit)) = self.search().and_then(Finder::chosen) else { return Vec::new() };
+        if let Some(why) = group.of.out_of_reach() {
+            self.warn(why);
+            return Vec::new();
+        }
         let place = hit.at.map(|(_, place)| place);
         match group.of.clone() {
             Source::Pane(_) => {
                 let entry = self.list().map_or(0, |list| list.scroll.cursor);
                 self.go_to(Target { file: None, identifier: None, entry, place })
-            }
-            Source::Report { file: None, .. } | Source::Notes { file: None, .. } => {
-                self.warn("The report does not say which file it is of, so it cannot be opened here.");
-                Vec::new()
             }
             Source::Report { file, identifier, .. } | Source::Notes { file, identifier } => {
                 let effects = self.go_to(Target { file, identifier: Some(identifier), entry: 0, place });

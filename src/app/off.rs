@@ -1,6 +1,5 @@
 //! What a key says that does nothing here, and the rows that a message takes.
 
-use super::commands::Command;
 use super::key::Key;
 use super::model::{Model, Screen};
 use crate::text::words_in_rows;
@@ -17,20 +16,23 @@ impl Model {
         if place.has_line() || place.types(key) || self.is_quitting {
             return;
         }
-        let known: Vec<_> = Command::all().filter(|command| self.settings.keys.of(command).contains(&key)).collect();
-        // The one that could do something here comes before those that never do.
+        let known: Vec<_> = self.settings.keys.having(key).collect();
         let here = known.iter().filter(|command| command.place.contains(place));
-        let missing = here.filter_map(|command| Some((command, command.when.missing(self)?))).next();
-        let words = match (missing, known.first()) {
-            (Some((command, _)), _) if command.name == "back" && self.screen == Screen::File && !self.is_document() => {
+        let missing: Vec<_> = here.filter_map(|command| Some((command.name, command.when.missing(self)?))).collect();
+        // They are called as the palette finds them and the config names them. Of many none is the one that was meant.
+        let words = match (missing.as_slice(), known.as_slice()) {
+            ([("back", _)], _) if self.screen == Screen::File && !self.is_document() => {
                 let (other, quit) = (self.way_to("other-file"), self.way_to("quit"));
                 format!("{key} goes back no further than to the file: {other} leaves it for another, {quit} quits.")
             }
-            (Some((command, what)), _) => format!("{key} does nothing now: \"{}\" needs {what}.", command.label),
-            (None, Some(command)) => {
-                format!("{key} does nothing here: \"{}\" works {}.", command.label, command.place.words())
+            ([_] | [_, _], _) => {
+                let needs: Vec<_> = missing.iter().map(|(name, what)| format!("\"{name}\" needs {what}")).collect();
+                format!("{key} does nothing now: {}.", needs.join(", "))
             }
-            (None, None) => format!("{key} does nothing here; {} shows the keys that do.", self.way_to("help")),
+            ([], [command]) => {
+                format!("{key} does nothing here: \"{}\" works {}.", command.name, command.place.words())
+            }
+            _ => format!("{key} does nothing here; {} shows the keys that do.", self.way_to("help")),
         };
         self.say(words);
     }

@@ -6,6 +6,7 @@ use super::overlay::Stands;
 use super::place::Place;
 use super::sheet::SheetRow;
 use super::typing::type_into;
+use crate::export::file;
 use crate::quota::{Entitlements, Fit, Kind, Line, Numbers, Operation, Plan, price};
 use crate::text::{Untrusted, thousands};
 use std::path::{Path, PathBuf};
@@ -31,16 +32,21 @@ impl Planner {
         let name = words
             .next()
             .ok_or("type an operation and how many, such as v2-file-report 600, or @ and a file of hashes")?;
-        let kind = Kind::named(name).ok_or_else(|| match similar(name).as_slice() {
-            [] => format!("no operation is called {name}"),
-            some => format!("perhaps {}", some.join(", ")),
+        let kind = Kind::named(name).ok_or_else(|| {
+            let more = if self.offered().next().is_some() { "; tab takes the first of these" } else { "" };
+            format!("no operation is called {name}{more}")
         })?;
-        let count = words.next().unwrap_or("1");
-        if count.starts_with(LISTED) {
-            return Err(format!(
-                "enter counts the hashes that {} lists",
-                self.list().map(|(_, path)| Untrusted::from(path).visible_cut(60)).unwrap_or_default()
-            ));
+        if let Some((_, path)) = self.list() {
+            return Err(format!("enter counts the hashes that {} lists", Untrusted::from(path).visible_cut(60)));
+        }
+        let mut count = words.next().unwrap_or("1");
+        // As `behaview cost` takes it.
+        if let Some(option) = count.strip_prefix("--").map(|_| count) {
+            let own = kind.number();
+            if option != own {
+                return Err(format!("here {name} takes {own} and how many; behaview cost takes {option}"));
+            }
+            count = words.next().ok_or_else(|| format!("{own} takes a number"))?;
         }
         let count = count.replace(',', "").parse().map_err(|_| format!("{count} is no number"))?;
         // Each operation takes the one number that is its own.
@@ -62,7 +68,7 @@ impl Planner {
     /// Says what is missing.
     pub fn add(&mut self) -> Result<Option<PathBuf>, String> {
         if let Some((_, path)) = self.list() {
-            return Ok(Some(PathBuf::from(path)));
+            return Ok(Some(file::typed(path)));
         }
         self.items.push(self.operation()?);
         self.typed.clear();
@@ -72,23 +78,24 @@ impl Planner {
     /// Puts the number of hashes in the place of the file that lists them.
     pub fn counted(&mut self, path: &Path, count: u64) {
         let Some((operation, typed)) = self.list() else { return };
-        if Path::new(typed) == path {
+        if file::typed(typed) == path {
             self.typed = format!("{operation} {count}");
         }
     }
 
     /// The operations that what is typed may become, those on private files first.
-    fn offered(&self) -> impl Iterator<Item = SheetRow> {
+    fn offered(&self) -> impl Iterator<Item = Kind> {
         let typed = self.typed.trim();
         let mut kinds: Vec<Kind> = Kind::ALL.iter().copied().filter(|kind| kind.name().contains(typed)).collect();
         kinds.sort_by_key(|kind| !kind.is_private());
-        kinds.into_iter().map(|kind| row("", format!("  {}", kind.name())))
+        kinds.into_iter()
     }
 
     /// The operation that is typed, and the file after it.
     fn list(&self) -> Option<(&str, &str)> {
         let (operation, path) = self.typed.trim().split_once(char::is_whitespace)?;
-        let path = path.trim().strip_prefix(LISTED)?;
+        let path = path.trim();
+        let path = path.strip_prefix(LISTED).or_else(|| Some(path.strip_prefix("--hashes-from ")?.trim()))?;
         Kind::named(operation).filter(|_| !path.is_empty()).map(|_| (operation, path))
     }
 
@@ -106,7 +113,7 @@ impl Planner {
             Ok(operation) => rows.push(priced("typed", &operation, entitled)),
             Err(missing) if rows.is_empty() || !self.typed.is_empty() => {
                 rows.push(row("", missing));
-                rows.extend(self.offered());
+                rows.extend(self.offered().map(|kind| row("", format!("  {}", kind.name()))));
             }
             Err(_) => {}
         }
@@ -139,13 +146,12 @@ impl Stands for Planner {
         if key == Key::Named(Named::Backspace) && self.typed.is_empty() {
             self.take_back();
         }
+        if key == Key::Named(Named::Tab) {
+            let first = self.offered().next();
+            return first.map(|kind| self.typed = format!("{} ", kind.name())).is_some();
+        }
         type_into(&mut self.typed, key, most)
     }
-}
-
-/// Names of operations that begin alike.
-fn similar(name: &str) -> Vec<&'static str> {
-    Kind::ALL.iter().map(|kind| kind.name()).filter(|known| known.contains(name)).take(6).collect()
 }
 
 fn row(head: &str, text: String) -> SheetRow {
@@ -217,6 +223,20 @@ mod tests {
     }
 
     #[test]
+    fn what_a_plan_of_the_command_line_takes_is_taken_here() {
+        for (typed, words) in [
+            ("private-behaviours --calls 3", "typed|3 calls"),
+            ("v2-file-report --hashes 600", "typed|600 hashes"),
+            ("v2-file-report --hashes", "--hashes takes a number"),
+            ("v2-file-report --calls 3", "takes --hashes and how many"),
+            ("v2-file-report --hashes-from a.txt", "enter counts the hashes that a.txt lists"),
+        ] {
+            let planner = Planner { typed: typed.to_owned(), ..Planner::default() };
+            assert!(text(&planner).contains(words), "{typed}: {}", text(&planner));
+        }
+    }
+
+    #[test]
     fn a_file_of_hashes_stands_for_their_number() {
         let mut planner = Planner { typed: "v2-file-report @my list.txt".to_owned(), ..Planner::default() };
         assert!(text(&planner).contains("enter counts the hashes that my list.txt lists"), "{}", text(&planner));
@@ -229,7 +249,9 @@ mod tests {
     #[test]
     fn what_is_no_operation_is_helped_along() {
         let planner = Planner { typed: "report".to_owned(), ..Planner::default() };
-        assert!(text(&planner).contains("perhaps v2-file-report"), "{}", text(&planner));
+        assert!(text(&planner).contains("tab takes the first of these\n|  v2-file-report\n"), "{}", text(&planner));
+        let mut planner = Planner { typed: "v2-file-rep".to_owned(), ..Planner::default() };
+        assert!(planner.press(Key::Named(Named::Tab), 100) && planner.typed == "v2-file-report ");
         let planner = Planner { typed: "v3-file many".to_owned(), ..Planner::default() };
         assert!(text(&planner).contains("many is no number"));
     }

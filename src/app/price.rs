@@ -3,7 +3,7 @@
 use super::commands::{Act, Command};
 use super::model::Model;
 use super::overlay::Overlay;
-use crate::quota::{Allowed, Kind, Numbers, Operation, Plan, Price, Spent, Total, price};
+use crate::quota::{Allowed, Item, Kind, Numbers, Operation, Plan, Price, Spent, Total, price};
 use crate::request::Request;
 use std::fmt;
 
@@ -193,8 +193,8 @@ impl Model {
         let (request, is_held) = match &command.act {
             Act::Local(_) => return Tag::Free,
             Act::Chosen => return self.chosen_item().map_or(Tag::Free, |item| item.tag.clone()),
-            Act::Leads { price, .. } => return self.barred_or(|| Tag::Later(price(self))),
-            Act::Each { price, .. } => return self.barred_or(|| Tag::Together(price(self))),
+            Act::Leads { price, .. } => return self.barred_or(|| self.unless_spent(price(self), Tag::Later)),
+            Act::Each { price, .. } => return self.barred_or(|| self.unless_spent(price(self), Tag::Together)),
             Act::Ask { request, is_held, .. } => (request, is_held),
         };
         match request(self) {
@@ -211,6 +211,13 @@ impl Model {
     /// What something would cost if the service can be asked at all.
     fn barred_or(&self, tag: impl FnOnce() -> Tag) -> Tag {
         self.service.barred().map_or_else(tag, Tag::Barred)
+    }
+
+    /// Several questions, unless the service's counters leave nothing for one of them.
+    fn unless_spent(&self, together: Together, tag: fn(Together) -> Tag) -> Tag {
+        let spent = |item: &Item| self.figures.spent_until(&item.price, self.now);
+        let spent = together.plan.items().iter().find_map(spent).filter(|_| together.plan.refusal().is_none());
+        spent.map_or_else(|| tag(together), Tag::Spent)
     }
 
     /// Whether the answer to the question that is typed is held, and is not asked for anew.

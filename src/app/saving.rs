@@ -190,6 +190,9 @@ impl SaveForm {
     pub fn words(&self) -> String {
         match &self.subject {
             Subject::Report { parts, chosen, .. } => parts.get(*chosen).map(Part::words).unwrap_or_default(),
+            Subject::Held(Request::Artefact { identifier, artefact }) => {
+                format!("the {} by {}", artefact.words(), identifier.parts().sandbox.visible_cut(40))
+            }
             Subject::Held(request) => request.words(),
         }
     }

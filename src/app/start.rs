@@ -74,7 +74,7 @@ impl Model {
         let files = self.start.chosen();
         if files.is_empty() {
             let typed = count(self.start.typed.len() as u64, "digit");
-            self.warn(format!("A SHA-256 has 64 hexadecimal digits; so far there is {typed}."));
+            self.warn(format!("A SHA-256 has 64 hexadecimal digits; {typed} so far."));
             return Vec::new();
         }
         self.open_files(files)

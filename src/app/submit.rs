@@ -10,6 +10,7 @@ use super::overlay::{Overlay, SMALL, Stands};
 use super::place::Place;
 use super::price::Together;
 use super::typing::type_into;
+use crate::export::file;
 use crate::quota::{Entitlements, Plan};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::request::{LONGEST_RETENTION, Password, Request, ScanOption, ScanOptions, Submission, UploadLimit};
@@ -91,7 +92,7 @@ impl SubmitForm {
     /// The path that is typed.
     #[must_use]
     pub fn path(&self) -> PathBuf {
-        PathBuf::from(self.typed.first().map(|path| path.trim()).unwrap_or_default())
+        file::typed(self.typed.first().map(|path| path.trim()).unwrap_or_default())
     }
 
     /// Goes to another field.

@@ -13,9 +13,10 @@ use crate::report::rows::Label;
 use crate::report::{Body, Pane, Piece, Row};
 use crate::request::Request;
 use crate::runtime::recall::held_of;
-use crate::text::Untrusted;
+use crate::text::{Untrusted, count};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
 
@@ -34,6 +35,9 @@ Examples:
 pub(super) struct Compare {
     /// SHA-256 of a privately scanned file, or a saved list page (- for standard input)
     file: OsString,
+    /// What stands here is held against the first by --with
+    #[arg(hide = true)]
+    other: Option<OsString>,
     /// SHA-256 of another file, held against the first as a whole
     #[arg(long, value_name = "SHA256")]
     with: Option<String>,
@@ -82,6 +86,8 @@ struct Compared {
     left_out: usize,
     /// What holding the missing reports costs.
     missing: Option<String>,
+    /// What is said of reports that only other profiles hold.
+    elsewhere: String,
 }
 
 #[derive(Serialize)]
@@ -119,12 +125,16 @@ struct PrintedItem {
 
 impl Compare {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+        if self.other.is_some() {
+            return Err(Failed::usage("a second file is named by --with: behaview compare A --with B").into());
+        }
         let pane = self.pane;
         let compared = self.compared(common)?;
         if compared.columns.iter().all(|column| column.body.is_none()) {
             let missing = compared.missing.map(|price| format!("; its reports cost {price}")).unwrap_or_default();
+            let elsewhere = compared.elsewhere;
             return Err(Failed::not_found(format!(
-                "nothing is held of this file{missing}. behaview list fetches them"
+                "nothing is held of this file{elsewhere}{missing}. behaview list fetches them"
             ))
             .into());
         }
@@ -152,7 +162,7 @@ impl Compare {
                 reports.map(|(identifier, here)| Column { side: 0, file: None, identifier, body: Some(here.body) });
             let mut columns: Vec<_> = columns.collect();
             let left_out = cut(&mut columns);
-            return Ok(Compared { columns, has_more_pages: false, left_out, missing: None });
+            return Ok(Compared { columns, has_more_pages: false, left_out, missing: None, elsewhere: String::new() });
         };
         let Setup { gate, entitled, .. } = setup(common)?;
         let files = [Some(file), self.with.as_deref()].into_iter().flatten();
@@ -164,7 +174,8 @@ impl Compare {
         }
         let left_out = cut(&mut columns);
         let missing = price(&columns, &entitled);
-        Ok(Compared { columns, has_more_pages, left_out, missing })
+        let elsewhere = elsewhere(&gate, &parse_sha256(file)?)?;
+        Ok(Compared { columns, has_more_pages, left_out, missing, elsewhere })
     }
 
     /// The column that "here" means.
@@ -208,6 +219,21 @@ fn held(gate: &Gate, file: &Sha256, side: usize) -> anyhow::Result<(Vec<Column>,
     };
     let has_more = matches!(list.next, Next::Page(_) | Next::TooLong);
     Ok((list.entries.into_iter().map(column).collect(), has_more))
+}
+
+/// What is said of a file's reports that only other profiles hold, which may be of other services.
+fn elsewhere(gate: &Gate, file: &Sha256) -> anyhow::Result<String> {
+    let mut profiles = BTreeMap::<String, u64>::new();
+    for (of, held) in gate.store().every_report(gate.profile())? {
+        if let Some(profile) = held.elsewhere.filter(|_| of.as_ref() == Some(file)) {
+            *profiles.entry(profile).or_default() += 1;
+        }
+    }
+    let said = profiles.into_iter().map(|(profile, reports)| {
+        let name = Untrusted::from(profile).visible_cut(40);
+        format!(" with this profile, but {} with --profile {name}", count(reports, "report"))
+    });
+    Ok(said.collect::<Vec<_>>().join(","))
 }
 
 /// What the missing reports cost together; none where none is missing.

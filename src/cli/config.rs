@@ -129,7 +129,8 @@ fn check(form: &Form) -> anyhow::Result<()> {
         let lines = found
             .iter()
             .map(|Finding { line, words }| format!("{place}:{line}: {}\n", Untrusted::from(words.as_str()).visible()));
-        print_text(&lines.collect::<String>())?;
+        let fine = if found.is_empty() { format!("{place}: nothing is wrong\n") } else { String::new() };
+        print_text(&(lines.collect::<String>() + &fine))?;
     }
     match found.len() {
         0 => Ok(()),

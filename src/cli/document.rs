@@ -2,16 +2,18 @@
 
 use super::Failed;
 use crate::app::Here;
+use crate::export::file;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Event, Scanner};
 use crate::report::page::Page;
 use crate::report::{Body, Indexer, Report};
 use anyhow::Context;
-use std::ffi::OsStr;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The name that stands for standard input.
 pub(super) const STANDARD_INPUT: &str = "-";
@@ -28,6 +30,11 @@ pub(super) struct Document {
     pub(super) name: String,
     /// Each report with what it calls itself.
     pub(super) reports: Vec<(Option<Identifier>, Here)>,
+}
+
+/// Takes a path from the command line as it is typed anywhere: a quoted `~` has been told to no shell.
+pub(super) fn path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(file::typed)
 }
 
 /// What an argument names of the service's; none where it names a document. What is no text can only be a file's name.
@@ -54,6 +61,17 @@ pub(super) fn read(path: impl AsRef<Path>) -> anyhow::Result<Document> {
     document(path.as_ref(), &body(path.as_ref())?)
 }
 
+/// Reads several documents as one.
+pub(super) fn read_all(paths: &[OsString]) -> anyhow::Result<Document> {
+    let mut documents = paths.iter().map(read).collect::<anyhow::Result<Vec<_>>>()?.into_iter();
+    let first = documents.next().ok_or_else(|| Failed::usage("no document is named"))?;
+    let name = match documents.len() {
+        0 => first.name,
+        more => format!("{} and {more} more", first.name),
+    };
+    Ok(Document { name, reports: first.reports.into_iter().chain(documents.flat_map(|next| next.reports)).collect() })
+}
+
 /// A document whose bytes are here already.
 pub(super) fn of(path: impl AsRef<Path>, bytes: Vec<u8>) -> anyhow::Result<Document> {
     document(path.as_ref(), &Body::in_memory(bytes))
@@ -62,9 +80,7 @@ pub(super) fn of(path: impl AsRef<Path>, bytes: Vec<u8>) -> anyhow::Result<Docum
 fn document(path: &Path, body: &Body) -> anyhow::Result<Document> {
     let reports = reports(body)?;
     if reports.is_empty() {
-        return Err(
-            Failed::bad_answer(format!("{}: the list holds no report, only identifiers", path.display())).into()
-        );
+        return Err(Failed::bad_answer(format!("{}: {}", path.display(), no_report(body))).into());
     }
     Ok(Document { name: name(path), reports })
 }
@@ -88,7 +104,7 @@ pub(super) fn all_values(path: impl AsRef<Path>) -> anyhow::Result<Vec<anyhow::R
 pub(super) fn bodies(value: &Value) -> anyhow::Result<Vec<Body>> {
     let reports = reports(&value.body)?;
     if reports.is_empty() {
-        return Err(Failed::bad_answer("the list holds no report, only identifiers").into());
+        return Err(Failed::bad_answer(no_report(&value.body)).into());
     }
     Ok(reports.into_iter().map(|(_, here)| here.body).collect())
 }
@@ -138,6 +154,7 @@ fn body(path: &Path) -> anyhow::Result<Body> {
     if path == Path::new(STANDARD_INPUT) {
         return Ok(Body::in_memory(piped(std::io::stdin().lock(), "standard input", 0)?));
     }
+    let path = &file::typed(path);
     let file = File::open(path).with_context(|| format!("{} cannot be opened", path.display()))?;
     if file.metadata().is_ok_and(|about| about.is_file()) {
         return Body::on_disk(file).with_context(|| format!("{} cannot be read", path.display()));
@@ -183,6 +200,14 @@ fn reports(body: &Body) -> anyhow::Result<Vec<(Option<Identifier>, Here)>> {
         return Ok(entries.collect());
     }
     Ok(vec![(identifier(body), here(body.clone()))])
+}
+
+/// Why a list has no report.
+fn no_report(body: &Body) -> &'static str {
+    match Page::of(body) {
+        Ok(page) if page.entries.is_empty() => "the list is empty",
+        _ => "the list holds no report, only identifiers",
+    }
 }
 
 /// Looks as far as the first attribute or list entry.

@@ -4,7 +4,7 @@ use super::asking::{ask, runtime, say_cost};
 use super::output::Output;
 use super::show::identifier;
 use super::subjects::{self, Subject, each};
-use super::{Common, Failed, Setup, Spending, dry, pane, setup_to_spend};
+use super::{Common, Failed, Setup, Spending, document, dry, pane, setup_to_spend};
 use crate::export::file::{self, Fresh};
 use crate::export::{FORMATS, Format, Job, Source, Summary, What};
 use crate::report::note::Notes;
@@ -44,7 +44,7 @@ pub(super) struct Export {
     #[arg(long)]
     indicators: bool,
     /// Write a new file, which its owner alone can read, instead of standard output; a folder takes a file for each report
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", value_parser = document::path())]
     output: Option<PathBuf>,
     /// Write over files that are there
     #[arg(long, requires = "output")]

@@ -3,8 +3,10 @@
 use super::asking::{get, runtime, say_cost};
 use super::export::write_file;
 use super::show::identifier;
-use super::{Common, Failed, Spending, dry, setup_to_spend};
+use super::{Common, Failed, Spending, document, dry, setup_to_spend};
 use crate::export::file;
+use crate::gate::Gate;
+use crate::report::Report;
 use crate::request::{Artefact, Request};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -23,7 +25,7 @@ pub(super) struct Fetch {
     #[arg(value_name = "ARTEFACT", value_parser = PossibleValuesParser::new(Artefact::ALL.map(Artefact::name)))]
     artefact: String,
     /// The file that is made, which its owner alone can read; - for standard output; without it, a safe name in this folder
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", value_parser = document::path())]
     output: Option<PathBuf>,
     /// Write over the file if it is there
     #[arg(long)]
@@ -31,6 +33,9 @@ pub(super) struct Fetch {
     /// Ask the service even if the artefact is held
     #[arg(long)]
     refresh: bool,
+    /// Ask the service though the report that is held says that there is none
+    #[arg(long)]
+    anyway: bool,
     /// Print JSON where a dry run says what it would cost
     #[arg(long, requires = "dry_run")]
     json: bool,
@@ -47,7 +52,9 @@ impl Fetch {
         let is_printed = path == Path::new("-");
         let request = Request::Artefact { identifier, artefact };
         if self.spending.dry_run {
-            return dry::print(&setup_to_spend(common, self.spending)?, vec![request], self.refresh, None, self.json);
+            let setup = setup_to_spend(common, self.spending)?;
+            let none = self.none_beside(&setup.gate, &request)?;
+            return dry::print(&setup, vec![request], self.refresh, none, self.json);
         }
         // Before anything is paid.
         if is_printed && io::stdout().is_terminal() {
@@ -57,6 +64,9 @@ impl Fetch {
             file::check(&path, self.force)?;
         }
         let setup = setup_to_spend(common, self.spending)?;
+        if let Some(none) = self.none_beside(&setup.gate, &request)? {
+            return Err(Failed::not_found(none).into());
+        }
         let got = runtime()?.block_on(get(&setup, &request, self.refresh))?;
         say_cost(&setup.gate)?;
         let copy = |out: &mut dyn Write| got.body.copy_to(out);
@@ -69,5 +79,19 @@ impl Fetch {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
             other => Ok(other?),
         }
+    }
+
+    /// Why nothing is to be asked: the report that is held says that there is no such artefact, and none is held.
+    fn none_beside(&self, gate: &Gate, request: &Request) -> anyhow::Result<Option<String>> {
+        let Request::Artefact { identifier, artefact } = request else { return Ok(None) };
+        let is_held = !self.refresh && gate.held(request)?.is_some();
+        let report = gate.store().report(gate.profile(), identifier)?.filter(|_| !self.anyway && !is_held);
+        let report = report.and_then(|held| Report::open(&held.body).ok());
+        let (what, attribute) = (artefact.words(), artefact.attribute());
+        Ok(report.filter(|report| artefact.is_beside(report) == Some(false)).map(|_| {
+            format!(
+                "the report that is held says that there is no {what} ({attribute}: false); --anyway asks all the same"
+            )
+        }))
     }
 }

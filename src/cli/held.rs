@@ -3,6 +3,7 @@
 use super::output::{print_json, print_text};
 use super::table::Table;
 use super::{Common, Failed};
+use crate::app::held::title;
 use crate::config::Folders;
 use crate::report::identifier::Sha256;
 use crate::report::{Held as Thing, Holding, Purge, Retention};
@@ -112,10 +113,10 @@ impl Held {
         let (now, profile) = (crate::clock::now(), common.profile.as_deref());
         let kept = of_profile(store.inventory()?, profile);
         let what = self.which.purge(&kept, now)?;
-        let Some(what) = what else { return self.print(&store, &kept, None, now) };
+        let Some(what) = what else { return self.print(&store, [&kept; 2], None, now) };
         let doomed: Vec<_> = kept.iter().filter(|kept| what.iter().any(|what| what.takes(kept))).cloned().collect();
         if !self.yes && !doomed.is_empty() {
-            self.print(&store, &doomed, Some(deleted(&doomed, false)), now)?;
+            self.print(&store, [&doomed; 2], Some(deleted(&doomed, false)), now)?;
             return Err(Failed::usage("nothing was deleted: --yes deletes what is listed").into());
         }
         let mut purged = Purged::default();
@@ -131,18 +132,25 @@ impl Held {
             );
         }
         let left = of_profile(store.inventory()?, profile);
-        self.print(&store, &left, Some(deleted(&doomed, true)), now)
+        self.print(&store, [&doomed, &left], Some(deleted(&doomed, true)), now)
     }
 
-    fn print(&self, store: &Store, kept: &[Holding], deleted: Option<Deleted>, now: Timestamp) -> anyhow::Result<()> {
-        let sum = |of: fn(&Holding) -> u64| kept.iter().map(of).fold(0, u64::saturating_add);
+    /// Prints what the command is about, and how much is held.
+    fn print(
+        &self,
+        store: &Store,
+        [listed, held]: [&[Holding]; 2],
+        deleted: Option<Deleted>,
+        now: Timestamp,
+    ) -> anyhow::Result<()> {
+        let sum = |of: fn(&Holding) -> u64| held.iter().map(of).fold(0, u64::saturating_add);
         let (raw, on_disk) = (sum(|k| k.bytes), sum(|k| k.on_disk));
         if self.json {
-            let held = kept.iter().map(|kept| row(store, kept, now)).collect::<Result<_, StoreError>>()?;
+            let held = held.iter().map(|kept| row(store, kept, now)).collect::<Result<_, StoreError>>()?;
             return print_json(&Shown { held, bytes: raw, on_disk, deleted });
         }
-        let mut text = if kept.is_empty() { String::new() } else { table(kept, now).to_string() };
-        text += &match kept.len() {
+        let mut text = if listed.is_empty() { String::new() } else { table(listed, now).to_string() };
+        text += &match held.len() {
             0 => "Nothing is held.\n".to_owned(),
             things => format!("{} held: {}, {} on disk\n", thousands(things as u64), bytes(raw), bytes(on_disk)),
         };
@@ -259,7 +267,7 @@ fn table(kept: &[Holding], now: Timestamp) -> Table {
             notes,
             at_service,
             from(kept),
-            Untrusted::from(id(kept)).visible().to_string(),
+            named(kept),
         ]);
     }
     table
@@ -271,6 +279,15 @@ fn from(kept: &Holding) -> String {
         None if kept.is_set_aside() => "set aside".to_owned(),
         None if kept.is_coming() => "a part of it".to_owned(),
         None => Untrusted::from(kept.profile.as_str()).visible_cut(40).to_string(),
+    }
+}
+
+/// The id, and what it is where that does not say it.
+fn named(kept: &Holding) -> String {
+    let id = Untrusted::from(id(kept)).visible().to_string();
+    match &kept.what {
+        Thing::Report(_) => id,
+        Thing::Answer { .. } => format!("{id} ({})", title(kept).visible_cut(120)),
     }
 }
 

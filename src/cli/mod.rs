@@ -51,7 +51,7 @@ use crate::runtime::{self, Backing, Display, Exit, Signals};
 use crate::service::Client;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use jiff::Timestamp;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
@@ -124,8 +124,9 @@ enum Command {
     Demo(demo::Demo),
     /// Open reports that were saved by any tool: no network, no key
     Open {
-        /// A report, an envelope, a list page or a summary as JSON; - for standard input
-        file: OsString,
+        /// Each a report, an envelope, a list page or a summary as JSON; - for standard input
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<OsString>,
     },
     /// Print a file's sandboxes as JSON; each page that is not held costs one request
     List(list::List),
@@ -198,7 +199,7 @@ fn run(command: Option<Command>, sha256: &[String], common: &Common) -> anyhow::
     match command {
         None => app(sha256, common),
         Some(Command::Demo(demo)) => demo.run(common),
-        Some(Command::Open { file }) => open(&file, common),
+        Some(Command::Open { files }) => open(&files, common),
         Some(Command::List(list)) => list.run(common),
         Some(Command::Show(show)) => show.run(common),
         Some(Command::Export(export)) => export.run(common),
@@ -316,11 +317,11 @@ fn run_app(
     Ok(ended.exit)
 }
 
-fn open(file: &OsStr, common: &Common) -> anyhow::Result<()> {
+fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
     let (folders, config) = common.config()?;
     let display = display::display(&config);
     runtime::attended(display)?;
-    let document = document::read(file)?;
+    let document = document::read_all(files)?;
     let mut model = Model::new(Service::default(), crate::clock::now());
     model.settings = Settings { keys: config.keymap(), rules_file: rules_file(), ..Settings::default() };
     let mut left = Left::of(&folders, &config);

@@ -53,6 +53,8 @@ struct Found {
     file: Option<String>,
     id: Option<String>,
     sandbox: Option<String>,
+    /// The other profile that holds the report, where this one cannot open it.
+    held_for: Option<String>,
     pane: &'static str,
     label: String,
     text: String,
@@ -104,7 +106,9 @@ impl Search {
         let title = hit.pane().and_then(panes::info).map_or("Notes", |info| info.title);
         let (file, sandbox) = match of {
             Source::Report { file, identifier, .. } | Source::Notes { file, identifier } => {
-                (file.as_ref().map(Sha256::short), identifier.parts().sandbox.visible().to_string())
+                let sandbox = identifier.parts().sandbox.visible().to_string();
+                let whose = elsewhere(of).map(|profile| format!(" (held for profile {})", plain_name(profile)));
+                (file.as_ref().map(Sha256::short), sandbox + &whose.unwrap_or_default())
             }
             Source::Pane(_) => (name.map(|name| Untrusted::from(name).visible().to_string()), String::new()),
         };
@@ -115,14 +119,28 @@ impl Search {
     }
 }
 
+/// The other profile that holds what a hit is of, where this one cannot open it.
+fn elsewhere(of: &Source) -> Option<&str> {
+    match of {
+        Source::Report { elsewhere, .. } => elsewhere.as_deref(),
+        Source::Pane(_) | Source::Notes { .. } => None,
+    }
+}
+
+fn plain_name(name: &str) -> Visible {
+    Untrusted::from(name).visible_cut(40)
+}
+
 type Print<'a> = dyn FnMut(&Source, Option<&str>, &Hit) -> anyhow::Result<()> + 'a;
 
 /// The reports that are held of what is named, or all.
 fn held(gate: &Gate, names: &[&str]) -> anyhow::Result<Vec<Searched>> {
     let (store, profile) = (gate.store(), gate.profile());
+    let all = store.every_report(profile)?.into_iter().map(|(file, held)| Searched { file, held });
     if names.is_empty() {
-        return Ok(store.every_report(profile)?.into_iter().map(|(file, held)| Searched { file, held }).collect());
+        return Ok(all.collect());
     }
+    let mut elsewhere: Vec<_> = all.filter(|searched| searched.held.elsewhere.is_some()).collect();
     let mut reports = Vec::new();
     for name in names {
         let found = match (Sha256::parse(name), Identifier::typed(name)) {
@@ -130,10 +148,16 @@ fn held(gate: &Gate, names: &[&str]) -> anyhow::Result<Vec<Searched>> {
             (None, Some(identifier)) => store.report(profile, &identifier)?.into_iter().collect(),
             (None, None) => Vec::new(),
         };
-        if found.is_empty() {
+        let is_meant = |searched: &mut Searched| match Sha256::parse(name) {
+            Some(file) => searched.file == Some(file),
+            None => searched.held.identifier.as_bytes() == name.as_bytes(),
+        };
+        let others: Vec<_> = elsewhere.extract_if(.., is_meant).collect();
+        if found.is_empty() && others.is_empty() {
             return Err(Failed::not_found(format!("nothing is held of {name}; behaview show fetches a report")).into());
         }
         reports.extend(found.into_iter().map(|held| Searched { file: held.file.clone(), held }));
+        reports.extend(others);
     }
     Ok(reports)
 }
@@ -161,7 +185,7 @@ fn search_held(reports: Vec<Searched>, pattern: &Pattern, print: &mut Print<'_>)
             let Some(found) = found else { return Ok(()) };
             let of = &found.group.of;
             found.group.hits.iter().try_for_each(|hit| print(of, None, hit))?;
-            found.others().try_for_each(|hit| print(of, None, &hit))
+            found.others(pattern).try_for_each(|hit| print(of, None, &hit))
         });
         if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
@@ -203,7 +227,8 @@ fn found(of: &Source, name: Option<&str>, hit: &Hit, pane: &'static str) -> Foun
         Piece::Value(text) | Piece::Detail(text) => plain(text),
         Piece::Own(text) => text.clone().into_owned(),
     });
-    Found { file, id, sandbox, pane, label, text: text.collect() }
+    let held_for = elsewhere(of).map(str::to_owned);
+    Found { file, id, sandbox, held_for, pane, label, text: text.collect() }
 }
 
 fn visible_label(row: &Row) -> String {

@@ -3,7 +3,7 @@
 use super::asking::{cost, get, runtime, say_cost};
 use super::follow::{Looks, follow, most, note};
 use super::output::print_json;
-use super::{Agreed, Common, Failed, Setup, dry, exit, setup_to_spend};
+use super::{Agreed, Common, Failed, Setup, document, dry, exit, setup_to_spend};
 use crate::gate::GateError;
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::Identifier;
@@ -30,6 +30,7 @@ An upload is never tried twice by itself: where its answer was lost, behaview fo
 #[command(after_help = EXAMPLES)]
 pub(super) struct Submit {
     /// The file; up to 650 MB, as the profile says
+    #[arg(value_parser = document::path())]
     file: PathBuf,
     /// The sandbox that runs it
     #[arg(long, value_name = "NAME")]
@@ -44,7 +45,7 @@ pub(super) struct Submit {
     #[arg(long, value_name = "WORDS")]
     command_line: Option<String>,
     /// A file whose first line is what it is encrypted with; - for standard input
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = document::path())]
     password_file: Option<PathBuf>,
     /// Ask at the terminal what it is encrypted with, and show nothing of it
     #[arg(long, conflicts_with = "password_file")]

@@ -221,7 +221,7 @@ impl fmt::Display for Fault {
 impl FromStr for Fault {
     type Err = UnknownFault;
 
-    /// Reads `[endpoint:]kind[*times]`.
+    /// Reads `[OPERATION:]FAULT[*TIMES]`.
     fn from_str(written: &str) -> Result<Self, UnknownFault> {
         let (on, rest) = endpoint_prefix(written);
         let (kind, times) = match rest.rsplit_once('*').map(|(kind, times)| (kind, times.parse().ok())) {
@@ -250,7 +250,11 @@ impl fmt::Display for UnknownFault {
         let endpoints: Vec<_> = Endpoint::ALL.iter().map(|endpoint| endpoint.name()).collect();
         let kinds: Vec<_> = FaultKind::spellings().collect();
         let (endpoints, kinds) = (endpoints.join(", "), kinds.join(", "));
-        write!(to, "unknown fault {:?}; write [endpoint:]kind[*times]; endpoints: {endpoints}; kinds: {kinds}", self.0)
+        write!(
+            to,
+            "unknown fault {:?}; write [OPERATION:]FAULT[*TIMES]; operations: {endpoints}; faults: {kinds}",
+            self.0
+        )
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::report::Identifier;
 use crate::text::Untrusted;
+use std::ffi::OsStr;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -26,6 +27,15 @@ pub enum FileError {
         /// What the system said.
         why: io::Error,
     },
+}
+
+/// A path as it was typed, its `~` for the home folder: what no shell has read, or has been told not to.
+#[must_use]
+pub fn typed(path: impl AsRef<OsStr>) -> PathBuf {
+    let path = Path::new(path.as_ref());
+    let in_home = path.strip_prefix("~").ok();
+    let in_home = in_home.and_then(|rest| Some(directories::BaseDirs::new()?.home_dir().join(rest)));
+    in_home.unwrap_or_else(|| path.to_owned())
 }
 
 /// A path by way of the escaper: it may be made of anything.

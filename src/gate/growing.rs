@@ -72,6 +72,8 @@ impl Gate {
                 Err(error) => Err(unkept(&error)),
             },
             Err(error) => {
+                // What cannot be let go of now is written over by the next call.
+                let _ = store.forget_empty(id);
                 if matches!(error, ServiceError::Unusable(_)) {
                     // Nothing goes on from it: the next call begins anew.
                     let _ = store.set_aside(id);

@@ -112,6 +112,18 @@ impl Kind {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 
+    /// The option whose number is meant where a number stands alone.
+    pub fn number(self) -> &'static str {
+        match self {
+            Self::V2FileReport => "--hashes",
+            Self::PrivateScan => "--scans",
+            Self::LivehuntRules => "--rules",
+            Self::Retrohunt => "--jobs",
+            Self::GraphPrivate | Self::GraphPublic => "--graphs",
+            _ => "--calls",
+        }
+    }
+
     /// Whether it needs the private scanning licence (§4.1).
     pub fn is_private(self) -> bool {
         self.standing() == Standing::Private

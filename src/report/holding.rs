@@ -83,7 +83,8 @@ impl Holding {
     /// Whether the service still has it; none for what is no report.
     #[must_use]
     pub fn retention(&self, now: Timestamp) -> Option<Retention> {
-        self.report().map(|identifier| Retention::of(identifier, now))
+        let sent = Some(self.received).filter(|_| self.imported.is_none());
+        self.report().map(|identifier| Retention::of(identifier, sent, now))
     }
 
     /// Whether it does not count as held.

@@ -19,6 +19,8 @@ pub enum Retention {
     Gone(Timestamp),
     /// Gone since then, unless a longer retention was chosen.
     Unless(Timestamp),
+    /// Still there then, when it came from the service: longer than usual.
+    Had(Timestamp),
     /// There until then at least, as long as nobody deletes it.
     Until(Timestamp),
     /// The identifier does not say when the sandbox ran.
@@ -26,15 +28,19 @@ pub enum Retention {
 }
 
 impl Retention {
-    /// Of a report, by the time in its identifier.
+    /// Of a report, by the time in its identifier; the service had it still when it sent it, if that is known.
     #[must_use]
-    pub fn of(identifier: &Identifier, now: Timestamp) -> Self {
+    pub fn of(identifier: &Identifier, sent: Option<Timestamp>, now: Timestamp) -> Self {
         let ran = identifier.parts().when.filter(|when| *when >= 1_000_000_000);
         let Some(ran) = ran.and_then(|when| Timestamp::from_second(when).ok()) else { return Self::Unknown };
         let after = |time| ran.checked_add(time).unwrap_or(Timestamp::MAX);
         match now {
             now if now >= after(LONGEST) => Self::Gone(after(LONGEST)),
-            now if now >= after(USUAL) => Self::Unless(after(USUAL)),
+            // One that came later has a longer retention, and which one is not known.
+            now if now >= after(USUAL) => match sent.filter(|sent| *sent >= after(USUAL)) {
+                Some(sent) => Self::Had(sent),
+                None => Self::Unless(after(USUAL)),
+            },
             _ => Self::Until(after(USUAL)),
         }
     }
@@ -46,8 +52,9 @@ impl Retention {
         match self {
             Self::Gone(when) => format!("the service deleted it by {}: what is held is the only one", at(when)),
             Self::Unless(when) => {
-                format!("the service deleted it on {}, unless a longer retention was chosen", at(when))
+                format!("unless a longer retention was chosen the service deleted it on {}", at(when))
             }
+            Self::Had(when) => format!("the service had it on {}, by a longer retention", at(when)),
             Self::Until(when) => format!("the service has it until {} at least", at(when)),
             Self::Unknown => "how long the service has it is not known".to_owned(),
         }
@@ -60,6 +67,7 @@ impl Retention {
         match self {
             Self::Gone(_) => "gone".to_owned(),
             Self::Unless(when) => format!("gone {}?", at(when)),
+            Self::Had(when) => format!("had {}", at(when)),
             Self::Until(when) => format!("to {}", at(when)),
             Self::Unknown => "?".to_owned(),
         }
@@ -76,10 +84,15 @@ mod tests {
         let identifier = |text: &str| Identifier::new(Untrusted::from(text)).unwrap();
         let ran = 1_794_474_845;
         let at = |seconds: i64| Timestamp::from_second(ran + seconds).unwrap();
-        let of = |seconds| Retention::of(&identifier(&format!("Box-{ran}")), at(seconds));
+        let since =
+            |sent: Option<i64>, seconds| Retention::of(&identifier(&format!("Box-{ran}")), sent.map(at), at(seconds));
+        let of = |seconds| since(None, seconds);
         assert_eq!([of(0), of(86_399)], [Retention::Until(at(86_400)); 2]);
         assert_eq!([of(86_400), of(28 * 86_400 - 1)], [Retention::Unless(at(86_400)); 2]);
+        assert_eq!(since(Some(86_399), 86_400), Retention::Unless(at(86_400)));
+        assert_eq!(since(Some(86_400), 86_401), Retention::Had(at(86_400)));
+        assert_eq!(since(Some(86_400), 28 * 86_400), Retention::Gone(at(28 * 86_400)));
         assert_eq!(of(28 * 86_400), Retention::Gone(at(28 * 86_400)));
-        assert_eq!(Retention::of(&identifier("Box-7"), at(0)), Retention::Unknown);
+        assert_eq!(Retention::of(&identifier("Box-7"), None, at(0)), Retention::Unknown);
     }
 }

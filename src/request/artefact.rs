@@ -1,5 +1,8 @@
 //! What a sandbox keeps beside its report.
 
+use crate::report::json::Raw;
+use crate::report::{Place, Report};
+
 /// What a sandbox kept beside its report (specification §2.1, and what the service adds to it).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Artefact {
@@ -51,6 +54,18 @@ impl Artefact {
         match self {
             Self::Memdump => "memdump.bin",
             other => other.name(),
+        }
+    }
+
+    /// Whether a report says that it exists; none where it does not speak of it.
+    #[must_use]
+    pub fn is_beside(self, report: &Report) -> Option<bool> {
+        let section = report.index.sections.iter().position(|s| s.name.as_bytes() == self.attribute().as_bytes())?;
+        let record = report.record(Place { section, row: 0 }).ok()?;
+        match Raw::new(&record.value).bytes() {
+            b"true" => Some(true),
+            b"false" => Some(false),
+            _ => None,
         }
     }
 

@@ -299,7 +299,9 @@ impl Request {
                 format!("private scan of {} ({})", submission.name(), submission.file.short())
             }
             Self::UploadAddress => "an address to upload to".to_owned(),
-            Self::PrivateAnalysis { identifier } => format!("private scan {}", identifier.text().visible_cut(60)),
+            Self::PrivateAnalysis { identifier } => {
+                format!("look at private scan {}", identifier.text().visible_cut(60))
+            }
             Self::PrivateAnalyses { file } => format!("private scans of {}", file.short()),
             Self::PrivateDelete { file, only_from_storage: false } => {
                 format!("deletion of {} and its reports at the service", file.short())

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// Writes a file, and says where it is and how large.
 pub(super) fn save(save: Save, gate: Option<&Gate>, is_wanted: &dyn Fn() -> bool) -> Result<String, NotSaved> {
-    let path = path(&save.path);
+    let path = file::typed(&save.path);
     match write(&save, path.clone(), gate, is_wanted) {
         Ok((length, summary)) => Ok(words(&path, length, summary)),
         Err(FileError::Exists(_)) => {
@@ -44,15 +44,6 @@ fn write(
     };
     let summary = written.map_err(|why| FileError::Io { path, why })?;
     Ok((fresh.keep()?, summary))
-}
-
-/// A path as it was typed, its `~` for the home folder.
-fn path(typed: &str) -> PathBuf {
-    let home = || directories::BaseDirs::new().map(|found| found.home_dir().to_owned());
-    match typed.strip_prefix("~/") {
-        Some(rest) => home().map_or_else(|| PathBuf::from(typed), |home| home.join(rest)),
-        None => PathBuf::from(typed),
-    }
 }
 
 fn words(path: &std::path::Path, length: u64, summary: Option<Summary>) -> String {

@@ -5,9 +5,11 @@ use crate::report::Place;
 use crate::report::fan_out::in_order;
 use crate::report::find::{Pattern, Scope, Scratch, search};
 use crate::report::identifier::Sha256;
+use crate::report::records::{leaves, pointer};
 use crate::report::rows::Label;
 use crate::report::{About, Body, Index, Note, Pane, Piece, Report, Row, RowSet, Section};
 use crate::store::HeldReport;
+use crate::text::Untrusted;
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
@@ -15,6 +17,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Reports up to this many bytes are unpacked once and searched in memory.
 const IN_MEMORY: u64 = 32 * 1024 * 1024;
+
+/// Bytes that are shown of a field that is in no line.
+const LONGEST_FIELD: usize = 200;
 
 /// Reports that are searched at a time.
 const TOGETHER: usize = 2;
@@ -37,7 +42,7 @@ pub fn by_pane(
             let Some(pane) = report.section(section).map(Section::pane) else { continue };
             let known = decoded.entry(pane).or_default();
             let room = most.saturating_sub(*known);
-            let hits: Vec<Hit> = rows.iter().take(room).map(|row| hit(report, pane, section, *row)).collect();
+            let hits: Vec<Hit> = rows.iter().take(room).map(|row| hit(report, pane, section, *row, pattern)).collect();
             *known += hits.len();
             groups.push(HitGroup { of: Source::Pane(pane), count: rows.len() as u64, hits });
         }
@@ -45,9 +50,31 @@ pub fn by_pane(
     })
 }
 
-fn hit(report: &Report, pane: Pane, section: usize, row: u32) -> Hit {
-    let row = row as usize;
-    Hit { at: Some((pane, Place { section, row })), row: report.row(section, row) }
+fn hit(report: &Report, pane: Pane, section: usize, row: u32, pattern: &Pattern) -> Hit {
+    let place = Place { section, row: row as usize };
+    let mut row = report.row(section, place.row);
+    let field = field(report, place, &row, pattern);
+    row.pieces.extend(field.into_iter().flatten());
+    Hit { at: Some((pane, place)), row }
+}
+
+/// The field that holds what is sought, where the row's line does not show it.
+fn field(report: &Report, place: Place, row: &Row, pattern: &Pattern) -> Option<[Piece; 4]> {
+    let mut scratch = Scratch::default();
+    if pattern.is_match(&row.text(), &mut scratch) {
+        return None;
+    }
+    let record = report.record(place).ok()?;
+    let mut found = None;
+    leaves(&record.value, &mut |way, value| {
+        let text = value.text();
+        if found.is_none() && pattern.is_match(text.as_bytes(), &mut scratch) {
+            let start = text.as_bytes().get(..LONGEST_FIELD).unwrap_or(text.as_bytes());
+            found = Some((pointer(way), Untrusted::from(start)));
+        }
+    });
+    let (name, text) = found.filter(|(name, _)| !name.is_empty())?;
+    Some([Piece::Own("  ".into()), Piece::Detail(name), Piece::Own(": ".into()), Piece::Detail(text)])
 }
 
 /// A report that is searched.
@@ -79,14 +106,14 @@ pub struct Found {
 
 impl Found {
     /// The hits that are not decoded yet, each as it is asked for.
-    pub fn others(&self) -> impl Iterator<Item = Hit> {
-        hits(&self.report, &self.rows).skip(self.group.hits.len())
+    pub fn others(&self, pattern: &Pattern) -> impl Iterator<Item = Hit> {
+        hits(&self.report, &self.rows, pattern).skip(self.group.hits.len())
     }
 }
 
-fn hits(report: &Report, rows: &RowSet) -> impl Iterator<Item = Hit> {
+fn hits(report: &Report, rows: &RowSet, pattern: &Pattern) -> impl Iterator<Item = Hit> {
     let places = rows.sections().flat_map(|(section, rows)| rows.iter().map(move |row| (section, *row)));
-    places.filter_map(|(section, row)| Some(hit(report, report.section(section)?.pane(), section, row)))
+    places.filter_map(|(section, row)| Some(hit(report, report.section(section)?.pane(), section, row, pattern)))
 }
 
 /// The notes that hold what is sought, by the report that they are about; each with the row that it is on, where one of these
@@ -165,9 +192,9 @@ fn one_report(
     if rows.is_empty() {
         return Ok(None);
     }
-    let (identifier, received) = (held.identifier, held.received);
-    let (of, count) = (Source::Report { file, identifier, received }, rows.len() as u64);
-    let group = HitGroup { of, count, hits: hits(&report, &rows).take(MOST_HITS).collect() };
+    let (identifier, received, elsewhere) = (held.identifier, held.received, held.elsewhere);
+    let (of, count) = (Source::Report { file, identifier, received, elsewhere }, rows.len() as u64);
+    let group = HitGroup { of, count, hits: hits(&report, &rows, pattern).take(MOST_HITS).collect() };
     // What is decoded later comes from the store: unpacked reports would pile up.
     Ok(Some(Found { group, report: Report { body: held.body, ..report }, rows }))
 }

@@ -81,6 +81,15 @@ impl Store {
         .and_then(|is_ours| if is_ours { Ok(()) } else { Err(StoreError::Elsewhere) })
     }
 
+    /// Lets go of an answer of which nothing has come.
+    ///
+    /// # Errors
+    /// When that cannot be written.
+    pub fn forget_empty(&self, id: AnswerId) -> Result<(), StoreError> {
+        let delete = "DELETE FROM answer WHERE id = ?1 AND usable = 2 AND length = 0";
+        self.with(|connection| connection.execute(delete, [id.0])).map(|_| ())
+    }
+
     /// Notes that an answer of so many bytes is whole: from now on it is held.
     ///
     /// # Errors

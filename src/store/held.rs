@@ -58,7 +58,17 @@ pub struct HeldReport {
     pub body: Body,
     /// Where it came from, if not from the service.
     pub imported: Option<Imported>,
+    /// The other profile that holds it, where that is the only way to it.
+    pub elsewhere: Option<String>,
 }
+
+/// The profiles of which anything is held, each found by one step in the index.
+const PROFILES: &str = "RECURSIVE known (name) AS (
+    SELECT MIN(profile) FROM answer
+    UNION ALL SELECT (SELECT MIN(profile) FROM answer WHERE profile > name) FROM known WHERE name IS NOT NULL)";
+
+/// What a profile can open: its own, and what was imported, which belongs to no service.
+const HERE: &str = "r.profile = ?1 OR a.imported_from IS NOT NULL";
 
 impl HeldReport {
     /// The report as the answer it would be if it were asked for by itself.
@@ -159,20 +169,23 @@ impl Store {
         })
     }
 
-    /// The newest answer under a key that is not set aside.
+    /// The newest answer under a key that is not set aside: of the profile, or imported, which belongs to no service.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub fn answer(&self, profile: &str, key: &[u8]) -> Result<Option<HeldAnswer>, StoreError> {
         let found = self.reach().look_up(|connection, how| {
             let mut select = connection.prepare_cached(&format!(
-                "SELECT id, received, usable, length, block, seal FROM answer {how}
-                 WHERE profile = ?1 AND key = ?2 AND (usable IS NULL OR usable = 1)
-                 ORDER BY id DESC LIMIT 1"
+                "WITH {PROFILES} SELECT id, received, usable, length, block, seal, profile FROM answer {how}
+                 WHERE profile IN (SELECT name FROM known) AND key = ?2 AND (usable IS NULL OR usable = 1)
+                   AND (profile = ?1 OR imported_from IS NOT NULL)
+                 ORDER BY profile = ?1 DESC, id DESC LIMIT 1"
             ))?;
             let read = |row: &Row<'_>| {
                 let is_read = row.get::<_, Option<i64>>(2)?.is_some();
-                let answer = seal::Answer { id: row.get(0)?, profile, key, length: row.get(3)?, block: row.get(4)? };
+                let owner: String = row.get(6)?;
+                let (length, block) = (row.get(3)?, row.get(4)?);
+                let answer = seal::Answer { id: row.get(0)?, profile: &owner, key, length, block };
                 let is_whole = row.get::<_, Option<i64>>(5)? == Some(answer.seal());
                 Ok((AnswerId(answer.id), moment(row.get(1)?), is_read, Lengths::read(row, 3)?, is_whole))
             };
@@ -192,7 +205,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn report(&self, profile: &str, identifier: &Identifier) -> Result<Option<HeldReport>, StoreError> {
-        let (reports, damage) = self.reports_where(profile, "identifier", &identifier.as_bytes())?;
+        let (reports, damage) = self.reports_where(profile, "r.identifier = ?2", &identifier.as_bytes(), HERE)?;
         let found = reports.into_iter().find(|report| report.identifier == *identifier);
         // An older version is no answer to what the newest one says.
         match damage {
@@ -206,50 +219,60 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn reports(&self, profile: &str, file: &Sha256) -> Result<Vec<HeldReport>, StoreError> {
-        Ok(self.reports_where(profile, "file", &file.as_str())?.0)
+        Ok(self.reports_where(profile, "r.file = ?2", &file.as_str(), HERE)?.0)
     }
 
-    /// The newest report of every sandbox of every file, newest first, with the file where it is known.
+    /// The newest report of every sandbox of every file, with the file where it is known: what this profile can open, and what
+    /// only other profiles can.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub fn every_report(&self, profile: &str) -> Result<Vec<(Option<Sha256>, HeldReport)>, StoreError> {
-        let (reports, _) = self.reports_where(profile, "profile", &profile)?;
+        let (reports, _) = self.reports_where(profile, "?2 IS NULL", &rusqlite::types::Null, "1")?;
         let file = |held: &HeldReport| held.file.clone().or_else(|| held.identifier.parts().file);
         Ok(reports.into_iter().map(|held| (file(&held), held)).collect())
     }
 
-    /// The reports for which a column has a value, as far as their rows are what was written; and the damage where one is not.
+    /// The reports that a condition takes, those of the profile first and then the newest, as far as their rows are what was
+    /// written; and the damage where one of the profile's is not.
     fn reports_where(
         &self,
         profile: &str,
-        column: &str,
+        which: &str,
         value: &dyn rusqlite::ToSql,
+        whose: &str,
     ) -> Result<(Vec<HeldReport>, Option<StoreError>), StoreError> {
         // A report whose answer is not there is not what was written.
         let found = self.reach().look_up(|connection, how| {
             let mut select = connection.prepare_cached(&format!(
-                "SELECT r.identifier, r.received, r.answer, r.first, r.after, COALESCE(a.length, 0), COALESCE(a.block, 0),
-                        a.imported_from, a.imported_by, r.file, r.seal, COALESCE(a.profile, ''), COALESCE(a.key, x''), a.seal
+                "WITH {PROFILES}
+                 SELECT r.identifier, r.received, r.answer, r.first, r.after, COALESCE(a.length, 0), COALESCE(a.block, 0),
+                        a.imported_from, a.imported_by, r.file, r.seal, COALESCE(a.profile, ''), COALESCE(a.key, x''), a.seal,
+                        r.profile
                  FROM report r {how} LEFT JOIN answer a ON a.id = r.answer
-                 WHERE r.profile = ?1 AND r.{column} = ?2 ORDER BY r.answer DESC, r.rowid DESC"
+                 WHERE r.profile IN (SELECT ?1 UNION SELECT name FROM known) AND {which} AND ({whose})
+                 ORDER BY r.profile = ?1 DESC, r.answer DESC, r.rowid DESC"
             ))?;
-            let rows = select.query_map(params![profile, value], |row| FoundReport::read(row, profile))?;
+            let rows = select.query_map(params![profile, value], FoundReport::read)?;
             rows.collect::<rusqlite::Result<Vec<_>>>()
         })?;
         // Numbers grow, whatever the clock does in between.
         let (mut newest, mut known, mut damage) = (Vec::new(), HashSet::new(), None);
         for report in found {
             let Some(identifier) = Identifier::new(Untrusted::from(report.identifier)) else { continue };
+            let is_own = report.profile == profile;
             if !report.is_whole {
-                damage = Some(self.reach().damaged(identifier.text().visible_cut(200).as_str()));
+                if is_own {
+                    damage = Some(self.reach().damaged(identifier.text().visible_cut(200).as_str()));
+                }
                 continue;
             }
-            if known.insert(identifier.clone()) {
+            let elsewhere = Some(report.profile).filter(|_| !is_own && report.imported.is_none());
+            if known.insert((elsewhere.clone(), identifier.clone())) {
                 let body = self.body(report.answer, report.lengths).slice(report.range);
                 let file = report.file.as_deref().and_then(Sha256::parse);
                 let FoundReport { answer, received, imported, .. } = report;
-                newest.push(HeldReport { identifier, file, answer, received, body, imported });
+                newest.push(HeldReport { identifier, file, answer, received, body, imported, elsewhere });
             }
         }
         Ok((newest, damage))
@@ -274,6 +297,7 @@ impl Lengths {
 }
 
 struct FoundReport {
+    profile: String,
     identifier: Vec<u8>,
     received: Timestamp,
     answer: AnswerId,
@@ -286,11 +310,13 @@ struct FoundReport {
 }
 
 impl FoundReport {
-    fn read(row: &Row<'_>, profile: &str) -> rusqlite::Result<Self> {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let offset = |at: i64| u64::try_from(at).unwrap_or(0);
+        let profile: String = row.get(14)?;
         let (identifier, file): (Vec<u8>, Option<String>) = (row.get(0)?, row.get(9)?);
         let (answer, first, after) = (row.get(2)?, row.get(3)?, row.get(4)?);
-        let report = seal::Report { profile, identifier: &identifier, file: file.as_deref(), answer, first, after };
+        let report =
+            seal::Report { profile: &profile, identifier: &identifier, file: file.as_deref(), answer, first, after };
         let (owner, key): (String, Vec<u8>) = (row.get(11)?, row.get(12)?);
         let whole = seal::Answer { id: answer, profile: &owner, key: &key, length: row.get(5)?, block: row.get(6)? };
         let (of_report, of_answer): (Option<i64>, Option<i64>) = (row.get(10)?, row.get(13)?);
@@ -302,6 +328,7 @@ impl FoundReport {
             lengths: Lengths::read(row, 5)?,
             imported: imported(row, 7)?,
             is_whole,
+            profile,
             identifier,
             file,
         })

@@ -9,7 +9,7 @@ use crate::app::finder::{Finder, HitGroup, HitLine, Quest, Source};
 use crate::app::notes::MARK;
 use crate::app::{Area, Model, panes};
 use crate::report::rows::Label;
-use crate::text::thousands;
+use crate::text::{Untrusted, thousands};
 
 /// Columns of a hit's pane and label.
 const LABELS: usize = 24;
@@ -93,6 +93,10 @@ fn draw_group(line: &mut LineWriter<'_, '_>, group: &HitGroup, model: &Model) {
             line.own(&file.as_ref().map_or("of no known file".to_owned(), |file| file.short()), Meaning::Strong);
             line.own(" · ", Meaning::Faint);
             line.visible(&identifier.parts().sandbox.visible_cut(40), Meaning::Strong);
+            if let Source::Report { elsewhere: Some(profile), .. } = &group.of {
+                line.own(" · held for profile ", Meaning::Faint);
+                line.visible(&Untrusted::from(profile.as_str()).visible_cut(40), Meaning::Strong);
+            }
         }
     }
     line.own(&format!("  {}", thousands(group.count)), Meaning::Faint);

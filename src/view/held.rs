@@ -89,7 +89,7 @@ fn draw_line(mut line: LineWriter<'_, '_>, area: Area, thing: &Holding, columns:
     let mut cell = |column: Option<usize>, text: &str, meaning| {
         if let Some(column) = column {
             line.tab(area.x, column);
-            line.own(text, meaning);
+            line.own_cut(text, line.room(), meaning);
         }
     };
     let received = since(thing.received, model.now);

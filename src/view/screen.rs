@@ -345,7 +345,7 @@ fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         return LineWriter::new(buffer, area, 0).own("  No file has been opened yet.", Meaning::Faint);
     }
     let heading =
-        if model.start.recent.iter().all(|recent| recent.reports == 0) { "  Files" } else { "  Earlier files" };
+        if model.start.recent.iter().any(|recent| recent.reports == 0) { "  Files" } else { "  Earlier files" };
     LineWriter::new(buffer, area, 0).own(heading, Meaning::Strong);
     let fit = usize::from(area.height.saturating_sub(1));
     let scroll = model.start.scroll;

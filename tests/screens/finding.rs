@@ -132,3 +132,16 @@ fn a_large_report_is_filtered_and_searched_whole() {
     stage.keys("enter enter 4 / 2 9 9");
     screen!("filter_generated", stage);
 }
+
+#[test]
+fn what_another_profile_holds_is_found_and_says_whose_it_is() {
+    let mut stage = Stage::listed().restart_as("second");
+    stage.keys("S");
+    type_words(&mut stage, "rundll32");
+    let screen = stage.screen();
+    assert!(screen.contains("4 of 4 reports") && screen.contains("· held for profile demo"), "{screen}");
+    stage.keys("down enter");
+    let screen = stage.screen();
+    assert!(screen.contains("Profile demo holds this report: behaview --profile demo opens it."), "{screen}");
+    assert!(screen.contains("Search everything that is held"), "the list of hits stays: {screen}");
+}

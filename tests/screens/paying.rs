@@ -133,6 +133,10 @@ fn a_spent_quota_is_told_before_anything_is_sent() {
     stage.keys("enter r");
     screen!("quota_spent_before", stage);
     assert_eq!(stage.calls(Endpoint::Behaviour), 0);
+    stage.keys("$");
+    let screen = stage.screen();
+    assert!(!screen.contains("request once agreed to") && !screen.contains("requests once agreed to"), "{screen}");
+    assert!(screen.contains("quota spent until"), "{screen}");
 }
 
 #[test]

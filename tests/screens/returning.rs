@@ -60,18 +60,25 @@ fn hits_of_all_held_reports_are_gone_through_one_after_another() {
 fn a_key_that_does_nothing_here_says_why() {
     let mut stage = Stage::listed();
     for (keys, words) in [
-        ("w", "w does nothing here: \"other file\" works in a comparison."),
-        ("A", "A does nothing now: \"open all\" needs reports of the list that are not held."),
+        ("w", "w does nothing here: \"compare-with\" works in a comparison."),
+        ("A", "A does nothing now: \"open-all\" needs reports of the list that are not held."),
         ("Z", "Z does nothing here; ? shows the keys that do."),
-        ("n", "n does nothing now: \"next hit\" needs a filter or a search."),
+        ("n", "n does nothing now: \"next-hit\" needs a filter or a search."),
         ("esc", "esc goes back no further than to the file: f leaves it for another, q quits."),
-        ("m enter", "enter does nothing now: \"whole row\" needs a row."),
+        ("m enter", "enter does nothing now: \"whole-row\" needs a row."),
+        (
+            "0 ^",
+            "^ does nothing now: \"parent\" needs a process that another one started, \"process\" needs a row that names",
+        ),
     ] {
         stage.keys(keys);
         assert!(stage.screen().contains(words), "{keys}: {}", stage.screen());
     }
     stage.keys("down");
     assert!(!stage.screen().contains("does nothing"), "{}", stage.screen());
+    stage.keys("H d enter");
+    assert!(stage.screen().contains("enter does nothing here; ? shows the keys that do."), "{}", stage.screen());
+    stage.keys("esc esc");
     stage.keys("/ f5");
     assert!(!stage.screen().contains("does nothing"), "where a line is typed nothing is said:\n{}", stage.screen());
 }

@@ -175,6 +175,12 @@ impl Stage {
         self.restart()
     }
 
+    /// Ends the program and starts it again on the same store, with another profile for the same service.
+    pub fn restart_as(mut self, profile: &str) -> Self {
+        self.profile.name = profile.to_owned();
+        self.restart()
+    }
+
     /// Ends the program and starts it again on the same store.
     pub fn restart(mut self) -> Self {
         self.session = session(&self.folder, &self.profile, self.key.as_deref());

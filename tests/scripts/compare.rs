@@ -53,3 +53,11 @@ fn a_saved_page_is_compared_without_any_service() {
     let two = behaview(home.path()).args(["compare", &main_file(), "--with", "x"]).output().unwrap();
     assert_eq!(two.status.code(), Some(2), "{two:?}");
 }
+
+#[test]
+fn a_second_file_is_led_to_its_option() {
+    let home = tempfile::tempdir().unwrap();
+    let two = behaview(home.path()).args(["compare", &main_file(), &"ab".repeat(32)]).output().unwrap();
+    assert_eq!(two.status.code(), Some(2), "{two:?}");
+    assert!(errors(&two).contains("behaview compare A --with B"), "{two:?}");
+}

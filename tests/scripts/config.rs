@@ -78,7 +78,8 @@ fn a_file_to_start_from_is_made_once_and_is_right() {
     let path = text(&made).trim().to_owned();
     let written = std::fs::read_to_string(&path).unwrap();
     assert!(written.contains("#api_key_command = ") && written.contains("BEHAVIEW_BUDGET_DAILY"));
-    assert!(run(&["config", "check"]).status.success());
+    let fine = run(&["config", "check"]);
+    assert!(fine.status.success() && text(&fine).ends_with("config.toml: nothing is wrong\n"), "{fine:?}");
     std::fs::write(&path, "profile = \"virustotal\"\n").unwrap();
     let again = run(&["config", "init"]);
     assert!(again.status.code() == Some(1) && errors(&again).contains("is there already"), "{again:?}");

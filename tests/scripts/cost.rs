@@ -1,6 +1,6 @@
 //! `behaview cost`: every row of its table, plans, balances, entitlements, mistakes.
 
-use crate::desk::{Desk, errors, json, run, squeezed, text};
+use crate::desk::{Desk, behaview, errors, json, run, squeezed, text};
 use behaview::demo::Options;
 use behaview::quota::{Kind, RULES};
 use serde_json::{Value, json};
@@ -383,5 +383,19 @@ fn mistakes_are_named() {
         let output = run(&[&["cost"], arguments].concat(), "");
         assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?} {output:?}");
         assert!(errors(&output).contains(words), "{arguments:?} {output:?}");
+    }
+}
+
+#[test]
+fn a_plan_takes_its_items_as_the_apps_planner_does() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("h.txt"), "ab".repeat(32)).unwrap();
+    let plan = |item: &str| behaview(home.path()).args(["cost", "plan", item, "--json"]).output().unwrap();
+    for (bare, whole) in [
+        ("v2-file-report 1,600", "v2-file-report --hashes 1600"),
+        ("private-behaviours 3", "private-behaviours --calls 3"),
+        ("v2-file-report @~/h.txt", "v2-file-report --hashes 1"),
+    ] {
+        assert_eq!(json(&plan(bare)), json(&plan(whole)), "{bare}");
     }
 }

@@ -1,6 +1,7 @@
 //! What goes along with an export, and several reports in one: notes, folders, and a store that keeps nothing.
 
 use crate::desk::{Desk, errors, json, main_file, run, text};
+use behaview::demo::Options;
 use behaview::report::identifier::Sha256;
 use behaview::report::{About, Body, Identifier, Index, Item, Note, Report};
 use behaview::store::Store;
@@ -244,4 +245,55 @@ fn where_no_file_can_be_made_is_found_out_before_anything_is_paid() {
     assert_eq!(names(desk.home.path()).iter().filter(|name| name.starts_with(".behaview-")).count(), 0);
     let sound = desk.run(&["fetch", &id, "html", "--output", &path("x.html")]);
     assert!(sound.status.success() && desk.paid() == paid + 1, "{sound:?}");
+}
+
+#[test]
+fn what_the_held_report_says_is_not_there_is_paid_for_only_on_demand() {
+    let desk = Desk::new();
+    let id = listed(&desk).swap_remove(0);
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report.json");
+    let bytes = format!(r#"{{"data":{{"id":"{id}","attributes":{{"has_pcap":false,"tags":["A"]}}}}}}"#);
+    std::fs::write(&report, bytes).unwrap();
+    assert!(desk.run(&["import", "--replace", report.to_str().unwrap()]).status.success());
+    let paid = desk.paid();
+    let refused = desk.run(&["fetch", &id, "pcap"]);
+    assert_eq!(refused.status.code(), Some(5), "{refused:?}");
+    assert!(errors(&refused).contains("says that there is no network capture (has_pcap: false)"), "{refused:?}");
+    let dry = text(&desk.run(&["fetch", &id, "pcap", "--dry-run"]));
+    assert!(dry.contains("no network capture") && dry.contains("--anyway"), "{dry}");
+    assert_eq!(desk.paid(), paid);
+    let output = folder.path().join("x.pcap");
+    let asked = desk.run(&["fetch", &id, "pcap", "--anyway", "--output", output.to_str().unwrap()]);
+    assert_eq!(desk.paid(), paid + 1, "{asked:?}");
+}
+
+#[test]
+fn of_a_download_that_failed_nothing_empty_is_kept_and_what_came_is_named() {
+    let fault = |words: &str| Options { faults: vec![words.parse().unwrap()], ..Options::default() };
+    let failing = Desk::with(fault("503"));
+    let id = format!("{}_CAPE Sandbox-1794474845", main_file());
+    assert!(!failing.run(&["fetch", &id, "pcap"]).status.success());
+    assert_eq!(text(&failing.run(&["held"])), "Nothing is held.\n");
+    let desk = Desk::with(fault("artefact:cut=20"));
+    let cut = desk.run(&["fetch", &id, "html"]);
+    assert!(!cut.status.success(), "{cut:?}");
+    let held = text(&desk.run(&["held"]));
+    assert!(held.contains("a part of it") && held.contains(" (HTML report · CAPE Sandbox)"), "{held}");
+}
+
+#[test]
+fn a_home_folder_that_no_shell_has_put_in_is_found() {
+    let desk = Desk::new();
+    let id = listed(&desk).swap_remove(0);
+    let home = |name: &str| desk.home.path().join(name);
+    let ended = desk.run(&["export", &id, "--format", "csv", "--output", "~/q.csv"]);
+    assert!(ended.status.success() && home("q.csv").exists(), "{ended:?}");
+    std::fs::write(home("s.bin"), b"MZ").unwrap();
+    let dry = desk.run(&["submit", "~/s.bin", "--dry-run"]);
+    assert!(dry.status.success(), "{dry:?}");
+    std::fs::write(home("hashes.txt"), main_file()).unwrap();
+    assert!(desk.run(&["cost", "v2-file-report", "--hashes-from", "~/hashes.txt"]).status.success());
+    std::fs::write(home("r.json"), r#"{"tags":["NEEDLE"]}"#).unwrap();
+    assert!(desk.run(&["search", "needle", "~/r.json"]).status.success());
 }

@@ -64,3 +64,13 @@ fn documents_are_searched_without_a_key_and_nothing_of_them_is_obeyed() {
     assert_eq!(plain, "report.json  Tags  \\x1b[2JNEEDLE\nreport.json  Files  opened  C:\\needle\\x\n");
     assert_eq!(lines(&run(&["--json"])).len(), 2);
 }
+
+#[test]
+fn a_hit_whose_line_does_not_hold_what_is_sought_says_which_field_does() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("report.json");
+    let tree = r#"{"processes_tree":[{"process_id":"1","name":"a.exe","command_line":"a.exe /load lumen32"}]}"#;
+    std::fs::write(&path, tree).unwrap();
+    let shown = text(&behaview(home.path()).args(["search", "lumen32"]).arg(&path).output().unwrap());
+    assert!(shown.lines().all(|line| line.contains("lumen32")) && shown.contains("a.exe"), "{shown}");
+}

@@ -160,11 +160,26 @@ fn how_the_screen_was_left_is_remembered() {
 }
 
 #[test]
+fn several_documents_are_opened_beside_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["one", "two"].map(|name| {
+        let path = folder.path().join(format!("{name}.json"));
+        std::fs::write(&path, format!(r#"{{"data":{{"id":"{name}","attributes":{{"tags":["TAG"]}}}}}}"#)).unwrap();
+        path.to_str().unwrap().to_owned()
+    });
+    let mut terminal = Terminal::start(&["open", &paths[0], &paths[1]]);
+    terminal.wait_for("one.json and 1 more");
+    terminal.wait_for("Sandboxes 2");
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+}
+
+#[test]
 fn hostile_strings_reach_the_terminal_as_text_only() {
     let mut terminal = Terminal::start(&["demo"]);
     terminal.wait_for("Sandboxes 4 of 6");
     terminal.press("f");
-    terminal.wait_for("Earlier files");
+    terminal.wait_for("Opening it costs nothing");
     let hostile =
         behaview::demo::Demo::files().into_iter().find(|file| file.title.contains("Unfriendly")).unwrap().sha256;
     terminal.press(&format!("\u{1b}[200~{hostile}\u{1b}[201~\r"));

@@ -9,6 +9,7 @@ use crate::app::key::{ENTER, key};
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
 use crate::app::place::{AGE, CONFIRM, HELD, OPEN};
+use crate::report::Holding;
 
 fn has_held(model: &Model) -> bool {
     model.chosen_held().is_some()
@@ -34,8 +35,9 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Open the file of the chosen report",
         rank: 1,
         place: HELD,
-        when: When::Has("a report of a known file, held for the service that is asked now", |m| {
-            m.chosen_held().is_some_and(|line| line.file.is_some() && line.profile == m.service.name)
+        when: When::Has("a report of a known file, imported or held for the service that is asked now", |m| {
+            let is_here = |line: &Holding| line.profile == m.service.name || line.imported.is_some();
+            m.chosen_held().is_some_and(|line| line.file.is_some() && is_here(line))
         }),
         act: Act::Local(Model::open_held),
     },

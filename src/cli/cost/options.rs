@@ -225,6 +225,7 @@ impl Item {
     pub(super) fn parse(n: usize, text: &str) -> Result<Self, Failed> {
         let at = |words: String| Failed::usage(format!("item {n} of the plan, \"{text}\": {words}"));
         let words = words(text).ok_or_else(|| at("a quotation mark is not closed".to_owned()))?;
+        let words = spelled_out(words);
         let Self { kind, options, entitled } = Self::try_parse_from(words).map_err(|error| at(in_one_line(&error)))?;
         let item = Self::checked(kind, options).map_err(|error| at(error.to_string()))?;
         Ok(Self { entitled, ..item })
@@ -234,6 +235,18 @@ impl Item {
     pub(super) fn read(self, files: &mut Files) -> anyhow::Result<(Operation, Entitlements)> {
         Ok((Operation::with(self.kind, self.options.numbers(files)?), self.entitled.by_hand()))
     }
+}
+
+/// The words with the option that a bare number stands for, or a file of hashes after `@`, as the app's planner takes them.
+fn spelled_out(mut words: Vec<String>) -> Vec<String> {
+    let (kind, bare) = (words.first().and_then(|name| Kind::named(name)), words.get(1).cloned().unwrap_or_default());
+    let digits = bare.replace(',', "");
+    if let Some(path) = bare.strip_prefix('@') {
+        words.splice(1..2, ["--hashes-from".to_owned(), path.to_owned()]);
+    } else if let Some(kind) = kind.filter(|_| digits.parse::<u64>().is_ok()) {
+        words.splice(1..2, [kind.number().to_owned(), digits]);
+    }
+    words
 }
 
 /// What is wrong and what may be meant, without the lines on usage.

@@ -135,7 +135,11 @@ pub(super) fn text(rows: &[Row], compared: Option<&Compared>) -> String {
     }
     let mut entries =
         Table::new(&["time (UTC)", "operation", "what", "predicted", "settled", "state", "outcome", "counters"], &[]);
+    let mut before = None;
     for row in rows {
+        // What one look at the counters said of several calls is said once.
+        let counted = row.counted.as_ref().map(|counted| if before == Some(counted) { "the same" } else { counted });
+        before = row.counted.as_ref();
         let dash = || "-".to_owned();
         entries.row([
             row.time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
@@ -145,7 +149,7 @@ pub(super) fn text(rows: &[Row], compared: Option<&Compared>) -> String {
             row.settled.map_or_else(dash, thousands),
             row.state.name().to_owned(),
             row.outcome.clone().unwrap_or_else(dash),
-            row.counted.clone().unwrap_or_else(dash),
+            counted.map_or_else(dash, str::to_owned),
         ]);
     }
     let mut sums = Table::new(&["counts", "state", "calls", "counts as"], &[2, 3]);

@@ -4,6 +4,7 @@ use super::{Performer, Work, words};
 use crate::app::Message;
 use crate::app::away::Copied;
 use crate::app::saving::{NotSaved, Save};
+use crate::export::file;
 use crate::files;
 use crate::report::hashes::Hashes;
 use crate::runtime::{clipboard, saver, submission};
@@ -33,7 +34,8 @@ impl Performer {
         let largest = self.gate().map_or(0, |gate| gate.client().profile().largest_upload());
         let is_wanted = self.goes_on();
         self.reading(move |work| {
-            let result = submission::look_at(&path, largest, &is_wanted).map_err(|error| words(&error));
+            let result = submission::look_at(&path, largest, &is_wanted)
+                .map_err(|error| format!("{}: {}", file::shown(&path), words(&error)));
             work.send(Message::LookedAtFile { path, result });
         });
     }
