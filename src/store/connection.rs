@@ -1,6 +1,6 @@
 //! Connections to the database's file: to one that is there or a new one, brought to the newest schema.
 
-use super::database::StoreError;
+use super::error::StoreError;
 use super::page_one;
 use super::salvage::{self, Salvaged};
 use super::schema::{NEWEST, migrate, version};
@@ -21,6 +21,9 @@ pub(super) fn opened(path: &Path, wait: Wait<'_>) -> Result<(Connection, Option<
             drop(connection);
             salvage::mark(path);
             salvage::anew(path, up, wait)
+        }
+        Err(why) if salvage::is_marked(path) => {
+            Err(StoreError::NotMended { path: path.to_owned(), why: why.to_string() })
         }
         other => other
             .map(|connection| (connection, None))

@@ -1,7 +1,8 @@
 //! What is held: answers under the key of their request, and the reports that came with them.
 
 use super::blocks::{self, BLOCK, Blocks, Shelf};
-use super::database::{Store, StoreError};
+use super::database::Store;
+use super::error::StoreError;
 use super::inventory::imported;
 use super::numbers;
 use super::seal;

@@ -1,6 +1,7 @@
 //! The ledger as it is read: its entries, and what the service's counters said of them.
 
-use super::database::{Store, StoreError};
+use super::database::Store;
+use super::error::StoreError;
 use super::entry::{LedgerEntry, State};
 use super::held::moment;
 use super::seal;

@@ -11,7 +11,8 @@
 //! An entry that is not what was written counts at the highest price that it tells of, and is named.
 
 use super::calls::{self, Call, Left, Sign};
-use super::database::{Store, StoreError};
+use super::database::Store;
+use super::error::StoreError;
 use super::entry::{ABANDONED, LedgerEntry, State};
 use super::seal;
 use crate::quota::{Budget, OverBudget, Period, Price, Spent, Unit};

@@ -11,9 +11,11 @@
 
 mod blocks;
 mod calls;
+mod carry;
 mod connection;
 mod database;
 mod entry;
+mod error;
 mod folder;
 mod growing;
 mod heads;
@@ -36,8 +38,9 @@ mod ways;
 
 pub use blocks::BLOCK;
 pub use calls::Call;
-pub use database::{Store, StoreError};
+pub use database::Store;
 pub use entry::{LedgerEntry, State};
+pub use error::StoreError;
 pub use growing::Growing;
 pub use held::{AnswerId, Brought, HeldAnswer, HeldReport};
 pub use keep::Keep;

@@ -1,7 +1,8 @@
 //! Deleting what is held, so that its bytes are gone from the disk and not only from the index. The ledger always stays.
 
 use super::blocks::{self, BLOCK, Shelf};
-use super::database::{Store, StoreError};
+use super::database::Store;
+use super::error::StoreError;
 use super::held::AnswerId;
 use super::inventory::{ON_DISK, beside, file_of_key};
 use super::seal;

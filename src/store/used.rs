@@ -3,7 +3,7 @@
 //! The lock says so whatever has become of the database, which may not be readable any more; and it ends with its program,
 //! however that ends. What is done to the file by hand, no lock keeps off: that shows by its being another file.
 
-use super::database::StoreError;
+use super::error::StoreError;
 use super::folder::{BESIDE, beside, create};
 use std::fs::{File, TryLockError};
 use std::io;

@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-fn store(desk: &Desk) -> PathBuf {
+pub fn store(desk: &Desk) -> PathBuf {
     let paths = text(&desk.run(&["config", "path"]));
     PathBuf::from(paths.lines().find_map(|line| line.strip_prefix("store")).unwrap().trim())
 }
 
-fn ledger(desk: &Desk) -> Vec<Value> {
+pub fn ledger(desk: &Desk) -> Vec<Value> {
     json(&desk.run(&["ledger", "--all", "--json"]))["entries"].as_array().unwrap().clone()
 }
 
 /// The database's file with everything in it that was written beside it.
-fn settled(desk: &Desk) -> (PathBuf, Vec<u8>) {
+pub fn settled(desk: &Desk) -> (PathBuf, Vec<u8>) {
     let path = store(desk);
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
@@ -27,7 +27,7 @@ fn settled(desk: &Desk) -> (PathBuf, Vec<u8>) {
 }
 
 /// What the ledger counts, carefully.
-fn counted(desk: &Desk) -> u64 {
+pub fn counted(desk: &Desk) -> u64 {
     ledger(desk).iter().map(|entry| entry["counts_as"].as_u64().unwrap()).sum()
 }
 
@@ -38,7 +38,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The identifiers of the main file's sandboxes, as the demo lists them.
-fn identifiers() -> Vec<String> {
+pub fn identifiers() -> Vec<String> {
     let desk = Desk::new();
     let listed = json(&desk.run(&["list", "--all", &main_file()]));
     let of = |sandbox: &Value| sandbox["id"].as_str().unwrap().to_owned();
@@ -46,7 +46,7 @@ fn identifiers() -> Vec<String> {
 }
 
 /// A run that ended in words, not in a panic.
-fn is_civil(output: &Output) -> bool {
+pub fn is_civil(output: &Output) -> bool {
     let words = errors(output);
     output.status.code().is_some_and(|code| code != 101)
         && !words.contains("panicked")
