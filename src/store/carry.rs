@@ -39,7 +39,8 @@ pub(super) fn over(aside: &Path, old: Option<&Connection>, new: &mut Connection)
     if !is_sealed("ledger")? {
         seal::entries(&transaction, "TRUE", &[])?;
     }
-    leave_out_what_is_cut(&transaction)?;
+    salvaged.left_out += leave_out_what_is_cut(&transaction)?;
+    leave_out_what_belongs_to_nothing(&transaction)?;
     transaction.commit()?;
     Ok(salvaged)
 }
@@ -168,12 +169,33 @@ fn kinds(connection: &Connection, table: &str) -> rusqlite::Result<HashMap<Strin
     kinds.collect()
 }
 
-/// Answers whose bytes were not carried over whole do not count as held, nor do reports without an answer.
-fn leave_out_what_is_cut(new: &Connection) -> rusqlite::Result<()> {
-    new.execute_batch(
-        "UPDATE answer SET usable = 0 WHERE length > 0 AND (SELECT COUNT(*) FROM block b WHERE b.answer = answer.id)
-             < (length + block - 1) / block;
-         DELETE FROM report WHERE answer NOT IN (SELECT id FROM answer WHERE usable IS NOT 0);
-         DELETE FROM block WHERE answer NOT IN (SELECT id FROM answer)",
-    )
+/// Answers whose bytes were not carried over whole do not count as held, nor do reports without an answer; says how many are left
+/// out by that.
+fn leave_out_what_is_cut(new: &Connection) -> rusqlite::Result<u64> {
+    let lost = "SELECT COUNT(DISTINCT answer) FROM block WHERE answer NOT IN (SELECT id FROM answer)";
+    let lost: u32 = new.query_row(lost, [], |row| row.get(0))?;
+    let cut = new.execute(
+        "UPDATE answer SET usable = 0 WHERE usable IS NOT 0 AND length > 0
+             AND (SELECT COUNT(*) FROM block b WHERE b.answer = answer.id) < (length + block - 1) / block",
+        [],
+    )?;
+    let without = "DELETE FROM report WHERE answer NOT IN (SELECT id FROM answer WHERE usable IS NOT 0)";
+    Ok(u64::from(lost) + (cut + new.execute(without, [])?) as u64)
+}
+
+/// Takes out every row that belongs to one that was not carried over, of whichever table.
+fn leave_out_what_belongs_to_nothing(new: &Connection) -> rusqlite::Result<()> {
+    loop {
+        let mut select =
+            new.prepare("SELECT \"table\", rowid FROM pragma_foreign_key_check WHERE rowid IS NOT NULL")?;
+        let rows = select.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))?;
+        let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+        // What belongs to these is next.
+        if rows.is_empty() {
+            return Ok(());
+        }
+        for (table, row) in rows {
+            new.execute(&format!("DELETE FROM {table} WHERE rowid = ?1"), [row])?;
+        }
+    }
 }

@@ -79,3 +79,28 @@ fn a_mending_that_did_not_end_is_begun_again_from_what_was_damaged() {
     assert_eq!(desk.paid(), paid, "what is held is not paid for again");
     assert!(!path.with_file_name("behaview.db-damaged-2").exists(), "what was half carried over was set aside");
 }
+
+#[test]
+fn a_lost_page_costs_what_stood_on_it_and_no_more() {
+    for table in ["answer", "row_index", "block", "report", "index_block", "ledger", "file"] {
+        let desk = Desk::new();
+        json(&desk.run(&["list", "--all", &main_file()]));
+        let path = store(&desk);
+        let filled = Store::open(&path).unwrap();
+        let rows = format!(r#"{{"data":{{"attributes":{{"files_opened":[{}7]}}}}}}"#, "7,".repeat(100_000));
+        filled.keep("lab", b"rows", Timestamp::UNIX_EPOCH, &Body::in_memory(rows.into_bytes())).unwrap();
+        let rows = filled.answer("lab", b"rows").unwrap().unwrap().body;
+        Index::of(&rows).unwrap().keep(&rows).unwrap();
+        drop((filled, rows));
+        lose(&desk, table);
+        let mended = desk.run(&["held"]);
+        assert!(mended.status.success() && errors(&mended).contains("was set aside as"), "{table}: {mended:?}");
+        assert!(errors(&mended).contains("Its ledger was saved: 2 calls") || table == "ledger", "{table}: {mended:?}");
+        if table == "answer" {
+            assert!(errors(&mended).contains("Not held any more, because it was damaged"), "{mended:?}");
+        }
+        assert!(desk.run(&["held", "--all", "--yes"]).status.success(), "{table}");
+        assert!(desk.run(&["list", &main_file()]).status.success(), "{table}");
+        assert_eq!(Store::open(&path).unwrap().damages().unwrap(), [""; 0], "{table}");
+    }
+}
