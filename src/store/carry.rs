@@ -3,6 +3,7 @@
 //! What is damaged costs itself. Where the system fails, such as a disk that is full, the step is not taken: less would be carried
 //! over than there is, and the ledger would be too low.
 
+use super::brought;
 use super::salvage::{Salvaged, is_of_system};
 use super::seal;
 use rusqlite::types::Value;
@@ -41,6 +42,7 @@ pub(super) fn over(aside: &Path, old: Option<&Connection>, new: &mut Connection)
     }
     salvaged.left_out += leave_out_what_is_cut(&transaction)?;
     leave_out_what_belongs_to_nothing(&transaction)?;
+    salvaged.left_out = salvaged.left_out.saturating_sub(brought::find_again(&transaction)?);
     transaction.commit()?;
     Ok(salvaged)
 }

@@ -10,6 +10,7 @@
 //! ```
 
 mod blocks;
+mod brought;
 mod calls;
 mod carry;
 mod connection;
@@ -37,12 +38,13 @@ mod used;
 mod ways;
 
 pub use blocks::BLOCK;
+pub use brought::Brought;
 pub use calls::Call;
 pub use database::Store;
 pub use entry::{LedgerEntry, State};
 pub use error::StoreError;
 pub use growing::Growing;
-pub use held::{AnswerId, Brought, HeldAnswer, HeldReport};
+pub use held::{AnswerId, HeldAnswer, HeldReport};
 pub use keep::Keep;
 pub use ledger::{Entry, Reserved, Settlement};
 pub use purge::Purged;

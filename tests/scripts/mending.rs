@@ -104,3 +104,21 @@ fn a_lost_page_costs_what_stood_on_it_and_no_more() {
         assert_eq!(Store::open(&path).unwrap().damages().unwrap(), [""; 0], "{table}");
     }
 }
+
+#[test]
+fn reports_whose_bytes_are_held_are_found_again() {
+    let desk = Desk::new();
+    let ids = identifiers();
+    json(&desk.run(&["list", "--all", &main_file()]));
+    let shown: Vec<_> = ids.iter().map(|id| desk.run(&["show", id]).stdout).collect();
+    let (held, paid) = (text(&desk.run(&["held"])), desk.paid());
+    lose(&desk, "report");
+    let mended = desk.run(&["held"]);
+    assert!(!errors(&mended).contains("Not held any more"), "{mended:?}");
+    assert_eq!(text(&mended), held);
+    for (id, shown) in ids.iter().zip(shown) {
+        let again = desk.run(&["show", id, "--offline"]);
+        assert_eq!(again.stdout, shown, "{id}: {again:?}");
+    }
+    assert_eq!(desk.paid(), paid);
+}
