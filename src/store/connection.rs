@@ -4,7 +4,7 @@ use super::error::StoreError;
 use super::page_one;
 use super::salvage::{self, Salvaged};
 use super::schema::{NEWEST, migrate, version};
-use super::used::Wait;
+use super::used::{self, Wait};
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
@@ -14,6 +14,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(15);
 
 /// A connection to a database that is sound, with what became of one that was not.
 pub(super) fn opened(path: &Path, wait: Wait<'_>) -> Result<(Connection, Option<Salvaged>), StoreError> {
+    used::check_index(path)?;
     let up = || prepared(path);
     match up() {
         Err(error) if salvage::is_damage(&error) => salvage::anew(path, up, wait),

@@ -72,6 +72,11 @@ pub enum StoreError {
         "the store at {0}, or its log beside it, was deleted or replaced while it was open here, so that what is written to it would be lost: start again"
     )]
     Replaced(PathBuf),
+    /// Another program has it open, and the index of its log was removed.
+    #[error(
+        "the store at {0} is open in another behaview, and the file {0}-shm, by which programs see each other's writes, was deleted meanwhile: end that one, and start again"
+    )]
+    NoIndex(PathBuf),
     /// A call cannot have the file that says that it is under way.
     #[error(
         "{path}, where the store says that a call is under way, cannot be made ({why}). If it is there already, remove it, unless another behaview still waits for an answer since before the store was deleted or replaced; if not, check the permissions of the folder"

@@ -78,6 +78,19 @@ fn beside_it(path: &Path) -> [Option<Identity>; 2] {
     BESIDE.map(|ending| identity(&beside(path, ending)))
 }
 
+/// Refuses a log without its index while another program has the database open: whoever made an index of his own would neither see
+/// what that one writes nor wait for it. A program that ends removes the index first, and the log right after.
+pub(super) fn check_index(path: &Path) -> Result<(), StoreError> {
+    let ([log, index], began) = (BESIDE.map(|ending| beside(path, ending)), Instant::now());
+    while log.exists() && !index.exists() && alone(path).is_ok_and(|lock| lock.is_none()) {
+        if began.elapsed() > UNSAID {
+            return Err(StoreError::NoIndex(path.to_owned()));
+        }
+        std::thread::sleep(LOOK);
+    }
+    Ok(())
+}
+
 /// The right to set a database aside, which nobody uses nor begins to as long as the lock lives; none where somebody does.
 pub(super) fn alone(path: &Path) -> io::Result<Option<File>> {
     let lock = create(&beside(path, FILE))?;

@@ -372,3 +372,27 @@ fn who_waits_for_a_store_that_is_mended_says_so_and_doctor_does_not_wait() {
         assert!(child.wait().unwrap().success());
     }
 }
+
+#[test]
+fn a_log_that_has_lost_its_index_is_left_to_the_program_that_has_it_open() {
+    let desk = Desk::new();
+    json(&desk.run(&["list", &main_file()]));
+    let path = store(&desk);
+    let open = behaview::store::Store::open(&path).unwrap();
+    let keep = |key: &[u8]| {
+        open.keep("lab", key, jiff::Timestamp::UNIX_EPOCH, &behaview::report::Body::in_memory(b"x".to_vec()))
+    };
+    keep(b"before").unwrap();
+    let index = path.with_file_name("behaview.db-shm");
+    std::fs::remove_file(&index).unwrap();
+    for command in [&["ledger"][..], &["list", "--refresh", &main_file()]] {
+        let refused = desk.run(command);
+        assert!(!refused.status.success() && errors(&refused).contains("end that one, and start again"), "{refused:?}");
+    }
+    assert!(!index.exists(), "somebody made an index of his own");
+    assert!(keep(b"after").is_err());
+    drop(open);
+    assert_eq!((ledger(&desk).len(), desk.paid()), (1, 1));
+    let again = behaview::store::Store::open(&path).unwrap();
+    assert!(again.answer("lab", b"before").unwrap().is_some() && again.damages().unwrap().is_empty());
+}
