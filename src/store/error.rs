@@ -120,7 +120,7 @@ fn advice(error: &rusqlite::Error) -> &'static str {
     }
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => {
-            ". Make room on the disk. To delete with behaview held takes room itself for a moment, up to twice what is deleted: with little of it, one report after another"
+            ". Make room on the disk. To delete with behaview held takes a little itself, up to twice the largest answer"
         }
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
             ". Check the permissions of the file and its folder, or choose another data folder"

@@ -1,4 +1,5 @@
-//! A store that is damaged is mended: all that can be read is carried over, or the mending is begun again.
+//! A store that is damaged is mended, also on a full disk: all that can be read is carried over, or the mending is begun again.
+//! What is deleted makes room there.
 
 use crate::desk::{Desk, errors, json, main_file, text};
 use crate::store::{counted, identifiers, is_civil, ledger, settled, store};
@@ -121,4 +122,22 @@ fn reports_whose_bytes_are_held_are_found_again() {
         assert_eq!(again.stdout, shown, "{id}: {again:?}");
     }
     assert_eq!(desk.paid(), paid);
+}
+
+#[cfg(unix)]
+#[test]
+fn everything_is_deleted_where_there_is_room_for_the_log_of_a_part() {
+    let desk = Desk::new();
+    json(&desk.run(&["list", "--all", &main_file()]));
+    let filled = Store::open(&store(&desk)).unwrap();
+    for seed in 0..60_u32 {
+        filled.keep("lab", &seed.to_le_bytes(), Timestamp::UNIX_EPOCH, &Body::in_memory(noise(seed))).unwrap();
+    }
+    drop(filled);
+    // The log of all at once has each page of the database, and says of each which it is.
+    let blocks = std::fs::metadata(store(&desk)).unwrap().len() / 512 + 1;
+    let deleted = limited(&desk, u32::try_from(blocks).unwrap(), &["held", "--all", "--yes"]);
+    assert!(deleted.status.success(), "{deleted:?}");
+    assert!(std::fs::metadata(store(&desk)).unwrap().len() < 300_000);
+    assert_eq!((Store::open(&store(&desk)).unwrap().inventory().unwrap().len(), ledger(&desk).len()), (0, 2));
 }
