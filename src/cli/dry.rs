@@ -4,7 +4,7 @@ use super::output::{print_json, print_text};
 use super::table::Table;
 use super::{Failed, Setup};
 use crate::quota::{Allowed, Period, Price, Spent, Unit};
-use crate::request::Request;
+use crate::request::{Quote, Request};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -78,6 +78,12 @@ fn total<'a>(prices: impl Iterator<Item = &'a Price>) -> BTreeMap<Unit, Total> {
         sum.max = sum.max.zip(price.units.max()).map(|(sum, more)| sum.saturating_add(more));
     }
     total
+}
+
+/// Refuses what would not all be sent, before any of it is.
+pub(super) fn check(setup: &Setup, requests: &[Request]) -> anyhow::Result<()> {
+    let quotes: Vec<_> = requests.iter().map(|request| request.clone().quote(&setup.entitled)).collect();
+    verdict(setup, quotes.iter().map(Quote::price))
 }
 
 /// Whether all of it would be sent, one after another, after what was spent today.

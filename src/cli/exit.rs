@@ -255,7 +255,7 @@ fn kind_of_service(error: &ServiceError) -> Kind {
     match error {
         ServiceError::NoKey => Kind::Key,
         ServiceError::Unsendable(_) | ServiceError::LongAddress | ServiceError::Unfinished(_) => Kind::Usage,
-        ServiceError::ForeignUpload(_) => Kind::BadAnswer,
+        ServiceError::ForeignUpload(_) | ServiceError::KeyInAddress => Kind::BadAnswer,
         ServiceError::Unreachable(_)
         | ServiceError::Untrusted(_)
         | ServiceError::Lost(_)

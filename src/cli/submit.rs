@@ -76,6 +76,10 @@ impl Submit {
             );
         }
         self.agreed.check(&scan(None))?;
+        if limit == UploadLimit::Large {
+            // An address that nothing may be uploaded to is paid for in vain.
+            dry::check(&setup, &[Request::UploadAddress, scan(None)])?;
+        }
         let runtime = runtime()?;
         let to = match limit {
             UploadLimit::Direct => None,

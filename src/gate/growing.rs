@@ -24,6 +24,9 @@ struct Grower<'a> {
     id: AnswerId,
     /// What was here before, and is compared with what comes of it again.
     kept: Growing,
+    /// Where what was asked for begins: far enough before the end of what is here to show that it goes on there, and to have the
+    /// whole of a key of which a part is here.
+    asked: u64,
     /// Where the next piece begins.
     at: u64,
     /// Bytes that are not written down yet, and where they begin: at a block's first byte.
@@ -55,7 +58,8 @@ impl Gate {
         let (id, length) = (kept.id, kept.body.len());
         let (store, from) = (Arc::clone(self.store()), length - gathered.len() as u64);
         let (here, again) = (length, again_from(&kept.body));
-        let mut grower = Grower { store, artefact, id, kept, at: 0, gathered, from, here, total: None, progress };
+        let mut grower =
+            Grower { store, artefact, id, kept, asked: again, at: 0, gathered, from, here, total: None, progress };
         let fetched = tokio::select! {
             biased;
             () = given_up.notified() => Err(ServiceError::GivenUp),
@@ -172,7 +176,7 @@ impl Grower<'_> {
 impl Sink for Grower<'_> {
     fn begin(&mut self, start: u64, total: Option<u64>) -> Taken<'_> {
         (self.at, self.total) = (start, total);
-        let is_gap = start > self.kept.body.len() || total.is_some_and(|total| total < self.kept.body.len());
+        let is_gap = start > self.asked || total.is_some_and(|total| total < self.kept.body.len());
         let found = if is_gap { Err(ServiceError::Unusable(Unusable::OtherBytes)) } else { Ok(()) };
         Box::pin(std::future::ready(found))
     }

@@ -45,7 +45,7 @@ pub struct Gate {
     budget: Budget,
     is_offline: bool,
     log: Log,
-    under_way: Mutex<HashMap<Request, Arc<Notify>>>,
+    under_way: Mutex<HashMap<Request, Flight>>,
 }
 
 /// Where the time comes from, so that a test can stop it.
@@ -71,6 +71,13 @@ impl Answer {
     fn held(held: HeldAnswer) -> Self {
         Self { received: held.received, body: held.body, unkept: None }
     }
+}
+
+/// A request that is under way.
+struct Flight {
+    given_up: Arc<Notify>,
+    /// What the ledger says of it, once that is written down.
+    entry: Option<i64>,
 }
 
 /// Forgets that a request is under way, however its future ends.
@@ -176,12 +183,13 @@ impl Gate {
         self.store.spent(&self.session)
     }
 
-    /// What this run has spent so far on calls that are over.
+    /// What this run has spent so far on calls that are over, also on those of which that could not be written down.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub fn settled(&self) -> Result<Spent, StoreError> {
-        self.store.settled(&self.session)
+        let under_way: Vec<_> = self.calls().values().filter_map(|flight| flight.entry).collect();
+        self.store.settled(&self.session, &under_way)
     }
 
     /// What this run has spent so far of each unit.
@@ -323,13 +331,13 @@ impl Gate {
 
     /// Ends the wait for an answer that is under way; what was sent may have been charged, and counts so.
     pub fn give_up(&self, request: &Request) {
-        if let Some(given_up) = self.calls().get(request) {
-            given_up.notify_one();
+        if let Some(flight) = self.calls().get(request) {
+            flight.given_up.notify_one();
         }
     }
 
     /// The calls that are under way, each with the way to give it up.
-    fn calls(&self) -> MutexGuard<'_, HashMap<Request, Arc<Notify>>> {
+    fn calls(&self) -> MutexGuard<'_, HashMap<Request, Flight>> {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -358,7 +366,7 @@ impl Gate {
             return Err(GateError::UnderWay);
         }
         let given_up = Arc::new(Notify::new());
-        under_way.insert(request.clone(), Arc::clone(&given_up));
+        under_way.insert(request.clone(), Flight { given_up: Arc::clone(&given_up), entry: None });
         Ok(UnderWay { gate: self, request, given_up })
     }
 
@@ -373,7 +381,12 @@ impl Gate {
             store.reserve(&Entry { at, session, profile, what, key, price: &price, account, budget })
         };
         match self.work(write).await?.map_err(GateError::Ledger)? {
-            Reserved::Entry(call) => Ok(call),
+            Reserved::Entry(call) => {
+                if let Some(flight) = self.calls().get_mut(quote.request()) {
+                    flight.entry = Some(call.entry());
+                }
+                Ok(call)
+            }
             Reserved::UnderWayElsewhere => Err(GateError::UnderWayElsewhere),
             Reserved::MayBeUnderWay => Err(GateError::MayBeUnderWay),
             Reserved::OverBudget(over) => Err(GateError::OverBudget(over)),

@@ -115,20 +115,6 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
     }
 }
 
-/// A report that is an answer by itself.
-fn whole(identifier: &Identifier, body: &Body) -> Brought {
-    Brought { identifier: identifier.clone(), file: identifier.parts().file, range: 0..body.len() }
-}
-
-/// The reports that a list page brought along.
-fn brought(page: Page, file: &Sha256) -> Vec<Brought> {
-    let reports = page.entries.into_iter().filter_map(|entry| {
-        let range = entry.report?.range();
-        Some(Brought { identifier: entry.identifier, file: Some(file.clone()), range })
-    });
-    reports.collect()
-}
-
 /// Whether a body answers the request, and which reports it brought; with where its rows start, if that is not known yet.
 pub(super) fn read(
     request: &Request,
@@ -146,12 +132,12 @@ pub(super) fn read(
     match request {
         Request::Behaviours { file, .. } => {
             let page = page_of(body, &index, file).map_err(ServiceError::Unusable)?;
-            Ok((brought(page, file), index))
+            Ok((Brought::of_page(page, file), index))
         }
         Request::Behaviour { identifier } => {
             let report = Report::new(body.clone(), index);
             is_report(&report, identifier).map_err(ServiceError::Unusable)?;
-            Ok((vec![whole(identifier, body)], Arc::unwrap_or_clone(report.index)))
+            Ok((vec![Brought::whole(identifier.clone(), body.len())], Arc::unwrap_or_clone(report.index)))
         }
         _ => Ok((Vec::new(), index)),
     }

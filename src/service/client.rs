@@ -36,7 +36,7 @@ pub struct Client {
     pub(super) root: Url,
     header: HeaderName,
     credential: Option<Credential>,
-    masking: Masking,
+    pub(super) masking: Masking,
     /// Made at the first call: certificates take longer to load than a first screen to draw.
     http: OnceLock<reqwest::Client>,
     /// How far this machine's clock was behind the service's at its first answer, in seconds.

@@ -27,6 +27,9 @@ pub enum ServiceError {
     /// The service named an address to upload to that is not its own, so nothing was sent.
     #[error("nothing was uploaded: the service names {}, which is not its own host", .0.visible_cut(100))]
     ForeignUpload(Untrusted),
+    /// The service named an address to upload to with the key in it, which was masked there, so nothing was sent.
+    #[error("nothing was uploaded: the address that the service names for it has your key in it")]
+    KeyInAddress,
     /// A part of the file left, and the rest was not sent.
     #[error("the upload was broken off: {0}")]
     Unfinished(String),
@@ -122,6 +125,7 @@ impl ServiceError {
                 | Self::Unsendable(_)
                 | Self::LongAddress
                 | Self::ForeignUpload(_)
+                | Self::KeyInAddress
         )
     }
 
@@ -160,6 +164,10 @@ impl ServiceError {
             Self::LongAddress => "Ask about less at once.".to_owned(),
             Self::ForeignUpload(_) => {
                 "If it may have your files, name it as upload_host in the profile; the key is not sent there."
+                    .to_owned()
+            }
+            Self::KeyInAddress => {
+                "No address with the key in it is used: whoever passes it on reads the key. Tell who runs the service."
                     .to_owned()
             }
             Self::Unfinished(_) => "Check the file, and submit it again.".to_owned(),

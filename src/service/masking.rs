@@ -73,6 +73,12 @@ impl Masking {
         Self { forms: forms.iter().map(|form| own(form)).collect(), escapes: escapes.collect(), mask: *mask }
     }
 
+    /// Whether a key seems to have been masked in a text.
+    pub(super) fn has_masked(&self, text: &[u8]) -> bool {
+        let is_masked = |bytes: &[u8]| bytes.iter().all(|byte| *byte == self.mask);
+        !self.forms.is_empty() && text.windows(SHORTEST).any(is_masked)
+    }
+
     /// Masks a body from its beginning.
     pub(super) fn begin(&self) -> Masked<'_> {
         Masked { masking: self, held: Vec::new(), covered: 0 }

@@ -99,6 +99,9 @@ impl Client {
     fn trusted(&self, to: &UploadAddress) -> Result<(Url, bool), ServiceError> {
         let text = std::str::from_utf8(to.expose().as_bytes()).unwrap_or_default();
         let foreign = |host: &str| ServiceError::ForeignUpload(Untrusted::from(host));
+        if self.masking.has_masked(text.as_bytes()) {
+            return Err(ServiceError::KeyInAddress);
+        }
         let url = Url::parse(text).map_err(|_| foreign("no address at all"))?;
         if !url.username().is_empty() || url.password().is_some() {
             return Err(foreign("an address with a name and a password"));

@@ -57,6 +57,12 @@ impl Call {
         Ok(Self { entry, path, file, _lock: lock })
     }
 
+    /// The number of its entry in the ledger.
+    #[must_use]
+    pub fn entry(&self) -> i64 {
+        self.entry
+    }
+
     /// Removes the file of a call after what came of it was written down.
     pub(super) fn end(self) {
         if used::identity(&self.path) == self.file {

@@ -1,9 +1,9 @@
 //! Connections to the database's file: to one that is there or a new one, brought to the newest schema.
 
-use super::database::StoreError;
+use super::error::StoreError;
 use super::salvage::{self, Salvaged, page_one};
 use super::schema::{NEWEST, migrate, version};
-use super::used::Wait;
+use super::used::{self, Wait};
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
@@ -13,6 +13,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(15);
 
 /// A connection to a database that is sound, with what became of one that was not.
 pub(super) fn opened(path: &Path, wait: Wait<'_>) -> Result<(Connection, Option<Salvaged>), StoreError> {
+    used::check_index(path)?;
     let up = || prepared(path);
     match up() {
         Err(error) if salvage::is_damage(&error) => salvage::anew(path, up, wait),
@@ -20,6 +21,9 @@ pub(super) fn opened(path: &Path, wait: Wait<'_>) -> Result<(Connection, Option<
             drop(connection);
             salvage::mark(path);
             salvage::anew(path, up, wait)
+        }
+        Err(why) if salvage::is_marked(path) => {
+            Err(StoreError::NotMended { path: path.to_owned(), why: why.to_string() })
         }
         other => other
             .map(|connection| (connection, None))

@@ -1,13 +1,14 @@
 //! The database file: made owner-only, opened by several programs at once, brought to the newest schema.
 
 use super::connection::{PATIENCE, connect, opened, to_read};
+use super::error::StoreError;
 use super::folder;
 use super::keep::{self, Keep};
 use super::salvage::{self, Salvaged};
 use super::schema::{NEWEST, version};
 use super::used::{self, Use, Wait};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, OpenFlags};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -15,100 +16,6 @@ use std::time::Duration;
 
 /// A write from which on the log is shortened, in bytes before compression.
 const LARGE_WRITE: u64 = 4 * 1024 * 1024;
-
-/// Why the store could not do something.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// The database said no.
-    #[error("the store at {path}: {why}{}", advice(why))]
-    Database {
-        /// The file.
-        path: PathBuf,
-        /// What the database said.
-        why: rusqlite::Error,
-    },
-    /// The file or its folder said no.
-    #[error(
-        "the store at {path} cannot be written: {why}. Without it nothing is asked: make it writable, or choose another data folder"
-    )]
-    File {
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system said.
-        why: std::io::Error,
-    },
-    /// A newer program has written it.
-    #[error(
-        "the store at {path} was written by a newer behaview (schema {found}); this one knows schema {known}: update it, or choose another data folder"
-    )]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its schema's version.
-        found: usize,
-        /// The newest version this program knows.
-        known: usize,
-    },
-    /// A row is not what was written.
-    #[error(
-        "the store at {path} is damaged: what it says of {what} is not what was written. The next start sets it aside and saves what can be read, the ledger first"
-    )]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What the row is about, safe to show.
-        what: String,
-    },
-    /// It is damaged, and cannot be set aside under another program.
-    #[error(
-        "the store at {0} is damaged, and another behaview has it open: end that one. The next start sets it aside and saves what can be read, the ledger first"
-    )]
-    DamagedInUse(PathBuf),
-    /// Another program sets it aside, and saves what can be read.
-    #[error(
-        "the store at {0} is being mended by another behaview, and can be opened when that one is done. If it was stopped, let it go on, or end it: the next start goes on with what it has done"
-    )]
-    Mending(PathBuf),
-    /// Another file is in its place, or none.
-    #[error(
-        "the store at {0}, or its log beside it, was deleted or replaced while it was open here, so that what is written to it would be lost: start again"
-    )]
-    Replaced(PathBuf),
-    /// A call cannot have the file that says that it is under way.
-    #[error(
-        "{path}, where the store says that a call is under way, cannot be made ({why}). If it is there already, remove it, unless another behaview still waits for an answer since before the store was deleted or replaced; if not, check the permissions of the folder"
-    )]
-    NoCall {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        why: std::io::Error,
-    },
-    /// Another program has gone on with an answer that both were fetching, or deleted it.
-    #[error("another behaview has gone on with it, or deleted it meanwhile: what that one gets is held")]
-    Elsewhere,
-    /// The path goes through a link.
-    #[error(
-        "{0}, where the store is to be, is a link, which is not followed: remove it, or choose another data folder"
-    )]
-    Link(PathBuf),
-    /// What is there is no file, such as a pipe.
-    #[error("{0}, where the store keeps a file, is no ordinary file: remove it, or choose another data folder")]
-    NoFile(PathBuf),
-    /// Nothing of reports is to be kept on disk, and something is.
-    #[error(
-        "nothing of reports is to be kept on disk (store.keep = \"nothing\"), but the store at {path} still holds {things} things, {}: behaview held --all --yes deletes them",
-        crate::text::bytes(*.bytes)
-    )]
-    StillHolds {
-        /// The file.
-        path: PathBuf,
-        /// Answers, notes and files.
-        things: u64,
-        /// Bytes of the answers as received.
-        bytes: u64,
-    },
-}
 
 /// Everything that is kept on disk: one SQLite file.
 pub struct Store {
@@ -348,22 +255,6 @@ impl Store {
     /// The way to the database, for what outlives the store.
     pub(super) fn reach(&self) -> Reach {
         self.reach.clone()
-    }
-}
-
-/// What to do about it, where that is known.
-fn advice(error: &rusqlite::Error) -> &'static str {
-    if salvage::is_damage(error) {
-        return ". The next start sets it aside and saves what can be read, the ledger first";
-    }
-    match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => ". Make room on the disk, or delete with behaview held",
-        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
-            ". Check the permissions of the file and its folder, or choose another data folder"
-        }
-        Some(ErrorCode::SystemIoFailure) => ". Check the disk: it may be full, or failing",
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ". Another program is writing; try again",
-        _ => "",
     }
 }
 

@@ -1,6 +1,6 @@
 //! The folder and the file of the store, which are the owner's alone, reached through no link that somebody else can turn.
 
-use super::database::StoreError;
+use super::error::StoreError;
 use super::{salvage, used};
 use crate::files;
 use std::fs::{File, OpenOptions};

@@ -2,7 +2,8 @@
 //! for again.
 
 use super::blocks::{self, BLOCK, Shelf};
-use super::database::{Store, StoreError};
+use super::database::Store;
+use super::error::StoreError;
 use super::held::{AnswerId, Lengths};
 use super::numbers;
 use super::seal;

@@ -1,7 +1,9 @@
 //! What is held: answers under the key of their request, and the reports that came with them.
 
 use super::blocks::{self, BLOCK, Blocks, Shelf};
-use super::database::{Store, StoreError};
+use super::brought::Brought;
+use super::database::Store;
+use super::error::StoreError;
 use super::inventory::imported;
 use super::numbers;
 use super::seal;
@@ -9,7 +11,7 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Body, Imported};
 use crate::text::Untrusted;
 use jiff::Timestamp;
-use rusqlite::{Row, Transaction, params};
+use rusqlite::{Row, params};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -30,17 +32,6 @@ pub struct HeldAnswer {
     pub is_read: bool,
     /// Where it came from, if not from the service.
     pub imported: Option<Imported>,
-}
-
-/// A report that an answer brought.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Brought {
-    /// Its sandbox identifier.
-    pub identifier: Identifier,
-    /// The file it is of, if that is known.
-    pub file: Option<Sha256>,
-    /// Its place in the answer's bytes.
-    pub range: Range<u64>,
 }
 
 /// A behaviour report that is held, be it an answer by itself or part of a list page.
@@ -138,7 +129,7 @@ impl Store {
             let answer = AnswerId(transaction.last_insert_rowid());
             blocks::write(&transaction, Shelf::Answer(answer), 0, bytes)?;
             for report in reports {
-                insert_report(&transaction, profile, answer, report)?;
+                report.insert(&transaction, profile, answer)?;
             }
             seal::renew(&transaction, answer)?;
             transaction.commit()?;
@@ -162,7 +153,7 @@ impl Store {
         self.with(|connection| {
             let transaction = connection.transaction()?;
             for report in reports {
-                insert_report(&transaction, profile, answer, report)?;
+                report.insert(&transaction, profile, answer)?;
             }
             transaction.execute("UPDATE answer SET usable = 1 WHERE id = ?1", [answer.0])?;
             transaction.commit()
@@ -333,23 +324,6 @@ impl FoundReport {
             file,
         })
     }
-}
-
-fn insert_report(
-    transaction: &Transaction<'_>,
-    profile: &str,
-    answer: AnswerId,
-    report: &Brought,
-) -> rusqlite::Result<usize> {
-    let offset = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
-    let (identifier, file) = (report.identifier.as_bytes(), report.file.as_ref().map(Sha256::as_str));
-    let (first, after) = (offset(report.range.start), offset(report.range.end));
-    let seal = seal::Report { profile, identifier, file, answer: answer.0, first, after }.seal();
-    transaction.execute(
-        "INSERT INTO report (profile, identifier, file, answer, first, after, seal, received)
-         SELECT ?1, ?2, ?3, id, ?4, ?5, ?6, received FROM answer WHERE id = ?7",
-        params![profile, identifier, file, first, after, seal, answer.0],
-    )
 }
 
 /// A moment from the database; one that cannot be is the beginning of time.

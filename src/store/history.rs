@@ -1,7 +1,8 @@
 //! The ledger as it is read: its entries, and what the service's counters said of them.
 
-use super::database::{Store, StoreError};
+use super::database::Store;
 use super::entry::{LedgerEntry, State};
+use super::error::StoreError;
 use super::held::moment;
 use super::seal;
 use crate::quota::audit::{self, Call, Finding, Look, Reading, Record, Window};

@@ -1,6 +1,7 @@
 //! What is held, thing by thing: how large it is, when it came and from where.
 
-use super::database::{Store, StoreError};
+use super::database::Store;
+use super::error::StoreError;
 use super::held::{AnswerId, moment};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Held, Holding, Imported};

@@ -2,7 +2,8 @@
 //!
 //! Every table but those of the ledger gets a twin in memory, which hides it; so everything else works as it always does.
 
-use super::database::{Store, StoreError};
+use super::database::Store;
+use super::error::StoreError;
 use super::schema::{self, Object};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};

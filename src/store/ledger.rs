@@ -11,8 +11,9 @@
 //! An entry that is not what was written counts at the highest price that it tells of, and is named.
 
 use super::calls::{self, Call, Left, Sign};
-use super::database::{Store, StoreError};
+use super::database::Store;
 use super::entry::{ABANDONED, LedgerEntry, State};
+use super::error::StoreError;
 use super::seal;
 use crate::quota::{Budget, OverBudget, Period, Price, Spent, Unit};
 use jiff::Timestamp;
@@ -161,12 +162,13 @@ impl Store {
         self.spent_by_unit(session).map(together)
     }
 
-    /// The same without what it has under way.
+    /// The same without the entries of what it has under way. An entry that is still reserved though its call is over counts: what
+    /// came of it could not be written down.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn settled(&self, session: &str) -> Result<Spent, StoreError> {
-        let is_over = |entry: &LedgerEntry| entry.session == session && entry.state != State::Reserved;
+    pub fn settled(&self, session: &str, under_way: &[i64]) -> Result<Spent, StoreError> {
+        let is_over = |entry: &LedgerEntry| entry.session == session && !under_way.contains(&entry.number);
         self.read(|connection| sums(connection, "session = ?1", [session], is_over)).map(together)
     }
 
@@ -354,7 +356,9 @@ mod tests {
             let reserved = other.reserve(&entry("another program", at)).unwrap();
             assert!(matches!(reserved, Reserved::UnderWayElsewhere), "{hours}: {reserved:?}");
         }
-        assert_eq!((store.spent("s").unwrap().total(), store.settled("s").unwrap().total()), (4, 0));
+        let under_way: Vec<_> = calls.iter().map(Call::entry).collect();
+        let settled = |under_way: &[i64]| store.settled("s", under_way).unwrap().total();
+        assert_eq!((store.spent("s").unwrap().total(), settled(&under_way), settled(&under_way[1..])), (4, 0, 1));
         let [first, second, third, last] = <[Call; 4]>::try_from(calls).unwrap();
         store.settle(first, Settlement::Unsent, "refused", now).unwrap();
         store.settle(second, Settlement::Charged(1), "200", now).unwrap();

@@ -12,10 +12,12 @@
 //! ```
 
 mod blocks;
+mod brought;
 mod calls;
 mod connection;
 mod database;
 mod entry;
+mod error;
 mod folder;
 mod growing;
 mod held;
@@ -33,11 +35,13 @@ mod seal;
 mod used;
 
 pub use blocks::BLOCK;
+pub use brought::Brought;
 pub use calls::Call;
-pub use database::{Store, StoreError};
+pub use database::Store;
 pub use entry::{LedgerEntry, State};
+pub use error::StoreError;
 pub use growing::Growing;
-pub use held::{AnswerId, Brought, HeldAnswer, HeldReport};
+pub use held::{AnswerId, HeldAnswer, HeldReport};
 pub use keep::Keep;
 pub use ledger::{Entry, NEAR, Reserved, Settlement};
 pub use purge::Purged;

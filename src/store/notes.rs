@@ -1,6 +1,7 @@
 //! What analysts wrote: notes on reports and on items, kept apart from what they are about.
 
-use super::database::{Store, StoreError};
+use super::database::Store;
+use super::error::StoreError;
 use super::held::moment;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::note::Notes;

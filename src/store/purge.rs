@@ -1,7 +1,9 @@
 //! Deleting what is held, so that its bytes are gone from the disk and not only from the index. The ledger always stays.
 
 use super::blocks::{self, BLOCK, Shelf};
-use super::database::{Store, StoreError};
+use super::connection::PATIENCE;
+use super::database::Store;
+use super::error::StoreError;
 use super::held::AnswerId;
 use super::inventory::ON_DISK;
 use super::seal;
@@ -9,8 +11,9 @@ use crate::report::Purge;
 use crate::report::identifier::Identifier;
 use crate::report::json::Raw;
 use crate::request::Request;
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// Bytes of a store of the time before it could shrink, up to which it is written anew to let go of its empty pages.
 const SMALL: i64 = 64 * 1024 * 1024;
@@ -29,35 +32,71 @@ pub struct Purged {
     pub is_pending: bool,
 }
 
+impl Purged {
+    fn and(self, next: Self) -> Self {
+        Self {
+            reports: self.reports + next.reports,
+            bytes: self.bytes + next.bytes,
+            notes: self.notes + next.notes,
+            is_pending: self.is_pending || next.is_pending,
+        }
+    }
+}
+
 impl Store {
     /// Deletes what is held, for one profile or for all of them, and overwrites its bytes.
     ///
     /// Notes on a report go with the last of its versions, for they quote it.
     ///
+    /// Where there is no room to do so at once, one answer goes after another.
+    ///
     /// # Errors
-    /// When it cannot be written; then nothing is deleted.
+    /// When it cannot be written; then nothing is deleted, or what there was room for.
     pub fn purge(&self, what: &Purge, profile: Option<&str>) -> Result<Purged, StoreError> {
-        self.with(|connection| {
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let before = held(&transaction)?;
-            let mut bytes = 0;
-            if let Purge::Report { profile, identifier } = what {
-                bytes += cut_out(&transaction, profile, identifier)?;
+        match self.with(|connection| at_once(connection, what, profile)) {
+            Err(StoreError::Database { why, .. }) if is_full(&why) => {
+                self.with(|connection| one_by_one(connection, what, profile))
             }
-            for answer in doomed(&transaction, what, profile)? {
-                bytes += delete(&transaction, answer)?;
-            }
-            let after = held(&transaction)?;
-            let gone: Vec<_> = before.difference(&after).collect();
-            let notes = forget(&transaction, what, profile, &gone)?;
-            transaction.commit()?;
-            let mut purged = Purged { reports: gone.len() as u64, bytes, notes, is_pending: false };
-            if purged != Purged::default() || matches!(what, Purge::Everything | Purge::File { .. }) {
-                purged.is_pending = !let_go(connection)?;
-            }
-            Ok(purged)
-        })
+            purged => purged,
+        }
     }
+}
+
+/// Whether there may be no room on the disk.
+fn is_full(why: &rusqlite::Error) -> bool {
+    matches!(why.sqlite_error_code(), Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure))
+}
+
+fn at_once(connection: &mut Connection, what: &Purge, profile: Option<&str>) -> rusqlite::Result<Purged> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let before = held(&transaction)?;
+    let mut bytes = 0;
+    if let Purge::Report { profile, identifier } = what {
+        bytes += cut_out(&transaction, profile, identifier)?;
+    }
+    for answer in doomed(&transaction, what, profile)? {
+        bytes += delete(&transaction, answer)?;
+    }
+    let after = held(&transaction)?;
+    let gone: Vec<_> = before.difference(&after).collect();
+    let notes = forget(&transaction, what, profile, &gone)?;
+    transaction.commit()?;
+    let mut purged = Purged { reports: gone.len() as u64, bytes, notes, is_pending: false };
+    if purged != Purged::default() || matches!(what, Purge::Everything | Purge::File { .. }) {
+        purged.is_pending = !let_go(connection)?;
+    }
+    Ok(purged)
+}
+
+/// Deletes the oldest first, and gives the room back that each has taken, in the database and in its log, before the next one goes.
+fn one_by_one(connection: &mut Connection, what: &Purge, profile: Option<&str>) -> rusqlite::Result<Purged> {
+    // A log that could not be taken over is in the way, if it still cannot be.
+    let _ = let_go(connection);
+    let mut purged = Purged::default();
+    while let Some(AnswerId(oldest)) = doomed(connection, what, profile)?.pop() {
+        purged = purged.and(at_once(connection, &Purge::Answer(oldest), None)?);
+    }
+    Ok(purged.and(at_once(connection, what, profile)?))
 }
 
 /// Every report that is held in any version.
@@ -207,6 +246,13 @@ fn forget(
 /// Pages were overwritten with zeros when they were given up (`secure_delete`).
 fn let_go(connection: &Connection) -> rusqlite::Result<bool> {
     let number = |pragma: &str| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+    // A temporary store of what is never kept has no such file.
+    let empty_log = || connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+    // Before, for to give pages back is to write as well, and there may be room for one of the two. Nobody is waited for yet.
+    connection.busy_timeout(Duration::ZERO)?;
+    let emptied = empty_log();
+    connection.busy_timeout(PATIENCE)?;
+    emptied?;
     let (pages, empty, size) = (number("page_count")?, number("freelist_count")?, number("page_size")?);
     if number("auto_vacuum")? == 0 && (pages - empty).saturating_mul(size) <= SMALL {
         connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM")?;
@@ -215,8 +261,7 @@ fn let_go(connection: &Connection) -> rusqlite::Result<bool> {
         let mut steps = shrink.query([])?;
         while steps.next()?.is_some() {}
     }
-    // A temporary store of what is never kept has no such file.
-    let is_busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))?;
+    let is_busy = empty_log()?;
     Ok(is_busy == 0)
 }
 

@@ -1,6 +1,7 @@
 //! Files that were opened, for the start screen.
 
-use super::database::{Store, StoreError};
+use super::database::Store;
+use super::error::StoreError;
 use super::held::moment;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{PendingScan, Recent};

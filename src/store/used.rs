@@ -3,7 +3,7 @@
 //! The lock says so whatever has become of the database, which may not be readable any more; and it ends with its program,
 //! however that ends. What is done to the file by hand, no lock keeps off: that shows by its being another file.
 
-use super::database::StoreError;
+use super::error::StoreError;
 use super::folder::{BESIDE, beside, create};
 use std::fs::{File, TryLockError};
 use std::io;
@@ -76,6 +76,19 @@ impl Use {
 
 fn beside_it(path: &Path) -> [Option<Identity>; 2] {
     BESIDE.map(|ending| identity(&beside(path, ending)))
+}
+
+/// Refuses a log without its index while another program has the database open: whoever made an index of his own would neither see
+/// what that one writes nor wait for it. A program that ends removes the index first, and the log right after.
+pub(super) fn check_index(path: &Path) -> Result<(), StoreError> {
+    let ([log, index], began) = (BESIDE.map(|ending| beside(path, ending)), Instant::now());
+    while log.exists() && !index.exists() && alone(path).is_ok_and(|lock| lock.is_none()) {
+        if began.elapsed() > UNSAID {
+            return Err(StoreError::NoIndex(path.to_owned()));
+        }
+        std::thread::sleep(LOOK);
+    }
+    Ok(())
 }
 
 /// The right to set a database aside, which nobody uses nor begins to as long as the lock lives; none where somebody does.

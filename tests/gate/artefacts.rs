@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use behaview::gate::Received;
+use behaview::gate::{Gate, Received};
 use behaview::quota::Entitlements;
 use behaview::request::Artefact;
 use behaview::service::error::Unusable;
@@ -178,4 +178,82 @@ async fn what_is_still_coming_of_a_deleted_artefact_does_not_go_into_another() {
     assert!(matches!(late, Err(behaview::store::StoreError::Elsewhere)), "{late:?}");
     assert!(store.grown(deleted, 0, now).is_err());
     assert_eq!(store.growing(profile, b"other").unwrap().map(|kept| (kept.id, kept.body.len())), Some((other, 0)));
+}
+
+/// A service that gives a capture bit by bit: of each call it says the head and the body, and hears which bytes were asked for.
+fn in_bits(answers: Vec<(String, Vec<u8>)>) -> (String, std::sync::Arc<Mutex<Vec<String>>>) {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let root = format!("http://{}", listener.local_addr().unwrap());
+    let heard = std::sync::Arc::new(Mutex::new(Vec::new()));
+    let hears = std::sync::Arc::clone(&heard);
+    std::thread::spawn(move || {
+        for (stream, (head, body)) in listener.incoming().zip(answers) {
+            let (mut stream, mut asked) = (stream.unwrap(), vec![0; 8192]);
+            let length = stream.read(&mut asked).unwrap();
+            let asked = String::from_utf8_lossy(&asked[..length]).into_owned();
+            let range = asked.lines().find(|line| line.starts_with("range: ")).unwrap_or("all");
+            hears.lock().unwrap().push(range.to_owned());
+            let _ =
+                stream.write_all(&[format!("HTTP/1.1 {head}\r\nconnection: close\r\n\r\n").as_bytes(), &body].concat());
+        }
+    });
+    (root, heard)
+}
+
+const KEY: &str = "Sekrit-0123456789abcdefXYZ_qqqqqqqqqq";
+
+fn capture(answers: Vec<(String, Vec<u8>)>) -> (tempfile::TempDir, Gate, std::sync::Arc<Mutex<Vec<String>>>) {
+    let folder = tempfile::tempdir().unwrap();
+    let (root, heard) = in_bits(answers);
+    let profile = Profile { user: None, ..Profile::demo(root, String::new()) };
+    let gate = gate(&folder.path().join("behaview.db"), profile, KEY);
+    (folder, gate, heard)
+}
+
+/// The head of an answer with the bytes from one on, of so many.
+fn from(start: usize, whole: &[u8]) -> (String, Vec<u8>) {
+    let (length, end) = (whole.len() - start, whole.len() - 1);
+    let head = format!("206 Partial\r\ncontent-length: {length}\r\ncontent-range: bytes {start}-{end}/{}", whole.len());
+    (head, whole[start..].to_vec())
+}
+
+#[tokio::test]
+async fn what_begins_behind_what_was_asked_for_is_not_taken_for_its_end() {
+    let (one, other) = (b"first capture ".repeat(700), b"OTHER CAPTURE ".repeat(1400));
+    let cut = (format!("200 OK\r\ncontent-length: {}", other.len()), one.clone());
+    for start in [one.len(), one.len() - 1, one.len() - 4095] {
+        let whole = (format!("200 OK\r\ncontent-length: {}", other.len()), other.clone());
+        let (_folder, gate, heard) = capture(vec![cut.clone(), from(start, &other), whole]);
+        let pcap = artefact(Artefact::Pcap);
+        assert!(visit::ask(&gate, &pcap).await.is_err());
+        let mixed = visit::ask(&gate, &pcap).await;
+        assert_eq!(*unusable(&mixed), Unusable::OtherBytes, "{start}");
+        assert_eq!(bytes(&visit::ask(&gate, &pcap).await.unwrap()), other, "{start}");
+        let heard = heard.lock().unwrap();
+        assert_eq!((heard.len(), heard[0].as_str(), heard[2].as_str()), (3, "all", "all"), "{start}");
+        assert!(heard[1].starts_with("range: bytes=570"), "{start}: {heard:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_ends_in_a_later_answer_is_masked() {
+    let whole = [&b"A".repeat(5000)[..], KEY.as_bytes(), &b"C".repeat(5000)].concat();
+    let end = 5000 + KEY.len() / 2;
+    for start in [end, 0] {
+        let cut = ("200 OK".to_owned(), whole[..end].to_vec());
+        let (folder, gate, _) = capture(vec![cut, from(start, &whole), from(0, &whole)]);
+        let pcap = artefact(Artefact::Pcap);
+        let mut last = visit::ask(&gate, &pcap).await;
+        for _ in 0..2 {
+            last = visit::ask(&gate, &pcap).await;
+        }
+        let held = bytes(&last.unwrap());
+        assert_eq!((held.len(), &held[..10]), (whole.len(), &b"AAAAAAAAAA"[..]));
+        for file in
+            folder.path().read_dir().unwrap().map(|file| std::fs::read(file.unwrap().path()).unwrap()).chain([held])
+        {
+            assert!(memchr::memmem::find(&file, KEY.as_bytes()).is_none(), "{start}");
+        }
+    }
 }

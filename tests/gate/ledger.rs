@@ -176,3 +176,15 @@ fn run_of(session: &str, visit: &Visit) -> Gate {
     let client = Client::new(Visit::profile(&visit.demo), Some(credential)).unwrap();
     Gate::new(Arc::new(Store::open(&visit.store()).unwrap()), client, session.to_owned(), jiff::Timestamp::now)
 }
+
+#[tokio::test]
+async fn what_cannot_be_settled_counts_among_what_is_over() {
+    let visit = Visit::begin().await;
+    visit.meddle(&failing("full", "UPDATE ON ledger WHEN NEW.state <> 'reserved'"));
+    visit.ask(&first_report()).await.unwrap();
+    let unsure = Spent { unsure: 1, ..Spent::default() };
+    assert_eq!((visit.gate.spent().unwrap(), visit.gate.settled().unwrap()), (unsure, unsure));
+    visit.meddle("DROP TRIGGER full");
+    visit.ask(&list(&dropper())).await.unwrap();
+    assert_eq!(visit.gate.settled().unwrap(), Spent { charged: 1, ..unsure });
+}

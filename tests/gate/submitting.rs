@@ -271,3 +271,30 @@ async fn what_is_deleted_is_gone_and_its_reports_can_stay() {
     visit.demo.arm("private-delete:portal*1".parse().unwrap());
     assert!(visit.ask(&delete(&files()[2], false)).await.is_err(), "a page is no deletion");
 }
+
+#[tokio::test]
+async fn an_address_with_the_key_in_it_is_not_used() {
+    const KEY: &str = "Sekrit-0123456789abcdefXYZ_";
+    let service = TcpListener::bind("127.0.0.1:0").unwrap();
+    let root = format!("http://{}", service.local_addr().unwrap());
+    let heard = Arc::new(Mutex::new(0));
+    let (hears, own) = (Arc::clone(&heard), root.clone());
+    std::thread::spawn(move || {
+        for mut stream in service.incoming().map_while(Result::ok) {
+            *hears.lock().unwrap() += 1;
+            let _ = stream.read(&mut [0; 8192]);
+            let body = format!(r#"{{"data":"{own}/up?apikey={KEY}"}}"#);
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+            let _ = stream.write_all((head + &body).as_bytes());
+        }
+    });
+    let visit = Visit::begin().await;
+    let gate =
+        gate(&visit.folder().join("other.db"), Profile { user: None, ..Profile::demo(root, String::new()) }, KEY);
+    let answer = visit::ask(&gate, &Request::UploadAddress).await.unwrap();
+    let to = UploadAddress::new(upload_address(&bytes(&answer)).unwrap());
+    let error = visit::ask(&gate, &scan(&small(&visit), Some(to))).await.unwrap_err();
+    assert!(words(&error).contains("has your key in it"), "{error}");
+    assert!(matches!(error, GateError::Service { cost: Cost::Nothing, .. }), "{error:?}");
+    assert_eq!((*heard.lock().unwrap(), gate.spent().unwrap().charged), (1, 1));
+}

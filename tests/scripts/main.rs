@@ -20,6 +20,7 @@ mod exports;
 mod held;
 mod keys;
 mod ledger;
+mod mending;
 mod plain;
 mod reports;
 mod search;

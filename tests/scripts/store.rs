@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-fn store(desk: &Desk) -> PathBuf {
+pub fn store(desk: &Desk) -> PathBuf {
     let paths = text(&desk.run(&["config", "path"]));
     PathBuf::from(paths.lines().find_map(|line| line.strip_prefix("store")).unwrap().trim())
 }
 
-fn ledger(desk: &Desk) -> Vec<Value> {
+pub fn ledger(desk: &Desk) -> Vec<Value> {
     json(&desk.run(&["ledger", "--all", "--json"]))["entries"].as_array().unwrap().clone()
 }
 
 /// The database's file with everything in it that was written beside it.
-fn settled(desk: &Desk) -> (PathBuf, Vec<u8>) {
+pub fn settled(desk: &Desk) -> (PathBuf, Vec<u8>) {
     let path = store(desk);
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
@@ -27,7 +27,7 @@ fn settled(desk: &Desk) -> (PathBuf, Vec<u8>) {
 }
 
 /// What the ledger counts, carefully.
-fn counted(desk: &Desk) -> u64 {
+pub fn counted(desk: &Desk) -> u64 {
     ledger(desk).iter().map(|entry| entry["counts_as"].as_u64().unwrap()).sum()
 }
 
@@ -38,7 +38,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The identifiers of the main file's sandboxes, as the demo lists them.
-fn identifiers() -> Vec<String> {
+pub fn identifiers() -> Vec<String> {
     let desk = Desk::new();
     let listed = json(&desk.run(&["list", "--all", &main_file()]));
     let of = |sandbox: &Value| sandbox["id"].as_str().unwrap().to_owned();
@@ -46,7 +46,7 @@ fn identifiers() -> Vec<String> {
 }
 
 /// A run that ended in words, not in a panic.
-fn is_civil(output: &Output) -> bool {
+pub fn is_civil(output: &Output) -> bool {
     let words = errors(output);
     output.status.code().is_some_and(|code| code != 101)
         && !words.contains("panicked")
@@ -371,4 +371,28 @@ fn who_waits_for_a_store_that_is_mended_says_so_and_doctor_does_not_wait() {
     for (mut child, _errors) in waiting {
         assert!(child.wait().unwrap().success());
     }
+}
+
+#[test]
+fn a_log_that_has_lost_its_index_is_left_to_the_program_that_has_it_open() {
+    let desk = Desk::new();
+    json(&desk.run(&["list", &main_file()]));
+    let path = store(&desk);
+    let open = behaview::store::Store::open(&path).unwrap();
+    let keep = |key: &[u8]| {
+        open.keep("lab", key, jiff::Timestamp::UNIX_EPOCH, &behaview::report::Body::in_memory(b"x".to_vec()))
+    };
+    keep(b"before").unwrap();
+    let index = path.with_file_name("behaview.db-shm");
+    std::fs::remove_file(&index).unwrap();
+    for command in [&["ledger"][..], &["list", "--refresh", &main_file()]] {
+        let refused = desk.run(command);
+        assert!(!refused.status.success() && errors(&refused).contains("end that one, and start again"), "{refused:?}");
+    }
+    assert!(!index.exists(), "somebody made an index of his own");
+    assert!(keep(b"after").is_err());
+    drop(open);
+    assert_eq!((ledger(&desk).len(), desk.paid()), (1, 1));
+    let again = behaview::store::Store::open(&path).unwrap();
+    assert!(again.answer("lab", b"before").unwrap().is_some() && again.damages().unwrap().is_empty());
 }

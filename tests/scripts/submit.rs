@@ -176,3 +176,19 @@ fn a_file_is_deleted_at_the_service_after_a_yes() {
     assert_eq!(desk.run(&["list", "--refresh", &main_file()]).status.code(), Some(5));
     assert_eq!(json(&desk.run(&["list", "--offline", &main_file()]))["sandboxes"].as_array().unwrap().len(), 4);
 }
+
+#[test]
+fn an_upload_that_the_budget_does_not_pay_is_refused_before_its_address_is_paid_for() {
+    for (budget, is_dry, code) in [("session = 1", false, 11), ("daily = 1", true, 11), ("session = 2", false, 0)] {
+        let (desk, path) = desk(Options::default());
+        desk.configure(&format!("[budget]\n{budget}\n"));
+        let mut arguments = vec!["submit", "--set", "upload_direct=0", &path];
+        arguments.extend(is_dry.then_some("--dry-run"));
+        let output = desk.run(&arguments);
+        assert_eq!(output.status.code(), Some(code), "{budget}: {output:?}");
+        assert_eq!((desk.paid() as u64, scans(&desk)), if code == 0 { (1, 1) } else { (0, 0) }, "{budget}: {output:?}");
+    }
+    let (desk, path) = desk(Options::default());
+    let limited = desk.run(&["submit", "--set", "upload_direct=0", "--max-cost", "1", &path]);
+    assert_eq!((limited.status.code(), desk.paid()), (Some(11), 0), "{limited:?}");
+}

@@ -1,0 +1,99 @@
+//! Reports that came with an answer: where each stands in its bytes. What is lost of that is found again in the bytes.
+
+use super::blocks;
+use super::held::AnswerId;
+use super::seal;
+use crate::report::Body;
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::page::Page;
+use crate::request::Request;
+use crate::text::Untrusted;
+use rusqlite::{Transaction, params};
+use std::ops::Range;
+
+/// A report that an answer brought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Brought {
+    /// Its sandbox identifier.
+    pub identifier: Identifier,
+    /// The file it is of, if that is known.
+    pub file: Option<Sha256>,
+    /// Its place in the answer's bytes.
+    pub range: Range<u64>,
+}
+
+impl Brought {
+    /// A report that is an answer by itself, of so many bytes.
+    #[must_use]
+    pub fn whole(identifier: Identifier, length: u64) -> Self {
+        Self { file: identifier.parts().file, identifier, range: 0..length }
+    }
+
+    /// The reports that a page of a list brought along.
+    #[must_use]
+    pub fn of_page(page: Page, file: &Sha256) -> Vec<Self> {
+        let reports = page.entries.into_iter().filter_map(|entry| {
+            let range = entry.report?.range();
+            Some(Self { identifier: entry.identifier, file: Some(file.clone()), range })
+        });
+        reports.collect()
+    }
+
+    /// Writes down that an answer, which is there, brought it.
+    pub(super) fn insert(
+        &self,
+        transaction: &Transaction<'_>,
+        profile: &str,
+        answer: AnswerId,
+    ) -> rusqlite::Result<usize> {
+        let offset = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
+        let (identifier, file) = (self.identifier.as_bytes(), self.file.as_ref().map(Sha256::as_str));
+        let (first, after) = (offset(self.range.start), offset(self.range.end));
+        let seal = seal::Report { profile, identifier, file, answer: answer.0, first, after }.seal();
+        transaction.execute(
+            "INSERT INTO report (profile, identifier, file, answer, first, after, seal, received)
+             SELECT ?1, ?2, ?3, id, ?4, ?5, ?6, received FROM answer WHERE id = ?7",
+            params![profile, identifier, file, first, after, seal, answer.0],
+        )
+    }
+
+    /// Whether it is known that the answer brought it.
+    fn is_known(&self, transaction: &Transaction<'_>, answer: AnswerId) -> rusqlite::Result<bool> {
+        let first = i64::try_from(self.range.start).unwrap_or(i64::MAX);
+        let known = "SELECT 1 FROM report NOT INDEXED WHERE answer = ?1 AND first = ?2 AND identifier = ?3";
+        transaction.prepare_cached(known)?.exists(params![answer.0, first, self.identifier.as_bytes()])
+    }
+}
+
+/// Holds the reports again that sound answers brought and of which nothing is known any more; says how many.
+pub(super) fn find_again(transaction: &Transaction<'_>) -> rusqlite::Result<u64> {
+    let mut select = transaction.prepare("SELECT id, profile, key, length FROM answer WHERE usable = 1")?;
+    let answers = select.query_map([], |row| {
+        Ok((AnswerId(row.get(0)?), row.get::<_, String>(1)?, row.get::<_, Vec<u8>>(2)?, row.get::<_, i64>(3)?))
+    })?;
+    let mut found = 0;
+    for (answer, profile, key, length) in answers.collect::<rusqlite::Result<Vec<_>>>()? {
+        for report in brought_by(transaction, answer, &key, u64::try_from(length).unwrap_or(0))? {
+            if !report.is_known(transaction, answer)? {
+                found += report.insert(transaction, &profile, answer)? as u64;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The reports that an answer brought, by what it was the answer to.
+fn brought_by(
+    transaction: &Transaction<'_>,
+    answer: AnswerId,
+    key: &[u8],
+    length: u64,
+) -> rusqlite::Result<Vec<Brought>> {
+    if let Some(identifier) = key.strip_prefix(b"behaviour ") {
+        let identifier = Identifier::new(Untrusted::from(identifier));
+        return Ok(identifier.map(|identifier| Brought::whole(identifier, length)).into_iter().collect());
+    }
+    let file = key.starts_with(b"behaviours ").then(|| Request::holding_file(key)).flatten();
+    let Some((file, bytes)) = file.zip(blocks::read_all(transaction, answer)?) else { return Ok(Vec::new()) };
+    Ok(Page::of(&Body::in_memory(bytes)).map(|page| Brought::of_page(page, &file)).unwrap_or_default())
+}

@@ -1,0 +1,202 @@
+//! What can be read of a damaged database is carried over to a new one: all of that in one step, or nothing.
+//!
+//! What is damaged costs itself. Where the system fails, such as a disk that is full, the step is not taken: less would be carried
+//! over than there is, and the ledger would be too low.
+
+use super::{Salvaged, is_of_system};
+use crate::store::{brought, seal};
+use rusqlite::types::Value;
+use rusqlite::{Connection, ErrorCode, Statement, params_from_iter};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Carries over what can be read of a database, which may be nothing.
+pub(super) fn over(aside: &Path, old: Option<&Connection>, new: &mut Connection) -> rusqlite::Result<Salvaged> {
+    let mut salvaged =
+        Salvaged { aside: aside.to_owned(), entries: 0, is_ledger_whole: false, answers: 0, left_out: 0 };
+    let Some(old) = old else { return Ok(salvaged) };
+    let transaction = new.transaction()?;
+    // Rows come in any order.
+    transaction.pragma_update(None, "defer_foreign_keys", true)?;
+    for table in tables(&transaction)? {
+        let Carried { rows, is_whole } = carry_table(old, &transaction, &table)?;
+        match table.as_str() {
+            // Another tree in its place can be read to its end as well; its indexes know of other entries then.
+            "ledger" => (salvaged.entries, salvaged.is_ledger_whole) = (rows, is_whole && is_as_indexed(old, &table)),
+            "answer" => salvaged.answers = rows,
+            _ => {}
+        }
+    }
+    let is_sealed = |table| {
+        let columns = unless_damaged(columns(old, table))?.unwrap_or_default();
+        Ok::<_, rusqlite::Error>(columns.iter().any(|column| column == "seal"))
+    };
+    if is_sealed("answer")? {
+        salvaged.left_out = seal::leave_out_what_is_broken(&transaction)?;
+    } else {
+        seal::all_held(&transaction)?;
+    }
+    if !is_sealed("ledger")? {
+        seal::entries(&transaction, "TRUE", &[])?;
+    }
+    salvaged.left_out += leave_out_what_is_cut(&transaction)?;
+    leave_out_what_belongs_to_nothing(&transaction)?;
+    salvaged.left_out = salvaged.left_out.saturating_sub(brought::find_again(&transaction)?);
+    transaction.commit()?;
+    Ok(salvaged)
+}
+
+/// What was read of a damaged database, or nothing where that is damaged.
+///
+/// # Errors
+/// When the system failed.
+fn unless_damaged<T>(read: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
+    match read {
+        Err(error) if !is_of_system(&error) => Ok(None),
+        read => read.map(Some),
+    }
+}
+
+fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut select =
+        connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")?;
+    let names = select.query_map([], |row| row.get(0))?;
+    names.collect()
+}
+
+fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    let mut select = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
+    let names = select.query_map([table], |row| row.get(0))?;
+    names.collect()
+}
+
+/// What was carried over of a table.
+#[derive(Default)]
+struct Carried {
+    rows: u64,
+    /// Whether that is all of it.
+    is_whole: bool,
+}
+
+/// Carries over the rows of a table from both ends, as far as they can be read.
+fn carry_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Result<Carried> {
+    let Some(known) = unless_damaged(columns(old, table))? else { return Ok(Carried::default()) };
+    let kinds = kinds(new, table)?;
+    let columns: Vec<_> = columns(new, table)?.into_iter().filter(|column| known.contains(column)).collect();
+    if columns.is_empty() {
+        return Ok(Carried::default());
+    }
+    let fits = |values: &[Value]| {
+        let each = columns.iter().zip(values.iter().skip(1));
+        each.into_iter().all(|(column, value)| kinds.get(column).is_none_or(|kind| kind.takes(value)))
+    };
+    let (names, places) = (columns.join(", "), vec!["?"; columns.len() + 1].join(", "));
+    let mut insert = new.prepare(&format!("INSERT OR IGNORE INTO {table} (rowid, {names}) VALUES ({places})"))?;
+    let mut carried = Carried::default();
+    for order in ["ASC", "DESC"] {
+        let select = format!("SELECT rowid, {names} FROM {table} ORDER BY rowid {order}");
+        let Some(mut select) = unless_damaged(old.prepare(&select))? else { break };
+        let is_whole = carry_rows(&mut select, &mut insert, fits, &mut carried.rows)?;
+        carried.is_whole = is_whole && order == "ASC";
+        if carried.is_whole {
+            break;
+        }
+    }
+    Ok(carried)
+}
+
+/// Carries over rows up to the first that cannot be got at; says whether that was all, and none of them was odd.
+fn carry_rows(
+    select: &mut Statement<'_>,
+    insert: &mut Statement<'_>,
+    fits: impl Fn(&[Value]) -> bool,
+    carried: &mut u64,
+) -> rusqlite::Result<bool> {
+    let (width, mut is_whole) = (select.column_count(), true);
+    let Some(mut rows) = unless_damaged(select.query([]))? else { return Ok(false) };
+    loop {
+        let row = match unless_damaged(rows.next())? {
+            Some(Some(row)) => row,
+            Some(None) => return Ok(is_whole),
+            None => return Ok(false),
+        };
+        let values = (0..width).map(|column| row.get::<_, Value>(column)).collect::<rusqlite::Result<Vec<_>>>();
+        // A row that cannot be read, or not be kept, costs itself.
+        let Some(values) = values.ok().filter(|values| fits(values)) else {
+            is_whole = false;
+            continue;
+        };
+        match insert.execute(params_from_iter(values)) {
+            Err(error) if is_of_row(&error) => is_whole = false,
+            kept => *carried += kept? as u64,
+        }
+    }
+}
+
+/// Whether a row cannot be kept for what it says.
+fn is_of_row(error: &rusqlite::Error) -> bool {
+    let of_row = [ErrorCode::ConstraintViolation, ErrorCode::TypeMismatch, ErrorCode::TooBig];
+    error.sqlite_error_code().is_some_and(|code| of_row.contains(&code))
+}
+
+/// Whether the database finds nothing wrong with a table beside its indexes.
+fn is_as_indexed(connection: &Connection, table: &str) -> bool {
+    let check = format!("PRAGMA integrity_check({table})");
+    connection.query_row(&check, [], |row| row.get::<_, String>(0)).is_ok_and(|words| words == "ok")
+}
+
+/// What a column takes.
+struct Kind {
+    name: String,
+    takes_nothing: bool,
+}
+
+impl Kind {
+    fn takes(&self, value: &Value) -> bool {
+        match value {
+            Value::Null => self.takes_nothing,
+            Value::Integer(_) => self.name == "INTEGER",
+            Value::Text(_) => self.name == "TEXT",
+            Value::Blob(_) => self.name == "BLOB",
+            Value::Real(_) => false,
+        }
+    }
+}
+
+fn kinds(connection: &Connection, table: &str) -> rusqlite::Result<HashMap<String, Kind>> {
+    let mut select = connection.prepare("SELECT name, type, \"notnull\" = 0 FROM pragma_table_info(?1)")?;
+    let kinds =
+        select.query_map([table], |row| Ok((row.get(0)?, Kind { name: row.get(1)?, takes_nothing: row.get(2)? })))?;
+    kinds.collect()
+}
+
+/// Answers whose bytes were not carried over whole do not count as held, nor do reports without an answer; says how many are left
+/// out by that.
+fn leave_out_what_is_cut(new: &Connection) -> rusqlite::Result<u64> {
+    let lost = "SELECT COUNT(DISTINCT answer) FROM block WHERE answer NOT IN (SELECT id FROM answer)";
+    let lost: u32 = new.query_row(lost, [], |row| row.get(0))?;
+    let cut = new.execute(
+        "UPDATE answer SET usable = 0 WHERE usable IS NOT 0 AND length > 0
+             AND (SELECT COUNT(*) FROM block b WHERE b.answer = answer.id) < (length + block - 1) / block",
+        [],
+    )?;
+    let without = "DELETE FROM report WHERE answer NOT IN (SELECT id FROM answer WHERE usable IS NOT 0)";
+    Ok(u64::from(lost) + (cut + new.execute(without, [])?) as u64)
+}
+
+/// Takes out every row that belongs to one that was not carried over, of whichever table.
+fn leave_out_what_belongs_to_nothing(new: &Connection) -> rusqlite::Result<()> {
+    loop {
+        let mut select =
+            new.prepare("SELECT \"table\", rowid FROM pragma_foreign_key_check WHERE rowid IS NOT NULL")?;
+        let rows = select.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))?;
+        let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+        // What belongs to these is next.
+        if rows.is_empty() {
+            return Ok(());
+        }
+        for (table, row) in rows {
+            new.execute(&format!("DELETE FROM {table} WHERE rowid = ?1"), [row])?;
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! A store that is damaged is mended, also on a full disk: all that can be read is carried over, or the mending is begun again.
+//! What is deleted makes room there.
+
+use crate::desk::{Desk, errors, json, main_file, text};
+use crate::store::{counted, identifiers, is_civil, ledger, settled, store};
+use behaview::report::{Body, Index};
+use behaview::store::Store;
+use jiff::Timestamp;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+/// Has the next start mend the store.
+fn mark(desk: &Desk) {
+    std::fs::write(store(desk).with_file_name("behaview.db-damaged"), "").unwrap();
+}
+
+/// Overwrites the page on which a table begins.
+fn lose(desk: &Desk, table: &str) -> PathBuf {
+    let (path, mut bytes) = settled(desk);
+    let first = format!("SELECT rootpage FROM sqlite_master WHERE name = '{table}'");
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let first: usize = connection.query_row(&first, [], |row| row.get::<_, u32>(0)).unwrap() as usize;
+    drop(connection);
+    bytes[(first - 1) * 4096..][..4096].fill(0);
+    std::fs::write(&path, &bytes).unwrap();
+    mark(desk);
+    path
+}
+
+/// Bytes that cannot be packed, another 60 kB for each seed.
+fn noise(seed: u32) -> Vec<u8> {
+    let mut state = u64::from(seed) + 1;
+    let next = || {
+        // xorshift64
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()
+    };
+    std::iter::repeat_with(next).take(7_500).flatten().collect()
+}
+
+/// The program where no file can be longer than so many blocks of 512 bytes, as on a disk that is full.
+#[cfg(unix)]
+fn limited(desk: &Desk, blocks: u32, arguments: &[&str]) -> Output {
+    let mut shell = Command::new("sh");
+    let limit = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    shell.args(["-c", &limit, env!("CARGO_BIN_EXE_behaview")]).args(arguments).env_clear();
+    shell.env("HOME", desk.home.path()).env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    shell.stdin(Stdio::null()).output().unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn a_mending_that_did_not_end_is_begun_again_from_what_was_damaged() {
+    let desk = Desk::new();
+    json(&desk.run(&["list", "--all", &main_file()]));
+    let (path, paid) = (store(&desk), desk.paid());
+    let filled = Store::open(&path).unwrap();
+    for seed in 0..60_u32 {
+        filled.keep("lab", &seed.to_le_bytes(), Timestamp::UNIX_EPOCH, &Body::in_memory(noise(seed))).unwrap();
+    }
+    drop(filled);
+    mark(&desk);
+    // The log is full before all is carried over.
+    for blocks in [5000, 2000, 5000, 400, 5000] {
+        let stopped = limited(&desk, blocks, &["held"]);
+        assert!(is_civil(&stopped) && !stopped.status.success(), "{blocks}: {stopped:?}");
+        assert!(errors(&stopped).contains("the next start begins again"), "{blocks}: {stopped:?}");
+    }
+    let mended = desk.run(&["ledger", "--all"]);
+    assert!(errors(&mended).contains("Its ledger was saved: 2 calls. Saved with it: 62 answers."), "{mended:?}");
+    assert_eq!((ledger(&desk).len(), counted(&desk)), (2, 2));
+    let whole = Store::open(&path).unwrap();
+    for seed in 0..60_u32 {
+        let held = whole.answer("lab", &seed.to_le_bytes()).unwrap().unwrap();
+        assert!(held.body.whole().unwrap() == noise(seed), "{seed}");
+    }
+    json(&desk.run(&["list", "--all", &main_file()]));
+    assert_eq!(desk.paid(), paid, "what is held is not paid for again");
+    assert!(!path.with_file_name("behaview.db-damaged-2").exists(), "what was half carried over was set aside");
+}
+
+#[test]
+fn a_lost_page_costs_what_stood_on_it_and_no_more() {
+    for table in ["answer", "row_index", "block", "report", "index_block", "ledger", "file"] {
+        let desk = Desk::new();
+        json(&desk.run(&["list", "--all", &main_file()]));
+        let path = store(&desk);
+        let filled = Store::open(&path).unwrap();
+        let rows = format!(r#"{{"data":{{"attributes":{{"files_opened":[{}7]}}}}}}"#, "7,".repeat(100_000));
+        filled.keep("lab", b"rows", Timestamp::UNIX_EPOCH, &Body::in_memory(rows.into_bytes())).unwrap();
+        let rows = filled.answer("lab", b"rows").unwrap().unwrap().body;
+        Index::of(&rows).unwrap().keep(&rows).unwrap();
+        drop((filled, rows));
+        lose(&desk, table);
+        let mended = desk.run(&["held"]);
+        assert!(mended.status.success() && errors(&mended).contains("was set aside as"), "{table}: {mended:?}");
+        assert!(errors(&mended).contains("Its ledger was saved: 2 calls") || table == "ledger", "{table}: {mended:?}");
+        if table == "answer" {
+            assert!(errors(&mended).contains("Not held any more, because it was damaged"), "{mended:?}");
+        }
+        assert!(desk.run(&["held", "--all", "--yes"]).status.success(), "{table}");
+        assert!(desk.run(&["list", &main_file()]).status.success(), "{table}");
+        assert_eq!(Store::open(&path).unwrap().damages().unwrap(), [""; 0], "{table}");
+    }
+}
+
+#[test]
+fn reports_whose_bytes_are_held_are_found_again() {
+    let desk = Desk::new();
+    let ids = identifiers();
+    json(&desk.run(&["list", "--all", &main_file()]));
+    let shown: Vec<_> = ids.iter().map(|id| desk.run(&["show", id]).stdout).collect();
+    let (held, paid) = (text(&desk.run(&["held"])), desk.paid());
+    lose(&desk, "report");
+    let mended = desk.run(&["held"]);
+    assert!(!errors(&mended).contains("Not held any more"), "{mended:?}");
+    assert_eq!(text(&mended), held);
+    for (id, shown) in ids.iter().zip(shown) {
+        let again = desk.run(&["show", id, "--offline"]);
+        assert_eq!(again.stdout, shown, "{id}: {again:?}");
+    }
+    assert_eq!(desk.paid(), paid);
+}
+
+#[cfg(unix)]
+#[test]
+fn everything_is_deleted_where_there_is_room_for_the_log_of_a_part() {
+    let desk = Desk::new();
+    json(&desk.run(&["list", "--all", &main_file()]));
+    let filled = Store::open(&store(&desk)).unwrap();
+    for seed in 0..60_u32 {
+        filled.keep("lab", &seed.to_le_bytes(), Timestamp::UNIX_EPOCH, &Body::in_memory(noise(seed))).unwrap();
+    }
+    drop(filled);
+    // The log of all at once has each page of the database, and says of each which it is.
+    let blocks = std::fs::metadata(store(&desk)).unwrap().len() / 512 + 1;
+    let deleted = limited(&desk, u32::try_from(blocks).unwrap(), &["held", "--all", "--yes"]);
+    assert!(deleted.status.success(), "{deleted:?}");
+    assert!(std::fs::metadata(store(&desk)).unwrap().len() < 300_000);
+    assert_eq!((Store::open(&store(&desk)).unwrap().inventory().unwrap().len(), ledger(&desk).len()), (0, 2));
+}
