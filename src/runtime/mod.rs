@@ -317,7 +317,8 @@ where
         let picture = &mut self.picture;
         picture.draw(size, self.look, &self.model);
         let frame = self.inbox.turn();
-        self.terminal.draw(size, |row| picture.is_fresh(row), |row, cells| picture.fill(row, cells))?;
+        let fill = |row, within: &[_], cells: &mut [_]| picture.fill(row, within, cells);
+        self.terminal.draw(size, |row, found| picture.changes(row, found), fill)?;
         self.take(Message::Drawn(frame));
         self.is_drawn = true;
         Ok(())

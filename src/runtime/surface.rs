@@ -4,8 +4,10 @@ use super::print::{Print, Printer};
 use ratatui::backend::{Backend, ClearType};
 use ratatui::buffer::Cell;
 use ratatui::layout::Size;
+use std::ops::Range;
+use std::slice::from_ref;
 
-/// A terminal with its cells. Unlike the library's own, it is told which rows may have changed, may be gone at the end, and compares
+/// A terminal with its cells. Unlike the library's own, it is told what may have changed, may be gone at the end, and compares
 /// by prints of cells: comparing cell with cell was half of what a key took.
 pub struct Surface<B> {
     backend: B,
@@ -13,7 +15,7 @@ pub struct Surface<B> {
     size: Size,
     /// What it shows, row by row.
     shown: Vec<Print>,
-    /// The row that is drawn, and its prints; kept for their room.
+    /// Cells of the row that is drawn, and its prints; kept for their room.
     cells: Vec<Cell>,
     wanted: Vec<Print>,
     printer: Printer,
@@ -53,16 +55,16 @@ impl<B: Backend> Surface<B> {
         self.is_trusted = false;
     }
 
-    /// Shows a frame of this size in place of what it shows. Only rows that are `fresh` may look otherwise than in the frame that
-    /// it was given last; `fill` gives blank cells the look of a row, counted from the top.
+    /// Shows a frame of this size in place of what it shows. `changes` adds the columns in which a row, counted from the top, may
+    /// look otherwise than in the frame that it was given last, in order; `fill` gives a row its look in columns that are blank.
     ///
     /// # Errors
     /// When it cannot be written to.
     pub fn draw(
         &mut self,
         size: Size,
-        is_fresh: impl Fn(u16) -> bool,
-        fill: impl Fn(u16, &mut [Cell]),
+        changes: impl Fn(u16, &mut Vec<Range<u16>>),
+        fill: impl Fn(u16, &[Range<u16>], &mut [Cell]),
     ) -> Result<(), B::Error> {
         if self.size != size {
             self.is_trusted &= self.shown.is_empty();
@@ -75,11 +77,17 @@ impl<B: Backend> Surface<B> {
             self.shown.fill(Print::BLANK);
             self.backend.clear_region(ClearType::All)?;
         }
-        for row in (0..size.height).filter(|row| !was_trusted || is_fresh(*row)) {
-            self.cells.clear();
-            self.cells.resize(size.width.into(), Cell::EMPTY);
-            fill(row, &mut self.cells);
-            self.draw_row(row)?;
+        let mut columns = Vec::new();
+        for row in 0..size.height {
+            columns.clear();
+            if was_trusted {
+                changes(row, &mut columns);
+            } else {
+                columns.push(0..size.width);
+            }
+            if !columns.is_empty() {
+                self.draw_row(row, &columns, &fill)?;
+            }
         }
         self.backend.hide_cursor()?;
         self.backend.flush()?;
@@ -87,12 +95,34 @@ impl<B: Backend> Surface<B> {
         Ok(())
     }
 
-    /// Draws a row whose cells are ready.
-    fn draw_row(&mut self, row: u16) -> Result<(), B::Error> {
+    /// Draws a row in these columns.
+    fn draw_row(
+        &mut self,
+        row: u16,
+        columns: &[Range<u16>],
+        fill: &impl Fn(u16, &[Range<u16>], &mut [Cell]),
+    ) -> Result<(), B::Error> {
+        let width = usize::from(self.size.width);
+        let start = usize::from(row) * width;
+        let Some(shown) = self.shown.get_mut(start..start + width) else { return Ok(()) };
         self.wanted.clear();
-        self.wanted.extend(self.cells.iter().map(|cell| self.printer.print(cell)));
-        let start = usize::from(row) * self.wanted.len();
-        let Some(shown) = self.shown.get_mut(start..start + self.wanted.len()) else { return Ok(()) };
+        self.wanted.extend_from_slice(shown);
+        self.cells.resize(width, Cell::EMPTY);
+        let places = || columns.iter().map(|columns| usize::from(columns.start)..usize::from(columns.end).min(width));
+        for place in places() {
+            self.cells.get_mut(place).into_iter().flatten().for_each(Cell::reset);
+        }
+        fill(row, columns, &mut self.cells);
+        for place in places() {
+            let (wanted, cells) = (self.wanted.get_mut(place.clone()), self.cells.get(place));
+            let pairs = wanted.into_iter().flatten().zip(cells.into_iter().flatten());
+            pairs.for_each(|(wanted, cell)| *wanted = self.printer.print(cell));
+        }
+        // A wide letter that was there may have stood over more than is drawn.
+        let is_drawn = |x: &u16| columns.iter().any(|columns| columns.contains(x));
+        if !changes(shown, &self.wanted).all(|x| is_drawn(&x)) {
+            return self.draw_row(row, from_ref(&(0..self.size.width)), fill);
+        }
         let changed = changes(shown, &self.wanted);
         let changed = changed.filter_map(|x| Some((x, row, self.cells.get(usize::from(x))?)));
         self.backend.draw(changed)?;
@@ -177,7 +207,8 @@ mod tests {
                     let mut cells = Buffer::empty(AREA);
                     paint(words, &mut cells);
                     let row = |row| cells.content.chunks(AREA.width.into()).nth(usize::from(row)).unwrap();
-                    surface.draw(AREA.as_size(), |_| true, |y, cells| cells.clone_from_slice(row(y))).unwrap();
+                    let whole = |_, found: &mut Vec<_>| found.push(0..AREA.width);
+                    surface.draw(AREA.as_size(), whole, |y, _, cells| cells.clone_from_slice(row(y))).unwrap();
                 }
                 drop(surface);
                 screen(&written)

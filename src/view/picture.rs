@@ -8,6 +8,8 @@ use super::theme::{Look, Styles};
 use crate::app::Model;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect, Size};
+use std::ops::Range;
+use std::slice::from_ref;
 
 /// The screen as it is to be.
 #[derive(Debug, Default)]
@@ -62,16 +64,20 @@ impl Picture {
         self.size
     }
 
-    /// Whether a row, counted from the top, may look otherwise than in the frame before.
-    #[must_use]
-    pub fn is_fresh(&self, row: u16) -> bool {
-        self.rows.get(usize::from(row)).is_none_or(|row| row.before.as_ref() != Some(&row.strokes))
+    /// Adds the columns in which a row, counted from the top, may look otherwise than in the frame before, in order.
+    pub fn changes(&self, row: u16, found: &mut Vec<Range<u16>>) {
+        match self.rows.get(usize::from(row)) {
+            Some(Row { strokes, before: Some(before) }) => strokes.changes(before, found),
+            Some(Row { before: None, .. }) => found.push(0..self.size.width),
+            None => {}
+        }
     }
 
-    /// Fills blank cells with what a row, counted from the top, shows.
-    pub fn fill(&self, row: u16, cells: &mut [Cell]) {
+    /// Fills cells of a row, counted from the top, that are blank in these columns, with what it shows there. What comes to stand
+    /// in other columns is not meant to be looked at.
+    pub fn fill(&self, row: u16, within: &[Range<u16>], cells: &mut [Cell]) {
         if let Some(row) = self.rows.get(usize::from(row)) {
-            row.strokes.fill(cells, &|tone| self.styles.of_tone(tone));
+            row.strokes.fill(cells, within, &|tone| self.styles.of_tone(tone));
         }
     }
 
@@ -79,8 +85,8 @@ impl Picture {
     #[must_use]
     pub fn cells(&self) -> Buffer {
         let mut cells = Buffer::empty(Rect::from((Position::ORIGIN, self.size)));
-        let rows = cells.content.chunks_mut(usize::from(self.size.width).max(1));
-        rows.zip(0..).for_each(|(cells, row)| self.fill(row, cells));
+        let (width, whole) = (usize::from(self.size.width).max(1), 0..self.size.width);
+        cells.content.chunks_mut(width).zip(0..).for_each(|(cells, row)| self.fill(row, from_ref(&whole), cells));
         cells
     }
 
@@ -93,13 +99,13 @@ impl Picture {
     pub(super) fn recall(&mut self, key: &RowKey, x: u16, row: u16) -> bool {
         let row = self.rows.get_mut(usize::from(row));
         let known = row.zip(self.memo.recall(key));
-        known.map(|(row, known)| row.strokes.again(x, known)).is_some()
+        known.map(|(row, known)| row.strokes.again(x, key.width, known)).is_some()
     }
 
     /// Keeps a row of a pane that was drawn from this column of a row on, since the mark.
     pub(super) fn keep(&mut self, key: &RowKey, mark: Mark, x: u16, row: u16) {
         let row = self.rows.get_mut(usize::from(row));
-        if let Some(drawn) = row.and_then(|row| row.strokes.keep(mark, x)) {
+        if let Some(drawn) = row.and_then(|row| row.strokes.keep(mark, x, key.width)) {
             self.memo.keep(key.clone(), drawn);
         }
     }

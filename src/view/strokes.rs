@@ -3,7 +3,9 @@
 use super::theme::Meaning;
 use ratatui::buffer::Cell;
 use ratatui::style::Style;
+use std::ops::Range;
 use std::rc::Rc;
+use std::slice::from_ref;
 
 /// What letters mean: how they look is for a theme to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,39 +130,92 @@ impl Strokes {
         Mark { strokes: self.strokes.len(), bytes: self.letters.len(), kept: self.kept.len() }
     }
 
-    /// Keeps what was drawn since, as if its columns began with this one, to be drawn again elsewhere; nothing where a stroke
-    /// begins before it.
-    pub(super) fn keep(&mut self, mark: Mark, x: u16) -> Option<Rc<Self>> {
+    /// Keeps what was drawn since in so many columns, as if they began with this one, to be drawn again elsewhere; nothing where
+    /// a stroke begins before it.
+    pub(super) fn keep(&mut self, mark: Mark, x: u16, columns: u16) -> Option<Rc<Self>> {
         let strokes = self.strokes.get(mark.strokes..)?.iter();
         let strokes = strokes.map(|stroke| Some(Stroke { x: stroke.x.checked_sub(x)?, ..*stroke }));
         let (strokes, letters) = (strokes.collect::<Option<_>>()?, self.letters.get(mark.bytes..)?.to_owned());
         let kept = Rc::new(Self { strokes, letters, kept: self.kept.split_off(mark.kept) });
         self.strokes.truncate(mark.strokes);
         self.letters.truncate(mark.bytes);
-        self.again(x, &kept);
+        self.again(x, columns, &kept);
         Some(kept)
     }
 
-    /// What was kept, from this column on.
-    pub(super) fn again(&mut self, x: u16, kept: &Rc<Self>) {
-        self.strokes.push(Stroke { x, columns: 0, tone: Meaning::Text.into(), ink: Ink::Kept });
+    /// What was kept, in the columns that it was drawn in or as many others.
+    pub(super) fn again(&mut self, x: u16, columns: u16, kept: &Rc<Self>) {
+        self.strokes.push(Stroke { x, columns, tone: Meaning::Text.into(), ink: Ink::Kept });
         self.kept.push(Rc::clone(kept));
     }
 
-    /// Fills the cells of a row, which are blank, where each tone has this style; what reaches past them is left out.
-    pub(super) fn fill(&self, cells: &mut [Cell], style: &impl Fn(Tone) -> Style) {
+    /// Each stroke with what it draws.
+    fn each(&self) -> impl Iterator<Item = Drawn<'_>> {
         let (mut letters, mut kept) = (self.letters.as_str(), self.kept.iter());
-        for stroke in &self.strokes {
+        self.strokes.iter().map(move |stroke| {
             let (own, rest) = letters.split_at_checked(stroke.ink.bytes()).unwrap_or((letters, ""));
             letters = rest;
-            let from = usize::from(stroke.x);
-            if stroke.ink == Ink::Kept {
-                kept.next().zip(cells.get_mut(from..)).into_iter().for_each(|(kept, cells)| kept.fill(cells, style));
-            } else if let Some(cells) = cells.get_mut(from..from + usize::from(stroke.columns)) {
-                stroke.ink.fill(own, cells, style(stroke.tone));
+            (stroke, own, if stroke.ink == Ink::Kept { kept.next() } else { None })
+        })
+    }
+
+    /// The columns in which a row may look otherwise than with other strokes, in order: those of the strokes that only one of
+    /// them has.
+    pub(super) fn changes(&self, before: &Self, found: &mut Vec<Range<u16>>) {
+        if self == before {
+            return;
+        }
+        if self.strokes.len() == before.strokes.len() {
+            let pairs = self.each().zip(before.each()).filter(|(one, other)| one != other);
+            found.extend(pairs.flat_map(|(one, other)| [one.0.range(), other.0.range()]));
+        } else {
+            let (one, other): (Vec<_>, Vec<_>) = (self.each().collect(), before.each().collect());
+            let alike = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
+            let (one, other) = (one.get(alike..).unwrap_or_default(), other.get(alike..).unwrap_or_default());
+            let alike = one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count();
+            let all = [one, other].into_iter().flat_map(|some| some.iter().rev().skip(alike));
+            found.extend(all.map(|(stroke, _, _)| stroke.range()));
+        }
+        join(found);
+    }
+
+    /// Fills the cells of a row, which are blank in these columns, where each tone has this style. Cells in other columns come to
+    /// be anything.
+    pub(super) fn fill(&self, cells: &mut [Cell], within: &[Range<u16>], style: &impl Fn(Tone) -> Style) {
+        let is_within = |stroke: &Stroke| {
+            let Range { start, end } = stroke.range();
+            within.iter().any(|columns| start < columns.end && columns.start < end)
+        };
+        for (stroke, letters, kept) in self.each().filter(|(stroke, _, _)| is_within(stroke)) {
+            let Some(cells) = cells.get_mut(usize::from(stroke.x)..usize::from(stroke.range().end)) else { continue };
+            match kept {
+                Some(kept) => kept.fill(cells, from_ref(&(0..stroke.columns)), style),
+                None => stroke.ink.fill(letters, cells, style(stroke.tone)),
             }
         }
     }
+}
+
+/// A stroke, its letters, and what it keeps.
+type Drawn<'a> = (&'a Stroke, &'a str, Option<&'a Rc<Strokes>>);
+
+impl Stroke {
+    /// Its columns.
+    fn range(&self) -> Range<u16> {
+        self.x..self.x.saturating_add(self.columns)
+    }
+}
+
+/// Puts columns in order, and those that meet together.
+fn join(columns: &mut Vec<Range<u16>>) {
+    columns.sort_unstable_by_key(|columns| columns.start);
+    columns.dedup_by(|next, last| {
+        let meet = next.start <= last.end;
+        if meet {
+            last.end = last.end.max(next.end);
+        }
+        meet
+    });
 }
 
 impl Ink {

@@ -232,11 +232,12 @@ impl Stage {
         self.stands_by_itself();
     }
 
-    /// A frame that is drawn over others is the one that is drawn over none.
+    /// A frame that is drawn over others is the one that is drawn over none, and what the terminal shows.
     fn stands_by_itself(&self) {
         let (kept, mut anew) = (self.session.picture(), Picture::default());
         anew.draw(kept.size(), self.session.look(), self.session.model());
         assert_eq!(anew.cells().diff(&kept.cells()), Vec::new());
+        assert_eq!(anew.cells().diff(self.session.terminal().backend().buffer()), Vec::new());
     }
 
     /// Waits for these words on the screen, whatever is still under way.
