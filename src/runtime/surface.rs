@@ -203,12 +203,22 @@ mod tests {
             let drawn = |pictures: &[&Vec<_>]| {
                 let mut written = Vec::new();
                 let mut surface = Surface::new(Painter::new(&mut written));
+                let mut last = Buffer::empty(AREA);
                 for words in pictures {
                     let mut cells = Buffer::empty(AREA);
                     paint(words, &mut cells);
-                    let row = |row| cells.content.chunks(AREA.width.into()).nth(usize::from(row)).unwrap();
-                    let whole = |_, found: &mut Vec<_>| found.push(0..AREA.width);
-                    surface.draw(AREA.as_size(), whole, |y, _, cells| cells.clone_from_slice(row(y))).unwrap();
+                    let row = |of: &Buffer, y: u16| of.content.chunks(AREA.width.into()).nth(y.into()).unwrap().to_vec();
+                    let changes = |y, found: &mut Vec<_>| {
+                        let cells = row(&last, y).into_iter().zip(row(&cells, y)).zip(0..);
+                        found.extend(cells.filter(|((last, next), _)| last != next).map(|(_, x)| x..x + 1));
+                    };
+                    let fill = |y, within: &[Range<u16>], to: &mut [Cell]| {
+                        for x in within.iter().cloned().flatten().map(usize::from) {
+                            to[x] = row(&cells, y)[x].clone();
+                        }
+                    };
+                    surface.draw(AREA.as_size(), changes, fill).unwrap();
+                    last = cells;
                 }
                 drop(surface);
                 screen(&written)

@@ -244,3 +244,62 @@ impl Ink {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::theme::{Depth, Look, Styles, Theme};
+    use proptest::prelude::*;
+
+    const COLUMNS: u16 = 24;
+
+    fn strokes() -> impl Strategy<Value = Strokes> {
+        let tone = (prop::sample::select(Meaning::ALL.to_vec()), any::<bool>());
+        let tone = tone.prop_map(|(meaning, is_opaque)| Tone { is_opaque, ..meaning.into() });
+        let stroke = (0..COLUMNS - 4, 0..6_u8, prop::sample::select(vec!["a", "é─", "abc"]), tone);
+        prop::collection::vec(stroke, 0..8).prop_map(|all| {
+            let mut drawn = Strokes::default();
+            for (x, kind, text, tone) in all {
+                let columns = u16::try_from(text.chars().count()).unwrap();
+                match kind {
+                    0 => drawn.plain(x, columns, text, tone),
+                    1 => drawn.grapheme(x, 2, "世", tone),
+                    2 => drawn.repeated(x, 3, "│", tone),
+                    3 => drawn.blank(x, 4),
+                    4 => drawn.tone(x, 4, tone),
+                    _ => {
+                        let mark = drawn.mark();
+                        drawn.plain(x, columns, text, tone);
+                        drawn.keep(mark, x, 4).unwrap();
+                    }
+                }
+            }
+            drawn
+        })
+    }
+
+    fn fill(strokes: &Strokes, within: &[Range<u16>], cells: &mut [Cell]) {
+        let styles = Styles::of(Look { theme: Theme::Dark, depth: Depth::True });
+        strokes.fill(cells, within, &|tone| styles.of_tone(tone));
+    }
+
+    proptest! {
+        #[test]
+        fn outside_of_what_has_changed_a_row_looks_as_before(before in strokes(), after in strokes()) {
+            let whole = 0..COLUMNS;
+            let row = |strokes: &Strokes| {
+                let mut cells = vec![Cell::EMPTY; COLUMNS.into()];
+                fill(strokes, from_ref(&whole), &mut cells);
+                cells
+            };
+            let (mut found, mut cells, wanted) = (Vec::new(), row(&before), row(&after));
+            after.changes(&before, &mut found);
+            let mut drawn = vec![Cell::EMPTY; COLUMNS.into()];
+            fill(&after, &found, &mut drawn);
+            for x in found.iter().cloned().flatten().map(usize::from) {
+                cells[x] = drawn[x].clone();
+            }
+            prop_assert_eq!(cells, wanted, "{:?}", found);
+        }
+    }
+}
