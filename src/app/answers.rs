@@ -58,7 +58,8 @@ impl Model {
         match result {
             Ok(here) => {
                 let unkept = here.unkept.clone();
-                let arrived = entry.take_arrived(here, is_chosen);
+                let arrived = entry.take_arrived(here.clone(), is_chosen);
+                self.files.elsewhere_mut(identifier).for_each(|entry| entry.take(here.clone()));
                 effects.extend(arrived.into_iter().flat_map(|opening| self.known_whole(opening)));
                 if let Some(why) = unkept {
                     self.warn(format!("The report is here, but could not be kept: {why}"));

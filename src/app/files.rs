@@ -148,10 +148,24 @@ impl Files {
         self.all.iter_mut().find(|open| open.list.file() == Some(file))
     }
 
-    /// The one whose sandbox this is.
+    /// The one whose sandbox this is; where several list it, first the one that is shown.
     pub(super) fn with_report_mut(&mut self, identifier: &Identifier) -> Option<&mut OpenFile> {
+        let place = self.place_with_report(identifier)?;
+        self.all.get_mut(place)
+    }
+
+    fn place_with_report(&self, identifier: &Identifier) -> Option<usize> {
         let is_it = |entry: &Entry| entry.identifier.as_ref() == Some(identifier);
-        self.all.iter_mut().find(|open| open.list.entries.iter().any(is_it))
+        let lists = |open: &OpenFile| open.list.entries.iter().any(is_it);
+        let shown = self.shown().filter(|open| lists(open)).map(|_| self.shown);
+        shown.or_else(|| self.all.iter().position(lists))
+    }
+
+    /// This sandbox in all the others that list it.
+    pub(super) fn elsewhere_mut(&mut self, identifier: &Identifier) -> impl Iterator<Item = &mut Entry> {
+        let place = self.place_with_report(identifier);
+        let others = self.all.iter_mut().enumerate().filter(move |(at, _)| Some(*at) != place);
+        others.filter_map(|(_, open)| open.list.entry_mut(identifier))
     }
 
     /// The one whose report this is an opening of.
@@ -276,9 +290,9 @@ impl Model {
         self.files.of(file).map(|open| &open.list)
     }
 
-    /// A sandbox of any file that is open.
+    /// A sandbox of any file that is open; where several list it, first that of the file that is shown.
     pub(super) fn entry_mut(&mut self, identifier: &Identifier) -> Option<&mut Entry> {
-        self.files.entries_mut().find(|entry| entry.identifier.as_ref() == Some(identifier))
+        self.files.with_report_mut(identifier)?.list.entry_mut(identifier)
     }
 
     /// A report that is open, be its file shown or not.

@@ -29,11 +29,12 @@ pub enum FileError {
     },
 }
 
-/// A path as it was typed, its `~` for the home folder: what no shell has read, or has been told not to.
+/// A path as it was typed, its `~` for the home folder: what no shell has read, or has been told not to. Where something in the
+/// working folder is named `~` (a shell that was asked for all names gives it as it is), that is meant.
 #[must_use]
 pub fn typed(path: impl AsRef<OsStr>) -> PathBuf {
     let path = Path::new(path.as_ref());
-    let in_home = path.strip_prefix("~").ok();
+    let in_home = path.strip_prefix("~").ok().filter(|_| Path::new("~").symlink_metadata().is_err());
     let in_home = in_home.and_then(|rest| Some(directories::BaseDirs::new()?.home_dir().join(rest)));
     in_home.unwrap_or_else(|| path.to_owned())
 }

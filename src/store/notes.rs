@@ -7,7 +7,7 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::note::Notes;
 use crate::report::{About, Item, Note};
 use crate::text::Untrusted;
-use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
+use rusqlite::{Row, ToSql, params};
 
 impl Store {
     /// Writes a note, in place of an earlier one on the same thing.
@@ -23,7 +23,7 @@ impl Store {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
                  ON CONFLICT DO UPDATE SET text = excluded.text, written = excluded.written, file = COALESCE(excluded.file, file)",
                 params![
-                    holder(connection, profile, identifier)?,
+                    profile,
                     identifier,
                     note.about.item.is_some(),
                     attribute,
@@ -46,13 +46,14 @@ impl Store {
         self.with(|connection| {
             connection.execute(
                 "DELETE FROM note WHERE profile = ?1 AND identifier = ?2 AND is_item = ?3 AND attribute = ?4 AND item = ?5",
-                params![holder(connection, profile, about.identifier.as_bytes())?, about.identifier.as_bytes(), about.item.is_some(), attribute, item],
+                params![profile, about.identifier.as_bytes(), about.item.is_some(), attribute, item],
             )
         })
         .map(|_| ())
     }
 
-    /// The notes of one file, or all of a profile, the one written last first. Those on what was imported belong to every profile.
+    /// The notes of one file, or all of a profile, the one written last first. A note belongs to the profile that it
+    /// was written with, even where what it is on was imported and is held with all of them.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -73,25 +74,12 @@ impl Store {
         self.read(|connection| {
             let mut select = connection.prepare_cached(&format!(
                 "SELECT identifier, is_item, attribute, item, file, text, written FROM note
-                 WHERE (profile = ?1 OR {ON_IMPORTED}) AND ({which}) ORDER BY written DESC, rowid DESC"
+                 WHERE profile = ?1 AND ({which}) ORDER BY written DESC, rowid DESC"
             ))?;
             let rows = select.query_map(values, read)?;
             Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
         })
     }
-}
-
-/// Whether a note is on a report that the note's profile has imported.
-const ON_IMPORTED: &str = "EXISTS (SELECT 1 FROM report r JOIN answer a ON a.id = r.answer
-    WHERE r.profile = note.profile AND r.identifier = note.identifier AND a.imported_from IS NOT NULL)";
-
-/// The profile that a note on a report is kept with: the one that holds what is seen of it, so that both are deleted together.
-fn holder(connection: &Connection, profile: &str, identifier: &[u8]) -> rusqlite::Result<String> {
-    let imported = "SELECT r.profile FROM report r JOIN answer a ON a.id = r.answer
-        WHERE r.identifier = ?2 AND (r.profile = ?1 OR a.imported_from IS NOT NULL)
-        ORDER BY r.profile = ?1 DESC, r.answer DESC LIMIT 1";
-    let found = connection.query_row(imported, params![profile, identifier], |row| row.get(0)).optional()?;
-    Ok(found.unwrap_or_else(|| profile.to_owned()))
 }
 
 /// The columns that tell one item from another; empty for a report as a whole.

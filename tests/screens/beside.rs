@@ -3,7 +3,12 @@
 use crate::screen;
 use crate::stage::{Stage, file, identifiers, main_file, options};
 use behaview::app::Message;
+use behaview::app::message::HeldPage;
 use behaview::demo::Endpoint;
+use behaview::report::Body;
+use behaview::report::page::Page;
+use behaview::request::Request;
+use jiff::Timestamp;
 use std::time::Duration;
 
 /// The main file and, beside it, another, both listed; the main file is shown.
@@ -270,4 +275,28 @@ fn a_list_of_a_report_that_came_anew_does_not_come_back() {
     assert!(!stage.screen().contains("esc back to the list"), "{}", stage.screen());
     stage.keys("esc");
     assert!(stage.session.model().over.is_empty(), "{}", stage.screen());
+}
+
+#[test]
+fn a_report_that_two_files_list_is_there_in_both() {
+    let mut stage = Stage::at(main_file(), identifiers());
+    stage.keys("enter");
+    let identifier = stage.session.model().list().unwrap().entries[0].identifier.clone().unwrap();
+    stage.open_other(&file("Parcel"));
+    // An identifier need not say which file it is of.
+    let listed = format!(r#"{{"data":[{{"type":"private_file_behaviour","id":"{}"}}]}}"#, identifier.text().visible());
+    let page = Page::of(&Body::in_memory(listed.into_bytes())).unwrap();
+    let request =
+        Request::Behaviours { file: file("Parcel"), listing: stage.session.model().service.listing, cursor: None };
+    let page = HeldPage { received: Timestamp::UNIX_EPOCH, page, unkept: None };
+    stage.session.take(Message::Listed { request, result: Ok(page) });
+    stage.rest();
+    let paid = stage.paid_calls();
+    stage.keys("enter");
+    assert!(stage.screen().contains("Processes") && !stage.screen().contains("is not held"), "{}", stage.screen());
+    stage.keys("K");
+    assert!(stage.screen().contains("● "), "{}", stage.screen());
+    stage.keys("enter");
+    assert!(stage.screen().contains("Processes"), "{}", stage.screen());
+    assert_eq!(stage.paid_calls(), paid + 1);
 }

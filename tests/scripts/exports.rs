@@ -296,4 +296,10 @@ fn a_home_folder_that_no_shell_has_put_in_is_found() {
     assert!(desk.run(&["cost", "v2-file-report", "--hashes-from", "~/hashes.txt"]).status.success());
     std::fs::write(home("r.json"), r#"{"tags":["NEEDLE"]}"#).unwrap();
     assert!(desk.run(&["search", "needle", "~/r.json"]).status.success());
+    // What a shell found by that name is what it found.
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("~")).unwrap();
+    std::fs::write(folder.path().join("~/r.json"), r#"{"tags":["THREAD"]}"#).unwrap();
+    let found = desk.command(&["search", "thread", "~/r.json"]).current_dir(folder.path()).output().unwrap();
+    assert!(found.status.success(), "{found:?}");
 }

@@ -169,10 +169,13 @@ fn what_was_imported_belongs_to_no_service_and_is_found_with_every_profile() {
     let hits = text(&desk.run(&["search", "rundll32"]));
     assert!(hits.contains("CAPE Sandbox") && !hits.contains("held for profile"), "{hits}");
     assert_eq!(json(&desk.run(&["show", "--offline", id]))["data"]["id"], id);
+    // A note on it is of the profile that it was written with.
     let note = "INSERT INTO note (profile, identifier, is_item, attribute, item, text, written)
-                SELECT profile, identifier, 0, x'', x'', CAST('seen before' AS BLOB), 0 FROM report";
-    assert_eq!(rusqlite::Connection::open(store(&desk)).unwrap().execute(note, []).unwrap(), 1);
-    assert!(text(&desk.run(&["search", "SEEN before"])).contains("seen before"), "notes on it come along");
+                SELECT p, identifier, 0, x'', x'', CAST('seen by ' || p AS BLOB), 0
+                FROM report, (SELECT 'lab' AS p UNION SELECT 'virustotal')";
+    assert_eq!(rusqlite::Connection::open(store(&desk)).unwrap().execute(note, []).unwrap(), 2);
+    let noted = text(&desk.run(&["search", "SEEN by"]));
+    assert!(noted.contains("seen by lab") && !noted.contains("seen by virustotal"), "{noted}");
     assert!(desk.run(&["compare", &main_file()]).status.success());
     let again = desk.run(&["import", &report]);
     assert!(text(&again).contains("held already, and the same"), "{again:?}");
@@ -182,6 +185,12 @@ fn what_was_imported_belongs_to_no_service_and_is_found_with_every_profile() {
     assert!(!errors(&desk.run(&["show", "--offline", id])).contains("imported"));
     let other = desk.run(&["show", "--profile", "virustotal", "--offline", id]);
     assert!(errors(&other).contains("imported"), "{other:?}");
+    // The import goes with the notes of its own profile; this one holds the report itself, and keeps its note.
+    assert!(desk.run(&["held", "--profile", "virustotal", "--delete", id, "--yes"]).status.success());
+    let left = text(&desk.run(&["search", "SEEN by"]));
+    assert!(left.contains("seen by lab"), "{left}");
+    let connection = rusqlite::Connection::open(store(&desk)).unwrap();
+    assert_eq!(connection.query_row("SELECT COUNT(*) FROM note", [], |row| row.get::<_, i64>(0)).unwrap(), 1);
 }
 
 #[test]
