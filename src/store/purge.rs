@@ -209,8 +209,8 @@ fn shorten(
     Ok(true)
 }
 
-/// Deletes the notes on what is gone, and the files of which nothing is left; says how many notes. Who has written one on what
-/// another profile imported has it as long as there is anything under it.
+/// Deletes the notes on what is gone, and the files of which nothing is left; says how many notes. They go with their own
+/// profile's report, unless another one's import still stands under them: nobody's deleting takes what another profile wrote.
 fn forget(
     transaction: &Transaction<'_>,
     what: &Purge,
@@ -218,11 +218,11 @@ fn forget(
     gone: &[&(String, Vec<u8>)],
 ) -> rusqlite::Result<u64> {
     let mut notes = 0;
-    for (_, identifier) in gone {
-        let delete = "DELETE FROM note WHERE identifier = ?1 AND NOT EXISTS (
+    for (profile, identifier) in gone {
+        let delete = "DELETE FROM note WHERE profile = ?1 AND identifier = ?2 AND NOT EXISTS (
             SELECT 1 FROM report r JOIN answer a ON a.id = r.answer
             WHERE r.identifier = note.identifier AND (r.profile = note.profile OR a.imported_from IS NOT NULL))";
-        notes += transaction.execute(delete, params![identifier])?;
+        notes += transaction.execute(delete, params![profile, identifier])?;
     }
     match what {
         Purge::Everything => {

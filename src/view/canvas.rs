@@ -59,6 +59,7 @@ impl<'a> Canvas<'a> {
             self.picture.row(y).into_iter().for_each(|row| change(row, x, width));
         }
     }
+
     /// Gives cells a tone, under those of what is written into them later.
     pub(super) fn set_tone(&mut self, area: Rect, tone: Tone) {
         self.each(area, |row, x, columns| row.tone(x, columns, tone));

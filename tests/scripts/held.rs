@@ -190,7 +190,12 @@ fn what_was_imported_belongs_to_no_service_and_is_found_with_every_profile() {
     let left = text(&desk.run(&["search", "SEEN by"]));
     assert!(left.contains("seen by lab"), "{left}");
     let connection = rusqlite::Connection::open(store(&desk)).unwrap();
-    assert_eq!(connection.query_row("SELECT COUNT(*) FROM note", [], |row| row.get::<_, i64>(0)).unwrap(), 1);
+    let notes = || connection.query_row("SELECT GROUP_CONCAT(profile) FROM note", [], |row| row.get::<_, String>(0));
+    assert_eq!(notes().unwrap(), "lab");
+    // What another profile wrote does not go with the report of this one.
+    connection.execute("UPDATE note SET profile = 'virustotal'", []).unwrap();
+    assert!(desk.run(&["held", "--profile", "lab", "--delete", id, "--yes"]).status.success());
+    assert_eq!(notes().unwrap(), "virustotal");
 }
 
 #[test]
