@@ -124,7 +124,7 @@ pub struct Filter {
     /// Whether keys are typed into it.
     pub is_typed: bool,
     /// What was folded, and where the cursor stood, before it.
-    pub(super) before: (Folds, Scroll),
+    pub(super) before: (Arc<Folds>, Scroll),
     /// Offset of the body up to which rows have been searched.
     pub(super) covered: u64,
     /// The last search that looked at the whole report, and the rows it found: one more letter needs no others.
