@@ -23,8 +23,8 @@ Examples:
   behaview list --format ids $file | head -n 1 | behaview export - --format csv --pane network
   behaview list --format ids $file | behaview export - --format stix --offline
 
-Several reports in one output are one JSON document with a list, one STIX bundle, one list of MISP events; lines, tables
-and text follow each other. Raw bytes of several go to a folder, --output FOLDER/, a file each. Notes go along in every
+Several reports in one output are one JSON document with a list, one STIX bundle, one list of MISP events; lines, tables \
+and text follow each other. Raw bytes of several go to a folder, --output FOLDER/, a file each. Notes go along in every \
 format but raw.";
 
 /// `behaview export`
