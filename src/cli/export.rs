@@ -196,10 +196,13 @@ fn wanted(identifiers: &[OsString]) -> anyhow::Result<Vec<Wanted>> {
     for subject in subjects::read(identifiers)? {
         match subject {
             Subject::Named(text) => wanted.push(Wanted::Of(identifier(&text)?)),
-            Subject::Saved(document) => wanted.extend(document.reports.into_iter().map(|(identifier, here)| {
-                let (origin, notes) = (document.name.clone(), Notes::default());
-                Wanted::Saved(Box::new(Source { body: here.body, identifier, origin, received: None, notes }))
-            })),
+            Subject::Saved(document) => {
+                document.say_if_other()?;
+                wanted.extend(document.reports.into_iter().map(|(identifier, here)| {
+                    let (origin, notes) = (document.name.clone(), Notes::default());
+                    Wanted::Saved(Box::new(Source { body: here.body, identifier, origin, received: None, notes }))
+                }));
+            }
         }
     }
     Ok(wanted)
