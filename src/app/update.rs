@@ -34,7 +34,7 @@ impl Model {
     pub fn update(&mut self, message: Message, now: Timestamp) -> Vec<Effect> {
         self.passed = self.passed.saturating_add(self.now.duration_until(now).max(SignedDuration::ZERO));
         self.now = now;
-        self.figures.allowance.turn(self.figures.spent, now);
+        self.figures.allowance.turn(self.figures.spent.values().copied().sum(), now);
         let before = self.message().len();
         let effects = self.take_in(message);
         self.refresh_palette();
