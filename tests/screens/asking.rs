@@ -168,5 +168,26 @@ fn what_the_user_has_bought_is_read_and_the_key_in_the_answer_is_shown_nowhere()
     stage.keys(": v 3 - u s e r enter enter");
     assert!(stage.screen().contains("Premium API:"), "{}", stage.screen());
     assert!(!stage.screen().contains(stage.demo.as_ref().unwrap().key()));
-    assert_eq!((stage.calls(Endpoint::User), stage.session.model().figures.spent.charged), (1, 1));
+    assert_eq!(
+        (stage.calls(Endpoint::User), stage.session.model().spent().into_values().sum::<Spent>().charged),
+        (1, 1)
+    );
+}
+
+#[test]
+fn a_line_that_nobody_has_typed_into_is_not_wrong_yet() {
+    let mut stage = typed("v3-file", "");
+    let told = |stage: &Stage| stage.screen().contains("that is no MD5, SHA-1 or SHA-256");
+    assert!(stage.screen().contains("MD5, SHA-1 or SHA-256") && !told(&stage), "{}", stage.screen());
+    stage.keys("x");
+    assert!(told(&stage), "{}", stage.screen());
+}
+
+#[test]
+fn what_has_no_room_in_the_palette_is_cut_with_a_sign() {
+    let mut stage = Stage::listed();
+    stage.size(80, 24).keys(": n o t e");
+    let screen = stage.screen();
+    let told = screen.lines().rev().nth(3).unwrap_or_default();
+    assert!(told.contains("fetched") && told.contains('…'), "{screen}");
 }
