@@ -261,8 +261,8 @@ impl Model {
             None => {}
         }
         if self.screen == Screen::Start {
-            self.start.typed.clear();
-            return Vec::new();
+            let is_typed = !std::mem::take(&mut self.start.typed).is_empty();
+            return if is_typed || self.shown().is_none() { Vec::new() } else { self.step_file(0) };
         }
         if self.is_zoomed() {
             self.zoom(false);
