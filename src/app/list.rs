@@ -159,16 +159,8 @@ impl Entry {
     #[must_use]
     pub fn new(identifier: Option<Identifier>) -> Self {
         let parts = identifier.as_ref().map(Identifier::parts);
-        Self {
-            identifier,
-            parts,
-            report: Remote::NotHeld,
-            failure: None,
-            open: None,
-            imported: None,
-            verdict: None,
-            filters: BTreeMap::new(),
-        }
+        let (imported, verdict, filters) = (None, None, BTreeMap::new());
+        Self { identifier, parts, report: Remote::NotHeld, failure: None, open: None, imported, verdict, filters }
     }
 
     /// The report's bytes, if they are here.
