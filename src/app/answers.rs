@@ -12,9 +12,9 @@ use super::sheet::Sheet;
 use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::hashes::Hashes;
 use crate::report::identifier::Sha256;
-use crate::report::index::{Batch, Section};
+use crate::report::index::Batch;
 use crate::report::rows::Line;
-use crate::report::{Index, Indicators, Pane, PendingScan, verdict};
+use crate::report::{Indicators, Pane, PendingScan, verdict};
 use crate::request::Request;
 use crate::text::{Untrusted, thousands};
 use jiff::Timestamp;
@@ -274,7 +274,7 @@ impl Model {
         open.absorb(batch);
         let index = &open.report.index;
         let (is_complete, is_json, is_cut) = (index.is_complete, index.is_json, index.is_cut);
-        let is_behaviour = is_behaviour(index);
+        let is_behaviour = open.report.is_behaviour();
         if is_complete && !is_json {
             open.unreadable = Some("it is not JSON".to_owned());
         } else if is_complete && is_cut {
@@ -317,12 +317,6 @@ impl Model {
         }
         if self.over.is_empty() { self.show_indicators(opening) } else { Vec::new() }
     }
-}
-
-/// Whether a report has any attribute that a behaviour report has.
-fn is_behaviour(index: &Index) -> bool {
-    let is_known = |section: &Section| section.attribute.is_some_and(|known| !["id", "type"].contains(&known.name));
-    index.sections.iter().any(is_known)
 }
 
 #[cfg(test)]

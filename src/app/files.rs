@@ -226,6 +226,10 @@ impl Model {
     /// Opens a file beside those that are open: what is held of it is shown, nothing is asked. One that is open already is shown as
     /// it was left.
     pub fn open_file(&mut self, file: Sha256) -> Vec<Effect> {
+        self.open_files(vec![file])
+    }
+
+    fn open_beside(&mut self, file: Sha256) -> Vec<Effect> {
         self.start.typed.clear();
         self.bound_for = None;
         if let Some(place) = self.files.place_of(&file) {
@@ -245,9 +249,14 @@ impl Model {
 
     /// Opens files beside each other, and shows the first of them.
     pub fn open_files(&mut self, files: Vec<Sha256>) -> Vec<Effect> {
-        let first = files.first().cloned();
-        let mut effects: Vec<Effect> = files.into_iter().flat_map(|file| self.open_file(file)).collect();
-        effects.extend(first.map(|file| self.open_file(file)).unwrap_or_default());
+        let first = files.first().filter(|_| files.len() > 1).cloned();
+        let before: Vec<_> = self.files.all.iter().filter_map(|open| open.list.file().cloned()).collect();
+        let mut effects: Vec<Effect> = files.into_iter().flat_map(|file| self.open_beside(file)).collect();
+        effects.extend(first.map(|file| self.open_beside(file)).unwrap_or_default());
+        let closed: Vec<_> = before.iter().filter(|file| self.files.of(file).is_none()).map(Sha256::short).collect();
+        if !closed.is_empty() {
+            self.say(format!("Closed to make room, as at most {MOST} files are open at once: {}.", closed.join(", ")));
+        }
         effects
     }
 

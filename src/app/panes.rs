@@ -180,6 +180,12 @@ impl PaneState {
         &self.sieve
     }
 
+    /// Whether a process is shown with those below it alone.
+    #[must_use]
+    pub fn is_subtree(&self) -> bool {
+        self.filter.is_none() && self.sieve.found().is_some()
+    }
+
     /// Lets other rows through; the cursor stays on its row, or goes to the one before it that is shown.
     pub fn sift(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut Sieve)) {
         let here = self.place(report, pane, self.scroll.cursor);

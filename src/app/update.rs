@@ -5,7 +5,7 @@ use super::effect::{Effect, Source};
 use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerPage;
-use super::list::{OpenReport, Remote};
+use super::list::OpenReport;
 use super::message::{Message, Opening};
 use super::model::{Model, Screen};
 use super::offers::Offers;
@@ -34,7 +34,7 @@ impl Model {
     pub fn update(&mut self, message: Message, now: Timestamp) -> Vec<Effect> {
         self.passed = self.passed.saturating_add(self.now.duration_until(now).max(SignedDuration::ZERO));
         self.now = now;
-        self.figures.allowance.turn(self.figures.spent, now);
+        self.figures.allowance.turn(self.figures.spent.values().copied().sum(), now);
         let before = self.message().len();
         let effects = self.take_in(message);
         self.refresh_palette();
@@ -235,13 +235,9 @@ impl Model {
         let opening = self.next_opening();
         let Some(list) = self.files.shown_mut().map(|file| &mut file.list) else { return Vec::new() };
         let mut effects = if list.leave_unfinished() { vec![Effect::StopIndexing] } else { Vec::new() };
-        let Some(entry) = list.chosen_mut().filter(|entry| entry.open.is_none()) else { return effects };
-        if let Remote::Here(here) = &entry.report {
-            let body = here.body.clone();
-            let folded = entry.identifier.as_ref().map_or(&[][..], |report| self.remembered.rows(report));
-            entry.open = Some(OpenReport::new(opening, body.clone(), folded));
-            effects.push(Effect::Index { opening, body });
-        }
+        let Some(entry) = list.chosen_mut() else { return effects };
+        let folded = entry.identifier.as_ref().map_or(&[][..], |report| self.remembered.rows(report));
+        effects.extend(entry.open(opening, folded).map(|body| Effect::Index { opening, body }));
         effects
     }
 
@@ -265,8 +261,8 @@ impl Model {
             None => {}
         }
         if self.screen == Screen::Start {
-            self.start.typed.clear();
-            return Vec::new();
+            let is_typed = !std::mem::take(&mut self.start.typed).is_empty();
+            return if is_typed || self.shown().is_none() { Vec::new() } else { self.step_file(0) };
         }
         if self.is_zoomed() {
             self.zoom(false);

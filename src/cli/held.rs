@@ -21,7 +21,7 @@ Examples:
   behaview held --older-than 30d
   behaview held --all --yes
 
-What is deleted is overwritten on disk, notes on it included. The ledger always stays. Fetching a report again
+What is deleted is overwritten on disk, notes on it included. The ledger always stays. Fetching a report again \
 costs one request, if the service still has it. Without --yes it is only said what would be deleted.";
 
 /// The word before the number of an answer that is no report.

@@ -183,7 +183,9 @@ pub(super) fn key(info: &PaneInfo, model: &Model) -> String {
 fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> String {
     let (key, title) = panes::info(pane).map_or((String::new(), ""), |info| (key(info, model), info.title));
     let more = if open.report.index.is_complete { "" } else { "+" };
-    let count = if state.sieve().is_open() { order::told(&open.report, pane) } else { open.report.count(pane) };
+    // A subtree is one of the tree's, without what is made, ended or injected beside it.
+    let is_of_tree = state.sieve().is_open() || state.is_subtree();
+    let count = if is_of_tree { order::told(&open.report, pane) } else { open.report.count(pane) };
     let all = thousands(count as u64);
     if state.sieve().is_open() {
         return format!(" {key}{title} {all}{more}{}{} ", filter_words(state), kinds(pane, open));

@@ -6,6 +6,7 @@ use behaview::app::Message;
 use behaview::app::message::HeldPage;
 use behaview::demo::Endpoint;
 use behaview::report::Body;
+use behaview::report::identifier::Sha256;
 use behaview::report::page::Page;
 use behaview::request::Request;
 use jiff::Timestamp;
@@ -89,7 +90,7 @@ fn an_answer_for_a_file_that_is_not_shown_finds_its_place() {
 fn the_way_back_to_a_list_belongs_to_its_file() {
     for list in ["!", "i", "F l u m e n"] {
         let mut stage = two();
-        stage.keys(list).keys("down down down");
+        stage.keys(list).keys("down down down down");
         let left = chosen(&stage);
         stage.keys("enter");
         let row = stage.screen();
@@ -299,4 +300,30 @@ fn a_report_that_two_files_list_is_there_in_both() {
     stage.keys("enter");
     assert!(stage.screen().contains("Processes"), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), paid + 1);
+}
+
+#[test]
+fn the_way_back_from_choosing_another_file_is_told_and_goes_back() {
+    let mut stage = Stage::listed();
+    stage.keys("enter 4 j");
+    let before = stage.screen();
+    stage.keys("f");
+    assert!(stage.screen().contains("esc back"), "{}", stage.screen());
+    stage.keys("a b esc");
+    assert!(stage.screen().contains("Which file?") && !stage.screen().contains("SHA-256 ab"), "{}", stage.screen());
+    stage.keys("esc");
+    assert_eq!(stage.screen(), before);
+    assert_eq!(stage.paid_calls(), 1);
+}
+
+#[test]
+fn a_file_that_is_closed_for_another_is_named() {
+    let mut stage = Stage::listed();
+    for number in 1..20 {
+        stage.open_other(&Sha256::parse(&format!("{number:064x}")).unwrap());
+        assert!(!stage.screen().contains("Closed"), "{}", stage.screen());
+    }
+    stage.open_other(&file("Parcel"));
+    let words = format!("Closed to make room, as at most 20 files are open at once: {}.", main_file().short());
+    assert!(stage.screen().contains(&words), "{}", stage.screen());
 }

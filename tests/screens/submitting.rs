@@ -69,6 +69,7 @@ fn a_submitted_file_is_open_beside_the_others_and_can_be_followed() {
     let mut stage = looked_at(&[]);
     stage.keys("enter");
     assert_eq!(stage.demo.as_ref().unwrap().submitted().len(), 1);
+    assert!(stage.screen().contains("spent this session: 1 request, 1 scan"), "{}", stage.screen());
     screen!("submit_done", stage);
     stage.keys("W");
     screen!("follow_begun", stage);
