@@ -21,6 +21,7 @@ mod held;
 mod keys;
 mod ledger;
 mod mending;
+mod pages;
 mod plain;
 mod reports;
 mod search;
