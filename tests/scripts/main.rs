@@ -23,6 +23,7 @@ mod ledger;
 mod mending;
 mod plain;
 mod reports;
+mod room;
 mod search;
 mod spending;
 mod store;
