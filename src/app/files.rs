@@ -148,24 +148,15 @@ impl Files {
         self.all.iter_mut().find(|open| open.list.file() == Some(file))
     }
 
-    /// The one whose sandbox this is; where several list it, first the one that is shown.
-    pub(super) fn with_report_mut(&mut self, identifier: &Identifier) -> Option<&mut OpenFile> {
-        let place = self.place_with_report(identifier)?;
-        self.all.get_mut(place)
-    }
-
-    fn place_with_report(&self, identifier: &Identifier) -> Option<usize> {
+    /// Those that list this sandbox.
+    pub(super) fn listing_mut(&mut self, identifier: &Identifier) -> impl Iterator<Item = &mut OpenFile> {
         let is_it = |entry: &Entry| entry.identifier.as_ref() == Some(identifier);
-        let lists = |open: &OpenFile| open.list.entries.iter().any(is_it);
-        let shown = self.shown().filter(|open| lists(open)).map(|_| self.shown);
-        shown.or_else(|| self.all.iter().position(lists))
+        self.all.iter_mut().filter(move |open| open.list.entries.iter().any(is_it))
     }
 
-    /// This sandbox in all the others that list it.
-    pub(super) fn elsewhere_mut(&mut self, identifier: &Identifier) -> impl Iterator<Item = &mut Entry> {
-        let place = self.place_with_report(identifier);
-        let others = self.all.iter_mut().enumerate().filter(move |(at, _)| Some(*at) != place);
-        others.filter_map(|(_, open)| open.list.entry_mut(identifier))
+    /// This sandbox in all that list it.
+    pub(super) fn each_entry_mut(&mut self, identifier: &Identifier) -> impl Iterator<Item = &mut Entry> {
+        self.all.iter_mut().filter_map(|open| open.list.entry_mut(identifier))
     }
 
     /// The one whose report this is an opening of.
@@ -297,11 +288,6 @@ impl Model {
     /// The list of a file that is open.
     pub(super) fn list_of(&self, file: &Sha256) -> Option<&List> {
         self.files.of(file).map(|open| &open.list)
-    }
-
-    /// A sandbox of any file that is open; where several list it, first that of the file that is shown.
-    pub(super) fn entry_mut(&mut self, identifier: &Identifier) -> Option<&mut Entry> {
-        self.files.with_report_mut(identifier)?.list.entry_mut(identifier)
     }
 
     /// A report that is open, be its file shown or not.

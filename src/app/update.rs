@@ -207,12 +207,18 @@ impl Model {
         }
         match &command.act {
             Act::Local(act) | Act::Leads { to: act, .. } => act(self),
-            Act::Each { .. } if matches!(self.tag(command), Tag::OverBudget(_)) => {
-                let words = format!("{}: {}. Nothing was sent; ", command.label, self.tag(command).words());
-                self.warn(words + "one by one the budget may allow some of them.");
-                Vec::new()
-            }
-            Act::Each { begin, .. } => begin(self),
+            Act::Each { begin, price, .. } => match self.tag(command) {
+                tag @ Tag::OverBudget(_) => {
+                    let words = format!("{}: {}. Nothing was sent; ", command.label, tag.words());
+                    let way = match price(self).is_at_most {
+                        true => "fewer looks may fit: [follow] in the config.",
+                        false => "one by one the budget may allow some of them.",
+                    };
+                    self.warn(words + way);
+                    Vec::new()
+                }
+                _ => begin(self),
+            },
             Act::Chosen => self.choose(),
             Act::Ask { is_held, with_held, .. } if is_held(self) => with_held(self),
             Act::Ask { request, anew, .. } => match request(self) {

@@ -24,6 +24,7 @@ mod mending;
 mod pages;
 mod plain;
 mod reports;
+mod room;
 mod search;
 mod spending;
 mod store;
