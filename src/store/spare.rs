@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const ENDING: &str = "-spare";
 
 /// Its bytes: more than is written by one step of a deletion that goes on in steps.
-const SIZE: u64 = 1024 * 1024;
+const SIZE: u64 = 512 * 1024;
 
 /// What opening a database takes: the index of its log, and the beginning of the log.
 const TO_OPEN: u64 = 128 * 1024;
