@@ -77,12 +77,12 @@ fn shorten(path: &Path, by: u64) -> bool {
 /// Bytes of which a file system that packs what it keeps cannot make less.
 fn noise(length: u64) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let byte = || {
+    let word = || {
         // xorshift64
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        state.to_le_bytes()[7]
+        state.to_le_bytes()
     };
-    std::iter::repeat_with(byte).take(usize::try_from(length).unwrap_or(0)).collect()
+    std::iter::repeat_with(word).flatten().take(usize::try_from(length).unwrap_or(0)).collect()
 }

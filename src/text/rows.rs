@@ -1,20 +1,31 @@
 //! Our own words in rows.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use super::Columns;
+use unicode_width::UnicodeWidthChar;
 
 /// Words in rows of at most so many columns; a word that is longer is broken.
 #[must_use]
 pub fn words_in_rows(text: &str, columns: usize) -> Vec<String> {
-    let mut rows = vec![String::new()];
+    let (mut rows, mut row, mut taken) = (Vec::new(), String::new(), 0);
     for word in text.split(' ') {
-        if rows.last().is_some_and(|row| !row.is_empty() && row.width() + 1 + word.width() > columns) {
-            rows.push(String::new());
+        let width = word.columns();
+        if !row.is_empty() && taken + 1 + width > columns {
+            rows.push(std::mem::take(&mut row));
+            taken = 0;
         }
-        if let Some(row) = rows.last_mut().filter(|row| !row.is_empty()) {
+        if !row.is_empty() {
             row.push(' ');
+            taken += 1;
         }
-        push_broken(&mut rows, word, columns);
+        if taken + width > columns {
+            row = broken(word, columns, &mut rows);
+            taken = row.columns();
+        } else {
+            row.push_str(word);
+            taken += width;
+        }
     }
+    rows.push(row);
     rows
 }
 
@@ -32,16 +43,19 @@ pub fn words_in_rows_cut(text: &str, columns: usize, most: usize) -> Vec<String>
     rows
 }
 
-fn push_broken(rows: &mut Vec<String>, word: &str, columns: usize) {
+/// Breaks a word that is longer than a row; gives its end back.
+fn broken(word: &str, columns: usize, rows: &mut Vec<String>) -> String {
+    let (mut row, mut taken) = (String::new(), 0);
     for character in word.chars() {
         let width = character.width().unwrap_or(0);
-        if rows.last().is_none_or(|row| !row.is_empty() && row.width() + width > columns) {
-            rows.push(String::new());
+        if !row.is_empty() && taken + width > columns {
+            rows.push(std::mem::take(&mut row));
+            taken = 0;
         }
-        if let Some(row) = rows.last_mut() {
-            row.push(character);
-        }
+        row.push(character);
+        taken += width;
     }
+    row
 }
 
 #[cfg(test)]
