@@ -150,7 +150,9 @@ impl Client {
         if total.is_some_and(|total| total > limit) {
             return Err(ServiceError::TooLong(limit));
         }
-        let is_framed = response.version() == Http::HTTP_2 || response.headers().contains_key(TRANSFER_ENCODING);
+        // Of a part that is said to be of unknown length, framing tells its own end only.
+        let is_framed = status.as_u16() != 206
+            && (response.version() == Http::HTTP_2 || response.headers().contains_key(TRANSFER_ENCODING));
         sink.begin(start, total).await?;
         let come = self.take_in(&mut response, start, limit, &patience, sink).await?;
         match total {

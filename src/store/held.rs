@@ -11,7 +11,7 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Body, Imported};
 use crate::text::Untrusted;
 use jiff::Timestamp;
-use rusqlite::{Row, params};
+use rusqlite::{Connection, Row, ToSql, params};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -57,6 +57,9 @@ pub struct HeldReport {
 const PROFILES: &str = "RECURSIVE known (name) AS (
     SELECT MIN(profile) FROM answer
     UNION ALL SELECT (SELECT MIN(profile) FROM answer WHERE profile > name) FROM known WHERE name IS NOT NULL)";
+
+/// The most reports that are looked for at once: a question to the database has room for hardly more values.
+const AT_ONCE: usize = 30_000;
 
 /// What a profile can open: its own, and what was imported, which belongs to no service.
 const HERE: &str = "r.profile = ?1 OR a.imported_from IS NOT NULL";
@@ -224,29 +227,55 @@ impl Store {
         Ok(reports.into_iter().map(|held| (file(&held), held)).collect())
     }
 
+    /// The newest report of each of these sandboxes that is held. All are looked for at once, and without an index: what an index
+    /// does not find is looked for without it, and of a long list that would be done once for each.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn reports_of(&self, profile: &str, identifiers: &[&Identifier]) -> Result<Vec<HeldReport>, StoreError> {
+        let mut reports = Vec::new();
+        for some in identifiers.chunks(AT_ONCE) {
+            let which = format!("r.identifier IN (?{})", ", ?".repeat(some.len() - 1));
+            let values: Vec<_> = some.iter().map(|identifier| identifier.as_bytes()).collect();
+            let values: Vec<_> = values.iter().map(|value| value as &dyn ToSql).collect();
+            let found = self.read(|connection| found(connection, "NOT INDEXED", profile, (&which, &values), HERE))?;
+            match self.newest(profile, found) {
+                (_, Some(damage)) => return Err(damage),
+                (newest, None) => reports.extend(newest),
+            }
+        }
+        Ok(reports)
+    }
+
+    /// The keys of a profile's answers that nobody has read yet.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn unread(&self, profile: &str) -> Result<HashSet<Vec<u8>>, StoreError> {
+        self.read(|connection| {
+            let select = "SELECT key FROM answer NOT INDEXED WHERE profile = ?1 AND usable IS NULL";
+            let mut select = connection.prepare_cached(select)?;
+            let rows = select.query_map([profile], |row| row.get(0))?;
+            rows.collect()
+        })
+    }
+
     /// The reports that a condition takes, those of the profile first and then the newest, as far as their rows are what was
     /// written; and the damage where one of the profile's is not.
     fn reports_where(
         &self,
         profile: &str,
         which: &str,
-        value: &dyn rusqlite::ToSql,
+        value: &dyn ToSql,
         whose: &str,
     ) -> Result<(Vec<HeldReport>, Option<StoreError>), StoreError> {
-        // A report whose answer is not there is not what was written.
-        let found = self.reach().look_up(|connection, how| {
-            let mut select = connection.prepare_cached(&format!(
-                "WITH {PROFILES}
-                 SELECT r.identifier, r.received, r.answer, r.first, r.after, COALESCE(a.length, 0), COALESCE(a.block, 0),
-                        a.imported_from, a.imported_by, r.file, r.seal, COALESCE(a.profile, ''), COALESCE(a.key, x''), a.seal,
-                        r.profile
-                 FROM report r {how} LEFT JOIN answer a ON a.id = r.answer
-                 WHERE r.profile IN (SELECT ?1 UNION SELECT name FROM known) AND {which} AND ({whose})
-                 ORDER BY r.profile = ?1 DESC, r.answer DESC, r.rowid DESC"
-            ))?;
-            let rows = select.query_map(params![profile, value], FoundReport::read)?;
-            rows.collect::<rusqlite::Result<Vec<_>>>()
-        })?;
+        let look = |connection: &Connection, how: &str| found(connection, how, profile, (which, &[value]), whose);
+        Ok(self.newest(profile, self.reach().look_up(look)?))
+    }
+
+    /// The newest of each of these reports, as far as their rows are what was written; and the damage where one of the profile's
+    /// is not.
+    fn newest(&self, profile: &str, found: Vec<FoundReport>) -> (Vec<HeldReport>, Option<StoreError>) {
         // Numbers grow, whatever the clock does in between.
         let (mut newest, mut known, mut damage) = (Vec::new(), HashSet::new(), None);
         for report in found {
@@ -266,12 +295,35 @@ impl Store {
                 newest.push(HeldReport { identifier, file, answer, received, body, imported, elsewhere });
             }
         }
-        Ok((newest, damage))
+        (newest, damage)
     }
 
     pub(super) fn body(&self, answer: AnswerId, lengths: Lengths) -> Body {
         Body::new(Blocks::new(self.reach(), Shelf::Answer(answer), lengths.whole, lengths.block))
     }
+}
+
+/// The reports that a condition with these values takes, those of the profile first and then the newest.
+fn found(
+    connection: &Connection,
+    how: &str,
+    profile: &str,
+    (which, values): (&str, &[&dyn ToSql]),
+    whose: &str,
+) -> rusqlite::Result<Vec<FoundReport>> {
+    // A report whose answer is not there is not what was written.
+    let mut select = connection.prepare_cached(&format!(
+        "WITH {PROFILES}
+         SELECT r.identifier, r.received, r.answer, r.first, r.after, COALESCE(a.length, 0), COALESCE(a.block, 0),
+                a.imported_from, a.imported_by, r.file, r.seal, COALESCE(a.profile, ''), COALESCE(a.key, x''), a.seal,
+                r.profile
+         FROM report r {how} LEFT JOIN answer a ON a.id = r.answer
+         WHERE r.profile IN (SELECT ?1 UNION SELECT name FROM known) AND {which} AND ({whose})
+         ORDER BY r.profile = ?1 DESC, r.answer DESC, r.rowid DESC"
+    ))?;
+    let values: Vec<_> = std::iter::once(&profile as &dyn ToSql).chain(values.iter().copied()).collect();
+    let rows = select.query_map(values.as_slice(), FoundReport::read)?;
+    rows.collect()
 }
 
 /// How many bytes an answer has, and how many each of its blocks.

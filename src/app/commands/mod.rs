@@ -68,6 +68,8 @@ pub enum When {
     Always,
     /// When there is what it needs: in words that follow "it needs", and whether it is there.
     Has(&'static str, fn(&Model) -> bool),
+    /// When there is all of this.
+    HasAll(&'static [(&'static str, fn(&Model) -> bool)]),
 }
 
 impl When {
@@ -76,6 +78,7 @@ impl When {
     pub fn missing(self, model: &Model) -> Option<&'static str> {
         match self {
             Self::Has(what, is_there) if !is_there(model) => Some(what),
+            Self::HasAll(each) => each.iter().find(|(_, is_there)| !is_there(model)).map(|(what, _)| *what),
             Self::Always | Self::Has(..) => None,
         }
     }
