@@ -58,11 +58,8 @@ const PROFILES: &str = "RECURSIVE known (name) AS (
     SELECT MIN(profile) FROM answer
     UNION ALL SELECT (SELECT MIN(profile) FROM answer WHERE profile > name) FROM known WHERE name IS NOT NULL)";
 
-/// The most reports that are looked for at once: a question to the database has room for hardly more values.
-const AT_ONCE: usize = 30_000;
-
 /// What a profile can open: its own, and what was imported, which belongs to no service.
-const HERE: &str = "r.profile = ?1 OR a.imported_from IS NOT NULL";
+pub(super) const HERE: &str = "r.profile = ?1 OR a.imported_from IS NOT NULL";
 
 impl HeldReport {
     /// The report as the answer it would be if it were asked for by itself.
@@ -227,39 +224,6 @@ impl Store {
         Ok(reports.into_iter().map(|held| (file(&held), held)).collect())
     }
 
-    /// The newest report of each of these sandboxes that is held. All are looked for at once, and without an index: what an index
-    /// does not find is looked for without it, and of a long list that would be done once for each.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn reports_of(&self, profile: &str, identifiers: &[&Identifier]) -> Result<Vec<HeldReport>, StoreError> {
-        let mut reports = Vec::new();
-        for some in identifiers.chunks(AT_ONCE) {
-            let which = format!("r.identifier IN (?{})", ", ?".repeat(some.len() - 1));
-            let values: Vec<_> = some.iter().map(|identifier| identifier.as_bytes()).collect();
-            let values: Vec<_> = values.iter().map(|value| value as &dyn ToSql).collect();
-            let found = self.read(|connection| found(connection, "NOT INDEXED", profile, (&which, &values), HERE))?;
-            match self.newest(profile, found) {
-                (_, Some(damage)) => return Err(damage),
-                (newest, None) => reports.extend(newest),
-            }
-        }
-        Ok(reports)
-    }
-
-    /// The keys of a profile's answers that nobody has read yet.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn unread(&self, profile: &str) -> Result<HashSet<Vec<u8>>, StoreError> {
-        self.read(|connection| {
-            let select = "SELECT key FROM answer NOT INDEXED WHERE profile = ?1 AND usable IS NULL";
-            let mut select = connection.prepare_cached(select)?;
-            let rows = select.query_map([profile], |row| row.get(0))?;
-            rows.collect()
-        })
-    }
-
     /// The reports that a condition takes, those of the profile first and then the newest, as far as their rows are what was
     /// written; and the damage where one of the profile's is not.
     fn reports_where(
@@ -275,7 +239,7 @@ impl Store {
 
     /// The newest of each of these reports, as far as their rows are what was written; and the damage where one of the profile's
     /// is not.
-    fn newest(&self, profile: &str, found: Vec<FoundReport>) -> (Vec<HeldReport>, Option<StoreError>) {
+    pub(super) fn newest(&self, profile: &str, found: Vec<FoundReport>) -> (Vec<HeldReport>, Option<StoreError>) {
         // Numbers grow, whatever the clock does in between.
         let (mut newest, mut known, mut damage) = (Vec::new(), HashSet::new(), None);
         for report in found {
@@ -304,7 +268,7 @@ impl Store {
 }
 
 /// The reports that a condition with these values takes, those of the profile first and then the newest.
-fn found(
+pub(super) fn found(
     connection: &Connection,
     how: &str,
     profile: &str,
@@ -339,7 +303,8 @@ impl Lengths {
     }
 }
 
-struct FoundReport {
+/// A row of a report, with that of its answer.
+pub(super) struct FoundReport {
     profile: String,
     identifier: Vec<u8>,
     received: Timestamp,

@@ -69,8 +69,11 @@ pub enum When {
     /// When there is what it needs: in words that follow "it needs", and whether it is there.
     Has(&'static str, fn(&Model) -> bool),
     /// When there is all of this.
-    HasAll(&'static [(&'static str, fn(&Model) -> bool)]),
+    HasAll(&'static [Need]),
 }
+
+/// Something that is needed: in words that follow "it needs", and whether it is there.
+pub type Need = (&'static str, fn(&Model) -> bool);
 
 impl When {
     /// What is missing right now, in words that follow "it needs"; none where nothing is.
