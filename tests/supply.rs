@@ -90,4 +90,24 @@ fn the_manifest_states_a_rust_version_forbids_unsafe_and_leaves_defaults_out() {
     let manifest = read("Cargo.toml");
     assert!(manifest["package"].get("rust-version").is_some());
     assert_eq!(manifest["lints"]["rust"]["unsafe_code"].as_str(), Some("forbid"));
+    let packages = packages();
+    for (name, dependency) in every_dependency(&manifest) {
+        if dependency.get("default-features").and_then(toml::Value::as_bool) != Some(false) {
+            let of_name = packages.iter().filter(|package| package["name"] == name);
+            let defaults = of_name.filter_map(|package| package["features"]["default"].as_array()).flatten();
+            let other: Vec<_> = defaults.filter(|feature| !DEFAULTS.iter().any(|known| *feature == *known)).collect();
+            assert!(other.is_empty(), "{name} brings {other:?} unasked");
+        }
+    }
+}
+
+/// What a library may bring unasked: the standard library, the one way that there is to inflate, names of temporary files that
+/// nobody guesses, widths of ideographs.
+const DEFAULTS: [&str; 5] = ["std", "rust_backend", "runtime_detection", "getrandom", "cjk"];
+
+/// What the program is built with, on every system.
+fn every_dependency(manifest: &toml::Table) -> Vec<(String, toml::Value)> {
+    let of_systems = manifest["target"].as_table().unwrap().values().map(|system| &system["dependencies"]);
+    let tables = of_systems.chain([&manifest["dependencies"]]).map(|table| table.as_table().unwrap());
+    tables.flat_map(|table| table.iter().map(|(name, dependency)| (name.clone(), dependency.clone()))).collect()
 }

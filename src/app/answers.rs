@@ -12,9 +12,9 @@ use super::sheet::Sheet;
 use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::hashes::Hashes;
 use crate::report::identifier::Sha256;
-use crate::report::index::{Batch, Section};
+use crate::report::index::Batch;
 use crate::report::rows::Line;
-use crate::report::{Index, Indicators, Pane, PendingScan, verdict};
+use crate::report::{Indicators, Pane, PendingScan, verdict};
 use crate::request::Request;
 use crate::text::{Untrusted, thousands};
 use jiff::Timestamp;
@@ -50,42 +50,36 @@ impl Model {
     pub(super) fn answered(&mut self, request: &Request, result: Result<Here, Failure>) -> Vec<Effect> {
         let mut effects = self.ended(request);
         let Request::Behaviour { identifier } = request else { return effects };
-        let mut stops_batch = false;
-        let Some(file) = self.files.with_report_mut(identifier) else { return effects };
-        let is_chosen = file.list.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
-        let Some(entry) = file.list.entry_mut(identifier) else { return effects };
-        let is_new = entry.here().is_none();
+        if self.files.listing_mut(identifier).next().is_none() {
+            return effects;
+        }
+        let is_held = self.files.each_entry_mut(identifier).any(|entry| entry.here().is_some());
         match result {
             Ok(here) => {
-                let unkept = here.unkept.clone();
-                let arrived = entry.take_arrived(here.clone(), is_chosen);
-                self.files.elsewhere_mut(identifier).for_each(|entry| entry.take(here.clone()));
+                let files = self.files.listing_mut(identifier);
+                let arrived: Vec<_> = files.filter_map(|file| file.take_arrived(identifier, &here)).collect();
+                let is_new = !is_held && arrived.is_empty();
                 effects.extend(arrived.into_iter().flat_map(|opening| self.known_whole(opening)));
-                if let Some(why) = unkept {
+                if let Some(why) = here.unkept {
                     self.warn(format!("The report is here, but could not be kept: {why}"));
+                }
+                if is_held {
+                    effects.extend(self.list_notable_anew(identifier));
                 }
                 effects.extend(self.show_chosen());
                 effects.extend(self.compare_anew());
-                if is_new && arrived.is_none() {
+                if is_new {
                     self.turn_to(identifier);
                 }
             }
             Err(failure) => {
-                stops_batch = true;
-                let is_held = entry.here().is_some();
-                let was_arriving = entry.forget_arriving();
-                entry.failure = Some(failure.clone());
-                if was_arriving {
-                    file.turn_back();
-                    self.settle();
-                }
+                self.files.listing_mut(identifier).for_each(|file| file.take_failure(identifier, &failure));
+                self.settle();
                 if is_held {
                     self.warn(format!("{} The held report stays.", failure.short()));
                 }
+                self.stop_batch("A report could not be fetched.");
             }
-        }
-        if stops_batch {
-            self.stop_batch("A report could not be fetched.");
         }
         effects.extend(self.next_in_batch());
         effects
@@ -274,7 +268,7 @@ impl Model {
         open.absorb(batch);
         let index = &open.report.index;
         let (is_complete, is_json, is_cut) = (index.is_complete, index.is_json, index.is_cut);
-        let is_behaviour = is_behaviour(index);
+        let is_behaviour = open.report.is_behaviour();
         if is_complete && !is_json {
             open.unreadable = Some("it is not JSON".to_owned());
         } else if is_complete && is_cut {
@@ -317,12 +311,6 @@ impl Model {
         }
         if self.over.is_empty() { self.show_indicators(opening) } else { Vec::new() }
     }
-}
-
-/// Whether a report has any attribute that a behaviour report has.
-fn is_behaviour(index: &Index) -> bool {
-    let is_known = |section: &Section| section.attribute.is_some_and(|known| !["id", "type"].contains(&known.name));
-    index.sections.iter().any(is_known)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::effect::Effect;
 use super::files::OpenFile;
 use super::list::{Entry, OpenReport};
-use super::message::{Here, Opening};
+use super::message::{Failure, Here, Opening};
 use super::model::{Focus, Model};
 use crate::report::body::Body;
 use crate::report::identifier::Identifier;
@@ -43,7 +43,7 @@ impl OpenReport {
 
 impl Entry {
     /// Takes a report that has come whole. It stays open if it is looked at; an older one that was open is closed.
-    pub(super) fn take_arrived(&mut self, here: Here, is_chosen: bool) -> Option<Opening> {
+    fn take_arrived(&mut self, here: Here, is_chosen: bool) -> Option<Opening> {
         let open = self.open.take_if(|open| is_chosen && open.settle(&here));
         self.take(here);
         self.open = open;
@@ -51,14 +51,29 @@ impl Entry {
     }
 
     /// Lets go of what came of a report that did not come whole; says whether there was anything.
-    pub(super) fn forget_arriving(&mut self) -> bool {
+    fn forget_arriving(&mut self) -> bool {
         self.open.take_if(|open| open.coming.is_some()).is_some()
     }
 }
 
 impl OpenFile {
+    /// Takes in that a report did not come whole: what was looked at of it is left.
+    pub(super) fn take_failure(&mut self, identifier: &Identifier, failure: &Failure) {
+        let Some(entry) = self.list.entry_mut(identifier) else { return };
+        entry.failure = Some(failure.clone());
+        if entry.forget_arriving() {
+            self.turn_back();
+        }
+    }
+
+    /// Takes in a report that has come whole; says which opening goes on to show it.
+    pub(super) fn take_arrived(&mut self, identifier: &Identifier, here: &Here) -> Option<Opening> {
+        let is_chosen = self.list.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
+        self.list.entry_mut(identifier)?.take_arrived(here.clone(), is_chosen)
+    }
+
     /// Goes back from what was looked at of a report that did not come whole.
-    pub(super) fn turn_back(&mut self) {
+    fn turn_back(&mut self) {
         if self.focus != Focus::List && self.open().is_none() {
             (self.focus, self.is_zoomed) = (Focus::List, false);
         }
@@ -66,26 +81,29 @@ impl OpenFile {
 }
 
 impl Model {
-    /// Shows rows of a report that is still coming. One that is held already stays until the new one is whole.
+    /// Shows rows of a report that is still coming, in every file that lists it. One that is held already stays until the new one
+    /// is whole.
     pub(super) fn arriving(&mut self, request: &Request, body: Body, read: Range<u64>, batch: Batch) -> Vec<Effect> {
-        let opening = self.next_opening();
         let Request::Behaviour { identifier } = request else { return Vec::new() };
         self.calls.receive(request, body.len(), None);
         let is_first = read.start == 0;
-        let Some(entry) = self.entry_mut(identifier) else { return Vec::new() };
-        if entry.here().is_some() {
-            return Vec::new();
+        let count = self.files.each_entry_mut(identifier).count();
+        let fresh: Vec<_> = (0..count).map(|_| self.next_opening()).collect();
+        let mut openings = Vec::new();
+        let entries = self.files.each_entry_mut(identifier).zip(fresh);
+        for (entry, opening) in entries.filter(|(entry, _)| entry.here().is_none()) {
+            if is_first {
+                entry.open = Some(OpenReport { coming: Some(0), ..OpenReport::new(opening, body.clone(), &[]) });
+            }
+            if let Some(open) = &mut entry.open {
+                open.add(body.clone(), read.clone(), batch.clone());
+                openings.push(open.opening);
+            }
         }
-        if is_first {
-            entry.open = Some(OpenReport { coming: Some(0), ..OpenReport::new(opening, body.clone(), &[]) });
-        }
-        let Some(open) = &mut entry.open else { return Vec::new() };
-        open.add(body, read, batch);
-        let opening = open.opening;
-        if is_first {
+        if is_first && !openings.is_empty() {
             self.turn_to(identifier);
         }
-        self.seek_further(opening)
+        openings.into_iter().flat_map(|opening| self.seek_further(opening)).collect()
     }
 
     /// Goes from the list into a report that was asked for there, unless the analyst has gone elsewhere.

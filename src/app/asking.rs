@@ -126,9 +126,7 @@ impl Model {
                 self.submitting_mut().into_iter().for_each(|form| form.failure = None);
             }
             Request::Behaviour { identifier } => {
-                if let Some(entry) = self.entry_mut(identifier) {
-                    entry.failure = None;
-                }
+                self.files.each_entry_mut(identifier).for_each(|entry| entry.failure = None);
             }
             _ => {}
         }

@@ -7,9 +7,10 @@ use super::message::Opening;
 use super::model::{Focus, Model};
 use super::overlay::Overlay;
 use super::saving::{Part, Save, SaveForm};
+use super::spots::{Shows, Spot, Spots, Target};
 use crate::export::{self, Source, What};
 use crate::report::json::{Kind, Raw};
-use crate::report::{Pane, Piece, Place};
+use crate::report::{Indicator, Pane, Piece, Place};
 use crate::text::{Untrusted, count};
 
 /// The longest text that is handed to a terminal's clipboard, in bytes: many take no more.
@@ -209,18 +210,42 @@ impl Model {
         Vec::new()
     }
 
-    /// Goes to the first row that names the chosen indicator.
+    /// Goes to the row that names the chosen indicator; where there are several, lists them.
     pub(super) fn go_to_indicator(&mut self) -> Vec<Effect> {
-        let place = match self.over.top() {
-            Some(Overlay::Indicators(list)) => list.chosen().and_then(|chosen| chosen.places.first().copied()),
+        let chosen = match self.over.top() {
+            Some(Overlay::Indicators(list)) => list.chosen(),
             _ => None,
         };
-        if let Some(place) = place {
-            let left = self.leave_list();
-            self.set_left(left);
-            self.show_row(place);
+        match chosen.map(|chosen| chosen.places.as_slice()) {
+            None | Some([]) => {}
+            Some([place]) => {
+                let place = *place;
+                let left = self.leave_list();
+                self.set_left(left);
+                self.show_row(place);
+            }
+            Some(_) => {
+                let spots = chosen.map(|chosen| self.spots_of(chosen)).unwrap_or_default();
+                self.over.put(Overlay::Spots(Spots::new("Rows that name it", spots)));
+            }
         }
         Vec::new()
+    }
+
+    /// The rows that name an indicator, as far as they are kept, and how many more there are.
+    fn spots_of(&self, indicator: &Indicator) -> Vec<Spot> {
+        let entry = self.list().map_or(0, |list| list.scroll.cursor);
+        let identifier = self.chosen().and_then(|entry| entry.identifier.clone());
+        let report = self.open().map(|open| &open.report);
+        let spot = |place: &Place| {
+            let pane = report?.section(place.section)?.pane();
+            let target = Target { file: None, identifier: identifier.clone(), entry, place: Some(*place) };
+            let head = super::panes::info(pane).map_or("", |info| info.short);
+            Some(Spot { shows: Shows::Open(*place), target: Some(target), ..Spot::words(head, "") })
+        };
+        let more = indicator.seen.saturating_sub(indicator.places.len() as u64);
+        let more = (more > 0).then(|| Spot::words("", format!("and {} more", count(more, "row"))));
+        indicator.places.iter().filter_map(spot).chain(more).collect()
     }
 
     /// Where the report that is open came from.

@@ -29,8 +29,8 @@ pub struct Figures {
     pub usage: Option<Usage>,
     /// What the user has bought, as far as it is known.
     pub entitlements: Entitlements,
-    /// Units that this session has spent.
-    pub spent: Spent,
+    /// What this session has spent of each unit.
+    pub spent: BTreeMap<Unit, Spent>,
     /// What the user allows to be spent.
     pub allowance: Allowance,
     /// How often the counters confirmed and contradicted the price of each operation.

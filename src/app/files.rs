@@ -148,24 +148,15 @@ impl Files {
         self.all.iter_mut().find(|open| open.list.file() == Some(file))
     }
 
-    /// The one whose sandbox this is; where several list it, first the one that is shown.
-    pub(super) fn with_report_mut(&mut self, identifier: &Identifier) -> Option<&mut OpenFile> {
-        let place = self.place_with_report(identifier)?;
-        self.all.get_mut(place)
-    }
-
-    fn place_with_report(&self, identifier: &Identifier) -> Option<usize> {
+    /// Those that list this sandbox.
+    pub(super) fn listing_mut(&mut self, identifier: &Identifier) -> impl Iterator<Item = &mut OpenFile> {
         let is_it = |entry: &Entry| entry.identifier.as_ref() == Some(identifier);
-        let lists = |open: &OpenFile| open.list.entries.iter().any(is_it);
-        let shown = self.shown().filter(|open| lists(open)).map(|_| self.shown);
-        shown.or_else(|| self.all.iter().position(lists))
+        self.all.iter_mut().filter(move |open| open.list.entries.iter().any(is_it))
     }
 
-    /// This sandbox in all the others that list it.
-    pub(super) fn elsewhere_mut(&mut self, identifier: &Identifier) -> impl Iterator<Item = &mut Entry> {
-        let place = self.place_with_report(identifier);
-        let others = self.all.iter_mut().enumerate().filter(move |(at, _)| Some(*at) != place);
-        others.filter_map(|(_, open)| open.list.entry_mut(identifier))
+    /// This sandbox in all that list it.
+    pub(super) fn each_entry_mut(&mut self, identifier: &Identifier) -> impl Iterator<Item = &mut Entry> {
+        self.all.iter_mut().filter_map(|open| open.list.entry_mut(identifier))
     }
 
     /// The one whose report this is an opening of.
@@ -226,6 +217,10 @@ impl Model {
     /// Opens a file beside those that are open: what is held of it is shown, nothing is asked. One that is open already is shown as
     /// it was left.
     pub fn open_file(&mut self, file: Sha256) -> Vec<Effect> {
+        self.open_files(vec![file])
+    }
+
+    fn open_beside(&mut self, file: Sha256) -> Vec<Effect> {
         self.start.typed.clear();
         self.bound_for = None;
         if let Some(place) = self.files.place_of(&file) {
@@ -245,9 +240,14 @@ impl Model {
 
     /// Opens files beside each other, and shows the first of them.
     pub fn open_files(&mut self, files: Vec<Sha256>) -> Vec<Effect> {
-        let first = files.first().cloned();
-        let mut effects: Vec<Effect> = files.into_iter().flat_map(|file| self.open_file(file)).collect();
-        effects.extend(first.map(|file| self.open_file(file)).unwrap_or_default());
+        let first = files.first().filter(|_| files.len() > 1).cloned();
+        let before: Vec<_> = self.files.all.iter().filter_map(|open| open.list.file().cloned()).collect();
+        let mut effects: Vec<Effect> = files.into_iter().flat_map(|file| self.open_beside(file)).collect();
+        effects.extend(first.map(|file| self.open_beside(file)).unwrap_or_default());
+        let closed: Vec<_> = before.iter().filter(|file| self.files.of(file).is_none()).map(Sha256::short).collect();
+        if !closed.is_empty() {
+            self.say(format!("Closed to make room, as at most {MOST} files are open at once: {}.", closed.join(", ")));
+        }
         effects
     }
 
@@ -288,11 +288,6 @@ impl Model {
     /// The list of a file that is open.
     pub(super) fn list_of(&self, file: &Sha256) -> Option<&List> {
         self.files.of(file).map(|open| &open.list)
-    }
-
-    /// A sandbox of any file that is open; where several list it, first that of the file that is shown.
-    pub(super) fn entry_mut(&mut self, identifier: &Identifier) -> Option<&mut Entry> {
-        self.files.with_report_mut(identifier)?.list.entry_mut(identifier)
     }
 
     /// A report that is open, be its file shown or not.

@@ -124,7 +124,7 @@ pub struct Filter {
     /// Whether keys are typed into it.
     pub is_typed: bool,
     /// What was folded, and where the cursor stood, before it.
-    pub(super) before: (Folds, Scroll),
+    pub(super) before: (Arc<Folds>, Scroll),
     /// Offset of the body up to which rows have been searched.
     pub(super) covered: u64,
     /// The last search that looked at the whole report, and the rows it found: one more letter needs no others.
@@ -132,6 +132,12 @@ pub struct Filter {
 }
 
 impl Filter {
+    /// The same words, of which nothing has been sought yet.
+    pub(super) fn anew(self) -> Self {
+        let pattern = self.quest.pattern.clone();
+        Self { quest: Quest { pattern, ..self.quest.unsought() }, is_typed: self.is_typed, ..Self::default() }
+    }
+
     /// The only rows that what is typed now can be in, where that is known.
     pub(super) fn within(&self) -> Option<Arc<RowSet>> {
         let (pattern, (earlier, rows)) = (self.quest.pattern.as_ref()?, self.earlier.as_ref()?);
@@ -213,6 +219,8 @@ impl Source {
 pub struct Hit {
     /// The row's pane, and its place in the report; none for a note.
     pub at: Option<(Pane, Place)>,
+    /// Place of its kind among the rows of its pane.
+    pub rank: usize,
     /// The row, or the note as a row.
     pub row: Row,
 }
@@ -325,6 +333,10 @@ impl Finder {
                 }
                 None => self.groups.push(group),
             }
+        }
+        for group in self.groups.iter_mut().filter(|group| matches!(group.of, Source::Pane(_))) {
+            // As they stand in the pane, not as they come in the bytes.
+            group.hits.sort_by_key(|hit| hit.rank);
         }
         self.groups.sort_by_key(|group| match group.of {
             Source::Pane(pane) => Some(pane),

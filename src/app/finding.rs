@@ -303,8 +303,16 @@ impl Model {
         let (after, before) =
             ((cursor + 1..count).chain(0..cursor), (0..cursor).rev().chain((cursor + 1..count).rev()));
         let found = if forward { after.into_iter().find(is_wanted) } else { before.into_iter().find(is_wanted) };
+        let is_one = found.is_none() && is_wanted(&cursor);
         state.scroll.cursor = found.unwrap_or(cursor);
         state.scroll.settle(count, height);
+        if found.is_none() {
+            self.say(if is_one {
+                "This is the only hit."
+            } else {
+                "Nothing in this pane holds what the filter seeks."
+            });
+        }
     }
 }
 

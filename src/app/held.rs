@@ -10,7 +10,7 @@ use super::place::Place;
 use super::scroll::Scroll;
 use super::spots::Target;
 use super::typing::type_into;
-use crate::report::{Held, Holding, Purge, Retention};
+use crate::report::{Held, Holding, Purge, Retention, whose};
 use crate::request::Request;
 use crate::text::{Untrusted, bytes, count, thousands};
 use jiff::{SignedDuration, Timestamp};
@@ -235,7 +235,7 @@ impl Model {
             self.say("Nothing is held that is as old as that.");
             return Vec::new();
         }
-        let why = self.purge_words(&doomed.things.iter().collect::<Vec<_>>());
+        let why = self.purge_words(&doomed.what, &doomed.things.iter().collect::<Vec<_>>());
         self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Purge(doomed), why }));
         Vec::new()
     }
@@ -249,7 +249,7 @@ impl Model {
         self.confirm_purge(what)
     }
 
-    fn purge_words(&self, doomed: &[&Holding]) -> String {
+    fn purge_words(&self, what: &Purge, doomed: &[&Holding]) -> String {
         let reports: Vec<_> = doomed.iter().filter(|line| line.report().is_some()).collect();
         let sum = |of: fn(&Holding) -> u64| doomed.iter().map(|line| of(line)).fold(0, u64::saturating_add);
         let others = doomed.len() - reports.len();
@@ -260,12 +260,20 @@ impl Model {
             ([], others) => many(others, "answer"),
             (several, others) => format!("{} and {}", many(several.len(), "report"), many(others, "other answer")),
         };
-        words += &format!(": {}, {} on disk", bytes(sum(|line| line.bytes)), bytes(sum(|line| line.on_disk)));
-        match sum(|line| line.notes) {
+        words += &format!(
+            " {}: {}, {} on disk",
+            whose(doomed.iter().copied()),
+            bytes(sum(|line| line.bytes)),
+            bytes(sum(|line| line.on_disk))
+        );
+        match sum(|line| line.notes) + if *what == Purge::Everything { sum(|line| line.others.notes) } else { 0 } {
             0 => {}
             notes => words += &format!(", with {}", count(notes, "note")),
         }
-        format!("To be deleted: {words}. ") + &self.price_again(&reports.into_iter().copied().collect::<Vec<_>>())
+        let stays = what.stays(doomed.iter().copied(), true);
+        let stays = stays.words().map(|stays| stays + " ").unwrap_or_default();
+        format!("To be deleted: {words}. {stays}")
+            + &self.price_again(&reports.into_iter().copied().collect::<Vec<_>>())
     }
 
     /// What fetching reports again would cost, one by one.

@@ -1,5 +1,6 @@
 //! The list of a file's sandboxes: its entries, page after page, and the report of each.
 
+use super::finder::Filter;
 use super::message::{Failure, HeldPage, HeldReport, Here, Opening};
 use super::panes::PaneState;
 use super::scroll::Scroll;
@@ -76,6 +77,8 @@ pub struct Entry {
     pub imported: Option<Imported>,
     /// What the sandbox holds the file to be, as far as it is known.
     pub verdict: Option<Untrusted>,
+    /// The filters of a report that was open until a newer one came, for the panes of that.
+    filters: BTreeMap<Pane, Filter>,
 }
 
 /// Whether a report is there.
@@ -128,6 +131,11 @@ impl OpenReport {
         self.unreadable.is_none() && self.coming.is_none() && !self.report.index.is_complete
     }
 
+    /// The filters of its panes, to be sought in another report.
+    fn into_filters(self) -> impl Iterator<Item = (Pane, Filter)> {
+        self.panes.into_iter().filter_map(|(pane, state)| Some((pane, state.filter?.anew())))
+    }
+
     /// How many rows a pane shows.
     #[must_use]
     pub fn count(&self, pane: Pane) -> usize {
@@ -151,7 +159,8 @@ impl Entry {
     #[must_use]
     pub fn new(identifier: Option<Identifier>) -> Self {
         let parts = identifier.as_ref().map(Identifier::parts);
-        Self { identifier, parts, report: Remote::NotHeld, failure: None, open: None, imported: None, verdict: None }
+        let (imported, verdict, filters) = (None, None, BTreeMap::new());
+        Self { identifier, parts, report: Remote::NotHeld, failure: None, open: None, imported, verdict, filters }
     }
 
     /// The report's bytes, if they are here.
@@ -168,8 +177,21 @@ impl Entry {
         self.verdict = verdict::of_short(&here.body);
         self.report = Remote::Here(here);
         self.failure = None;
-        self.open = None;
+        self.filters.extend(self.open.take().into_iter().flat_map(OpenReport::into_filters));
         self.imported = None;
+    }
+
+    /// Opens the report if it is here and not open yet; these rows of its process tree are folded. Gives what is to be read.
+    pub(super) fn open(&mut self, opening: Opening, folded: &[u32]) -> Option<Body> {
+        let body = self.here().filter(|_| self.open.is_none())?.body.clone();
+        let mut open = OpenReport::new(opening, body.clone(), folded);
+        for (pane, filter) in std::mem::take(&mut self.filters) {
+            let state = open.panes.entry(pane).or_default();
+            let before = (state.folds.clone(), state.scroll);
+            state.filter = Some(Filter { before, ..filter });
+        }
+        self.open = Some(open);
+        Some(body)
     }
 
     fn take_held(&mut self, held: HeldReport) {

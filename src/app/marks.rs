@@ -41,6 +41,9 @@ pub struct Noted {
     pub target: Target,
 }
 
+/// What is said where no row deserves a look.
+const NOTHING_NOTABLE: &str = "No rule marks a row of this report.";
+
 fn spot(rule: &Rule, shows: Shows, target: Target) -> Spot {
     let why = format!("{} {} {} {}", rule.id, rule.why, rule.severity.word(), rule.attack.join(" "));
     let (severity, head) = (Some(rule.severity), rule.name.clone().into());
@@ -114,6 +117,9 @@ impl Model {
                 open.hide_noise(true);
             }
         }
+        if self.open().is_some_and(|open| open.opening == opening) {
+            self.fill_notable();
+        }
         self.settle();
         Vec::new()
     }
@@ -136,18 +142,32 @@ impl Model {
 
     /// Lists every row that deserves a look, the most severe first.
     pub(super) fn list_notable(&mut self) -> Vec<Effect> {
-        let Some((open, rules)) = self.open().zip(self.rules.as_ref()) else { return Vec::new() };
-        let Some(marks) = &open.marks else {
+        let Some(open) = self.open().filter(|_| self.rules.is_some()) else { return Vec::new() };
+        if open.marks.is_none() {
             self.say("The rules are still being applied.");
             return Vec::new();
-        };
+        }
+        let spots = self.notable_spots();
+        if spots.is_empty() {
+            self.say(NOTHING_NOTABLE);
+            return Vec::new();
+        }
+        let list = Spots { notable: Some(Reach::Open), ..Spots::new("What deserves a look", spots) };
+        self.over.put(Overlay::Spots(list));
+        Vec::new()
+    }
+
+    /// The rows of the open report that deserve a look, the most severe first.
+    fn notable_spots(&self) -> Vec<Spot> {
+        let Some((open, rules)) = self.open().zip(self.rules.as_ref()) else { return Vec::new() };
         let entry = self.list().map_or(0, |list| list.scroll.cursor);
         let identifier = self.chosen().and_then(|entry| entry.identifier.clone());
         let order = |section: usize| {
             let found = open.report.section(section);
             found.map(|found| (found.pane(), found.rank))
         };
-        let found = marks.notable().filter_map(|(section, row, rule)| Some((rules.rule(rule)?, section, row)));
+        let found = open.marks.iter().flat_map(|marks| marks.notable());
+        let found = found.filter_map(|(section, row, rule)| Some((rules.rule(rule)?, section, row)));
         let mut found: Vec<_> = found.collect();
         found.sort_by_key(|(rule, section, row)| (rule.severity, order(*section), *row));
         let spots = found.into_iter().map(|(rule, section, row)| {
@@ -155,14 +175,38 @@ impl Model {
             let target = Target { file: None, identifier: identifier.clone(), entry, place: Some(place) };
             spot(rule, Shows::Open(place), target)
         });
-        let spots: Vec<_> = spots.collect();
-        if spots.is_empty() {
-            self.say("No rule marks a row of this report.");
-            return Vec::new();
+        spots.collect()
+    }
+
+    /// A report has come anew: a list of what deserved a look in the one before is made anew, for its rows are others now.
+    pub(super) fn list_notable_anew(&mut self, identifier: &Identifier) -> Vec<Effect> {
+        let is_open = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
+        match self.spots_mut() {
+            Some(spots) if is_open && spots.notable == Some(Reach::Open) => {
+                let (typed, is_typing) = (std::mem::take(&mut spots.typed), spots.is_typing);
+                let none = Spots::new(std::mem::take(&mut spots.title), Vec::new());
+                *spots = Spots { notable: Some(Reach::Open), is_complete: false, typed, is_typing, ..none };
+                Vec::new()
+            }
+            Some(spots) if matches!(spots.notable, Some(Reach::Held(_))) => self.reach_held(),
+            _ => Vec::new(),
         }
-        let list = Spots { notable: Some(Reach::Open), ..Spots::new("What deserves a look", spots) };
-        self.over.put(Overlay::Spots(list));
-        Vec::new()
+    }
+
+    /// Fills a list of what deserves a look that waited for the rules.
+    fn fill_notable(&mut self) {
+        let waits = |spots: &&mut Spots| spots.notable == Some(Reach::Open) && !spots.is_complete;
+        if self.spots_mut().filter(waits).is_none() {
+            return;
+        }
+        let found = self.notable_spots();
+        if found.is_empty() {
+            self.say(NOTHING_NOTABLE);
+        }
+        if let Some(spots) = self.spots_mut() {
+            (spots.spots, spots.is_complete) = (found, true);
+        }
+        self.sift_spots();
     }
 
     /// Whether a list of what deserves a look can take in further reports, or is one that has.
@@ -179,12 +223,17 @@ impl Model {
 
     /// Lists what deserves a look in every held report of the file, or in the open one again.
     pub(super) fn reach_further(&mut self) -> Vec<Effect> {
-        let Some(rules) = self.rules.clone() else { return Vec::new() };
         let reach = self.spots_mut().and_then(|spots| spots.notable);
         if matches!(reach, Some(Reach::Held(_))) {
             self.over.close();
             return self.list_notable();
         }
+        self.reach_held()
+    }
+
+    /// Has what deserves a look in every held report of the file found.
+    fn reach_held(&mut self) -> Vec<Effect> {
+        let Some(rules) = self.rules.clone() else { return Vec::new() };
         let number = self.next_number();
         let reports = self.held_here().filter_map(|(entry, found)| {
             let name = found.parts.as_ref().map(|parts| parts.sandbox.clone()).unwrap_or_default();

@@ -8,7 +8,7 @@ use super::ledger::LedgerPage;
 use super::marks::Noted;
 use super::pointer::Pointer;
 use super::saving::NotSaved;
-use crate::quota::{Balances, Entitlements, Spent, Usage};
+use crate::quota::{Balances, Entitlements, Spent, Unit, Usage};
 use crate::report::body::Body;
 use crate::report::compare::Matrix;
 use crate::report::hashes::Hashes;
@@ -243,8 +243,8 @@ pub enum Message {
         /// When it came, and its length in bytes; or why it did not.
         result: Result<(Timestamp, u64), Failure>,
     },
-    /// What this session has spent.
-    Spent(Spent),
+    /// What this session has spent of each unit.
+    Spent(BTreeMap<Unit, Spent>),
     /// The ledger.
     Ledger(LedgerPage),
     /// Everything that is held.

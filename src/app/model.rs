@@ -345,8 +345,7 @@ impl Model {
     /// How a pane is looked at.
     #[must_use]
     pub fn pane_state(&self, pane: Pane) -> &PaneState {
-        const UNTOUCHED: &PaneState = &PaneState::UNTOUCHED;
-        self.open().and_then(|open| open.panes.get(&pane)).unwrap_or(UNTOUCHED)
+        self.open().and_then(|open| open.panes.get(&pane)).unwrap_or_else(|| PaneState::untouched())
     }
 
     /// Brings a pane to the screen and gives it the focus.

@@ -197,7 +197,7 @@ impl Model {
         let height = self.height();
         let is_tree = self.with_process(|state, row, depths| {
             if state.folds.has_children(row, depths) && !state.folds.is_folded(row) {
-                state.folds.fold(row, depths);
+                state.folds_mut().fold(row, depths);
             } else if let Some(parent) = depths.parent(row) {
                 state.scroll.cursor = state.folds.position(parent);
                 state.scroll.settle(state.folds.len(depths), height);
@@ -215,7 +215,7 @@ impl Model {
             return Vec::new();
         }
         let Some(pane) = self.focused() else { return self.step_pane(true) };
-        if !self.with_process(|state, row, depths| state.folds.unfold(row, depths)) {
+        if !self.with_process(|state, row, depths| state.folds_mut().unfold(row, depths)) {
             self.with_pane(pane, |state, _| state.shift = state.shift.saturating_add(columns).min(100_000));
         }
         Vec::new()
@@ -227,7 +227,11 @@ impl Model {
             return Vec::new();
         }
         self.with_process(|state, row, depths| {
-            if state.folds.is_folded(row) { state.folds.unfold(row, depths) } else { state.folds.fold(row, depths) }
+            if state.folds.is_folded(row) {
+                state.folds_mut().unfold(row, depths)
+            } else {
+                state.folds_mut().fold(row, depths)
+            }
         });
         Vec::new()
     }
@@ -243,7 +247,7 @@ impl Model {
             let Some((number, tree)) = report.tree() else { return };
             let place = state.place(report, Pane::Processes, state.scroll.cursor);
             let row = place.filter(|place| place.section == number).map_or(0, |place| place.row);
-            state.folds.fold_all(fold, tree.depths());
+            state.folds_mut().fold_all(fold, tree.depths());
             state.scroll.cursor = state.folds.position(row);
             let count = state.count(report, Pane::Processes);
             state.scroll.settle(count, height);

@@ -2,7 +2,7 @@
 
 use super::key::Key;
 use super::model::{Model, Screen};
-use crate::text::words_in_rows;
+use crate::text::words_in_rows_cut;
 
 /// Rows of a message, at most, on a screen of so many rows.
 fn most(height: u16) -> usize {
@@ -41,12 +41,7 @@ impl Model {
     #[must_use]
     pub fn message(&self) -> Vec<String> {
         let Some(notice) = self.notice.as_ref().filter(|_| !self.settings.is_plain) else { return Vec::new() };
-        let mut rows = words_in_rows(&notice.text, usize::from(self.size.width.saturating_sub(2)).max(10));
-        let most = most(self.size.height);
-        if rows.len() > most {
-            rows.truncate(most);
-            rows.last_mut().into_iter().for_each(|row| row.push('…'));
-        }
-        rows
+        let columns = usize::from(self.size.width.saturating_sub(2)).max(10);
+        words_in_rows_cut(&notice.text, columns, most(self.size.height))
     }
 }

@@ -1,8 +1,7 @@
 //! Which panes share the screen: those of a report that have rows, four at a time.
 
 use super::panes::{GROUP, PANES};
-use crate::report::{Pane, Report, Section};
-use std::collections::BTreeSet;
+use crate::report::{Pane, Report};
 
 /// Panes that stand on the screen together, in their places.
 pub type Group = [Option<Pane>; GROUP];
@@ -20,12 +19,17 @@ impl Order {
     /// The order for a report that is known whole; without one, that of the table.
     #[must_use]
     pub fn of(report: Option<&Report>) -> Self {
-        let all = || PANES.iter().map(|info| info.pane).filter(|pane| *pane != Pane::Overview);
         let sections = report.iter().flat_map(|report| &report.index.sections);
-        let with_rows: BTreeSet<Pane> = sections.filter(|found| !found.is_empty()).map(Section::pane).collect();
-        let (mut panes, empty): (Vec<_>, Vec<_>) = all().partition(|pane| with_rows.contains(pane));
+        // Asked for several times with each key: a set of its own kind would take longer than all the rest.
+        let mut with_rows = [false; Pane::ALL.len()];
+        for section in sections.filter(|section| !section.is_empty()) {
+            with_rows.get_mut(section.pane() as usize).into_iter().for_each(|found| *found = true);
+        }
+        let has_rows = |pane: &Pane| with_rows.get(*pane as usize).copied().unwrap_or_default();
+        let all = || PANES.iter().map(|info| info.pane).filter(|pane| *pane != Pane::Overview);
+        let mut panes: Vec<Pane> = all().filter(has_rows).collect();
         let filled = panes.len();
-        panes.extend(empty);
+        panes.extend(all().filter(|pane| !has_rows(pane)));
         Self { filled: if filled == 0 { panes.len() } else { filled }, panes }
     }
 

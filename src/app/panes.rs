@@ -9,6 +9,7 @@ use super::sieve::Sieve;
 use crate::report::index::Form;
 use crate::report::{Folds, Pane, Place, Report, Row, Section};
 use std::ops::Range;
+use std::sync::{Arc, LazyLock};
 
 /// One pane on the screen.
 #[derive(Debug)]
@@ -71,6 +72,9 @@ pub fn info(wanted: Pane) -> Option<&'static PaneInfo> {
 }
 
 /// How one pane of one report is looked at.
+///
+/// What decides which rows are shown is shared with who draws them, and is copied when it changes: the same is seen to be the same
+/// at once.
 #[derive(Debug, Clone, Default)]
 pub struct PaneState {
     /// Cursor and window.
@@ -78,12 +82,35 @@ pub struct PaneState {
     /// Columns that are scrolled off at the left.
     pub shift: usize,
     /// What is folded of the process tree.
-    pub folds: Folds,
+    pub folds: Arc<Folds>,
     /// Which rows are let through.
-    sieve: Sieve,
+    sieve: Arc<Sieve>,
     /// The filter, if there is one.
     pub filter: Option<Filter>,
 }
+
+/// Which rows of a report a pane without a filter shows, from which on, from which column on. Two are equal only where nobody has
+/// changed anything in between.
+#[derive(Debug, Clone)]
+pub struct Sight {
+    top: usize,
+    shift: usize,
+    folds: Arc<Folds>,
+    sieve: Arc<Sieve>,
+}
+
+impl PartialEq for Sight {
+    fn eq(&self, other: &Self) -> bool {
+        (self.top, self.shift) == (other.top, other.shift)
+            && Arc::ptr_eq(&self.folds, &other.folds)
+            && Arc::ptr_eq(&self.sieve, &other.sieve)
+    }
+}
+
+impl Eq for Sight {}
+
+/// A pane that nobody has moved in.
+static UNTOUCHED: LazyLock<PaneState> = LazyLock::new(PaneState::default);
 
 /// One row as a pane shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,13 +137,27 @@ const GUIDE_REACH: usize = 2_000;
 
 impl PaneState {
     /// A pane that nobody has moved in.
-    pub const UNTOUCHED: Self =
-        Self { scroll: Scroll { cursor: 0, top: 0 }, shift: 0, folds: Folds::NONE, sieve: Sieve::OPEN, filter: None };
+    #[must_use]
+    pub fn untouched() -> &'static Self {
+        &UNTOUCHED
+    }
 
     /// A pane whose tree is folded at these rows.
     #[must_use]
     pub fn folded(rows: &[u32]) -> Self {
-        Self { folds: Folds::of(rows), ..Self::default() }
+        Self { folds: Arc::new(Folds::of(rows)), ..Self::default() }
+    }
+
+    /// What of the report is in sight; none where a filter says more of it.
+    #[must_use]
+    pub fn sight(&self) -> Option<Sight> {
+        let (folds, sieve) = (Arc::clone(&self.folds), Arc::clone(&self.sieve));
+        self.filter.is_none().then_some(Sight { top: self.scroll.top, shift: self.shift, folds, sieve })
+    }
+
+    /// What is folded of the process tree, to be changed.
+    pub fn folds_mut(&mut self) -> &mut Folds {
+        Arc::make_mut(&mut self.folds)
     }
 
     /// How many rows the pane shows of this report: those that are let through, with those above them in the tree, without what
@@ -139,10 +180,16 @@ impl PaneState {
         &self.sieve
     }
 
+    /// Whether a process is shown with those below it alone.
+    #[must_use]
+    pub fn is_subtree(&self) -> bool {
+        self.filter.is_none() && self.sieve.found().is_some()
+    }
+
     /// Lets other rows through; the cursor stays on its row, or goes to the one before it that is shown.
     pub fn sift(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut Sieve)) {
         let here = self.place(report, pane, self.scroll.cursor);
-        change(&mut self.sieve);
+        change(Arc::make_mut(&mut self.sieve));
         self.refresh(report, pane);
         self.scroll.cursor = here.map_or(0, |here| self.position(report, pane, here));
     }
@@ -150,10 +197,10 @@ impl PaneState {
     /// Finds what is shown again, after rows were added.
     pub fn refresh(&mut self, report: &Report, pane: Pane) {
         let sections = report.sections(pane);
-        self.sieve.refresh(sections.iter().map(|section| (*section, length(report, *section))));
+        Arc::make_mut(&mut self.sieve).refresh(sections.iter().map(|section| (*section, length(report, *section))));
         for section in sections {
             if let Some(tree) = report.section(section).filter(|found| found.form == Form::Processes) {
-                self.folds.keep(self.sieve.rows(section), tree.depths());
+                Arc::make_mut(&mut self.folds).keep(self.sieve.rows(section), tree.depths());
             }
         }
     }
@@ -221,7 +268,7 @@ impl PaneState {
             });
         }
         if let Some(tree) = report.section(place.section).filter(|found| found.form == Form::Processes) {
-            self.folds.reveal(place.row, tree.depths());
+            self.folds_mut().reveal(place.row, tree.depths());
         }
         self.position(report, pane, place)
     }

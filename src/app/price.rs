@@ -3,8 +3,9 @@
 use super::commands::{Act, Command};
 use super::model::Model;
 use super::overlay::Overlay;
-use crate::quota::{Allowed, Item, Kind, Numbers, Operation, Plan, Price, Spent, Total, price};
+use crate::quota::{Allowed, Item, Kind, Numbers, Operation, Plan, Price, Spent, Total, Unit, price};
 use crate::request::Request;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// What pressing a key would cost.
@@ -176,17 +177,22 @@ impl Model {
             Tag::Together(together) | Tag::Later(together) => together.worst(),
             _ => return tag,
         };
-        let is_allowed = self.figures.allowance.allows(worst, self.spent());
+        let is_allowed = self.figures.allowance.allows(worst, self.spent().into_values().sum());
         if is_allowed { tag } else { Tag::OverBudget(Box::new(tag)) }
     }
 
-    /// What this run has spent, what is under way at its worst included: as the gate counts it.
+    /// What this run has spent of each unit, what is under way at its worst included: as the gate counts it.
     #[must_use]
-    pub fn spent(&self) -> Spent {
-        self.calls.paid().fold(self.figures.spent, |sum, call| {
-            let worst = self.price(&call.request).units.max();
-            sum.and(Spent { unsure: worst.unwrap_or(1), is_open: worst.is_none(), ..Spent::default() })
-        })
+    pub fn spent(&self) -> BTreeMap<Unit, Spent> {
+        let mut spent = self.figures.spent.clone();
+        for call in self.calls.paid() {
+            let price = self.price(&call.request);
+            let worst = price.units.max();
+            let worst = Spent { unsure: worst.unwrap_or(1), is_open: worst.is_none(), ..Spent::default() };
+            let sum = spent.entry(price.unit).or_default();
+            *sum = sum.and(worst);
+        }
+        spent
     }
 
     fn tag_of_any_budget(&self, command: &Command) -> Tag {

@@ -25,8 +25,8 @@ pub(super) enum Left {
     Other {
         /// The opening whose rows it shows, where they are those of the report that was open.
         of: Option<Opening>,
-        /// The list.
-        over: Box<Overlay>,
+        /// The list, above what it was opened from.
+        over: Vec<Overlay>,
     },
 }
 
@@ -39,7 +39,7 @@ impl Model {
         Some(match left {
             Left::Finder => "back to the hits",
             Left::Compare { .. } => "back to the comparison",
-            Left::Other { over, .. } if matches!(**over, Overlay::Indicators(_)) => "back to the indicators",
+            Left::Other { over, .. } if matches!(over.last(), Some(Overlay::Indicators(_))) => "back to the indicators",
             Left::Other { .. } => "back to the list",
         })
     }
@@ -59,12 +59,9 @@ impl Model {
     /// Leaves the list that is over the screen for one of its rows.
     pub(super) fn leave_list(&mut self) -> Option<Left> {
         let over = self.over.close()?;
-        let comparison = self.over.clear().into_iter().find_map(|over| match over {
-            Overlay::Compare(compare) => Some(compare),
-            _ => None,
-        });
-        match (over, comparison) {
-            (Overlay::Spots(spots), Some(compare)) => {
+        let mut below = self.over.clear();
+        match (over, below.pop()) {
+            (Overlay::Spots(spots), Some(Overlay::Compare(compare))) => {
                 self.keep_comparison(compare);
                 Some(Left::Compare { file: self.file().cloned(), spots })
             }
@@ -73,13 +70,14 @@ impl Model {
                 self.keep_search(finder);
                 Some(Left::Finder)
             }
-            (over, _) => {
-                let is_of_report = match &over {
+            (over, next) => {
+                let over: Vec<_> = below.into_iter().chain(next).chain([over]).collect();
+                let is_of_report = over.iter().any(|over| match over {
                     Overlay::Spots(spots) => spots.notable == Some(Reach::Open),
                     over => matches!(over, Overlay::Indicators(_)),
-                };
+                });
                 let of = self.open().map(|open| open.opening).filter(|_| is_of_report);
-                Some(Left::Other { of, over: Box::new(over) })
+                Some(Left::Other { of, over })
             }
         }
     }
@@ -106,7 +104,7 @@ impl Model {
                 compare.into_iter().for_each(|compare| self.over.put(Overlay::Compare(compare)));
                 self.over.put(Overlay::Spots(spots));
             }
-            Some(Left::Other { over, .. }) => self.over.put(*over),
+            Some(Left::Other { over, .. }) => over.into_iter().for_each(|over| self.over.put(over)),
             None => {}
         }
         self.settle();

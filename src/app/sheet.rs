@@ -136,7 +136,7 @@ impl Sheet {
             let left: Vec<_> = left.filter(|_| is_paid).collect();
             paragraphs.extend((!left.is_empty()).then(|| paragraph("", "")));
             paragraphs.extend(left.into_iter().map(|words| paragraph("left", words)));
-            let budget = model.figures.allowance.words(model.figures.spent);
+            let budget = model.figures.allowance.words(model.figures.spent.values().copied().sum());
             paragraphs.extend(budget.map(|words| paragraph("budget", words)));
         }
         Self::new("What keys cost here, and why", paragraphs, columns)

@@ -22,9 +22,6 @@ pub struct Sieve {
 static NONE: RowSet = RowSet::EMPTY;
 
 impl Sieve {
-    /// Lets everything through.
-    pub const OPEN: Self = Self { found: None, hidden: None, kept: None, order: None, arranged: BTreeMap::new() };
-
     /// Shows nothing but these rows; none shows all again. `Sieve::refresh` makes it so.
     pub fn find(&mut self, found: Option<RowSet>) {
         self.found = found.map(Arc::new);

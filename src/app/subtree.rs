@@ -12,7 +12,7 @@ impl Model {
     pub(super) fn isolate(&mut self) -> Vec<Effect> {
         let height = self.height();
         self.with_tree(|state, report| {
-            let is_alone = state.filter.is_none() && state.sieve().found().is_some();
+            let is_alone = state.is_subtree();
             let here = state.place(report, Pane::Processes, state.scroll.cursor);
             let subtree = report.tree().zip(here).filter(|((section, _), place)| *section == place.section);
             let rows = match subtree {

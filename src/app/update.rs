@@ -5,7 +5,7 @@ use super::effect::{Effect, Source};
 use super::key::Key;
 use super::layout::Size;
 use super::ledger::LedgerPage;
-use super::list::{OpenReport, Remote};
+use super::list::OpenReport;
 use super::message::{Message, Opening};
 use super::model::{Model, Screen};
 use super::offers::Offers;
@@ -34,7 +34,7 @@ impl Model {
     pub fn update(&mut self, message: Message, now: Timestamp) -> Vec<Effect> {
         self.passed = self.passed.saturating_add(self.now.duration_until(now).max(SignedDuration::ZERO));
         self.now = now;
-        self.figures.allowance.turn(self.figures.spent, now);
+        self.figures.allowance.turn(self.figures.spent.values().copied().sum(), now);
         let before = self.message().len();
         let effects = self.take_in(message);
         self.refresh_palette();
@@ -208,12 +208,18 @@ impl Model {
         }
         match &command.act {
             Act::Local(act) | Act::Leads { to: act, .. } => act(self),
-            Act::Each { .. } if matches!(self.tag(command), Tag::OverBudget(_)) => {
-                let words = format!("{}: {}. Nothing was sent; ", command.label, self.tag(command).words());
-                self.warn(words + "one by one the budget may allow some of them.");
-                Vec::new()
-            }
-            Act::Each { begin, .. } => begin(self),
+            Act::Each { begin, price, .. } => match self.tag(command) {
+                tag @ Tag::OverBudget(_) => {
+                    let words = format!("{}: {}. Nothing was sent; ", command.label, tag.words());
+                    let way = match price(self).is_at_most {
+                        true => "fewer looks may fit: [follow] in the config.",
+                        false => "one by one the budget may allow some of them.",
+                    };
+                    self.warn(words + way);
+                    Vec::new()
+                }
+                _ => begin(self),
+            },
             Act::Chosen => self.choose(),
             Act::Ask { is_held, with_held, .. } if is_held(self) => with_held(self),
             Act::Ask { request, anew, .. } => match request(self) {
@@ -236,13 +242,9 @@ impl Model {
         let opening = self.next_opening();
         let Some(list) = self.files.shown_mut().map(|file| &mut file.list) else { return Vec::new() };
         let mut effects = if list.leave_unfinished() { vec![Effect::StopIndexing] } else { Vec::new() };
-        let Some(entry) = list.chosen_mut().filter(|entry| entry.open.is_none()) else { return effects };
-        if let Remote::Here(here) = &entry.report {
-            let body = here.body.clone();
-            let folded = entry.identifier.as_ref().map_or(&[][..], |report| self.remembered.rows(report));
-            entry.open = Some(OpenReport::new(opening, body.clone(), folded));
-            effects.push(Effect::Index { opening, body });
-        }
+        let Some(entry) = list.chosen_mut() else { return effects };
+        let folded = entry.identifier.as_ref().map_or(&[][..], |report| self.remembered.rows(report));
+        effects.extend(entry.open(opening, folded).map(|body| Effect::Index { opening, body }));
         effects
     }
 
@@ -266,8 +268,8 @@ impl Model {
             None => {}
         }
         if self.screen == Screen::Start {
-            self.start.typed.clear();
-            return Vec::new();
+            let is_typed = !std::mem::take(&mut self.start.typed).is_empty();
+            return if is_typed || self.shown().is_none() { Vec::new() } else { self.step_file(0) };
         }
         if self.is_zoomed() {
             self.zoom(false);

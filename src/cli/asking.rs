@@ -2,7 +2,7 @@
 
 use super::Setup;
 use crate::gate::{Answer, Gate, GateError, Received};
-use crate::quota::{Spent, Unit};
+use crate::quota::{Spent, Unit, in_units};
 use crate::request::Request;
 use crate::text::Untrusted;
 use serde::Serialize;
@@ -69,33 +69,22 @@ impl Drop for Meter {
 /// What this run has cost, for people; standard output stays clean.
 pub(super) fn say_cost(gate: &Gate) -> anyhow::Result<()> {
     let spent = gate.spent_by_unit()?;
-    let all = spent.values().copied().fold(Spent::default(), Spent::and);
+    let all: Spent = spent.values().copied().sum();
     let words = match (all.charged, all.unsure) {
         (0, 0) => "nothing was charged".to_owned(),
-        (_, 0) => format!("charged: {}", units(&spent, |of| of.charged)),
+        (_, 0) => format!("charged: {}", in_units(&spent, |of| of.charged)),
         (_, _) => {
             let or = if all.is_open { " or" } else { "" };
-            format!("charged: {}, perhaps {}{or} more", units(&spent, |of| of.charged), units(&spent, |of| of.unsure))
+            format!(
+                "charged: {}, perhaps {}{or} more",
+                in_units(&spent, |of| of.charged),
+                in_units(&spent, |of| of.unsure)
+            )
         }
     };
     // What was paid for is worth more than the remark about it.
     let _ = writeln!(std::io::stderr(), "behaview: {words}");
     Ok(())
-}
-
-/// A sum over units: requests, which most of it is, by their number alone; what else there is by name.
-fn units(spent: &BTreeMap<Unit, Spent>, of: impl Fn(&Spent) -> u64) -> String {
-    let each: Vec<_> = spent.iter().map(|(unit, spent)| (*unit, of(spent))).filter(|(_, n)| *n > 0).collect();
-    match each.as_slice() {
-        [] => "0".to_owned(),
-        [(Unit::Request, n)] => n.to_string(),
-        [(unit, n)] => unit.count(*n),
-        several => {
-            let all = several.iter().fold(0_u64, |sum, (_, n)| sum.saturating_add(*n));
-            let words: Vec<_> = several.iter().map(|(unit, n)| unit.count(*n)).collect();
-            format!("{all} ({})", words.join(", "))
-        }
-    }
 }
 
 /// What this run has cost, for scripts.

@@ -18,7 +18,7 @@ Examples:
   behaview cost v2-file-report --hashes 600
   behaview cost plan \"private-behaviours --calls 3\" \"v2-file-report --hashes 600\"
 
-The exit code is 0 when it is allowed and, where the balances are known, fits; 10 when it does not
+The exit code is 0 when it is allowed and, where the balances are known, fits; 10 when it does not \
 fit now, or not for certain; 4 when it is refused.";
 
 /// `behaview cost`

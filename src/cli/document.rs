@@ -7,11 +7,12 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Event, Scanner};
 use crate::report::page::Page;
 use crate::report::{Body, Indexer, Report};
+use crate::text::{self, Untrusted};
 use anyhow::Context;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -30,6 +31,42 @@ pub(super) struct Document {
     pub(super) name: String,
     /// Each report with what it calls itself.
     pub(super) reports: Vec<(Option<Identifier>, Here)>,
+}
+
+impl Document {
+    /// Says of a document that is no behaviour report what it is, and what can be done with it all the same.
+    pub(super) fn say_if_other(&self) -> anyhow::Result<()> {
+        for (_, here) in &self.reports {
+            let Some(kind) = other_kind(&here.body)? else { continue };
+            let words = format!(
+                "{} is no behaviour report{kind}: show prints it as it is, export writes it as the pane other and finds no \
+                 indicator in it, and open shows it",
+                Untrusted::from(self.name.as_str()).visible()
+            );
+            // What was asked for is worth more than the remark about it.
+            let _ = writeln!(std::io::stderr(), "behaview: {}", text::own(&words));
+            break;
+        }
+        Ok(())
+    }
+}
+
+/// What a document that is no behaviour report calls itself, in words; none for a report, which is read no further than to what
+/// says that it is one.
+fn other_kind(body: &Body) -> anyhow::Result<Option<String>> {
+    let (mut indexer, mut report) = (Indexer::default(), Report::unread(body.clone()));
+    let mut windows = body.windows();
+    while let Some(window) = windows.read().context("it cannot be read")? {
+        indexer.feed(window);
+        report.absorb(indexer.take());
+        if report.is_behaviour() {
+            return Ok(None);
+        }
+    }
+    report.absorb(indexer.finish());
+    let kind = report.kind().filter(|kind| !kind.is_empty());
+    let words = kind.map(|kind| format!(", but of type \"{}\"", kind.visible_cut(40))).unwrap_or_default();
+    Ok((!report.is_behaviour()).then_some(words))
 }
 
 /// Takes a path from the command line as it is typed anywhere: a quoted `~` has been told to no shell.
@@ -78,9 +115,10 @@ pub(super) fn of(path: impl AsRef<Path>, bytes: Vec<u8>) -> anyhow::Result<Docum
 }
 
 fn document(path: &Path, body: &Body) -> anyhow::Result<Document> {
-    let reports = reports(body)?;
+    let told = if path == Path::new(STANDARD_INPUT) { name(path) } else { path.display().to_string() };
+    let reports = reports(body).map_err(|error| Failed::like(&error, format!("{told}: {error:#}")))?;
     if reports.is_empty() {
-        return Err(Failed::bad_answer(format!("{}: {}", path.display(), no_report(body))).into());
+        return Err(Failed::bad_answer(format!("{told}: {}", no_report(body))).into());
     }
     Ok(Document { name: name(path), reports })
 }

@@ -171,7 +171,10 @@ pub(super) fn say(error: &anyhow::Error, log: &Log) {
         Some(GateError::Service { line, .. }) => line.clone(),
         _ => None,
     };
-    let line = line.or_else(|| log.write(Level::Error, "failed", &[("why", &format!("{error:#}"))]));
+    let is_answered = kind(error) == Kind::DoesNotFit;
+    let write = || log.write(Level::Error, "failed", &[("why", &format!("{error:#}"))]);
+    // A plan that does not fit has been answered: there is nothing to look up.
+    let line = line.or_else(|| if is_answered { None } else { write() });
     let line = line.map(|line| format!(" [log {line}]")).unwrap_or_default();
     let causes: Vec<_> = error.chain().map(told).collect();
     let words = format!("{}{advice}{line}", causes.join(": "));

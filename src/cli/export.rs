@@ -23,8 +23,8 @@ Examples:
   behaview list --format ids $file | head -n 1 | behaview export - --format csv --pane network
   behaview list --format ids $file | behaview export - --format stix --offline
 
-Several reports in one output are one JSON document with a list, one STIX bundle, one list of MISP events; lines, tables
-and text follow each other. Raw bytes of several go to a folder, --output FOLDER/, a file each. Notes go along in every
+Several reports in one output are one JSON document with a list, one STIX bundle, one list of MISP events; lines, tables \
+and text follow each other. Raw bytes of several go to a folder, --output FOLDER/, a file each. Notes go along in every \
 format but raw.";
 
 /// `behaview export`
@@ -196,10 +196,13 @@ fn wanted(identifiers: &[OsString]) -> anyhow::Result<Vec<Wanted>> {
     for subject in subjects::read(identifiers)? {
         match subject {
             Subject::Named(text) => wanted.push(Wanted::Of(identifier(&text)?)),
-            Subject::Saved(document) => wanted.extend(document.reports.into_iter().map(|(identifier, here)| {
-                let (origin, notes) = (document.name.clone(), Notes::default());
-                Wanted::Saved(Box::new(Source { body: here.body, identifier, origin, received: None, notes }))
-            })),
+            Subject::Saved(document) => {
+                document.say_if_other()?;
+                wanted.extend(document.reports.into_iter().map(|(identifier, here)| {
+                    let (origin, notes) = (document.name.clone(), Notes::default());
+                    Wanted::Saved(Box::new(Source { body: here.body, identifier, origin, received: None, notes }))
+                }));
+            }
         }
     }
     Ok(wanted)

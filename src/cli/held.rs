@@ -6,12 +6,13 @@ use super::{Common, Failed};
 use crate::app::held::title;
 use crate::config::Folders;
 use crate::report::identifier::Sha256;
-use crate::report::{Held as Thing, Holding, Purge, Retention};
+use crate::report::{Held as Thing, Holding, Others, Purge, Retention, whose};
 use crate::store::{Purged, Store, StoreError};
 use crate::text::{Untrusted, bytes, count, thousands};
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io::Write;
 
 const EXAMPLES: &str = "\
@@ -21,8 +22,12 @@ Examples:
   behaview held --older-than 30d
   behaview held --all --yes
 
-What is deleted is overwritten on disk, notes on it included. The ledger always stays. Fetching a report again
-costs one request, if the service still has it. Without --yes it is only said what would be deleted.";
+What is deleted is overwritten on disk, notes on it included. The ledger always stays. Fetching a report again \
+costs one request, if the service still has it. Without --yes it is only said what would be deleted, and whose.
+
+Without --profile this is about all profiles; with it about what that one can open: its own, and what any of \
+them imported. Of that --all and --older-than delete its own. What other profiles wrote of an imported report, \
+or fetched beside it, stays when it is deleted: behaview search finds such a note, this list such an artefact.";
 
 /// The word before the number of an answer that is no report.
 const ANSWER: &str = "answer-";
@@ -105,6 +110,19 @@ struct Deleted {
     bytes: u64,
     on_disk: u64,
     notes: u64,
+    /// How many things of which profile.
+    profiles: BTreeMap<String, u64>,
+    /// What stays that other profiles wrote or fetched.
+    others: Left,
+    /// Whose it is, in words.
+    #[serde(skip)]
+    whose: String,
+}
+
+#[derive(Serialize)]
+struct Left {
+    notes: u64,
+    artefacts: u64,
 }
 
 impl Held {
@@ -112,11 +130,16 @@ impl Held {
         let store = super::store::open_to_look(&Folders::find()?.store)?;
         let (now, profile) = (crate::clock::now(), common.profile.as_deref());
         let kept = of_profile(store.inventory()?, profile);
-        let what = self.which.purge(&kept, now)?;
+        let what = self.which.purge(&kept, now, profile)?;
         let Some(what) = what else { return self.print(&store, [&kept; 2], None, now) };
-        let doomed: Vec<_> = kept.iter().filter(|kept| what.iter().any(|what| what.takes(kept))).cloned().collect();
+        // What is named says itself whose it is.
+        let profile = profile.filter(|_| self.which.delete.is_none());
+        let is_meant = |kept: &&Holding| profile.is_none_or(|profile| kept.profile == profile);
+        let is_doomed = |kept: &&Holding| what.iter().any(|what| what.takes(kept));
+        let doomed: Vec<_> = kept.iter().filter(is_meant).filter(is_doomed).cloned().collect();
+        let stays = what.first().map(|what| what.stays(&doomed, profile.is_none())).unwrap_or_default();
         if !self.yes && !doomed.is_empty() {
-            self.print(&store, [&doomed; 2], Some(deleted(&doomed, false)), now)?;
+            self.print(&store, [&doomed; 2], Some(deleted(&doomed, stays, false)), now)?;
             return Err(Failed::usage("nothing was deleted: --yes deletes what is listed").into());
         }
         let mut purged = Purged::default();
@@ -131,8 +154,8 @@ impl Held {
                 "behaview: another program is reading the store: the last of the bytes go when it ends"
             );
         }
-        let left = of_profile(store.inventory()?, profile);
-        self.print(&store, [&doomed, &left], Some(deleted(&doomed, true)), now)
+        let left = of_profile(store.inventory()?, common.profile.as_deref());
+        self.print(&store, [&doomed, &left], Some(deleted(&doomed, stays, true)), now)
     }
 
     /// Prints what the command is about, and how much is held.
@@ -157,7 +180,9 @@ impl Held {
         if let Some(gone) = deleted {
             let verb = if gone.is_done { "Deleted" } else { "Would be deleted" };
             let (things, notes) = (count(gone.things as u64, "thing"), count(gone.notes, "note"));
-            text += &format!("{verb}: {things}, {}, with {notes}\n", bytes(gone.bytes));
+            text += &format!("{verb}: {things}{}, {}, with {notes}\n", gone.whose, bytes(gone.bytes));
+            let stays = Others { notes: gone.others.notes, artefacts: gone.others.artefacts }.words();
+            text += &stays.map(|words| words + "\n").unwrap_or_default();
         }
         print_text(&text)
     }
@@ -165,7 +190,7 @@ impl Held {
 
 impl Which {
     /// What is to be deleted; none where nothing is.
-    fn purge(&self, kept: &[Holding], now: Timestamp) -> anyhow::Result<Option<Vec<Purge>>> {
+    fn purge(&self, kept: &[Holding], now: Timestamp, profile: Option<&str>) -> anyhow::Result<Option<Vec<Purge>>> {
         if self.all {
             return Ok(Some(vec![Purge::Everything]));
         }
@@ -174,7 +199,7 @@ impl Which {
             return Ok(Some(vec![Purge::Before(before)]));
         }
         let Some(id) = &self.delete else { return Ok(None) };
-        let found: Vec<_> = kept.iter().filter_map(|kept| one(kept, id)).collect();
+        let found: Vec<_> = kept.iter().filter_map(|kept| one(kept, id, profile)).collect();
         if found.is_empty() {
             return Err(Failed::not_found("nothing of this id is held; behaview held lists the ids").into());
         }
@@ -183,17 +208,17 @@ impl Which {
 }
 
 /// The deletion that an id asks for, if it means this thing.
-fn one(kept: &Holding, id: &str) -> Option<Purge> {
+fn one(kept: &Holding, id: &str, only: Option<&str>) -> Option<Purge> {
     let file = Sha256::parse(id);
     let profile = kept.profile.clone();
-    match &kept.what {
-        _ if file.is_some() => {
-            file.filter(|file| kept.file.as_ref() == Some(file)).map(|file| Purge::File { profile, file })
-        }
-        Thing::Report(identifier) if identifier.as_bytes() == id.as_bytes() => {
+    let is_of_file = file.is_some() && kept.file == file;
+    match (&kept.what, file) {
+        // Of what another profile holds only the import is meant.
+        (_, Some(file)) if is_of_file && only.is_none_or(|only| only == profile) => Some(Purge::File { profile, file }),
+        (Thing::Report(identifier), file) if is_of_file || file.is_none() && identifier.as_bytes() == id.as_bytes() => {
             Some(Purge::Report { profile, identifier: identifier.clone() })
         }
-        Thing::Answer { number, .. } if id == answer_name(*number) => Some(Purge::Answer(*number)),
+        (Thing::Answer { number, .. }, _) if is_of_file || id == answer_name(*number) => Some(Purge::Answer(*number)),
         _ => None,
     }
 }
@@ -202,7 +227,9 @@ fn answer_name(number: i64) -> String {
     format!("{ANSWER}{number}")
 }
 
-fn deleted(doomed: &[Holding], is_done: bool) -> Deleted {
+fn deleted(doomed: &[Holding], stays: Others, is_done: bool) -> Deleted {
+    let mut profiles = BTreeMap::new();
+    doomed.iter().for_each(|kept| *profiles.entry(kept.profile.clone()).or_default() += 1);
     let sum = |of: fn(&Holding) -> u64| doomed.iter().map(of).fold(0, u64::saturating_add);
     Deleted {
         is_done,
@@ -210,11 +237,16 @@ fn deleted(doomed: &[Holding], is_done: bool) -> Deleted {
         bytes: sum(|k| k.bytes),
         on_disk: sum(|k| k.on_disk),
         notes: sum(|k| k.notes),
+        profiles,
+        others: Left { notes: stays.notes, artefacts: stays.artefacts },
+        whose: if doomed.is_empty() { String::new() } else { format!(" {}", whose(doomed)) },
     }
 }
 
+/// What a profile can open: its own, and what was imported, which belongs to no service.
 fn of_profile(kept: Vec<Holding>, profile: Option<&str>) -> Vec<Holding> {
-    kept.into_iter().filter(|kept| profile.is_none_or(|profile| kept.profile == profile)).collect()
+    let is_here = |kept: &Holding| profile.is_none_or(|profile| kept.profile == profile || kept.imported.is_some());
+    kept.into_iter().filter(is_here).collect()
 }
 
 fn plain(text: &Untrusted) -> String {

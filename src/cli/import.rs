@@ -12,15 +12,15 @@ use clap::Args;
 use std::ffi::{OsStr, OsString};
 
 const EXAMPLES: &str = "\
-A colleague who paid for reports writes them to a file, `behaview show IDENTIFIER > report.json`; everybody else holds
+A colleague who paid for reports writes them to a file, `behaview show IDENTIFIER > report.json`; everybody else holds \
 them from there on, `behaview import report.json`.
 
 Examples:
   file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
   behaview list --format ids $file | behaview show - | behaview import -
 
-A file holds a report, an envelope, a list page, or any of these one a line. What a report is of is read from its
-identifier; one that is held already stays unless --replace is given. A report shows where it was imported from. A list
+A file holds a report, an envelope, a list page, or any of these one a line. What a report is of is read from its \
+identifier; one that is held already stays unless --replace is given. A report shows where it was imported from. A list \
 page of which nothing is held yet is held as a whole, so that the list costs nothing either.";
 
 /// `behaview import`

@@ -18,8 +18,8 @@ Examples:
   behaview ledger --month
   behaview ledger --all --format csv
 
-An entry is charged, free, unsent, unknown (lost or refused) or reserved (under way, or its program was
-killed: the next call makes that unknown). What is unknown or reserved counts at its highest price until the service's counters say
+An entry is charged, free, unsent, unknown (lost or refused) or reserved (under way, or its program was \
+killed: the next call makes that unknown). What is unknown or reserved counts at its highest price until the service's counters say \
 otherwise: behaview quota looks at them, and costs nothing. What is damaged is not what was written.";
 
 /// `behaview ledger`

@@ -131,10 +131,11 @@ impl List {
 
     fn pages(&self, setup: &Setup, runtime: &Runtime, file: &Sha256, listed: &mut Listed) -> anyhow::Result<()> {
         let gate = &setup.gate;
-        let (mut cursor, mut seen, mut pages) = (None, HashSet::new(), 0);
+        let (mut cursor, mut seen, mut fetched) = (None, HashSet::new(), 0);
         loop {
             let listing = gate.client().profile().listing;
             let request = Request::Behaviours { file: file.clone(), listing, cursor };
+            fetched += usize::from(self.refresh || gate.held(&request)?.is_none());
             let got = runtime.block_on(ask(setup, &request, self.refresh))?;
             let page = Page::of(&got.body)?;
             let known = seen.len();
@@ -146,12 +147,12 @@ impl List {
                 let _ = writeln!(std::io::stderr(), "behaview: {}: {}", file.short(), no_way_on());
             }
             // A service that brings nothing new goes in circles, and would be paid for ever.
-            pages += 1;
-            if self.all && listed.more && pages == MOST_PAGES {
-                let words = "there are more pages than anybody reads, so the rest was not asked for";
-                let _ = writeln!(std::io::stderr(), "behaview: {pages} pages of {}: {words}", file.short());
+            if self.all && listed.more && fetched == MOST_PAGES {
+                let words =
+                    "pages were fetched, and there are more: --all once more goes on behind those that are held";
+                let _ = writeln!(std::io::stderr(), "behaview: {}: {fetched} {words}", file.short());
             }
-            if !(self.all && cursor.is_some() && seen.len() > known && pages < MOST_PAGES) {
+            if !(self.all && cursor.is_some() && seen.len() > known && fetched < MOST_PAGES) {
                 return Ok(());
             }
         }
@@ -163,7 +164,7 @@ impl List {
         let listing = setup.gate.client().profile().listing;
         for file in files.into_iter().filter_map(Wanted::hash) {
             let (mut cursor, mut seen) = (None, HashSet::new());
-            while seen.insert(cursor.clone()) && seen.len() <= MOST_PAGES {
+            while seen.insert(cursor.clone()) {
                 let request = Request::Behaviours { file: file.clone(), listing, cursor };
                 let held = if self.refresh { None } else { setup.gate.held(&request)? };
                 let page = held.map(|held| Page::of(&held.body)).transpose()?;

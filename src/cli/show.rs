@@ -99,7 +99,10 @@ impl Report {
 
     fn print_saved(&self, printer: &Printer) -> anyhow::Result<()> {
         match self {
-            Self::Saved(document) => document.reports.iter().try_for_each(|(_, here)| printer.print(&here.body)),
+            Self::Saved(document) => {
+                document.say_if_other()?;
+                document.reports.iter().try_for_each(|(_, here)| printer.print(&here.body))
+            }
             Self::Of(_) => Ok(()),
         }
     }

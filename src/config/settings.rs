@@ -121,7 +121,7 @@ pub static SETTINGS: &[Setting] = &[
         "profiles.*.largest_answer",
         "1024",
         "256",
-        "Longest answer that is taken, in mebibytes after decompression: as much memory may it need",
+        "Longest answer that is taken, in mebibytes after decompression; it may need five times as much memory",
     ),
     row("profiles.*.upload_direct", "32", "32", "Largest file that goes along with one call, in mebibytes"),
     row("profiles.*.upload_largest", "650", "650", "Largest file that is uploaded at all, in mebibytes"),

@@ -183,11 +183,11 @@ impl Gate {
         self.store.spent(&self.session)
     }
 
-    /// What this run has spent so far on calls that are over, also on those of which that could not be written down.
+    /// What this run has spent so far of each unit on calls that are over, also on those of which that could not be written down.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn settled(&self) -> Result<Spent, StoreError> {
+    pub fn settled(&self) -> Result<BTreeMap<Unit, Spent>, StoreError> {
         let under_way: Vec<_> = self.calls().values().filter_map(|flight| flight.entry).collect();
         self.store.settled(&self.session, &under_way)
     }

@@ -1,7 +1,9 @@
 //! Limits that the user sets: beyond them nothing is sent.
 
 use super::{Price, Unit};
+use std::collections::BTreeMap;
 use std::fmt;
+use std::iter::Sum;
 
 /// What may be spent at most, in units; none is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,6 +65,24 @@ impl Spent {
     #[must_use]
     pub fn most(self) -> Option<u64> {
         (!self.is_open).then_some(self.total())
+    }
+}
+
+/// Units of all kinds together, as budgets count them; who is told of them is told of each kind by itself.
+impl Sum for Spent {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), Self::and)
+    }
+}
+
+/// A part of what was spent of each unit, in words: requests, which most of it is, by their number alone; what else there is by name.
+#[must_use]
+pub fn in_units(spent: &BTreeMap<Unit, Spent>, part: impl Fn(&Spent) -> u64) -> String {
+    let each: Vec<_> = spent.iter().map(|(unit, spent)| (*unit, part(spent))).filter(|(_, n)| *n > 0).collect();
+    match each.as_slice() {
+        [] => "0".to_owned(),
+        [(Unit::Request, n)] => n.to_string(),
+        each => each.iter().map(|(unit, n)| unit.count(*n)).collect::<Vec<_>>().join(", "),
     }
 }
 
@@ -164,6 +184,14 @@ mod tests {
         let lost = Spent { is_open: true, ..spent(0) };
         let words = budget.exceeded(&one, lost, lost).unwrap().to_string();
         assert!(words.contains("nobody knows how much of the 3"), "{words}");
+        let (three, two) = (spent(3), Spent { unsure: 2, ..spent(0) });
+        let each =
+            |part: fn(&Spent) -> u64| in_units(&BTreeMap::from([(Unit::Request, three), (Unit::Scan, two)]), part);
+        assert_eq!(
+            (each(|of| of.charged), each(|of| of.unsure), each(|of| of.total())),
+            ("3".into(), "2 scans".into(), "3 requests, 2 scans".into())
+        );
+        assert_eq!([three, two].into_iter().sum::<Spent>(), Spent { unsure: 2, ..three });
         assert_eq!(budget.at_most(Some(1)).session, Some(1));
         assert_eq!(budget.at_most(Some(9)).session, Some(3));
     }

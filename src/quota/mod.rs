@@ -37,7 +37,7 @@ mod rules;
 mod usage;
 
 pub use balance::{Balance, Balances, Counter, Limit, PRACTICALLY_UNLIMITED, Remainder, SetAside};
-pub use budget::{Budget, OverBudget, Span, Spent};
+pub use budget::{Budget, OverBudget, Span, Spent, in_units};
 pub use entitlement::{Entitlement, Entitlements, Source};
 pub use numbers::Numbers;
 pub use operation::{Kind, Operation};

@@ -207,7 +207,7 @@ pub static ATTRIBUTES: &[Attribute] = &[
     row(
         "ids_results",
         Network,
-        "alert",
+        "IDS result",
         Records(&[severity("alert_severity"), field(" · ", "rule_msg"), field(" · ", "rule_category")]),
     ),
     row("dns_lookups", Network, "name", Records(&[field("", "hostname"), field(" → ", "resolved_ips")])),

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many bytes a sequential reader takes at a time.
 pub const WINDOW: u64 = 256 * 1024;
@@ -40,6 +40,9 @@ pub trait Bytes: Send + Sync {
         false
     }
 
+    /// Has these stretches at hand from now on: they are read again and again, or before all others.
+    fn have_at_hand(&self, _stretches: Vec<Stretch>) {}
+
     /// The index that is kept of a part of these bytes; a place that keeps nothing has none.
     ///
     /// # Errors
@@ -55,6 +58,15 @@ pub trait Bytes: Send + Sync {
     fn keep_index(&self, _part: &Range<u64>, _head: &[u8], _numbers: Numbers<'_>) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Some bytes, and where they stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stretch {
+    /// The offset of the first.
+    pub at: u64,
+    /// The bytes.
+    pub bytes: Vec<u8>,
 }
 
 /// An index as it is kept: what it means, only [`super::Index`] knows.
@@ -218,6 +230,18 @@ impl Body {
         self.bytes.keeps_index()
     }
 
+    /// The same bytes, and what is read of them from now on.
+    pub(super) fn watched(&self) -> (Self, Arc<Watched>) {
+        let watched = Arc::new(Watched { body: self.clone(), seen: Mutex::default() });
+        (Self { bytes: Arc::clone(&watched) as Arc<dyn Bytes>, range: 0..self.len() }, watched)
+    }
+
+    /// Has these stretches at hand from now on, where that is sooner than reading them.
+    pub(super) fn have_at_hand(&self, mut stretches: Vec<Stretch>) {
+        stretches.iter_mut().for_each(|stretch| stretch.at = stretch.at.saturating_add(self.range.start));
+        self.bytes.have_at_hand(stretches);
+    }
+
     /// The index that is kept of these bytes.
     pub(super) fn kept_index(&self) -> io::Result<Option<KeptIndex>> {
         self.bytes.kept_index(&self.range)
@@ -260,6 +284,40 @@ impl Windows<'_> {
 impl std::fmt::Debug for Body {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Body({} bytes)", self.len())
+    }
+}
+
+/// A body of which it is seen what is read.
+pub(super) struct Watched {
+    body: Body,
+    seen: Mutex<Vec<Range<u64>>>,
+}
+
+impl Watched {
+    /// What was read, in order, each byte once.
+    pub(super) fn seen(&self) -> Vec<Range<u64>> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        seen.sort_unstable_by_key(|range| range.start);
+        seen.dedup_by(|next, last| {
+            let meet = next.start <= last.end;
+            if meet {
+                last.end = last.end.max(next.end);
+            }
+            meet
+        });
+        seen
+    }
+}
+
+impl Bytes for Watched {
+    fn length(&self) -> u64 {
+        self.body.len()
+    }
+
+    fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.push(at..at.saturating_add(buffer.len() as u64));
+        self.body.bytes.read_at(self.body.range.start.saturating_add(at), buffer)
     }
 }
 

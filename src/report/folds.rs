@@ -37,14 +37,11 @@ impl Stretch {
 }
 
 impl Folds {
-    /// Nothing is folded, everything is kept.
-    pub const NONE: Self = Self { is_all: false, turned: Vec::new(), kept: None, hidden: Vec::new() };
-
     /// These rows are folded; what that hides is found by [`Folds::refresh`], once there are rows.
     #[must_use]
     pub fn of(rows: &[u32]) -> Self {
         let folded: BTreeSet<_> = rows.iter().copied().collect();
-        Self { turned: folded.into_iter().collect(), ..Self::NONE }
+        Self { turned: folded.into_iter().collect(), ..Self::default() }
     }
 
     /// The rows that are folded, in order.

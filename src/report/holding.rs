@@ -5,8 +5,9 @@ use super::analysis::PendingScan;
 use super::identifier::{Identifier, Sha256};
 use super::origin::Imported;
 use super::retention::Retention;
-use crate::text::Untrusted;
+use crate::text::{Untrusted, count, thousands};
 use jiff::Timestamp;
+use std::collections::BTreeMap;
 
 /// A file that was opened before.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +49,47 @@ pub struct Holding {
     pub imported: Option<Imported>,
     /// How many notes there are on it.
     pub notes: u64,
+    /// What hangs on it of profiles that hold nothing of it themselves; it stays when this goes.
+    pub others: Others,
+}
+
+/// What other profiles have of a report that was imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Others {
+    /// Notes that they wrote.
+    pub notes: u64,
+    /// Artefacts that they fetched.
+    pub artefacts: u64,
+}
+
+impl Others {
+    fn and(self, more: Self) -> Self {
+        Self { notes: self.notes + more.notes, artefacts: self.artefacts + more.artefacts }
+    }
+
+    /// What stays of it, as a sentence; none where there is nothing.
+    #[must_use]
+    pub fn words(self) -> Option<String> {
+        let each = [(self.notes, "note"), (self.artefacts, "artefact")];
+        let each: Vec<_> = each.iter().filter(|(n, _)| *n > 0).map(|(n, what)| count(*n, what)).collect();
+        (!each.is_empty()).then(|| format!("Of other profiles stays what they wrote or fetched: {}.", each.join(", ")))
+    }
+}
+
+/// Whose things are, in words, such as `of profile lab`, or `of 2 profiles (lab 4, other 1)`.
+#[must_use]
+pub fn whose<'a>(things: impl IntoIterator<Item = &'a Holding>) -> String {
+    let mut counts = BTreeMap::<&str, u64>::new();
+    things.into_iter().for_each(|thing| *counts.entry(&thing.profile).or_default() += 1);
+    let name = |profile: &str| Untrusted::from(profile).visible_cut(40).to_string();
+    match counts.iter().next().filter(|_| counts.len() == 1) {
+        Some((profile, _)) => format!("of profile {}", name(profile)),
+        None => {
+            let each: Vec<_> =
+                counts.iter().map(|(profile, n)| format!("{} {}", name(profile), thousands(*n))).collect();
+            format!("of {} profiles ({})", counts.len(), each.join(", "))
+        }
+    }
 }
 
 /// What a thing is.
@@ -143,6 +185,18 @@ impl Purge {
             }
             (Self::Answer(wanted), Held::Answer { number, .. }) => wanted == number,
             (Self::Answer(_), Held::Report(_)) | (Self::DownTo(_), _) => false,
+        }
+    }
+
+    /// What other profiles have of things that go, and that stays: with it all profiles' things are deleted, or those of one.
+    #[must_use]
+    pub fn stays<'a>(&self, things: impl IntoIterator<Item = &'a Holding>, is_of_all: bool) -> Others {
+        let others = things.into_iter().map(|thing| thing.others).fold(Others::default(), Others::and);
+        match self {
+            Self::Everything if is_of_all => Others::default(),
+            // An artefact goes by its own age.
+            Self::Before(_) if is_of_all => Others { artefacts: 0, ..others },
+            _ => others,
         }
     }
 }

@@ -2,15 +2,16 @@
 //!
 //! ```text
 //! head:    checksum · edition · length of the body · what it is · entries · for each section its name, form, rows, end, and
-//!          the first of its numbers: what a first screen shows is known without reading more
+//!          the first of its numbers · stretches of the body: what a first screen shows is known without reading more
 //! numbers: for each section its starts; for processes also depths and tails
 //! ```
 //! The bytes of the report stay the truth: an index that is damaged, of another edition or of another body is as good as none.
 
-use super::attributes::{ATTRIBUTES, Attribute, Shape};
-use super::body::{Body, KeptIndex, Numbers};
+use super::attributes::{ATTRIBUTES, Attribute, Pane, Shape};
+use super::body::{Body, KeptIndex, Numbers, Stretch};
 use super::column::{Column, Number};
 use super::index::{Entry, Form, Index, Section};
+use super::rows::Report;
 use super::tree::Depths;
 use crate::text::Untrusted;
 use sha2::{Digest, Sha256};
@@ -18,11 +19,19 @@ use std::io;
 use std::ops::Range;
 
 /// Changes when the same bytes would be indexed or written otherwise.
-const EDITION: u8 = 3;
+const EDITION: u8 = 4;
 
 /// Rows of a section whose numbers stand in the head: more than a screen shows, and what is looked through beyond it for the
 /// guides of a tree.
 const FIRST_ROWS: usize = 128;
+
+/// Panes of a first screen beside the overview, and rows of each whose bytes stand in the head.
+const FIRST_PANES: usize = 4;
+const FIRST_SHOWN: usize = 32;
+
+/// Bytes of the body that stand in the head, at most; and which part of it they are at most.
+const MOST_SHOWN: u64 = 32 * 1024;
+const PART_SHOWN: u64 = 16;
 
 /// Bodies below this many bytes are indexed sooner than an index of them is looked up.
 const WORTH_KEEPING: u64 = 64 * 1024;
@@ -55,7 +64,9 @@ impl Index {
     #[must_use]
     pub fn kept(body: &Body) -> Option<Self> {
         let KeptIndex { head, numbers } = body.kept_index().ok()??;
-        read(Reader(&head), body.len(), &numbers)
+        let (index, shown) = read(Reader(&head), body.len(), &numbers)?;
+        body.have_at_hand(shown);
+        Some(index)
     }
 
     /// Keeps the index beside its body, where the body is kept and large enough.
@@ -66,8 +77,38 @@ impl Index {
         if body.len() < WORTH_KEEPING || !self.is_complete {
             return Ok(());
         }
-        let (head, length) = (write(self, body.len())?, self.sections.iter().map(numbers_length).sum());
+        let head = write(self, body.len(), &self.shown_first(body)?)?;
+        let length = self.sections.iter().map(numbers_length).sum();
         body.keep_index(&head, Numbers { length, pieces: &mut self.sections.iter().flat_map(numbers) })
+    }
+
+    /// What is read of the body to show the first rows of the first panes.
+    fn shown_first(&self, body: &Body) -> io::Result<Vec<Stretch>> {
+        let (watched, seen) = body.watched();
+        let report = Report::new(watched, self.clone());
+        let panes = Pane::ALL.into_iter().filter(|pane| *pane != Pane::Overview && report.count(*pane) > 0);
+        let panes: Vec<_> = panes.take(FIRST_PANES).chain([Pane::Overview]).map(|pane| report.sections(pane)).collect();
+        let rows = |sections: &[usize], wanted: usize| {
+            let mut before = 0;
+            sections.iter().find_map(|section| {
+                let (first, count) = (before, report.section(*section).map_or(0, Section::len));
+                before += count;
+                (first..before).contains(&wanted).then(|| (*section, wanted - first))
+            })
+        };
+        let most = MOST_SHOWN.min(body.len() / PART_SHOWN);
+        let mut shown = Vec::new();
+        for (section, row) in (0..FIRST_SHOWN).flat_map(|row| panes.iter().filter_map(move |pane| rows(pane, row))) {
+            // What it reads is wanted, not what it says.
+            let _ = report.row(section, row);
+            let seen = seen.seen();
+            if seen.iter().map(|range| range.end - range.start).sum::<u64>() > most {
+                break;
+            }
+            shown = seen;
+        }
+        let stretch = |range: Range<u64>| Ok(Stretch { at: range.start, bytes: body.window(range)? });
+        shown.into_iter().map(stretch).collect()
     }
 
     /// The same index with every number in memory.
@@ -145,7 +186,7 @@ fn numbers(section: &Section) -> impl Iterator<Item = io::Result<Vec<u8>>> {
     })
 }
 
-fn write(index: &Index, length: u64) -> io::Result<Vec<u8>> {
+fn write(index: &Index, length: u64, shown: &[Stretch]) -> io::Result<Vec<u8>> {
     let mut head = edition().to_vec();
     head.extend(length.to_le_bytes());
     let flags = [index.is_page, index.is_enveloped, index.is_attributed, index.is_cut, index.is_json];
@@ -170,6 +211,12 @@ fn write(index: &Index, length: u64) -> io::Result<Vec<u8>> {
             what.write(section, 0..FIRST_ROWS, &mut head)?;
         }
     }
+    head.extend(number(shown.len()));
+    for stretch in shown {
+        head.extend(stretch.at.to_le_bytes());
+        head.extend(number(stretch.bytes.len()));
+        head.extend(&stretch.bytes);
+    }
     Ok([&Sha256::digest(&head)[..], &head].concat())
 }
 
@@ -178,7 +225,7 @@ fn number(count: usize) -> [u8; 4] {
     u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes()
 }
 
-fn read(mut head: Reader<'_>, length: u64, numbers: &Body) -> Option<Index> {
+fn read(mut head: Reader<'_>, length: u64, numbers: &Body) -> Option<(Index, Vec<Stretch>)> {
     let sum: [u8; 32] = head.take()?;
     if sum != Sha256::digest(head.0)[..] || head.take()? != edition() || head.long()? != length {
         return None;
@@ -189,6 +236,7 @@ fn read(mut head: Reader<'_>, length: u64, numbers: &Body) -> Option<Index> {
     let entries = (0..head.short()?).map(|_| head.entry()).collect::<Option<_>>()?;
     let mut at = 0;
     let sections = (0..head.short()?).map(|_| head.section(numbers, &mut at)).collect::<Option<_>>()?;
+    let shown = (0..head.short()?).map(|_| head.stretch()).collect::<Option<_>>()?;
     let is_whole = at == numbers.len();
     let found = Index {
         sections,
@@ -203,13 +251,13 @@ fn read(mut head: Reader<'_>, length: u64, numbers: &Body) -> Option<Index> {
         is_cut,
         is_json,
     };
-    is_whole.then_some(found)
+    is_whole.then_some((found, shown))
 }
 
 /// Bytes of a head that have not been read.
 struct Reader<'a>(&'a [u8]);
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (taken, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
@@ -236,11 +284,23 @@ impl Reader<'_> {
         Some(Entry { range, id, has_attributes: has_attributes > 0 })
     }
 
+    fn stretch(&mut self) -> Option<Stretch> {
+        let at = self.long()?;
+        let length = usize::try_from(self.short()?).ok()?;
+        Some(Stretch { at, bytes: self.bytes(length)?.to_vec() })
+    }
+
+    /// The next bytes, so many.
+    fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
     /// A section whose numbers stand from `at` on, which is moved behind them.
     fn section(&mut self, numbers: &Body, at: &mut u64) -> Option<Section> {
         let length = usize::try_from(self.short()?).ok()?;
-        let (name, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
+        let name = self.bytes(length)?;
         let [form] = self.take()?;
         let attribute = if form & IS_KNOWN > 0 { Some(Attribute::named(name)?) } else { None };
         let form = *FORMS.get(usize::from(form & !IS_KNOWN))?;
@@ -263,9 +323,7 @@ impl Reader<'_> {
     /// The first numbers of a column of so many.
     fn first<T: Number>(&mut self, rows: u64) -> Option<Vec<T>> {
         let count = usize::try_from(rows).map_or(FIRST_ROWS, |rows| rows.min(FIRST_ROWS));
-        let (first, rest) = self.0.split_at_checked(count * T::SIZE)?;
-        self.0 = rest;
-        Some(first.chunks_exact(T::SIZE).map(T::read).collect())
+        Some(self.bytes(count * T::SIZE)?.chunks_exact(T::SIZE).map(T::read).collect())
     }
 }
 
@@ -297,7 +355,7 @@ mod tests {
 
     /// The index of a body, written and read.
     fn round(index: &Index, length: u64) -> Option<Index> {
-        read(Reader(&write(index, length).unwrap()), length, &in_memory(index))
+        read(Reader(&write(index, length, &[]).unwrap()), length, &in_memory(index)).map(|(index, _)| index)
     }
 
     #[test]
@@ -321,8 +379,9 @@ mod tests {
         let json =
             br#"{"data":[{"id":"a","attributes":{"tags":["x"]}}],"processes_tree":[{"children":[{}],"name":"n"}]}"#;
         let (length, index) = (json.len() as u64, Index::of(&Body::in_memory(json.to_vec())).unwrap());
-        let (head, numbers) = (write(&index, length).unwrap(), in_memory(&index));
-        assert!(read(Reader(&head), length, &numbers).is_some());
+        let shown = [Stretch { at: 2, bytes: b"data".to_vec() }];
+        let (head, numbers) = (write(&index, length, &shown).unwrap(), in_memory(&index));
+        assert_eq!(read(Reader(&head), length, &numbers).unwrap().1, shown);
         assert!(read(Reader(&head), length + 1, &numbers).is_none());
         assert!(read(Reader(&head), length, &numbers.slice(0..numbers.len() - 1)).is_none());
         for at in 0..head.len() {

@@ -151,6 +151,14 @@ impl Report {
         self.header(self.index.kind)
     }
 
+    /// Whether anything says that it is a behaviour report: its type, or an attribute that no other document has.
+    #[must_use]
+    pub fn is_behaviour(&self) -> bool {
+        let is_known = |section: &Section| section.attribute.is_some_and(|known| !["id", "type"].contains(&known.name));
+        let says_so = |kind: Untrusted| kind.as_bytes().ends_with(b"behaviour");
+        self.index.sections.iter().any(is_known) || self.kind().is_some_and(says_so)
+    }
+
     fn header(&self, at: Option<u32>) -> Option<Untrusted> {
         let at = u64::from(at?);
         let bytes = self.body.window(at..at + PREVIEW).ok()?;

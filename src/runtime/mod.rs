@@ -30,6 +30,7 @@ mod surface;
 mod terminal;
 
 pub use inbox::Outbox;
+pub use painter::Painter;
 pub use performer::{Backing, Performer};
 pub use signals::{Signals, survive_file_limit};
 pub use surface::Surface;

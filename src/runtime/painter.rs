@@ -30,7 +30,7 @@ const LARGEST: Size = Size { width: 2_000, height: 1_000 };
 const PLAIN: Look = Look { fg: Color::Reset, bg: Color::Reset, modifier: Modifier::empty() };
 
 /// A terminal that is drawn on by cells.
-pub(super) struct Painter<W: Write> {
+pub struct Painter<W: Write> {
     terminal: CrosstermBackend<W>,
     has_colours: bool,
     is_cursor_hidden: bool,
@@ -71,7 +71,8 @@ struct Look {
 
 impl<W: Write> Painter<W> {
     /// Draws on what `writer` leads to; without colours where the user wants none.
-    pub(super) fn new(writer: W) -> Self {
+    #[must_use]
+    pub fn new(writer: W) -> Self {
         let has_colours = !Colored::ansi_color_disabled_memoized();
         let terminal = CrosstermBackend::new(writer);
         Self { terminal, has_colours, is_cursor_hidden: false, frame: String::new(), pen: None, look: PLAIN }

@@ -55,7 +55,8 @@ fn hit(report: &Report, pane: Pane, section: usize, row: u32, pattern: &Pattern)
     let mut row = report.row(section, place.row);
     let field = field(report, place, &row, pattern);
     row.pieces.extend(field.into_iter().flatten());
-    Hit { at: Some((pane, place)), row }
+    let rank = report.section(section).map_or(0, |section| section.rank);
+    Hit { at: Some((pane, place)), rank, row }
 }
 
 /// The field that holds what is sought, where the row's line does not show it.
@@ -112,8 +113,9 @@ impl Found {
 }
 
 fn hits(report: &Report, rows: &RowSet, pattern: &Pattern) -> impl Iterator<Item = Hit> {
-    let places = rows.sections().flat_map(|(section, rows)| rows.iter().map(move |row| (section, *row)));
-    places.filter_map(|(section, row)| Some(hit(report, report.section(section)?.pane(), section, row, pattern)))
+    let sections = Pane::ALL.into_iter().flat_map(|pane| report.sections(pane).into_iter().map(move |n| (pane, n)));
+    let places = sections.flat_map(|(pane, n)| rows.rows(n).iter().map(move |row| (pane, n, *row)));
+    places.map(|(pane, section, row)| hit(report, pane, section, row, pattern))
 }
 
 /// The notes that hold what is sought, by the report that they are about; each with the row that it is on, where one of these
@@ -130,7 +132,7 @@ pub fn notes(notes: Vec<Note>, pattern: &Pattern, reports: &[Searched]) -> Vec<H
         let About { identifier, item } = note.about;
         let mut pieces = vec![Piece::Value(note.text)];
         pieces.extend(item.into_iter().flat_map(|item| [Piece::Own("  on ".into()), Piece::Detail(item.text)]));
-        let hit = Hit { at, row: Row { label: Label::Known("note"), pieces } };
+        let hit = Hit { at, rank: 0, row: Row { label: Label::Known("note"), pieces } };
         let file = note.file.or_else(|| identifier.parts().file);
         let of = Source::Notes { file, identifier };
         match groups.iter_mut().find(|group| group.of == of) {

@@ -24,11 +24,11 @@ pub struct Surface<B> {
 }
 
 impl<B: Backend> Surface<B> {
-    /// A terminal that shows nothing yet.
+    /// A terminal that may show anything yet: not each has a screen for programs beside that of the shell.
     #[must_use]
     pub fn new(backend: B) -> Self {
         let (shown, cells, wanted, printer) = (Vec::new(), Vec::new(), Vec::new(), Printer::default());
-        Self { backend, size: Size::ZERO, shown, cells, wanted, printer, is_trusted: true }
+        Self { backend, size: Size::ZERO, shown, cells, wanted, printer, is_trusted: false }
     }
 
     /// What is written to.
@@ -67,7 +67,7 @@ impl<B: Backend> Surface<B> {
         fill: impl Fn(u16, &[Range<u16>], &mut [Cell]),
     ) -> Result<(), B::Error> {
         if self.size != size {
-            self.is_trusted &= self.shown.is_empty();
+            self.is_trusted = false;
             self.size = size;
             self.shown = vec![Print::BLANK; usize::from(size.width) * usize::from(size.height)];
         }
@@ -183,6 +183,24 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Draws a frame, whatever was there before.
+    fn draw(surface: &mut Surface<Painter<&mut Vec<u8>>>, cells: &Buffer) {
+        let row = |y: u16| cells.content.chunks(AREA.width.into()).nth(y.into()).unwrap();
+        let fill = |y, _: &[Range<u16>], to: &mut [Cell]| to.clone_from_slice(row(y));
+        surface.draw(AREA.as_size(), |_, found| found.push(0..AREA.width), fill).unwrap();
+    }
+
+    #[test]
+    fn the_first_frame_leaves_nothing_of_what_a_shell_has_written() {
+        let (mut written, mut cells) = (b"$ make\r\nall of it went well".to_vec(), Buffer::empty(AREA));
+        cells.set_string(3, 1, "frame", Style::new());
+        let mut alone = Vec::new();
+        draw(&mut Surface::new(Painter::new(&mut alone)), &cells);
+        draw(&mut Surface::new(Painter::new(&mut written)), &cells);
+        assert_eq!(screen(&written), screen(&alone));
+        assert!(screen(&alone).concat().contains('f'));
     }
 
     /// What a terminal shows after some bytes.

@@ -120,7 +120,8 @@ impl Client {
             return Err(ServiceError::TooLong(limit));
         }
         sink.begin(0, response.content_length()).await?;
-        self.take_in(&mut response, 0, limit, &patience, sink).await.map(drop)
+        let is_announced = is_announced(&response);
+        self.take_in(&mut response, 0, limit, (&patience, is_announced), sink).await.map(drop)
     }
 
     /// Fetches what may be large, once, from this byte on; hands over each piece as it comes.
@@ -150,26 +151,26 @@ impl Client {
         if total.is_some_and(|total| total > limit) {
             return Err(ServiceError::TooLong(limit));
         }
-        // Of a part that is said to be of unknown length, framing tells its own end only.
-        let is_framed = status.as_u16() != 206
-            && (response.version() == Http::HTTP_2 || response.headers().contains_key(TRANSFER_ENCODING));
+        // Of a part of something of unknown length, framing tells the part's own end only.
+        let is_announced = total.is_some() || status.as_u16() != 206 && is_framed(&response);
         sink.begin(start, total).await?;
-        let come = self.take_in(&mut response, start, limit, &patience, sink).await?;
+        let come = self.take_in(&mut response, start, limit, (&patience, is_announced), sink).await?;
         match total {
             Some(total) if total != come => Err(ServiceError::Lost(format!("it ended after {come} of {total} bytes"))),
-            _ => Ok(total.is_some() || is_framed),
+            _ => Ok(is_announced),
         }
     }
 
     /// Hands over the pieces of an answer, the first of which begins at this byte, with the key masked; says where the last ends.
     ///
-    /// What is held back for the rest of a key goes only with the end: the rest may come with a later call.
+    /// What is held back for the rest of a key goes only with the end: the rest may come with a later call. Where nothing announces
+    /// the end, the beginning of a key is masked there.
     async fn take_in(
         &self,
         response: &mut Response,
         start: u64,
         limit: u64,
-        patience: &Patience,
+        (patience, is_announced): (&Patience, bool),
         sink: &mut dyn Sink,
     ) -> Result<u64, ServiceError> {
         let (mut come, mut masked) = (start, self.masking.begin());
@@ -181,7 +182,7 @@ impl Client {
             }
             sink.take(&masked.take(&piece)).await?;
         }
-        sink.take(&masked.end()).await?;
+        sink.take(&masked.end(is_announced)).await?;
         Ok(come)
     }
 
@@ -204,7 +205,8 @@ impl Client {
         let status = response.status();
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let mut words = Vec::new();
-        if self.take_in(&mut response, 0, LONGEST_ERROR, patience, &mut words).await.is_err() {
+        let is_announced = is_announced(&response);
+        if self.take_in(&mut response, 0, LONGEST_ERROR, (patience, is_announced), &mut words).await.is_err() {
             words.clear();
         }
         let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, crate::clock::now());
@@ -366,6 +368,16 @@ fn length(url: &Url, method: Method, parameters: &[(Cow<'static, str>, String)])
         whole.query_pairs_mut().extend_pairs(parameters);
     }
     whole.as_str().len() as u64
+}
+
+/// Whether the connection tells the end of an answer from being cut.
+fn is_framed(response: &Response) -> bool {
+    response.version() == Http::HTTP_2 || response.headers().contains_key(TRANSFER_ENCODING)
+}
+
+/// The same, or how long it is was said before.
+fn is_announced(response: &Response) -> bool {
+    response.content_length().is_some() || is_framed(response)
 }
 
 /// Where the bytes of a partial answer begin, and how long the whole is: `bytes 100-199/200`.

@@ -11,6 +11,10 @@ use std::ops::Range;
 /// A shorter key is no secret, and may be a word or a number that stands in many a report.
 const SHORTEST: usize = 16;
 
+/// Characters of a key that stand at the end of what broke off, from which on they are masked too: fewer tell next to nothing of
+/// it, and end many a text that has nothing to do with it.
+const TELLING: usize = 4;
+
 /// Longest spelling of a character: `\u0041`.
 const LONGEST_ESCAPE: usize = 6;
 
@@ -38,8 +42,8 @@ pub(super) struct Masked<'m> {
 enum Spelled {
     /// It begins with the key, in so many bytes.
     Whole(usize),
-    /// More of it may make it the key.
-    Begun,
+    /// More of it may make it the key, of which so many characters are there.
+    Begun(usize),
     Not,
 }
 
@@ -112,21 +116,29 @@ impl Masking {
 
     /// Where the end of a text begins that more of it may make an occurrence; it does not begin in the middle of an escape.
     fn settled(&self, text: &[u8]) -> usize {
-        let key = self.forms.first().map_or(&[][..], Finder::needle);
-        let Some(first) = key.first() else { return text.len() };
-        let from = text.len().saturating_sub(key.len() * LONGEST_ESCAPE);
-        let may_begin = |at: &usize| {
-            let end = text.get(*at..).unwrap_or_default();
-            let mut keys = self.forms.iter().map(Finder::needle);
-            keys.any(|key| key.starts_with(end) || spelled(end, key) == Spelled::Begun)
-        };
-        let (small, capital, end) = (first.to_ascii_lowercase(), first.to_ascii_uppercase(), text.get(from..));
-        let mut begins = memchr3_iter(small, capital, b'\\', end.unwrap_or_default());
-        let mut at = begins.find_map(|at| Some(from + at).filter(may_begin)).unwrap_or(text.len());
+        let mut at = self.begun(text).map_or(text.len(), |(at, _)| at);
         while let Some(begin) = escape_around(text, at) {
             at = begin;
         }
         at
+    }
+
+    /// Where the longest end of a text begins that more of it may make an occurrence, and how many characters of the key it has.
+    fn begun(&self, text: &[u8]) -> Option<(usize, usize)> {
+        let key = self.forms.first().map_or(&[][..], Finder::needle);
+        let first = key.first()?;
+        let from = text.len().saturating_sub(key.len() * LONGEST_ESCAPE);
+        let come = |at: usize| {
+            let end = text.get(at..).unwrap_or_default();
+            let of = |key: &[u8]| match spelled(end, key) {
+                Spelled::Begun(come) => Some(come),
+                _ => key.starts_with(end).then_some(end.len()),
+            };
+            self.forms.iter().filter_map(|form| of(form.needle())).max().map(|come| (at, come))
+        };
+        let (small, capital, end) = (first.to_ascii_lowercase(), first.to_ascii_uppercase(), text.get(from..));
+        let mut begins = memchr3_iter(small, capital, b'\\', end.unwrap_or_default());
+        begins.find_map(|at| come(from + at))
     }
 }
 
@@ -147,11 +159,15 @@ impl Masked<'_> {
         self.hand_over(text, end)
     }
 
-    /// What was held back, when nothing more comes.
-    pub(super) fn end(mut self) -> Vec<u8> {
+    /// What was held back, when nothing more comes. Where nobody said that it is the end, the beginning of a key is masked as well.
+    pub(super) fn end(mut self, is_announced: bool) -> Vec<u8> {
         let text = std::mem::take(&mut self.held);
-        let end = text.len();
-        self.hand_over(Cow::Owned(text), end).into_owned()
+        let begun = self.masking.begun(&text).filter(|(_, come)| !is_announced && *come >= TELLING);
+        let (end, begun) = (text.len(), begun.map(|(at, _)| escape_end(&text, at)));
+        let mut text = self.hand_over(Cow::Owned(text), end).into_owned();
+        let begun = begun.and_then(|at| text.get_mut(at..)).unwrap_or_default();
+        begun.fill(self.masking.mask);
+        text
     }
 
     /// Hands a text over to this byte, and holds the rest back.
@@ -189,12 +205,12 @@ fn places<'t>(finder: &'t Finder<'static>, text: &'t [u8]) -> impl Iterator<Item
 /// Whether a text begins with the key, each character as itself or escaped.
 fn spelled(text: &[u8], key: &[u8]) -> Spelled {
     let mut rest = text;
-    for wanted in key {
+    for (come, wanted) in key.iter().enumerate() {
         let length = match rest {
-            [] => return Spelled::Begun,
+            [] => return Spelled::Begun(come),
             [b'\\', ..] => match escape(rest) {
                 Escape::Of(found, length) if found == *wanted => length,
-                Escape::Cut => return Spelled::Begun,
+                Escape::Cut => return Spelled::Begun(come),
                 _ if *wanted == b'\\' => 1,
                 _ => return Spelled::Not,
             },
@@ -265,7 +281,7 @@ mod tests {
     fn masked<'a>(masking: &Masking, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
         let mut masked = masking.begin();
         let mut bytes: Vec<u8> = pieces.into_iter().flat_map(|piece| masked.take(piece).into_owned()).collect();
-        bytes.extend(masked.end());
+        bytes.extend(masked.end(true));
         bytes
     }
 
@@ -379,7 +395,29 @@ mod tests {
         assert!(matches!(masked.take(br"C:\\x \u0000 c0ffee1?"), Cow::Borrowed(_)));
         assert_eq!(masked.take(b"{} c0ff"), &b"{} "[..]);
         assert_eq!(masked.take(b"ee11C0FFEE22 z"), &b"**************** z"[..]);
-        assert!(masked.end().is_empty());
+        assert!(masked.end(true).is_empty());
+    }
+
+    #[test]
+    fn the_beginning_of_a_key_is_masked_where_what_came_broke_off() {
+        let masking = Masking::of("c0ffee11C0FFEE22");
+        let end = |body: &str, is_announced: bool| {
+            let mut masked = masking.begin();
+            let come = masked.take(body.as_bytes()).into_owned();
+            String::from_utf8([come, masked.end(is_announced)].concat()).unwrap()
+        };
+        for (body, broken) in [
+            (r#"{"a":"c0f"#, r#"{"a":"c0f"#),
+            (r#"{"a":"c0ff"#, r#"{"a":"****"#),
+            (r#"{"a":"xc0ffc0ffee11c0"#, r#"{"a":"xc0ff**********"#),
+            (r#"{"a":"c0ffee11C0FFEE2"#, r#"{"a":"***************"#),
+            (r#"{"a":"c0f\u0066e\u00"#, r#"{"a":"**************"#),
+            (r#"{"a":"\u0063\u0030f"#, r#"{"a":"\u0063\u0030f"#),
+            (r#"{"a":"c0ff"}"#, r#"{"a":"c0ff"}"#),
+        ] {
+            assert_eq!(end(body, false), broken);
+            assert_eq!(end(body, true), body);
+        }
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub struct Profile {
     pub patience: u64,
     /// From then on it has to have come at this pace, in bytes a second.
     pub slowest: u64,
-    /// Longest answer that is taken, in mebibytes after decompression: as much memory may it need.
+    /// Longest answer that is taken, in mebibytes after decompression; it may need five times as much memory.
     pub largest_answer: u64,
     /// Largest file that goes along with one call, in mebibytes.
     pub upload_direct: u64,

@@ -17,6 +17,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::pin::pin;
+use std::time::SystemTime;
 
 /// Bytes that are read at once.
 const PIECE: usize = 256 * 1024;
@@ -27,9 +28,14 @@ const WAITING: usize = 2;
 /// Bytes that the system may still hold back when the last one was handed to it.
 const HELD_BACK: u64 = 4 * 1024 * 1024;
 
+/// What tells that a file was written to: its length, and when that was.
+type Stamp = (u64, Option<SystemTime>);
+
 /// A file on its way into a call.
 struct Feeder {
     file: File,
+    /// As it was when it was opened.
+    stamp: Stamp,
     pieces: Option<Sender<Bytes, io::Error>>,
     size: u64,
     gone: u64,
@@ -133,7 +139,8 @@ impl Feeder {
             return Err(changed());
         }
         let (pieces, hash) = (Some(pieces), Hash::new());
-        let mut feeder = Self { file, pieces, size, gone: 0, hash, wanted, first: None, broken: None };
+        let stamp = stamp(&file).map_err(unsendable)?;
+        let mut feeder = Self { file, stamp, pieces, size, gone: 0, hash, wanted, first: None, broken: None };
         let first = feeder.read().await.map_err(unsendable)?;
         feeder.first = feeder.check(first).map_err(|_| changed())?;
         Ok(feeder)
@@ -167,19 +174,24 @@ impl Feeder {
     }
 
     /// Reads the next piece where waiting for the disk keeps nobody else waiting.
-    async fn read(&mut self) -> io::Result<Vec<u8>> {
+    async fn read(&mut self) -> io::Result<(Vec<u8>, Stamp)> {
         let mut file = self.file.try_clone()?;
         let read = move || {
             let mut piece = Vec::with_capacity(PIECE);
-            io::Read::by_ref(&mut file).take(PIECE as u64).read_to_end(&mut piece).map(|_| piece)
+            io::Read::by_ref(&mut file).take(PIECE as u64).read_to_end(&mut piece)?;
+            // After it was read: what was written before that is told by it.
+            Ok((piece, stamp(&file)?))
         };
         tokio::task::spawn_blocking(read).await.map_err(io::Error::other)?
     }
 
-    /// The piece, if the file is still what was to be sent; none at its end. The last piece is held against the hash before it
-    /// goes, so that nothing else than what was asked for arrives whole.
-    fn check(&mut self, piece: Vec<u8>) -> io::Result<Option<Bytes>> {
+    /// The piece, if the file is still what was to be sent; none at its end. One that was written to meanwhile goes no further. The
+    /// last piece is held against the hash before it goes, so that nothing else than what was asked for arrives whole.
+    fn check(&mut self, (piece, stamp): (Vec<u8>, Stamp)) -> io::Result<Option<Bytes>> {
         let changed = || io::Error::other("the file changed while it was sent");
+        if stamp != self.stamp {
+            return Err(changed());
+        }
         if piece.is_empty() {
             return if self.gone == self.size { Ok(None) } else { Err(changed()) };
         }
@@ -192,6 +204,10 @@ impl Feeder {
         }
         Ok(Some(piece.into()))
     }
+}
+
+fn stamp(file: &File) -> io::Result<Stamp> {
+    file.metadata().map(|about| (about.len(), about.modified().ok()))
 }
 
 /// Parameters and a file in one body, the file as it comes from the disk.

@@ -5,12 +5,12 @@ use super::held::AnswerId;
 use super::numbers;
 use super::seal;
 use crate::report::Body;
-use crate::report::body::{Bytes, KeptIndex, Numbers};
+use crate::report::body::{Bytes, KeptIndex, Numbers, Stretch};
 use rusqlite::{Connection, OptionalExtension, Statement, Transaction, params};
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::CParameter;
 
@@ -146,28 +146,30 @@ pub(super) struct Blocks {
     /// Bytes of a block before compression.
     size: u64,
     at_hand: Mutex<AtHand>,
+    /// What a first screen reads, kept beside the index: no block is unpacked for it.
+    first: OnceLock<Vec<Stretch>>,
 }
 
 /// Blocks that were unpacked last, the newest first.
 #[derive(Default)]
 struct AtHand {
-    blocks: VecDeque<(u64, Arc<[u8]>)>,
+    blocks: VecDeque<(u64, Arc<Vec<u8>>)>,
     /// Those that are free.
     decompressors: Vec<Decompressor<'static>>,
 }
 
 impl Blocks {
     pub(super) fn new(reach: Reach, shelf: Shelf, length: u64, size: u64) -> Self {
-        Self { reach, shelf, length, size: size.max(1), at_hand: Mutex::default() }
+        Self { reach, shelf, length, size: size.max(1), at_hand: Mutex::default(), first: OnceLock::new() }
     }
 
-    fn block(&self, number: u64) -> io::Result<Arc<[u8]>> {
+    fn block(&self, number: u64) -> io::Result<Arc<Vec<u8>>> {
         if let Some(block) = self.found(number) {
             return Ok(block);
         }
         let mut block = vec![0; self.size_of(number)];
         self.unpack(number, &mut block)?;
-        let block: Arc<[u8]> = block.into();
+        let block = Arc::new(block);
         let mut at_hand = self.at_hand();
         at_hand.blocks.truncate(AT_HAND - 1);
         at_hand.blocks.push_front((number, Arc::clone(&block)));
@@ -175,8 +177,16 @@ impl Blocks {
     }
 
     /// A block that was read before.
-    fn found(&self, number: u64) -> Option<Arc<[u8]>> {
+    fn found(&self, number: u64) -> Option<Arc<Vec<u8>>> {
         self.at_hand().blocks.iter().find(|(found, _)| *found == number).map(|(_, block)| Arc::clone(block))
+    }
+
+    /// Bytes that are at hand without their blocks.
+    fn stretch(&self, at: u64, length: usize) -> Option<&[u8]> {
+        let stretches = self.first.get()?;
+        let after = stretches.partition_point(|stretch| stretch.at <= at);
+        let stretch = stretches.get(after.checked_sub(1)?)?;
+        stretch.bytes.get(usize::try_from(at - stretch.at).ok()?..)?.get(..length)
     }
 
     fn at_hand(&self) -> MutexGuard<'_, AtHand> {
@@ -267,6 +277,10 @@ impl Bytes for Blocks {
     }
 
     fn read_at(&self, mut at: u64, mut buffer: &mut [u8]) -> io::Result<()> {
+        if let Some(bytes) = self.stretch(at, buffer.len()) {
+            buffer.copy_from_slice(bytes);
+            return Ok(());
+        }
         while !buffer.is_empty() {
             let (number, whole) = (at / self.size, self.size_of(at / self.size));
             if at.is_multiple_of(self.size) && whole > 0 && whole <= buffer.len() && self.found(number).is_none() {
@@ -291,6 +305,11 @@ impl Bytes for Blocks {
 
     fn is_packed(&self) -> bool {
         true
+    }
+
+    fn have_at_hand(&self, stretches: Vec<Stretch>) {
+        // Those of an earlier look are the same.
+        let _ = self.first.set(stretches);
     }
 
     fn keeps_index(&self) -> bool {

@@ -65,21 +65,34 @@ impl Brought {
     }
 }
 
-/// Holds the reports again that sound answers brought and of which nothing is known any more; says how many.
-pub(super) fn find_again(transaction: &Transaction<'_>) -> rusqlite::Result<u64> {
-    let mut select = transaction.prepare("SELECT id, profile, key, length FROM answer WHERE usable = 1")?;
+/// Reports that are held again.
+pub(super) struct Again {
+    pub(super) count: u64,
+    /// Those of them that were imported, with words on which file they are of that are lost.
+    pub(super) fileless: Vec<Identifier>,
+}
+
+/// Holds the reports again that sound answers brought and of which nothing is known any more.
+pub(super) fn find_again(transaction: &Transaction<'_>) -> rusqlite::Result<Again> {
+    let mut select = transaction
+        .prepare("SELECT id, profile, key, length, imported_from IS NOT NULL FROM answer WHERE usable = 1")?;
     let answers = select.query_map([], |row| {
-        Ok((AnswerId(row.get(0)?), row.get::<_, String>(1)?, row.get::<_, Vec<u8>>(2)?, row.get::<_, i64>(3)?))
+        let (answer, profile) = (AnswerId(row.get(0)?), row.get::<_, String>(1)?);
+        Ok((answer, profile, row.get::<_, Vec<u8>>(2)?, row.get::<_, i64>(3)?, row.get::<_, bool>(4)?))
     })?;
-    let mut found = 0;
-    for (answer, profile, key, length) in answers.collect::<rusqlite::Result<Vec<_>>>()? {
+    let mut again = Again { count: 0, fileless: Vec::new() };
+    for (answer, profile, key, length, is_imported) in answers.collect::<rusqlite::Result<Vec<_>>>()? {
         for report in brought_by(transaction, answer, &key, u64::try_from(length).unwrap_or(0))? {
-            if !report.is_known(transaction, answer)? {
-                found += report.insert(transaction, &profile, answer)? as u64;
+            if report.is_known(transaction, answer)? {
+                continue;
+            }
+            again.count += report.insert(transaction, &profile, answer)? as u64;
+            if is_imported && report.file.is_none() {
+                again.fileless.push(report.identifier);
             }
         }
     }
-    Ok(found)
+    Ok(again)
 }
 
 /// The reports that an answer brought, by what it was the answer to.

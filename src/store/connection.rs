@@ -1,8 +1,9 @@
 //! Connections to the database's file: to one that is there or a new one, brought to the newest schema.
 
-use super::error::StoreError;
+use super::error::{StoreError, is_full};
 use super::salvage::{self, Salvaged, page_one};
 use super::schema::{NEWEST, migrate, version};
+use super::spare;
 use super::used::{self, Wait};
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
@@ -14,7 +15,11 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(15);
 /// A connection to a database that is sound, with what became of one that was not.
 pub(super) fn opened(path: &Path, wait: Wait<'_>) -> Result<(Connection, Option<Salvaged>), StoreError> {
     used::check_index(path)?;
-    let up = || prepared(path);
+    let up = || match prepared(path) {
+        // What is held is looked at where nothing is free, and deleted.
+        Err(why) if is_full(&why) && spare::give_to_open(path) => prepared(path),
+        prepared => prepared,
+    };
     match up() {
         Err(error) if salvage::is_damage(&error) => salvage::anew(path, up, wait),
         Ok(connection) if salvage::is_marked(path) || page_one::is_damaged(&connection) => {

@@ -6,6 +6,7 @@ use super::folder;
 use super::keep::{self, Keep};
 use super::salvage::{self, Salvaged};
 use super::schema::{NEWEST, version};
+use super::spare::Spare;
 use super::used::{self, Use, Wait};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -36,6 +37,8 @@ struct Connections {
     writer: OnceLock<Mutex<Connection>>,
     /// What of the answers is kept on disk.
     keep: Keep,
+    /// Room to delete with; none where nothing is kept, or nothing may be written.
+    spare: Option<Spare>,
     /// Keeps others from setting it aside, and knows which file was opened; none where it is only read. It ends last.
     used: Option<Use>,
 }
@@ -194,8 +197,9 @@ impl Store {
             keep::check(&connection, &path)?;
             keep::in_memory(&connection).map_err(database)?;
         }
+        let spare = used.as_ref().filter(|_| keep == Keep::Everything).map(|_| Spare::keep(&path));
         let (reader, writer) = (Mutex::new(connection), OnceLock::new());
-        let reach = Reach(Arc::new(Connections { path, reader, writer, keep, used }));
+        let reach = Reach(Arc::new(Connections { path, reader, writer, keep, spare, used }));
         Ok(Self { reach, salvaged, is_read_only: false })
     }
 
@@ -250,6 +254,11 @@ impl Store {
     /// Reads from the database, whoever writes meanwhile.
     pub(super) fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         self.reach.read(work)
+    }
+
+    /// Room to delete with, where any is kept.
+    pub(super) fn spare(&self) -> Option<&Spare> {
+        self.reach.0.spare.as_ref()
     }
 
     /// The way to the database, for what outlives the store.

@@ -113,6 +113,11 @@ pub enum StoreError {
     },
 }
 
+/// Whether there may be no room on the disk.
+pub(super) fn is_full(why: &rusqlite::Error) -> bool {
+    matches!(why.sqlite_error_code(), Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure))
+}
+
 /// What to do about it, where that is known.
 fn advice(error: &rusqlite::Error) -> &'static str {
     if salvage::is_damage(error) {
@@ -120,7 +125,7 @@ fn advice(error: &rusqlite::Error) -> &'static str {
     }
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => {
-            ". Make room on the disk. To delete with behaview held takes a little itself, up to twice the largest answer"
+            ". Make room on the disk. behaview held deletes there as well; to take a report out of a list takes as much room as the list"
         }
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
             ". Check the permissions of the file and its folder, or choose another data folder"

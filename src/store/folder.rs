@@ -1,7 +1,7 @@
 //! The folder and the file of the store, which are the owner's alone, reached through no link that somebody else can turn.
 
 use super::error::StoreError;
-use super::{salvage, used};
+use super::{salvage, spare, used};
 use crate::files;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,9 @@ pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
     // To open a pipe is to wait for its other end.
     let lock = beside(path, used::FILE);
     let mark = beside(path, salvage::MARK);
-    let each = || [path, lock.as_path(), mark.as_path()].into_iter().chain(beside_it.iter().map(PathBuf::as_path));
+    let spare = spare::file_of(path);
+    let own = [path, lock.as_path(), mark.as_path(), spare.as_path()];
+    let each = || own.into_iter().chain(beside_it.iter().map(PathBuf::as_path));
     if let Some(other) = each().find(|file| files::is_special(file)) {
         return Err(StoreError::NoFile(other.to_owned()));
     }

@@ -4,7 +4,7 @@ use super::database::Store;
 use super::error::StoreError;
 use super::held::{AnswerId, moment};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Held, Holding, Imported};
+use crate::report::{Held, Holding, Imported, Others};
 use crate::request::Request;
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -57,6 +57,7 @@ impl Store {
                     add(&mut kept, thing);
                 }
             }
+            add_others(&mut kept, &notes);
             let mut kept: Vec<_> = kept.into_values().collect();
             kept.sort_by_key(|thing| std::cmp::Reverse(thing.received));
             Ok(kept)
@@ -73,6 +74,28 @@ fn add(kept: &mut BTreeMap<(String, Held), Holding>, thing: Holding) {
     kept.insert(place, Holding { versions, bytes, on_disk, ..thing });
 }
 
+/// Adds to each import what hangs on it of profiles that hold no such report themselves.
+fn add_others(kept: &mut BTreeMap<(String, Held), Holding>, notes: &HashMap<(String, Identifier), u64>) {
+    let is_held = |profile: &str, identifier: &Identifier| {
+        kept.contains_key(&(profile.to_owned(), Held::Report(identifier.clone())))
+    };
+    let mut others = HashMap::<Identifier, Others>::new();
+    for ((_, identifier), notes) in notes.iter().filter(|((profile, report), _)| !is_held(profile, report)) {
+        others.entry(identifier.clone()).or_default().notes += notes;
+    }
+    for thing in kept.values() {
+        if let Held::Answer { beside: Some(identifier), is_set_aside: false, .. } = &thing.what
+            && !is_held(&thing.profile, identifier)
+        {
+            others.entry(identifier.clone()).or_default().artefacts += 1;
+        }
+    }
+    for thing in kept.values_mut().filter(|thing| thing.imported.is_some()) {
+        let found = thing.report().and_then(|identifier| others.get(identifier));
+        thing.others = found.copied().unwrap_or_default();
+    }
+}
+
 /// The reports of an answer, or the answer itself where it brought none.
 fn things(answer: &Whole, parts: Vec<Part>) -> Vec<Holding> {
     let thing = |what, file, bytes, on_disk| Holding {
@@ -86,6 +109,7 @@ fn things(answer: &Whole, parts: Vec<Part>) -> Vec<Holding> {
         on_disk,
         imported: answer.imported.clone(),
         notes: 0,
+        others: Others::default(),
     };
     if parts.is_empty() {
         let (id, key) = (answer.id, Untrusted::from(answer.key.as_slice()));

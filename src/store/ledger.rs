@@ -162,14 +162,14 @@ impl Store {
         self.spent_by_unit(session).map(together)
     }
 
-    /// The same without the entries of what it has under way. An entry that is still reserved though its call is over counts: what
+    /// What it has spent of each unit, without the entries of what it has under way. An entry that is still reserved though its call is over counts: what
     /// came of it could not be written down.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn settled(&self, session: &str, under_way: &[i64]) -> Result<Spent, StoreError> {
+    pub fn settled(&self, session: &str, under_way: &[i64]) -> Result<BTreeMap<Unit, Spent>, StoreError> {
         let is_over = |entry: &LedgerEntry| entry.session == session && !under_way.contains(&entry.number);
-        self.read(|connection| sums(connection, "session = ?1", [session], is_over)).map(together)
+        self.read(|connection| sums(connection, "session = ?1", [session], is_over))
     }
 
     /// What a session has spent of each unit; what a damaged entry was counted in is taken for a request.
@@ -182,7 +182,7 @@ impl Store {
 }
 
 fn together(sums: BTreeMap<Unit, Spent>) -> Spent {
-    sums.into_values().fold(Spent::default(), Spent::and)
+    sums.into_values().sum()
 }
 
 fn sums_of_session(connection: &Connection, session: &str) -> rusqlite::Result<BTreeMap<Unit, Spent>> {
@@ -357,7 +357,7 @@ mod tests {
             assert!(matches!(reserved, Reserved::UnderWayElsewhere), "{hours}: {reserved:?}");
         }
         let under_way: Vec<_> = calls.iter().map(Call::entry).collect();
-        let settled = |under_way: &[i64]| store.settled("s", under_way).unwrap().total();
+        let settled = |under_way: &[i64]| together(store.settled("s", under_way).unwrap()).total();
         assert_eq!((store.spent("s").unwrap().total(), settled(&under_way), settled(&under_way[1..])), (4, 0, 1));
         let [first, second, third, last] = <[Call; 4]>::try_from(calls).unwrap();
         store.settle(first, Settlement::Unsent, "refused", now).unwrap();

@@ -33,6 +33,7 @@ mod salvage;
 mod schema;
 mod seal;
 mod several;
+mod spare;
 mod used;
 
 pub use blocks::BLOCK;

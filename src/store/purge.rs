@@ -3,20 +3,27 @@
 use super::blocks::{self, BLOCK, Shelf};
 use super::connection::PATIENCE;
 use super::database::Store;
-use super::error::StoreError;
+use super::error::{StoreError, is_full};
 use super::held::AnswerId;
 use super::inventory::ON_DISK;
 use super::seal;
+use super::spare::Spare;
 use crate::report::Purge;
 use crate::report::identifier::Identifier;
 use crate::report::json::Raw;
 use crate::request::Request;
-use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Bytes of a store of the time before it could shrink, up to which it is written anew to let go of its empty pages.
 const SMALL: i64 = 64 * 1024 * 1024;
+
+/// Blocks that go in one step where there is hardly any room.
+const STEP: usize = 4;
+
+/// Empty pages that are given back in one such step.
+const PAGES: usize = 32;
 
 /// What was deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,21 +60,33 @@ impl Store {
     /// # Errors
     /// When it cannot be written; then nothing is deleted, or what there was room for.
     pub fn purge(&self, what: &Purge, profile: Option<&str>) -> Result<Purged, StoreError> {
-        match self.with(|connection| at_once(connection, what, profile)) {
+        match self.with(|connection| delete_all(connection, what, profile, Pace::AtOnce)) {
             Err(StoreError::Database { why, .. }) if is_full(&why) => {
-                self.with(|connection| one_by_one(connection, what, profile))
+                self.spare().into_iter().for_each(Spare::give);
+                let purged = self.with(|connection| one_by_one(connection, what, profile));
+                self.spare().into_iter().for_each(Spare::take_back);
+                purged
             }
             purged => purged,
         }
     }
 }
 
-/// Whether there may be no room on the disk.
-fn is_full(why: &rusqlite::Error) -> bool {
-    matches!(why.sqlite_error_code(), Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure))
+/// How much is written before it is taken over into the database.
+#[derive(Clone, Copy)]
+enum Pace {
+    /// Everything.
+    AtOnce,
+    /// So little that there is room for it where hardly any is.
+    InSteps,
 }
 
-fn at_once(connection: &mut Connection, what: &Purge, profile: Option<&str>) -> rusqlite::Result<Purged> {
+fn delete_all(
+    connection: &mut Connection,
+    what: &Purge,
+    profile: Option<&str>,
+    pace: Pace,
+) -> rusqlite::Result<Purged> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let before = held(&transaction)?;
     let mut bytes = 0;
@@ -75,7 +94,10 @@ fn at_once(connection: &mut Connection, what: &Purge, profile: Option<&str>) -> 
         bytes += cut_out(&transaction, profile, identifier)?;
     }
     for answer in doomed(&transaction, what, profile)? {
-        bytes += delete(&transaction, answer)?;
+        bytes += match pace {
+            Pace::AtOnce => delete(&transaction, answer)?,
+            Pace::InSteps => take_off(&transaction, answer)?,
+        };
     }
     let after = held(&transaction)?;
     let gone: Vec<_> = before.difference(&after).collect();
@@ -83,20 +105,42 @@ fn at_once(connection: &mut Connection, what: &Purge, profile: Option<&str>) -> 
     transaction.commit()?;
     let mut purged = Purged { reports: gone.len() as u64, bytes, notes, is_pending: false };
     if purged != Purged::default() || matches!(what, Purge::Everything | Purge::File { .. }) {
-        purged.is_pending = !let_go(connection)?;
+        purged.is_pending = !let_go(connection, pace)?;
     }
     Ok(purged)
 }
 
-/// Deletes the oldest first, and gives the room back that each has taken, in the database and in its log, before the next one goes.
+/// Deletes the oldest first, and gives the room back that each part of it has taken, in the database and in its log, before the
+/// next one goes.
 fn one_by_one(connection: &mut Connection, what: &Purge, profile: Option<&str>) -> rusqlite::Result<Purged> {
     // A log that could not be taken over is in the way, if it still cannot be.
-    let _ = let_go(connection);
+    let _ = let_go(connection, Pace::InSteps);
     let mut purged = Purged::default();
-    while let Some(AnswerId(oldest)) = doomed(connection, what, profile)?.pop() {
-        purged = purged.and(at_once(connection, &Purge::Answer(oldest), None)?);
+    while let Some(oldest) = doomed(connection, what, profile)?.pop() {
+        purged = purged.and(delete_all(connection, &Purge::Answer(oldest.0), None, Pace::InSteps)?);
+        wear_away(connection, oldest)?;
     }
-    Ok(purged.and(at_once(connection, what, profile)?))
+    Ok(purged.and(delete_all(connection, what, profile, Pace::InSteps)?))
+}
+
+/// Deletes an answer that is set aside, a few of its blocks at a time.
+fn wear_away(connection: &mut Connection, answer: AnswerId) -> rusqlite::Result<()> {
+    let of_index = "row_index IN (SELECT id FROM row_index WHERE answer = ?1)";
+    let mut is_left = true;
+    while is_left {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let few = |table: &str, which: &str| {
+            let few = format!("SELECT rowid FROM {table} WHERE {which} LIMIT {STEP}");
+            transaction.execute(&format!("DELETE FROM {table} WHERE rowid IN ({few})"), [answer.0])
+        };
+        is_left = few("index_block", of_index)? + few("block", "answer = ?1")? > 0;
+        if !is_left {
+            delete(&transaction, answer)?;
+        }
+        transaction.commit()?;
+        let_go(connection, Pace::InSteps)?;
+    }
+    Ok(())
 }
 
 /// Every report that is held in any version.
@@ -110,22 +154,25 @@ fn held(connection: &Connection) -> rusqlite::Result<BTreeSet<(String, Vec<u8>)>
 fn doomed(connection: &Connection, what: &Purge, profile: Option<&str>) -> rusqlite::Result<Vec<AnswerId>> {
     let mut select = connection.prepare(&format!(
         "SELECT id, profile, key, received, {ON_DISK},
-                EXISTS (SELECT 1 FROM report r WHERE r.answer = a.id AND r.file = ?2)
+                EXISTS (SELECT 1 FROM report r WHERE r.answer = a.id AND r.file = ?2),
+                EXISTS (SELECT 1 FROM report r WHERE r.answer = a.id AND r.identifier = ?3 AND r.after - r.first = a.length)
          FROM answer a WHERE ?1 IS NULL OR profile = ?1 ORDER BY received DESC, id DESC"
     ))?;
-    let file = match what {
-        Purge::File { file, .. } => Some(file.as_str()),
-        _ => None,
+    let (file, report) = match what {
+        Purge::File { file, .. } => (Some(file.as_str()), None),
+        Purge::Report { identifier, .. } => (None, Some(identifier.as_bytes())),
+        _ => (None, None),
     };
-    let mut rows = select.query(params![profile, file])?;
+    let mut rows = select.query(params![profile, file, report])?;
     let (mut found, mut sum) = (Vec::new(), 0_u64);
     while let Some(row) = rows.next()? {
         let id = AnswerId(row.get(0)?);
         sum = sum.saturating_add(u64::try_from(row.get::<_, i64>(4)?).unwrap_or(0));
         let goes = match what {
             Purge::Report { profile, identifier } => {
-                Request::holding_beside(&row.get::<_, Vec<u8>>(2)?).as_ref() == Some(identifier)
-                    && row.get::<_, String>(1)? == *profile
+                let is_of_report =
+                    row.get(6)? || Request::holding_beside(&row.get::<_, Vec<u8>>(2)?).as_ref() == Some(identifier);
+                is_of_report && row.get::<_, String>(1)? == *profile
             }
             Purge::Answer(number) => id.0 == *number,
             Purge::File { profile, file } => {
@@ -150,7 +197,15 @@ fn delete(transaction: &Transaction<'_>, answer: AnswerId) -> rusqlite::Result<u
     Ok(u64::try_from(length).unwrap_or(0))
 }
 
-/// Takes every version of a report out of the answers that it came with; says how many bytes went.
+/// Sets an answer aside that goes piece by piece: from here on nothing of it is held, wherever that ends.
+fn take_off(transaction: &Transaction<'_>, answer: AnswerId) -> rusqlite::Result<u64> {
+    transaction.execute("DELETE FROM report WHERE answer = ?1", [answer.0])?;
+    let length = "UPDATE answer SET usable = 0 WHERE id = ?1 RETURNING length";
+    let length: i64 = transaction.query_row(length, [answer.0], |row| row.get(0))?;
+    Ok(u64::try_from(length).unwrap_or(0))
+}
+
+/// Takes every version of a report out of the lists that it came with; says how many bytes went.
 fn cut_out(transaction: &Transaction<'_>, profile: &str, identifier: &Identifier) -> rusqlite::Result<u64> {
     let mut select = transaction.prepare(
         "SELECT r.answer, r.first, r.after, a.length, r.rowid FROM report r JOIN answer a ON a.id = r.answer
@@ -162,8 +217,12 @@ fn cut_out(transaction: &Transaction<'_>, profile: &str, identifier: &Identifier
     let found = rows.collect::<rusqlite::Result<Vec<(_, _, _, _, i64)>>>()?;
     let mut gone = 0;
     for (answer, first, after, length, report) in found {
+        // What holds nothing else goes whole.
         let is_alone = (first, after) == (0, length);
-        if is_alone || !shorten(transaction, answer, first, after, report)? {
+        if is_alone {
+            continue;
+        }
+        if !shorten(transaction, answer, first, after, report)? {
             gone += delete(transaction, answer)?;
         } else {
             gone += u64::try_from(after - first).unwrap_or(0);
@@ -247,7 +306,7 @@ fn forget(
 /// Gives empty pages back and empties the write-ahead file; says whether that file is empty now.
 ///
 /// Pages were overwritten with zeros when they were given up (`secure_delete`).
-fn let_go(connection: &Connection) -> rusqlite::Result<bool> {
+fn let_go(connection: &Connection, pace: Pace) -> rusqlite::Result<bool> {
     let number = |pragma: &str| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
     // A temporary store of what is never kept has no such file.
     let empty_log = || connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
@@ -257,15 +316,31 @@ fn let_go(connection: &Connection) -> rusqlite::Result<bool> {
     connection.busy_timeout(PATIENCE)?;
     emptied?;
     let (pages, empty, size) = (number("page_count")?, number("freelist_count")?, number("page_size")?);
-    if number("auto_vacuum")? == 0 && (pages - empty).saturating_mul(size) <= SMALL {
-        connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM")?;
-    } else {
-        let mut shrink = connection.prepare("PRAGMA incremental_vacuum")?;
-        let mut steps = shrink.query([])?;
-        while steps.next()?.is_some() {}
+    match (number("auto_vacuum")? == 0, pace) {
+        (true, Pace::AtOnce) if (pages - empty).saturating_mul(size) <= SMALL => {
+            connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM")?;
+        }
+        (false, Pace::InSteps) => {
+            let (mut before, mut left) = (i64::MAX, empty);
+            while (1..before).contains(&left) {
+                (before, left) = (left, shrink(connection, &format!("({PAGES})"))?);
+                empty_log()?;
+            }
+        }
+        _ => {
+            shrink(connection, "")?;
+        }
     }
     let is_busy = empty_log()?;
     Ok(is_busy == 0)
+}
+
+/// Gives empty pages back, all or so many; says how many are left.
+fn shrink(connection: &Connection, by: &str) -> rusqlite::Result<i64> {
+    let mut shrink = connection.prepare(&format!("PRAGMA incremental_vacuum{by}"))?;
+    let mut steps = shrink.query([])?;
+    while steps.next()?.is_some() {}
+    connection.pragma_query_value(None, "freelist_count", |row| row.get(0))
 }
 
 #[cfg(test)]
@@ -289,7 +364,7 @@ mod tests {
             let purged = store.purge(&Purge::Everything, None).unwrap();
             assert_eq!(purged, Purged { bytes: 1_600_000, ..Purged::default() });
             let sizes = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len());
-            assert!(sizes.sum::<u64>() < 300_000, "the pages are still there");
+            assert!(sizes.filter(|size| *size != 1024 * 1024).sum::<u64>() < 300_000, "the pages are still there");
         }
     }
 

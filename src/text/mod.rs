@@ -47,6 +47,6 @@ pub(crate) use columns::{Columns, is_single, stands_alone};
 pub(crate) use lower::push_lower;
 pub use number::{bytes, count, thousands};
 pub use path::last_part;
-pub use rows::words_in_rows;
+pub use rows::{words_in_rows, words_in_rows_cut};
 pub use untrusted::{Lines, Untrusted, UntrustedStr};
 pub use visible::Visible;

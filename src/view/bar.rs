@@ -8,7 +8,7 @@ use crate::app::figures::Left;
 use crate::app::price::Tag;
 use crate::app::sheet;
 use crate::app::{Area, Key, Model};
-use crate::quota::Holder;
+use crate::quota::{Holder, Spent, in_units};
 use crate::text::{Columns, thousands};
 
 /// The keys that apply, with their prices, as one line.
@@ -179,18 +179,20 @@ fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
         (true, _) => pieces.push((unknown(model, wordy), Meaning::Faint)),
     }
     let spent = model.spent();
-    let (charged, is_open) = (thousands(spent.charged), spent.is_open);
-    let unsure = match (spent.unsure, wordy) {
+    let all: Spent = spent.values().copied().sum();
+    let charged = in_units(&spent, |of| of.charged);
+    let unsure = in_units(&spent, |of| of.unsure);
+    let unsure = match (all.unsure, wordy) {
         (0, _) => String::new(),
-        (n, Wordy::Full) => format!(", perhaps {}{} more", thousands(n), if is_open { " or" } else { "" }),
-        (n, _) => format!("+{}{}?", if is_open { "≥" } else { "" }, thousands(n)),
+        (_, Wordy::Full) => format!(", perhaps {unsure}{} more", if all.is_open { " or" } else { "" }),
+        (_, _) => format!("+{}{unsure}?", if all.is_open { "≥" } else { "" }),
     };
     let words = match wordy {
         Wordy::Full => format!(" │ spent this session: {charged}{unsure}"),
         Wordy::Short | Wordy::Tight => format!(" │ spent here: {charged}{unsure}"),
         Wordy::Prices => format!(" │ spent {charged}{unsure}"),
     };
-    pieces.push((words, if spent.total() == 0 { Meaning::Free } else { Meaning::Price }));
+    pieces.push((words, if all.total() == 0 { Meaning::Free } else { Meaning::Price }));
     pieces
 }
 

@@ -1,7 +1,7 @@
 //! What is drawn on.
 
 use super::line::rect;
-use super::memo::RowKey;
+use super::memo::Key;
 use super::picture::Picture;
 use super::strokes::{Strokes, Tone};
 use super::theme::Meaning;
@@ -41,15 +41,14 @@ impl<'a> Canvas<'a> {
         Self { picture, area, has_keys: true }
     }
 
-    /// Draws a row of a pane: as it was drawn before under this key, or by `draw`, which is remembered.
-    pub(super) fn remembered(&mut self, key: &RowKey, area: Area, row: u16, draw: impl FnOnce(&mut Self)) {
-        let (x, y) = (area.x, area.y.saturating_add(row));
-        if self.picture.recall(key, x, y) {
+    /// Draws in an area: as was drawn before under this key, or by `draw`, which is remembered.
+    pub(super) fn remembered(&mut self, key: Key, area: Area, draw: impl FnOnce(&mut Self)) {
+        if self.picture.recall(&key, area) {
             return;
         }
-        let mark = self.picture.row(y).map(|row| row.mark());
+        let marks = self.picture.marks(area);
         draw(self);
-        mark.into_iter().for_each(|mark| self.picture.keep(key, mark, x, y));
+        self.picture.keep(key, area, &marks);
     }
 
     /// The rows of an area as far as they are on the screen, each with its first column and its columns.

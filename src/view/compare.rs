@@ -10,6 +10,7 @@ use crate::app::compare::{Compare, OtherFile};
 use crate::app::{Area, Model, panes};
 use crate::report::Pane;
 use crate::report::compare::{Item, Matrix};
+use crate::report::rows::Label;
 use crate::text::thousands;
 
 /// Columns of a pane's short name, the gap included.
@@ -18,12 +19,15 @@ const PANE: usize = 6;
 /// Columns of the word beside an item, the gap included.
 const LABEL: usize = 16;
 
+/// Columns beside the marks below which words stand close together: an item that nobody can read is none.
+const NARROW: usize = 48;
+
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, compare: &Compare, model: &Model) {
     let inside = inside(buffer, area, model, &title(compare), compare.scroll.top, compare.shown.len());
     let head = model.compare_head(compare);
     let rows = u16::try_from(head.len()).unwrap_or(u16::MAX);
     for (row, text) in (0..inside.height).zip(&head) {
-        LineWriter::new(buffer, inside, row).own(text, Meaning::Detail);
+        LineWriter::new(buffer, inside, row).own_cut(text, usize::MAX, Meaning::Detail);
     }
     draw_numbers(LineWriter::new(buffer, inside, rows), inside.x, compare);
     if compare.is_typing || !compare.typed.is_empty() {
@@ -87,14 +91,19 @@ fn draw_item(mut line: LineWriter<'_, '_>, start: u16, compare: &Compare, matrix
     }
     let mut at = marks(compare);
     line.tab(start, at);
+    let is_narrow = line.room() < NARROW;
     if compare.pane.is_none() {
         line.own(panes::info(item.pane).map_or("", |info| info.short), Meaning::Detail);
         at += PANE;
-        line.tab(start, at);
+        if is_narrow { line.own(" ", Meaning::Text) } else { line.tab(start, at) }
     }
     let row = matrix.row(item);
     draw_label(&mut line, &row.label);
-    line.tab(start, at + LABEL);
+    match (&row.label, is_narrow) {
+        (Label::Known(""), true) => {}
+        (_, true) => line.own(" ", Meaning::Text),
+        (_, false) => line.tab(start, at + LABEL),
+    }
     // Number and time of a process are those of one report: where several saw it, only its name is what they saw.
     let is_shared = item.pane == Pane::Processes && item.seen.count_ones() > 1;
     let told = if is_shared { row.pieces.get(..1) } else { None };

@@ -1,19 +1,31 @@
-//! Rows as they were drawn last: a step of the cursor draws two of them, and takes the others from here.
+//! What was drawn last: a step of the cursor draws two rows of a pane, and takes the others, and the other panes, from here.
 //!
-//! A row is kept under everything that it is drawn from, and only while that cannot change unseen: what is filtered, annotated or
-//! still read is drawn anew. What has not been shown for some frames is let go of: who goes to and fro has not gone far.
+//! A row or a pane is kept under everything that it is drawn from, and only while that cannot change unseen: what is filtered,
+//! annotated or still read is drawn anew. What has not been shown for some frames is let go of: who goes to and fro has not gone
+//! far.
 
-use super::strokes::Strokes;
+use super::strokes::{Block, Strokes};
 use crate::app::message::Opening;
-use crate::app::panes::Branch;
-use crate::report::Place;
+use crate::app::panes::{Branch, Sight};
+use crate::report::{Pane, Place};
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-/// Frames that a row is kept for, at least, after the last one that showed it.
+/// Frames that something is kept for, at least, after the last one that showed it.
 const FRAMES: u64 = 8;
+
+/// What is kept, by everything that it is drawn from but the report, which [`Opening`] tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Key {
+    /// A row of a pane.
+    Row(RowKey),
+    /// A pane without the focus, its border included.
+    Pane(PaneKey),
+    /// The strip that names all panes.
+    Strip(StripKey),
+}
 
 /// What a row of a pane is drawn from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,27 +44,50 @@ pub(super) struct RowKey {
     pub(super) is_judged: bool,
 }
 
-/// The place alone tells most rows apart: the rest is compared.
-impl Hash for RowKey {
+/// What a pane is drawn from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PaneKey {
+    pub(super) opening: Opening,
+    pub(super) pane: Pane,
+    pub(super) width: u16,
+    pub(super) height: u16,
+    pub(super) sight: Sight,
+    pub(super) is_judged: bool,
+}
+
+/// What the strip is drawn from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct StripKey {
+    pub(super) opening: Opening,
+    pub(super) width: u16,
+    pub(super) focus: Option<Pane>,
+}
+
+/// The place alone tells most rows apart, the pane most panes: the rest is compared.
+impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.place.hash(state);
+        match self {
+            Self::Row(row) => row.place.hash(state),
+            Self::Pane(pane) => pane.pane.hash(state),
+            Self::Strip(strip) => strip.focus.hash(state),
+        }
     }
 }
 
-/// The rows of the last frames.
+/// What was drawn in the last frames.
 #[derive(Debug, Default)]
 pub(super) struct Memo {
     /// Which frame is drawn.
     frame: u64,
-    rows: HashMap<RowKey, Known, RandomState>,
+    known: HashMap<Key, Known, RandomState>,
 }
 
-/// A row that was drawn.
+/// Something that was drawn.
 #[derive(Debug)]
 struct Known {
-    /// The last frame that showed it.
+    /// The last frame that asked for it.
     frame: u64,
-    strokes: Rc<Strokes>,
+    block: Block,
 }
 
 impl Memo {
@@ -60,19 +95,22 @@ impl Memo {
     pub(super) fn turn(&mut self) {
         self.frame += 1;
         if self.frame.is_multiple_of(FRAMES) {
-            self.rows.retain(|_, row| row.frame + FRAMES >= self.frame);
+            // The rows of a pane are not asked for while it is drawn as a whole: whoever goes there finds them still.
+            self.known.retain(|_, known| known.frame + FRAMES >= self.frame || Rc::strong_count(&known.block) > 1);
         }
     }
 
-    /// A row as it was drawn before.
-    pub(super) fn recall(&mut self, key: &RowKey) -> Option<&Rc<Strokes>> {
-        let row = self.rows.get_mut(key)?;
-        row.frame = self.frame;
-        Some(&row.strokes)
+    /// Something as it was drawn before.
+    pub(super) fn recall(&mut self, key: &Key) -> Option<&Block> {
+        let known = self.known.get_mut(key)?;
+        known.frame = self.frame;
+        Some(&known.block)
     }
 
-    /// Keeps a row that was drawn in this frame.
-    pub(super) fn keep(&mut self, key: RowKey, strokes: Rc<Strokes>) {
-        self.rows.insert(key, Known { frame: self.frame, strokes });
+    /// Keeps what was drawn in this frame.
+    pub(super) fn keep(&mut self, key: Key, rows: Vec<Strokes>) -> Block {
+        let block = Block::from(rows);
+        self.known.insert(key, Known { frame: self.frame, block: Rc::clone(&block) });
+        block
     }
 }

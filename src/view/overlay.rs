@@ -17,7 +17,7 @@ use crate::app::prompt::Prompt;
 use crate::app::sheet::{HEAD, Sheet};
 use crate::app::{Area, Model, Overlay};
 use crate::request::Request;
-use crate::text::{Columns, Untrusted, thousands, words_in_rows};
+use crate::text::{Columns, Untrusted, thousands, words_in_rows, words_in_rows_cut};
 
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model: &Model) {
     let area = overlay.area(area);
@@ -92,7 +92,8 @@ fn draw_item(mut line: LineWriter<'_, '_>, start: u16, (names, words): (usize, u
 
 fn draw_told(buffer: &mut Canvas<'_>, area: Area, item: &Item) {
     let off = item.off.as_ref().map(|why| format!(" Off now: {why}.")).unwrap_or_default();
-    let rows = words_in_rows(&format!("{}.{off}", item.help), usize::from(area.width).max(10));
+    let columns = usize::from(area.width).max(10);
+    let rows = words_in_rows_cut(&format!("{}.{off}", item.help), columns, area.height.into());
     for (row, text) in (0..area.height).zip(rows) {
         LineWriter::new(buffer, area, row).own(&text, Meaning::Detail);
     }
@@ -169,6 +170,8 @@ fn draw_form(buffer: &mut Canvas<'_>, area: Area, form: &Prompt, model: &Model) 
             (failure.advice.clone(), Meaning::Text),
         ],
         (None, Some(call), _) => vec![(format!("◌ asking … {}", progress(call, model.now)), Meaning::Strong)],
+        // Nobody has typed anything wrong yet.
+        (None, None, Err(_)) if form.typed.is_empty() => vec![(form.ask.input.to_owned(), Meaning::Text)],
         (None, None, Err(missing)) => {
             vec![(form.ask.input.to_owned(), Meaning::Text), (missing.clone(), Meaning::Faint)]
         }
@@ -215,14 +218,8 @@ fn draw_confirm(buffer: &mut Canvas<'_>, area: Area, confirm: &Confirm, model: &
     let inside = inside(buffer, area, model, "Are you sure?", 0, 0);
     let room = usize::from(inside.width).max(10);
     let keys = confirm.keys(model, room);
-    let mut words = words_in_rows(&confirm.why, room);
-    let height = usize::from(inside.height).saturating_sub(keys.len());
-    if words.len() > height {
-        // Whoever cannot see the keys cannot answer: the words give way to them.
-        words = words_in_rows(&confirm.why, room - 1);
-        words.truncate(height);
-        words.last_mut().into_iter().for_each(|row| row.push('…'));
-    }
+    // Whoever cannot see the keys cannot answer: the words give way to them.
+    let words = words_in_rows_cut(&confirm.why, room, usize::from(inside.height).saturating_sub(keys.len()));
     let words = words.iter().map(|row| (row, Meaning::Problem)).chain(keys.iter().map(|row| (row, Meaning::Text)));
     for (row, (text, meaning)) in (0..inside.height).zip(words) {
         LineWriter::new(buffer, inside, row).own(text, meaning);

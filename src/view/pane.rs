@@ -2,7 +2,7 @@
 
 use super::canvas::Canvas;
 use super::line::LineWriter;
-use super::memo::RowKey;
+use super::memo::{Key, PaneKey, RowKey};
 use super::theme::Meaning;
 use crate::app::list::OpenReport;
 use crate::app::notes::MARK;
@@ -41,8 +41,31 @@ pub(super) fn frame(buffer: &mut Canvas<'_>, area: Area, title: &str, right: &st
     area.inside()
 }
 
-/// Draws a pane of the report that is open.
+/// Draws a pane of the report that is open, unless it stands there as it was drawn before.
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenReport, model: &Model) {
+    let (has_focus, state) = (model.focused() == Some(pane), model.pane_state(pane));
+    let (sight, is_judged) = (state.sight(), open.marks.is_some());
+    match sight.filter(|_| !has_focus && is_settled(open, model)) {
+        Some(sight) => {
+            let Area { width, height, .. } = area;
+            let key = Key::Pane(PaneKey { opening: open.opening, pane, width, height, sight, is_judged });
+            buffer.remembered(key, area, |buffer| draw_anew(buffer, area, pane, open, model));
+        }
+        None => draw_anew(buffer, area, pane, open, model),
+    }
+}
+
+/// Whether a report is all there, and nothing was written of it: its rows change no more.
+pub(super) fn is_settled(open: &OpenReport, model: &Model) -> bool {
+    open.report.index.is_complete && open.unreadable.is_none() && notes(model).is_none()
+}
+
+/// What was written of the report that is open.
+fn notes(model: &Model) -> Option<&Notes> {
+    model.shown().and_then(|file| file.notes.of(file.list.chosen()?.identifier.as_ref()?))
+}
+
+fn draw_anew(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenReport, model: &Model) {
     let has_focus = model.focused() == Some(pane);
     let state = model.pane_state(pane);
     let count = state.count(&open.report, pane);
@@ -51,8 +74,9 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
         LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Meaning::Faint);
         return draw_problem(buffer, inside, state);
     }
-    let notes = model.shown().and_then(|file| file.notes.of(file.list.chosen()?.identifier.as_ref()?));
-    let rows = Rows { open, state, labels: label_columns(open, pane), notes, model };
+    let notes = notes(model);
+    let (labels, is_settled) = (label_columns(open, pane), is_settled(open, model));
+    let rows = Rows { open, state, labels, notes, is_settled, model };
     let top = state.scroll.top;
     let places = state.places(&open.report, pane, top..top + usize::from(inside.height));
     for (row, place) in (0..inside.height).zip(places) {
@@ -72,6 +96,8 @@ struct Rows<'a> {
     /// Columns of the labels.
     labels: usize,
     notes: Option<&'a Notes>,
+    /// Whether its rows change no more.
+    is_settled: bool,
     model: &'a Model,
 }
 
@@ -79,20 +105,23 @@ impl Rows<'_> {
     /// Draws a row, unless it stands there as it was drawn before.
     fn draw(&self, buffer: &mut Canvas<'_>, inside: Area, row: u16, place: Place, has_cursor: bool) {
         let (report, state) = (&self.open.report, self.state);
+        let inside = Area { y: inside.y.saturating_add(row), height: 1, ..inside };
         let (branch, is_wanted) = (state.branch(report, place), state.is_wanted(place));
         let (opening, is_judged) = (self.open.opening, self.open.marks.is_some());
         let (width, labels, shift) = (inside.width, self.labels, state.shift);
         let key = RowKey { opening, place, width, labels, shift, is_wanted, branch, is_judged };
-        // What is filtered or annotated says more, and what is still read may yet change.
-        let is_kept = !has_cursor && state.filter.is_none() && self.notes.is_none() && report.index.is_complete;
-        let draw = |buffer: &mut Canvas<'_>| self.draw_anew(buffer, inside, row, &key, has_cursor);
-        if is_kept { buffer.remembered(&key, inside, row, draw) } else { draw(buffer) }
+        let draw = |buffer: &mut Canvas<'_>| self.draw_anew(buffer, inside, &key, has_cursor);
+        // What is filtered says more.
+        match !has_cursor && state.filter.is_none() && self.is_settled {
+            true => buffer.remembered(Key::Row(key.clone()), inside, draw),
+            false => draw(buffer),
+        }
     }
 
-    fn draw_anew(&self, buffer: &mut Canvas<'_>, inside: Area, row: u16, key: &RowKey, has_cursor: bool) {
+    fn draw_anew(&self, buffer: &mut Canvas<'_>, inside: Area, key: &RowKey, has_cursor: bool) {
         let (report, place) = (&self.open.report, key.place);
         let found = report.row(place.section, place.row);
-        let mut line = LineWriter::new(buffer, inside, row);
+        let mut line = LineWriter::new(buffer, inside, 0);
         if has_cursor {
             line.point();
         }
@@ -112,7 +141,7 @@ impl Rows<'_> {
         {
             let width = inside.width;
             let end = Area { x: inside.x + width.saturating_sub(2), width: width.min(2), ..inside };
-            LineWriter::new(buffer, end, row).own(&format!(" {MARK}"), Meaning::Key);
+            LineWriter::new(buffer, end, 0).own(&format!(" {MARK}"), Meaning::Key);
         }
     }
 }
@@ -154,7 +183,9 @@ pub(super) fn key(info: &PaneInfo, model: &Model) -> String {
 fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> String {
     let (key, title) = panes::info(pane).map_or((String::new(), ""), |info| (key(info, model), info.title));
     let more = if open.report.index.is_complete { "" } else { "+" };
-    let count = if state.sieve().is_open() { order::told(&open.report, pane) } else { open.report.count(pane) };
+    // A subtree is one of the tree's, without what is made, ended or injected beside it.
+    let is_of_tree = state.sieve().is_open() || state.is_subtree();
+    let count = if is_of_tree { order::told(&open.report, pane) } else { open.report.count(pane) };
     let all = thousands(count as u64);
     if state.sieve().is_open() {
         return format!(" {key}{title} {all}{more}{}{} ", filter_words(state), kinds(pane, open));

@@ -1,14 +1,15 @@
 //! What the screen is to show: the strokes of each row. A row whose strokes are those of the frame before looks as it did.
 
 use super::canvas::Canvas;
-use super::memo::{Memo, RowKey};
+use super::memo::{Key, Memo};
 use super::screen;
-use super::strokes::{Mark, Strokes};
+use super::strokes::{Block, Mark, Strokes};
 use super::theme::{Look, Styles};
-use crate::app::Model;
+use crate::app::{Area, Model};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect, Size};
 use std::ops::Range;
+use std::rc::Rc;
 use std::slice::from_ref;
 
 /// The screen as it is to be.
@@ -95,18 +96,33 @@ impl Picture {
         self.rows.get_mut(usize::from(row)).map(|row| &mut row.strokes)
     }
 
-    /// Adds a row of a pane at this column of a row as it was drawn before; says whether it was.
-    pub(super) fn recall(&mut self, key: &RowKey, x: u16, row: u16) -> bool {
-        let row = self.rows.get_mut(usize::from(row));
-        let known = row.zip(self.memo.recall(key));
-        known.map(|(row, known)| row.strokes.again(x, key.width, known)).is_some()
+    /// Draws in an area what was drawn under this key before; says whether anything was.
+    pub(super) fn recall(&mut self, key: &Key, area: Area) -> bool {
+        let known = self.memo.recall(key).map(Rc::clone);
+        known.map(|known| self.again(&known, area)).is_some()
     }
 
-    /// Keeps a row of a pane that was drawn from this column of a row on, since the mark.
-    pub(super) fn keep(&mut self, key: &RowKey, mark: Mark, x: u16, row: u16) {
-        let row = self.rows.get_mut(usize::from(row));
-        if let Some(drawn) = row.and_then(|row| row.strokes.keep(mark, x, key.width)) {
-            self.memo.keep(key.clone(), drawn);
-        }
+    fn again(&mut self, block: &Block, area: Area) {
+        let rows = self.rows.iter_mut().skip(area.y.into());
+        rows.zip(0..block.len()).for_each(|(row, at)| row.strokes.again(area.x, area.width, block, at));
+    }
+
+    /// How far the rows of an area have come.
+    pub(super) fn marks(&self, area: Area) -> Vec<Mark> {
+        self.rows_of(area).map(|row| row.strokes.mark()).collect()
+    }
+
+    /// Keeps what was drawn in an area since its rows had come so far.
+    pub(super) fn keep(&mut self, key: Key, area: Area, marks: &[Mark]) {
+        let drawn = self.rows_of(area).zip(marks).map(|(row, mark)| row.strokes.since(*mark, area.x));
+        let Some(drawn) = drawn.collect() else { return };
+        let rows = self.rows.iter_mut().skip(area.y.into());
+        rows.zip(marks).for_each(|(row, mark)| row.strokes.take_back(*mark));
+        let block = self.memo.keep(key, drawn);
+        self.again(&block, area);
+    }
+
+    fn rows_of(&self, area: Area) -> impl Iterator<Item = &Row> {
+        self.rows.iter().skip(area.y.into()).take(area.height.into())
     }
 }

@@ -2,10 +2,11 @@
 
 use super::canvas::Canvas;
 use super::line::LineWriter;
+use super::memo::{Key, StripKey};
 use super::theme::Meaning;
 use super::{bar, list, overlay, pane};
 use crate::app::layout::SMALLEST;
-use crate::app::list::Origin;
+use crate::app::list::{OpenReport, Origin};
 use crate::app::notes::MARK;
 use crate::app::order;
 use crate::app::panes::PaneInfo;
@@ -169,7 +170,16 @@ const GAP: usize = 2;
 /// Every pane with its key, name and count: what is worth a look is seen without looking. Where there is little room, names are
 /// said as far as they fit, first of the pane with the focus; panes without rows are left out first.
 fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
-    let Some(open) = model.open() else { return };
+    let Some(open) = model.open().filter(|_| area.height > 0) else { return };
+    let draw = |buffer: &mut Canvas<'_>| draw_strip_anew(buffer, area, open, model);
+    if !open.report.index.is_complete {
+        return draw(buffer);
+    }
+    let key = StripKey { opening: open.opening, width: area.width, focus: model.focused() };
+    buffer.remembered(Key::Strip(key), area, draw);
+}
+
+fn draw_strip_anew(buffer: &mut Canvas<'_>, area: Area, open: &OpenReport, model: &Model) {
     let stop = |info: &PaneInfo| {
         let key = model.settings.keys.of(&info.command).first().map(ToString::to_string).unwrap_or_default();
         let rows = order::told(&open.report, info.pane);

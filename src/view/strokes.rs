@@ -29,9 +29,33 @@ pub(super) struct Strokes {
     strokes: Vec<Stroke>,
     /// The letters of all strokes, one after the other.
     letters: String,
-    /// What was drawn in an earlier frame and stands here, one after the other: the same is seen to be the same at once.
-    kept: Vec<Rc<Self>>,
+    /// What was drawn in an earlier frame and stands here, one after the other.
+    kept: Vec<Kept>,
 }
+
+/// Rows that were drawn, to be drawn again as they are.
+pub(super) type Block = Rc<[Strokes]>;
+
+/// A row of what was drawn in an earlier frame: the same is seen to be the same at once.
+#[derive(Debug, Clone)]
+struct Kept {
+    block: Block,
+    row: usize,
+}
+
+impl Kept {
+    fn strokes(&self) -> Option<&Strokes> {
+        self.block.get(self.row)
+    }
+}
+
+impl PartialEq for Kept {
+    fn eq(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.block, &other.block) && self.row == other.row || self.strokes() == other.strokes()
+    }
+}
+
+impl Eq for Kept {}
 
 /// One stroke: columns that are changed alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,23 +154,25 @@ impl Strokes {
         Mark { strokes: self.strokes.len(), bytes: self.letters.len(), kept: self.kept.len() }
     }
 
-    /// Keeps what was drawn since in so many columns, as if they began with this one, to be drawn again elsewhere; nothing where
-    /// a stroke begins before it.
-    pub(super) fn keep(&mut self, mark: Mark, x: u16, columns: u16) -> Option<Rc<Self>> {
+    /// What was drawn since, as if its columns began with this one; nothing where a stroke begins before it.
+    pub(super) fn since(&self, mark: Mark, x: u16) -> Option<Self> {
         let strokes = self.strokes.get(mark.strokes..)?.iter();
         let strokes = strokes.map(|stroke| Some(Stroke { x: stroke.x.checked_sub(x)?, ..*stroke }));
-        let (strokes, letters) = (strokes.collect::<Option<_>>()?, self.letters.get(mark.bytes..)?.to_owned());
-        let kept = Rc::new(Self { strokes, letters, kept: self.kept.split_off(mark.kept) });
-        self.strokes.truncate(mark.strokes);
-        self.letters.truncate(mark.bytes);
-        self.again(x, columns, &kept);
-        Some(kept)
+        let (letters, kept) = (self.letters.get(mark.bytes..)?.to_owned(), self.kept.get(mark.kept..)?.to_vec());
+        Some(Self { strokes: strokes.collect::<Option<_>>()?, letters, kept })
     }
 
-    /// What was kept, in the columns that it was drawn in or as many others.
-    pub(super) fn again(&mut self, x: u16, columns: u16, kept: &Rc<Self>) {
+    /// Takes back what was drawn since.
+    pub(super) fn take_back(&mut self, mark: Mark) {
+        self.strokes.truncate(mark.strokes);
+        self.letters.truncate(mark.bytes);
+        self.kept.truncate(mark.kept);
+    }
+
+    /// A row of what was kept, in the columns that it was drawn in or as many others.
+    pub(super) fn again(&mut self, x: u16, columns: u16, block: &Block, row: usize) {
         self.strokes.push(Stroke { x, columns, tone: Meaning::Text.into(), ink: Ink::Kept });
-        self.kept.push(Rc::clone(kept));
+        self.kept.push(Kept { block: Rc::clone(block), row });
     }
 
     /// Each stroke with what it draws.
@@ -188,7 +214,7 @@ impl Strokes {
         };
         for (stroke, letters, kept) in self.each().filter(|(stroke, _, _)| is_within(stroke)) {
             let Some(cells) = cells.get_mut(usize::from(stroke.x)..usize::from(stroke.range().end)) else { continue };
-            match kept {
+            match kept.and_then(Kept::strokes) {
                 Some(kept) => kept.fill(cells, from_ref(&(0..stroke.columns)), style),
                 None => stroke.ink.fill(letters, cells, style(stroke.tone)),
             }
@@ -197,7 +223,7 @@ impl Strokes {
 }
 
 /// A stroke, its letters, and what it keeps.
-type Drawn<'a> = (&'a Stroke, &'a str, Option<&'a Rc<Strokes>>);
+type Drawn<'a> = (&'a Stroke, &'a str, Option<&'a Kept>);
 
 impl Stroke {
     /// Its columns.
@@ -270,7 +296,9 @@ mod tests {
                     _ => {
                         let mark = drawn.mark();
                         drawn.plain(x, columns, text, tone);
-                        drawn.keep(mark, x, 4).unwrap();
+                        let block = Block::from([drawn.since(mark, x).unwrap()]);
+                        drawn.take_back(mark);
+                        drawn.again(x, 4, &block, 0);
                     }
                 }
             }

@@ -30,7 +30,13 @@ struct Stroke {
 }
 
 const DOWN: &str = "a row down";
+const SCROLLING: &str = "a row down, scrolling";
+const WHOLE: &str = "the same in a pane that fills the screen";
 const PAGE: &str = "a page down";
+const END: &str = "to the end";
+const FOLD: &str = "fold one";
+const UNFOLD_ALL: &str = "unfold all";
+const FOLD_ALL: &str = "fold all";
 
 const fn stroke(
     what: &'static str,
@@ -44,15 +50,29 @@ const fn stroke(
 /// Keys of ours; they are pressed in the pane of files, then in that of processes.
 const OURS: [Stroke; 9] = [
     stroke(DOWN, &[b"4", b"g"], b"j", Some(b"k")),
-    stroke("a row down, scrolling", &[b"\x06", b"\x06"], b"j", None),
-    stroke("the same in a pane that fills the screen", &[b"z"], b"j", None),
+    stroke(SCROLLING, &[b"\x06", b"\x06"], b"j", None),
+    stroke(WHOLE, &[b"z"], b"j", None),
     stroke(PAGE, &[b"z", b"g"], b"\x06", Some(b"\x02")),
-    stroke("to the end", &[], b"G", Some(b"g")),
+    stroke(END, &[], b"G", Some(b"g")),
     stroke("next pane", &[], b"\t", None),
-    stroke("fold one", &[b"1", b"g", b"j"], b" ", None),
-    stroke("unfold all", &[b"-"], b"+", Some(b"-")),
-    stroke("fold all", &[b"+"], b"-", Some(b"+")),
+    stroke(FOLD, &[b"1", b"g", b"j"], b" ", None),
+    stroke(UNFOLD_ALL, &[b"-"], b"+", Some(b"-")),
+    stroke(FOLD_ALL, &[b"+"], b"-", Some(b"+")),
 ];
+
+/// The same in jless, which folds, too.
+const JLESS: [Stroke; 7] = [
+    stroke(DOWN, &[b"g"], b"j", Some(b"k")),
+    stroke(SCROLLING, &[b"\x06", b"\x06"], b"j", None),
+    stroke(PAGE, &[b"g"], b"\x06", Some(b"\x02")),
+    stroke(END, &[], b"G", Some(b"g")),
+    stroke(FOLD, &[b"g", b"j"], b" ", None),
+    stroke(UNFOLD_ALL, &[b"g", b"C"], b"E", Some(b"C")),
+    stroke(FOLD_ALL, &[b"E"], b"C", Some(b"E")),
+];
+
+/// The same in every other program.
+const OTHERS: [Stroke; 2] = [stroke(SCROLLING, &[], b"j", None), stroke(PAGE, &[], b"\x06", None)];
 
 /// Times of a key, and the bytes that it wrote.
 #[derive(Default)]
@@ -91,19 +111,29 @@ fn run(stage: &Stage, report: &Made, presses: usize, figures: &mut [Measured]) -
     let mut running = ours(stage, report).start();
     running.until(FIRST);
     running.until(&complete(report));
-    for (stroke, measured) in OURS.iter().zip(figures) {
+    press(&mut running, &OURS, presses, figures);
+    running
+}
+
+/// Presses each of these so many times.
+fn press(running: &mut Terminal, strokes: &[Stroke], presses: usize, figures: &mut [Measured]) {
+    for (stroke, measured) in strokes.iter().zip(figures) {
         // What is pressed in between may change nothing: its effect is not waited for.
         for key in stroke.before {
             running.press(key);
         }
         for _ in 0..presses {
-            measured.press(&mut running, stroke.key);
+            measured.press(running, stroke.key);
             if let Some(back) = stroke.back {
                 running.press(back);
             }
         }
     }
-    running
+}
+
+/// What is pressed in a peer.
+fn strokes(peer: &peers::Peer) -> &'static [Stroke] {
+    if peer.program.name == "jless" { &JLESS } else { &OTHERS }
 }
 
 /// What programs do when nobody does anything, all at once: what does nothing is in nobody's way.
@@ -130,19 +160,24 @@ pub fn measure(stage: &Stage, table: &mut Table) {
     let mut figures: Vec<Vec<Measured>> =
         reports.iter().map(|_| OURS.iter().map(|_| Measured::default()).collect()).collect();
     let mut resting = Vec::new();
-    let mut peers: Vec<_> =
-        peers::on(stage.largest()).into_iter().map(|peer| (peer, <[Measured; 2]>::default())).collect();
+    let measured = |peer: &peers::Peer| strokes(peer).iter().map(|_| Measured::default()).collect::<Vec<_>>();
+    let mut peers: Vec<_> = peers::on(stage.largest())
+        .into_iter()
+        .map(|peer| {
+            let all = measured(&peer);
+            (peer, all)
+        })
+        .collect();
     for _ in 0..stage.wanted.reps {
         resting.clear();
         for (at, (report, figures)) in reports.iter().zip(&mut figures).enumerate() {
             let is_between = at > 0 && at + 1 < reports.len();
             resting.push(run(stage, report, if is_between { FEW_PRESSES } else { PRESSES }, figures));
         }
-        for (peer, [down, page]) in &mut peers {
+        for (peer, figures) in &mut peers {
             let mut running = peer.program.start();
             running.until(peer.first);
-            (0..PRESSES).for_each(|_| down.press(&mut running, b"j"));
-            (0..PRESSES).for_each(|_| page.press(&mut running, peer.page));
+            press(&mut running, strokes(peer), PRESSES, figures);
         }
     }
     let idle = idle(resting);
@@ -155,8 +190,8 @@ pub fn measure(stage: &Stage, table: &mut Table) {
         table.row(&format!("{}: idle", report.size()), "behaview", words);
     }
     for (peer, measured) in &peers {
-        for (what, measured) in ["a row down, scrolling", PAGE].iter().zip(measured) {
-            table.row(&format!("{what}, ms"), &peer.program.name, measured.words());
+        for (stroke, measured) in strokes(peer).iter().zip(measured) {
+            table.row(&format!("{}, ms", stroke.what), &peer.program.name, measured.words());
         }
     }
     if let [small, .., large] = figures.as_slice() {
@@ -168,22 +203,26 @@ pub fn measure(stage: &Stage, table: &mut Table) {
     }
 }
 
-fn ratios(table: &mut Table, small: &[Measured], large: &[Measured], peers: &[(peers::Peer, [Measured; 2])]) {
+fn ratios(table: &mut Table, small: &[Measured], large: &[Measured], peers: &[(peers::Peer, Vec<Measured>)]) {
     for ((stroke, small), large) in OURS.iter().zip(small).zip(large) {
         let what = stroke.what;
         table.ratio(&format!("{what}: large against small"), large.times.median(), small.times.median(), 1.1);
         if stroke.key == b"j" {
             table.ratio(&format!("{what}: bytes against 200"), large.bytes.median(), MOST_BYTES, 1.0);
         }
-        for (peer, [_, page]) in peers {
-            let (name, ours) = (peer.program.name.as_str(), &large.times);
-            match name {
+        for (peer, theirs) in peers {
+            let of = |what| strokes(peer).iter().zip(theirs).find(|(stroke, _)| stroke.what == what);
+            // Theirs fill the screen always; what one has no key for stands beside a page of it.
+            let same = if what == WHOLE { SCROLLING } else { what };
+            let Some((same, theirs)) = of(same).or_else(|| of(PAGE)) else { continue };
+            let (same, ours, theirs) = (same.what, &large.times, &theirs.times);
+            match peer.program.name.as_str() {
                 "jless" => {
-                    table.ratio(&format!("{what}: against a page in jless"), ours.median(), page.times.median(), 1.0)
+                    table.ratio(&format!("{what}: against {same} in jless"), ours.median(), theirs.median(), 1.0)
                 }
                 "less" => {
-                    let (ours, theirs) = (ours.quantile(0.99), page.times.quantile(0.99));
-                    table.ratio(&format!("{what}: p99 against a page in less"), ours, theirs, 1.2);
+                    let (ours, theirs) = (ours.quantile(0.99), theirs.quantile(0.99));
+                    table.ratio(&format!("{what}: p99 against {same} in less"), ours, theirs, 1.2);
                 }
                 _ => {}
             }

@@ -10,8 +10,6 @@ pub struct Peer {
     pub program: Program,
     /// What its first screen with data shows.
     pub first: &'static str,
-    /// One page down.
-    pub page: &'static [u8],
 }
 
 /// Every installed peer on a report.
@@ -21,7 +19,6 @@ pub fn on(report: &Made) -> Vec<Peer> {
     let peer = |name: &str, program: &str, arguments: &[&OsStr], first| Peer {
         program: Program::new(name, program, arguments),
         first,
-        page: b"\x06",
     };
     let piped = script("jq . \"$1\" | less");
     let piped: Vec<&OsStr> = piped.iter().map(AsRef::as_ref).collect();

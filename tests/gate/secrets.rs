@@ -210,3 +210,29 @@ async fn a_key_across_the_place_where_a_download_broke_off_is_masked_too() {
         assert!(found == whole, "{at}");
     }
 }
+
+#[tokio::test]
+async fn the_beginning_of_a_key_where_an_answer_broke_off_without_a_word_is_masked() {
+    for (come, is_masked) in [(20, true), (4, true), (3, false)] {
+        let folder = tempfile::tempdir().unwrap();
+        let sent: Vec<u8> = (0..90_000_u32).map(|n| n.to_le_bytes()[0]).chain(KEY.bytes().take(come)).collect();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let root = format!("http://{}", listener.local_addr().unwrap());
+        let answer = [b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n", &sent[..]].concat();
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().map_while(Result::ok) {
+                let _ = stream.read(&mut [0; 4096]);
+                let _ = stream.write_all(&answer);
+            }
+        });
+        let profile = Profile { user: None, ..Profile::demo(root, String::new()) };
+        let gate = gate(&folder.path().join("behaview.db"), profile, KEY);
+        let lost = visit::ask(&gate, &artefact_of_first()).await;
+        assert!(matches!(lost, Err(GateError::Service { error: ServiceError::Lost(_), .. })), "{lost:?}");
+        // Nothing more comes the second time, so that is all of it.
+        let found = bytes(&visit::ask(&gate, &artefact_of_first()).await.unwrap());
+        let (head, end) = sent.split_at(90_000);
+        let end = if is_masked { vec![b'*'; come] } else { end.to_vec() };
+        assert!(found == [head, &end].concat(), "{come}: {:?}", String::from_utf8_lossy(&found[90_000..]));
+    }
+}

@@ -203,6 +203,26 @@ async fn a_file_that_has_changed_is_not_sent_and_one_that_changes_never_arrives_
     assert_eq!((visit.demo.submitted(), counted(&visit)), (Vec::new(), 0));
 }
 
+#[tokio::test]
+async fn a_file_that_is_written_to_while_it_is_sent_goes_no_further() {
+    let visit = Visit::begin().await;
+    // Of such a question nobody has the hash, which would tell at the end.
+    let path = file(&visit, "written", 20_000_000);
+    let quote = Request::V2Scan { path: path.clone() }.quote(&behaview::quota::Entitlements::default());
+    let is_written = std::sync::atomic::AtomicBool::new(false);
+    let write = |received: Received| {
+        let is_under_way = matches!(received, Received::Bytes { bytes, .. } if bytes > 0);
+        if is_under_way && !is_written.swap(true, std::sync::atomic::Ordering::Relaxed) {
+            let mut file = std::fs::File::options().write(true).open(&path).unwrap();
+            std::io::Seek::seek(&mut file, std::io::SeekFrom::End(-10)).unwrap();
+            std::io::Write::write_all(&mut file, b"other data").unwrap();
+        }
+    };
+    let error = visit.gate.ask(&quote, &write).await.unwrap_err();
+    assert!(words(&error).contains("changed while it was sent"), "{error}");
+    assert_eq!(visit.demo.submitted(), Vec::new());
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn what_is_no_file_is_not_waited_for_and_costs_nothing() {

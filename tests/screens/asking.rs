@@ -4,6 +4,7 @@ use crate::screen;
 use crate::stage::{Stage, options, public};
 use behaview::app::Message;
 use behaview::demo::Endpoint;
+use behaview::quota::Spent;
 
 /// The start screen with the line of a question open, and this pasted into it.
 fn typed(name: &str, text: &str) -> Stage {
@@ -30,7 +31,7 @@ fn a_list_of_hashes_is_priced_one_for_each_before_it_is_asked() {
     assert!(stage.screen().contains("3 requests"), "{}", stage.screen());
     stage.keys("enter");
     screen!("asking_reports_answered", stage);
-    assert_eq!(stage.session.model().figures.spent.charged, 3);
+    assert_eq!(stage.session.model().spent().into_values().sum::<Spent>().charged, 3);
     assert_eq!(stage.demo.as_ref().unwrap().used().user.daily, 3);
 }
 
@@ -41,7 +42,7 @@ fn submissions_are_priced_by_what_comes_back() {
     stage.keys("enter - + j j");
     screen!("asking_submissions_answered", stage);
     let used = stage.demo.as_ref().unwrap().used().user.daily;
-    assert_eq!(stage.session.model().figures.spent.charged, used);
+    assert_eq!(stage.session.model().spent().into_values().sum::<Spent>().charged, used);
     assert!(used > 1, "{used}");
 }
 
@@ -62,7 +63,7 @@ fn an_analysis_that_does_not_exist_costs_nothing() {
     assert!(stage.screen().contains("0 or 1"), "{}", stage.screen());
     stage.keys("enter");
     screen!("asking_analysis_unknown", stage);
-    assert_eq!(stage.session.model().figures.spent.charged + stage.session.model().figures.spent.unsure, 0);
+    assert_eq!(stage.session.model().spent().into_values().sum::<Spent>().total(), 0);
     assert_eq!(stage.demo.as_ref().unwrap().used().user.daily, 0);
 }
 
@@ -76,7 +77,7 @@ fn what_becomes_public_asks_first() {
     assert_eq!(stage.calls(Endpoint::Rescan), 0);
     stage.keys("enter y");
     assert_eq!(stage.calls(Endpoint::Rescan), 1);
-    assert_eq!(stage.session.model().figures.spent.charged, 1);
+    assert_eq!(stage.session.model().spent().into_values().sum::<Spent>().charged, 1);
 }
 
 #[test]
@@ -153,7 +154,7 @@ fn usage_is_a_chart_by_day_and_endpoint_that_follows_paid_work() {
     stage.keys("enter r esc : u s a g e enter");
     screen!("usage", stage);
     assert_eq!(stage.calls(Endpoint::Usage), 1);
-    assert_eq!(stage.session.model().figures.spent.charged, 2);
+    assert_eq!(stage.session.model().spent().into_values().sum::<Spent>().charged, 2);
     stage.keys("esc r");
     assert_eq!(stage.calls(Endpoint::Usage), 2, "what was looked at is kept fresh");
     assert!(!stage.screen().contains("What was used"), "{}", stage.screen());
@@ -167,5 +168,26 @@ fn what_the_user_has_bought_is_read_and_the_key_in_the_answer_is_shown_nowhere()
     stage.keys(": v 3 - u s e r enter enter");
     assert!(stage.screen().contains("Premium API:"), "{}", stage.screen());
     assert!(!stage.screen().contains(stage.demo.as_ref().unwrap().key()));
-    assert_eq!((stage.calls(Endpoint::User), stage.session.model().figures.spent.charged), (1, 1));
+    assert_eq!(
+        (stage.calls(Endpoint::User), stage.session.model().spent().into_values().sum::<Spent>().charged),
+        (1, 1)
+    );
+}
+
+#[test]
+fn a_line_that_nobody_has_typed_into_is_not_wrong_yet() {
+    let mut stage = typed("v3-file", "");
+    let told = |stage: &Stage| stage.screen().contains("that is no MD5, SHA-1 or SHA-256");
+    assert!(stage.screen().contains("MD5, SHA-1 or SHA-256") && !told(&stage), "{}", stage.screen());
+    stage.keys("x");
+    assert!(told(&stage), "{}", stage.screen());
+}
+
+#[test]
+fn what_has_no_room_in_the_palette_is_cut_with_a_sign() {
+    let mut stage = Stage::listed();
+    stage.size(80, 24).keys(": n o t e");
+    let screen = stage.screen();
+    let told = screen.lines().rev().nth(3).unwrap_or_default();
+    assert!(told.contains("fetched") && told.contains('…'), "{screen}");
 }

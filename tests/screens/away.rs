@@ -102,7 +102,7 @@ fn indicators_lead_to_their_rows() {
     assert_eq!(stage.copied(), "gate[.]lumen[.]example");
     stage.keys("ctrl-p");
     assert_eq!(stage.copied(), "gate[.]lumen[.]example · cdn[.]statement-viewer[.]example");
-    stage.keys("enter");
+    stage.keys("enter enter");
     screen!("away_indicator_row", stage);
     stage.keys("i tab tab tab tab tab j j j enter");
     assert_eq!(stage.paid_calls(), 1);
@@ -116,7 +116,7 @@ fn indicators_lead_to_their_rows() {
 #[test]
 fn a_process_that_is_folded_away_is_unfolded_for_its_indicator() {
     let mut stage = Stage::listed();
-    stage.keys("enter - i tab tab tab tab tab enter");
+    stage.keys("enter - i tab tab tab tab tab enter enter");
     let screen = stage.screen();
     assert!(screen.contains("┏━ 1 Processes 21") && screen.contains(" 2/"), "{screen}");
     stage.keys("y");
@@ -259,4 +259,22 @@ fn what_is_written_of_indicators_is_the_kind_that_is_shown_unless_another_part_i
     let path = place(&stage, "all.txt");
     type_path(&mut stage, path.to_str().unwrap());
     assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 37);
+}
+
+#[test]
+fn every_row_that_names_an_indicator_can_be_gone_to() {
+    let mut stage = Stage::listed();
+    stage.keys("enter i j j j j j j j j");
+    let chosen = |stage: &Stage| stage.screen().lines().rfind(|line| line.contains('›')).unwrap_or_default().to_owned();
+    assert!(chosen(&stage).contains("stage.js") && chosen(&stage).contains("+5"), "{}", stage.screen());
+    stage.keys("enter");
+    screen!("away_indicator_rows", stage);
+    stage.keys("j enter");
+    assert!(chosen(&stage).contains("wscript.exe  3316"), "{}", stage.screen());
+    stage.keys("esc");
+    assert!(stage.screen().contains("Rows that name it"), "{}", stage.screen());
+    stage.keys("esc");
+    assert!(stage.screen().contains("Indicators · all kinds") && chosen(&stage).contains("+5"), "{}", stage.screen());
+    stage.keys("g enter");
+    assert!(!stage.screen().contains("Rows that name it"), "one row needs no list:\n{}", stage.screen());
 }

@@ -2,10 +2,11 @@
 
 use crate::screen;
 use crate::stage::{Stage, file, identifiers, main_file, options};
-use behaview::app::Message;
-use behaview::app::message::HeldPage;
+use behaview::app::message::{HeldPage, Here};
+use behaview::app::{Message, Overlay};
 use behaview::demo::Endpoint;
 use behaview::report::Body;
+use behaview::report::identifier::Sha256;
 use behaview::report::page::Page;
 use behaview::request::Request;
 use jiff::Timestamp;
@@ -89,7 +90,7 @@ fn an_answer_for_a_file_that_is_not_shown_finds_its_place() {
 fn the_way_back_to_a_list_belongs_to_its_file() {
     for list in ["!", "i", "F l u m e n"] {
         let mut stage = two();
-        stage.keys(list).keys("down down down");
+        stage.keys(list).keys("down down down down");
         let left = chosen(&stage);
         stage.keys("enter");
         let row = stage.screen();
@@ -277,8 +278,8 @@ fn a_list_of_a_report_that_came_anew_does_not_come_back() {
     assert!(stage.session.model().over.is_empty(), "{}", stage.screen());
 }
 
-#[test]
-fn a_report_that_two_files_list_is_there_in_both() {
+/// The main file and another, which is shown, both of which list the same report; nothing of it is held.
+fn listed_twice() -> Stage {
     let mut stage = Stage::at(main_file(), identifiers());
     stage.keys("enter");
     let identifier = stage.session.model().list().unwrap().entries[0].identifier.clone().unwrap();
@@ -291,6 +292,12 @@ fn a_report_that_two_files_list_is_there_in_both() {
     let page = HeldPage { received: Timestamp::UNIX_EPOCH, page, unkept: None };
     stage.session.take(Message::Listed { request, result: Ok(page) });
     stage.rest();
+    stage
+}
+
+#[test]
+fn a_report_that_two_files_list_is_there_in_both() {
+    let mut stage = listed_twice();
     let paid = stage.paid_calls();
     stage.keys("enter");
     assert!(stage.screen().contains("Processes") && !stage.screen().contains("is not held"), "{}", stage.screen());
@@ -299,4 +306,73 @@ fn a_report_that_two_files_list_is_there_in_both() {
     stage.keys("enter");
     assert!(stage.screen().contains("Processes"), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), paid + 1);
+}
+
+#[test]
+fn the_way_back_from_choosing_another_file_is_told_and_goes_back() {
+    let mut stage = Stage::listed();
+    stage.keys("enter 4 j");
+    let before = stage.screen();
+    stage.keys("f");
+    assert!(stage.screen().contains("esc back"), "{}", stage.screen());
+    stage.keys("a b esc");
+    assert!(stage.screen().contains("Which file?") && !stage.screen().contains("SHA-256 ab"), "{}", stage.screen());
+    stage.keys("esc");
+    assert_eq!(stage.screen(), before);
+    assert_eq!(stage.paid_calls(), 1);
+}
+
+#[test]
+fn a_file_that_is_closed_for_another_is_named() {
+    let mut stage = Stage::listed();
+    for number in 1..20 {
+        stage.open_other(&Sha256::parse(&format!("{number:064x}")).unwrap());
+        assert!(!stage.screen().contains("Closed"), "{}", stage.screen());
+    }
+    stage.open_other(&file("Parcel"));
+    let words = format!("Closed to make room, as at most 20 files are open at once: {}.", main_file().short());
+    assert!(stage.screen().contains(&words), "{}", stage.screen());
+}
+
+#[test]
+fn a_report_that_two_files_list_comes_and_fails_in_both() {
+    let mut stage = listed_twice();
+    stage.demo.as_ref().unwrap().arm("behaviour:stall=9000*1".parse().unwrap());
+    stage.press("enter");
+    stage.until("9.0 kB");
+    assert!(stage.screen().contains("setup.tmp"), "{}", stage.screen());
+    stage.press("K");
+    stage.drawn();
+    assert!(stage.screen().contains("file 1 of 2") && stage.screen().contains("setup.tmp"), "{}", stage.screen());
+    stage.keys("ctrl-x");
+    let has_failed = |stage: &Stage| !stage.screen().contains("setup.tmp") && stage.screen().contains("! CAPE");
+    assert!(has_failed(&stage), "{}", stage.screen());
+    stage.keys("J");
+    assert!(stage.screen().contains("file 2 of 2") && has_failed(&stage), "{}", stage.screen());
+    // To ask again from one of them forgets in both that it failed.
+    stage.keys("enter J");
+    assert!(!stage.screen().contains("! CAPE") && stage.screen().contains("setup.tmp"), "{}", stage.screen());
+}
+
+/// What the list over the screen says of each of its rows.
+fn heads(stage: &Stage) -> Vec<String> {
+    match stage.session.model().over.top() {
+        Some(Overlay::Spots(spots)) => spots.spots().map(|spot| spot.head.to_string()).collect(),
+        _ => panic!("{}", stage.screen()),
+    }
+}
+
+#[test]
+fn a_list_of_what_deserves_a_look_is_made_anew_when_its_report_comes_anew() {
+    let mut stage = Stage::listed();
+    stage.keys("enter !");
+    let before = heads(&stage);
+    let identifier = stage.session.model().chosen().unwrap().identifier.clone().unwrap();
+    let commands = r#""command_executions":["vssadmin.exe delete shadows /all /quiet"]"#;
+    let json = format!(r#"{{"data":{{"id":"{}","attributes":{{{commands}}}}}}}"#, identifier.text().visible());
+    let here = Here { received: Timestamp::UNIX_EPOCH, body: Body::in_memory(json.into_bytes()), unkept: None };
+    stage.session.take(Message::Answered { request: Request::Behaviour { identifier }, result: Ok(here) });
+    stage.rest();
+    let after = heads(&stage);
+    assert!(!after.is_empty() && after.len() < before.len(), "{after:?}\n{}", stage.screen());
 }

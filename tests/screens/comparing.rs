@@ -116,3 +116,12 @@ fn two_files_are_held_against_each_other() {
     stage.keys("a l l l u enter enter");
     assert!(stage.screen().contains("57874b32"), "{}", stage.screen());
 }
+
+#[test]
+fn an_item_can_be_read_where_it_is_narrow() {
+    let mut stage = Stage::listed();
+    stage.size(40, 12).keys("c");
+    assert!(stage.screen().contains("proc … statement viewer.exe"), "{}", stage.screen());
+    stage.keys("/ r u n d l l 3 2 . e x e space enter");
+    assert!(stage.screen().contains("proc created rundll32"), "{}", stage.screen());
+}

@@ -145,3 +145,45 @@ fn what_another_profile_holds_is_found_and_says_whose_it_is() {
     assert!(screen.contains("Profile demo holds this report: behaview --profile demo opens it."), "{screen}");
     assert!(screen.contains("Search everything that is held"), "the list of hits stays: {screen}");
 }
+
+#[test]
+fn a_filter_without_another_hit_says_so() {
+    let mut stage = Stage::listed();
+    stage.keys("enter 4 /");
+    type_words(&mut stage, "zzzz");
+    stage.keys("enter n");
+    assert!(stage.screen().contains("Nothing in this pane holds what the filter seeks."), "{}", stage.screen());
+    stage.keys("esc /");
+    type_words(&mut stage, "9a8b7c6d");
+    stage.keys("enter n");
+    assert!(stage.screen().contains("This is the only hit."), "{}", stage.screen());
+}
+
+#[test]
+fn hits_stand_in_the_order_of_their_pane() {
+    const KINDS: [&str; 6] = ["dropped", "written", "deleted", "copied", "changed", "opened"];
+    let mut stage = Stage::listed();
+    stage.keys("F");
+    type_words(&mut stage, "statement_setup");
+    let screen = stage.screen();
+    let files = screen.lines().skip_while(|line| !line.contains("4 Files")).skip(1);
+    let kind = |line: &str| KINDS.iter().position(|kind| line.split_whitespace().nth(1) == Some(kind));
+    let kinds: Vec<_> = files.map_while(kind).collect();
+    assert!(kinds.len() > 2 && kinds.is_sorted(), "{kinds:?}\n{screen}");
+}
+
+#[test]
+fn a_report_that_is_fetched_again_keeps_its_filter() {
+    let mut stage = Stage::listed();
+    stage.keys("enter 4 /");
+    type_words(&mut stage, "stage");
+    stage.keys("enter");
+    let before = stage.screen();
+    stage.keys("r");
+    assert_eq!(stage.paid_calls(), 2);
+    let pane = |screen: &str| screen.lines().filter(|line| line.contains("stage.js")).count();
+    assert!(stage.screen().contains("of 22 · /stage"), "{}", stage.screen());
+    assert_eq!(pane(&stage.screen()), pane(&before));
+    stage.keys("esc");
+    assert!(!stage.screen().contains("/stage"), "{}", stage.screen());
+}

@@ -3,6 +3,7 @@
 use crate::screen;
 use crate::stage::{Stage, main_file, options};
 use behaview::demo::{Endpoint, Fault, Listing, Options};
+use behaview::quota::Spent;
 
 /// The screen after listing the main file with a fault armed.
 fn listing(fault: &str) -> Stage {
@@ -56,7 +57,7 @@ fn no_network() {
     stage.open(&main_file());
     stage.keys("enter");
     screen!("wrong_no_network", stage);
-    assert_eq!(stage.session.model().figures.spent, Default::default());
+    assert_eq!(stage.session.model().spent().into_values().sum::<Spent>(), Spent::default());
 }
 
 #[test]
@@ -131,7 +132,7 @@ fn a_service_that_repeats_the_key_shows_asterisks() {
     masked(&stage, "tool --key ****************");
     stage.keys("r");
     masked(&stage, "tool --key ****************");
-    assert_eq!(stage.session.model().figures.spent.total(), 2, "both are paid for, and here");
+    assert_eq!(stage.session.model().spent().into_values().sum::<Spent>().total(), 2, "both are paid for, and here");
     for keys in ["tab z enter", "esc esc 0", "L", "esc B", "esc H", "esc I", "esc C"] {
         stage.keys(keys);
         masked(&stage, "");

@@ -33,7 +33,6 @@ mod panes;
 #[path = "../torture/parrot.rs"]
 mod parrot;
 mod paying;
-mod picture;
 mod readme;
 mod reopening;
 mod returning;
@@ -41,6 +40,7 @@ mod sizes;
 mod stage;
 mod start;
 mod submitting;
+mod svg;
 
 /// Compares the screen with the accepted one.
 macro_rules! screen {

@@ -143,3 +143,12 @@ fn what_names_a_process_is_found_in_all_panes() {
     stage.keys("enter");
     assert!(!stage.screen().contains("Find in all panes"), "{}", stage.screen());
 }
+
+#[test]
+fn a_subtree_is_counted_among_the_processes_of_the_tree() {
+    let mut stage = Stage::listed();
+    stage.keys("enter");
+    assert!(stage.screen().contains("1 Processes 21 "), "{}", stage.screen());
+    stage.keys("j j j j .");
+    assert!(stage.screen().contains("1 Processes 10 of 21 "), "{}", stage.screen());
+}

@@ -4,6 +4,7 @@ use crate::screen;
 use crate::stage::{Stage, file, identifiers, main_file, options};
 use behaview::app::Message;
 use behaview::demo::{Endpoint, Options};
+use behaview::quota::Spent;
 use std::time::Duration;
 
 #[test]
@@ -67,7 +68,7 @@ fn the_session_and_the_service_count_the_same() {
     stage.open(&file("Parcel"));
     stage.keys("enter");
     let used = stage.demo.as_ref().unwrap().used().user.daily;
-    assert_eq!(stage.session.model().figures.spent.charged, used);
+    assert_eq!(stage.session.model().spent().into_values().sum::<Spent>().charged, used);
     assert_eq!(used, 5);
 }
 
@@ -146,7 +147,10 @@ fn all_reports_are_opened_one_after_another_for_a_total_that_is_said_first() {
     assert!(stage.screen().contains("A open all · 6 requests in all"), "{}", stage.screen());
     stage.keys("A");
     screen!("all_opened", stage);
-    assert_eq!((stage.calls(Endpoint::Behaviour), stage.session.model().figures.spent.charged), (6, 8));
+    assert_eq!(
+        (stage.calls(Endpoint::Behaviour), stage.session.model().spent().into_values().sum::<Spent>().charged),
+        (6, 8)
+    );
 }
 
 #[test]

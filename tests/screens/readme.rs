@@ -2,8 +2,8 @@
 //!
 //! `BEHAVIEW_UPDATE=1 cargo test --test screens readme` writes them anew.
 
-use crate::picture::picture;
 use crate::stage::Stage;
+use crate::svg::svg;
 use behaview::quota::RULES;
 use behaview::view::{Depth, Look, Theme};
 use std::path::Path;
@@ -41,7 +41,7 @@ fn the_picture_is_current() {
     stage.session.set_look(Look { theme: Theme::Dark, depth: Depth::True });
     stage.size(132, 36).keys("enter j j");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PICTURE);
-    let wanted = picture(&stage, "behaview demo");
+    let wanted = svg(&stage, "behaview demo");
     if std::env::var_os("BEHAVIEW_UPDATE").is_some() {
         std::fs::write(&path, &wanted).unwrap();
     }

@@ -65,10 +65,23 @@ fn what_is_wrong_with_a_form_is_said_and_nothing_is_sent() {
 }
 
 #[test]
+fn a_following_beyond_the_budget_says_what_may_fit() {
+    let mut stage = looked_at(&[]);
+    stage.keys("enter");
+    stage.budget(10);
+    let paid = stage.paid_calls();
+    stage.keys("W");
+    let screen = stage.screen();
+    assert!(screen.contains("over budget. Nothing was sent; fewer looks may fit: [follow] in the config."), "{screen}");
+    assert_eq!(stage.paid_calls(), paid);
+}
+
+#[test]
 fn a_submitted_file_is_open_beside_the_others_and_can_be_followed() {
     let mut stage = looked_at(&[]);
     stage.keys("enter");
     assert_eq!(stage.demo.as_ref().unwrap().submitted().len(), 1);
+    assert!(stage.screen().contains("spent this session: 1 request, 1 scan"), "{}", stage.screen());
     screen!("submit_done", stage);
     stage.keys("W");
     screen!("follow_begun", stage);

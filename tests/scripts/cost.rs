@@ -315,6 +315,7 @@ fn the_service_is_asked_for_balances_only_when_told_to_and_that_is_free() {
         errors(&short).contains("502 hashes: 262 more than this hour's limit and 2 more than today's limit; "),
         "{short:?}"
     );
+    assert!(!errors(&short).contains("[log"), "it is an answer, and the log says no more of it: {short:?}");
     assert_eq!((desk.demo.seen().len(), desk.paid()), (2, 0));
 }
 

@@ -199,6 +199,70 @@ fn what_was_imported_belongs_to_no_service_and_is_found_with_every_profile() {
 }
 
 #[test]
+fn what_is_to_be_deleted_says_whose_it_is_and_what_stays() {
+    let (colleague, desk, folder) = (Desk::new(), Desk::new(), tempfile::tempdir().unwrap());
+    let listed = json(&colleague.run(&["list", &main_file()]));
+    let ids: Vec<_> = listed["sandboxes"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
+    let report = file(folder.path(), "one.json", &saved(&colleague, ids[0]));
+    assert!(desk.run(&["import", "--profile", "virustotal", &report]).status.success());
+    assert!(desk.run(&["show", ids[1]]).status.success());
+    let note = "INSERT INTO note (profile, identifier, is_item, attribute, item, text, written)
+                SELECT p, identifier, 0, x'', x'', CAST('mine' AS BLOB), 0
+                FROM report, (SELECT 'lab' AS p UNION SELECT 'virustotal') WHERE profile = 'virustotal'";
+    let connection = rusqlite::Connection::open(store(&desk)).unwrap();
+    assert_eq!(connection.execute(note, []).unwrap(), 2);
+    // Every profile can open what one of them imported, so with each it is listed.
+    let ids_with = |profile: &str| {
+        let held = json(&desk.run(&["held", "--profile", profile, "--json"]))["held"].clone();
+        let mut found: Vec<_> = held.as_array().unwrap().iter().map(|row| row["id"].clone()).collect();
+        found.sort_by_key(|id| ids.iter().position(|known| id == known));
+        found
+    };
+    assert_eq!(ids_with("lab"), &ids[..2]);
+    assert_eq!(ids_with("virustotal"), &ids[..1]);
+    let asked = |arguments: &[&str]| text(&desk.run(&[&["held"], arguments].concat()));
+    let all = asked(&["--all"]);
+    assert!(all.contains("Would be deleted: 2 things of 2 profiles (lab 1, virustotal 1), "), "{all}");
+    assert!(!all.contains("Of other profiles"), "{all}");
+    let one = asked(&["--all", "--profile", "lab"]);
+    assert!(one.contains("Would be deleted: 1 thing of profile lab, ") && !one.contains("imported"), "{one}");
+    let import = asked(&["--delete", ids[0], "--profile", "lab"]);
+    assert!(import.contains("Would be deleted: 1 thing of profile virustotal, "), "{import}");
+    assert!(import.contains("Of other profiles stays what they wrote or fetched: 1 note."), "{import}");
+    // All of a file is what this profile has of it, and the imports.
+    let file = asked(&["--delete", &main_file(), "--profile", "lab"]);
+    assert!(file.contains("Would be deleted: 2 things of 2 profiles (lab 1, virustotal 1), "), "{file}");
+    let gone = json(&desk.run(&["held", "--delete", ids[0], "--profile", "lab", "--yes", "--json"]));
+    assert_eq!(
+        (&gone["deleted"]["profiles"]["virustotal"], &gone["deleted"]["others"]["notes"]),
+        (&1.into(), &1.into())
+    );
+    assert_eq!((ids_with("lab"), ids_with("virustotal")), (vec![ids[1].into()], Vec::<Value>::new()));
+    assert!(text(&desk.run(&["search", "mine"])).contains("mine"), "what stays is found");
+}
+
+#[test]
+fn an_artefact_that_another_profile_fetched_beside_an_import_stays_and_is_told_of() {
+    let (colleague, desk, folder) = (Desk::new(), Desk::new(), tempfile::tempdir().unwrap());
+    let listed = json(&colleague.run(&["list", &main_file()]));
+    let id = listed["sandboxes"][0]["id"].as_str().unwrap();
+    let report = file(folder.path(), "one.json", &saved(&colleague, id));
+    assert!(desk.run(&["import", "--profile", "virustotal", &report]).status.success());
+    let page = folder.path().join("page.html");
+    let fetch = ["fetch", id, "html", "--force", "--output", page.to_str().unwrap()];
+    let fetched = desk.run(&fetch);
+    assert!(fetched.status.success(), "{fetched:?}");
+    let asked = text(&desk.run(&["held", "--profile", "virustotal", "--delete", id]));
+    assert!(asked.contains("Of other profiles stays what they wrote or fetched: 1 artefact."), "{asked}");
+    assert!(desk.run(&["held", "--profile", "virustotal", "--delete", id, "--yes"]).status.success());
+    let left = held(&desk);
+    assert_eq!((left.len(), &left[0]["profile"]), (1, &"lab".into()));
+    let paid = desk.paid();
+    assert!(desk.run(&fetch).status.success());
+    assert_eq!(desk.paid(), paid, "what was paid for is held");
+}
+
+#[test]
 fn what_another_profile_holds_is_searched_and_named() {
     let desk = Desk::new();
     json(&desk.run(&["list", &main_file()]));

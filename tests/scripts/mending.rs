@@ -124,6 +124,43 @@ fn reports_whose_bytes_are_held_are_found_again() {
     assert_eq!(desk.paid(), paid);
 }
 
+#[test]
+fn a_report_that_was_deleted_out_of_a_list_stays_deleted() {
+    let desk = Desk::new();
+    let listed = json(&desk.run(&["list", &main_file()]));
+    let ids: Vec<_> = listed["sandboxes"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
+    assert!(desk.run(&["held", "--delete", ids[1], "--yes"]).status.success());
+    let paid = desk.paid();
+    lose(&desk, "report");
+    let mended = desk.run(&["held"]);
+    assert!(errors(&mended).contains("was set aside as"), "{mended:?}");
+    for (n, id) in ids.iter().enumerate() {
+        let shown = desk.run(&["show", id, "--offline"]);
+        assert_eq!(shown.status.success(), n != 1, "{n}: {shown:?}");
+        assert_eq!(text(&mended).contains(id), n != 1, "{mended:?}");
+    }
+    assert_eq!(json(&desk.run(&["list", &main_file()]))["sandboxes"].as_array().unwrap().len(), ids.len());
+    assert_eq!(desk.paid(), paid);
+}
+
+#[test]
+fn an_imported_report_whose_file_only_the_lost_page_named_is_said_to_have_none() {
+    let (desk, folder) = (Desk::new(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("odd.json");
+    std::fs::write(&path, r#"{"data":{"id":"box\u001b7","attributes":{"tags":["A"]}}}"#).unwrap();
+    let import = ["import", "--file", &main_file(), path.to_str().unwrap()];
+    assert!(desk.run(&import).status.success());
+    lose(&desk, "report");
+    let mended = desk.run(&["held"]);
+    let said = errors(&mended);
+    assert!(said.contains("not known any more of which file: box") && !said.contains('\u{1b}'), "{mended:?}");
+    assert!(text(&mended).contains("\n1 held: "), "{mended:?}");
+    let again = desk.run(&[&["import", "--replace"], &import[1..]].concat());
+    assert!(again.status.success(), "{again:?}");
+    assert_eq!(json(&desk.run(&["held", "--json"]))["held"][0]["file"], main_file());
+    assert!(!errors(&desk.run(&["held"])).contains("which file"));
+}
+
 #[cfg(unix)]
 #[test]
 fn everything_is_deleted_where_there_is_room_for_the_log_of_a_part() {

@@ -305,3 +305,25 @@ fn a_list_whose_first_line_begins_with_a_bracket_is_a_list() {
     assert_eq!(shown.status.code(), Some(12), "{shown:?}");
     assert!(errors(&shown).contains("4 of 5 are there"), "{shown:?}");
 }
+
+#[test]
+fn a_document_that_is_no_report_is_said_to_be_none() {
+    for (document, words) in [
+        (r#"{"name":"x","deps":["a"]}"#, "standard input is no behaviour report: show prints it as it is"),
+        (
+            r#"{"data":{"type":"file\u001b[2J","id":"x","attributes":{"size":3}}}"#,
+            r#"is no behaviour report, but of type "file\x1b[2J": show"#,
+        ),
+        (r#"{"data":{"type":"private_file_behaviour","id":"x","attributes":{}}}"#, ""),
+        (r#"{"pad":"x","tags":["T"]}"#, ""),
+    ] {
+        for arguments in [&["show", "-"][..], &["export", "-", "--format", "csv", "--indicators"]] {
+            let output = run(arguments, document);
+            assert!(output.status.success(), "{output:?}");
+            let said = errors(&output);
+            assert!(if words.is_empty() { said.is_empty() } else { said.contains(words) }, "{said}");
+        }
+    }
+    let output = run(&["show", "-"], "[1 2");
+    assert!(errors(&output).contains("standard input"), "{output:?}");
+}

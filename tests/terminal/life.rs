@@ -2,8 +2,10 @@
 
 use super::stage::{Terminal, signal};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+use std::ffi::OsStr;
+use std::io::Read;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn demo() -> Terminal {
     let terminal = Terminal::start(&["demo"]);
@@ -72,16 +74,53 @@ fn a_signal_at_any_moment_of_the_start_leaves_nothing_behind() {
     println!("kills x moments of the start: {kills}");
 }
 
+/// Closes the terminal under a program that runs the demo, and waits until that has put its folder away.
+fn close_under(program: &[&str]) {
+    let home = tempfile::tempdir().unwrap();
+    let size = PtySize { rows: 40, cols: 120, ..PtySize::default() };
+    let pair = native_pty_system().openpty(size).unwrap();
+    let mut command = CommandBuilder::new(program[0]);
+    command.args(&program[1..]);
+    command.env_clear();
+    for (name, value) in [("TERM", OsStr::new("xterm-256color")), ("PATH", OsStr::new("/usr/bin:/bin"))]
+        .into_iter()
+        .chain(["HOME", "TMPDIR"].map(|name| (name, home.path().as_os_str())))
+    {
+        command.env(name, value);
+    }
+    let mut child = pair.slave.spawn_command(command).unwrap();
+    drop(pair.slave);
+    // Whoever reads along in a thread of their own keeps a terminal open.
+    let (mut output, mut seen, mut buffer) = (pair.master.try_clone_reader().unwrap(), Vec::new(), [0; 4096]);
+    while memchr::memmem::find(&seen, b"Sandboxes").is_none() {
+        let read = output.read(&mut buffer).unwrap();
+        assert!(read > 0, "{program:?}: {}", String::from_utf8_lossy(&seen));
+        seen.extend_from_slice(&buffer[..read]);
+    }
+    let is_running = || {
+        let mut names = std::fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        names.any(|name| name.to_string_lossy().starts_with("behaview-demo"))
+    };
+    assert!(is_running());
+    drop((output, pair.master));
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while is_running() {
+        assert!(Instant::now() < deadline, "{program:?} does not end");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.wait().unwrap();
+}
+
 #[test]
 fn a_closed_terminal_ends_the_program() {
-    let mut terminal = demo();
-    let Terminal { master, keyboard, .. } = &mut terminal;
-    drop(std::mem::replace(keyboard, Box::new(std::io::sink())));
-    let other = native_pty_system().openpty(PtySize::default()).unwrap();
-    drop(std::mem::replace(master, other.master));
-    terminal.signal("HUP");
-    terminal.wait_for_end();
-    terminal.assert_nothing_left();
+    close_under(&[env!("CARGO_BIN_EXE_behaview"), "demo"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_terminal_that_sends_no_signal_ends_it_too() {
+    // In a session of its own it has no controlling terminal.
+    close_under(&["setsid", "--wait", env!("CARGO_BIN_EXE_behaview"), "demo"]);
 }
 
 #[test]

@@ -5,18 +5,18 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-const CANARY: &str = "c0ffee11c0ffee22c0ffee33c0ffee44c0ffee55c0ffee66c0ffee77c0ffee88";
+pub const CANARY: &str = "c0ffee11c0ffee22c0ffee33c0ffee44c0ffee55c0ffee66c0ffee77c0ffee88";
 
 /// A home with a config, a service, and somebody who must never be called.
-struct Trial {
-    home: tempfile::TempDir,
-    demo: Demo,
+pub struct Trial {
+    pub home: tempfile::TempDir,
+    pub demo: Demo,
     stranger: TcpListener,
     _threads: tokio::runtime::Runtime,
 }
 
 impl Trial {
-    fn begin() -> Self {
+    pub fn begin() -> Self {
         let threads = tokio::runtime::Runtime::new().unwrap();
         let options = Options { key: Some(CANARY.to_owned()), ..Options::default() };
         let demo = threads.block_on(Demo::start(options)).unwrap();
@@ -45,9 +45,18 @@ impl Trial {
     }
 
     /// Runs the program with the key, and with every proxy variable that points to the stranger.
-    fn run(&self, arguments: &[&str], key: Option<&str>) -> Output {
+    pub fn run(&self, arguments: &[&str], key: Option<&str>) -> Output {
+        self.run_in(Command::new(env!("CARGO_BIN_EXE_behaview")), arguments, key)
+    }
+
+    /// The same, started by another program.
+    pub fn run_under(&self, mut other: Command, arguments: &[&str], key: Option<&str>) -> Output {
+        other.arg(env!("CARGO_BIN_EXE_behaview"));
+        self.run_in(other, arguments, key)
+    }
+
+    fn run_in(&self, mut command: Command, arguments: &[&str], key: Option<&str>) -> Output {
         let stranger = format!("http://{}", self.stranger.local_addr().unwrap());
-        let mut command = Command::new(env!("CARGO_BIN_EXE_behaview"));
         command
             .args(arguments)
             .env_clear()
@@ -82,7 +91,7 @@ fn holds_key(bytes: &[u8]) -> bool {
 }
 
 /// Everything below a folder.
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }

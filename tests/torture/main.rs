@@ -1,5 +1,5 @@
 //! Everything that is meant to break the program: hostile text in every place that shows text, at every size; values of every
-//! wrong type; a network that lies; what every parser of outside bytes makes of noise.
+//! wrong type; a network that lies; a kill at any step; what every parser of outside bytes makes of noise.
 //!
 //! The ordinary test takes a sample that is the same every time. `BEHAVIEW_TORTURE=1 cargo test --release --test torture
 //! --test terminal --test gate -- --nocapture` takes everything, and prints how much that was. `BEHAVIEW_FUZZ=600 cargo test --release --test torture noise --
@@ -17,8 +17,12 @@ mod code_points;
 mod fuzz;
 mod json;
 mod key;
+#[cfg(target_os = "linux")]
+mod kills;
 mod network;
 mod parrot;
+#[cfg(unix)]
+mod printed;
 mod sizes;
 mod store;
 mod wire;

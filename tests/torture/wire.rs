@@ -1,14 +1,14 @@
-//! The app on a terminal whose bytes are kept: what crossterm really writes, and what a terminal makes of it.
+//! The app on a terminal whose bytes are kept: what the program really writes, and what a terminal makes of it.
 
 use behaview::app::{Message, Model, Size};
 use behaview::report::Body;
-use behaview::runtime::{Backing, Session};
+use behaview::runtime::{Backing, Painter, Session};
 use icu_properties::props::{
     BidiControl, DefaultIgnorableCodePoint, GeneralCategory, GeneralCategoryGroup, VariationSelector,
 };
 use icu_properties::{CodePointMapData, CodePointSetData};
 use jiff::Timestamp;
-use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
+use ratatui::backend::{Backend, ClearType, WindowSize};
 use ratatui::buffer::Cell;
 use ratatui::layout::{Position, Size as Cells};
 use std::cell::RefCell;
@@ -31,9 +31,9 @@ impl Write for Bytes {
     }
 }
 
-/// The real backend, of a size of our own.
+/// What the program draws with, of a size of our own.
 pub struct Wire {
-    inner: CrosstermBackend<Bytes>,
+    inner: Painter<Bytes>,
     bytes: Bytes,
     size: Cells,
 }
@@ -99,7 +99,7 @@ impl Stage {
         let bytes = Bytes::default();
         let size = Cells { width, height };
         model.size = Size { width, height };
-        let wire = Wire { inner: CrosstermBackend::new(bytes.clone()), bytes: bytes.clone(), size };
+        let wire = Wire { inner: Painter::new(bytes.clone()), bytes: bytes.clone(), size };
         let session = Session::new(wire, model, Backing::Document, now);
         Self { session, bytes }
     }
@@ -181,7 +181,7 @@ fn ours(rest: &str) -> Option<usize> {
     let end = body.find(|c: char| c.is_ascii_alphabetic())?;
     let is_numbers = body[..end].chars().all(|c| c.is_ascii_digit() || c == ';');
     let is_known = match &body[end..=end] {
-        "m" | "H" | "J" => is_numbers,
+        "m" | "H" | "J" | "C" | "X" => is_numbers,
         "h" | "l" => &body[..end] == "?25",
         _ => false,
     };

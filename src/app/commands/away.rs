@@ -113,7 +113,7 @@ pub(super) static COMMANDS: &[Command] = &[
         name: "go-to-indicator",
         keys: &[ENTER],
         label: "go to its row",
-        help: "Go to the first row that names the indicator",
+        help: "Go to the row that names the indicator; where several do, list them",
         rank: 2,
         place: INDICATORS,
         when: When::Always,

@@ -31,7 +31,7 @@ pub(super) static COMMANDS: &[Command] = &[
     Command {
         name: "compare-all",
         keys: &[key('a')],
-        label: "in all",
+        label: "seen by all",
         help: "Show only what every held sandbox saw, or everything again",
         rank: 3,
         place: COMPARE,

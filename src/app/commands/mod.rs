@@ -170,8 +170,9 @@ impl Command {
     /// The command that a key means right now.
     #[must_use]
     pub fn of(key: Key, model: &Model) -> Option<&'static Self> {
-        let means = |command: &&Self| command.is_on(model);
-        if model.place().types(key) { None } else { model.settings.keys.having(key).find(means) }
+        let place = model.place();
+        let means = |command: &&Self| command.place.contains(place) && command.when.missing(model).is_none();
+        if place.types(key) { None } else { model.settings.keys.having(key).find(means) }
     }
 
     /// What Enter means right now where the config gives it to nobody else: a double press, an empty line.

@@ -12,8 +12,9 @@ use std::path::Path;
 
 /// Carries over what can be read of a database, which may be nothing.
 pub(super) fn over(aside: &Path, old: Option<&Connection>, new: &mut Connection) -> rusqlite::Result<Salvaged> {
-    let mut salvaged =
-        Salvaged { aside: aside.to_owned(), entries: 0, is_ledger_whole: false, answers: 0, left_out: 0 };
+    let aside = aside.to_owned();
+    let (entries, answers, left_out, fileless) = (0, 0, 0, Vec::new());
+    let mut salvaged = Salvaged { aside, entries, is_ledger_whole: false, answers, left_out, fileless };
     let Some(old) = old else { return Ok(salvaged) };
     let transaction = new.transaction()?;
     // Rows come in any order.
@@ -41,7 +42,9 @@ pub(super) fn over(aside: &Path, old: Option<&Connection>, new: &mut Connection)
     }
     salvaged.left_out += leave_out_what_is_cut(&transaction)?;
     leave_out_what_belongs_to_nothing(&transaction)?;
-    salvaged.left_out = salvaged.left_out.saturating_sub(brought::find_again(&transaction)?);
+    let again = brought::find_again(&transaction)?;
+    salvaged.left_out = salvaged.left_out.saturating_sub(again.count);
+    salvaged.fileless = again.fileless;
     transaction.commit()?;
     Ok(salvaged)
 }

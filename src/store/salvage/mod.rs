@@ -10,6 +10,7 @@ use super::error::StoreError;
 use super::folder::{all_files, beside, create};
 use super::used::{self, Use, Wait};
 use crate::files;
+use crate::report::identifier::Identifier;
 use crate::text::count;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::io::Write;
@@ -35,7 +36,12 @@ pub struct Salvaged {
     pub answers: u64,
     /// Answers and reports that do not count as held any more, because what the store said of them was damaged.
     pub left_out: u64,
+    /// Imported reports that are held again, but of which only the damaged part said which file they are of.
+    pub fileless: Vec<Identifier>,
 }
+
+/// Reports that are named to the user; of more the number is told.
+const NAMED: usize = 3;
 
 impl Salvaged {
     /// What the user must know of it.
@@ -55,7 +61,24 @@ impl Salvaged {
             0 => String::new(),
             left_out => format!(" Not held any more, because it was damaged: {}.", count(left_out, "thing")),
         };
-        format!("The store was damaged, and was set aside as {aside}. {ledger} Saved with it: {answers}.{lost}")
+        let fileless = self.fileless_words();
+        format!(
+            "The store was damaged, and was set aside as {aside}. {ledger} Saved with it: {answers}.{lost}{fileless}"
+        )
+    }
+
+    fn fileless_words(&self) -> String {
+        let named = self.fileless.iter().take(NAMED).map(|identifier| identifier.text().visible_cut(60).to_string());
+        let named: Vec<_> = named.collect();
+        let more = match self.fileless.len().saturating_sub(NAMED) {
+            0 if named.is_empty() => return String::new(),
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let of = named.join(", ") + &more;
+        format!(
+            " Imported, and not known any more of which file: {of}. behaview import --replace --file SHA256 says it again."
+        )
     }
 }
 

@@ -1,0 +1,88 @@
+//! A disk on which nothing is free: what is held is looked at there, and deleted, which makes room.
+#![cfg(target_os = "linux")]
+
+use crate::desk::{Desk, json, text};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What no disk of this size can be had with: then there is nothing to see.
+const NO_DISK: i32 = 99;
+
+/// Reports for the disk, each of which takes so many kilobytes there.
+fn reports(folder: &Path, kilobytes: &[usize]) -> Vec<PathBuf> {
+    let mut state = 1_u64;
+    let mut word = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        format!("\"{:016x}{:016x}\"", state, state.rotate_left(23))
+    };
+    let write = |(n, kilobytes): (usize, &usize)| {
+        let rows: Vec<_> = std::iter::repeat_with(&mut word).take(kilobytes * 64).collect();
+        let id = format!("{}_Box-1700000000", format!("{:02x}", n + 1).repeat(32));
+        let json = format!(r#"{{"data":{{"id":"{id}","attributes":{{"files_opened":[{}]}}}}}}"#, rows.join(","));
+        let path = folder.join(format!("{n}.json"));
+        std::fs::write(&path, json).unwrap();
+        path
+    };
+    kilobytes.iter().enumerate().map(write).collect()
+}
+
+/// Runs a script in a home on a disk of eight megabytes, where `fill` takes all that is free; none where no such disk is to be had.
+fn on_a_small_disk(desk: &Desk, reports: &[PathBuf], script: &str) -> Option<String> {
+    let program = env!("CARGO_BIN_EXE_behaview");
+    let script = format!(
+        "mount -t tmpfs -o size=8m none \"$HOME\" || exit {NO_DISK}
+         fill() {{ dd if=/dev/zero bs=1k >> \"$HOME/fill\"; }} 2>/dev/null
+         free() {{ df -k \"$HOME\" | awk 'END {{ print $4 }}'; }}
+         behaview() {{ {program} \"$@\" || echo \"exit code $?\"; }}
+         set -- {}
+         {script}",
+        reports.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ")
+    );
+    let run = Command::new("unshare")
+        .args(["--mount", "--map-root-user", "sh", "-c", &script])
+        .env("HOME", desk.home.path())
+        .env("VT_APIKEY", &desk.key)
+        .stdin(Stdio::null())
+        .output()
+        .ok()?;
+    let is_there = run.status.code() != Some(NO_DISK) && !text(&run).is_empty();
+    is_there.then(|| format!("{}{}", text(&run), String::from_utf8_lossy(&run.stderr)))
+}
+
+#[test]
+fn where_nothing_is_free_what_is_held_is_listed_and_deleted() {
+    let (desk, folder) = (Desk::new(), tempfile::tempdir().unwrap());
+    let reports = reports(folder.path(), &[20, 3000, 100]);
+    // Twice, for what was lent is there again the next time.
+    let script = "behaview import \"$@\" >/dev/null
+        for id in one other; do
+            fill; echo free $(free); behaview held
+            behaview held --all --yes; echo then $(free)
+            behaview import \"$1\" > /dev/null
+        done";
+    let Some(said) = on_a_small_disk(&desk, &reports, script) else { return };
+    assert_eq!(said.matches("free 0\n").count(), 2, "{said}");
+    assert!(said.contains("\n3 held: ") && said.contains("\nDeleted: 3 things"), "{said}");
+    assert!(said.contains("\n1 held: ") && said.contains("\nDeleted: 1 thing of profile"), "{said}");
+    let free: Vec<u64> = said.lines().filter_map(|line| line.strip_prefix("then ")?.parse().ok()).collect();
+    assert!(free.len() == 2 && free[0] > 1000 && free[1] > 0, "{free:?}: {said}");
+    assert!(!said.contains("exit code") && !said.contains("behaview: "), "{said}");
+}
+
+#[test]
+fn where_nothing_is_free_one_report_is_deleted_and_the_others_stay() {
+    let (desk, folder) = (Desk::new(), tempfile::tempdir().unwrap());
+    let reports = reports(folder.path(), &[2000, 20, 100]);
+    let id = format!("{}_Box-1700000000", "01".repeat(32));
+    let script = format!(
+        "behaview import \"$@\" >/dev/null; fill; behaview held --delete {id} --yes >/dev/null; behaview held --json"
+    );
+    let Some(said) = on_a_small_disk(&desk, &reports, &script) else { return };
+    let held: serde_json::Value = serde_json::from_str(&said).unwrap_or_else(|why| panic!("{why}: {said}"));
+    assert!(held["held"].as_array().is_some_and(|held| held.len() == 2), "{said}");
+    // Elsewhere it is the same, with nothing to lend.
+    let imported = desk.command(&["import"]).args(&reports).output().unwrap();
+    assert!(imported.status.success());
+    assert!(desk.run(&["held", "--delete", &id, "--yes"]).status.success());
+    assert_eq!(json(&desk.run(&["held", "--json"]))["held"].as_array().unwrap().len(), 2);
+}
