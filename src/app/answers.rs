@@ -173,7 +173,7 @@ impl Model {
                     self.warn(
                         "The service repeats a page's address: it goes in circles, so no further page is asked for.",
                     );
-                } else if list.next == Next::TooLong {
+                } else if list.next == Next::Lost {
                     self.warn(crate::report::page::no_way_on());
                 } else if entries == 0 && list.entries.is_empty() {
                     self.say("The service lists no sandbox for this file.");

@@ -4,8 +4,8 @@ use super::model::Model;
 use super::overlay::{Overlay, SMALL, Stands};
 use super::place::Place;
 use super::saving::Save;
-use crate::report::Purge;
 use crate::report::identifier::Sha256;
+use crate::report::{Holding, Purge};
 use crate::request::{Request, Submission};
 use crate::text::words_in_rows;
 use std::sync::Arc;
@@ -86,6 +86,36 @@ impl Stands for Confirm {
     }
 }
 
+/// What is to be deleted, and the things that the question named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doomed {
+    /// What is deleted.
+    pub what: Purge,
+    /// What goes with it, as it was counted.
+    pub things: Vec<Holding>,
+}
+
+impl Doomed {
+    /// What is deleted of the things that are held.
+    #[must_use]
+    pub fn of<'a>(what: Purge, held: impl IntoIterator<Item = &'a Holding>) -> Self {
+        let things = held.into_iter().filter(|thing| what.takes(thing)).cloned().collect();
+        Self { what, things }
+    }
+
+    /// Whether these are the same things, each in as many versions and with as many notes.
+    #[must_use]
+    pub fn is_still(&self, held: &[Holding]) -> bool {
+        let named = |thing: &Holding| (thing.profile.clone(), thing.what.clone(), thing.versions, thing.notes);
+        let sorted = |things: &[Holding]| {
+            let mut things: Vec<_> = things.iter().map(named).collect();
+            things.sort();
+            things
+        };
+        sorted(&self.things) == sorted(&Self::of(self.what.clone(), held).things)
+    }
+}
+
 /// What a yes does.
 #[derive(Debug)]
 pub enum Confirmed {
@@ -100,7 +130,7 @@ pub enum Confirmed {
     /// Nothing is sent: the note whose line was emptied is deleted.
     NoNote,
     /// Nothing is sent: what is held is deleted.
-    Purge(Purge),
+    Purge(Doomed),
     /// This large file is sent.
     Large(Arc<Submission>),
     /// The scan of a file is followed that has reports already.

@@ -1,6 +1,7 @@
 //! What goes out of the state machine, as data: the runtime performs it.
 
 use super::away::Copied;
+use super::confirm::Doomed;
 use super::finder::Ticket;
 use super::marks::Judged;
 use super::message::Opening;
@@ -11,7 +12,7 @@ use crate::report::find::{Pattern, Scope};
 use crate::report::identifier::Sha256;
 use crate::report::note::{About, Note};
 use crate::report::rules::Rules;
-use crate::report::{PendingScan, Purge, Report};
+use crate::report::{PendingScan, Report};
 use crate::request::{Quote, Request};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -125,8 +126,8 @@ pub enum Effect {
     },
     /// Find everything that is held.
     ReadHeld,
-    /// Delete what is held.
-    Purge(Purge),
+    /// Delete what is held, if that still is what the question named.
+    Purge(Doomed),
     /// Index nothing: the report is not looked at any more.
     StopIndexing,
     /// Have a report at hand that is going to be searched.

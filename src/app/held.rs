@@ -1,6 +1,6 @@
 //! What is held, on a screen of its own: every report with its size, its age and where it came from; and how it is deleted.
 
-use super::confirm::{Confirm, Confirmed};
+use super::confirm::{Confirm, Confirmed, Doomed};
 use super::effect::Effect;
 use super::key::Key;
 use super::layout::Size;
@@ -230,14 +230,23 @@ impl Model {
     /// Asks for a yes, and says what goes and what it would cost to have it again.
     pub(super) fn confirm_purge(&mut self, what: Purge) -> Vec<Effect> {
         let Some(Overlay::Held(held)) = self.over.top() else { return Vec::new() };
-        let doomed: Vec<_> = held.lines.iter().filter(|thing| what.takes(thing)).collect();
-        if doomed.is_empty() {
+        let doomed = Doomed::of(what, &held.lines);
+        if doomed.things.is_empty() {
             self.say("Nothing is held that is as old as that.");
             return Vec::new();
         }
-        let why = self.purge_words(&what, &doomed);
-        self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Purge(what), why }));
+        let why = self.purge_words(&doomed.what, &doomed.things.iter().collect::<Vec<_>>());
+        self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Purge(doomed), why }));
         Vec::new()
+    }
+
+    /// Takes in that other things would have gone than the question named: nothing was deleted, and it is asked again.
+    pub(super) fn purge_differs(&mut self, what: Purge, lines: Vec<Holding>) -> Vec<Effect> {
+        if self.held_mut().is_some() {
+            self.show_held(lines);
+        }
+        self.warn("Nothing was deleted: what is held has changed since the question was asked.");
+        self.confirm_purge(what)
     }
 
     fn purge_words(&self, what: &Purge, doomed: &[&Holding]) -> String {
@@ -289,7 +298,7 @@ impl Model {
     /// Deletes what a yes was given for.
     pub(super) fn purge(&mut self) -> Vec<Effect> {
         match self.over.close() {
-            Some(Overlay::Confirm(Confirm { what: Confirmed::Purge(what), .. })) => vec![Effect::Purge(what)],
+            Some(Overlay::Confirm(Confirm { what: Confirmed::Purge(doomed), .. })) => vec![Effect::Purge(doomed)],
             _ => Vec::new(),
         }
     }

@@ -6,8 +6,9 @@ use super::message::Failure;
 use super::model::Model;
 use super::overlay::Overlay;
 use super::price::Together;
-use super::submit::price_of;
+use super::submit::{price_of, unsent};
 use crate::quota::Plan;
+use crate::report::identifier::Sha256;
 use crate::request::{Request, Submission, UploadAddress, UploadLimit};
 use std::sync::Arc;
 
@@ -46,14 +47,36 @@ impl Model {
             self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Large(submission), why }));
             return Vec::new();
         }
-        self.begin_large(&submission)
+        self.look_again(&submission)
     }
 
     /// Sends the large file that a yes was given for.
     pub(super) fn submit_waiting(&mut self) -> Vec<Effect> {
         let Some(submission) = self.waiting_large() else { return Vec::new() };
         self.over.close_question();
-        self.begin_large(&submission)
+        self.look_again(&submission)
+    }
+
+    /// Looks at the large file once more before anything is paid for it.
+    fn look_again(&mut self, submission: &Arc<Submission>) -> Vec<Effect> {
+        let Some(form) = self.form_of(submission) else { return Vec::new() };
+        (form.agreed, form.is_looked_at, form.failure) = (Some(Arc::clone(submission)), true, None);
+        vec![Effect::LookAtFile(submission.path.clone())]
+    }
+
+    /// The large file has been looked at once more: it is sent if it still is what was agreed to.
+    pub(super) fn looked_again(
+        &mut self,
+        agreed: &Arc<Submission>,
+        found: Result<(Sha256, u64), String>,
+    ) -> Vec<Effect> {
+        let why = match found {
+            Ok((file, size)) if file == agreed.file && size == agreed.size => return self.begin_large(agreed),
+            Ok(_) => "it has changed since it was looked at".to_owned(),
+            Err(why) => why,
+        };
+        self.scan_failed(agreed, Failure { is_of_file: true, ..unsent(why) });
+        Vec::new()
     }
 
     /// Asks for the address that a large file is uploaded to, and keeps with that call which file was agreed to.

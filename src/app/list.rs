@@ -56,8 +56,8 @@ pub enum Next {
     Page(Option<Untrusted>),
     /// The next page's word was used before: the service goes in circles.
     Circle,
-    /// The next page's word is longer than any that is taken.
-    TooLong,
+    /// There are more pages, and no way to them.
+    Lost,
 }
 
 /// One sandbox.
@@ -145,10 +145,10 @@ impl OpenReport {
 
 impl Next {
     /// What comes after a page with this word, if it has one.
-    fn behind(cursor: Option<Untrusted>, is_too_long: bool) -> Self {
+    fn behind(cursor: Option<Untrusted>, is_lost: bool) -> Self {
         match cursor {
             Some(cursor) => Self::Page(Some(cursor)),
-            None if is_too_long => Self::TooLong,
+            None if is_lost => Self::Lost,
             None => Self::Nothing,
         }
     }
@@ -277,7 +277,7 @@ impl List {
         let file = self.file()?.clone();
         match &self.next {
             Next::Page(cursor) => Some(Request::Behaviours { file, listing, cursor: cursor.clone() }),
-            Next::Nothing | Next::Circle | Next::TooLong => None,
+            Next::Nothing | Next::Circle | Next::Lost => None,
         }
     }
 
@@ -303,7 +303,7 @@ impl List {
         self.used_cursors.extend(cursor.cloned());
         self.next = match page.cursor {
             Some(next) if self.used_cursors.contains(&next) || !is_new => Next::Circle,
-            next => Next::behind(next, page.is_cursor_too_long),
+            next => Next::behind(next, page.is_lost),
         };
     }
 
@@ -321,7 +321,7 @@ impl List {
         self.entries.extend(rest.filter(|old| stays || old.here().is_some()));
         if !stays {
             self.used_cursors.clear();
-            self.next = Next::behind(page.cursor, page.is_cursor_too_long);
+            self.next = Next::behind(page.cursor, page.is_lost);
         }
     }
 
@@ -345,7 +345,7 @@ impl List {
         for page in pages {
             let cursor = match &self.next {
                 Next::Page(cursor) => cursor.clone(),
-                Next::Nothing | Next::Circle | Next::TooLong => break,
+                Next::Nothing | Next::Circle | Next::Lost => break,
             };
             self.take_page(cursor.as_ref(), page);
         }
@@ -423,7 +423,7 @@ mod tests {
         let mut list = list();
         let long = "x".repeat(2_000_000);
         list.take_page(None, page(&format!(r#"{{"data":[{{"id":"a"}}],"meta":{{"cursor":"{long}"}}}}"#)));
-        assert_eq!((list.next.clone(), list.next_page(Listing::Reports)), (Next::TooLong, None));
+        assert_eq!((list.next.clone(), list.next_page(Listing::Reports)), (Next::Lost, None));
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::report::note::Note;
 use crate::report::page::Page;
 use crate::report::rows::Line;
 use crate::report::rules::{Marks, Rules};
-use crate::report::{Analysis, Holding, Imported, Indicators, PendingScan, Recent, RowSet};
+use crate::report::{Analysis, Holding, Imported, Indicators, PendingScan, Purge, Recent, RowSet};
 use crate::request::{Request, UploadAddress};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -254,6 +254,13 @@ pub enum Message {
         /// What, in words.
         words: String,
         /// What is still held.
+        lines: Vec<Holding>,
+    },
+    /// Nothing was deleted: other things would have gone than the question named.
+    PurgeDiffers {
+        /// What was to be deleted.
+        what: Purge,
+        /// What is held.
         lines: Vec<Holding>,
     },
     /// How often the counters confirmed and contradicted the price of each operation.

@@ -31,6 +31,8 @@ pub struct SubmitForm {
     pub failure: Option<Failure>,
     /// Whether the file is being looked at.
     pub is_looked_at: bool,
+    /// The large file that a yes was given for, while it is looked at once more: an address for another one is paid in vain.
+    pub(super) agreed: Option<Arc<Submission>>,
 }
 
 /// A file that has been looked at.
@@ -232,7 +234,7 @@ impl Model {
     /// Whether the form that has the keys is on its way: it stays then as it was agreed to.
     #[must_use]
     pub fn is_form_sent(&self) -> bool {
-        self.submitting().is_some_and(|form| self.call_of(form).is_some())
+        self.submitting().is_some_and(|form| form.agreed.is_some() || self.call_of(form).is_some())
     }
 
     /// The form that holds this.
@@ -263,6 +265,9 @@ impl Model {
         let is_sent = self.is_form_sent();
         let Some(form) = self.submitting_mut().filter(|form| form.path() == path) else { return Vec::new() };
         form.is_looked_at = false;
+        if let Some(agreed) = form.agreed.take() {
+            return self.looked_again(&agreed, result);
+        }
         match result {
             // It stays what was agreed to.
             _ if is_sent => {}
@@ -365,7 +370,7 @@ impl Model {
 }
 
 /// Why nothing was sent.
-fn unsent(why: String) -> Failure {
+pub(super) fn unsent(why: String) -> Failure {
     Failure { what: format!("Nothing was sent: {why}."), ..Failure::default() }
 }
 

@@ -87,6 +87,7 @@ impl Model {
             Message::Ledger(page) => self.show_ledger(&page),
             Message::Held(lines) => self.show_held(lines),
             Message::Purged { words, lines } => self.purged(words, lines),
+            Message::PurgeDiffers { what, lines } => self.purge_differs(what, lines),
             Message::Record(record) => self.only(|model| model.figures.record = record),
             Message::Indexed { opening, batch } => self.indexed_further(opening, batch),
             Message::Found { search, rows, ended } => self.found(search, rows, ended),

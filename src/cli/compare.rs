@@ -217,7 +217,7 @@ fn held(gate: &Gate, file: &Sha256, side: usize) -> anyhow::Result<(Vec<Column>,
         let body = entry.here().map(|here| here.body.clone());
         Column { side, file: Some(file.clone()), identifier: entry.identifier, body }
     };
-    let has_more = matches!(list.next, Next::Page(_) | Next::TooLong);
+    let has_more = matches!(list.next, Next::Page(_) | Next::Lost);
     Ok((list.entries.into_iter().map(column).collect(), has_more))
 }
 

@@ -14,7 +14,7 @@ use crate::text::Untrusted;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use serde::Serialize;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::io::Write;
 use tokio::runtime::Runtime;
@@ -139,14 +139,11 @@ impl List {
             let got = runtime.block_on(ask(setup, &request, self.refresh))?;
             let page = Page::of(&got.body)?;
             let known = seen.len();
-            for entry in &page.entries {
-                if seen.insert(entry.identifier.clone()) {
-                    listed.sandboxes.push(listed_entry(gate, entry, got.received)?);
-                }
-            }
+            let new: Vec<_> = page.entries.iter().filter(|entry| seen.insert(entry.identifier.clone())).collect();
+            listed.sandboxes.extend(listed_entries(gate, &new, got.received)?);
             cursor = page.cursor;
-            listed.more = cursor.is_some() || page.is_cursor_too_long;
-            if page.is_cursor_too_long {
+            listed.more = cursor.is_some() || page.is_lost;
+            if page.is_lost {
                 let _ = writeln!(std::io::stderr(), "behaview: {}: {}", file.short(), no_way_on());
             }
             // A service that brings nothing new goes in circles, and would be paid for ever.
@@ -277,12 +274,18 @@ fn held_reports(gate: &Gate, file: &Sha256) -> anyhow::Result<Vec<Sandbox>> {
     Ok(sandboxes.collect())
 }
 
-fn listed_entry(gate: &Gate, entry: &PageEntry, received: Timestamp) -> anyhow::Result<Sandbox> {
-    let held = gate.store().report(gate.profile(), &entry.identifier)?;
-    let since = held.as_ref().map(|held| held.received).or(entry.report.as_ref().map(|_| received));
-    let imported = held.and_then(|held| held.imported);
-    let imported_from = imported.map(|imported| String::from_utf8_lossy(imported.from.as_bytes()).into_owned());
-    Ok(Sandbox { imported_from, ..sandbox(Some(&entry.identifier), since) })
+fn listed_entries(gate: &Gate, entries: &[&PageEntry], received: Timestamp) -> anyhow::Result<Vec<Sandbox>> {
+    let identifiers: Vec<_> = entries.iter().map(|entry| &entry.identifier).collect();
+    let held = gate.store().reports_of(gate.profile(), &identifiers)?;
+    let held: HashMap<_, _> = held.iter().map(|report| (&report.identifier, report)).collect();
+    let listed = entries.iter().map(|entry| {
+        let held = held.get(&entry.identifier);
+        let since = held.map(|held| held.received).or(entry.report.as_ref().map(|_| received));
+        let imported = held.and_then(|held| held.imported.as_ref());
+        let imported_from = imported.map(|imported| String::from_utf8_lossy(imported.from.as_bytes()).into_owned());
+        Sandbox { imported_from, ..sandbox(Some(&entry.identifier), since) }
+    });
+    Ok(listed.collect())
 }
 
 fn sandbox(identifier: Option<&Identifier>, held_since: Option<Timestamp>) -> Sandbox {

@@ -33,7 +33,7 @@ pub(super) struct Submit {
     #[arg(value_parser = document::path())]
     file: PathBuf,
     /// The sandbox that runs it
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = something)]
     sandbox: Option<String>,
     /// Whether it has access to the internet; with it, whoever it talks to can see that somebody runs it
     #[arg(long, value_name = "YES|NO", value_parser = crate::app::submit::yes_or_no)]
@@ -42,7 +42,7 @@ pub(super) struct Submit {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=i64::from(LONGEST_RETENTION)))]
     keep_days: Option<u8>,
     /// The command line that it is run with
-    #[arg(long, value_name = "WORDS")]
+    #[arg(long, value_name = "WORDS", value_parser = something)]
     command_line: Option<String>,
     /// A file whose first line is what it is encrypted with; - for standard input
     #[arg(long, value_name = "FILE", value_parser = document::path())]
@@ -134,6 +134,8 @@ impl Submit {
 
     fn submission(&self, setup: &Setup) -> anyhow::Result<(Arc<Submission>, UploadLimit)> {
         let profile = setup.gate.client().profile();
+        // Before the file is looked at: to type it takes its time.
+        let password = self.password()?;
         let unsendable =
             |why: &dyn std::fmt::Display| Failed::usage(format!("{} cannot be sent: {why}", self.file.display()));
         let found = submission::look_at(&self.file, profile.largest_upload(), &|| true);
@@ -144,7 +146,7 @@ impl Submit {
             internet: self.internet,
             retention: self.keep_days,
             command_line: self.command_line.clone(),
-            password: self.password()?,
+            password,
         };
         Ok((Arc::new(Submission { path: self.file.clone(), file, size, options }), limit))
     }
@@ -161,6 +163,12 @@ impl Submit {
         };
         Ok(Some(Password::new(text).ok_or_else(|| Failed::usage("the password is empty"))?))
     }
+}
+
+/// An option's words, as they are typed: a field that is sent empty is paid for, and nobody knows what it does.
+fn something(typed: &str) -> Result<String, String> {
+    let is_empty = typed.trim().is_empty();
+    if is_empty { Err("it is empty; without the option the service decides".to_owned()) } else { Ok(typed.to_owned()) }
 }
 
 /// Why a password that was asked for is not there.

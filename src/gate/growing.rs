@@ -109,7 +109,7 @@ fn begin(store: &Store, profile: &str, key: &[u8], now: Timestamp) -> Result<(Gr
         }
     }
     let id = store.begin_growing(profile, key, now)?;
-    Ok((Growing { id, body: Body::in_memory(Vec::new()) }, Vec::new()))
+    Ok((Growing { id, body: Body::in_memory(Vec::new()), announced: None }, Vec::new()))
 }
 
 /// Where a further call begins. Not within a run of one byte: it may be a masked key, whose rest alone would not be known for one.
@@ -126,16 +126,30 @@ impl Grower<'_> {
         self.from + self.gathered.len() as u64
     }
 
-    /// Whether what came is the whole. An end that nobody announced is believed when it comes a second time.
+    /// Whether what came is the whole. An end before that of what is here, or another than the service once announced, is none;
+    /// one that nobody announced is believed when it comes a second time.
     fn judge(&self, is_sure: bool) -> Result<(), ServiceError> {
-        match self.length() {
-            0 => Err(ServiceError::Unusable(Unusable::Cut)),
-            length if is_sure || length == self.kept.body.len() => Ok(()),
-            _ => Err(ServiceError::Lost(
+        let (here, end) = (self.kept.body.len(), self.at);
+        let ended = |of: u64| Err(ServiceError::Lost(format!("it ended after {end} of {of} bytes")));
+        match self.total.or(self.kept.announced) {
+            _ if self.length() == 0 => Err(ServiceError::Unusable(Unusable::Cut)),
+            Some(whole) if end > whole => Err(ServiceError::Unusable(Unusable::OtherBytes)),
+            Some(whole) if end < whole => ended(whole),
+            None if end < here => ended(here),
+            None if !is_sure && end > here => Err(ServiceError::Lost(
                 "the service did not say how long it is, so it may have been cut short; asking again settles that"
                     .to_owned(),
             )),
+            _ => Ok(()),
         }
+    }
+
+    /// Notes how long the service says the whole is, the first time it does.
+    async fn announce(&self) -> Result<(), ServiceError> {
+        let Some(length) = self.total.filter(|_| self.kept.announced.is_none()) else { return Ok(()) };
+        let (store, id) = (Arc::clone(&self.store), self.id);
+        let noted = tokio::task::spawn_blocking(move || store.announce(id, length)).await;
+        noted.map_err(|error| ServiceError::Unkept(error.to_string()))?.map_err(|error| unkept(&error))
     }
 
     /// Compares what was here already, and keeps what is new.
@@ -176,9 +190,12 @@ impl Grower<'_> {
 impl Sink for Grower<'_> {
     fn begin(&mut self, start: u64, total: Option<u64>) -> Taken<'_> {
         (self.at, self.total) = (start, total);
-        let is_gap = start > self.asked || total.is_some_and(|total| total < self.kept.body.len());
-        let found = if is_gap { Err(ServiceError::Unusable(Unusable::OtherBytes)) } else { Ok(()) };
-        Box::pin(std::future::ready(found))
+        // A part of something of another length is of something else.
+        let is_other = |total| total < self.kept.body.len() || self.kept.announced.is_some_and(|whole| whole != total);
+        if start > self.asked || total.is_some_and(is_other) {
+            return Box::pin(std::future::ready(Err(ServiceError::Unusable(Unusable::OtherBytes))));
+        }
+        Box::pin(self.announce())
     }
 
     fn take<'a>(&'a mut self, piece: &'a [u8]) -> Taken<'a> {

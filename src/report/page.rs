@@ -25,8 +25,9 @@ pub struct Page {
     pub nameless: usize,
     /// Opaque word that asks for the next page; none on the last.
     pub cursor: Option<Untrusted>,
-    /// Whether there is such a word, but longer than any that is taken: there are more pages, and no way to them.
-    pub is_cursor_too_long: bool,
+    /// Whether there are more pages, and no way to them: such a word is longer than any that is taken, or there is an address of
+    /// the next page without one.
+    pub is_lost: bool,
     /// How many entries the service says there are over all pages.
     pub count: Option<u64>,
 }
@@ -91,22 +92,36 @@ impl Page {
             let report = entry.has_attributes.then(|| body.slice(range));
             page.entries.push(PageEntry { identifier, report });
         }
-        let cursor = meta(body, index, "cursor")?;
-        page.is_cursor_too_long = cursor == Some(None);
-        page.cursor = cursor.flatten().filter(|cursor| !cursor.is_empty());
-        let count = meta(body, index, "count")?.flatten();
+        let is_said = |word: &Option<Untrusted>| word.as_ref().is_none_or(|word| !word.is_empty());
+        let cursor = match member(body, index, "meta", "cursor")?.filter(is_said) {
+            None => member(body, index, "links", "next")?.filter(is_said).map(|next| cursor_of(&next?)),
+            cursor => cursor,
+        };
+        page.is_lost = cursor == Some(None);
+        page.cursor = cursor.flatten();
+        let count = member(body, index, "meta", "count")?.flatten();
         page.count = count.and_then(|count| std::str::from_utf8(count.as_bytes()).ok()?.parse().ok());
         Ok(page)
     }
 }
 
-/// Why no page is asked for behind one whose cursor is too long.
+/// Why no page is asked for behind one that leads nowhere.
 #[must_use]
 pub fn no_way_on() -> String {
     format!(
-        "There are more pages, but the service's word for the next one is longer than {}: no address carries it back, so it is refused, and no further page is asked for.",
+        "There are more pages, but the service's word for the next one is longer than {}, which no address carries back, or it gives none: no further page is asked for.",
         crate::text::bytes(LONGEST_WORD)
     )
+}
+
+/// The cursor in the query of the next page's address. Nothing else of that address is looked at, and nobody goes there.
+fn cursor_of(address: &Untrusted) -> Option<Untrusted> {
+    let address = address.as_bytes().split(|byte| *byte == b'#').next()?;
+    let query = address.splitn(2, |byte| *byte == b'?').nth(1)?;
+    let found = query.split(|byte| *byte == b'&').find_map(|pair| pair.strip_prefix(b"cursor="))?;
+    let spaced: Vec<u8> = found.iter().map(|byte| if *byte == b'+' { b' ' } else { *byte }).collect();
+    let cursor: Vec<u8> = percent_encoding::percent_decode(&spaced).collect();
+    Some(Untrusted::from(cursor)).filter(|cursor| !cursor.is_empty())
 }
 
 /// A word, if it is not longer than any word can be.
@@ -121,10 +136,10 @@ fn word(body: &Body, at: u64) -> io::Result<Option<Untrusted>> {
     Ok(None)
 }
 
-/// A member of the page's `meta`, if it is there, and its word, if that is not too long; null counts as absent.
-fn meta(body: &Body, index: &Index, name: &str) -> io::Result<Option<Option<Untrusted>>> {
-    let meta = index.sections.iter().filter(|s| s.name.as_bytes() == b"meta" && s.form == Form::Object);
-    for start in meta.flat_map(|section| (0..section.len()).filter_map(|row| section.start(row))) {
+/// A member of an object beside the page's entries, if it is there, and its word, if that is not too long; null counts as absent.
+fn member(body: &Body, index: &Index, of: &str, name: &str) -> io::Result<Option<Option<Untrusted>>> {
+    let objects = index.sections.iter().filter(|s| s.name.as_bytes() == of.as_bytes() && s.form == Form::Object);
+    for start in objects.flat_map(|section| (0..section.len()).filter_map(|row| section.start(row))) {
         let start = u64::from(start);
         let bytes = body.window(start..start + WORD)?;
         let found = Raw::new(&bytes);
@@ -169,6 +184,27 @@ mod tests {
     }
 
     #[test]
+    fn the_address_of_the_next_page_is_read_for_its_cursor_only() {
+        let next = |links: &str| {
+            let page =
+                page(&format!(r#"{{"data":[],"links":{{"self":"http://h/?cursor=s",{links}}},"meta":{{"count":9}}}}"#))
+                    .unwrap();
+            (page.cursor, page.is_lost)
+        };
+        let found = |word: &str| (Some(Untrusted::from(word)), false);
+        assert_eq!(next(r#""next":"https://elsewhere/x?limit=10&cursor=a%2Bb%3D%3D#c""#), found("a+b=="));
+        assert_eq!(next(r#""next":"?cursor=a+b&limit=1""#), found("a b"));
+        for lost in ["https://h/x?limit=1", "https://h/x?cursor=", "https://h/cursor=x", "n"] {
+            assert_eq!(next(&format!(r#""next":"{lost}""#)), (None, true), "{lost}");
+        }
+        for none in [r#""next":null"#, r#""prev":"?cursor=x""#, r#""next":"""#] {
+            assert_eq!(next(none), (None, false), "{none}");
+        }
+        let both = r#"{"data":[],"links":{"next":"?cursor=other"},"meta":{"cursor":"this"}}"#;
+        assert_eq!(page(both).unwrap().cursor, Some(Untrusted::from("this")));
+    }
+
+    #[test]
     fn long_words_are_whole_or_not_at_all() {
         let (long, longer) = ("c".repeat(20_000), "x".repeat(2_000_000));
         let found = page(&format!(r#"{{"data":[{{"id":"{longer}"}}],"meta":{{"cursor":"{long}"}}}}"#)).unwrap();
@@ -176,7 +212,7 @@ mod tests {
         assert_eq!(found.cursor.unwrap().as_bytes().len(), 20_000);
         for (cursor, is_too_long) in [(long, false), (longer, true)] {
             let found = page(&format!(r#"{{"data":[],"meta":{{"cursor":"{cursor}","count":3}}}}"#)).unwrap();
-            assert_eq!((found.cursor.is_none(), found.is_cursor_too_long), (is_too_long, is_too_long));
+            assert_eq!((found.cursor.is_none(), found.is_lost), (is_too_long, is_too_long));
         }
     }
 

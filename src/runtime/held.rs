@@ -1,8 +1,9 @@
 //! What is held, between the store and the screen.
 
 use crate::app::Message;
+use crate::app::confirm::Doomed;
 use crate::gate::Gate;
-use crate::report::{Holding, Purge};
+use crate::report::Holding;
 use crate::store::{Keep, Purged, StoreError};
 use crate::text::{bytes, count};
 
@@ -15,9 +16,13 @@ pub(super) fn lines(gate: &Gate) -> Result<Vec<Holding>, StoreError> {
     Ok(gate.store().inventory()?.into_iter().map(on_disk).collect())
 }
 
-/// Deletes what a yes was given for.
-pub(super) fn purge(gate: &Gate, what: &Purge) -> Result<Message, StoreError> {
-    let purged = gate.store().purge(what, None)?;
+/// Deletes what a yes was given for, and nothing where that is not what would go.
+pub(super) fn purge(gate: &Gate, doomed: Doomed) -> Result<Message, StoreError> {
+    let lines_now = lines(gate)?;
+    if !doomed.is_still(&lines_now) {
+        return Ok(Message::PurgeDiffers { what: doomed.what, lines: lines_now });
+    }
+    let purged = gate.store().purge(&doomed.what, None)?;
     Ok(Message::Purged { words: words(purged), lines: lines(gate)? })
 }
 

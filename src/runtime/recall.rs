@@ -2,7 +2,7 @@
 
 use crate::app::message::{HeldPage, HeldReport, Here};
 use crate::gate::Gate;
-use crate::report::identifier::Sha256;
+use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::Page;
 use crate::request::{Listing, Request};
 use crate::store::StoreError;
@@ -17,12 +17,12 @@ pub fn held_of(gate: &Gate, file: &Sha256) -> Result<(Vec<HeldPage>, Vec<HeldRep
     let pages = held_pages(gate, file, listing)?;
     let mut reports = gate.store().reports(gate.profile(), file)?;
     // A run that was killed may have left a report that nobody has read yet: asking for it reads it.
-    let known: HashSet<_> = reports.iter().map(|report| report.identifier.clone()).collect();
-    for entry in pages.iter().flat_map(|held| &held.page.entries) {
-        if !known.contains(&entry.identifier) {
-            gate.held(&Request::Behaviour { identifier: entry.identifier.clone() })?;
-            reports.extend(gate.store().report(gate.profile(), &entry.identifier)?);
-        }
+    let mut known: HashSet<_> = reports.iter().map(|report| report.identifier.clone()).collect();
+    let entries = pages.iter().flat_map(|held| &held.page.entries).map(|entry| &entry.identifier);
+    let others: Vec<_> = entries.filter(|identifier| known.insert((*identifier).clone())).collect();
+    if !others.is_empty() {
+        read_unread(gate, &others)?;
+        reports.extend(gate.store().reports_of(gate.profile(), &others)?);
     }
     let reports = reports.into_iter().map(|held| HeldReport {
         identifier: held.identifier,
@@ -30,6 +30,16 @@ pub fn held_of(gate: &Gate, file: &Sha256) -> Result<(Vec<HeldPage>, Vec<HeldRep
         imported: held.imported,
     });
     Ok((pages, reports.collect()))
+}
+
+fn read_unread(gate: &Gate, reports: &[&Identifier]) -> Result<(), StoreError> {
+    let unread = gate.store().unread(gate.profile())?;
+    if unread.is_empty() {
+        return Ok(());
+    }
+    let requests = reports.iter().map(|identifier| Request::Behaviour { identifier: (*identifier).clone() });
+    let is_unread = |request: &Request| request.holding_key().is_some_and(|key| unread.contains(&key));
+    requests.filter(is_unread).try_for_each(|request| gate.held(&request).map(drop))
 }
 
 fn held_pages(gate: &Gate, file: &Sha256, listing: Listing) -> Result<Vec<HeldPage>, StoreError> {

@@ -151,7 +151,8 @@ impl Client {
         if total.is_some_and(|total| total > limit) {
             return Err(ServiceError::TooLong(limit));
         }
-        let is_announced = total.is_some() || is_framed(&response);
+        // Of a part of something of unknown length, framing tells the part's own end only.
+        let is_announced = total.is_some() || status.as_u16() != 206 && is_framed(&response);
         sink.begin(start, total).await?;
         let come = self.take_in(&mut response, start, limit, (&patience, is_announced), sink).await?;
         match total {

@@ -218,7 +218,7 @@ impl Refusal {
             Reason::Other => "",
         };
         match self.retry_after {
-            Some(wait) => format!("{advice} The service says: again in {} s.", wait.as_secs()),
+            Some(wait) => format!("{advice} The service says: again in {} s.", wait.as_secs()).trim_start().to_owned(),
             None => advice.to_owned(),
         }
     }

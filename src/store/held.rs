@@ -11,7 +11,7 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Body, Imported};
 use crate::text::Untrusted;
 use jiff::Timestamp;
-use rusqlite::{Row, params};
+use rusqlite::{Connection, Row, ToSql, params};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -59,7 +59,7 @@ const PROFILES: &str = "RECURSIVE known (name) AS (
     UNION ALL SELECT (SELECT MIN(profile) FROM answer WHERE profile > name) FROM known WHERE name IS NOT NULL)";
 
 /// What a profile can open: its own, and what was imported, which belongs to no service.
-const HERE: &str = "r.profile = ?1 OR a.imported_from IS NOT NULL";
+pub(super) const HERE: &str = "r.profile = ?1 OR a.imported_from IS NOT NULL";
 
 impl HeldReport {
     /// The report as the answer it would be if it were asked for by itself.
@@ -230,23 +230,16 @@ impl Store {
         &self,
         profile: &str,
         which: &str,
-        value: &dyn rusqlite::ToSql,
+        value: &dyn ToSql,
         whose: &str,
     ) -> Result<(Vec<HeldReport>, Option<StoreError>), StoreError> {
-        // A report whose answer is not there is not what was written.
-        let found = self.reach().look_up(|connection, how| {
-            let mut select = connection.prepare_cached(&format!(
-                "WITH {PROFILES}
-                 SELECT r.identifier, r.received, r.answer, r.first, r.after, COALESCE(a.length, 0), COALESCE(a.block, 0),
-                        a.imported_from, a.imported_by, r.file, r.seal, COALESCE(a.profile, ''), COALESCE(a.key, x''), a.seal,
-                        r.profile
-                 FROM report r {how} LEFT JOIN answer a ON a.id = r.answer
-                 WHERE r.profile IN (SELECT ?1 UNION SELECT name FROM known) AND {which} AND ({whose})
-                 ORDER BY r.profile = ?1 DESC, r.answer DESC, r.rowid DESC"
-            ))?;
-            let rows = select.query_map(params![profile, value], FoundReport::read)?;
-            rows.collect::<rusqlite::Result<Vec<_>>>()
-        })?;
+        let look = |connection: &Connection, how: &str| found(connection, how, profile, (which, &[value]), whose);
+        Ok(self.newest(profile, self.reach().look_up(look)?))
+    }
+
+    /// The newest of each of these reports, as far as their rows are what was written; and the damage where one of the profile's
+    /// is not.
+    pub(super) fn newest(&self, profile: &str, found: Vec<FoundReport>) -> (Vec<HeldReport>, Option<StoreError>) {
         // Numbers grow, whatever the clock does in between.
         let (mut newest, mut known, mut damage) = (Vec::new(), HashSet::new(), None);
         for report in found {
@@ -266,12 +259,35 @@ impl Store {
                 newest.push(HeldReport { identifier, file, answer, received, body, imported, elsewhere });
             }
         }
-        Ok((newest, damage))
+        (newest, damage)
     }
 
     pub(super) fn body(&self, answer: AnswerId, lengths: Lengths) -> Body {
         Body::new(Blocks::new(self.reach(), Shelf::Answer(answer), lengths.whole, lengths.block))
     }
+}
+
+/// The reports that a condition with these values takes, those of the profile first and then the newest.
+pub(super) fn found(
+    connection: &Connection,
+    how: &str,
+    profile: &str,
+    (which, values): (&str, &[&dyn ToSql]),
+    whose: &str,
+) -> rusqlite::Result<Vec<FoundReport>> {
+    // A report whose answer is not there is not what was written.
+    let mut select = connection.prepare_cached(&format!(
+        "WITH {PROFILES}
+         SELECT r.identifier, r.received, r.answer, r.first, r.after, COALESCE(a.length, 0), COALESCE(a.block, 0),
+                a.imported_from, a.imported_by, r.file, r.seal, COALESCE(a.profile, ''), COALESCE(a.key, x''), a.seal,
+                r.profile
+         FROM report r {how} LEFT JOIN answer a ON a.id = r.answer
+         WHERE r.profile IN (SELECT ?1 UNION SELECT name FROM known) AND {which} AND ({whose})
+         ORDER BY r.profile = ?1 DESC, r.answer DESC, r.rowid DESC"
+    ))?;
+    let values: Vec<_> = std::iter::once(&profile as &dyn ToSql).chain(values.iter().copied()).collect();
+    let rows = select.query_map(values.as_slice(), FoundReport::read)?;
+    rows.collect()
 }
 
 /// How many bytes an answer has, and how many each of its blocks.
@@ -287,7 +303,8 @@ impl Lengths {
     }
 }
 
-struct FoundReport {
+/// A row of a report, with that of its answer.
+pub(super) struct FoundReport {
     profile: String,
     identifier: Vec<u8>,
     received: Timestamp,

@@ -32,6 +32,7 @@ mod recent;
 mod salvage;
 mod schema;
 mod seal;
+mod several;
 mod spare;
 mod used;
 

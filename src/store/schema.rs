@@ -4,7 +4,7 @@ use super::seal;
 use rusqlite::Connection;
 
 /// Each step brings the schema of the step before to its own; the number of steps taken is the schema's version.
-const STEPS: &[&str] = &[FIRST, COUNTERS, INDEXES, NOTES, SEALS, SCANS, SEALED_LEDGER];
+const STEPS: &[&str] = &[FIRST, COUNTERS, INDEXES, NOTES, SEALS, SCANS, SEALED_LEDGER, ANNOUNCED];
 
 /// The newest version that this program knows.
 pub(super) const NEWEST: usize = STEPS.len();
@@ -160,6 +160,12 @@ ALTER TABLE file ADD COLUMN scan_since INTEGER;
 
 /// What tells a damaged entry of the ledger from a sound one.
 const SEALED_LEDGER: &str = "ALTER TABLE ledger ADD COLUMN seal INTEGER";
+
+/// How many bytes the service said an answer has that did not come whole.
+const ANNOUNCED: &str = "
+-- NULL: it said nothing
+ALTER TABLE answer ADD COLUMN announced INTEGER;
+";
 
 /// A table or an index, as the database tells of it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -137,7 +137,7 @@ fn draw_next(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model, me
         (None, None, Next::Page(None)) => ("+ list the sandboxes".to_owned(), next_price(list, model)),
         (None, None, Next::Page(Some(_))) => ("+ next page".to_owned(), next_price(list, model)),
         (None, None, Next::Circle) => ("the service goes in circles".to_owned(), String::new()),
-        (None, None, Next::TooLong) => ("no way to the next page".to_owned(), "its word is too long".to_owned()),
+        (None, None, Next::Lost) => ("no way to the next page".to_owned(), "its word is too long".to_owned()),
         (None, None, Next::Nothing) => ("no sandbox listed".to_owned(), String::new()),
     };
     LineWriter::new(buffer, area, 0).base(meaning).own(&words, Meaning::Text);
@@ -233,7 +233,7 @@ fn absent(model: &Model) -> Vec<(String, Meaning)> {
                 "The service repeats a page that came before. No further page is asked for.".to_owned(),
                 Meaning::Text,
             )],
-            (Next::TooLong, _) => vec![(no_way_on(), Meaning::Text)],
+            (Next::Lost, _) => vec![(no_way_on(), Meaning::Text)],
             (Next::Nothing, true) => vec![
                 ("The service lists no sandbox for this file.".to_owned(), Meaning::Strong),
                 (

@@ -237,6 +237,55 @@ async fn what_begins_behind_what_was_asked_for_is_not_taken_for_its_end() {
 }
 
 #[tokio::test]
+async fn an_end_before_that_of_the_kept_part_is_none_and_the_part_stays() {
+    let whole = b"a capture of several blocks ".repeat(30_000);
+    // The next call asks for the bytes from `start` on.
+    let (kept, start) = (600_000, 600_000 - 4097);
+    let length = format!("200 OK\r\ncontent-length: {}", whole.len());
+    let range = |count: usize| format!("206 Partial\r\ncontent-range: bytes {start}-{}/*", start + count - 1);
+    let bits = |count: usize| whole[start..start + count].to_vec();
+    let chunked = |length: usize| [format!("{length:x}\r\n").as_bytes(), &whole[..length], b"\r\n0\r\n\r\n"].concat();
+    let stumps = [
+        ("200 OK".to_owned(), whole[..100].to_vec(), false),
+        ("200 OK".to_owned(), Vec::new(), false),
+        ("200 OK\r\ntransfer-encoding: chunked".to_owned(), chunked(100), false),
+        (range(100), bits(100), false),
+        (range(100) + "\r\ncontent-length: 100", bits(100), false),
+        (range(1) + "\r\ncontent-length: 0", Vec::new(), false),
+        (range(5000), bits(5000), false),
+        // Where nothing was announced, these ends are ones.
+        (range(4097) + "\r\ncontent-length: 4097", bits(4097), true),
+        ("200 OK\r\ntransfer-encoding: chunked".to_owned(), chunked(kept), true),
+        ("200 OK\r\ntransfer-encoding: chunked".to_owned(), chunked(kept + 1), true),
+    ];
+    for (first, is_announced) in [(length, true), ("200 OK".to_owned(), false)] {
+        for (head, bits, is_end) in stumps.iter().filter(|stump| is_announced || !stump.2) {
+            let answers =
+                vec![(first.clone(), whole[..kept].to_vec()), (head.clone(), bits.clone()), from(start, &whole)];
+            let (_folder, gate, heard) = capture(answers);
+            let (pcap, told) = (artefact(Artefact::Pcap), format!("{is_announced} {is_end} {} {head}", bits.len()));
+            assert!(visit::ask(&gate, &pcap).await.is_err(), "{told}");
+            let cut = visit::ask(&gate, &pcap).await;
+            assert!(matches!(cut, Err(GateError::Service { error: ServiceError::Lost(_), .. })), "{told}: {cut:?}");
+            assert!(gate.held(&pcap).unwrap().is_none(), "{told}");
+            assert!(bytes(&visit::ask(&gate, &pcap).await.unwrap()) == whole, "{told}");
+            assert!(heard.lock().unwrap()[2].starts_with("range: "), "{told}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_of_another_length_is_no_rest_of_the_first() {
+    let (one, other) = (b"one capture ".repeat(1000), b"one capture ".repeat(1100));
+    let cut = (format!("200 OK\r\ncontent-length: {}", one.len()), one[..8000].to_vec());
+    let (_folder, gate, _) = capture(vec![cut, from(8000 - 4097, &other), from(0, &other)]);
+    let pcap = artefact(Artefact::Pcap);
+    assert!(visit::ask(&gate, &pcap).await.is_err());
+    assert_eq!(*unusable(&visit::ask(&gate, &pcap).await), Unusable::OtherBytes);
+    assert_eq!(bytes(&visit::ask(&gate, &pcap).await.unwrap()), other);
+}
+
+#[tokio::test]
 async fn a_key_that_ends_in_a_later_answer_is_masked() {
     let whole = [&b"A".repeat(5000)[..], KEY.as_bytes(), &b"C".repeat(5000)].concat();
     let end = 5000 + KEY.len() / 2;

@@ -114,6 +114,7 @@ fn another_large_file_than_the_one_agreed_to_is_not_uploaded() {
     let mut stage = large("");
     let other = stage.sample("other.bin", 3000);
     stage.press("enter");
+    stage.until("asking for an address");
     stage.press("esc");
     stage.press("U");
     stage.session.take(Message::Paste(other));

@@ -2,6 +2,10 @@
 
 use crate::stage::{Stage, file, main_file, options};
 use behaview::demo::{Endpoint, Listing, Options};
+use behaview::report::Body;
+use behaview::request::Request;
+use behaview::store::Store;
+use behaview::text::Untrusted;
 
 #[test]
 fn everything_that_is_held_stands_on_one_screen() {
@@ -70,4 +74,25 @@ fn a_file_what_is_old_and_everything_go_after_a_yes() {
     insta::assert_snapshot!("held_nothing", without_port(&stage));
     stage.keys("esc");
     assert!(stage.screen().contains("No file has been opened yet"), "{}", stage.screen());
+}
+
+#[test]
+fn what_came_after_the_question_does_not_go_with_its_yes() {
+    for key in ["D", "X"] {
+        let mut stage = Stage::listed();
+        stage.keys(&format!("H {key}"));
+        let other = Store::open(&stage.folder.path().join("behaview.db")).unwrap();
+        let before = other.inventory().unwrap();
+        let listing = behaview::request::Listing::Reports;
+        let page = Request::Behaviours { file: main_file(), listing, cursor: Some(Untrusted::from("next")) };
+        let (profile, page) = (&before[0].profile, page.holding_key().unwrap());
+        other.keep(profile, &page, before[0].received, &Body::in_memory(b"{\"data\":[]}".to_vec())).unwrap();
+        stage.keys("y");
+        assert_eq!(other.inventory().unwrap().len(), before.len() + 1, "{key}");
+        let screen = stage.screen();
+        assert!(screen.contains("Nothing was deleted: what is held has changed"), "{screen}");
+        assert!(screen.contains("To be deleted") && screen.contains("1 other answer"), "{screen}");
+        stage.keys("y");
+        assert_eq!(other.inventory().unwrap().len(), 0, "{key}: {}", stage.screen());
+    }
 }

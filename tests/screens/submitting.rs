@@ -302,21 +302,73 @@ fn a_file_that_has_changed_is_looked_at_again_and_never_sent_at_the_old_price() 
 }
 
 #[test]
-fn a_large_file_that_changes_while_its_address_is_awaited_is_looked_at_again() {
-    for (size, wrong) in [(2000, "cannot be sent"), (700_000, "broken off")] {
+fn the_address_of_a_large_file_that_is_another_now_is_not_paid() {
+    for (then, why) in [(Some(b'y'), "has changed"), (None, "No such file")] {
         let mut stage = Stage::listed();
         stage.session.model_mut().service.upload_direct = 1000;
-        let path = stage.sample("sample.bin", size);
+        let path = stage.sample("sample.bin", 2000);
         fill(&mut stage, &[&path]);
         stage.keys("enter");
-        stage.press("enter");
-        std::fs::write(&path, vec![b'y'; size]).unwrap();
-        stage.rest();
-        assert_eq!(stage.calls(Endpoint::UploadUrl), 1);
+        match then {
+            Some(byte) => std::fs::write(&path, vec![byte; 2000]).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+        stage.keys("enter");
+        assert_eq!(stage.calls(Endpoint::UploadUrl), 0);
+        let shown = stage.screen();
+        assert!(shown.contains("Nothing was sent") && shown.contains(why), "{shown}");
+        std::fs::write(&path, vec![b'z'; 3000]).unwrap();
+        stage.keys("enter enter");
+        assert_eq!((stage.calls(Endpoint::UploadUrl), stage.calls(Endpoint::Scan)), (1, 1));
+        assert_eq!(stage.demo.as_ref().unwrap().submitted()[0].size, 3000);
+    }
+}
+
+/// A service that hands out an address to upload to, and at that moment does something to the file.
+fn meddling(meddle: impl Fn() + Send + 'static) -> String {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let root = format!("http://{}", listener.local_addr().unwrap());
+    let upload = format!("{root}/up");
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (mut stream, mut asked) = (stream.unwrap(), vec![0; 8192]);
+            let length = stream.read(&mut asked).unwrap();
+            let asked = String::from_utf8_lossy(&asked[..length]).into_owned();
+            if asked.starts_with("POST ") {
+                // It says nothing before it has everything.
+                let _ = std::io::copy(&mut stream, &mut std::io::sink());
+                continue;
+            }
+            let is_asked = asked.contains("/files/upload_url ");
+            let body = if is_asked { format!("{{\"data\":\"{upload}\"}}") } else { "{\"data\":{}}".to_owned() };
+            if is_asked {
+                meddle();
+            }
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+            let _ = stream.write_all((head + &body).as_bytes());
+        }
+    });
+    root
+}
+
+#[test]
+fn a_large_file_that_changes_while_its_address_is_awaited_is_looked_at_again() {
+    for (size, wrong) in [(2000, "cannot be sent"), (700_000, "broken off")] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sample.bin");
+        std::fs::write(&path, vec![b'x'; size]).unwrap();
+        let changed = path.clone();
+        let root = meddling(move || std::fs::write(&changed, vec![b'y'; size]).unwrap());
+        let mut stage = Stage::with_key(root, "key");
+        stage.session.model_mut().service.upload_direct = 1000;
+        stage.open(&main_file());
+        fill(&mut stage, &[path.to_str().unwrap()]);
+        stage.keys("enter enter");
         let shown = stage.screen();
         assert!(shown.contains(wrong) && shown.contains("enter look at the file"), "{shown}");
+        assert!(shown.contains("The address for it was paid."), "{shown}");
         stage.keys("enter");
-        assert_eq!(stage.calls(Endpoint::UploadUrl), 1, "{}", stage.screen());
         assert!(stage.screen().contains("enter submit it"), "{}", stage.screen());
     }
 }

@@ -181,6 +181,53 @@ fn a_page_whose_word_for_the_next_is_too_long_says_that_there_is_more() {
     assert_eq!((listed["sandboxes"][0]["id"].as_str(), listed["more"].as_bool()), (Some("a"), Some(true)));
 }
 
+/// A service that answers each call with a page.
+fn pages(answers: Vec<(&'static str, String)>) -> (String, std::thread::JoinHandle<Vec<String>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let set = format!("root=http://{}", listener.local_addr().unwrap());
+    let service = std::thread::spawn(move || {
+        let hear = |(status, page): (&str, String)| {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut said = [0; 4096];
+            let length = stream.read(&mut said).unwrap();
+            let length_of = format!("content-length: {}\r\nconnection: close\r\n\r\n", page.len());
+            stream.write_all((format!("HTTP/1.1 {status}\r\n{length_of}") + &page).as_bytes()).unwrap();
+            String::from_utf8_lossy(&said[..length]).lines().next().unwrap_or_default().to_owned()
+        };
+        answers.into_iter().map(hear).collect()
+    });
+    (set, service)
+}
+
+#[test]
+fn a_page_that_gives_only_the_address_of_the_next_is_not_the_last() {
+    let page =
+        |id: &str, links: &str| ("200 OK", format!(r#"{{"data":[{{"id":"{id}"}}],"links":{{{links}}},"meta":{{}}}}"#));
+    let (set, service) = pages(vec![
+        page("a", r#""next":"http://127.0.0.1:1/x?cursor=w%2Bd%3D&limit=10""#),
+        page("b", r#""next":"http://127.0.0.1:1/x?offset=20""#),
+    ]);
+    let desk = Desk::new();
+    let listed = desk.run(&["list", "--all", &main_file(), "--set", &set]);
+    let asked = service.join().unwrap();
+    assert!(asked[1].contains("/behaviours?cursor=w%2Bd%3D "), "{asked:?}");
+    assert!(errors(&listed).contains("There are more pages, but"), "{listed:?}");
+    let listed = json(&listed);
+    let ids: Vec<_> = listed["sandboxes"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
+    assert_eq!((ids, listed["more"].as_bool()), (vec!["a", "b"], Some(true)));
+}
+
+#[test]
+fn a_refusal_that_says_only_when_to_come_back_says_it_in_one_piece() {
+    let desk = Desk::new();
+    let (set, service) = pages(vec![("600 Odd\r\nretry-after: 7", String::new())]);
+    let refused = desk.run(&["list", &main_file(), "--set", &set]);
+    service.join().unwrap();
+    let words = errors(&refused);
+    assert!(words.contains("(600)") && words.contains("The service says: again in 7 s."), "{words}");
+    assert!(!words.contains("  The"), "{words}");
+}
+
 /// Waits for one connection, says no, and gives what was said to it.
 fn proxy() -> (String, std::thread::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -82,6 +82,17 @@ fn a_dry_run_and_a_limit_send_nothing() {
 }
 
 #[test]
+fn an_option_without_words_is_refused_before_anything_is_sent() {
+    let (desk, path) = desk(Options::default());
+    for (option, words) in [("--sandbox", ""), ("--sandbox", " "), ("--command-line", "")] {
+        let output = desk.run(&["submit", option, words, &path]);
+        assert_eq!(output.status.code(), Some(2), "{option}");
+        assert!(errors(&output).contains(option) && errors(&output).contains("it is empty"), "{}", errors(&output));
+    }
+    assert!(desk.demo.seen().is_empty());
+}
+
+#[test]
 fn a_password_comes_from_a_file_or_standard_input_and_is_written_nowhere() {
     let (desk, path) = desk(Options::default());
     let mut child = desk

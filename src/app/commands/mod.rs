@@ -68,7 +68,12 @@ pub enum When {
     Always,
     /// When there is what it needs: in words that follow "it needs", and whether it is there.
     Has(&'static str, fn(&Model) -> bool),
+    /// When there is all of this.
+    HasAll(&'static [Need]),
 }
+
+/// Something that is needed: in words that follow "it needs", and whether it is there.
+pub type Need = (&'static str, fn(&Model) -> bool);
 
 impl When {
     /// What is missing right now, in words that follow "it needs"; none where nothing is.
@@ -76,6 +81,7 @@ impl When {
     pub fn missing(self, model: &Model) -> Option<&'static str> {
         match self {
             Self::Has(what, is_there) if !is_there(model) => Some(what),
+            Self::HasAll(each) => each.iter().find(|(_, is_there)| !is_there(model)).map(|(what, _)| *what),
             Self::Always | Self::Has(..) => None,
         }
     }

@@ -68,9 +68,12 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Open every report of the list that is not held, one after another; the total is in the bar, the first failure stops it",
         rank: 4,
         place: LISTED,
-        when: When::Has("reports of the list that are not held", |m| {
-            m.batch.is_none() && m.missing_reports().len() > usize::from(m.comparing().is_none())
-        }),
+        when: When::HasAll(&[
+            ("the reports that are being opened to be here first", |m| m.batch.is_none()),
+            ("reports of the list that are not held", |m| {
+                m.missing_reports().len() > usize::from(m.comparing().is_none())
+            }),
+        ]),
         act: Act::Each { requests: Model::missing_reports, price: Model::missing_price, begin: Model::open_missing },
     },
     Command {

@@ -189,7 +189,7 @@ impl Performer {
             Effect::WriteNote(note) => self.write_note(note),
             Effect::DeleteNote { file, about } => self.delete_note(file, about),
             Effect::ReadHeld => self.read_held(),
-            Effect::Purge(what) => self.purge(what),
+            Effect::Purge(doomed) => self.purge(doomed),
             Effect::ReadLedger => self.read_ledger(),
             Effect::ReadRecord => self.read_record(),
             Effect::Index { opening, body } => self.index(opening, body),

@@ -86,7 +86,7 @@ fn message(request: Request, result: Result<Answer, GateError>) -> Message {
     if request == Request::Quotas {
         return Message::Balances(balances(result));
     }
-    let result = result.map_err(|error| failure(&error));
+    let result = result.map_err(|error| with_address(&request, failure(&error)));
     match request {
         Request::Behaviours { .. } => Message::Listed { request, result: result.and_then(page) },
         Request::User => Message::Entitled { request, result: result.and_then(|answer| entitled(&answer)) },
@@ -110,6 +110,16 @@ fn message(request: Request, result: Result<Answer, GateError>) -> Message {
         Request::PrivateDelete { .. } => Message::Deleted { request, result: result.map(drop) },
         Request::Behaviour { .. } => Message::Answered { request, result: result.map(here) },
         _ => Message::Told { request, result: result.and_then(told) },
+    }
+}
+
+/// The failure of an upload, with what its address cost before.
+fn with_address(request: &Request, failure: Failure) -> Failure {
+    match request {
+        Request::PrivateScan { to: Some(_), .. } => {
+            Failure { cost: format!("{} The address for it was paid.", failure.cost), ..failure }
+        }
+        _ => failure,
     }
 }
 

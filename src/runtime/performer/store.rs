@@ -2,12 +2,13 @@
 
 use super::{Performer, Work, words};
 use crate::app::Message;
+use crate::app::confirm::Doomed;
 use crate::app::ledger::{LedgerLine, LedgerPage, SHOWN};
 use crate::gate::Gate;
 use crate::quota::Period;
+use crate::report::PendingScan;
 use crate::report::identifier::Sha256;
 use crate::report::note::{About, Note};
-use crate::report::{PendingScan, Purge};
 use crate::runtime::held;
 use crate::runtime::recall::held_of;
 use crate::store::{LedgerEntry, StoreError};
@@ -100,10 +101,10 @@ impl Performer {
     }
 
     /// Deletes what is held.
-    pub(super) fn purge(&self, what: Purge) {
+    pub(super) fn purge(&self, doomed: Doomed) {
         self.with_gate(move |gate, work| {
             let failed = |error| Message::Notice(format!("Nothing was deleted: {}", words(&error)));
-            work.send(held::purge(gate, &what).unwrap_or_else(failed));
+            work.send(held::purge(gate, doomed).unwrap_or_else(failed));
         });
     }
 }
