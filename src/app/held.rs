@@ -10,7 +10,7 @@ use super::place::Place;
 use super::scroll::Scroll;
 use super::spots::Target;
 use super::typing::type_into;
-use crate::report::{Held, Holding, Purge, Retention, whose};
+use crate::report::{Doomed, Held, Holding, Purge, Retention, whose};
 use crate::request::Request;
 use crate::text::{Untrusted, bytes, count, thousands};
 use jiff::{SignedDuration, Timestamp};
@@ -73,7 +73,7 @@ pub struct HeldScreen {
 #[must_use]
 pub fn title(thing: &Holding) -> Untrusted {
     match &thing.what {
-        Held::Report(identifier) => identifier.parts().sandbox,
+        Held::Report(identifier) | Held::Notes(identifier) => identifier.parts().sandbox,
         Held::Answer { key, .. } => Untrusted::from(Request::holding_words(key.as_bytes())),
     }
 }
@@ -158,6 +158,14 @@ impl Model {
         Vec::new()
     }
 
+    /// Everything that the held screen shows.
+    fn held_lines(&self) -> &[Holding] {
+        match self.over.top() {
+            Some(Overlay::Held(held)) => &held.lines,
+            _ => &[],
+        }
+    }
+
     fn held_mut(&mut self) -> Option<&mut HeldScreen> {
         self.over.find_mut(|over| match over {
             Overlay::Held(held) => Some(held),
@@ -188,7 +196,7 @@ impl Model {
         let Some(line) = self.chosen_held() else { return Vec::new() };
         let Some(file) = line.file.clone() else { return Vec::new() };
         let report = match &line.what {
-            Held::Report(identifier) => Some(identifier.clone()),
+            Held::Report(identifier) | Held::Notes(identifier) => Some(identifier.clone()),
             Held::Answer { beside, .. } => beside.clone(),
         };
         self.over.clear();
@@ -203,7 +211,9 @@ impl Model {
     /// Asks for a yes to delete the chosen thing.
     pub(super) fn delete_chosen(&mut self) -> Vec<Effect> {
         let what = self.chosen_held().map(|line| match &line.what {
-            Held::Report(identifier) => Purge::Report { profile: line.profile.clone(), identifier: identifier.clone() },
+            Held::Report(identifier) | Held::Notes(identifier) => {
+                Purge::Report { profile: line.profile.clone(), identifier: identifier.clone() }
+            }
             Held::Answer { number, .. } => Purge::Answer(*number),
         });
         what.map(|what| self.confirm_purge(what)).unwrap_or_default()
@@ -243,9 +253,10 @@ impl Model {
     fn purge_words(&self, what: &Purge, doomed: &[&Holding]) -> String {
         let reports: Vec<_> = doomed.iter().filter(|line| line.report().is_some()).collect();
         let sum = |of: fn(&Holding) -> u64| doomed.iter().map(|line| of(line)).fold(0, u64::saturating_add);
-        let others = doomed.len() - reports.len();
+        let others = doomed.iter().filter(|line| matches!(line.what, Held::Answer { .. })).count();
         let many = |number: usize, one: &str| count(number as u64, one);
         let mut words = match (reports.as_slice(), others) {
+            ([], 0) => "what was written of reports that are not held".to_owned(),
             ([one], 0) => format!("the report by {}", title(one).visible_cut(40)),
             (several, 0) => many(several.len(), "report"),
             ([], others) => many(others, "answer"),
@@ -257,14 +268,16 @@ impl Model {
             bytes(sum(|line| line.bytes)),
             bytes(sum(|line| line.on_disk))
         );
-        match sum(|line| line.notes) + if *what == Purge::Everything { sum(|line| line.others.notes) } else { 0 } {
-            0 => {}
-            notes => words += &format!(", with {}", count(notes, "note")),
+        let Doomed { notes, stays, .. } = Doomed::of(std::slice::from_ref(what), self.held_lines(), None);
+        if notes > 0 {
+            words += &format!(", with {}", count(notes, "note"));
         }
-        let stays = what.stays(doomed.iter().copied(), true);
         let stays = stays.words().map(|stays| stays + " ").unwrap_or_default();
-        format!("To be deleted: {words}. {stays}")
-            + &self.price_again(&reports.into_iter().copied().collect::<Vec<_>>())
+        let again = match (reports.len(), others) {
+            (0, 0) => String::new(),
+            _ => self.price_again(&reports.into_iter().copied().collect::<Vec<_>>()),
+        };
+        format!("To be deleted: {words}. {stays}{again}").trim_end().to_owned()
     }
 
     /// What fetching reports again would cost, one by one.

@@ -17,7 +17,7 @@ pub(super) fn lines(gate: &Gate) -> Result<Vec<Holding>, StoreError> {
 
 /// Deletes what a yes was given for.
 pub(super) fn purge(gate: &Gate, what: &Purge) -> Result<Message, StoreError> {
-    let purged = gate.store().purge(what, None)?;
+    let purged = gate.store().purge(std::slice::from_ref(what), None)?;
     Ok(Message::Purged { words: words(purged), lines: lines(gate)? })
 }
 
@@ -27,5 +27,6 @@ fn words(purged: Purged) -> String {
     } else {
         " Their bytes are overwritten. The ledger stays."
     };
-    format!("Deleted: {}, {}.{pending}", count(purged.reports, "report"), bytes(purged.bytes))
+    let notes = if purged.notes > 0 { format!(", {}", count(purged.notes, "note")) } else { String::new() };
+    format!("Deleted: {}, {}{notes}.{pending}", count(purged.reports, "report"), bytes(purged.bytes))
 }
