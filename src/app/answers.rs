@@ -178,6 +178,7 @@ impl Model {
                 } else if entries == 0 && list.entries.is_empty() {
                     self.say("The service lists no sandbox for this file.");
                 }
+                self.files.share_reports();
                 effects.extend(self.show_chosen());
                 self.settle();
             }

@@ -3,7 +3,7 @@
 use super::effect::Effect;
 use super::files::OpenFile;
 use super::list::{Entry, OpenReport};
-use super::message::{Failure, Here, Opening};
+use super::message::{Failure, HeldReport, Here, Opening};
 use super::model::{Focus, Model};
 use crate::report::body::Body;
 use crate::report::identifier::Identifier;
@@ -48,6 +48,20 @@ impl Entry {
         self.take(here);
         self.open = open;
         self.open.as_ref().map(|open| open.opening)
+    }
+
+    /// Its report, where that is here.
+    pub(super) fn held(&self) -> Option<HeldReport> {
+        let (identifier, here) = (self.identifier.clone()?, self.here()?.clone());
+        Some(HeldReport { identifier, here, imported: self.imported.clone() })
+    }
+
+    /// Takes a report that is held, unless one that came no earlier is here already.
+    pub(super) fn take_newer(&mut self, held: &HeldReport) {
+        if self.here().is_none_or(|here| here.received < held.here.received) {
+            self.take(held.here.clone());
+            self.imported.clone_from(&held.imported);
+        }
     }
 
     /// Lets go of what came of a report that did not come whole; says whether there was anything.

@@ -257,8 +257,7 @@ impl Model {
         };
         let received = (!self.is_document()).then_some(here.received);
         let identifier = entry.identifier.clone();
-        let notes = self.shown().zip(identifier.as_ref()).and_then(|(file, identifier)| file.notes.of(identifier));
-        let notes = notes.cloned().unwrap_or_default();
+        let notes = identifier.as_ref().and_then(|identifier| self.notes_on(identifier)).cloned().unwrap_or_default();
         Some(Source { body: here.body.clone(), identifier, origin, received, notes })
     }
 

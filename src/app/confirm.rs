@@ -5,9 +5,10 @@ use super::overlay::{Overlay, SMALL, Stands};
 use super::place::Place;
 use super::saving::Save;
 use crate::report::identifier::Sha256;
-use crate::report::{Holding, Purge};
+use crate::report::{Doomed, Holding, Purge};
 use crate::request::{Request, Submission};
 use crate::text::words_in_rows;
+use std::slice::from_ref;
 use std::sync::Arc;
 
 /// Rows that the keys of a question take where there is little room.
@@ -86,24 +87,26 @@ impl Stands for Confirm {
     }
 }
 
-/// What is to be deleted, and the things that the question named.
+/// What is to be deleted, and what the question named.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Doomed {
+pub struct Deletion {
     /// What is deleted.
     pub what: Purge,
     /// What goes with it, as it was counted.
     pub things: Vec<Holding>,
+    /// How many notes go with it, other profiles' included.
+    pub notes: u64,
 }
 
-impl Doomed {
-    /// What is deleted of the things that are held.
+impl Deletion {
+    /// What is deleted of all that is held.
     #[must_use]
-    pub fn of<'a>(what: Purge, held: impl IntoIterator<Item = &'a Holding>) -> Self {
-        let things = held.into_iter().filter(|thing| what.takes(thing)).cloned().collect();
-        Self { what, things }
+    pub fn of(what: Purge, held: &[Holding]) -> Self {
+        let Doomed { things, notes, .. } = Doomed::of(from_ref(&what), held, None);
+        Self { things: things.into_iter().cloned().collect(), notes, what }
     }
 
-    /// Whether these are the same things, each in as many versions and with as many notes.
+    /// Whether these are the same things, each in as many versions, and with as many notes.
     #[must_use]
     pub fn is_still(&self, held: &[Holding]) -> bool {
         let named = |thing: &Holding| (thing.profile.clone(), thing.what.clone(), thing.versions, thing.notes);
@@ -112,7 +115,8 @@ impl Doomed {
             things.sort();
             things
         };
-        sorted(&self.things) == sorted(&Self::of(self.what.clone(), held).things)
+        let now = Self::of(self.what.clone(), held);
+        (sorted(&self.things), self.notes) == (sorted(&now.things), now.notes)
     }
 }
 
@@ -130,7 +134,7 @@ pub enum Confirmed {
     /// Nothing is sent: the note whose line was emptied is deleted.
     NoNote,
     /// Nothing is sent: what is held is deleted.
-    Purge(Doomed),
+    Purge(Deletion),
     /// This large file is sent.
     Large(Arc<Submission>),
     /// The scan of a file is followed that has reports already.

@@ -1,7 +1,7 @@
 //! What goes out of the state machine, as data: the runtime performs it.
 
 use super::away::Copied;
-use super::confirm::Doomed;
+use super::confirm::Deletion;
 use super::finder::Ticket;
 use super::marks::Judged;
 use super::message::Opening;
@@ -10,10 +10,11 @@ use crate::report::body::Body;
 use crate::report::compare::Matrix;
 use crate::report::find::{Pattern, Scope};
 use crate::report::identifier::Sha256;
-use crate::report::note::{About, Note};
+use crate::report::note::Note;
 use crate::report::rules::Rules;
 use crate::report::{PendingScan, Report};
 use crate::request::{Quote, Request};
+use crate::text::Untrusted;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -115,19 +116,19 @@ pub enum Effect {
     },
     /// Write a file.
     Save(Save),
-    /// Keep a note, in place of the one before.
-    WriteNote(Note),
-    /// Delete a note.
-    DeleteNote {
-        /// The file whose report it is about.
-        file: Sha256,
-        /// What it is about.
-        about: About,
+    /// Keep a note, in place of the one that is known to stand there.
+    WriteNote {
+        /// The note.
+        note: Note,
+        /// The words of the one that its line began with.
+        known: Option<Untrusted>,
     },
+    /// Delete a note, if it stands there still.
+    DeleteNote(Note),
     /// Find everything that is held.
     ReadHeld,
     /// Delete what is held, if that still is what the question named.
-    Purge(Doomed),
+    Purge(Deletion),
     /// Index nothing: the report is not looked at any more.
     StopIndexing,
     /// Have a report at hand that is going to be searched.

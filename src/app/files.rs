@@ -5,13 +5,13 @@ use super::compare::Compare;
 use super::effect::Effect;
 use super::finder::Finder;
 use super::list::{Entry, List, OpenReport};
-use super::message::Opening;
+use super::message::{HeldReport, Opening};
 use super::model::{Focus, Model, Screen};
-use super::notes::FileNotes;
 use super::order::Order;
 use super::returning::Left;
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
+use std::collections::HashMap;
 
 /// The most files that are open at once; the one that was opened first is closed for another.
 const MOST: usize = 20;
@@ -21,8 +21,6 @@ const MOST: usize = 20;
 pub struct OpenFile {
     /// Its sandboxes.
     pub list: List,
-    /// What was written of its reports.
-    pub notes: FileNotes,
     /// Where the focus is among list and panes.
     pub focus: Focus,
     /// The group of four panes that is shown.
@@ -41,16 +39,7 @@ impl OpenFile {
     /// A file as it is when it is opened.
     #[must_use]
     pub fn new(list: List) -> Self {
-        Self {
-            list,
-            notes: FileNotes::default(),
-            focus: Focus::List,
-            group: 0,
-            is_zoomed: false,
-            compared: None,
-            finder: None,
-            left: None,
-        }
+        Self { list, focus: Focus::List, group: 0, is_zoomed: false, compared: None, finder: None, left: None }
     }
 
     /// The report that the panes show.
@@ -157,6 +146,31 @@ impl Files {
     /// This sandbox in all that list it.
     pub(super) fn each_entry_mut(&mut self, identifier: &Identifier) -> impl Iterator<Item = &mut Entry> {
         self.all.iter_mut().filter_map(|open| open.list.entry_mut(identifier))
+    }
+
+    /// Takes each report that is here in one of them to all that list it, where these have none or an older one: what one list
+    /// brings along is not paid for again from another.
+    pub(super) fn share_reports(&mut self) {
+        if !self.are_several() {
+            return;
+        }
+        let mut newest = HashMap::<Identifier, HeldReport>::new();
+        for held in self.asked_entries_mut().filter_map(|entry| entry.held()) {
+            let is_newer = |known: &HeldReport| known.here.received < held.here.received;
+            if newest.get(&held.identifier).is_none_or(is_newer) {
+                newest.insert(held.identifier.clone(), held);
+            }
+        }
+        for entry in self.asked_entries_mut() {
+            let held = entry.identifier.as_ref().and_then(|identifier| newest.get(identifier));
+            held.into_iter().for_each(|held| entry.take_newer(held));
+        }
+    }
+
+    /// The sandboxes of those that a service was asked about.
+    fn asked_entries_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+        let asked = self.all.iter_mut().filter(|open| open.list.file().is_some());
+        asked.flat_map(|open| &mut open.list.entries)
     }
 
     /// The one whose report this is an opening of.

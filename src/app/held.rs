@@ -1,6 +1,6 @@
 //! What is held, on a screen of its own: every report with its size, its age and where it came from; and how it is deleted.
 
-use super::confirm::{Confirm, Confirmed, Doomed};
+use super::confirm::{Confirm, Confirmed, Deletion};
 use super::effect::Effect;
 use super::key::Key;
 use super::layout::Size;
@@ -10,10 +10,11 @@ use super::place::Place;
 use super::scroll::Scroll;
 use super::spots::Target;
 use super::typing::type_into;
-use crate::report::{Held, Holding, Purge, Retention, whose};
+use crate::report::{Doomed, Held, Holding, Purge, Retention, whose};
 use crate::request::Request;
 use crate::text::{Untrusted, bytes, count, thousands};
 use jiff::{SignedDuration, Timestamp};
+use std::slice::from_ref;
 
 /// Seconds of a day.
 const DAY: i64 = 86_400;
@@ -73,7 +74,7 @@ pub struct HeldScreen {
 #[must_use]
 pub fn title(thing: &Holding) -> Untrusted {
     match &thing.what {
-        Held::Report(identifier) => identifier.parts().sandbox,
+        Held::Report(identifier) | Held::Notes(identifier) => identifier.parts().sandbox,
         Held::Answer { key, .. } => Untrusted::from(Request::holding_words(key.as_bytes())),
     }
 }
@@ -158,6 +159,14 @@ impl Model {
         Vec::new()
     }
 
+    /// Everything that the held screen shows.
+    fn held_lines(&self) -> &[Holding] {
+        match self.over.top() {
+            Some(Overlay::Held(held)) => &held.lines,
+            _ => &[],
+        }
+    }
+
     fn held_mut(&mut self) -> Option<&mut HeldScreen> {
         self.over.find_mut(|over| match over {
             Overlay::Held(held) => Some(held),
@@ -188,7 +197,7 @@ impl Model {
         let Some(line) = self.chosen_held() else { return Vec::new() };
         let Some(file) = line.file.clone() else { return Vec::new() };
         let report = match &line.what {
-            Held::Report(identifier) => Some(identifier.clone()),
+            Held::Report(identifier) | Held::Notes(identifier) => Some(identifier.clone()),
             Held::Answer { beside, .. } => beside.clone(),
         };
         self.over.clear();
@@ -203,7 +212,9 @@ impl Model {
     /// Asks for a yes to delete the chosen thing.
     pub(super) fn delete_chosen(&mut self) -> Vec<Effect> {
         let what = self.chosen_held().map(|line| match &line.what {
-            Held::Report(identifier) => Purge::Report { profile: line.profile.clone(), identifier: identifier.clone() },
+            Held::Report(identifier) | Held::Notes(identifier) => {
+                Purge::Report { profile: line.profile.clone(), identifier: identifier.clone() }
+            }
             Held::Answer { number, .. } => Purge::Answer(*number),
         });
         what.map(|what| self.confirm_purge(what)).unwrap_or_default()
@@ -229,14 +240,16 @@ impl Model {
 
     /// Asks for a yes, and says what goes and what it would cost to have it again.
     pub(super) fn confirm_purge(&mut self, what: Purge) -> Vec<Effect> {
-        let Some(Overlay::Held(held)) = self.over.top() else { return Vec::new() };
-        let doomed = Doomed::of(what, &held.lines);
-        if doomed.things.is_empty() {
+        if !matches!(self.over.top(), Some(Overlay::Held(_))) {
+            return Vec::new();
+        }
+        let deletion = Deletion::of(what, self.held_lines());
+        if deletion.things.is_empty() {
             self.say("Nothing is held that is as old as that.");
             return Vec::new();
         }
-        let why = self.purge_words(&doomed.what, &doomed.things.iter().collect::<Vec<_>>());
-        self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Purge(doomed), why }));
+        let why = self.purge_words(&deletion.what);
+        self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Purge(deletion), why }));
         Vec::new()
     }
 
@@ -249,12 +262,14 @@ impl Model {
         self.confirm_purge(what)
     }
 
-    fn purge_words(&self, what: &Purge, doomed: &[&Holding]) -> String {
+    fn purge_words(&self, what: &Purge) -> String {
+        let Doomed { things: doomed, notes, stays } = Doomed::of(from_ref(what), self.held_lines(), None);
         let reports: Vec<_> = doomed.iter().filter(|line| line.report().is_some()).collect();
         let sum = |of: fn(&Holding) -> u64| doomed.iter().map(|line| of(line)).fold(0, u64::saturating_add);
-        let others = doomed.len() - reports.len();
+        let others = doomed.iter().filter(|line| matches!(line.what, Held::Answer { .. })).count();
         let many = |number: usize, one: &str| count(number as u64, one);
         let mut words = match (reports.as_slice(), others) {
+            ([], 0) => "what was written of reports that are not held".to_owned(),
             ([one], 0) => format!("the report by {}", title(one).visible_cut(40)),
             (several, 0) => many(several.len(), "report"),
             ([], others) => many(others, "answer"),
@@ -266,14 +281,15 @@ impl Model {
             bytes(sum(|line| line.bytes)),
             bytes(sum(|line| line.on_disk))
         );
-        match sum(|line| line.notes) + if *what == Purge::Everything { sum(|line| line.others.notes) } else { 0 } {
-            0 => {}
-            notes => words += &format!(", with {}", count(notes, "note")),
+        if notes > 0 {
+            words += &format!(", with {}", count(notes, "note"));
         }
-        let stays = what.stays(doomed.iter().copied(), true);
         let stays = stays.words().map(|stays| stays + " ").unwrap_or_default();
-        format!("To be deleted: {words}. {stays}")
-            + &self.price_again(&reports.into_iter().copied().collect::<Vec<_>>())
+        let again = match (reports.len(), others) {
+            (0, 0) => String::new(),
+            _ => self.price_again(&reports.into_iter().copied().collect::<Vec<_>>()),
+        };
+        format!("To be deleted: {words}. {stays}{again}").trim_end().to_owned()
     }
 
     /// What fetching reports again would cost, one by one.

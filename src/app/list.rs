@@ -177,8 +177,16 @@ impl Entry {
         self.verdict = verdict::of_short(&here.body);
         self.report = Remote::Here(here);
         self.failure = None;
-        self.filters.extend(self.open.take().into_iter().flat_map(OpenReport::into_filters));
+        self.close_if(|_| true);
         self.imported = None;
+    }
+
+    /// Closes the report if it is like this, and says whether it was; its filters are kept for when it is opened again.
+    fn close_if(&mut self, is_it: fn(&OpenReport) -> bool) -> bool {
+        let closed = self.open.take_if(|open| is_it(open));
+        let is_closed = closed.is_some();
+        self.filters.extend(closed.into_iter().flat_map(OpenReport::into_filters));
+        is_closed
     }
 
     /// Opens the report if it is here and not open yet; these rows of its process tree are folded. Gives what is to be read.
@@ -192,11 +200,6 @@ impl Entry {
         }
         self.open = Some(open);
         Some(body)
-    }
-
-    fn take_held(&mut self, held: HeldReport) {
-        self.take(held.here);
-        self.imported = held.imported;
     }
 }
 
@@ -253,12 +256,12 @@ impl List {
     pub(super) fn leave_unfinished(&mut self) -> bool {
         let chosen = self.scroll.cursor;
         let others = self.entries.iter_mut().enumerate().filter(|(place, _)| *place != chosen);
-        others.filter_map(|(_, entry)| entry.open.take_if(|open| open.is_unfinished())).count() > 0
+        others.filter_map(|(_, entry)| entry.close_if(OpenReport::is_unfinished).then_some(())).count() > 0
     }
 
     /// Closes reports that nobody goes on reading: their panes begin anew when they are looked at again.
     pub(super) fn close_unfinished(&mut self) {
-        self.entries.iter_mut().for_each(|entry| drop(entry.open.take_if(|open| open.is_unfinished())));
+        self.entries.iter_mut().for_each(|entry| _ = entry.close_if(OpenReport::is_unfinished));
     }
 
     /// The sandbox of this identifier.
@@ -358,11 +361,10 @@ impl List {
         let places: HashMap<_, _> = self.entries.iter().enumerate().filter_map(named).collect();
         for held in reports {
             match places.get(&held.identifier).and_then(|place| self.entries.get_mut(*place)) {
-                Some(entry) if entry.here().is_some_and(|here| here.received >= held.here.received) => {}
-                Some(entry) => entry.take_held(held),
+                Some(entry) => entry.take_newer(&held),
                 None => {
                     let mut entry = Entry::new(Some(held.identifier.clone()));
-                    entry.take_held(held);
+                    entry.take_newer(&held);
                     self.entries.push(entry);
                 }
             }

@@ -112,13 +112,10 @@ pub enum Message {
         /// What they mark, the most severe first.
         found: Vec<Noted>,
     },
-    /// The notes of a file.
-    Notes {
-        /// The file.
-        file: Sha256,
-        /// All of them.
-        notes: Vec<Note>,
-    },
+    /// All notes of the profile.
+    Notes(Vec<Note>),
+    /// A note was not written, because another was meanwhile; one without words is one that was to be deleted.
+    Unwritten(Note),
     /// A part of an answer has come.
     Received {
         /// The question.

@@ -10,6 +10,7 @@ use super::follow::Follow;
 use super::layout::{Layout, Size, Sizes, View};
 use super::list::{Entry, List, OpenReport, Origin};
 use super::message::{Here, Opening};
+use super::notes::AllNotes;
 use super::offers::Offers;
 use super::order::Order;
 use super::over::Over;
@@ -49,6 +50,8 @@ pub struct Model {
     pub start: Start,
     /// The files that are open, each with all that is its own.
     pub files: Files,
+    /// What was written with this profile.
+    pub notes: AllNotes,
     /// Scans that are followed.
     pub follows: Vec<Follow>,
     /// Scans that are known, by their file.
@@ -159,6 +162,7 @@ impl Model {
             over: Over::default(),
             start: Start::default(),
             files: Files::default(),
+            notes: AllNotes::default(),
             follows: Vec::new(),
             scans: BTreeMap::new(),
             copies_raw: false,

@@ -17,13 +17,13 @@ use std::collections::HashMap;
 /// The sign of a note, wherever one is.
 pub const MARK: &str = "✎";
 
-/// The notes of the open file.
+/// All notes of the profile. They belong to reports, whichever files list these.
 #[derive(Debug, Default)]
-pub struct FileNotes {
+pub struct AllNotes {
     reports: HashMap<Identifier, Notes>,
 }
 
-impl FileNotes {
+impl AllNotes {
     /// These notes.
     #[must_use]
     pub fn new(notes: Vec<Note>) -> Self {
@@ -55,8 +55,10 @@ pub struct NoteForm {
     pub file: Sha256,
     /// What has been typed.
     pub typed: String,
-    /// Whether there was a note before.
-    pub is_there: bool,
+    /// The note that is known to stand there: what is typed takes its place, and no other's.
+    pub standing: Option<Untrusted>,
+    /// Whether that one was written after the line was begun.
+    pub is_late: bool,
 }
 
 impl Stands for NoteForm {
@@ -74,6 +76,12 @@ impl Stands for NoteForm {
 }
 
 impl Model {
+    /// The notes on a report and on the items in it. A document's reports are of no profile, and have none.
+    #[must_use]
+    pub fn notes_on(&self, identifier: &Identifier) -> Option<&Notes> {
+        self.notes.of(identifier).filter(|_| !self.is_document())
+    }
+
     /// What a note would be about here: the sandbox in the list, the row in a pane. A document has nowhere to keep one.
     #[must_use]
     pub fn noted(&self) -> Option<(Sha256, About)> {
@@ -101,17 +109,16 @@ impl Model {
     /// The note on the row under the cursor, as a line of its detail.
     pub(super) fn note_line(&self) -> Option<Line> {
         let (_, about) = self.noted()?;
-        let value = Some(self.shown()?.notes.on(&about)?.text.clone());
+        let value = Some(self.notes.on(&about)?.text.clone());
         Some(Line { depth: 0, name: Some(Untrusted::from(format!("{MARK} note"))), value })
     }
 
     /// Opens the line for a note on what has the focus.
     pub(super) fn write_note(&mut self) -> Vec<Effect> {
         let Some((file, about)) = self.noted() else { return Vec::new() };
-        let noted = self.shown().and_then(|file| file.notes.on(&about));
-        let before = noted.map(|note| String::from_utf8_lossy(note.text.as_bytes()).into_owned());
-        let is_there = before.is_some();
-        self.over.put(Overlay::Note(NoteForm { about, file, typed: before.unwrap_or_default(), is_there }));
+        let standing = self.notes.on(&about).map(|note| note.text.clone());
+        let typed = standing.as_ref().map(words).unwrap_or_default();
+        self.over.put(Overlay::Note(NoteForm { about, file, typed, standing, is_late: false }));
         Vec::new()
     }
 
@@ -119,7 +126,7 @@ impl Model {
     pub(super) fn keep_note(&mut self) -> Vec<Effect> {
         let Some(Overlay::Note(form)) = self.over.top() else { return Vec::new() };
         let typed = form.typed.trim();
-        if typed.is_empty() && form.is_there {
+        if typed.is_empty() && form.standing.is_some() {
             let confirm =
                 Confirm { what: Confirmed::NoNote, why: "The line is empty: the note is deleted.".to_owned() };
             self.over.put(Overlay::Confirm(confirm));
@@ -131,8 +138,9 @@ impl Model {
             text: Untrusted::from(typed.get(..note::LONGEST).unwrap_or(typed)),
             written: self.now,
         });
+        let known = form.standing.clone();
         self.over.close();
-        note.map(Effect::WriteNote).into_iter().collect()
+        note.map(|note| Effect::WriteNote { note, known }).into_iter().collect()
     }
 
     /// Deletes the note whose line was emptied.
@@ -140,18 +148,31 @@ impl Model {
         // The question stands over the line.
         self.over.close();
         match self.over.close() {
-            Some(Overlay::Note(form)) => vec![Effect::DeleteNote { file: form.file, about: form.about }],
+            Some(Overlay::Note(NoteForm { about, file, standing: Some(text), .. })) => {
+                vec![Effect::DeleteNote(Note { about, file: Some(file), text, written: self.now })]
+            }
             _ => Vec::new(),
         }
     }
 
-    /// Takes in the notes of a file, as the store has them.
-    pub(super) fn take_notes(&mut self, file: &Sha256, notes: Vec<Note>) -> Vec<Effect> {
-        let Some(open) = self.files.of_mut(file) else { return Vec::new() };
-        open.notes = FileNotes::new(notes);
+    /// Gives words back to their line that were not written, because another note was meanwhile: that one is shown below them.
+    pub(super) fn keep_words(&mut self, note: &Note) -> Vec<Effect> {
+        let Some(file) = note.file.clone() else { return Vec::new() };
+        let standing = self.notes.on(&note.about).map(|note| note.text.clone());
+        let way = self.way_to("keep-note");
+        self.warn(format!(
+            "Not written: another note was written here meanwhile. {way} puts what is typed in its place."
+        ));
+        let (about, typed) = (note.about.clone(), words(&note.text));
+        self.over.put(Overlay::Note(NoteForm { about, file, typed, standing, is_late: true }));
+        Vec::new()
+    }
+
+    /// Takes in the notes of the profile, as the store has them.
+    pub(super) fn take_notes(&mut self, notes: Vec<Note>) -> Vec<Effect> {
+        self.notes = AllNotes::new(notes);
         // A row that is looked at whole shows its note as it is now.
-        if self.file() == Some(file)
-            && let Some(Overlay::Detail(Detail { top, .. })) = self.over.top()
+        if let Some(Overlay::Detail(Detail { top, .. })) = self.over.top()
             && self.views_row()
             && self.place_here().is_some()
         {
@@ -165,4 +186,9 @@ impl Model {
         }
         Vec::new()
     }
+}
+
+/// A note's words, to be typed on.
+fn words(text: &Untrusted) -> String {
+    String::from_utf8_lossy(text.as_bytes()).into_owned()
 }

@@ -6,8 +6,8 @@ use super::{Common, Failed};
 use crate::app::held::title;
 use crate::config::Folders;
 use crate::report::identifier::Sha256;
-use crate::report::{Held as Thing, Holding, Others, Purge, Retention, whose};
-use crate::store::{Purged, Store, StoreError};
+use crate::report::{Doomed, Held as Thing, Holding, Others, Purge, Retention, whose};
+use crate::store::{Store, StoreError};
 use crate::text::{Untrusted, bytes, count, thousands};
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
@@ -26,8 +26,9 @@ What is deleted is overwritten on disk, notes on it included. The ledger always 
 costs one request, if the service still has it. Without --yes it is only said what would be deleted, and whose.
 
 Without --profile this is about all profiles; with it about what that one can open: its own, and what any of \
-them imported. Of that --all and --older-than delete its own. What other profiles wrote of an imported report, \
-or fetched beside it, stays when it is deleted: behaview search finds such a note, this list such an artefact.";
+them imported. Of that --all and --older-than delete its own. A note goes with the last that stands under it: a \
+report of its own profile, or anybody's import. What other profiles wrote of an imported report, or fetched \
+beside it, stays when it is deleted, and is listed here by itself.";
 
 /// The word before the number of an answer that is no report.
 const ANSWER: &str = "answer-";
@@ -129,25 +130,24 @@ impl Held {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let store = super::store::open_to_look(&Folders::find()?.store)?;
         let (now, profile) = (crate::clock::now(), common.profile.as_deref());
-        let kept = of_profile(store.inventory()?, profile);
+        let all = store.inventory()?;
+        let kept = of_profile(all.clone(), profile);
         let what = self.which.purge(&kept, now, profile)?;
         let Some(what) = what else { return self.print(&store, [&kept; 2], None, now) };
         // What is named says itself whose it is.
         let profile = profile.filter(|_| self.which.delete.is_none());
-        let is_meant = |kept: &&Holding| profile.is_none_or(|profile| kept.profile == profile);
-        let is_doomed = |kept: &&Holding| what.iter().any(|what| what.takes(kept));
-        let doomed: Vec<_> = kept.iter().filter(is_meant).filter(is_doomed).cloned().collect();
-        let stays = what.first().map(|what| what.stays(&doomed, profile.is_none())).unwrap_or_default();
-        if !self.yes && !doomed.is_empty() {
-            self.print(&store, [&doomed; 2], Some(deleted(&doomed, stays, false)), now)?;
+        let doomed = Doomed::of(&what, &all, profile);
+        let things: Vec<_> = doomed.things.iter().copied().cloned().collect();
+        if !self.yes {
+            let is_none = things.is_empty() && doomed.notes == 0;
+            let shown: [&[Holding]; 2] = if is_none { [&things, &kept] } else { [&things; 2] };
+            self.print(&store, shown, Some(deleted(&doomed, false)), now)?;
+            if is_none {
+                return Ok(());
+            }
             return Err(Failed::usage("nothing was deleted: --yes deletes what is listed").into());
         }
-        let mut purged = Purged::default();
-        for what in &what {
-            let one = store.purge(what, profile)?;
-            purged = Purged { is_pending: purged.is_pending | one.is_pending, ..one };
-        }
-        if purged.is_pending {
+        if store.purge(&what, profile)?.is_pending {
             // The list is worth more than the remark about it.
             let _ = writeln!(
                 std::io::stderr(),
@@ -155,7 +155,7 @@ impl Held {
             );
         }
         let left = of_profile(store.inventory()?, common.profile.as_deref());
-        self.print(&store, [&doomed, &left], Some(deleted(&doomed, stays, true)), now)
+        self.print(&store, [&things, &left], Some(deleted(&doomed, true)), now)
     }
 
     /// Prints what the command is about, and how much is held.
@@ -215,7 +215,9 @@ fn one(kept: &Holding, id: &str, only: Option<&str>) -> Option<Purge> {
     match (&kept.what, file) {
         // Of what another profile holds only the import is meant.
         (_, Some(file)) if is_of_file && only.is_none_or(|only| only == profile) => Some(Purge::File { profile, file }),
-        (Thing::Report(identifier), file) if is_of_file || file.is_none() && identifier.as_bytes() == id.as_bytes() => {
+        (Thing::Report(identifier) | Thing::Notes(identifier), file)
+            if is_of_file || file.is_none() && identifier.as_bytes() == id.as_bytes() =>
+        {
             Some(Purge::Report { profile, identifier: identifier.clone() })
         }
         (Thing::Answer { number, .. }, _) if is_of_file || id == answer_name(*number) => Some(Purge::Answer(*number)),
@@ -227,25 +229,26 @@ fn answer_name(number: i64) -> String {
     format!("{ANSWER}{number}")
 }
 
-fn deleted(doomed: &[Holding], stays: Others, is_done: bool) -> Deleted {
+fn deleted(doomed: &Doomed<'_>, is_done: bool) -> Deleted {
+    let (things, stays) = (&doomed.things, doomed.stays);
     let mut profiles = BTreeMap::new();
-    doomed.iter().for_each(|kept| *profiles.entry(kept.profile.clone()).or_default() += 1);
-    let sum = |of: fn(&Holding) -> u64| doomed.iter().map(of).fold(0, u64::saturating_add);
+    things.iter().for_each(|kept| *profiles.entry(kept.profile.clone()).or_default() += 1);
+    let sum = |of: fn(&Holding) -> u64| things.iter().map(|kept| of(kept)).fold(0, u64::saturating_add);
     Deleted {
         is_done,
-        things: doomed.len(),
+        things: things.len(),
         bytes: sum(|k| k.bytes),
         on_disk: sum(|k| k.on_disk),
-        notes: sum(|k| k.notes),
+        notes: doomed.notes,
         profiles,
         others: Left { notes: stays.notes, artefacts: stays.artefacts },
-        whose: if doomed.is_empty() { String::new() } else { format!(" {}", whose(doomed)) },
+        whose: if things.is_empty() { String::new() } else { format!(" {}", whose(things.iter().copied())) },
     }
 }
 
 /// What a profile can open: its own, and what was imported, which belongs to no service.
 fn of_profile(kept: Vec<Holding>, profile: Option<&str>) -> Vec<Holding> {
-    let is_here = |kept: &Holding| profile.is_none_or(|profile| kept.profile == profile || kept.imported.is_some());
+    let is_here = |kept: &Holding| profile.is_none_or(|profile| kept.profile == profile || kept.is_for_all);
     kept.into_iter().filter(is_here).collect()
 }
 
@@ -255,8 +258,8 @@ fn plain(text: &Untrusted) -> String {
 
 /// The notes on a report and on what is in it.
 fn notes(store: &Store, kept: &Holding) -> Result<Vec<Written>, StoreError> {
-    let Some(identifier) = kept.report().filter(|_| kept.notes > 0) else { return Ok(Vec::new()) };
-    let notes = store.notes(&kept.profile, None)?.into_iter().filter(|note| note.about.identifier == *identifier);
+    let Some(identifier) = kept.noted().filter(|_| kept.notes > 0) else { return Ok(Vec::new()) };
+    let notes = store.notes(&kept.profile)?.into_iter().filter(|note| note.about.identifier == *identifier);
     let written = notes.map(|note| Written {
         attribute: note.about.item.as_ref().map(|item| plain(&item.attribute)),
         item: note.about.item.as_ref().map(|item| plain(&item.text)),
@@ -267,13 +270,12 @@ fn notes(store: &Store, kept: &Holding) -> Result<Vec<Written>, StoreError> {
 }
 
 fn row(store: &Store, kept: &Holding, now: Timestamp) -> Result<Row, StoreError> {
-    let report = kept.report();
     Ok(Row {
         id: id(kept),
         profile: kept.profile.clone(),
         file: kept.file.as_ref().map(ToString::to_string),
         name: kept.name.as_ref().map(plain),
-        sandbox: report.map(|identifier| plain(&identifier.parts().sandbox)),
+        sandbox: kept.noted().map(|identifier| plain(&identifier.parts().sandbox)),
         received: kept.received,
         bytes: kept.bytes,
         on_disk: kept.on_disk,
@@ -308,24 +310,32 @@ fn table(kept: &[Holding], now: Timestamp) -> Table {
 fn from(kept: &Holding) -> String {
     match &kept.imported {
         Some(imported) => format!("imported {}", imported.words()),
+        None if matches!(kept.what, Thing::Notes(_)) => format!("{}, notes alone", own(kept)),
         None if kept.is_set_aside() => "set aside".to_owned(),
         None if kept.is_coming() => "a part of it".to_owned(),
-        None => Untrusted::from(kept.profile.as_str()).visible_cut(40).to_string(),
+        None => own(kept),
     }
+}
+
+/// The name of its profile.
+fn own(kept: &Holding) -> String {
+    Untrusted::from(kept.profile.as_str()).visible_cut(40).to_string()
 }
 
 /// The id, and what it is where that does not say it.
 fn named(kept: &Holding) -> String {
     let id = Untrusted::from(id(kept)).visible().to_string();
     match &kept.what {
-        Thing::Report(_) => id,
+        Thing::Report(_) | Thing::Notes(_) => id,
         Thing::Answer { .. } => format!("{id} ({})", title(kept).visible_cut(120)),
     }
 }
 
 fn id(kept: &Holding) -> String {
     match &kept.what {
-        Thing::Report(identifier) => String::from_utf8_lossy(identifier.as_bytes()).into_owned(),
+        Thing::Report(identifier) | Thing::Notes(identifier) => {
+            String::from_utf8_lossy(identifier.as_bytes()).into_owned()
+        }
         Thing::Answer { number, .. } => answer_name(*number),
     }
 }

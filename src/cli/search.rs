@@ -164,7 +164,7 @@ fn held(gate: &Gate, names: &[&str]) -> anyhow::Result<Vec<Searched>> {
 
 /// The notes on what is named, or all.
 fn search_notes(gate: &Gate, names: &[&str], pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
-    let mut notes = gate.store().notes(gate.profile(), None)?;
+    let mut notes = gate.store().notes(gate.profile())?;
     let is_named = |note: &Note| {
         let file = note.file.clone().or_else(|| note.about.identifier.parts().file);
         let identifier = note.about.identifier.as_bytes();

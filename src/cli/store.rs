@@ -18,7 +18,7 @@ pub(super) fn open(folders: &Folders, config: &Config) -> anyhow::Result<(Store,
     let before = age.and_then(|age| crate::clock::now().checked_sub(age).ok());
     let limits = [before.map(Purge::Before), config.keeps_bytes().map(Purge::DownTo)];
     for limit in limits.into_iter().flatten() {
-        let purged = store.purge(&limit, None)?;
+        let purged = store.purge(&[limit], None)?;
         if purged.bytes > 0 {
             let (reports, size) = (count(purged.reports, "report"), bytes(purged.bytes));
             remarks.push(format!("The config's [store] limits deleted {reports}, {size}."));

@@ -7,7 +7,7 @@ use super::origin::Imported;
 use super::retention::Retention;
 use crate::text::{Untrusted, count, thousands};
 use jiff::Timestamp;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A file that was opened before.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,8 +49,10 @@ pub struct Holding {
     pub imported: Option<Imported>,
     /// How many notes there are on it.
     pub notes: u64,
-    /// What hangs on it of profiles that hold nothing of it themselves; it stays when this goes.
-    pub others: Others,
+    /// Whether any of its versions was imported, so that it stands for every profile.
+    pub is_for_all: bool,
+    /// What hangs on it of profiles that hold nothing of it themselves, by their names; it stays when this goes.
+    pub others: BTreeMap<String, Others>,
 }
 
 /// What other profiles have of a report that was imported.
@@ -63,10 +65,6 @@ pub struct Others {
 }
 
 impl Others {
-    fn and(self, more: Self) -> Self {
-        Self { notes: self.notes + more.notes, artefacts: self.artefacts + more.artefacts }
-    }
-
     /// What stays of it, as a sentence; none where there is nothing.
     #[must_use]
     pub fn words(self) -> Option<String> {
@@ -97,6 +95,8 @@ pub fn whose<'a>(things: impl IntoIterator<Item = &'a Holding>) -> String {
 pub enum Held {
     /// A behaviour report.
     Report(Identifier),
+    /// What was written of a report that is not held: it was deleted with another profile, or never fetched.
+    Notes(Identifier),
     /// Any other answer: a list without reports, an answer to another question, one that was set aside.
     Answer {
         /// Its number in the store.
@@ -118,8 +118,22 @@ impl Holding {
     pub fn report(&self) -> Option<&Identifier> {
         match &self.what {
             Held::Report(identifier) => Some(identifier),
+            Held::Notes(_) | Held::Answer { .. } => None,
+        }
+    }
+
+    /// The report that its notes are on; none for any other answer.
+    #[must_use]
+    pub fn noted(&self) -> Option<&Identifier> {
+        match &self.what {
+            Held::Report(identifier) | Held::Notes(identifier) => Some(identifier),
             Held::Answer { .. } => None,
         }
+    }
+
+    /// Whether it is an artefact of this report that counts as held.
+    fn is_beside(&self, identifier: &Identifier) -> bool {
+        matches!(&self.what, Held::Answer { beside: Some(beside), is_set_aside: false, .. } if beside == identifier)
     }
 
     /// Whether the service still has it; none for what is no report.
@@ -145,7 +159,7 @@ impl Holding {
 /// What is to be deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purge {
-    /// Every version of a report, and its artefacts. A list that it came with stays, without it.
+    /// Every version of a report, its artefacts, and what was written of it. A list that it came with stays, without it.
     Report {
         /// The profile that it is held for.
         profile: String,
@@ -175,28 +189,63 @@ impl Purge {
     pub fn takes(&self, thing: &Holding) -> bool {
         match (self, &thing.what) {
             (Self::Everything, _) => true,
+            (Self::Before(_), Held::Notes(_)) => false,
             (Self::Before(moment), _) => thing.received < *moment,
             (Self::File { profile, file }, _) => thing.profile == *profile && thing.file.as_ref() == Some(file),
-            (Self::Report { profile, identifier }, Held::Report(found)) => {
+            (Self::Report { profile, identifier }, Held::Report(found) | Held::Notes(found)) => {
                 thing.profile == *profile && found == identifier
             }
             (Self::Report { profile, identifier }, Held::Answer { beside, .. }) => {
                 thing.profile == *profile && beside.as_ref() == Some(identifier)
             }
             (Self::Answer(wanted), Held::Answer { number, .. }) => wanted == number,
-            (Self::Answer(_), Held::Report(_)) | (Self::DownTo(_), _) => false,
+            (Self::Answer(_), Held::Report(_) | Held::Notes(_)) | (Self::DownTo(_), _) => false,
         }
     }
+}
 
-    /// What other profiles have of things that go, and that stays: with it all profiles' things are deleted, or those of one.
+/// What a deletion comes to.
+#[derive(Debug)]
+pub struct Doomed<'a> {
+    /// The things that go.
+    pub things: Vec<&'a Holding>,
+    /// How many notes go.
+    pub notes: u64,
+    /// What other profiles have of these things, and that stays.
+    pub stays: Others,
+}
+
+impl<'a> Doomed<'a> {
+    /// What goes of all that is held where these are deleted together, for one profile or for all of them. A note goes with the
+    /// last that stands under it: a report of its own profile, or anybody's import.
     #[must_use]
-    pub fn stays<'a>(&self, things: impl IntoIterator<Item = &'a Holding>, is_of_all: bool) -> Others {
-        let others = things.into_iter().map(|thing| thing.others).fold(Others::default(), Others::and);
-        match self {
-            Self::Everything if is_of_all => Others::default(),
-            // An artefact goes by its own age.
-            Self::Before(_) if is_of_all => Others { artefacts: 0, ..others },
-            _ => others,
+    pub fn of(what: &[Purge], held: &'a [Holding], profile: Option<&str>) -> Self {
+        let is_meant = |thing: &&Holding| profile.is_none_or(|profile| thing.profile == profile);
+        let (things, left): (Vec<_>, Vec<_>) =
+            held.iter().partition(|thing| is_meant(thing) && what.iter().any(|what| what.takes(thing)));
+        let standing: BTreeSet<_> =
+            left.iter().filter(|thing| thing.is_for_all).filter_map(|thing| thing.report()).collect();
+        let is_all = what.contains(&Purge::Everything);
+        let goes = |thing: &&&Holding| is_all || thing.noted().is_some_and(|noted| !standing.contains(noted));
+        let mut notes: u64 = things.iter().filter(goes).map(|thing| thing.notes).sum();
+        let mut stays = Others::default();
+        // Several may have imported the same.
+        let imports = held.iter().filter(|thing| thing.is_for_all);
+        let imports: BTreeMap<_, _> = imports.filter_map(|thing| Some((thing.report()?, &thing.others))).collect();
+        for (report, (other, hanging)) in imports.iter().flat_map(|(report, of)| of.iter().map(move |of| (*report, of)))
+        {
+            let is_doomed = is_all && profile.is_none_or(|profile| profile == other);
+            let has_left = !standing.contains(report);
+            let gone = things.iter().filter(|thing| thing.profile == *other && thing.is_beside(report)).count();
+            match (is_doomed, has_left) {
+                (true, _) => notes += hanging.notes,
+                (false, true) => stays.notes += hanging.notes,
+                (false, false) => {}
+            }
+            if has_left {
+                stays.artefacts += hanging.artefacts.saturating_sub(gone as u64);
+            }
         }
+        Self { things, notes, stays }
     }
 }

@@ -48,7 +48,7 @@ pub use arriving::Arriving;
 pub use attributes::{ATTRIBUTES, Attribute, Pane};
 pub use body::Body;
 pub use folds::Folds;
-pub use holding::{Held, Holding, Others, Purge, Recent, whose};
+pub use holding::{Doomed, Held, Holding, Others, Purge, Recent, whose};
 pub use identifier::Identifier;
 pub use index::{Index, Section};
 pub use indexer::Indexer;

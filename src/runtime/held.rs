@@ -1,7 +1,7 @@
 //! What is held, between the store and the screen.
 
 use crate::app::Message;
-use crate::app::confirm::Doomed;
+use crate::app::confirm::Deletion;
 use crate::gate::Gate;
 use crate::report::Holding;
 use crate::store::{Keep, Purged, StoreError};
@@ -17,12 +17,12 @@ pub(super) fn lines(gate: &Gate) -> Result<Vec<Holding>, StoreError> {
 }
 
 /// Deletes what a yes was given for, and nothing where that is not what would go.
-pub(super) fn purge(gate: &Gate, doomed: Doomed) -> Result<Message, StoreError> {
+pub(super) fn purge(gate: &Gate, deletion: Deletion) -> Result<Message, StoreError> {
     let lines_now = lines(gate)?;
-    if !doomed.is_still(&lines_now) {
-        return Ok(Message::PurgeDiffers { what: doomed.what, lines: lines_now });
+    if !deletion.is_still(&lines_now) {
+        return Ok(Message::PurgeDiffers { what: deletion.what, lines: lines_now });
     }
-    let purged = gate.store().purge(&doomed.what, None)?;
+    let purged = gate.store().purge(std::slice::from_ref(&deletion.what), None)?;
     Ok(Message::Purged { words: words(purged), lines: lines(gate)? })
 }
 
@@ -32,5 +32,6 @@ fn words(purged: Purged) -> String {
     } else {
         " Their bytes are overwritten. The ledger stays."
     };
-    format!("Deleted: {}, {}.{pending}", count(purged.reports, "report"), bytes(purged.bytes))
+    let notes = if purged.notes > 0 { format!(", {}", count(purged.notes, "note")) } else { String::new() };
+    format!("Deleted: {}, {}{notes}.{pending}", count(purged.reports, "report"), bytes(purged.bytes))
 }

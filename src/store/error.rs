@@ -100,16 +100,13 @@ pub enum StoreError {
     NoFile(PathBuf),
     /// Nothing of reports is to be kept on disk, and something is.
     #[error(
-        "nothing of reports is to be kept on disk (store.keep = \"nothing\"), but the store at {path} still holds {things} things, {}: behaview held --all --yes deletes them",
-        crate::text::bytes(*.bytes)
+        "nothing of reports is to be kept on disk (store.keep = \"nothing\"), but the store at {path} still holds {what}: behaview held --all --yes deletes that"
     )]
     StillHolds {
         /// The file.
         path: PathBuf,
-        /// Answers, notes and files.
-        things: u64,
-        /// Bytes of the answers as received.
-        bytes: u64,
+        /// Answers, notes and files, in words.
+        what: String,
     },
 }
 

@@ -9,7 +9,7 @@ use crate::request::Request;
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use rusqlite::{Connection, Row};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Bytes of an answer and of its indexes in the store.
 pub(super) const ON_DISK: &str = "(SELECT COALESCE(SUM(LENGTH(bytes)), 0) FROM block b WHERE b.answer = a.id)
@@ -34,6 +34,33 @@ struct Part {
     bytes: u64,
 }
 
+/// The notes on a report.
+struct Written {
+    notes: u64,
+    last: Timestamp,
+    file: Option<Sha256>,
+}
+
+impl Written {
+    /// The notes as a thing of their own, where nothing else of their report is held.
+    fn alone(&self, profile: String, what: Held) -> Holding {
+        Holding {
+            profile,
+            what,
+            file: self.file.clone(),
+            name: None,
+            received: self.last,
+            versions: 0,
+            bytes: 0,
+            on_disk: 0,
+            imported: None,
+            notes: self.notes,
+            is_for_all: false,
+            others: BTreeMap::new(),
+        }
+    }
+}
+
 impl Store {
     /// Everything that is held, for every profile, the newest first.
     ///
@@ -42,7 +69,7 @@ impl Store {
     pub fn inventory(&self) -> Result<Vec<Holding>, StoreError> {
         self.read(|connection| {
             let names = names(connection)?;
-            let notes = note_counts(connection)?;
+            let notes = written(connection)?;
             let mut parts = parts(connection)?;
             let mut kept: BTreeMap<(String, Held), Holding> = BTreeMap::new();
             for answer in answers(connection)? {
@@ -52,11 +79,12 @@ impl Store {
                     thing.name = file.and_then(|file| names.get(&file).cloned());
                     if let Held::Report(identifier) = &thing.what {
                         let about = (answer.profile.clone(), identifier.clone());
-                        thing.notes = notes.get(&about).copied().unwrap_or(0);
+                        thing.notes = notes.get(&about).map_or(0, |noted| noted.notes);
                     }
                     add(&mut kept, thing);
                 }
             }
+            add_notes(&mut kept, &notes);
             add_others(&mut kept, &notes);
             let mut kept: Vec<_> = kept.into_values().collect();
             kept.sort_by_key(|thing| std::cmp::Reverse(thing.received));
@@ -71,28 +99,42 @@ fn add(kept: &mut BTreeMap<(String, Held), Holding>, thing: Holding) {
     let before = kept.remove(&place);
     let sum = |of: fn(&Holding) -> u64| of(&thing).saturating_add(before.as_ref().map_or(0, of));
     let (versions, bytes, on_disk) = (sum(|k| k.versions), sum(|k| k.bytes), sum(|k| k.on_disk));
-    kept.insert(place, Holding { versions, bytes, on_disk, ..thing });
+    let is_for_all = thing.is_for_all || before.is_some_and(|before| before.is_for_all);
+    kept.insert(place, Holding { versions, bytes, on_disk, is_for_all, ..thing });
+}
+
+/// Adds what was written of reports of which nothing is held.
+fn add_notes(kept: &mut BTreeMap<(String, Held), Holding>, notes: &HashMap<(String, Identifier), Written>) {
+    let imports = kept.values().filter(|thing| thing.is_for_all).filter_map(|thing| thing.report().cloned());
+    let imports: HashSet<_> = imports.collect();
+    for ((profile, identifier), written) in notes {
+        let report = (profile.clone(), Held::Report(identifier.clone()));
+        if !kept.contains_key(&report) && !imports.contains(identifier) {
+            let what = Held::Notes(identifier.clone());
+            kept.insert((profile.clone(), what.clone()), written.alone(profile.clone(), what));
+        }
+    }
 }
 
 /// Adds to each import what hangs on it of profiles that hold no such report themselves.
-fn add_others(kept: &mut BTreeMap<(String, Held), Holding>, notes: &HashMap<(String, Identifier), u64>) {
+fn add_others(kept: &mut BTreeMap<(String, Held), Holding>, notes: &HashMap<(String, Identifier), Written>) {
     let is_held = |profile: &str, identifier: &Identifier| {
         kept.contains_key(&(profile.to_owned(), Held::Report(identifier.clone())))
     };
-    let mut others = HashMap::<Identifier, Others>::new();
-    for ((_, identifier), notes) in notes.iter().filter(|((profile, report), _)| !is_held(profile, report)) {
-        others.entry(identifier.clone()).or_default().notes += notes;
+    let mut others = HashMap::<Identifier, BTreeMap<String, Others>>::new();
+    for ((profile, identifier), written) in notes.iter().filter(|((profile, report), _)| !is_held(profile, report)) {
+        others.entry(identifier.clone()).or_default().entry(profile.clone()).or_default().notes += written.notes;
     }
     for thing in kept.values() {
         if let Held::Answer { beside: Some(identifier), is_set_aside: false, .. } = &thing.what
             && !is_held(&thing.profile, identifier)
         {
-            others.entry(identifier.clone()).or_default().artefacts += 1;
+            others.entry(identifier.clone()).or_default().entry(thing.profile.clone()).or_default().artefacts += 1;
         }
     }
-    for thing in kept.values_mut().filter(|thing| thing.imported.is_some()) {
+    for thing in kept.values_mut().filter(|thing| thing.is_for_all) {
         let found = thing.report().and_then(|identifier| others.get(identifier));
-        thing.others = found.copied().unwrap_or_default();
+        thing.others = found.cloned().unwrap_or_default();
     }
 }
 
@@ -109,7 +151,8 @@ fn things(answer: &Whole, parts: Vec<Part>) -> Vec<Holding> {
         on_disk,
         imported: answer.imported.clone(),
         notes: 0,
-        others: Others::default(),
+        is_for_all: answer.imported.is_some(),
+        others: BTreeMap::new(),
     };
     if parts.is_empty() {
         let (id, key) = (answer.id, Untrusted::from(answer.key.as_slice()));
@@ -185,15 +228,19 @@ fn names(connection: &Connection) -> rusqlite::Result<HashMap<(String, Sha256), 
     Ok(names)
 }
 
-fn note_counts(connection: &Connection) -> rusqlite::Result<HashMap<(String, Identifier), u64>> {
-    let mut select =
-        connection.prepare_cached("SELECT profile, identifier, COUNT(*) FROM note GROUP BY profile, identifier")?;
+/// What was written of a report with one profile.
+fn written(connection: &Connection) -> rusqlite::Result<HashMap<(String, Identifier), Written>> {
+    let mut select = connection.prepare_cached(
+        "SELECT profile, identifier, COUNT(*), MAX(written), MAX(file) FROM note GROUP BY profile, identifier",
+    )?;
     let mut rows = select.query([])?;
-    let mut counts = HashMap::new();
+    let mut found = HashMap::new();
     while let Some(row) = rows.next()? {
         if let Some(identifier) = Identifier::new(Untrusted::from(row.get::<_, Vec<u8>>(1)?)) {
-            counts.insert((row.get(0)?, identifier), row.get::<_, u32>(2)?.into());
+            let file = row.get::<_, Option<String>>(4)?.and_then(|file| Sha256::parse(&file));
+            let written = Written { notes: row.get::<_, u32>(2)?.into(), last: moment(row.get(3)?), file };
+            found.insert((row.get(0)?, identifier), written);
         }
     }
-    Ok(counts)
+    Ok(found)
 }

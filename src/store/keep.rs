@@ -5,6 +5,7 @@
 use super::database::Store;
 use super::error::StoreError;
 use super::schema::{self, Object};
+use crate::text::{bytes, count};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
@@ -43,12 +44,20 @@ pub(super) fn in_memory(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// How many things of reports are on disk: answers, notes, files that were opened; and the bytes of the answers.
-pub(super) fn on_disk(connection: &Connection) -> rusqlite::Result<(u64, u64)> {
-    let sql = "SELECT (SELECT COUNT(*) FROM main.answer) + (SELECT COUNT(*) FROM main.note) + (SELECT COUNT(*) FROM main.file),
-                      (SELECT COALESCE(SUM(length), 0) FROM main.answer)";
-    let units = |n: i64| u64::try_from(n).unwrap_or(0);
-    connection.query_row(sql, [], |row| Ok((units(row.get(0)?), units(row.get(1)?))))
+/// What of reports is on disk, in words, where there is anything.
+fn on_disk(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let number =
+        |sql: &str| connection.query_row(sql, [], |row| row.get(0)).map(|n: i64| u64::try_from(n).unwrap_or(0));
+    let size = number("SELECT COALESCE(SUM(length), 0) FROM main.answer")?;
+    let mut words = Vec::new();
+    for (table, one) in [("answer", "answer"), ("note", "note"), ("file", "earlier file")] {
+        match (number(&format!("SELECT COUNT(*) FROM main.{table}"))?, table) {
+            (0, _) => {}
+            (some, "answer") => words.push(format!("{} ({})", count(some, one), bytes(size))),
+            (some, _) => words.push(count(some, one)),
+        }
+    }
+    Ok((!words.is_empty()).then(|| words.join(", ")))
 }
 
 impl Store {
@@ -78,7 +87,7 @@ impl Store {
 pub(super) fn check(connection: &Connection, path: &std::path::Path) -> Result<(), StoreError> {
     let database = |why| StoreError::Database { path: path.to_owned(), why };
     match on_disk(connection).map_err(database)? {
-        (0, _) => Ok(()),
-        (things, bytes) => Err(StoreError::StillHolds { path: path.to_owned(), things, bytes }),
+        None => Ok(()),
+        Some(what) => Err(StoreError::StillHolds { path: path.to_owned(), what }),
     }
 }

@@ -19,6 +19,7 @@ mod database;
 mod entry;
 mod error;
 mod folder;
+mod forget;
 mod growing;
 mod held;
 mod history;

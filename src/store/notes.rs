@@ -10,18 +10,21 @@ use crate::text::Untrusted;
 use rusqlite::{Row, ToSql, params};
 
 impl Store {
-    /// Writes a note, in place of an earlier one on the same thing.
+    /// Writes a note, in place of the one that is known to stand there: where another stands, that was written meanwhile, it stays.
+    /// Says whether it was written. It belongs to the file that the first was written with.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write_note(&self, profile: &str, note: &Note) -> Result<(), StoreError> {
+    pub fn write_note(&self, profile: &str, note: &Note, known: Option<&Untrusted>) -> Result<bool, StoreError> {
         let (attribute, item) = item_columns(&note.about);
         let (identifier, file) = (note.about.identifier.as_bytes(), note.file.as_ref().map(Sha256::as_str));
         self.with(|connection| {
             connection.execute(
                 "INSERT INTO note (profile, identifier, is_item, attribute, item, file, text, written)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-                 ON CONFLICT DO UPDATE SET text = excluded.text, written = excluded.written, file = COALESCE(excluded.file, file)",
+                 ON CONFLICT DO UPDATE
+                     SET text = excluded.text, written = excluded.written, file = COALESCE(file, excluded.file)
+                     WHERE text IN (?9, excluded.text)",
                 params![
                     profile,
                     identifier,
@@ -30,35 +33,37 @@ impl Store {
                     item,
                     file,
                     note.text.as_bytes(),
-                    note.written.as_millisecond()
+                    note.written.as_millisecond(),
+                    known.map(Untrusted::as_bytes)
                 ],
             )
         })
-        .map(|_| ())
+        .map(|written| written > 0)
     }
 
-    /// Deletes a note.
+    /// Deletes a note if it is the one that is known to stand there; says whether none stands there now.
     ///
     /// # Errors
     /// When that cannot be written.
-    pub fn delete_note(&self, profile: &str, about: &About) -> Result<(), StoreError> {
+    pub fn delete_note(&self, profile: &str, about: &About, known: &Untrusted) -> Result<bool, StoreError> {
         let (attribute, item) = item_columns(about);
+        let which = "profile = ?1 AND identifier = ?2 AND is_item = ?3 AND attribute = ?4 AND item = ?5";
         self.with(|connection| {
-            connection.execute(
-                "DELETE FROM note WHERE profile = ?1 AND identifier = ?2 AND is_item = ?3 AND attribute = ?4 AND item = ?5",
-                params![profile, about.identifier.as_bytes(), about.item.is_some(), attribute, item],
-            )
+            let (identifier, is_item) = (about.identifier.as_bytes(), about.item.is_some());
+            let delete = format!("DELETE FROM note WHERE {which} AND text = ?6");
+            connection.execute(&delete, params![profile, identifier, is_item, attribute, item, known.as_bytes()])?;
+            let mut left = connection.prepare(&format!("SELECT 1 FROM note WHERE {which}"))?;
+            Ok(!left.exists(params![profile, identifier, is_item, attribute, item])?)
         })
-        .map(|_| ())
     }
 
-    /// The notes of one file, or all of a profile, the one written last first. A note belongs to the profile that it
-    /// was written with, even where what it is on was imported and is held with all of them.
+    /// The notes of a profile, the one written last first. A note belongs to the profile that it was written with, even
+    /// where what it is on was imported and is held with all of them.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn notes(&self, profile: &str, file: Option<&Sha256>) -> Result<Vec<Note>, StoreError> {
-        self.select_notes("?2 IS NULL OR file = ?2", params![profile, file.map(Sha256::as_str)])
+    pub fn notes(&self, profile: &str) -> Result<Vec<Note>, StoreError> {
+        self.select_notes("TRUE", params![profile])
     }
 
     /// The notes on one report and on the items in it.
@@ -114,22 +119,26 @@ mod tests {
             text: Untrusted::from(text),
             written: Timestamp::from_second(second).unwrap(),
         };
-        let nowhere = Sha256::parse(&"cd".repeat(32));
         let written = [
             note(about(None), "whole", 1),
             note(about(Some("")), "nothing's", 2),
             note(about(Some("A\u{1b}")), "a thing's", 3),
         ];
-        written.iter().for_each(|note| store.write_note("p", note).unwrap());
-        store.write_note("p", &note(about(Some("A\u{1b}")), "changed", 4)).unwrap();
-        let texts = |file| {
-            let notes = store.notes("p", file).unwrap();
+        assert!(written.iter().all(|note| store.write_note("p", note, None).unwrap()));
+        let changed = note(about(Some("A\u{1b}")), "changed", 4);
+        let known = |text: &str| Untrusted::from(text);
+        assert!(!store.write_note("p", &changed, None).unwrap(), "another stands there");
+        assert!(!store.write_note("p", &changed, Some(&known("another"))).unwrap());
+        assert!(store.write_note("p", &changed, Some(&known("a thing's"))).unwrap());
+        let texts = || {
+            let notes = store.notes("p").unwrap();
             notes.into_iter().map(|note| note.text.visible().to_string()).collect::<Vec<_>>()
         };
-        assert_eq!(texts(None), ["changed", "nothing's", "whole"]);
-        assert_eq!(texts(nowhere.as_ref()), [""; 0]);
-        assert!(store.notes("other", None).unwrap().is_empty());
-        store.delete_note("p", &about(Some(""))).unwrap();
-        assert_eq!(texts(written[0].file.as_ref()), ["changed", "whole"]);
+        assert_eq!(texts(), ["changed", "nothing's", "whole"]);
+        assert!(store.notes("other").unwrap().is_empty());
+        assert!(!store.delete_note("p", &about(Some("")), &known("another")).unwrap());
+        assert!(store.delete_note("p", &about(Some("")), &known("nothing's")).unwrap());
+        assert!(store.delete_note("p", &about(Some("")), &known("nothing's")).unwrap(), "it is gone already");
+        assert_eq!(texts(), ["changed", "whole"]);
     }
 }

@@ -4,6 +4,7 @@ use super::blocks::{self, BLOCK, Shelf};
 use super::connection::PATIENCE;
 use super::database::Store;
 use super::error::{StoreError, is_full};
+use super::forget;
 use super::held::AnswerId;
 use super::inventory::ON_DISK;
 use super::seal;
@@ -13,6 +14,7 @@ use crate::report::identifier::Identifier;
 use crate::report::json::Raw;
 use crate::request::Request;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -51,7 +53,7 @@ impl Purged {
 }
 
 impl Store {
-    /// Deletes what is held, for one profile or for all of them, and overwrites its bytes.
+    /// Deletes what is held, all of these together, for one profile or for all of them, and overwrites its bytes.
     ///
     /// Notes on a report go with the last of its versions, for they quote it.
     ///
@@ -59,8 +61,8 @@ impl Store {
     ///
     /// # Errors
     /// When it cannot be written; then nothing is deleted, or what there was room for.
-    pub fn purge(&self, what: &Purge, profile: Option<&str>) -> Result<Purged, StoreError> {
-        match self.with(|connection| delete_all(connection, what, profile, Pace::AtOnce)) {
+    pub fn purge(&self, what: &[Purge], profile: Option<&str>) -> Result<Purged, StoreError> {
+        match self.with(|connection| delete_all(connection, what, profile, Pace::AtOnce, None)) {
             Err(StoreError::Database { why, .. }) if is_full(&why) => {
                 self.spare().into_iter().for_each(Spare::give);
                 let purged = self.with(|connection| one_by_one(connection, what, profile));
@@ -83,15 +85,22 @@ enum Pace {
 
 fn delete_all(
     connection: &mut Connection,
-    what: &Purge,
+    what: &[Purge],
     profile: Option<&str>,
     pace: Pace,
+    since: Option<Reports>,
 ) -> rusqlite::Result<Purged> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let before = held(&transaction)?;
+    // What was written of reports that went before this step was looked at when it all began.
+    let (before, mut notes) = match since {
+        Some(before) => (before, 0),
+        None => (held(&transaction)?, forget::alone(&transaction, what)?),
+    };
     let mut bytes = 0;
-    if let Purge::Report { profile, identifier } = what {
-        bytes += cut_out(&transaction, profile, identifier)?;
+    for what in what {
+        if let Purge::Report { profile, identifier } = what {
+            bytes += cut_out(&transaction, profile, identifier)?;
+        }
     }
     for answer in doomed(&transaction, what, profile)? {
         bytes += match pace {
@@ -101,10 +110,13 @@ fn delete_all(
     }
     let after = held(&transaction)?;
     let gone: Vec<_> = before.difference(&after).collect();
-    let notes = forget(&transaction, what, profile, &gone)?;
+    notes += forget::gone(&transaction, &gone)?;
+    for what in what {
+        notes += forget::rest(&transaction, what, profile)?;
+    }
     transaction.commit()?;
     let mut purged = Purged { reports: gone.len() as u64, bytes, notes, is_pending: false };
-    if purged != Purged::default() || matches!(what, Purge::Everything | Purge::File { .. }) {
+    if purged != Purged::default() || what.iter().any(|what| matches!(what, Purge::Everything | Purge::File { .. })) {
         purged.is_pending = !let_go(connection, pace)?;
     }
     Ok(purged)
@@ -112,15 +124,18 @@ fn delete_all(
 
 /// Deletes the oldest first, and gives the room back that each part of it has taken, in the database and in its log, before the
 /// next one goes.
-fn one_by_one(connection: &mut Connection, what: &Purge, profile: Option<&str>) -> rusqlite::Result<Purged> {
+fn one_by_one(connection: &mut Connection, what: &[Purge], profile: Option<&str>) -> rusqlite::Result<Purged> {
+    let before = held(connection)?;
     // A log that could not be taken over is in the way, if it still cannot be.
     let _ = let_go(connection, Pace::InSteps);
-    let mut purged = Purged::default();
+    let mut purged = Purged { notes: forget::alone(connection, what)?, ..Purged::default() };
     while let Some(oldest) = doomed(connection, what, profile)?.pop() {
-        purged = purged.and(delete_all(connection, &Purge::Answer(oldest.0), None, Pace::InSteps)?);
+        purged = purged.and(delete_all(connection, &[Purge::Answer(oldest.0)], None, Pace::InSteps, None)?);
         wear_away(connection, oldest)?;
     }
-    Ok(purged.and(delete_all(connection, what, profile, Pace::InSteps)?))
+    let last = delete_all(connection, what, profile, Pace::InSteps, Some(before))?;
+    // Its reports are those that went before it, and those that went with it.
+    Ok(Purged { reports: last.reports, ..purged.and(last) })
 }
 
 /// Deletes an answer that is set aside, a few of its blocks at a time.
@@ -143,15 +158,30 @@ fn wear_away(connection: &mut Connection, answer: AnswerId) -> rusqlite::Result<
     Ok(())
 }
 
+/// Reports, each with its profile.
+type Reports = BTreeSet<(String, Vec<u8>)>;
+
 /// Every report that is held in any version.
-fn held(connection: &Connection) -> rusqlite::Result<BTreeSet<(String, Vec<u8>)>> {
+fn held(connection: &Connection) -> rusqlite::Result<Reports> {
     let mut select = connection.prepare("SELECT DISTINCT profile, identifier FROM report")?;
     let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     rows.collect()
 }
 
-/// The answers that go whole.
-fn doomed(connection: &Connection, what: &Purge, profile: Option<&str>) -> rusqlite::Result<Vec<AnswerId>> {
+/// The answers that go whole, what came first last.
+fn doomed(connection: &Connection, what: &[Purge], profile: Option<&str>) -> rusqlite::Result<Vec<AnswerId>> {
+    let mut found = BTreeSet::new();
+    for what in what {
+        found.extend(doomed_by(connection, what, profile)?);
+    }
+    Ok(found.into_iter().map(|(_, id)| id).collect())
+}
+
+/// An answer behind what orders it: what came last comes first.
+type Dated = (Reverse<(i64, i64)>, AnswerId);
+
+/// The answers that go whole with one of them.
+fn doomed_by(connection: &Connection, what: &Purge, profile: Option<&str>) -> rusqlite::Result<Vec<Dated>> {
     let mut select = connection.prepare(&format!(
         "SELECT id, profile, key, received, {ON_DISK},
                 EXISTS (SELECT 1 FROM report r WHERE r.answer = a.id AND r.file = ?2),
@@ -184,7 +214,7 @@ fn doomed(connection: &Connection, what: &Purge, profile: Option<&str>) -> rusql
             Purge::DownTo(most) => sum > *most,
             Purge::Everything => true,
         };
-        found.extend(goes.then_some(id));
+        found.extend(goes.then_some((Reverse((row.get(3)?, id.0)), id)));
     }
     Ok(found)
 }
@@ -268,41 +298,6 @@ fn shorten(
     Ok(true)
 }
 
-/// Deletes the notes on what is gone, and the files of which nothing is left; says how many notes. They go with their own
-/// profile's report, unless another one's import still stands under them: nobody's deleting takes what another profile wrote.
-fn forget(
-    transaction: &Transaction<'_>,
-    what: &Purge,
-    profile: Option<&str>,
-    gone: &[&(String, Vec<u8>)],
-) -> rusqlite::Result<u64> {
-    let mut notes = 0;
-    for (profile, identifier) in gone {
-        let delete = "DELETE FROM note WHERE profile = ?1 AND identifier = ?2 AND NOT EXISTS (
-            SELECT 1 FROM report r JOIN answer a ON a.id = r.answer
-            WHERE r.identifier = note.identifier AND (r.profile = note.profile OR a.imported_from IS NOT NULL))";
-        notes += transaction.execute(delete, params![profile, identifier])?;
-    }
-    match what {
-        Purge::Everything => {
-            notes += transaction.execute("DELETE FROM note WHERE ?1 IS NULL OR profile = ?1", [profile])?;
-            transaction.execute("DELETE FROM file WHERE ?1 IS NULL OR profile = ?1", [profile])?;
-        }
-        Purge::File { profile, file } => {
-            let of_file = params![profile, file.as_str()];
-            notes += transaction.execute("DELETE FROM note WHERE profile = ?1 AND file = ?2", of_file)?;
-            transaction.execute("DELETE FROM file WHERE profile = ?1 AND sha256 = ?2", of_file)?;
-        }
-        Purge::Before(moment) => {
-            let opened = "DELETE FROM file WHERE opened < ?1 AND (?2 IS NULL OR profile = ?2)
-                          AND NOT EXISTS (SELECT 1 FROM report r WHERE r.profile = file.profile AND r.file = sha256)";
-            transaction.execute(opened, params![moment.as_millisecond(), profile])?;
-        }
-        Purge::Report { .. } | Purge::Answer(_) | Purge::DownTo(_) => {}
-    }
-    Ok(notes as u64)
-}
-
 /// Gives empty pages back and empties the write-ahead file; says whether that file is empty now.
 ///
 /// Pages were overwritten with zeros when they were given up (`secure_delete`).
@@ -361,7 +356,7 @@ mod tests {
         let noise: Vec<u8> = (0..400_000_u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
         for _ in 0..2 {
             store.keep("p", b"key", Timestamp::UNIX_EPOCH, &Body::in_memory(noise.clone())).unwrap();
-            let purged = store.purge(&Purge::Everything, None).unwrap();
+            let purged = store.purge(&[Purge::Everything], None).unwrap();
             assert_eq!(purged, Purged { bytes: 1_600_000, ..Purged::default() });
             let files = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap());
             let all_but_spare = files.filter(|file| file.path() != crate::store::spare::file_of(&path));
@@ -387,9 +382,9 @@ mod tests {
         assert_eq!(left(), [5000; 3]);
         let profile = "p".to_owned();
         let report = Purge::Report { profile: profile.clone(), identifier: identifier("one") };
-        assert_eq!(store.purge(&report, None).unwrap().bytes, 10_000);
+        assert_eq!(store.purge(&[report], None).unwrap().bytes, 10_000);
         assert!(store.grow(part, 5000, 5000, &[7; 10]).is_err(), "what was deleted is here again");
-        store.purge(&Purge::File { profile, file: Sha256::parse(&"ab".repeat(32)).unwrap() }, None).unwrap();
+        store.purge(&[Purge::File { profile, file: Sha256::parse(&"ab".repeat(32)).unwrap() }], None).unwrap();
         assert_eq!(left(), [0; 0]);
     }
 
@@ -402,10 +397,10 @@ mod tests {
             store.keep("p", &[second as u8], at(second), &Body::in_memory(vec![0; 5000])).unwrap();
         }
         let each = store.inventory().unwrap()[0].on_disk;
-        store.purge(&Purge::DownTo(each * 2), None).unwrap();
+        store.purge(&[Purge::DownTo(each * 2)], None).unwrap();
         let left: Vec<_> = store.inventory().unwrap().into_iter().map(|kept| kept.received).collect();
         assert_eq!(left, [at(4), at(3)]);
-        store.purge(&Purge::Before(at(4)), Some("another profile")).unwrap();
+        store.purge(&[Purge::Before(at(4))], Some("another profile")).unwrap();
         assert_eq!(store.inventory().unwrap().len(), 2);
     }
 }

@@ -7,7 +7,7 @@ use super::theme::Meaning;
 use crate::app::held::{self, HeldScreen, ROWS_BESIDE};
 use crate::app::notes::MARK;
 use crate::app::{Area, Model};
-use crate::report::{Holding, Retention};
+use crate::report::{Held, Holding, Retention};
 use crate::text::{bytes, thousands, words_in_rows};
 
 /// Where the columns begin, by how wide the screen is: file, what, received, raw, on disk, at the service, from.
@@ -108,6 +108,7 @@ fn draw_line(mut line: LineWriter<'_, '_>, area: Area, thing: &Holding, columns:
 fn from(thing: &Holding) -> String {
     match &thing.imported {
         Some(imported) => format!("file {}", imported.from.visible_cut(24)),
+        None if matches!(thing.what, Held::Notes(_)) => format!("{}, notes alone", own(&thing.profile)),
         None if thing.is_set_aside() => "set aside".to_owned(),
         None if thing.is_coming() => "a part of it".to_owned(),
         None => own(&thing.profile),
@@ -119,6 +120,9 @@ fn about(thing: &Holding, model: &Model) -> String {
     let name = thing.name.as_ref().map(|name| format!("{} · ", name.visible_cut(40))).unwrap_or_default();
     let from = match &thing.imported {
         Some(imported) => format!("imported {}", imported.words()),
+        None if matches!(thing.what, Held::Notes(_)) => {
+            format!("notes alone, written with {}, of a report that is not held", own(&thing.profile))
+        }
         None => format!("asked of {}", own(&thing.profile)),
     };
     let versions =

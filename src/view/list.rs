@@ -82,8 +82,7 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model,
 
 /// The sign of a note on the report, and in brackets that of notes on its rows, with their number where there are several.
 fn notes(entry: &Entry, model: &Model) -> String {
-    let notes = model.shown().zip(entry.identifier.as_ref());
-    let Some(notes) = notes.and_then(|(file, identifier)| file.notes.of(identifier)) else {
+    let Some(notes) = entry.identifier.as_ref().and_then(|identifier| model.notes_on(identifier)) else {
         return String::new();
     };
     let own = notes.on_report().map(|_| format!(" {MARK}")).unwrap_or_default();

@@ -199,9 +199,12 @@ fn draw_note(buffer: &mut Canvas<'_>, area: Area, form: &NoteForm, model: &Model
     };
     let inside = inside(buffer, area, model, &title, 0, 0);
     draw_line(buffer, inside, 0, ">", &form.typed, true);
-    let emptied = if form.is_there { "An empty line deletes the note. " } else { "" };
+    let standing = form.standing.as_ref().filter(|_| form.is_late).map(|note| note.visible_cut(200));
+    let standing = standing.map(|note| format!("There now: {note}. ")).unwrap_or_default();
+    let emptied = if form.standing.is_some() { "An empty line deletes the note. " } else { "" };
     let kept = if model.settings.forgets { "It is gone when this run ends" } else { "It is kept on this machine only" };
-    let rows = words_in_rows(&format!("{emptied}{kept}, and costs nothing."), usize::from(inside.width).max(10));
+    let rows =
+        words_in_rows(&format!("{standing}{emptied}{kept}, and costs nothing."), usize::from(inside.width).max(10));
     for (row, text) in (2..inside.height).zip(rows) {
         LineWriter::new(buffer, inside, row).own(&text, Meaning::Faint);
     }

@@ -62,7 +62,7 @@ pub(super) fn is_settled(open: &OpenReport, model: &Model) -> bool {
 
 /// What was written of the report that is open.
 fn notes(model: &Model) -> Option<&Notes> {
-    model.shown().and_then(|file| file.notes.of(file.list.chosen()?.identifier.as_ref()?))
+    model.chosen().and_then(|entry| model.notes_on(entry.identifier.as_ref()?))
 }
 
 fn draw_anew(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenReport, model: &Model) {

@@ -172,7 +172,7 @@ async fn what_is_still_coming_of_a_deleted_artefact_does_not_go_into_another() {
     let visit = Visit::begin().await;
     let (store, profile, now) = (visit.gate.store(), visit.gate.profile(), visit.gate.now());
     let deleted = store.begin_growing(profile, b"one", now).unwrap();
-    store.purge(&behaview::report::Purge::Everything, None).unwrap();
+    store.purge(&[behaview::report::Purge::Everything], None).unwrap();
     let other = store.begin_growing(profile, b"other", now).unwrap();
     let late = store.grow(deleted, 0, 0, &[7; 5000]);
     assert!(matches!(late, Err(behaview::store::StoreError::Elsewhere)), "{late:?}");

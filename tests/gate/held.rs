@@ -203,7 +203,7 @@ async fn a_number_is_of_one_answer_though_that_is_deleted_and_another_comes() {
     let visit = Visit::with(Options { rows: 20_000, ..Options::default() }).await;
     visit.ask(&first_report()).await.unwrap();
     let (store, agreed) = (visit.gate.store(), visit.gate.held(&first_report()).unwrap().unwrap());
-    Store::open(&visit.store()).unwrap().purge(&Purge::Everything, None).unwrap();
+    Store::open(&visit.store()).unwrap().purge(&[Purge::Everything], None).unwrap();
     let next = second_report(&visit).await;
     visit.ask(&next).await.unwrap();
     let said = agreed.body.whole().unwrap_err().to_string();
@@ -211,7 +211,7 @@ async fn a_number_is_of_one_answer_though_that_is_deleted_and_another_comes() {
     // What was agreed to or begun before it was deleted does nothing to what came after.
     store.set_aside(agreed.id).unwrap();
     store.accept(visit.gate.profile(), agreed.id, &[]).unwrap();
-    assert_eq!(store.purge(&Purge::Answer(agreed.id.0), None).unwrap(), behaview::store::Purged::default());
+    assert_eq!(store.purge(&[Purge::Answer(agreed.id.0)], None).unwrap(), behaview::store::Purged::default());
     assert_eq!(visit.held(&next).unwrap(), visit.reference(&next).await);
 }
 
@@ -224,7 +224,7 @@ async fn a_report_of_a_list_that_another_program_wrote_anew_is_read_from_it_or_n
     let (last, whole) = (requests.last().unwrap(), page.entries.last().unwrap().report.as_ref().unwrap());
     let (open, whole) = (visit.gate.held(last).unwrap().unwrap().body, whole.whole().unwrap());
     let (profile, identifier) = (visit.gate.profile().to_owned(), page.entries[0].identifier.clone());
-    Store::open(&visit.store()).unwrap().purge(&Purge::Report { profile, identifier }, None).unwrap();
+    Store::open(&visit.store()).unwrap().purge(&[Purge::Report { profile, identifier }], None).unwrap();
     let said = open.whole().unwrap_err().to_string();
     assert!(said.contains("open it again"), "{said}");
     assert!(visit.held(last) == Some(whole), "what was not deleted is held as it was");

@@ -6,7 +6,7 @@ use behaview::app::message::{HeldPage, Here};
 use behaview::app::{Message, Overlay};
 use behaview::demo::Endpoint;
 use behaview::report::Body;
-use behaview::report::identifier::Sha256;
+use behaview::report::identifier::{Identifier, Sha256};
 use behaview::report::page::Page;
 use behaview::request::Request;
 use jiff::Timestamp;
@@ -284,7 +284,12 @@ fn listed_twice() -> Stage {
     stage.keys("enter");
     let identifier = stage.session.model().list().unwrap().entries[0].identifier.clone().unwrap();
     stage.open_other(&file("Parcel"));
-    // An identifier need not say which file it is of.
+    list_by_identifier(&mut stage, &identifier);
+    stage
+}
+
+/// Lists this report as one of the second file's: an identifier need not say which file it is of.
+fn list_by_identifier(stage: &mut Stage, identifier: &Identifier) {
     let listed = format!(r#"{{"data":[{{"type":"private_file_behaviour","id":"{}"}}]}}"#, identifier.text().visible());
     let page = Page::of(&Body::in_memory(listed.into_bytes())).unwrap();
     let request =
@@ -292,7 +297,6 @@ fn listed_twice() -> Stage {
     let page = HeldPage { received: Timestamp::UNIX_EPOCH, page, unkept: None };
     stage.session.take(Message::Listed { request, result: Ok(page) });
     stage.rest();
-    stage
 }
 
 #[test]
@@ -375,4 +379,54 @@ fn a_list_of_what_deserves_a_look_is_made_anew_when_its_report_comes_anew() {
     stage.rest();
     let after = heads(&stage);
     assert!(!after.is_empty() && after.len() < before.len(), "{after:?}\n{}", stage.screen());
+}
+
+#[test]
+fn a_note_is_there_in_every_file_that_lists_its_report() {
+    let mut stage = listed_twice();
+    stage.keys("K a o n e enter J");
+    assert!(stage.screen().contains("CAPE Sandbox ✎"), "{}", stage.screen());
+    stage.keys("a space t w o enter K a");
+    assert!(stage.screen().contains("> one two"), "{}", stage.screen());
+    // It stays with the file that it was written with first.
+    let mut stage = stage.restart_without_service();
+    assert_eq!(stage.screen().matches("✎1").count(), 1, "{}", stage.screen());
+    stage.open(&main_file());
+    stage.keys("a");
+    assert!(stage.screen().contains("> one two"), "{}", stage.screen());
+}
+
+#[test]
+fn a_filter_stays_where_its_report_comes_while_another_file_is_shown() {
+    let mut stage = listed_twice();
+    stage.demo.as_ref().unwrap().arm("behaviour:drip=40000*1".parse().unwrap());
+    press(&mut stage, "K enter");
+    stage.until("setup.tmp");
+    press(&mut stage, "4 / s t a g e enter J");
+    stage.rest();
+    stage.keys("K");
+    assert!(stage.screen().contains("of 22 · /stage"), "{}", stage.screen());
+    // Fetched once more from the other file, and left before it is read to its end.
+    stage.keys("J r");
+    press(&mut stage, "K J K");
+    stage.rest();
+    assert!(stage.screen().contains("of 22 · /stage"), "{}", stage.screen());
+    assert_eq!(stage.calls(Endpoint::Behaviour), 2);
+}
+
+#[test]
+fn a_report_that_a_list_brings_is_there_in_every_file_that_lists_it() {
+    let first = Stage::listed().session.model().list().unwrap().entries[0].identifier.clone().unwrap();
+    let mut stage = Stage::at(file("Parcel"), options());
+    list_by_identifier(&mut stage, &first);
+    assert!(stage.screen().contains("is not held"), "{}", stage.screen());
+    stage.open_other(&main_file());
+    stage.keys("enter K");
+    assert!(stage.screen().contains("file 1 of 2") && stage.screen().contains("setup.tmp"), "{}", stage.screen());
+    // And the other way round: what is here already needs no further call where it is listed.
+    stage.keys("Q");
+    stage.open_other(&file("Parcel"));
+    list_by_identifier(&mut stage, &first);
+    assert!(stage.screen().contains("file 2 of 2") && stage.screen().contains("setup.tmp"), "{}", stage.screen());
+    assert_eq!(stage.paid_calls(), 1);
 }

@@ -96,3 +96,40 @@ fn what_came_after_the_question_does_not_go_with_its_yes() {
         assert_eq!(other.inventory().unwrap().len(), 0, "{key}: {}", stage.screen());
     }
 }
+
+#[test]
+fn a_note_that_stands_on_nothing_is_listed_counted_and_deleted() {
+    let mut stage = Stage::listed();
+    stage.sql(
+        "INSERT INTO note SELECT DISTINCT 'other', identifier, 0, x'', x'', file, CAST('left' AS BLOB), 0
+         FROM report WHERE identifier LIKE '%CAPE%'",
+    );
+    stage.keys("H X");
+    assert!(stage.screen().contains("4 reports of 2 profiles (demo 4, other 1): "), "{}", stage.screen());
+    assert!(stage.screen().contains(", with 1 note"), "{}", stage.screen());
+    stage.keys("esc G");
+    assert!(stage.screen().contains("other, notes alone"), "{}", stage.screen());
+    stage.keys("d");
+    let words =
+        "To be deleted: what was written of reports that are not held of profile other: 0 B, 0 B on disk, with 1 note.";
+    assert!(stage.screen().contains(words) && !stage.screen().contains("costs what"), "{}", stage.screen());
+    stage.keys("y");
+    assert!(stage.screen().contains("Held: 4") && stage.screen().contains("0 B, 1 note."), "{}", stage.screen());
+}
+
+#[test]
+fn what_another_profile_wrote_of_an_import_is_counted_where_it_goes() {
+    let mut stage = Stage::listed();
+    stage.sql(
+        "UPDATE answer SET imported_from = CAST('a.json' AS BLOB), imported_by = CAST('ann' AS BLOB);
+         INSERT INTO note SELECT DISTINCT 'other', identifier, 0, x'', x'', file, CAST('left' AS BLOB), 0
+         FROM report WHERE identifier LIKE '%CAPE%'",
+    );
+    stage.keys("H D");
+    let stays = "Of other profiles stays what they wrote or";
+    assert!(stage.screen().contains(stays) && !stage.screen().contains(", with 1 note"), "{}", stage.screen());
+    stage.keys("esc X");
+    assert!(!stage.screen().contains("Of other") && stage.screen().contains(", with 1 note"), "{}", stage.screen());
+    stage.keys("esc D y");
+    assert!(stage.screen().contains("Held: 1") && stage.screen().contains("notes alone"), "{}", stage.screen());
+}

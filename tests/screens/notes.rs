@@ -93,3 +93,30 @@ fn a_run_that_keeps_nothing_does_not_promise_to_keep_a_note() {
     stage.keys("a");
     assert!(stage.screen().contains("It is gone when this run ends, and costs nothing."), "{}", stage.screen());
 }
+
+#[test]
+fn a_note_that_another_program_wrote_meanwhile_is_shown_and_not_overwritten() {
+    let mut stage = Stage::listed();
+    stage.keys("a m i n e");
+    let theirs = "INSERT INTO note SELECT DISTINCT profile, identifier, 0, x'', x'', file, CAST('theirs' AS BLOB), 0
+                  FROM report WHERE identifier LIKE '%CAPE%'";
+    stage.sql(theirs);
+    stage.keys("enter");
+    screen!("note_meanwhile", stage);
+    stage.keys("esc");
+    assert!(stage.screen().contains("✎ theirs"), "{}", stage.screen());
+    // Who has seen it may put another in its place.
+    stage.keys("a ctrl-u m i n e");
+    stage.sql("UPDATE note SET text = CAST('theirs again' AS BLOB)");
+    stage.keys("enter enter");
+    assert!(stage.screen().contains("✎ mine"), "{}", stage.screen());
+    // Nor is it deleted unseen.
+    stage.keys("a ctrl-u");
+    stage.sql("UPDATE note SET text = CAST('a third' AS BLOB)");
+    stage.keys("enter y");
+    assert!(stage.screen().contains("a third"), "{}", stage.screen());
+    stage.keys("esc");
+    assert!(stage.screen().contains("✎ a third"), "{}", stage.screen());
+    stage.keys("a ctrl-u enter y");
+    assert!(!stage.screen().contains('✎'), "{}", stage.screen());
+}

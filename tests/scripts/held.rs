@@ -237,7 +237,8 @@ fn what_is_to_be_deleted_says_whose_it_is_and_what_stays() {
         (&gone["deleted"]["profiles"]["virustotal"], &gone["deleted"]["others"]["notes"]),
         (&1.into(), &1.into())
     );
-    assert_eq!((ids_with("lab"), ids_with("virustotal")), (vec![ids[1].into()], Vec::<Value>::new()));
+    // What stays is listed by itself.
+    assert_eq!((ids_with("lab"), ids_with("virustotal")), (vec![ids[0].into(), ids[1].into()], Vec::<Value>::new()));
     assert!(text(&desk.run(&["search", "mine"])).contains("mine"), "what stays is found");
 }
 
@@ -386,4 +387,103 @@ fn what_never_ends_is_no_report_and_is_read_no_further() {
     }
     endless.wait().unwrap();
     assert!(held(&desk).is_empty() && desk.demo.seen().is_empty());
+}
+
+/// The main file's first report, which one profile imported and the desk's own has fetched, where that is wanted; each wrote a note.
+fn imported_by_another(is_fetched: bool) -> (Desk, String) {
+    let (colleague, desk, folder) = (Desk::new(), Desk::new(), tempfile::tempdir().unwrap());
+    let listed = json(&colleague.run(&["list", &main_file()]));
+    let id = listed["sandboxes"][0]["id"].as_str().unwrap().to_owned();
+    let report = file(folder.path(), "one.json", &saved(&colleague, &id));
+    assert!(desk.run(&["import", "--profile", "virustotal", &report]).status.success());
+    if is_fetched {
+        assert!(desk.run(&["show", "--refresh", &id]).status.success());
+    }
+    write_notes(&desk);
+    (desk, id)
+}
+
+/// Writes a note with each of two profiles on every report that is held.
+fn write_notes(desk: &Desk) {
+    let note = "INSERT INTO note (profile, identifier, is_item, attribute, item, file, text, written)
+                SELECT DISTINCT p, identifier, 0, x'', x'', file, CAST('seen by ' || p AS BLOB), 0
+                FROM report, (SELECT 'lab' AS p UNION SELECT 'virustotal')";
+    assert_eq!(rusqlite::Connection::open(store(desk)).unwrap().execute(note, []).unwrap(), 2);
+}
+
+/// The profiles whose notes stand in the store.
+fn noted(desk: &Desk) -> Vec<String> {
+    let connection = rusqlite::Connection::open(store(desk)).unwrap();
+    let mut select = connection.prepare("SELECT profile FROM note ORDER BY profile").unwrap();
+    select.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+#[test]
+fn notes_go_with_the_last_that_stands_under_them_and_are_counted_so() {
+    // An import goes together with what a profile held itself: no note is left.
+    for all in [true, false] {
+        let (desk, id) = imported_by_another(true);
+        let which = if all { ["--older-than", "0h"] } else { ["--delete", &id] };
+        let asked = desk.run(&[&["held"][..], &which].concat());
+        assert!(text(&asked).contains("with 2 notes"), "{asked:?}");
+        assert_eq!(noted(&desk).len(), 2);
+        let gone = text(&desk.run(&[&["held"][..], &which, &["--yes"]].concat()));
+        assert!(gone.contains("Deleted: 2 things") && gone.contains("with 2 notes"), "{gone}");
+        assert_eq!(noted(&desk), Vec::<String>::new());
+        assert!(!is_on_disk(&desk, b"seen by"), "a note is left on the disk");
+    }
+    // One's own goes alone: what was written stays with the import, and is not said to go.
+    let (desk, _) = imported_by_another(true);
+    let own = ["held", "--older-than", "0h", "--profile", "lab", "--yes"];
+    let gone = text(&desk.run(&own));
+    assert!(gone.contains("Deleted: 1 thing of profile lab, ") && gone.contains("with 0 notes"), "{gone}");
+    assert_eq!(noted(&desk), ["lab", "virustotal"]);
+}
+
+#[test]
+fn a_note_that_is_left_of_a_report_is_listed_and_goes_only_after_a_yes() {
+    let (desk, id) = imported_by_another(false);
+    let gone = text(&desk.run(&["held", "--delete", &id, "--yes"]));
+    assert!(gone.contains("with 1 note\n") && gone.contains("Of other profiles stays"), "{gone}");
+    assert_eq!(noted(&desk), ["lab"]);
+    let left = held(&desk);
+    assert_eq!((left.len(), &left[0]["profile"], &left[0]["bytes"]), (1, &"lab".into(), &0.into()));
+    assert_eq!((&left[0]["id"], &left[0]["notes"][0]["text"]), (&id.as_str().into(), &"seen by lab".into()));
+    for which in [&["--all"][..], &["--delete", &id], &["--delete", &main_file()]] {
+        let asked = desk.run(&[&["held"], which].concat());
+        assert_eq!(asked.status.code(), Some(2), "{asked:?}");
+        assert!(text(&asked).contains("Would be deleted: 1 thing of profile lab, 0 B, with 1 note\n"), "{asked:?}");
+        assert_eq!(noted(&desk), ["lab"]);
+    }
+    let gone = text(&desk.run(&["held", "--delete", &id, "--yes"]));
+    assert!(gone.contains("Nothing is held.\nDeleted: 1 thing of profile lab, 0 B, with 1 note\n"), "{gone}");
+    assert_eq!(noted(&desk), Vec::<String>::new());
+}
+
+#[test]
+fn all_of_a_profile_takes_its_notes_on_what_others_imported_and_counts_them() {
+    let (desk, _) = imported_by_another(false);
+    let asked = text(&desk.run(&["held", "--all", "--profile", "lab"]));
+    assert!(asked.contains("Would be deleted: 0 things, 0 B, with 1 note\n"), "{asked}");
+    let gone = text(&desk.run(&["held", "--all", "--profile", "lab", "--yes"]));
+    assert!(gone.contains("Deleted: 0 things, 0 B, with 1 note\n"), "{gone}");
+    assert_eq!(noted(&desk), ["virustotal"]);
+}
+
+#[test]
+fn nothing_is_deleted_without_a_yes_where_nothing_is_held_either() {
+    let desk = Desk::new();
+    json(&desk.run(&["list", &main_file()]));
+    assert!(desk.run(&["held", "--delete", &main_file(), "--yes"]).status.success());
+    let connection = rusqlite::Connection::open(store(&desk)).unwrap();
+    let file = "INSERT INTO file (profile, sha256, opened) VALUES ('lab', ?1, 0)";
+    connection.execute(file, [main_file()]).unwrap();
+    let files = || connection.query_row("SELECT COUNT(*) FROM file", [], |row| row.get::<_, i64>(0)).unwrap();
+    for which in [&["--all"][..], &["--older-than", "0h"]] {
+        let asked = desk.run(&[&["held"], which].concat());
+        assert!(asked.status.success() && text(&asked).contains("Would be deleted: 0 things"), "{asked:?}");
+        assert_eq!(files(), 1);
+    }
+    assert!(desk.run(&["held", "--all", "--yes"]).status.success());
+    assert_eq!(files(), 0);
 }

@@ -238,7 +238,7 @@ fn rows_that_say_something_else_are_named_and_cost_no_more_than_themselves() {
         let store = Store::open(&path).unwrap();
         assert!(store.inventory().unwrap().len() >= held.len() - 2, "{damage}");
         store.recent_files(PROFILE, 9).unwrap();
-        store.notes(PROFILE, None).unwrap();
+        store.notes(PROFILE).unwrap();
         assert!(store.damages().unwrap().is_empty(), "{damage}");
         // It is set aside once, and not again and again.
         let names = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name());

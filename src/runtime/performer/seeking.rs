@@ -138,7 +138,7 @@ fn find(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern) {
 fn search_held(work: &Work, ticket: &Ticket, gate: &Gate, pattern: &Pattern) {
     let mut teller = Teller::<Vec<HitGroup>>::new(work, ticket);
     let (store, profile) = (gate.store(), gate.profile());
-    let read = store.notes(profile, None).and_then(|notes| Ok((notes, store.every_report(profile)?)));
+    let read = store.notes(profile).and_then(|notes| Ok((notes, store.every_report(profile)?)));
     let (notes, reports) = match read {
         Ok(found) => found,
         Err(error) => {

@@ -2,13 +2,13 @@
 
 use super::{Performer, Work, words};
 use crate::app::Message;
-use crate::app::confirm::Doomed;
+use crate::app::confirm::Deletion;
 use crate::app::ledger::{LedgerLine, LedgerPage, SHOWN};
 use crate::gate::Gate;
 use crate::quota::Period;
 use crate::report::PendingScan;
 use crate::report::identifier::Sha256;
-use crate::report::note::{About, Note};
+use crate::report::note::Note;
 use crate::runtime::held;
 use crate::runtime::recall::held_of;
 use crate::store::{LedgerEntry, StoreError};
@@ -22,7 +22,7 @@ impl Performer {
     pub(super) fn recall(&self, file: Sha256) {
         self.with_gate(move |gate, work| {
             send_or_say(work, recall(gate, &file));
-            work.send(notes(gate, file));
+            work.send(notes(gate));
         });
     }
 
@@ -60,23 +60,27 @@ impl Performer {
         self.with_gate(|gate, work| send_or_say(work, recent(gate)));
     }
 
-    /// Keeps a note.
-    pub(super) fn write_note(&self, note: Note) {
-        self.with_gate(move |gate, work| match (gate.store().write_note(gate.profile(), &note), note.file) {
-            (Ok(()), file) => file.into_iter().for_each(|file| work.send(notes(gate, file))),
-            (Err(error), _) => {
-                work.send(Message::Notice(format!("The note could not be kept: {}", words(&error))));
+    /// Keeps a note; where another was written meanwhile, that one is shown.
+    pub(super) fn write_note(&self, note: Note, known: Option<Untrusted>) {
+        self.with_gate(move |gate, work| match gate.store().write_note(gate.profile(), &note, known.as_ref()) {
+            Ok(is_written) => {
+                work.send(notes(gate));
+                let unwritten = (!is_written).then_some(Message::Unwritten(note));
+                unwritten.into_iter().for_each(|message| work.send(message));
             }
+            Err(error) => work.send(Message::Notice(format!("The note could not be kept: {}", words(&error)))),
         });
     }
 
-    /// Deletes a note.
-    pub(super) fn delete_note(&self, file: Sha256, about: About) {
-        self.with_gate(move |gate, work| match gate.store().delete_note(gate.profile(), &about) {
-            Ok(()) => work.send(notes(gate, file)),
-            Err(error) => {
-                work.send(Message::Notice(format!("The note could not be deleted: {}", words(&error))));
+    /// Deletes a note; where another was written meanwhile, that one is shown.
+    pub(super) fn delete_note(&self, note: Note) {
+        self.with_gate(move |gate, work| match gate.store().delete_note(gate.profile(), &note.about, &note.text) {
+            Ok(is_gone) => {
+                work.send(notes(gate));
+                let stays = (!is_gone).then(|| Message::Unwritten(Note { text: Untrusted::from(""), ..note }));
+                stays.into_iter().for_each(|message| work.send(message));
             }
+            Err(error) => work.send(Message::Notice(format!("The note could not be deleted: {}", words(&error)))),
         });
     }
 
@@ -101,10 +105,10 @@ impl Performer {
     }
 
     /// Deletes what is held.
-    pub(super) fn purge(&self, doomed: Doomed) {
+    pub(super) fn purge(&self, deletion: Deletion) {
         self.with_gate(move |gate, work| {
             let failed = |error| Message::Notice(format!("Nothing was deleted: {}", words(&error)));
-            work.send(held::purge(gate, doomed).unwrap_or_else(failed));
+            work.send(held::purge(gate, deletion).unwrap_or_else(failed));
         });
     }
 }
@@ -140,10 +144,10 @@ fn recent(gate: &Gate) -> Result<Message, StoreError> {
     gate.store().recent_files(gate.profile(), RECENT).map(Message::Recent)
 }
 
-/// What was written of a file's reports.
-fn notes(gate: &Gate, file: Sha256) -> Message {
-    match gate.store().notes(gate.profile(), Some(&file)) {
-        Ok(notes) => Message::Notes { file, notes },
+/// What was written with this profile.
+fn notes(gate: &Gate) -> Message {
+    match gate.store().notes(gate.profile()) {
+        Ok(notes) => Message::Notes(notes),
         Err(error) => Message::Notice(error.to_string()),
     }
 }

@@ -1,0 +1,56 @@
+//! What was written of reports that are deleted, and the files that were opened: what goes with them, and what stays.
+
+use crate::report::Purge;
+use rusqlite::{Connection, ToSql, params};
+
+/// Whether anything stands under a note: a report of its own profile, or anybody's import.
+const STANDS: &str = "EXISTS (
+    SELECT 1 FROM report r JOIN answer a ON a.id = r.answer
+    WHERE r.identifier = note.identifier AND (r.profile = note.profile OR a.imported_from IS NOT NULL))";
+
+/// Deletes the notes on what is gone; says how many. They go with their own profile's report, unless another one's import still
+/// stands under them: nobody's deleting takes what another profile wrote.
+pub(super) fn gone(connection: &Connection, gone: &[&(String, Vec<u8>)]) -> rusqlite::Result<u64> {
+    let delete = format!("DELETE FROM note WHERE profile = ?1 AND identifier = ?2 AND NOT {STANDS}");
+    let mut delete = connection.prepare(&delete)?;
+    gone.iter()
+        .try_fold(0, |notes, (profile, identifier)| Ok(notes + delete.execute(params![profile, identifier])? as u64))
+}
+
+/// Deletes the notes that are held alone; says how many.
+pub(super) fn alone(connection: &Connection, what: &[Purge]) -> rusqlite::Result<u64> {
+    let delete = |which: &str, profile: &str, named: &dyn ToSql| {
+        let delete = format!("DELETE FROM note WHERE profile = ?1 AND {which} AND NOT {STANDS}");
+        connection.execute(&delete, params![profile, named]).map(|notes| notes as u64)
+    };
+    what.iter().try_fold(0, |notes, what| {
+        Ok(notes
+            + match what {
+                Purge::Report { profile, identifier } => delete("identifier = ?2", profile, &identifier.as_bytes())?,
+                Purge::File { profile, file } => delete("file = ?2", profile, &file.as_str())?,
+                Purge::Answer(_) | Purge::Before(_) | Purge::DownTo(_) | Purge::Everything => 0,
+            })
+    })
+}
+
+/// Deletes what else there is of what is deleted: all notes, and the files of which nothing is left; says how many notes.
+pub(super) fn rest(connection: &Connection, what: &Purge, profile: Option<&str>) -> rusqlite::Result<u64> {
+    let mut notes = 0;
+    match what {
+        Purge::Everything => {
+            notes = connection.execute("DELETE FROM note WHERE ?1 IS NULL OR profile = ?1", [profile])?;
+            connection.execute("DELETE FROM file WHERE ?1 IS NULL OR profile = ?1", [profile])?;
+        }
+        Purge::File { profile, file } => {
+            let of_file = params![profile, file.as_str()];
+            connection.execute("DELETE FROM file WHERE profile = ?1 AND sha256 = ?2", of_file)?;
+        }
+        Purge::Before(moment) => {
+            let opened = "DELETE FROM file WHERE opened < ?1 AND (?2 IS NULL OR profile = ?2)
+                          AND NOT EXISTS (SELECT 1 FROM report r WHERE r.profile = file.profile AND r.file = sha256)";
+            connection.execute(opened, params![moment.as_millisecond(), profile])?;
+        }
+        Purge::Report { .. } | Purge::Answer(_) | Purge::DownTo(_) => {}
+    }
+    Ok(notes as u64)
+}
