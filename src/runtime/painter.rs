@@ -258,6 +258,8 @@ impl<W: Write> Backend for Painter<W> {
 
     fn clear_region(&mut self, kind: ClearType) -> io::Result<()> {
         self.forget();
+        // What is wiped takes the colour that somebody else may have written with last.
+        self.terminal.write_all(b"\x1b[0m")?;
         self.terminal.clear_region(kind)
     }
 

@@ -317,24 +317,33 @@ impl Bytes for Blocks {
     }
 
     fn kept_index(&self, part: &Range<u64>) -> io::Result<Option<KeptIndex>> {
-        let Some((answer, first, after)) = self.place(part)? else { return Ok(None) };
+        let Some(place) = self.place(part)? else { return Ok(None) };
         let found: Option<(i64, Vec<u8>, i64)> = self
             .reach
             .read(|connection| {
                 let select = "SELECT id, head, length FROM row_index WHERE answer = ?1 AND first = ?2 AND after = ?3";
                 let mut select = connection.prepare_cached(select)?;
-                let values = params![answer, first, after];
-                select.query_row(values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()
+                select.query_row(place, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()
             })
             .map_err(io::Error::other)?;
-        let Some((id, head, length)) = found else { return Ok(None) };
+        let Some((id, mut head, length)) = found else { return Ok(None) };
+        // A damaged index leads to that of something else.
+        let sealed =
+            head.split_last_chunk().map(|(head, seal)| i64::from_le_bytes(*seal) == seal::of_head(place, head));
+        if sealed != Some(true) {
+            return Ok(None);
+        }
+        head.truncate(head.len().saturating_sub(size_of::<i64>()));
         let length = u64::try_from(length).map_err(io::Error::other)?;
         let numbers = Self::new(self.reach.clone(), Shelf::Index(id), length, BLOCK as u64);
         Ok(Some(KeptIndex { head, numbers: Body::new(numbers) }))
     }
 
     fn keep_index(&self, part: &Range<u64>, head: &[u8], numbers: Numbers<'_>) -> io::Result<()> {
-        let Some((answer, first, after)) = self.place(part)? else { return Ok(()) };
+        let Some(place) = self.place(part)? else { return Ok(()) };
+        let (answer, first, after) = place;
+        // The head begins with a checksum of all of it: sealed with the place, it is of no other part.
+        let head = [head, &seal::of_head(place, head).to_le_bytes()].concat();
         let write = |connection: &mut Connection| {
             let transaction = connection.transaction()?;
             let place = params![answer, first, after];

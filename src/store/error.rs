@@ -122,7 +122,7 @@ fn advice(error: &rusqlite::Error) -> &'static str {
     }
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => {
-            ". Make room on the disk. behaview held deletes there as well; to take a report out of a list takes as much room as the list"
+            ". Make room on the disk: as much as the file behaview.db-wal takes is enough to delete with behaview held, and the size of a list to take a report out of it"
         }
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
             ". Check the permissions of the file and its folder, or choose another data folder"

@@ -13,7 +13,7 @@ use crate::report::Purge;
 use crate::report::identifier::Identifier;
 use crate::report::json::Raw;
 use crate::request::Request;
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -63,7 +63,13 @@ impl Store {
     /// When it cannot be written; then nothing is deleted, or what there was room for.
     pub fn purge(&self, what: &[Purge], profile: Option<&str>) -> Result<Purged, StoreError> {
         match self.with(|connection| delete_all(connection, what, profile, Pace::AtOnce, None)) {
-            Err(StoreError::Database { why, .. }) if is_full(&why) => {
+            Err(StoreError::Database { path, why }) if is_full(&why) => {
+                // A log that takes more than is given eats it up and is as long as before.
+                if self.spare().is_some_and(|spare| !spare.is_enough_for_log())
+                    && self.with(|connection| let_go(connection, Pace::InSteps)).is_err()
+                {
+                    return Err(StoreError::Database { path, why });
+                }
                 self.spare().into_iter().for_each(Spare::give);
                 let purged = self.with(|connection| one_by_one(connection, what, profile));
                 self.spare().into_iter().for_each(Spare::take_back);
@@ -220,7 +226,9 @@ fn doomed_by(connection: &Connection, what: &Purge, profile: Option<&str>) -> ru
 }
 
 fn delete(transaction: &Transaction<'_>, answer: AnswerId) -> rusqlite::Result<u64> {
-    let length: i64 = transaction.query_row("SELECT length FROM answer WHERE id = ?1", [answer.0], |row| row.get(0))?;
+    // Another program may have deleted it meanwhile.
+    let select = "SELECT length FROM answer WHERE id = ?1";
+    let length = transaction.query_row(select, [answer.0], |row| row.get(0)).optional()?.unwrap_or(0_i64);
     transaction.execute("DELETE FROM block WHERE answer = ?1", [answer.0])?;
     transaction.execute("DELETE FROM report WHERE answer = ?1", [answer.0])?;
     transaction.execute("DELETE FROM answer WHERE id = ?1", [answer.0])?;
@@ -231,7 +239,7 @@ fn delete(transaction: &Transaction<'_>, answer: AnswerId) -> rusqlite::Result<u
 fn take_off(transaction: &Transaction<'_>, answer: AnswerId) -> rusqlite::Result<u64> {
     transaction.execute("DELETE FROM report WHERE answer = ?1", [answer.0])?;
     let length = "UPDATE answer SET usable = 0 WHERE id = ?1 RETURNING length";
-    let length: i64 = transaction.query_row(length, [answer.0], |row| row.get(0))?;
+    let length = transaction.query_row(length, [answer.0], |row| row.get(0)).optional()?.unwrap_or(0_i64);
     Ok(u64::try_from(length).unwrap_or(0))
 }
 

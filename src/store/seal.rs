@@ -84,6 +84,12 @@ pub(super) fn of_block(table: &str, shelf: i64, number: i64, packed: &[u8]) -> i
     Seal::of(table).number(shelf).number(number).number(length).bytes(packed.get(end..).unwrap_or_default()).end()
 }
 
+/// What binds the head of an index to the part of an answer that it is of.
+pub(super) fn of_head((answer, first, after): (i64, i64, i64), head: &[u8]) -> i64 {
+    let end = head.get(..END_OF_BLOCK).unwrap_or(head);
+    Seal::of("row_index").number(answer).number(first).number(after).bytes(end).end()
+}
+
 /// The seal of an entry of the ledger, from a row that begins with [`ENTRY`].
 pub(super) fn of_entry(row: &Row<'_>) -> rusqlite::Result<i64> {
     let add = |seal: Seal, column| {

@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 /// Ending of the file.
 const ENDING: &str = "-spare";
 
+/// Ending of the database's log.
+const LOG: &str = "-wal";
+
 /// Its bytes: more than is written by one step of a deletion that goes on in steps.
 const SIZE: u64 = 512 * 1024;
 
@@ -20,12 +23,16 @@ const TO_OPEN: u64 = 128 * 1024;
 const FREE: u64 = 4;
 
 /// The spare room of a store that is open. What was given of it to open the store is taken back when that is closed.
-pub(super) struct Spare(PathBuf);
+pub(super) struct Spare {
+    spare: PathBuf,
+    store: PathBuf,
+}
 
 impl Spare {
     /// The spare room of the store at a path; it is made if it is not there and there is room.
     pub(super) fn keep(store: &Path) -> Self {
-        let (spare, missing) = (Self(file_of(store)), SIZE.saturating_sub(length(&file_of(store)).unwrap_or(0)));
+        let spare = Self { spare: file_of(store), store: store.to_owned() };
+        let missing = SIZE.saturating_sub(length(&spare.spare).unwrap_or(0));
         let free = || store.parent().and_then(files::free_space);
         if missing > 0 && free().is_some_and(|free| free / FREE >= missing) {
             spare.take_back();
@@ -33,22 +40,30 @@ impl Spare {
         spare
     }
 
+    /// Whether the log of the store can be taken over into it once this is given back.
+    pub(super) fn is_enough_for_log(&self) -> bool {
+        let Self { spare, store } = self;
+        let free = store.parent().and_then(files::free_space).unwrap_or(0);
+        let given = length(spare).unwrap_or(0).saturating_add(free);
+        length(&beside(store, LOG)).is_none_or(|log| log <= given)
+    }
+
     /// Gives all of it back, to delete with.
     pub(super) fn give(&self) {
-        shorten(&self.0, SIZE);
+        shorten(&self.spare, SIZE);
     }
 
     /// Takes back what was given, or as much of it as is free: deleting may need it again.
     pub(super) fn take_back(&self) {
-        let missing = SIZE.saturating_sub(length(&self.0).unwrap_or(0));
+        let missing = SIZE.saturating_sub(length(&self.spare).unwrap_or(0));
         // Less is better than nothing, and nothing is wrong with a store that has none.
-        let _ = files::append(&self.0).and_then(|mut file| file.write_all(&noise(missing)));
+        let _ = files::append(&self.spare).and_then(|mut file| file.write_all(&noise(missing)));
     }
 }
 
 impl Drop for Spare {
     fn drop(&mut self) {
-        if length(&self.0).is_some_and(|length| length < SIZE) {
+        if length(&self.spare).is_some_and(|length| length < SIZE) {
             self.take_back();
         }
     }
