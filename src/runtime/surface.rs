@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn the_first_frame_leaves_nothing_of_what_a_shell_has_written() {
-        let (mut written, mut cells) = (b"$ make\r\nall of it went well".to_vec(), Buffer::empty(AREA));
+        let (mut written, mut cells) = (b"\x1b[41m$ make\r\nall of it went well".to_vec(), Buffer::empty(AREA));
         cells.set_string(3, 1, "frame", Style::new());
         let mut alone = Vec::new();
         draw(&mut Surface::new(Painter::new(&mut alone)), &cells);

@@ -154,8 +154,7 @@ impl Client {
         // Of a part of something of unknown length, framing tells the part's own end only.
         let is_announced = total.is_some() || status.as_u16() != 206 && is_framed(&response);
         sink.begin(start, total).await?;
-        // What broke off goes on with a later call, which may bring the rest of a key: nothing of its beginning is masked.
-        let come = self.take_in(&mut response, start, limit, (&patience, true), sink).await?;
+        let come = self.take_in(&mut response, start, limit, (&patience, is_announced), sink).await?;
         match total {
             Some(total) if total != come => Err(ServiceError::Lost(format!("it ended after {come} of {total} bytes"))),
             _ => Ok(is_announced),
@@ -165,7 +164,7 @@ impl Client {
     /// Hands over the pieces of an answer, the first of which begins at this byte, with the key masked; says where the last ends.
     ///
     /// What is held back for the rest of a key goes only with the end: the rest may come with a later call. Where nothing announces
-    /// the end, the beginning of a key is masked there.
+    /// the end, the beginning of a key is left out there.
     async fn take_in(
         &self,
         response: &mut Response,

@@ -427,6 +427,19 @@ mod tests {
     }
 
     #[test]
+    fn an_index_that_stands_at_another_answer_is_none() {
+        let (_folder, store) = store();
+        let body = body(&store);
+        store.keep("p", b"other", Timestamp::UNIX_EPOCH, &Body::in_memory(body.whole().unwrap())).unwrap();
+        let other = store.answer("p", b"other").unwrap().unwrap().body;
+        Index::open(&body).unwrap().keep(&body).unwrap();
+        assert!(Index::kept(&body).is_some() && Index::kept(&other).is_none());
+        let lead_astray = "UPDATE row_index SET answer = (SELECT id FROM answer WHERE key = CAST('other' AS BLOB))";
+        store.with(|connection| connection.execute_batch(lead_astray)).unwrap();
+        assert!(Index::kept(&other).is_none());
+    }
+
+    #[test]
     fn a_damaged_or_missing_block_is_found_out() {
         for damage in ["UPDATE index_block SET bytes = x'00'", "DELETE FROM index_block WHERE number = 1"] {
             let (_folder, store) = store();

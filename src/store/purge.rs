@@ -355,6 +355,19 @@ mod tests {
     use jiff::Timestamp;
 
     #[test]
+    fn what_another_program_has_deleted_meanwhile_is_no_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+        let gone = AnswerId(7);
+        let deleted = store.with(|connection| {
+            wear_away(connection, gone)?;
+            let transaction = connection.transaction()?;
+            Ok((take_off(&transaction, gone)?, delete(&transaction, gone)?))
+        });
+        assert_eq!(deleted.unwrap(), (0, 0));
+    }
+
+    #[test]
     fn a_store_of_the_time_before_lets_go_of_its_pages_too() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("behaview.db");

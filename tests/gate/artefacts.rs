@@ -286,6 +286,20 @@ async fn an_answer_of_another_length_is_no_rest_of_the_first() {
 }
 
 #[tokio::test]
+async fn what_breaks_off_as_a_key_begins_is_gone_on_with() {
+    let whole = [&b"some capture ".repeat(400)[..], &KEY.as_bytes()[..6], &b"another one ".repeat(400)].concat();
+    for come in [5203, 5204, 5206] {
+        let cut = ("200 OK".to_owned(), whole[..come].to_vec());
+        let start = if come < 5204 { come } else { 5200 } - 4097;
+        let (_folder, gate, heard) = capture(vec![cut, from(start, &whole)]);
+        let pcap = artefact(Artefact::Pcap);
+        assert!(visit::ask(&gate, &pcap).await.is_err());
+        let gone_on = visit::ask(&gate, &pcap).await;
+        assert!(gone_on.is_ok_and(|found| bytes(&found) == whole), "{come}: {heard:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_key_that_ends_in_a_later_answer_is_masked() {
     let whole = [&b"A".repeat(5000)[..], KEY.as_bytes(), &b"C".repeat(5000)].concat();
     let end = 5000 + KEY.len() / 2;
