@@ -184,7 +184,7 @@ impl Model {
     /// Looks for indicators in the report that is open.
     pub(super) fn find_indicators(&mut self) -> Vec<Effect> {
         let Some(open) = self.open() else { return Vec::new() };
-        let (opening, body) = (open.opening, open.report.body.clone());
+        let (opening, report) = (open.opening, open.report.clone());
         if open.coming.is_some() {
             self.say("The report is still coming: press it again once it is here.");
             return Vec::new();
@@ -193,7 +193,7 @@ impl Model {
             return self.show_indicators(opening);
         }
         self.say("Looking for indicators …");
-        vec![Effect::FindIndicators { opening, body }]
+        vec![Effect::FindIndicators { opening, report }]
     }
 
     /// Shows the indicators of an opening that is still the chosen one.

@@ -94,9 +94,9 @@ fn noise_of(open: &OpenReport, marks: &Marks, pane: Pane) -> RowSet {
 impl Model {
     /// Has a report judged, after it has been read.
     pub(super) fn have_judged(&mut self, opening: Opening) -> Vec<Effect> {
-        let body = self.opened_mut(opening).map(|open| open.report.body.clone());
+        let report = self.opened_mut(opening).map(|open| open.report.clone());
         let (rules, own) = (self.rules.clone(), self.settings.rules_file.clone());
-        body.map(|body| Effect::Judge { opening, body, rules, own }).into_iter().collect()
+        report.map(|report| Effect::Judge { opening, report, rules, own }).into_iter().collect()
     }
 
     pub(super) fn ruled(&mut self, rules: Arc<Rules>, problems: &[String]) -> Vec<Effect> {
