@@ -110,7 +110,11 @@ impl Store {
                 Ok(call) => call,
                 Err(why) => return Ok(Err(StoreError::NoCall { path: calls::file_of(self.path(), id), why })),
             };
-            transaction.commit()?;
+            if let Err(why) = transaction.commit() {
+                // Nobody will ask for a call that no entry tells of.
+                call.end();
+                return Err(why);
+            }
             left.iter().for_each(Left::remove);
             // From here on it is in the database itself, whatever becomes of the log beside it.
             let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));

@@ -1,14 +1,13 @@
 //! Deleting what is held, so that its bytes are gone from the disk and not only from the index. The ledger always stays.
 
 use super::blocks::{self, BLOCK, Shelf};
-use super::connection::PATIENCE;
+use super::connection::{PATIENCE, empty_log};
 use super::database::Store;
 use super::error::{StoreError, is_full};
 use super::forget;
 use super::held::AnswerId;
 use super::inventory::ON_DISK;
 use super::seal;
-use super::spare::Spare;
 use crate::report::Purge;
 use crate::report::identifier::Identifier;
 use crate::report::json::Raw;
@@ -63,17 +62,12 @@ impl Store {
     /// When it cannot be written; then nothing is deleted, or what there was room for.
     pub fn purge(&self, what: &[Purge], profile: Option<&str>) -> Result<Purged, StoreError> {
         match self.with(|connection| delete_all(connection, what, profile, Pace::AtOnce, None)) {
-            Err(StoreError::Database { path, why }) if is_full(&why) => {
-                // A log that takes more than is given eats it up and is as long as before.
-                if self.spare().is_some_and(|spare| !spare.is_enough_for_log())
-                    && self.with(|connection| let_go(connection, Pace::InSteps)).is_err()
-                {
-                    return Err(StoreError::Database { path, why });
+            Err(StoreError::Database { why, .. }) if is_full(&why) => {
+                let in_steps = || self.with(|connection| one_by_one(connection, what, profile));
+                match self.spare() {
+                    Some(spare) => spare.lend(in_steps),
+                    None => in_steps(),
                 }
-                self.spare().into_iter().for_each(Spare::give);
-                let purged = self.with(|connection| one_by_one(connection, what, profile));
-                self.spare().into_iter().for_each(Spare::take_back);
-                purged
             }
             purged => purged,
         }
@@ -132,8 +126,8 @@ fn delete_all(
 /// next one goes.
 fn one_by_one(connection: &mut Connection, what: &[Purge], profile: Option<&str>) -> rusqlite::Result<Purged> {
     let before = held(connection)?;
-    // A log that could not be taken over is in the way, if it still cannot be.
-    let _ = let_go(connection, Pace::InSteps);
+    // A log that cannot be taken over would take what was lent, and be as long as before.
+    let_go(connection, Pace::InSteps)?;
     let mut purged = Purged { notes: forget::alone(connection, what)?, ..Purged::default() };
     while let Some(oldest) = doomed(connection, what, profile)?.pop() {
         purged = purged.and(delete_all(connection, &[Purge::Answer(oldest.0)], None, Pace::InSteps, None)?);
@@ -154,7 +148,7 @@ fn wear_away(connection: &mut Connection, answer: AnswerId) -> rusqlite::Result<
             let few = format!("SELECT rowid FROM {table} WHERE {which} LIMIT {STEP}");
             transaction.execute(&format!("DELETE FROM {table} WHERE rowid IN ({few})"), [answer.0])
         };
-        is_left = few("index_block", of_index)? + few("block", "answer = ?1")? > 0;
+        is_left = few("index_block", of_index)? > 0 || few("block", "answer = ?1")? > 0;
         if !is_left {
             delete(&transaction, answer)?;
         }
@@ -311,13 +305,8 @@ fn shorten(
 /// Pages were overwritten with zeros when they were given up (`secure_delete`).
 fn let_go(connection: &Connection, pace: Pace) -> rusqlite::Result<bool> {
     let number = |pragma: &str| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
-    // A temporary store of what is never kept has no such file.
-    let empty_log = || connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
     // Before, for to give pages back is to write as well, and there may be room for one of the two. Nobody is waited for yet.
-    connection.busy_timeout(Duration::ZERO)?;
-    let emptied = empty_log();
-    connection.busy_timeout(PATIENCE)?;
-    emptied?;
+    empty_log(connection, Duration::ZERO)?;
     let (pages, empty, size) = (number("page_count")?, number("freelist_count")?, number("page_size")?);
     match (number("auto_vacuum")? == 0, pace) {
         (true, Pace::AtOnce) if (pages - empty).saturating_mul(size) <= SMALL => {
@@ -327,15 +316,14 @@ fn let_go(connection: &Connection, pace: Pace) -> rusqlite::Result<bool> {
             let (mut before, mut left) = (i64::MAX, empty);
             while (1..before).contains(&left) {
                 (before, left) = (left, shrink(connection, &format!("({PAGES})"))?);
-                empty_log()?;
+                empty_log(connection, PATIENCE)?;
             }
         }
         _ => {
             shrink(connection, "")?;
         }
     }
-    let is_busy = empty_log()?;
-    Ok(is_busy == 0)
+    empty_log(connection, PATIENCE)
 }
 
 /// Gives empty pages back, all or so many; says how many are left.
