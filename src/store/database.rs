@@ -100,12 +100,17 @@ impl Reach {
         let done = self.with(|connection| {
             let transaction = connection.transaction()?;
             let done = work(&transaction)?;
-            self.0.spare.as_ref().map_or(Ok(()), |spare| spare.check(&transaction))?;
+            self.check_room(&transaction)?;
             transaction.commit()?;
             Ok(done)
         });
         self.shorten_log();
         done
+    }
+
+    /// Refuses what a transaction has written where there is no room to take it over from the log, and to delete with.
+    pub(super) fn check_room(&self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+        self.0.spare.as_ref().map_or(Ok(()), |spare| spare.check(transaction))
     }
 
     /// Gives back the disk that a long write has taken twice, in the database and in its log, or only there.

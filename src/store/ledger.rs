@@ -106,15 +106,13 @@ impl Store {
             insert(&transaction, entry)?;
             let id = transaction.last_insert_rowid();
             seal::entries(&transaction, "id = ?1", &[&id])?;
+            // What would be paid for could not be kept.
+            self.reach().check_room(&transaction)?;
             let call = match Call::begin(self.path(), id) {
                 Ok(call) => call,
                 Err(why) => return Ok(Err(StoreError::NoCall { path: calls::file_of(self.path(), id), why })),
             };
-            if let Err(why) = transaction.commit() {
-                // Nobody will ask for a call that no entry tells of.
-                call.end();
-                return Err(why);
-            }
+            transaction.commit()?;
             left.iter().for_each(Left::remove);
             // From here on it is in the database itself, whatever becomes of the log beside it.
             let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));

@@ -1,10 +1,10 @@
 //! Room that is kept for deleting. To delete is to write as well, so that where nothing is free on the disk nothing could be
 //! deleted any more: a file beside the database takes a little while there is room, and gives it back when there is none.
 //!
-//! It is enough because no log is longer that cannot be taken over into the database. What may be long is committed only where
-//! there is room to take it over, and all of this file besides ([`Spare::check`]). What is short is not held up by that, least of
-//! all the ledger: the log is taken over whenever a few pages are in it, and where that fails for want of room it cannot grow
-//! either, so that what stays in it is shorter than what is kept here.
+//! It is enough because no log is longer that cannot be taken over into the database. What may be long, and what a call begins with,
+//! is committed only where there is room to take it over, and all of this file besides ([`Spare::check`]). What is short and belongs
+//! to something that is there is not held up by that, least of all what a call has cost: the log is taken over whenever a few
+//! pages are in it, and where that fails for want of room it cannot grow either, so that what stays in it is shorter than this file.
 
 use super::error;
 use super::folder::beside;
@@ -25,6 +25,9 @@ const TO_OPEN: u64 = 128 * 1024;
 
 /// It is made where so many times as much is free, so that it does not take the last of the room itself.
 const FREE: u64 = 4;
+
+/// What a commit itself writes into the log.
+const COMMIT: u64 = 8 * 1024;
 
 /// Words of noise that are written at a time.
 const NOISE: usize = 32 * 1024;
@@ -59,7 +62,8 @@ impl Spare {
         let size = u64::try_from(number("page_count")?.saturating_mul(number("page_size")?)).unwrap_or(0);
         let now = std::fs::metadata(&self.store).map_or(0, |about| about.len());
         // That it is free is seen by taking it: what the system says of that counts neither quotas nor what others were promised.
-        let is_there = fill(&self.spare, SIZE.saturating_add(size.saturating_sub(now))).is_ok();
+        let wanted = size.saturating_sub(now).saturating_add(SIZE + COMMIT);
+        let is_there = fill(&self.spare, wanted).is_ok();
         shorten(&self.spare, SIZE);
         if is_there { Ok(()) } else { Err(error::full()) }
     }
@@ -75,12 +79,14 @@ impl Spare {
     fn take_back(&self) {
         // Less is better than nothing, and nothing is wrong with a store that has none.
         let _ = fill(&self.spare, SIZE);
+        // Another program may have done so at the same time, or have ended while it looked how much is free.
+        shorten(&self.spare, SIZE);
     }
 }
 
 impl Drop for Spare {
     fn drop(&mut self) {
-        if own(&self.spare).is_some_and(|about| about.len() < SIZE) {
+        if own(&self.spare).is_some_and(|about| about.len() != SIZE) {
             self.take_back();
         }
     }

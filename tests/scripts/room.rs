@@ -56,11 +56,10 @@ fn where_nothing_is_free_what_is_held_is_listed_and_deleted() {
     let (desk, folder) = (Desk::new(), tempfile::tempdir().unwrap());
     let reports = reports(folder.path(), &[20, 3000, 100]);
     // Twice, for what was lent is there again the next time.
-    let script = "behaview import \"$@\" >/dev/null
-        for id in one other; do
+    let script = "for few in \"$*\" \"$1\"; do
+            behaview import $few >/dev/null
             fill; echo free $(free); behaview held
             behaview held --all --yes; echo then $(free)
-            behaview import \"$1\" > /dev/null
         done";
     let Some(said) = on_a_small_disk(&desk, &reports, script) else { return };
     assert_eq!(said.matches("free 0\n").count(), 2, "{said}");
@@ -97,18 +96,15 @@ fn a_store_that_has_filled_the_disk_itself_can_be_emptied() {
     let id = format!("{}_Box-1700000000", "01".repeat(32));
     let script = format!(
         "for report; do behaview import \"$report\" >/dev/null; done
-         echo log $(cat \"$store-wal\" | wc -c) spare $(cat \"$store-spare\" | wc -c); fill; behaview held
+         echo log $(cat \"$store-wal\" 2>&- | wc -c) spare $(wc -c < \"$store-spare\"); fill; behaview held
          behaview held --delete {id} --yes; behaview held --all --yes; echo then $(free)"
     );
     let Some(said) = on_a_small_disk(&desk, &reports, &script) else { return };
     // It is refused before anything is stuck; what was there is there.
-    assert!(
-        said.contains("disk is full. Make room on the disk: behaview held") && said.contains("\n4 held: "),
-        "{said}"
-    );
+    assert!(said.contains("behaview: 1 could not be imported") && said.contains("\n4 held: "), "{said}");
     assert!(said.contains("log 0 spare 524288\n"), "{said}");
     assert!(said.contains("\nDeleted: 1 thing of profile") && said.contains("\nDeleted: 3 things"), "{said}");
-    assert_eq!(said.matches("exit code").count(), 1, "{said}");
+    assert!(!said.contains("exit code"), "{said}");
     let free: u64 = said.lines().find_map(|line| line.strip_prefix("then ")?.parse().ok()).unwrap();
     assert!(free > 4000, "{said}");
 }
