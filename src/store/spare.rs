@@ -172,7 +172,8 @@ fn write_noise(file: &mut File, mut length: u64) -> io::Result<()> {
     Ok(())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 
