@@ -104,7 +104,8 @@ impl Reach {
             transaction.commit()?;
             Ok(done)
         });
-        self.shorten_log();
+        // What could not be shortened is in the way of the next write, and not of this one.
+        let _ = self.shorten_log();
         done
     }
 
@@ -116,15 +117,15 @@ impl Reach {
     /// Gives back the disk that a long write has taken twice, in the database and in its log, or only there.
     ///
     /// Where another program is reading, the next such write does it.
-    fn shorten_log(&self) {
+    pub(super) fn shorten_log(&self) -> Result<(), StoreError> {
         let log = folder::beside(&self.0.path, folder::LOG);
-        if std::fs::metadata(log).is_ok_and(|about| about.len() > LOG_BYTES) {
-            let empty = || self.with(|connection| empty_log(connection, Duration::ZERO));
-            if let (Err(StoreError::Database { why, .. }), Some(spare)) = (empty(), &self.0.spare)
-                && is_full(&why)
-            {
-                let _ = spare.lend(empty);
-            }
+        if std::fs::metadata(log).map_or(0, |about| about.len()) <= LOG_BYTES {
+            return Ok(());
+        }
+        let empty = || self.with(|connection| empty_log(connection, Duration::ZERO)).map(|_| ());
+        match (empty(), &self.0.spare) {
+            (Err(StoreError::Database { why, .. }), Some(spare)) if is_full(&why) => spare.lend(empty),
+            (done, _) => done,
         }
     }
 

@@ -75,6 +75,8 @@ impl Store {
     }
 
     fn purge_asked(&self, asked: &Asked<'_>) -> Result<Option<Purged>, StoreError> {
+        // Behind a log that cannot be taken over, what is written now would take whatever room was made for that.
+        self.reach().shorten_log()?;
         match self.with(|connection| delete_all(connection, asked, Pace::AtOnce, None)) {
             Err(StoreError::Database { why, .. }) if is_full(&why) => {
                 let in_steps = || self.with(|connection| one_by_one(connection, asked));
