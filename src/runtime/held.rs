@@ -18,12 +18,12 @@ pub(super) fn lines(gate: &Gate) -> Result<Vec<Holding>, StoreError> {
 
 /// Deletes what a yes was given for, and nothing where that is not what would go.
 pub(super) fn purge(gate: &Gate, deletion: Deletion) -> Result<Message, StoreError> {
-    let lines_now = lines(gate)?;
-    if !deletion.is_still(&lines_now) {
-        return Ok(Message::PurgeDiffers { what: deletion.what, lines: lines_now });
-    }
-    let purged = gate.store().purge(std::slice::from_ref(&deletion.what), None)?;
-    Ok(Message::Purged { words: words(purged), lines: lines(gate)? })
+    let purged = gate.store().purge_as_agreed(&deletion.what, &|held| deletion.is_still(held))?;
+    let lines = lines(gate)?;
+    Ok(match purged {
+        Some(purged) => Message::Purged { words: words(purged), lines },
+        None => Message::PurgeDiffers { what: deletion.what, lines },
+    })
 }
 
 fn words(purged: Purged) -> String {

@@ -6,7 +6,7 @@ use super::numbers;
 use super::seal;
 use crate::report::Body;
 use crate::report::body::{Bytes, KeptIndex, Numbers, Stretch};
-use rusqlite::{Connection, OptionalExtension, Statement, Transaction, params};
+use rusqlite::{OptionalExtension, Statement, Transaction, params};
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
@@ -344,8 +344,7 @@ impl Bytes for Blocks {
         let (answer, first, after) = place;
         // The head begins with a checksum of all of it: sealed with the place, it is of no other part.
         let head = [head, &seal::of_head(place, head).to_le_bytes()].concat();
-        let write = |connection: &mut Connection| {
-            let transaction = connection.transaction()?;
+        let write = |transaction: &Transaction<'_>| {
             let place = params![answer, first, after];
             transaction.execute("DELETE FROM row_index WHERE answer = ?1 AND first = ?2 AND after = ?3", place)?;
             // Of an answer of which something was deleted meanwhile the rows are elsewhere.
@@ -358,12 +357,9 @@ impl Bytes for Blocks {
             if transaction.execute(&insert, params![answer, first, after, head, length, whole])? == 0 {
                 return Ok(());
             }
-            write_pieces(&transaction, Shelf::Index(transaction.last_insert_rowid()), numbers.pieces)?;
-            transaction.commit()
+            write_pieces(transaction, Shelf::Index(transaction.last_insert_rowid()), numbers.pieces)
         };
-        self.reach.with(write).map_err(io::Error::other)?;
-        self.reach.shorten_log(numbers.length);
-        Ok(())
+        self.reach.with_room(write).map_err(io::Error::other)
     }
 }
 

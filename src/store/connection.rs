@@ -9,6 +9,12 @@ use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
 
+/// Pages in the log from which on it is taken over into the database with the next write.
+const LOG_PAGES: u32 = 16;
+
+/// Bytes that the log keeps for what is written next.
+pub(super) const LOG_BYTES: u64 = 64 * 1024;
+
 /// How long a write waits for another program's.
 pub(super) const PATIENCE: Duration = Duration::from_secs(15);
 
@@ -57,7 +63,20 @@ pub(super) fn connect(path: &Path, more: OpenFlags) -> rusqlite::Result<Connecti
     connection.execute_batch(
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = TRUE; PRAGMA secure_delete = TRUE; PRAGMA temp_store = MEMORY",
     )?;
+    // What is in the log is in the way where nothing is free: it stays short.
+    connection
+        .execute_batch(&format!("PRAGMA wal_autocheckpoint = {LOG_PAGES}; PRAGMA journal_size_limit = {LOG_BYTES}"))?;
     Ok(connection)
+}
+
+/// Takes the log over into the database, and empties it; says whether it is empty, for another program may be reading. That one
+/// is waited for so long.
+pub(super) fn empty_log(connection: &Connection, patience: Duration) -> rusqlite::Result<bool> {
+    connection.busy_timeout(patience)?;
+    // A temporary store of what is never kept has no such file.
+    let is_busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+    connection.busy_timeout(PATIENCE)?;
+    Ok(is_busy? == 0)
 }
 
 /// A connection to a database of the newest schema that may only be read; none where there is none, or it cannot be.

@@ -1,7 +1,7 @@
 //! The database file: made owner-only, opened by several programs at once, brought to the newest schema.
 
-use super::connection::{PATIENCE, connect, opened, to_read};
-use super::error::StoreError;
+use super::connection::{LOG_BYTES, connect, empty_log, opened, to_read};
+use super::error::{StoreError, is_full};
 use super::folder;
 use super::keep::{self, Keep};
 use super::salvage::{self, Salvaged};
@@ -9,14 +9,11 @@ use super::schema::{NEWEST, version};
 use super::spare::Spare;
 use super::used::{self, Use, Wait};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, Transaction};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
-
-/// A write from which on the log is shortened, in bytes before compression.
-const LARGE_WRITE: u64 = 4 * 1024 * 1024;
 
 /// Everything that is kept on disk: one SQLite file.
 pub struct Store {
@@ -95,19 +92,41 @@ impl Reach {
         Ok(found)
     }
 
-    /// Gives back the disk that a large write has taken twice: in the database and in its log.
-    ///
-    /// Where another program is reading, the next large write does it.
-    pub(super) fn shorten_log(&self, written: u64) {
-        if written < LARGE_WRITE {
-            return;
-        }
-        let _ = self.with(|connection| {
-            connection.busy_timeout(Duration::ZERO)?;
-            let shortened = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-            connection.busy_timeout(PATIENCE)?;
-            shortened
+    /// Writes what may be long, whole or not at all: only where there is room to take it over from the log, and to delete with.
+    pub(super) fn with_room<T>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let done = self.with(|connection| {
+            let transaction = connection.transaction()?;
+            let done = work(&transaction)?;
+            self.check_room(&transaction)?;
+            transaction.commit()?;
+            Ok(done)
         });
+        // What could not be shortened is in the way of the next write, and not of this one.
+        let _ = self.shorten_log();
+        done
+    }
+
+    /// Refuses what a transaction has written where there is no room to take it over from the log, and to delete with.
+    pub(super) fn check_room(&self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+        self.0.spare.as_ref().map_or(Ok(()), |spare| spare.check(transaction))
+    }
+
+    /// Gives back the disk that a long write has taken twice, in the database and in its log, or only there.
+    ///
+    /// Where another program is reading, the next such write does it.
+    pub(super) fn shorten_log(&self) -> Result<(), StoreError> {
+        let log = folder::beside(&self.0.path, folder::LOG);
+        if std::fs::metadata(log).map_or(0, |about| about.len()) <= LOG_BYTES {
+            return Ok(());
+        }
+        let empty = || self.with(|connection| empty_log(connection, Duration::ZERO)).map(|_| ());
+        match (empty(), &self.0.spare) {
+            (Err(StoreError::Database { why, .. }), Some(spare)) if is_full(&why) => spare.lend(empty),
+            (done, _) => done,
+        }
     }
 
     /// The connection that only reads.

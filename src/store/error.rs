@@ -115,6 +115,11 @@ pub(super) fn is_full(why: &rusqlite::Error) -> bool {
     matches!(why.sqlite_error_code(), Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure))
 }
 
+/// What the database says where there is no room on the disk.
+pub(super) fn full() -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL), None)
+}
+
 /// What to do about it, where that is known.
 fn advice(error: &rusqlite::Error) -> &'static str {
     if salvage::is_damage(error) {
@@ -122,7 +127,7 @@ fn advice(error: &rusqlite::Error) -> &'static str {
     }
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => {
-            ". Make room on the disk: as much as the file behaview.db-wal takes is enough to delete with behaview held, and the size of a list to take a report out of it"
+            ". Make room on the disk: behaview held deletes what is held; where that has no room either, as much as the file behaview.db-wal takes is enough, and the size of a list to take a report out of it"
         }
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
             ". Check the permissions of the file and its folder, or choose another data folder"

@@ -6,8 +6,11 @@ use crate::files;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
+/// The ending of the database's log.
+pub(super) const LOG: &str = "-wal";
+
 /// What the database writes beside its file.
-pub(super) const BESIDE: [&str; 2] = ["-wal", "-shm"];
+pub(super) const BESIDE: [&str; 2] = [LOG, "-shm"];
 
 /// Makes the folder and the file, the owner's alone to read, whatever the umask says; takes from others what an earlier
 /// umask gave them.
@@ -25,10 +28,10 @@ pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
     // To open a pipe is to wait for its other end.
     let lock = beside(path, used::FILE);
     let mark = beside(path, salvage::MARK);
+    let each = || [path, lock.as_path(), mark.as_path()].into_iter().chain(beside_it.iter().map(PathBuf::as_path));
+    // The spare room says nothing, and what is no room is made anew.
     let spare = spare::file_of(path);
-    let own = [path, lock.as_path(), mark.as_path(), spare.as_path()];
-    let each = || own.into_iter().chain(beside_it.iter().map(PathBuf::as_path));
-    if let Some(other) = each().find(|file| files::is_special(file)) {
+    if let Some(other) = each().chain([spare.as_path()]).find(|file| files::is_special(file)) {
         return Err(StoreError::NoFile(other.to_owned()));
     }
     let failed = |why| StoreError::File { path: path.to_owned(), why };

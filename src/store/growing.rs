@@ -82,20 +82,19 @@ impl Store {
     /// When they cannot be written whole; then nothing of them is.
     pub fn grow(&self, id: AnswerId, here: u64, from: u64, bytes: &[u8]) -> Result<(), StoreError> {
         let place = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
-        self.with(|connection| {
-            let transaction = connection.transaction()?;
-            let length = place(from.saturating_add(bytes.len() as u64));
-            let update = "UPDATE answer SET length = ?1 WHERE id = ?2 AND usable = 2 AND length = ?3";
-            // What was deleted meanwhile stays deleted.
-            if transaction.execute(update, params![length, id.0, place(here)])? == 0 {
-                return Ok(false);
-            }
-            blocks::write(&transaction, Shelf::Answer(id), from / BLOCK as u64, bytes)?;
-            seal::renew(&transaction, id)?;
-            transaction.commit()?;
-            Ok(true)
-        })
-        .and_then(|is_ours| if is_ours { Ok(()) } else { Err(StoreError::Elsewhere) })
+        self.reach()
+            .with_room(|transaction| {
+                let length = place(from.saturating_add(bytes.len() as u64));
+                let update = "UPDATE answer SET length = ?1 WHERE id = ?2 AND usable = 2 AND length = ?3";
+                // What was deleted meanwhile stays deleted.
+                if transaction.execute(update, params![length, id.0, place(here)])? == 0 {
+                    return Ok(false);
+                }
+                blocks::write(transaction, Shelf::Answer(id), from / BLOCK as u64, bytes)?;
+                seal::renew(transaction, id)?;
+                Ok(true)
+            })
+            .and_then(|is_ours| if is_ours { Ok(()) } else { Err(StoreError::Elsewhere) })
     }
 
     /// Lets go of an answer of which nothing has come.

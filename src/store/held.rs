@@ -76,8 +76,7 @@ impl Store {
     /// # Errors
     /// When they cannot be written whole; then nothing of them is.
     pub fn keep(&self, profile: &str, key: &[u8], received: Timestamp, bytes: &Body) -> Result<AnswerId, StoreError> {
-        self.with(|connection| {
-            let transaction = connection.transaction()?;
+        self.reach().with_room(|transaction| {
             let length = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
             let insert = format!(
                 "INSERT INTO answer (id, profile, key, received, length, block) VALUES ({}, ?1, ?2, ?3, ?4, ?5)",
@@ -85,12 +84,10 @@ impl Store {
             );
             transaction.execute(&insert, params![profile, key, received.as_millisecond(), length, BLOCK as i64])?;
             let answer = AnswerId(transaction.last_insert_rowid());
-            blocks::write_body(&transaction, Shelf::Answer(answer), bytes)?;
-            seal::renew(&transaction, answer)?;
-            transaction.commit()?;
+            blocks::write_body(transaction, Shelf::Answer(answer), bytes)?;
+            seal::renew(transaction, answer)?;
             Ok(answer)
         })
-        .inspect(|_| self.reach().shorten_log(bytes.len()))
     }
 
     /// Holds a report that somebody exported, or a page of them.
@@ -106,8 +103,7 @@ impl Store {
         from: &Imported,
         reports: &[Brought],
     ) -> Result<AnswerId, StoreError> {
-        self.with(|connection| {
-            let transaction = connection.transaction()?;
+        self.reach().with_room(|transaction| {
             let length = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
             let insert = format!(
                 "INSERT INTO answer (id, profile, key, received, length, block, usable, imported_from, imported_by)
@@ -127,12 +123,11 @@ impl Store {
                 ],
             )?;
             let answer = AnswerId(transaction.last_insert_rowid());
-            blocks::write(&transaction, Shelf::Answer(answer), 0, bytes)?;
+            blocks::write(transaction, Shelf::Answer(answer), 0, bytes)?;
             for report in reports {
-                report.insert(&transaction, profile, answer)?;
+                report.insert(transaction, profile, answer)?;
             }
-            seal::renew(&transaction, answer)?;
-            transaction.commit()?;
+            seal::renew(transaction, answer)?;
             Ok(answer)
         })
     }

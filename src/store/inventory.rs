@@ -67,30 +67,33 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn inventory(&self) -> Result<Vec<Holding>, StoreError> {
-        self.read(|connection| {
-            let names = names(connection)?;
-            let notes = written(connection)?;
-            let mut parts = parts(connection)?;
-            let mut kept: BTreeMap<(String, Held), Holding> = BTreeMap::new();
-            for answer in answers(connection)? {
-                let found = things(&answer, parts.remove(&answer.id).unwrap_or_default());
-                for mut thing in found {
-                    let file = thing.file.clone().map(|file| (answer.profile.clone(), file));
-                    thing.name = file.and_then(|file| names.get(&file).cloned());
-                    if let Held::Report(identifier) = &thing.what {
-                        let about = (answer.profile.clone(), identifier.clone());
-                        thing.notes = notes.get(&about).map_or(0, |noted| noted.notes);
-                    }
-                    add(&mut kept, thing);
-                }
-            }
-            add_notes(&mut kept, &notes);
-            add_others(&mut kept, &notes);
-            let mut kept: Vec<_> = kept.into_values().collect();
-            kept.sort_by_key(|thing| std::cmp::Reverse(thing.received));
-            Ok(kept)
-        })
+        self.read(all)
     }
+}
+
+/// Everything that is held, the newest first.
+pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<Holding>> {
+    let names = names(connection)?;
+    let notes = written(connection)?;
+    let mut parts = parts(connection)?;
+    let mut kept: BTreeMap<(String, Held), Holding> = BTreeMap::new();
+    for answer in answers(connection)? {
+        let found = things(&answer, parts.remove(&answer.id).unwrap_or_default());
+        for mut thing in found {
+            let file = thing.file.clone().map(|file| (answer.profile.clone(), file));
+            thing.name = file.and_then(|file| names.get(&file).cloned());
+            if let Held::Report(identifier) = &thing.what {
+                let about = (answer.profile.clone(), identifier.clone());
+                thing.notes = notes.get(&about).map_or(0, |noted| noted.notes);
+            }
+            add(&mut kept, thing);
+        }
+    }
+    add_notes(&mut kept, &notes);
+    add_others(&mut kept, &notes);
+    let mut kept: Vec<_> = kept.into_values().collect();
+    kept.sort_by_key(|thing| std::cmp::Reverse(thing.received));
+    Ok(kept)
 }
 
 /// Adds a thing to its earlier versions: answers come in the order of their numbers.

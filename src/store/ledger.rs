@@ -106,6 +106,8 @@ impl Store {
             insert(&transaction, entry)?;
             let id = transaction.last_insert_rowid();
             seal::entries(&transaction, "id = ?1", &[&id])?;
+            // What would be paid for could not be kept.
+            self.reach().check_room(&transaction)?;
             let call = match Call::begin(self.path(), id) {
                 Ok(call) => call,
                 Err(why) => return Ok(Err(StoreError::NoCall { path: calls::file_of(self.path(), id), why })),

@@ -26,6 +26,7 @@ mod history;
 mod inventory;
 mod keep;
 mod ledger;
+mod listed;
 mod notes;
 mod numbers;
 mod purge;
@@ -33,7 +34,6 @@ mod recent;
 mod salvage;
 mod schema;
 mod seal;
-mod several;
 mod spare;
 mod used;
 

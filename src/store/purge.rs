@@ -1,21 +1,21 @@
 //! Deleting what is held, so that its bytes are gone from the disk and not only from the index. The ledger always stays.
 
 use super::blocks::{self, BLOCK, Shelf};
-use super::connection::PATIENCE;
+use super::connection::{PATIENCE, empty_log};
 use super::database::Store;
 use super::error::{StoreError, is_full};
 use super::forget;
 use super::held::AnswerId;
-use super::inventory::ON_DISK;
+use super::inventory::{self, ON_DISK};
 use super::seal;
-use super::spare::Spare;
-use crate::report::Purge;
 use crate::report::identifier::Identifier;
 use crate::report::json::Raw;
+use crate::report::{Holding, Purge};
 use crate::request::Request;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::slice::from_ref;
 use std::time::Duration;
 
 /// Bytes of a store of the time before it could shrink, up to which it is written anew to let go of its empty pages.
@@ -62,21 +62,49 @@ impl Store {
     /// # Errors
     /// When it cannot be written; then nothing is deleted, or what there was room for.
     pub fn purge(&self, what: &[Purge], profile: Option<&str>) -> Result<Purged, StoreError> {
-        match self.with(|connection| delete_all(connection, what, profile, Pace::AtOnce, None)) {
-            Err(StoreError::Database { path, why }) if is_full(&why) => {
-                // A log that takes more than is given eats it up and is as long as before.
-                if self.spare().is_some_and(|spare| !spare.is_enough_for_log())
-                    && self.with(|connection| let_go(connection, Pace::InSteps)).is_err()
-                {
-                    return Err(StoreError::Database { path, why });
+        Ok(self.purge_asked(&Asked { what, profile, agreed: None })?.unwrap_or_default())
+    }
+
+    /// As [`Self::purge`], for all profiles, where what is held is still what a yes was given for: nobody else writes between the
+    /// look and the deletion. None where it is not; then nothing is deleted.
+    ///
+    /// # Errors
+    /// As [`Self::purge`].
+    pub fn purge_as_agreed(&self, what: &Purge, agreed: Agreed<'_>) -> Result<Option<Purged>, StoreError> {
+        self.purge_asked(&Asked { what: from_ref(what), profile: None, agreed: Some(agreed) })
+    }
+
+    fn purge_asked(&self, asked: &Asked<'_>) -> Result<Option<Purged>, StoreError> {
+        // Behind a log that cannot be taken over, what is written now would take whatever room was made for that.
+        self.reach().shorten_log()?;
+        match self.with(|connection| delete_all(connection, asked, Pace::AtOnce, None)) {
+            Err(StoreError::Database { why, .. }) if is_full(&why) => {
+                let in_steps = || self.with(|connection| one_by_one(connection, asked));
+                match self.spare() {
+                    Some(spare) => spare.lend(in_steps),
+                    None => in_steps(),
                 }
-                self.spare().into_iter().for_each(Spare::give);
-                let purged = self.with(|connection| one_by_one(connection, what, profile));
-                self.spare().into_iter().for_each(Spare::take_back);
-                purged
             }
             purged => purged,
         }
+    }
+}
+
+/// Says of everything that is held whether a yes still stands.
+pub type Agreed<'a> = &'a dyn Fn(&[Holding]) -> bool;
+
+/// What is asked to be deleted.
+struct Asked<'a> {
+    what: &'a [Purge],
+    /// For one profile, or for all of them.
+    profile: Option<&'a str>,
+    /// Whether what is held is still what a yes was given for.
+    agreed: Option<Agreed<'a>>,
+}
+
+impl Asked<'_> {
+    fn is_agreed(&self, connection: &Connection) -> rusqlite::Result<bool> {
+        self.agreed.map_or(Ok(true), |agreed| Ok(agreed(&inventory::all(connection)?)))
     }
 }
 
@@ -91,12 +119,15 @@ enum Pace {
 
 fn delete_all(
     connection: &mut Connection,
-    what: &[Purge],
-    profile: Option<&str>,
+    asked: &Asked<'_>,
     pace: Pace,
     since: Option<Reports>,
-) -> rusqlite::Result<Purged> {
+) -> rusqlite::Result<Option<Purged>> {
+    let Asked { what, profile, .. } = *asked;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    if since.is_none() && !asked.is_agreed(&transaction)? {
+        return Ok(None);
+    }
     // What was written of reports that went before this step was looked at when it all began.
     let (before, mut notes) = match since {
         Some(before) => (before, 0),
@@ -125,23 +156,28 @@ fn delete_all(
     if purged != Purged::default() || what.iter().any(|what| matches!(what, Purge::Everything | Purge::File { .. })) {
         purged.is_pending = !let_go(connection, pace)?;
     }
-    Ok(purged)
+    Ok(Some(purged))
 }
 
 /// Deletes the oldest first, and gives the room back that each part of it has taken, in the database and in its log, before the
 /// next one goes.
-fn one_by_one(connection: &mut Connection, what: &[Purge], profile: Option<&str>) -> rusqlite::Result<Purged> {
+fn one_by_one(connection: &mut Connection, asked: &Asked<'_>) -> rusqlite::Result<Option<Purged>> {
+    let Asked { what, profile, .. } = *asked;
+    if !asked.is_agreed(connection)? {
+        return Ok(None);
+    }
     let before = held(connection)?;
-    // A log that could not be taken over is in the way, if it still cannot be.
-    let _ = let_go(connection, Pace::InSteps);
+    // A log that cannot be taken over would take what was lent, and be as long as before.
+    let_go(connection, Pace::InSteps)?;
     let mut purged = Purged { notes: forget::alone(connection, what)?, ..Purged::default() };
     while let Some(oldest) = doomed(connection, what, profile)?.pop() {
-        purged = purged.and(delete_all(connection, &[Purge::Answer(oldest.0)], None, Pace::InSteps, None)?);
+        let one = Asked { what: &[Purge::Answer(oldest.0)], profile: None, agreed: None };
+        purged = purged.and(delete_all(connection, &one, Pace::InSteps, None)?.unwrap_or_default());
         wear_away(connection, oldest)?;
     }
-    let last = delete_all(connection, what, profile, Pace::InSteps, Some(before))?;
+    let last = delete_all(connection, asked, Pace::InSteps, Some(before))?.unwrap_or_default();
     // Its reports are those that went before it, and those that went with it.
-    Ok(Purged { reports: last.reports, ..purged.and(last) })
+    Ok(Some(Purged { reports: last.reports, ..purged.and(last) }))
 }
 
 /// Deletes an answer that is set aside, a few of its blocks at a time.
@@ -154,7 +190,7 @@ fn wear_away(connection: &mut Connection, answer: AnswerId) -> rusqlite::Result<
             let few = format!("SELECT rowid FROM {table} WHERE {which} LIMIT {STEP}");
             transaction.execute(&format!("DELETE FROM {table} WHERE rowid IN ({few})"), [answer.0])
         };
-        is_left = few("index_block", of_index)? + few("block", "answer = ?1")? > 0;
+        is_left = few("index_block", of_index)? > 0 || few("block", "answer = ?1")? > 0;
         if !is_left {
             delete(&transaction, answer)?;
         }
@@ -311,13 +347,8 @@ fn shorten(
 /// Pages were overwritten with zeros when they were given up (`secure_delete`).
 fn let_go(connection: &Connection, pace: Pace) -> rusqlite::Result<bool> {
     let number = |pragma: &str| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
-    // A temporary store of what is never kept has no such file.
-    let empty_log = || connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
     // Before, for to give pages back is to write as well, and there may be room for one of the two. Nobody is waited for yet.
-    connection.busy_timeout(Duration::ZERO)?;
-    let emptied = empty_log();
-    connection.busy_timeout(PATIENCE)?;
-    emptied?;
+    empty_log(connection, Duration::ZERO)?;
     let (pages, empty, size) = (number("page_count")?, number("freelist_count")?, number("page_size")?);
     match (number("auto_vacuum")? == 0, pace) {
         (true, Pace::AtOnce) if (pages - empty).saturating_mul(size) <= SMALL => {
@@ -327,15 +358,14 @@ fn let_go(connection: &Connection, pace: Pace) -> rusqlite::Result<bool> {
             let (mut before, mut left) = (i64::MAX, empty);
             while (1..before).contains(&left) {
                 (before, left) = (left, shrink(connection, &format!("({PAGES})"))?);
-                empty_log()?;
+                empty_log(connection, PATIENCE)?;
             }
         }
         _ => {
             shrink(connection, "")?;
         }
     }
-    let is_busy = empty_log()?;
-    Ok(is_busy == 0)
+    empty_log(connection, PATIENCE)
 }
 
 /// Gives empty pages back, all or so many; says how many are left.
@@ -347,81 +377,4 @@ fn shrink(connection: &Connection, by: &str) -> rusqlite::Result<i64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::report::Body;
-    use crate::report::identifier::Sha256;
-    use crate::text::Untrusted;
-    use jiff::Timestamp;
-
-    #[test]
-    fn what_another_program_has_deleted_meanwhile_is_no_error() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
-        let gone = AnswerId(7);
-        let deleted = store.with(|connection| {
-            wear_away(connection, gone)?;
-            let transaction = connection.transaction()?;
-            Ok((take_off(&transaction, gone)?, delete(&transaction, gone)?))
-        });
-        assert_eq!(deleted.unwrap(), (0, 0));
-    }
-
-    #[test]
-    fn a_store_of_the_time_before_lets_go_of_its_pages_too() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("behaview.db");
-        // A file that has pages already cannot be told to give them back, except by writing it anew.
-        Connection::open(&path).unwrap().execute_batch("CREATE TABLE before (x); DROP TABLE before").unwrap();
-        let store = Store::open(&path).unwrap();
-        let noise: Vec<u8> = (0..400_000_u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
-        for _ in 0..2 {
-            store.keep("p", b"key", Timestamp::UNIX_EPOCH, &Body::in_memory(noise.clone())).unwrap();
-            let purged = store.purge(&[Purge::Everything], None).unwrap();
-            assert_eq!(purged, Purged { bytes: 1_600_000, ..Purged::default() });
-            let files = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap());
-            let all_but_spare = files.filter(|file| file.path() != crate::store::spare::file_of(&path));
-            let size: u64 = all_but_spare.map(|file| file.metadata().unwrap().len()).sum();
-            assert!(size < 300_000, "the pages are still there");
-        }
-    }
-
-    #[test]
-    fn artefacts_go_with_their_report_and_their_file_whole_or_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
-        let name = |sandbox: &str| format!("{}_{sandbox}", "ab".repeat(32));
-        let identifier = |sandbox: &str| Identifier::new(Untrusted::from(name(sandbox))).unwrap();
-        let begin = |kind: &str, sandbox: &str| {
-            let key = format!("artefact {kind} {}", name(sandbox));
-            store.begin_growing("p", key.as_bytes(), Timestamp::UNIX_EPOCH).unwrap()
-        };
-        let (whole, part, other) = (begin("html", "one"), begin("pcap", "one"), begin("pcap", "two"));
-        [whole, part, other].iter().for_each(|id| store.grow(*id, 0, 0, &[7; 5000]).unwrap());
-        store.grown(whole, 5000, Timestamp::UNIX_EPOCH).unwrap();
-        let left = || store.inventory().unwrap().into_iter().map(|kept| kept.bytes).collect::<Vec<_>>();
-        assert_eq!(left(), [5000; 3]);
-        let profile = "p".to_owned();
-        let report = Purge::Report { profile: profile.clone(), identifier: identifier("one") };
-        assert_eq!(store.purge(&[report], None).unwrap().bytes, 10_000);
-        assert!(store.grow(part, 5000, 5000, &[7; 10]).is_err(), "what was deleted is here again");
-        store.purge(&[Purge::File { profile, file: Sha256::parse(&"ab".repeat(32)).unwrap() }], None).unwrap();
-        assert_eq!(left(), [0; 0]);
-    }
-
-    #[test]
-    fn what_came_first_goes_until_no_more_is_left_than_may_be() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
-        let at = |second| Timestamp::from_second(second).unwrap();
-        for second in 1..=4 {
-            store.keep("p", &[second as u8], at(second), &Body::in_memory(vec![0; 5000])).unwrap();
-        }
-        let each = store.inventory().unwrap()[0].on_disk;
-        store.purge(&[Purge::DownTo(each * 2)], None).unwrap();
-        let left: Vec<_> = store.inventory().unwrap().into_iter().map(|kept| kept.received).collect();
-        assert_eq!(left, [at(4), at(3)]);
-        store.purge(&[Purge::Before(at(4))], Some("another profile")).unwrap();
-        assert_eq!(store.inventory().unwrap().len(), 2);
-    }
-}
+mod tests;

@@ -26,13 +26,15 @@ fn reports(folder: &Path, kilobytes: &[usize]) -> Vec<PathBuf> {
     kilobytes.iter().enumerate().map(write).collect()
 }
 
-/// Runs a script in a home on a disk of eight megabytes, where `fill` takes all that is free; none where no such disk is to be had.
+/// Runs a script with the data folder on a disk of eight megabytes, where `fill` takes all that is free; none where no such disk is
+/// to be had.
 fn on_a_small_disk(desk: &Desk, reports: &[PathBuf], script: &str) -> Option<String> {
     let program = env!("CARGO_BIN_EXE_behaview");
     let script = format!(
-        "mount -t tmpfs -o size=8m none \"$HOME\" || exit {NO_DISK}
-         fill() {{ dd if=/dev/zero bs=1k >> \"$HOME/fill\"; }} 2>/dev/null
-         free() {{ df -k \"$HOME\" | awk 'END {{ print $4 }}'; }}
+        "disk=\"$HOME/.local\"; mkdir \"$disk\" && mount -t tmpfs -o size=8m none \"$disk\" || exit {NO_DISK}
+         store=\"$disk/share/behaview/behaview.db\"
+         fill() {{ dd if=/dev/zero bs=1k >> \"$disk/fill\"; }} 2>/dev/null
+         free() {{ df -k \"$disk\" | awk 'END {{ print $4 }}'; }}
          behaview() {{ {program} \"$@\" || echo \"exit code $?\"; }}
          set -- {}
          {script}",
@@ -54,11 +56,10 @@ fn where_nothing_is_free_what_is_held_is_listed_and_deleted() {
     let (desk, folder) = (Desk::new(), tempfile::tempdir().unwrap());
     let reports = reports(folder.path(), &[20, 3000, 100]);
     // Twice, for what was lent is there again the next time.
-    let script = "behaview import \"$@\" >/dev/null
-        for id in one other; do
+    let script = "for few in \"$*\" \"$1\"; do
+            behaview import $few >/dev/null
             fill; echo free $(free); behaview held
             behaview held --all --yes; echo then $(free)
-            behaview import \"$1\" > /dev/null
         done";
     let Some(said) = on_a_small_disk(&desk, &reports, script) else { return };
     assert_eq!(said.matches("free 0\n").count(), 2, "{said}");
@@ -85,4 +86,36 @@ fn where_nothing_is_free_one_report_is_deleted_and_the_others_stay() {
     assert!(imported.status.success());
     assert!(desk.run(&["held", "--delete", &id, "--yes"]).status.success());
     assert_eq!(json(&desk.run(&["held", "--json"]))["held"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_store_that_has_filled_the_disk_itself_can_be_emptied() {
+    let (desk, folder) = (Desk::new(), tempfile::tempdir().unwrap());
+    // The last one has room in the log, and none in the database.
+    let reports = reports(folder.path(), &[1500, 1500, 20, 1500, 1500]);
+    let id = format!("{}_Box-1700000000", "01".repeat(32));
+    let script = format!(
+        "for report; do behaview import \"$report\" >/dev/null; done
+         echo log $(cat \"$store-wal\" 2>&- | wc -c) spare $(wc -c < \"$store-spare\"); fill; behaview held
+         behaview held --delete {id} --yes; behaview held --all --yes; echo then $(free)"
+    );
+    let Some(said) = on_a_small_disk(&desk, &reports, &script) else { return };
+    // It is refused before anything is stuck; what was there is there.
+    assert!(said.contains("behaview: 1 could not be imported") && said.contains("\n4 held: "), "{said}");
+    assert!(said.contains("log 0 spare 524288\n"), "{said}");
+    assert!(said.contains("\nDeleted: 1 thing of profile") && said.contains("\nDeleted: 3 things"), "{said}");
+    assert!(!said.contains("exit code"), "{said}");
+    let free: u64 = said.lines().find_map(|line| line.strip_prefix("then ")?.parse().ok()).unwrap();
+    assert!(free > 4000, "{said}");
+}
+
+#[test]
+fn a_call_that_no_room_was_left_to_write_down_leaves_nothing() {
+    let (desk, folder) = (Desk::new(), tempfile::tempdir().unwrap());
+    let reports = reports(folder.path(), &[20]);
+    let file = crate::desk::main_file();
+    let script = format!("behaview import \"$@\" >/dev/null; fill; behaview list {file}; ls \"$store\"*");
+    let Some(said) = on_a_small_disk(&desk, &reports, &script) else { return };
+    assert!(said.contains("exit code") && said.contains("behaview.db-spare") && !said.contains("-call-"), "{said}");
+    assert_eq!(desk.paid(), 0);
 }

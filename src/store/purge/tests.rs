@@ -1,0 +1,98 @@
+use super::*;
+use crate::report::Body;
+use crate::report::identifier::Sha256;
+use crate::text::Untrusted;
+use jiff::Timestamp;
+
+#[test]
+fn what_another_program_has_deleted_meanwhile_is_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+    let gone = AnswerId(7);
+    let deleted = store.with(|connection| {
+        wear_away(connection, gone)?;
+        let transaction = connection.transaction()?;
+        Ok((take_off(&transaction, gone)?, delete(&transaction, gone)?))
+    });
+    assert_eq!(deleted.unwrap(), (0, 0));
+}
+
+#[test]
+fn a_store_of_the_time_before_lets_go_of_its_pages_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("behaview.db");
+    // A file that has pages already cannot be told to give them back, except by writing it anew.
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE before (x); DROP TABLE before").unwrap();
+    let store = Store::open(&path).unwrap();
+    let noise: Vec<u8> = (0..400_000_u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+    for _ in 0..2 {
+        store.keep("p", b"key", Timestamp::UNIX_EPOCH, &Body::in_memory(noise.clone())).unwrap();
+        let purged = store.purge(&[Purge::Everything], None).unwrap();
+        assert_eq!(purged, Purged { bytes: 1_600_000, ..Purged::default() });
+        let files = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap());
+        let all_but_spare = files.filter(|file| file.path() != crate::store::spare::file_of(&path));
+        let size: u64 = all_but_spare.map(|file| file.metadata().unwrap().len()).sum();
+        assert!(size < 300_000, "the pages are still there");
+    }
+}
+
+#[test]
+fn artefacts_go_with_their_report_and_their_file_whole_or_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+    let name = |sandbox: &str| format!("{}_{sandbox}", "ab".repeat(32));
+    let identifier = |sandbox: &str| Identifier::new(Untrusted::from(name(sandbox))).unwrap();
+    let begin = |kind: &str, sandbox: &str| {
+        let key = format!("artefact {kind} {}", name(sandbox));
+        store.begin_growing("p", key.as_bytes(), Timestamp::UNIX_EPOCH).unwrap()
+    };
+    let (whole, part, other) = (begin("html", "one"), begin("pcap", "one"), begin("pcap", "two"));
+    [whole, part, other].iter().for_each(|id| store.grow(*id, 0, 0, &[7; 5000]).unwrap());
+    store.grown(whole, 5000, Timestamp::UNIX_EPOCH).unwrap();
+    let left = || store.inventory().unwrap().into_iter().map(|kept| kept.bytes).collect::<Vec<_>>();
+    assert_eq!(left(), [5000; 3]);
+    let profile = "p".to_owned();
+    let report = Purge::Report { profile: profile.clone(), identifier: identifier("one") };
+    assert_eq!(store.purge(&[report], None).unwrap().bytes, 10_000);
+    assert!(store.grow(part, 5000, 5000, &[7; 10]).is_err(), "what was deleted is here again");
+    store.purge(&[Purge::File { profile, file: Sha256::parse(&"ab".repeat(32)).unwrap() }], None).unwrap();
+    assert_eq!(left(), [0; 0]);
+}
+
+#[test]
+fn nothing_goes_that_was_not_agreed_to_and_nobody_writes_between_the_look_and_the_deletion() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("behaview.db");
+    let store = Store::open(&path).unwrap();
+    let keep = |key: &[u8]| {
+        store.keep("p", key, Timestamp::UNIX_EPOCH, &Body::in_memory(vec![7; 5000])).unwrap();
+    };
+    keep(b"one");
+    let other = Connection::open(&path).unwrap();
+    other.busy_timeout(Duration::ZERO).unwrap();
+    let write = || other.execute("UPDATE answer SET usable = 1", []);
+    let agreed = |held: &[Holding]| held.len() == 1 && write().is_err();
+    assert!(write().is_ok());
+    keep(b"another");
+    assert_eq!(store.purge_as_agreed(&Purge::Everything, &agreed).unwrap(), None);
+    assert_eq!(store.inventory().unwrap().len(), 2);
+    store.purge(&[Purge::DownTo(store.inventory().unwrap()[0].on_disk)], None).unwrap();
+    let purged = store.purge_as_agreed(&Purge::Everything, &agreed).unwrap().unwrap();
+    assert_eq!((purged.bytes, store.inventory().unwrap().len()), (5000, 0));
+}
+
+#[test]
+fn what_came_first_goes_until_no_more_is_left_than_may_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+    let at = |second| Timestamp::from_second(second).unwrap();
+    for second in 1..=4 {
+        store.keep("p", &[second as u8], at(second), &Body::in_memory(vec![0; 5000])).unwrap();
+    }
+    let each = store.inventory().unwrap()[0].on_disk;
+    store.purge(&[Purge::DownTo(each * 2)], None).unwrap();
+    let left: Vec<_> = store.inventory().unwrap().into_iter().map(|kept| kept.received).collect();
+    assert_eq!(left, [at(4), at(3)]);
+    store.purge(&[Purge::Before(at(4))], Some("another profile")).unwrap();
+    assert_eq!(store.inventory().unwrap().len(), 2);
+}
