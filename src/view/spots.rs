@@ -129,7 +129,9 @@ fn draw_spot(
     }
     if let Some(row) = row {
         let at = start.saturating_add(u16::try_from(columns.label).unwrap_or(u16::MAX));
-        draw_labelled(&mut line, at, columns.labels, &row.label);
+        // Where it is narrow, words stand close together.
+        let own = columns_of(std::iter::once(&row.label));
+        draw_labelled(&mut line, at, if is_told_below { own } else { columns.labels }, &row.label);
         draw_pieces(&mut line, &row.pieces, Meaning::Text, true, None);
     }
 }
