@@ -1,5 +1,6 @@
 //! The bytes of an answer as received, the key masked, read in windows, wherever they lie.
 
+use super::ranges;
 use crate::text::set_length;
 use std::fs::File;
 use std::io;
@@ -303,14 +304,7 @@ impl Watched {
     /// What was read, in order, each byte once.
     pub(super) fn seen(&self) -> Vec<Range<u64>> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        seen.sort_unstable_by_key(|range| range.start);
-        seen.dedup_by(|next, last| {
-            let meet = next.start <= last.end;
-            if meet {
-                last.end = last.end.max(next.end);
-            }
-            meet
-        });
+        ranges::join(&mut seen);
         seen
     }
 }
