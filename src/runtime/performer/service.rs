@@ -49,7 +49,7 @@ impl Performer {
 
 async fn ask(work: &Work, gate: &Gate, quote: &Quote, source: Source) {
     let request = quote.request().clone();
-    let told = Mutex::new(Instant::now());
+    let told = Mutex::new((Instant::now(), None));
     let progress = |received| {
         let request = || request.clone();
         let Ok(mut told) = told.lock() else { return };
@@ -57,8 +57,9 @@ async fn ask(work: &Work, gate: &Gate, quote: &Quote, source: Source) {
             Received::Rows(Rows { body, read, batch }) => {
                 work.send(Message::Arriving { request: request(), body, read, batch });
             }
-            Received::Bytes { bytes, total } if told.elapsed() >= PACE => {
-                *told = Instant::now();
+            // How long it is does not wait for a moment that may not come.
+            Received::Bytes { bytes, total } if told.0.elapsed() >= PACE || told.1 != total => {
+                *told = (Instant::now(), total);
                 work.send(Message::Received { request: request(), bytes, total });
             }
             Received::Bytes { .. } => {}
