@@ -23,15 +23,26 @@ pub(super) fn purge(gate: &Gate, deletion: Deletion) -> Result<Message, StoreErr
         return Ok(Message::PurgeDiffers { what: deletion.what, lines: lines_now });
     }
     let purged = gate.store().purge(std::slice::from_ref(&deletion.what), None)?;
-    Ok(Message::Purged { words: words(purged), lines: lines(gate)? })
+    let named = deletion.things.iter().map(|thing| thing.bytes).fold(0, u64::saturating_add);
+    Ok(Message::Purged { words: words(purged, deletion.things.len(), named), lines: lines(gate)? })
 }
 
-fn words(purged: Purged) -> String {
+/// What was deleted; beside the bytes that the question named go those of the lists that the reports came with.
+fn words(purged: Purged, things: usize, named: u64) -> String {
     let pending = if purged.is_pending {
         " Another behaview is reading: the last of the bytes go when it ends."
     } else {
         " Their bytes are overwritten. The ledger stays."
     };
     let notes = if purged.notes > 0 { format!(", {}", count(purged.notes, "note")) } else { String::new() };
-    format!("Deleted: {}, {}{notes}.{pending}", count(purged.reports, "report"), bytes(purged.bytes))
+    let around = match purged.bytes.saturating_sub(named) {
+        0 => String::new(),
+        around => format!(" and {} around them, of the lists they came with", bytes(around)),
+    };
+    let size = bytes(purged.bytes.min(named));
+    let what = match purged.reports {
+        0 if named > 0 => count(things as u64, "answer"),
+        reports => count(reports, "report"),
+    };
+    format!("Deleted: {what}, {size}{around}{notes}.{pending}")
 }
