@@ -10,7 +10,7 @@ use super::saving::{Part, Save, SaveForm};
 use super::spots::{Shows, Spot, Spots, Target};
 use crate::export::{self, Source, What};
 use crate::report::json::{Kind, Raw};
-use crate::report::{Indicator, Pane, Piece, Place, RowSet, Section};
+use crate::report::{Indicator, Pane, Piece, Place, Row, RowSet, Section};
 use crate::text::{Untrusted, count};
 use std::sync::Arc;
 
@@ -48,7 +48,8 @@ impl Model {
             Some(Overlay::Indicators(list)) => list.chosen().map(|chosen| chosen.defanged().to_string()),
             _ => None,
         };
-        let line = line.unwrap_or_else(|| export::harmless(self.focused().unwrap_or(Pane::Other), &text).into());
+        let pane = || self.listed_row().map(|(pane, _)| pane).or(self.focused()).unwrap_or(Pane::Other);
+        let line = line.unwrap_or_else(|| export::harmless(pane(), &text).into());
         self.copy(what, line.into_bytes())
     }
 
@@ -77,6 +78,9 @@ impl Model {
 
     /// Copies the whole row under the cursor in one line: of a sandbox the file's hash.
     pub(super) fn copy_row(&mut self) -> Vec<Effect> {
+        if let Some((what, line)) = self.listed_line() {
+            return self.copy(what, line.into_bytes());
+        }
         if let Some(file) = self.file().filter(|_| self.focus() == Focus::List) {
             let file = file.to_string();
             return self.copy("the file's SHA-256".to_owned(), file.into_bytes());
@@ -90,8 +94,8 @@ impl Model {
     pub(super) fn copy_all(&mut self) -> Vec<Effect> {
         let (what, line) = match self.over.top() {
             Some(Overlay::Indicators(list)) => {
-                let values = list.shown().iter().map(|indicator| indicator.defanged().to_string());
-                (count(list.shown().len() as u64, "indicator"), joined(values))
+                let values = list.shown(0).map(|indicator| indicator.defanged().to_string());
+                (count(list.count() as u64, "indicator"), joined(values))
             }
             _ => {
                 let Some((pane, open)) = self.focused().zip(self.open()) else { return Vec::new() };
@@ -140,7 +144,7 @@ impl Model {
                 let line = answer.chosen()?;
                 return Some(subject("a value", line.value.clone().or_else(|| line.name.clone())?));
             }
-            Some(_) => return None,
+            Some(_) => return Some(subject("a value", first_value(&self.listed_row()?.1)?)),
             None => {}
         }
         if self.screen != super::Screen::File {
@@ -169,11 +173,50 @@ impl Model {
         if matches!(raw.kind(), Kind::Text | Kind::Word) && !record.value.is_empty() {
             return Some(raw.text());
         }
-        let value = |piece: Piece| match piece {
-            Piece::Value(text) => Some(text),
-            Piece::Detail(_) | Piece::Own(_) => None,
+        first_value(&report.row(place.section, place.row))
+    }
+
+    /// The chosen row of what stands over the screen: of a list of rows, or of a comparison; and its pane, where that is known.
+    fn listed_row(&self) -> Option<(Pane, Row)> {
+        match self.over.top()? {
+            Overlay::Spots(spots) => {
+                let spot = spots.chosen_spot()?;
+                let report = self.open().map(|open| &open.report);
+                let place = spot.target.as_ref()?.place;
+                let pane = place.and_then(|place| Some(report?.section(place.section)?.pane()));
+                let row = match &spot.shows {
+                    Shows::Row(row) => row.clone(),
+                    Shows::Open(place) => report?.row(place.section, place.row),
+                    Shows::Words(_) => return None,
+                };
+                // What another report names is made harmless as hosts are: no dot of an address stays as it was.
+                let pane = pane.filter(|_| matches!(spot.shows, Shows::Open(_))).unwrap_or(Pane::Network);
+                Some((pane, row))
+            }
+            Overlay::Compare(compare) => compare.chosen_row(),
+            _ => None,
+        }
+    }
+
+    /// The chosen row of what stands over the screen in one line, with why it is listed or who saw it.
+    fn listed_line(&self) -> Option<(String, String)> {
+        let (pane, row) = self.listed_row()?;
+        let line = export::line(pane, &row);
+        let before = match self.over.top()? {
+            Overlay::Spots(spots) => spots.chosen_spot()?.said(),
+            Overlay::Compare(compare) => compare.seen_words()?,
+            _ => String::new(),
         };
-        report.row(place.section, place.row).pieces.into_iter().find_map(value)
+        let gap = if before.is_empty() { "" } else { BETWEEN };
+        Some(("the row".to_owned(), format!("{before}{gap}{line}")))
+    }
+
+    /// Whether there is a row under the cursor, or a file.
+    pub(super) fn can_copy_row(&self) -> bool {
+        match self.over.is_empty() {
+            true => self.focus() != Focus::List || self.file().is_some(),
+            false => self.listed_row().is_some(),
+        }
     }
 
     /// A row as the pane shows it, in one line without teeth.
@@ -388,6 +431,15 @@ impl Model {
         }
         Vec::new()
     }
+}
+
+/// The first value of a row.
+fn first_value(row: &Row) -> Option<Untrusted> {
+    let value = |piece: &Piece| match piece {
+        Piece::Value(text) => Some(text.clone()),
+        Piece::Detail(_) | Piece::Own(_) => None,
+    };
+    row.pieces.iter().find_map(value)
 }
 
 /// Whether two parts are of one kind.

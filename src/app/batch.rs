@@ -54,8 +54,10 @@ impl Model {
     pub(super) fn open_missing(&mut self) -> Vec<Effect> {
         let missing = self.missing_reports();
         let price = self.price_of(&missing);
-        if self.is_dear(price.worst()) {
-            let why = format!("Opening all costs {price}.");
+        let only = self.too_little_left(&price);
+        if only.is_some() || self.is_dear(price.worst()) {
+            let only = only.map(|only| format!(", and {only}: what comes after those fails")).unwrap_or_default();
+            let why = format!("Opening all costs {price}{only}.");
             self.over.put(Overlay::Confirm(Confirm { what: Confirmed::All(missing), why }));
             return Vec::new();
         }

@@ -12,7 +12,7 @@ use super::typing::type_into;
 use crate::report::Place;
 use crate::report::compare::{MOST_COLUMNS, Matrix, Presence};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Body, Pane, Recent};
+use crate::report::{Body, Pane, Recent, Row};
 use crate::text::Untrusted;
 use std::sync::Arc;
 
@@ -308,6 +308,23 @@ impl Compare {
         let range = |column: &Column| column.body.as_ref().map(Body::range);
         mine.len() == now.len().min(MOST_COLUMNS)
             && mine.iter().zip(&now).all(|(a, b)| a.identifier == b.identifier && range(a) == range(b))
+    }
+
+    /// The chosen item's row, as the first column that saw it has it, and its pane.
+    pub(super) fn chosen_row(&self) -> Option<(Pane, Row)> {
+        let matrix = self.matrix.as_ref()?;
+        let item = matrix.items().get(*self.shown.get(self.scroll.cursor)? as usize)?;
+        Some((item.pane, matrix.row(item)))
+    }
+
+    /// Who saw the chosen item, of those that are held.
+    pub(super) fn seen_words(&self) -> Option<String> {
+        let matrix = self.matrix.as_ref()?;
+        let item = matrix.items().get(*self.shown.get(self.scroll.cursor)? as usize)?;
+        let held = || self.columns.iter().enumerate().filter(|(_, column)| column.body.is_some());
+        let saw = held().filter(|(n, _)| item.seen >> n & 1 == 1).map(|(_, column)| column.name.visible_cut(24));
+        let saw: Vec<_> = saw.map(|name| name.to_string()).collect();
+        Some(format!("seen by {} of {}: {}", saw.len(), held().count(), saw.join(", ")))
     }
 
     /// Where the chosen item was seen.

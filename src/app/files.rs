@@ -11,6 +11,7 @@ use super::order::Order;
 use super::returning::Left;
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
+use crate::text::Untrusted;
 use std::collections::HashMap;
 
 /// The most files that are open at once; the one that was opened first is closed for another.
@@ -196,6 +197,13 @@ impl Model {
     #[must_use]
     pub fn file_number(&self) -> Option<(usize, usize)> {
         self.files.are_several().then_some((self.files.shown + 1, self.files.all.len()))
+    }
+
+    /// The name of the file that is shown, where anybody gave it one.
+    #[must_use]
+    pub fn file_name(&self) -> Option<&Untrusted> {
+        let file = self.file()?;
+        self.start.recent.iter().find(|recent| recent.file == *file)?.name.as_ref()
     }
 
     /// Shows the file so many places further, round and round.

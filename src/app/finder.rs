@@ -7,7 +7,7 @@ use super::overlay::{Rows, Stands, TYPED};
 use super::panes::Before;
 use super::place;
 use super::scroll::Scroll;
-use super::typing::type_into;
+use super::typing::type_over;
 use crate::report::Place;
 use crate::report::find::{How, Pattern};
 use crate::report::identifier::{Identifier, Sha256};
@@ -151,6 +151,8 @@ impl Filter {
 pub struct Finder {
     /// What is sought.
     pub quest: Quest,
+    /// Whether the words are those of last time: the first letter takes their place.
+    pub is_suggested: bool,
     /// Whether everything that is held is searched.
     pub is_held: bool,
     /// Hits by pane or by report.
@@ -260,7 +262,15 @@ impl Finder {
     /// Nothing has been sought yet.
     #[must_use]
     pub fn of(quest: Quest, is_held: bool) -> Self {
-        Self { quest, is_held, groups: Vec::new(), scroll: Scroll::default(), searched: (0, 0), of: None }
+        Self {
+            is_suggested: !quest.typed.is_empty(),
+            quest,
+            is_held,
+            groups: Vec::new(),
+            scroll: Scroll::default(),
+            searched: (0, 0),
+            of: None,
+        }
     }
 
     /// Groups and hits, one after another.
@@ -360,6 +370,6 @@ impl Stands for Finder {
     }
 
     fn press(&mut self, key: Key, most: usize) -> bool {
-        type_into(&mut self.quest.typed, key, most)
+        type_over(&mut self.quest.typed, &mut self.is_suggested, key, most)
     }
 }

@@ -194,7 +194,8 @@ impl Model {
     pub(super) fn begin_finding(&mut self, is_held: bool) -> Vec<Effect> {
         let earlier = self.kept_search(is_held).and_then(Option::take);
         let words = if is_held { Quest::default() } else { self.sought.clone() };
-        let finder = earlier.unwrap_or_else(|| Finder::of(words, is_held));
+        let mut finder = earlier.unwrap_or_else(|| Finder::of(words, is_held));
+        finder.is_suggested = !finder.quest.typed.is_empty();
         self.over.put(Overlay::Finder(finder));
         let report = self.open().filter(|_| !is_held).map(|open| Effect::Prepare(open.report.clone()));
         report.into_iter().chain(self.seek_hits()).collect()

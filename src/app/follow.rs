@@ -342,12 +342,17 @@ impl Model {
 
     /// Brings the panel of a following up to date: while it is looked at, time passes and answers come in.
     pub(super) fn refresh_following(&mut self) {
-        if matches!(self.over.top(), Some(Overlay::Sheet(sheet)) if sheet.title == FOLLOWING) {
+        if self.shows_following() {
             let newer = self.following_sheet();
             if let Some(Overlay::Sheet(sheet)) = self.over.top_mut() {
                 sheet.refresh(newer);
             }
         }
+    }
+
+    /// Whether that panel has the keys.
+    pub(super) fn shows_following(&self) -> bool {
+        matches!(self.over.top(), Some(Overlay::Sheet(sheet)) if sheet.title == FOLLOWING)
     }
 
     fn following_sheet(&self) -> Sheet {

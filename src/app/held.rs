@@ -8,9 +8,10 @@ use super::model::{Model, Screen};
 use super::overlay::{Overlay, Rows, SMALL, Stands};
 use super::place::Place;
 use super::scroll::Scroll;
+use super::sought::SoughtLine;
 use super::spots::Target;
 use super::typing::type_into;
-use crate::report::{Doomed, Held, Holding, Purge, Retention, whose};
+use crate::report::{Doomed, Held, Holding, Purge, Report, Retention, whose};
 use crate::request::Request;
 use crate::text::{Untrusted, bytes, count, thousands};
 use jiff::{SignedDuration, Timestamp};
@@ -68,6 +69,10 @@ pub struct HeldScreen {
     pub order: Order,
     /// Cursor and window.
     pub scroll: Scroll,
+    /// What is sought among them.
+    pub line: SoughtLine,
+    /// Those that are shown, by their number.
+    shown: Vec<usize>,
 }
 
 /// What a thing is, to be made visible: the sandbox, or what was asked.
@@ -88,6 +93,16 @@ impl HeldScreen {
         self
     }
 
+    /// Those that are shown.
+    pub fn shown(&self) -> impl ExactSizeIterator<Item = Option<&Holding>> {
+        self.shown.iter().map(|number| self.lines.get(*number))
+    }
+
+    fn choose_shown(&mut self) {
+        let holds = |(_, thing): &(usize, &Holding)| self.line.typed.is_empty() || self.line.is_in(&words(thing));
+        self.shown = self.lines.iter().enumerate().filter(holds).map(|(number, _)| number).collect();
+    }
+
     fn sort(&mut self, now: Timestamp) {
         let by_file = |line: &Holding| (line.file.clone(), title(line));
         match self.order {
@@ -97,27 +112,51 @@ impl HeldScreen {
             Order::File => self.lines.sort_by_key(by_file),
             Order::Expiry => self.lines.sort_by_key(|line| std::cmp::Reverse(line.retention(now))),
         }
+        self.choose_shown();
     }
 
     /// The chosen thing.
     #[must_use]
     pub fn chosen(&self) -> Option<&Holding> {
-        self.lines.get(self.scroll.cursor)
+        self.lines.get(*self.shown.get(self.scroll.cursor)?)
     }
 }
 
 impl Stands for HeldScreen {
     fn place(&self) -> Place {
-        Place::Held
+        if self.line.is_typing { Place::SoughtLine } else { Place::Held }
     }
 
     fn choice(&self, _: Size) -> Option<Rows> {
-        Some(Rows { scroll: self.scroll, count: self.lines.len(), above: ABOVE, below: ROWS_BESIDE - ABOVE })
+        let (above, below) = (self.line.rows() + ABOVE, ROWS_BESIDE - ABOVE);
+        Some(Rows { scroll: self.scroll, count: self.shown.len(), above, below })
     }
 
     fn scroll(&mut self) -> Option<&mut Scroll> {
         Some(&mut self.scroll)
     }
+
+    fn press(&mut self, key: Key, most: usize) -> bool {
+        self.line.press(key, most)
+    }
+
+    fn sought(&mut self) -> Option<&mut SoughtLine> {
+        Some(&mut self.line)
+    }
+
+    fn sift(&mut self, _: Option<&Report>) {
+        self.choose_shown();
+        self.scroll = Scroll::default();
+    }
+}
+
+/// What a thing is sought by: what it is, of which file, by whom, and where it came from.
+fn words(thing: &Holding) -> String {
+    let file = thing.file.as_ref().map(ToString::to_string).unwrap_or_default();
+    let name = thing.name.as_ref().map(|name| name.visible().to_string()).unwrap_or_default();
+    let imported = thing.imported.as_ref().map(|imported| imported.words()).unwrap_or_default();
+    let profile = Untrusted::from(thing.profile.as_str());
+    format!("{} {file} {name} {} {imported}", title(thing).visible(), profile.visible())
 }
 
 /// Rows of the held screen above its lines: the heading.
@@ -299,12 +338,14 @@ impl Model {
         let units = reports.iter().filter_map(price).fold(0, u64::saturating_add);
         let is_gone = |line: &&&Holding| matches!(line.retention(self.now), Some(Retention::Gone(_)));
         let gone = reports.iter().filter(is_gone).count();
+        // One list may bring several of them along.
+        let most = if reports.len() > 1 { "at most " } else { "" };
         match (reports.len(), gone) {
             (0, _) => "Asking the same again costs what it costs.".to_owned(),
             (all, gone) if all == gone => "The service has deleted all of it: it cannot be fetched again.".to_owned(),
-            (_, 0) => format!("To fetch again: {}, if the service still has it.", count(units, "request")),
+            (_, 0) => format!("To fetch again: {most}{}, if the service still has it.", count(units, "request")),
             (_, gone) => format!(
-                "To fetch again: {}, if the service still has it; {} it has deleted for certain.",
+                "To fetch again: {most}{}, if the service still has it; {} it has deleted for certain.",
                 count(units, "request"),
                 thousands(gone as u64)
             ),

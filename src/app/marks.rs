@@ -2,7 +2,7 @@
 
 use super::detail::Remark;
 use super::effect::Effect;
-use super::list::{Entry, OpenReport};
+use super::list::{Entry, Next, OpenReport};
 use super::message::Opening;
 use super::model::Model;
 use super::overlay::Overlay;
@@ -183,9 +183,9 @@ impl Model {
         let is_open = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
         match self.spots_mut() {
             Some(spots) if is_open && spots.notable == Some(Reach::Open) => {
-                let (typed, is_typing) = (std::mem::take(&mut spots.typed), spots.is_typing);
+                let line = std::mem::take(&mut spots.line);
                 let none = Spots::new(std::mem::take(&mut spots.title), Vec::new());
-                *spots = Spots { notable: Some(Reach::Open), is_complete: false, typed, is_typing, ..none };
+                *spots = Spots { notable: Some(Reach::Open), is_complete: false, line, ..none };
                 Vec::new()
             }
             Some(spots) if matches!(spots.notable, Some(Reach::Held(_))) => self.reach_held(),
@@ -250,6 +250,7 @@ impl Model {
     /// Takes in what deserves a look in every held report.
     pub(super) fn judged_held(&mut self, number: u64, found: Vec<Noted>) -> Vec<Effect> {
         let Some(rules) = self.rules.clone() else { return Vec::new() };
+        let (without, not_in_it) = self.not_judged();
         let Some(list) = self.spots_mut().filter(|spots| spots.notable == Some(Reach::Held(number))) else {
             return Vec::new();
         };
@@ -257,10 +258,36 @@ impl Model {
             let spot = spot(rules.rule(rule)?, Shows::Row(row), target);
             Some(Spot { seen_by: Some(seen_by), ..spot })
         });
-        let (typed, is_typing) = (std::mem::take(&mut list.typed), list.is_typing);
-        let all = Spots::new("What deserves a look in all held reports", spots.collect());
-        *list = Spots { notable: Some(Reach::Held(number)), typed, is_typing, ..all };
+        let line = std::mem::take(&mut list.line);
+        let all = Spots::new(format!("What deserves a look in all held reports{without}"), spots.collect());
+        *list = Spots { notable: Some(Reach::Held(number)), line, ..all };
+        if let Some(words) = not_in_it.filter(|_| self.notice.is_none()) {
+            self.say(words);
+        }
         self.sift_spots()
+    }
+
+    /// What a list over all held reports does not know of, for its title and as a message: sandboxes that are not held, and pages
+    /// that were not listed.
+    fn not_judged(&self) -> (String, Option<String>) {
+        let missing = Some(self.missing_reports().len() as u64).filter(|missing| *missing > 0);
+        let has_more = self.list().is_some_and(|list| matches!(list.next, Next::Page(_) | Next::Lost));
+        let title = missing.map(|missing| format!(" · without {} not held", thousands(missing))).unwrap_or_default();
+        let sandboxes = match missing {
+            Some(1) => Some("1 sandbox that is not held".to_owned()),
+            Some(missing) => Some(format!("{} sandboxes that are not held", thousands(missing))),
+            None => None,
+        };
+        let pages = has_more.then(|| "further sandboxes on pages that were not listed".to_owned());
+        let words: Vec<_> = sandboxes.into_iter().chain(pages).collect();
+        let words = (!words.is_empty()).then(|| format!("Not in it: {}.", words.join(", and ")));
+        (title + if has_more { " · without unlisted pages" } else { "" }, words)
+    }
+
+    /// What a list over every held report leads back to.
+    #[must_use]
+    pub fn leads_back_to_one(&self) -> bool {
+        matches!(self.over.top(), Some(Overlay::Spots(spots)) if matches!(spots.notable, Some(Reach::Held(_))))
     }
 
     /// Which rules mark a row, and why.

@@ -62,6 +62,7 @@ pub mod scroll;
 pub mod settings;
 pub mod sheet;
 pub mod sieve;
+pub mod sought;
 pub mod spots;
 pub mod start;
 pub mod submit;

@@ -10,17 +10,17 @@ fn most(height: u16) -> usize {
 }
 
 impl Model {
-    /// Says why a key does nothing here; where a line is typed, other keys have never meant anything.
-    pub(super) fn say_off(&mut self, key: Key) {
+    /// Why a key does nothing here; none where a line is typed, for other keys have never meant anything there.
+    pub(super) fn off_words(&self, key: Key) -> Option<String> {
         let place = self.place();
         if place.has_line() || place.types(key) || self.is_quitting {
-            return;
+            return None;
         }
         let known: Vec<_> = self.settings.keys.having(key).collect();
         let here = known.iter().filter(|command| command.place.contains(place));
         let missing: Vec<_> = here.filter_map(|command| Some((command.name, command.when.missing(self)?))).collect();
         // They are called as the palette finds them and the config names them. Of many none is the one that was meant.
-        let words = match (missing.as_slice(), known.as_slice()) {
+        Some(match (missing.as_slice(), known.as_slice()) {
             ([("back", _)], _) if self.screen == Screen::File && !self.is_document() => {
                 let (other, quit) = (self.way_to("other-file"), self.way_to("quit"));
                 format!("{key} goes back no further than to the file: {other} leaves it for another, {quit} quits.")
@@ -33,8 +33,7 @@ impl Model {
                 format!("{key} does nothing here: \"{}\" works {}.", command.name, command.place.words())
             }
             _ => format!("{key} does nothing here; {} shows the keys that do.", self.way_to("help")),
-        };
-        self.say(words);
+        })
     }
 
     /// The message to the analyst in rows; none where it is said in another way.

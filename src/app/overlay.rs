@@ -19,9 +19,11 @@ use super::prompt::Prompt;
 use super::saving::SaveForm;
 use super::scroll::{Move, Scroll};
 use super::sheet::Sheet;
+use super::sought::{IdleLine, SoughtLine};
 use super::spots::Spots;
 use super::submit::SubmitForm;
 use super::typing::{LONGEST_PASTED, LONGEST_TYPED, pasted};
+use crate::report::Report;
 
 /// Something that stands over the screen. What it says of itself it says where it is declared, by its own `Stands`.
 #[derive(Debug)]
@@ -62,6 +64,8 @@ pub enum Overlay {
     Age(AgeForm),
     /// A file is submitted.
     Submit(Box<SubmitForm>),
+    /// A line that is typed into where nothing can be.
+    Idle(IdleLine),
 }
 
 /// The same of whichever it is.
@@ -86,6 +90,7 @@ macro_rules! whichever {
             Overlay::Held($it) => $same,
             Overlay::Age($it) => $same,
             Overlay::Submit($it) => $same,
+            Overlay::Idle($it) => $same,
         }
     };
 }
@@ -128,6 +133,14 @@ pub(super) trait Stands {
     fn fit(&mut self, room: Size) {
         self.go(Move::Up(0), room);
     }
+
+    /// What is sought among its rows, where that can be typed.
+    fn sought(&mut self) -> Option<&mut SoughtLine> {
+        None
+    }
+
+    /// Shows the rows that hold what is sought, the cursor on the first; rows of the open report are read in it.
+    fn sift(&mut self, _: Option<&Report>) {}
 
     /// Types a key into its line of at most so many bytes; says whether it is one that is typed.
     fn press(&mut self, _: Key, _: usize) -> bool {
@@ -191,6 +204,14 @@ impl Overlay {
 
     pub(super) fn fit(&mut self, room: Size) {
         whichever!(self, it => it.fit(room));
+    }
+
+    pub(super) fn sought_mut(&mut self) -> Option<&mut SoughtLine> {
+        whichever!(self, it => it.sought())
+    }
+
+    pub(super) fn sift(&mut self, open: Option<&Report>) {
+        whichever!(self, it => it.sift(open));
     }
 
     pub(super) fn press(&mut self, key: Key) -> bool {

@@ -92,8 +92,10 @@ places! {
     OtherFile as OTHER_FILE, Mean, "where another file is chosen";
     /// Rows to go to.
     Spots as SPOTS, Mean, "in a list of rows";
-    /// The line that finds among them.
-    SpotsLine as SPOTS_LINE, Typed, "while it is typed what to find in a list of rows";
+    /// The line that finds in a list.
+    SoughtLine as SOUGHT_LINE, Typed, "while it is typed what to find in a list of rows";
+    /// The line that is typed into where nothing can be.
+    Idle as IDLE, Typed, "where nothing can be typed";
     /// The form of a file that is submitted.
     Submit as SUBMIT, Typed, "while a file is submitted";
 }
@@ -106,11 +108,25 @@ pub struct Places(u32);
 pub(super) const FILTERED: Places = Places::of(&[Place::Pane, Place::Filter]);
 /// Where words are typed that are sought.
 pub(super) const SOUGHT: Places = Places::of(&[Place::Filter, Place::Finder]);
+/// Where there are rows that can be sought among.
+pub(super) const SIFTED: Places = Places::of(&[Place::Spots, Place::Held, Place::Indicators]);
 /// Where the sandboxes of the file are seen all at once.
 pub(super) const LISTED: Places = Places::of(&[Place::List, Place::Compare]);
 /// Where there is a value to copy, and something to write to a file.
 pub(super) const VALUED: Places =
     Places::of(&[Place::List, Place::Pane, Place::Detail, Place::Answer, Place::Indicators]);
+/// Where there is something to copy.
+pub(super) const COPIED: Places = Places::of(&[
+    Place::List,
+    Place::Pane,
+    Place::Detail,
+    Place::Answer,
+    Place::Indicators,
+    Place::Spots,
+    Place::Compare,
+]);
+/// Where there is a row to copy.
+pub(super) const ROW: Places = Places::of(&[Place::List, Place::Pane, Place::Spots, Place::Compare]);
 /// Where there are rows that can be copied all at once.
 pub(super) const ROWS: Places = Places::of(&[Place::Pane, Place::Indicators]);
 /// Where there is a report or a row to write a note on.
@@ -119,6 +135,8 @@ pub(super) const NOTED: Places = Places::of(&[Place::List, Place::Pane, Place::D
 pub(super) const VIEWED: Places = Places::of(&[Place::Pane, Place::Detail]);
 /// Where a pane is gone to, or its items are compared.
 pub(super) const PANED: Places = Places::of(&[Place::List, Place::Pane, Place::Compare]);
+/// Where a scan is followed: with the file, and on the page that says how far it is.
+pub(super) const FOLLOWED: Places = Places::of(&[Place::List, Place::Pane, Place::Sheet]);
 /// List and panes.
 pub(super) const FILE: Places = Places::of(&[Place::List, Place::Pane]);
 /// Wherever nothing stands over the screen.

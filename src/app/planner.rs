@@ -157,8 +157,8 @@ fn row(head: &str, text: String) -> SheetRow {
 
 fn priced(head: &str, operation: &Operation, entitled: &Entitlements) -> SheetRow {
     let price = price(operation, entitled);
-    let text =
-        format!("{} · {} · rule {}, {}", operation.words(), price.short(), price.rule.number, price.basis.name());
+    let (name, many) = (operation.kind().name(), operation.words());
+    let text = format!("{name} · {many} · {} · rule {}, {}", price.short(), price.rule.number, price.basis.name());
     row(head, text)
 }
 
@@ -208,11 +208,15 @@ mod tests {
     #[test]
     fn operations_add_up_and_are_held_against_the_limits() {
         let mut planner = Planner { typed: "v2-file-report 590".to_owned(), ..Planner::default() };
-        assert!(text(&planner).contains("typed|590 hashes · 590 requests · rule 8.2.1"), "{}", text(&planner));
+        assert!(
+            text(&planner).contains("typed|v2-file-report · 590 hashes · 590 requests · rule 8.2.1"),
+            "{}",
+            text(&planner)
+        );
         assert_eq!(planner.add(), Ok(None));
         planner.typed = "v3-file 10".to_owned();
         let shown = text(&planner);
-        assert!(shown.contains("too much|") && shown.contains("2 more than today's limit"), "{shown}");
+        assert!(shown.contains("too much|") && shown.contains("2 more than are left today"), "{shown}");
         planner.typed.clear();
         assert!(text(&planner).contains("fits|"), "{}", text(&planner));
         planner.take_back();
@@ -222,8 +226,8 @@ mod tests {
     #[test]
     fn what_a_plan_of_the_command_line_takes_is_taken_here() {
         for (typed, words) in [
-            ("private-behaviours --calls 3", "typed|3 calls"),
-            ("v2-file-report --hashes 600", "typed|600 hashes"),
+            ("private-behaviours --calls 3", "typed|private-behaviours · 3 calls"),
+            ("v2-file-report --hashes 600", "typed|v2-file-report · 600 hashes"),
             ("v2-file-report --hashes", "--hashes takes a number"),
             ("v2-file-report --calls 3", "takes --hashes and how many"),
             ("v2-file-report --hashes-from a.txt", "enter counts the hashes that a.txt lists"),
@@ -240,7 +244,7 @@ mod tests {
         let path = planner.add().unwrap().unwrap();
         planner.counted(Path::new("another"), 3);
         planner.counted(&path, 590);
-        assert!(text(&planner).contains("typed|590 hashes · 590 requests"), "{}", text(&planner));
+        assert!(text(&planner).contains("typed|v2-file-report · 590 hashes · 590 requests"), "{}", text(&planner));
     }
 
     #[test]

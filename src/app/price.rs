@@ -3,8 +3,9 @@
 use super::commands::{Act, Command};
 use super::model::Model;
 use super::overlay::Overlay;
-use crate::quota::{Allowed, Item, Kind, Numbers, Operation, Plan, Price, Spent, Total, Unit, price};
+use crate::quota::{Allowed, Fit, Holder, Item, Kind, Numbers, Operation, Plan, Price, Spent, Total, Unit, price};
 use crate::request::Request;
+use crate::text::thousands;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -169,6 +170,18 @@ impl Model {
     #[must_use]
     pub fn price(&self, request: &Request) -> Price {
         price(&request.operation(), &self.figures.entitlements)
+    }
+
+    /// How little the service's counters leave, where that is known not to pay for all of this.
+    pub(super) fn too_little_left(&self, together: &Together) -> Option<String> {
+        let forecast = together.plan.forecast(self.figures.balances_now(self.now)?.as_ref(), self.now);
+        let short = forecast.lines.iter().filter(|line| line.fit == Fit::Short);
+        let limit = short.map(|line| line.limit).min_by_key(|limit| limit.remaining)?;
+        let (left, period) = (thousands(limit.remaining), limit.period.current());
+        Some(match limit.holder {
+            Holder::User => format!("only {left} left {period}"),
+            Holder::Group => format!("only {left} left to the group {period}"),
+        })
     }
 
     /// What one call of a kind would cost.

@@ -3,7 +3,7 @@
 use super::key::Key;
 use super::overlay::{SMALL, Stands};
 use super::place::Place;
-use super::typing::type_into;
+use super::typing::type_over;
 use crate::export::{FORMATS, Format, Source, What, file};
 use crate::request::Request;
 use crate::text::{Untrusted, count};
@@ -235,13 +235,9 @@ impl Stands for SaveForm {
     }
 
     fn press(&mut self, key: Key, most: usize) -> bool {
-        // Letters take the place of a name that is only suggested; its end can be taken off.
-        if self.is_suggested && matches!(key, Key::Char(_)) {
-            self.typed.clear();
-        }
-        let is_typed = type_into(&mut self.typed, key, most);
+        let is_typed = type_over(&mut self.typed, &mut self.is_suggested, key, most);
         if is_typed {
-            (self.is_suggested, self.failure) = (false, None);
+            self.failure = None;
         }
         is_typed
     }

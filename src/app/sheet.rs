@@ -10,7 +10,7 @@ use super::place::Place;
 use super::price::Tag;
 use super::scroll::{Move, scrolled};
 use crate::quota::{Holder, Price};
-use crate::text::{Untrusted, thousands, words_in_rows};
+use crate::text::{Untrusted, count, thousands, words_in_rows};
 
 /// Columns of the head of a paragraph, the gap included.
 pub const HEAD: usize = 14;
@@ -219,9 +219,8 @@ fn seen(model: &Model, operation: &str) -> String {
     match model.figures.record.get(operation) {
         None => "The counters have not been seen to confirm or contradict it yet.".to_owned(),
         Some((confirmed, contradicted)) => {
-            format!(
-                "The counters have been seen to confirm it {confirmed} times, to contradict it {contradicted} times."
-            )
+            let (confirmed, contradicted) = (count(*confirmed, "time"), count(*contradicted, "time"));
+            format!("The counters have been seen to confirm it {confirmed}, to contradict it {contradicted}.")
         }
     }
 }

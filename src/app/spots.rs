@@ -8,7 +8,7 @@ use super::model::{Model, Screen};
 use super::overlay::{Overlay, Rows, Stands};
 use super::place;
 use super::scroll::{Move, Scroll};
-use super::typing::type_into;
+use super::sought::SoughtLine;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
 use crate::report::rules::Severity;
@@ -40,9 +40,7 @@ pub struct Spots {
     /// Whether more may come.
     pub is_complete: bool,
     /// What is sought among them.
-    pub typed: String,
-    /// Whether keys go into it.
-    pub is_typing: bool,
+    pub line: SoughtLine,
     /// Of what deserves a look: whether it is of every held report of the file, and under which number that was asked for.
     pub(super) notable: Option<Reach>,
 }
@@ -124,8 +122,17 @@ impl Spot {
         }
     }
 
-    /// Whether every word stands in what it shows, or in our words before it.
-    fn holds(&self, words: &[String], open: Option<&Report>) -> bool {
+    /// Our own words on it in one line: how much it deserves a look, why it is there, who saw it.
+    #[must_use]
+    pub fn said(&self) -> String {
+        let severity = self.severity.map(|severity| severity.word().to_owned());
+        let head = Some(self.head.to_string()).filter(|head| !head.is_empty());
+        let by = self.seen_by.as_ref().map(|by| format!("seen by {by}"));
+        [severity, head, by].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    }
+
+    /// Whether what is sought stands in what it shows, or in our words before it.
+    fn holds(&self, line: &SoughtLine, open: Option<&Report>) -> bool {
         let shown = match (&self.shows, open) {
             (Shows::Words(words), _) => words.to_string(),
             (Shows::Row(row), _) => text_of(row),
@@ -137,7 +144,7 @@ impl Spot {
         if PERSISTING.iter().any(|technique| text.contains(technique)) {
             text += " persistence: survives a reboot";
         }
-        words.iter().all(|word| text.contains(word))
+        line.is_in(&text)
     }
 }
 
@@ -162,8 +169,7 @@ impl Spots {
             shown,
             scroll: Scroll { cursor, top: 0 },
             is_complete: true,
-            typed: String::new(),
-            is_typing: false,
+            line: SoughtLine::default(),
             notable: None,
         }
     }
@@ -177,12 +183,6 @@ impl Spots {
     #[must_use]
     pub fn counts(&self) -> (usize, usize) {
         (self.shown.len(), self.spots.len())
-    }
-
-    /// The rows that it takes above those of the list: the line that is typed into.
-    #[must_use]
-    pub fn head_rows(&self) -> usize {
-        usize::from(self.is_typing || !self.typed.is_empty())
     }
 
     /// Whether it is told of the chosen row alone why it is there: beside each there is no room in so few columns.
@@ -203,14 +203,6 @@ impl Spots {
         self.notable.is_some()
     }
 
-    /// Shows the rows that hold every word that is typed, the cursor on the first.
-    fn sift(&mut self, open: Option<&Report>) {
-        let words: Vec<String> = self.typed.split_whitespace().map(str::to_lowercase).collect();
-        let holds = |(_, spot): &(usize, &Spot)| words.is_empty() || spot.holds(&words, open);
-        self.shown = self.spots.iter().enumerate().filter(holds).map(|(number, _)| number).collect();
-        self.scroll = Scroll::default();
-    }
-
     /// Where the chosen row leads.
     #[must_use]
     pub fn chosen(&self) -> Option<&Target> {
@@ -220,18 +212,18 @@ impl Spots {
 
 impl Stands for Spots {
     fn place(&self) -> place::Place {
-        if self.is_typing { place::Place::SpotsLine } else { place::Place::Spots }
+        if self.line.is_typing { place::Place::SoughtLine } else { place::Place::Spots }
     }
 
     fn height(&self) -> usize {
-        self.spots.len().saturating_add(self.head_rows() + 1)
+        self.spots.len().saturating_add(self.line.rows() + 1)
     }
 
     fn choice(&self, room: Size) -> Option<Rows> {
         Some(Rows {
             scroll: self.scroll,
             count: self.shown.len(),
-            above: self.head_rows(),
+            above: self.line.rows(),
             below: self.tells_below(room.width).into(),
         })
     }
@@ -241,7 +233,17 @@ impl Stands for Spots {
     }
 
     fn press(&mut self, key: Key, most: usize) -> bool {
-        self.is_typing && type_into(&mut self.typed, key, most)
+        self.line.press(key, most)
+    }
+
+    fn sought(&mut self) -> Option<&mut SoughtLine> {
+        Some(&mut self.line)
+    }
+
+    fn sift(&mut self, open: Option<&Report>) {
+        let holds = |(_, spot): &(usize, &Spot)| self.line.typed.is_empty() || spot.holds(&self.line, open);
+        self.shown = self.spots.iter().enumerate().filter(holds).map(|(number, _)| number).collect();
+        self.scroll = Scroll::default();
     }
 }
 
@@ -260,21 +262,6 @@ impl Model {
             Overlay::Spots(spots) => Some(spots),
             _ => None,
         })
-    }
-
-    /// Begins to type what is sought in a list of rows, or ends it; what was found stays.
-    pub(super) fn seek_spots(&mut self, is_typing: bool) -> Vec<Effect> {
-        self.spots_mut().into_iter().for_each(|spots| spots.is_typing = is_typing);
-        Vec::new()
-    }
-
-    /// Shows every row of the list again.
-    pub(super) fn drop_sought_spots(&mut self) -> Vec<Effect> {
-        if let Some(spots) = self.spots_mut() {
-            spots.is_typing = false;
-            spots.typed.clear();
-        }
-        self.sift_spots()
     }
 
     /// Shows the rows of the list that hold every word that is typed, in what they show or in why they are there.

@@ -62,7 +62,7 @@ impl Model {
         match self.over.top() {
             Some(Overlay::Finder(_)) => self.seek_hits(),
             Some(Overlay::Compare(_)) => self.sift(),
-            Some(Overlay::Spots(_)) => self.sift_spots(),
+            Some(Overlay::Spots(_) | Overlay::Held(_) | Overlay::Indicators(_)) => self.sift_list(),
             _ => self.look_up(),
         }
     }
@@ -133,6 +133,16 @@ pub(super) fn type_into(typed: &mut String, key: Key, most: usize) -> bool {
         _ => return false,
     }
     true
+}
+
+/// The same, where letters take the place of what nobody has typed yet; its end can be taken off.
+pub(super) fn type_over(typed: &mut String, is_suggested: &mut bool, key: Key, most: usize) -> bool {
+    if *is_suggested && matches!(key, Key::Char(_)) {
+        typed.clear();
+    }
+    let is_typed = type_into(typed, key, most);
+    *is_suggested &= !is_typed;
+    is_typed
 }
 
 #[cfg(test)]

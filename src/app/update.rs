@@ -19,6 +19,9 @@ use crate::report::index::Batch;
 use crate::request::Request;
 use jiff::{SignedDuration, Timestamp};
 
+/// What may be done while a question waits for a yes, beside answering it.
+const LEAVE_A_QUESTION: [&str; 4] = ["back", "give-up", "shell", "quit"];
+
 impl Model {
     /// What is to be done before the first message: earlier files, and the free counters.
     #[must_use]
@@ -165,6 +168,10 @@ impl Model {
     /// pressed ahead, or came with a paste, is no yes.
     fn press_unless_unseen(&mut self, key: Key, frame: u64) -> Vec<Effect> {
         let leaves = || Command::of(key, self).is_some_and(|command| command.place != CONFIRM && !command.asks());
+        // A no needs no question that was seen.
+        if self.declines(key) {
+            return self.press(key);
+        }
         if !self.offers.has_asked(self, frame) && !leaves() {
             self.warn(format!("{key} came before the question was on the screen: nothing was done. Press it again."));
         } else if !self.offers.has_seen(self, key, frame) {
@@ -192,13 +199,25 @@ impl Model {
         if self.screen == Screen::Start && self.over.is_empty() && self.start.press(key) {
             return Vec::new();
         }
+        if self.declines(key) {
+            return self.decline(key);
+        }
         match Command::of(key, self) {
             Some(command) => self.run(command),
-            None => {
-                self.say_off(key);
-                Vec::new()
-            }
+            None => self.take_off_key(key),
         }
+    }
+
+    /// Whether a key answers the question that waits for a yes by no: each does but those it names, and those that leave it.
+    fn declines(&self, key: Key) -> bool {
+        let keeps = |command: &Command| command.place == CONFIRM || LEAVE_A_QUESTION.contains(&command.name);
+        matches!(self.over.top(), Some(Overlay::Confirm(_))) && !Command::of(key, self).is_some_and(keeps)
+    }
+
+    fn decline(&mut self, key: Key) -> Vec<Effect> {
+        let effects = self.go_back();
+        self.say(format!("{key} is no answer to the question: it is closed, and nothing was done."));
+        effects
     }
 
     /// Runs a command as its key would.
@@ -253,13 +272,15 @@ impl Model {
 
     /// Back one step.
     pub(super) fn go_back(&mut self) -> Vec<Effect> {
+        if self.over.top_mut().and_then(Overlay::sought_mut).is_some_and(|line| line.is_typing) {
+            return self.drop_sought();
+        }
         match self.over.top_mut() {
             Some(Overlay::Compare(compare)) if compare.is_typing => {
                 compare.is_typing = false;
                 compare.typed.clear();
                 return self.sift();
             }
-            Some(Overlay::Spots(spots)) if spots.is_typing => return self.drop_sought_spots(),
             Some(_) => return self.close_over(),
             None => {}
         }

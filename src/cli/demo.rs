@@ -76,9 +76,9 @@ impl Demo {
         if !self.serve {
             runtime::attended(display)?;
         }
-        let serve = self.serve;
+        let (serve, is_licensed) = (self.serve, !self.no_licence);
         let service = threads.block_on(Service::start(self.options())).context("the demo service cannot start")?;
-        if serve { threads.block_on(serve_alone(&service)) } else { browse(&service, &config, display) }
+        if serve { threads.block_on(serve_alone(&service)) } else { browse(&service, &config, display, is_licensed) }
     }
 
     fn options(self) -> Options {
@@ -100,7 +100,7 @@ impl Demo {
 }
 
 /// The app on the service, with a store of its own that ends with it: a demo leaves nothing behind.
-fn browse(service: &Service, config: &Config, display: Display) -> anyhow::Result<()> {
+fn browse(service: &Service, config: &Config, display: Display, is_licensed: bool) -> anyhow::Result<()> {
     // From here on a signal ends the program in good order: the folder must not stay.
     let signals = Signals::listen()?;
     let folder = tempfile::Builder::new().prefix("behaview-demo-").tempdir()?;
@@ -126,7 +126,9 @@ fn browse(service: &Service, config: &Config, display: Display) -> anyhow::Resul
         left: Left::default(),
         remarks: Vec::new(),
     };
-    exit::of_app(run_app(setup, display, files.into_iter().take(1).collect(), true, signals)?)
+    // Where it is refused, nothing is taken for it.
+    let lists = if is_licensed { "It lists this file by itself, for 1 of that quota. " } else { "" };
+    exit::of_app(run_app(setup, display, files.into_iter().take(1).collect(), Some(lists), signals)?)
 }
 
 fn client(service: &Service) -> anyhow::Result<Client> {

@@ -248,7 +248,7 @@ fn saved_list(wanted: Wanted) -> Listed {
         Wanted::Saved(document) => document.reports,
         Wanted::Of(_) => Vec::new(),
     };
-    let sandboxes = reports.into_iter().map(|(id, here)| sandbox(id.as_ref(), Some(here.received)));
+    let sandboxes = reports.into_iter().map(|(id, _)| sandbox(id.as_ref(), None));
     Listed { file: None, sandboxes: sandboxes.collect(), more: false }
 }
 

@@ -279,18 +279,19 @@ fn app(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     let display = display::display(&config);
     runtime::attended(display)?;
     let setup = Setup::of(common, &folders, &config, Spending::default())?;
-    match run_app(setup, display, files, false, Signals::listen()?)? {
+    match run_app(setup, display, files, None, Signals::listen()?)? {
         Exit::Demo => demo::Demo::default().run(common),
         other => exit::of_app(other),
     }
 }
 
-/// Runs the app on a service, at the first of some files if there are any; the demo says that it is one, and lists the file at once.
+/// Runs the app on a service, at the first of some files if there are any; the demo says that it is one, with these words on the list
+/// that it asks for at once.
 fn run_app(
     setup: Setup,
     display: Display,
     files: Vec<Sha256>,
-    is_demo: bool,
+    demo: Option<&'static str>,
     signals: Signals,
 ) -> anyhow::Result<Exit> {
     let Setup { gate, entitled, confirm_above, keys, pace, forgets, mut left, mut remarks } = setup;
@@ -298,15 +299,21 @@ fn run_app(
     model.figures.entitlements = entitled;
     model.figures.allowance = allowance(&gate, model.now);
     let rules_file = rules_file();
-    model.settings =
-        Settings { keys, confirm_above, pace, forgets, rules_file, lists_at_once: is_demo, ..Settings::default() };
+    model.settings = Settings {
+        keys,
+        confirm_above,
+        pace,
+        forgets,
+        rules_file,
+        lists_at_once: demo.is_some(),
+        ..Settings::default()
+    };
     remarks.extend(left.resume(&mut model));
     let first = model.open_files(files);
-    if is_demo {
+    if let Some(demo) = demo {
         let (files, keys) = (model.way_to("other-file"), model.way_to("help"));
         model.say(format!(
-            "This is the demo: made-up reports, make-believe quota. It lists this file by itself, for 1 of that quota. \
-             {files} shows the other files, {keys} the keys."
+            "This is the demo: made-up reports, make-believe quota. {demo}{files} shows the other files, {keys} the keys."
         ));
     }
     if !remarks.is_empty() {

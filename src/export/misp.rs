@@ -3,6 +3,7 @@
 use super::noted::Noted;
 use super::{Job, Source, Summary, indicators, object, own_literal};
 use crate::report::indicators::Kind;
+use crate::report::rules::{Marks, Rules};
 use crate::report::{Indicator, Report};
 use jiff::Timestamp;
 use std::io::{self, Write};
@@ -14,13 +15,14 @@ const OWN: Uuid = Uuid::from_u128(0x84f1_6a0c_2b7e_4d39_b5c8_0f92_e7d3_61ab);
 /// One report is one event; several stand in the list that MISP's own search gives.
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut summary = Summary::default();
-    let is_list = job.sources.len() != 1;
+    let (rules, is_list) = (Rules::shipped(), job.sources.len() != 1);
     out.write_all(if is_list { b"{\"response\":[" } else { b"" })?;
     for (number, source) in job.sources.iter().enumerate() {
         out.write_all(if number > 0 { b",\n" } else { b"" })?;
         let report = source.open()?;
         summary.add_report(&report);
-        summary.rows += write_event(job, source, &report, out)?;
+        let marks = rules.judge(&report, job.is_wanted)?;
+        summary.rows += write_event(job, source, &report, &marks, out)?;
     }
     out.write_all(if is_list { b"]}\n" } else { b"\n" })?;
     Ok(summary)
@@ -41,7 +43,7 @@ fn head(event: &Uuid, when: Timestamp, info: &str) -> String {
     ])
 }
 
-fn write_event(job: &Job<'_>, source: &Source, report: &Report, out: &mut dyn Write) -> io::Result<u64> {
+fn write_event(job: &Job<'_>, source: &Source, report: &Report, marks: &Marks, out: &mut dyn Write) -> io::Result<u64> {
     let identifier = source.identifier(report);
     let name = identifier.as_ref().map(|identifier| identifier.text().visible().to_string()).unwrap_or_default();
     let parts = identifier.as_ref().map(|identifier| identifier.parts());
@@ -77,7 +79,7 @@ fn write_event(job: &Job<'_>, source: &Source, report: &Report, out: &mut dyn Wr
         let words: String = notes.iter().map(|note| format!("; note: {}", note.text.visible())).collect();
         let comment = format!("seen in {}{words}", indicators::seen_in(report, indicator));
         said.extend(notes);
-        write_attribute(&event, when, standing(indicator), value.as_str(), &comment, out)?;
+        write_attribute(&event, when, standing(indicator, marks), value.as_str(), &comment, out)?;
         rows += 1;
     }
     // What no indicator says stands by itself.
@@ -120,8 +122,16 @@ fn write_attribute(
     out.write_all(json.as_bytes())
 }
 
-/// Type, category, and whether it is fit for detection: what any program may touch is not.
-fn standing(indicator: &Indicator) -> (&'static str, &'static str, bool) {
+/// Type, category, and whether it is fit for detection: only what a rule marks as deserving a look is, for programs that do harm ask for
+/// harmless hosts as well.
+fn standing(indicator: &Indicator, marks: &Marks) -> (&'static str, &'static str, bool) {
+    let (kind, category, can_be_sought) = kind(indicator);
+    let is_marked = indicator.places.iter().any(|place| marks.rule(place.section, place.row).is_some());
+    (kind, category, can_be_sought && is_marked)
+}
+
+/// Type, category, and whether its kind is fit for detection: what any program may touch is not.
+fn kind(indicator: &Indicator) -> (&'static str, &'static str, bool) {
     let value = indicator.value.as_bytes();
     match indicator.kind {
         Kind::Hash if value.len() == 32 => ("md5", "Artifacts dropped", true),

@@ -101,7 +101,7 @@ pub struct Line {
 pub struct Forecast {
     /// The worst of what its lines say.
     pub fit: Fit,
-    /// The whole in one line: "600 hashes: 2 more than today's limit; the rest fits after
+    /// The whole in one line: "600 hashes: 2 more than are left today; the rest fits after
     /// 00:00 UTC".
     pub words: String,
     /// What the plan takes, by unit.
@@ -243,12 +243,12 @@ impl Line {
         }
     }
 
-    /// The limit in words: "today's limit", "the group's limit for today".
-    fn limit_words(&self) -> String {
+    /// What it is held to, in words: "are left today", "are left to the group today".
+    fn left_words(&self) -> String {
         let current = self.limit.period.current();
         match self.limit.holder {
-            Holder::User => format!("{current}'s limit"),
-            Holder::Group => format!("the group's limit for {current}"),
+            Holder::User => format!("are left {current}"),
+            Holder::Group => format!("are left to the group {current}"),
         }
     }
 
@@ -290,7 +290,7 @@ impl Forecast {
             (Fit::Unknown, _) | (_, None) => "what is left is not known".to_owned(),
             (Fit::Short, Some(line)) => self.short_words(line, now),
             (Fit::Perhaps, Some(line)) => match line.short.max {
-                Some(short) => format!("up to {short} more than {}", line.limit_words()),
+                Some(short) => format!("up to {short} more than {}", line.left_words()),
                 None => format!("fits if it takes no more than {}", line.unit.count(line.limit.remaining)),
             },
             (Fit::Paced, Some(line)) => paced_words(line),
@@ -319,8 +319,8 @@ impl Forecast {
             }
         };
         let first =
-            self.first_wall(line).map(|wall| format!("{} more than {} and ", wall.short.min, wall.limit_words()));
-        format!("{}{short} more than {}; {rest}", first.unwrap_or_default(), line.limit_words())
+            self.first_wall(line).map(|wall| format!("{} more than {} and ", wall.short.min, wall.left_words()));
+        format!("{}{short} more than {}; {rest}", first.unwrap_or_default(), line.left_words())
     }
 
     /// The limit that is used up before the one that decides, and so stops what is done first.

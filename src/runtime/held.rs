@@ -19,19 +19,30 @@ pub(super) fn lines(gate: &Gate) -> Result<Vec<Holding>, StoreError> {
 /// Deletes what a yes was given for, and nothing where that is not what would go.
 pub(super) fn purge(gate: &Gate, deletion: Deletion) -> Result<Message, StoreError> {
     let purged = gate.store().purge_as_agreed(&deletion.what, &|held| deletion.is_still(held))?;
+    let named = deletion.things.iter().map(|thing| thing.bytes).fold(0, u64::saturating_add);
     let lines = lines(gate)?;
     Ok(match purged {
-        Some(purged) => Message::Purged { words: words(purged), lines },
+        Some(purged) => Message::Purged { words: words(purged, deletion.things.len(), named), lines },
         None => Message::PurgeDiffers { what: deletion.what, lines },
     })
 }
 
-fn words(purged: Purged) -> String {
+/// What was deleted; beside the bytes that the question named go those of the lists that the reports came with.
+fn words(purged: Purged, things: usize, named: u64) -> String {
     let pending = if purged.is_pending {
         " Another behaview is reading: the last of the bytes go when it ends."
     } else {
         " Their bytes are overwritten. The ledger stays."
     };
     let notes = if purged.notes > 0 { format!(", {}", count(purged.notes, "note")) } else { String::new() };
-    format!("Deleted: {}, {}{notes}.{pending}", count(purged.reports, "report"), bytes(purged.bytes))
+    let around = match purged.bytes.saturating_sub(named) {
+        0 => String::new(),
+        around => format!(" and {} around them, of the lists they came with", bytes(around)),
+    };
+    let size = bytes(purged.bytes.min(named));
+    let what = match purged.reports {
+        0 if named > 0 => count(things as u64, "answer"),
+        reports => count(reports, "report"),
+    };
+    format!("Deleted: {what}, {size}{around}{notes}.{pending}")
 }

@@ -48,7 +48,12 @@ fn write(
 
 fn words(path: &std::path::Path, length: u64, summary: Option<Summary>) -> String {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let rows = summary.map(|summary| format!(", {} entries", thousands(summary.rows))).unwrap_or_default();
+    let rows = summary
+        .map(|summary| match summary.rows {
+            1 => ", 1 entry".to_owned(),
+            rows => format!(", {} entries", thousands(rows)),
+        })
+        .unwrap_or_default();
     let cut = if summary.is_some_and(|summary| summary.cut > 0) {
         " The report stops in the middle; what came of it is there."
     } else {

@@ -3,7 +3,7 @@
 use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::list::{progress, since};
-use super::overlay::{draw_line_as, inside};
+use super::overlay::{draw_line, draw_line_as, inside};
 use super::theme::Meaning;
 use crate::app::artefacts::ArtefactList;
 use crate::app::indicators::IndicatorList;
@@ -28,18 +28,26 @@ const WIDE: u16 = 80;
 
 /// Kinds with their counts, then an indicator a row with its mark, and where it was seen.
 pub(super) fn draw_indicators(buffer: &mut Canvas<'_>, area: Area, list: &IndicatorList, model: &Model) {
-    let shown = list.shown();
-    let below = area.height.saturating_sub(4);
+    let line = u16::try_from(list.line.rows()).unwrap_or(0);
+    let below = area.height.saturating_sub(4 + line);
     let kind = list.kind.map_or("all kinds", |kind| kind.name());
-    let title = format!("Indicators · {kind} {}", thousands(shown.len() as u64));
-    let inside = inside(buffer, area, model, &title, list.scroll.top, shown.len().max(usize::from(below)));
+    let count = thousands(list.count() as u64);
+    let of = if line > 0 { format!(" of {}", thousands(list.all() as u64)) } else { String::new() };
+    let title = format!("Indicators · {kind} {count}{of}");
+    let inside = inside(buffer, area, model, &title, list.scroll.top, list.count().max(usize::from(below)));
     draw_kinds(LineWriter::new(buffer, inside, 0), list);
-    let window = || (list.scroll.top..).zip(shown.iter().skip(list.scroll.top).take(below.into()));
+    if line > 0 {
+        draw_line(buffer, inside, 1, "/", &list.line.typed, list.line.is_typing);
+    }
+    if list.count() == 0 {
+        LineWriter::new(buffer, inside, 2 + line).own("no row holds this", Meaning::Faint);
+    }
+    let window = || (list.scroll.top..).zip(list.shown(list.scroll.top).take(below.into()));
     let seen: Vec<_> = window().map(|(_, indicator)| seen(indicator, model)).collect();
     let widest = seen.iter().map(|words| words.columns()).max().unwrap_or(0);
     let room = usize::from(inside.width);
     let end = if inside.width >= WIDE { room.saturating_sub(widest + 1) } else { room };
-    for (row, ((position, indicator), seen)) in (2..inside.height).zip(window().zip(&seen)) {
+    for (row, ((position, indicator), seen)) in (2 + line..inside.height).zip(window().zip(&seen)) {
         let line = LineWriter::new(buffer, inside, row);
         let line = if position == list.scroll.cursor { line.base(Meaning::Cursor) } else { line };
         draw_indicator(line, inside.x, end, indicator, seen, model);
@@ -47,14 +55,25 @@ pub(super) fn draw_indicators(buffer: &mut Canvas<'_>, area: Area, list: &Indica
 }
 
 fn draw_kinds(mut line: LineWriter<'_, '_>, list: &IndicatorList) {
-    let mut word = |text: &str, is_shown: bool| {
-        // The one that is shown is told apart without its colour.
-        let text = if is_shown { format!("[{text}]") } else { format!(" {text} ") };
-        line.own(&text, if is_shown { Meaning::Focus } else { Meaning::Text });
-    };
-    word("all", list.kind.is_none());
-    for (kind, count) in list.kinds() {
-        word(&format!("{} {}", kind.name(), thousands(count as u64)), list.kind == Some(kind));
+    let all = std::iter::once(("all".to_owned(), list.kind.is_none()));
+    let kinds = list.kinds().into_iter();
+    let kinds =
+        kinds.map(|(kind, count)| (format!("{} {}", kind.name(), thousands(count as u64)), list.kind == Some(kind)));
+    // The one that is shown is told apart without its colour.
+    let words = all.chain(kinds).map(|(text, is_shown)| match is_shown {
+        true => (format!("[{text}]"), Meaning::Focus),
+        false => (format!(" {text} "), Meaning::Text),
+    });
+    let words: Vec<_> = words.collect();
+    let mut words = words.iter().peekable();
+    while let Some((text, meaning)) = words.next() {
+        // A figure that is cut is another figure.
+        let needs = text.columns() + if words.peek().is_some() { 2 } else { 0 };
+        if line.room() < needs {
+            line.own("…", Meaning::Faint);
+            break;
+        }
+        line.own(text, *meaning);
     }
 }
 

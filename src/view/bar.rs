@@ -97,7 +97,10 @@ fn hit(model: &Model) -> Vec<Piece> {
 
 /// What a command is called right now.
 fn label(model: &Model, command: &Command) -> &'static str {
-    way_back(model, command).unwrap_or(command.label)
+    match command.name {
+        "notable-held" if model.leads_back_to_one() => "this sandbox",
+        _ => way_back(model, command).unwrap_or(command.label),
+    }
 }
 
 /// Where a command leads back to, if it is the one that does and a list was left.

@@ -2,7 +2,7 @@
 
 use super::canvas::Canvas;
 use super::line::LineWriter;
-use super::overlay::{draw_line, inside};
+use super::overlay::{draw_line_as, inside};
 use super::pane::{draw_pieces, key};
 use super::theme::Meaning;
 use crate::app::finder::{Finder, HitGroup, HitLine, Quest, Source};
@@ -17,7 +17,11 @@ const LABELS: usize = 24;
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, finder: &Finder, model: &Model) {
     let title = if finder.is_held { "Search everything that is held" } else { "Find in all panes" };
     let inside = inside(buffer, area, model, &format!("{title}{}", state(finder)), 0, 0);
-    draw_line(buffer, inside, 0, prompt(&finder.quest), &finder.quest.typed, true);
+    let meaning = if finder.is_suggested { Meaning::Cursor } else { Meaning::Strong };
+    draw_line_as(buffer, inside, 0, (prompt(&finder.quest), meaning), &finder.quest.typed, true);
+    if finder.is_suggested && finder.quest.problem.is_none() {
+        LineWriter::new(buffer, inside, 1).own("typing replaces the words of last time", Meaning::Faint);
+    }
     if let Some(problem) = &finder.quest.problem {
         return LineWriter::new(buffer, inside, 1).own(problem, Meaning::Problem);
     }

@@ -3,6 +3,7 @@
 use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::list::since;
+use super::overlay::draw_line as draw_sought;
 use super::theme::Meaning;
 use crate::app::held::{self, HeldScreen, ROWS_BESIDE};
 use crate::app::notes::MARK;
@@ -33,7 +34,11 @@ impl Columns {
 /// The title: how much there is.
 pub(super) fn title(held: &HeldScreen) -> String {
     let sum = |of: fn(&Holding) -> u64| bytes(held.lines.iter().map(of).fold(0, u64::saturating_add));
-    let count = thousands(held.lines.len() as u64);
+    let all = thousands(held.lines.len() as u64);
+    let count = match held.line.typed.is_empty() {
+        true => all,
+        false => format!("{} of {all}", thousands(held.shown().len() as u64)),
+    };
     format!("Held: {count} · {} · {} on disk · {}", sum(|l| l.bytes), sum(|l| l.on_disk), held.order.name())
 }
 
@@ -41,11 +46,19 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, held: &HeldScreen, model
     if held.lines.is_empty() {
         return LineWriter::new(buffer, area, 0).own("Nothing is held.", Meaning::Faint);
     }
+    let head = u16::try_from(held.line.rows()).unwrap_or(0).min(area.height);
+    if head > 0 {
+        draw_sought(buffer, area, 0, "/", &held.line.typed, held.line.is_typing);
+    }
+    let area = Area { y: area.y + head, height: area.height - head, ..area };
+    if held.shown().len() == 0 {
+        return LineWriter::new(buffer, area, 0).own("no row holds this", Meaning::Faint);
+    }
     let columns = Columns::of(area.width.into());
     draw_heading(LineWriter::new(buffer, area, 0), area, &columns);
     let rows = usize::from(area.height).saturating_sub(ROWS_BESIDE).max(1);
-    for (row, position) in (1..area.height).zip(held.scroll.top..held.lines.len().min(held.scroll.top + rows)) {
-        let Some(thing) = held.lines.get(position) else { break };
+    for (row, (position, thing)) in (1..area.height).zip(held.shown().enumerate().skip(held.scroll.top).take(rows)) {
+        let Some(thing) = thing else { break };
         let line = LineWriter::new(buffer, area, row);
         let line = if position == held.scroll.cursor { line.base(Meaning::Cursor) } else { line };
         draw_line(line, area, thing, &columns, model);

@@ -285,7 +285,7 @@ fn failed(what: &str, failure: &Failure, model: &Model) -> Vec<(String, Meaning)
 
 /// The key that asks, with its price.
 fn next_key(model: &Model) -> Vec<(String, Meaning)> {
-    let first = Command::applying(model).find(|(_, command)| command.rank == 1);
+    let first = Command::applying(model).find(|(_, command)| command.rank == 1 && model.over.is_empty());
     let words = |(key, command): (Key, &Command)| {
         let price = model.tag(command).words();
         vec![(format!("{key}  {} · {price}", command.label), Meaning::Price)]

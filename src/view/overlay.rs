@@ -15,6 +15,7 @@ use crate::app::palette::{Item, Palette, told};
 use crate::app::planner::Planner;
 use crate::app::prompt::Prompt;
 use crate::app::sheet::{HEAD, Sheet};
+use crate::app::sought::IdleLine;
 use crate::app::{Area, Model, Overlay};
 use crate::request::Request;
 use crate::text::{Columns, Untrusted, thousands, words_in_rows, words_in_rows_cut};
@@ -40,6 +41,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model
         Overlay::Note(form) => draw_note(buffer, area, form, model),
         Overlay::Submit(form) => super::submit::draw(buffer, area, form, model),
         Overlay::Age(form) => draw_age(buffer, area, form, model),
+        Overlay::Idle(line) => draw_idle(buffer, area, line, model),
         Overlay::Held(screen) => {
             let inside = inside(buffer, area, model, &held::title(screen), 0, 0);
             held::draw(buffer, inside, screen, model);
@@ -120,11 +122,18 @@ fn draw_planner(buffer: &mut Canvas<'_>, area: Area, planner: &Planner, model: &
         let text = words_in_rows(&row.text, room).into_iter();
         text.enumerate().map(move |(n, text)| (if n == 0 { row.head.clone() } else { String::new() }, text))
     });
-    for (row, (head, text)) in (2..inside.height).zip(rows) {
+    let mut rows = rows.peekable();
+    for row in 2..inside.height {
+        let Some((head, text)) = rows.next() else { break };
         let mut line = LineWriter::new(buffer, inside, row);
         line.own(&head, Meaning::Key);
         line.tab(inside.x, HEAD);
-        line.own(&text, Meaning::Text);
+        let goes_on = row + 1 == inside.height && rows.peek().is_some();
+        let room = usize::from(inside.width).saturating_sub(if goes_on { 2 } else { 0 });
+        line.within(inside.x, room, |line| line.own(&text, Meaning::Text));
+        if goes_on {
+            line.own(" …", Meaning::Faint);
+        }
     }
 }
 
@@ -190,6 +199,18 @@ fn draw_age(buffer: &mut Canvas<'_>, area: Area, form: &AgeForm, model: &Model) 
     draw_line(buffer, inside, 0, ">", &form.typed, true);
     let words = format!("{} says what that would be, and asks.", model.way_to("take-age"));
     LineWriter::new(buffer, inside, 2).own(&words, Meaning::Faint);
+}
+
+/// A line that takes what is typed, and why that does nothing.
+fn draw_idle(buffer: &mut Canvas<'_>, area: Area, line: &IdleLine, model: &Model) {
+    let inside = inside(buffer, area, model, "Nothing can be typed here", 0, 0);
+    draw_line(buffer, inside, 0, ">", &line.typed, true);
+    let end = model.way_to("end-idle-line");
+    let words = format!("{} What is typed here does nothing; {end} ends it.", line.why);
+    let rows = words_in_rows(&words, usize::from(inside.width).max(10));
+    for (row, text) in (2..inside.height).zip(rows) {
+        LineWriter::new(buffer, inside, row).own(&text, Meaning::Faint);
+    }
 }
 
 fn draw_note(buffer: &mut Canvas<'_>, area: Area, form: &NoteForm, model: &Model) {

@@ -188,7 +188,13 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
     let count = if is_of_tree { order::told(&open.report, pane) } else { open.report.count(pane) };
     let all = thousands(count as u64);
     if state.sieve().is_open() {
-        return format!(" {key}{title} {all}{more}{}{} ", filter_words(state), kinds(pane, open));
+        // What stands beside the tree is counted as well: together they are the rows that are gone through.
+        let beside = match open.report.count(pane).saturating_sub(count) {
+            0 => String::new(),
+            _ if state.is_subtree() => String::new(),
+            beside => format!(" + {}", thousands(beside as u64)),
+        };
+        return format!(" {key}{title} {all}{beside}{more}{}{} ", filter_words(state), kinds(pane, open));
     }
     let hidden = match state.sieve().hidden().len() as u64 {
         0 => String::new(),

@@ -14,6 +14,9 @@ use crate::app::{Area, Layout, Model, PANES, Screen};
 use crate::report::Pane;
 use crate::text::{Columns, Untrusted, count, thousands, words_in_rows};
 
+/// Columns of a file's own name in the title, at most.
+const NAME: usize = 40;
+
 /// Rows of the start screen that its words leave free: the line that is typed in, and some earlier files.
 const START_ROWS: u16 = 6;
 
@@ -80,6 +83,8 @@ fn title(model: &Model, columns: u16) -> Vec<(String, Meaning)> {
         Some(Origin::Service(file)) => {
             let hash = if columns >= 150 { file.to_string() } else { file.short() };
             parts.extend([(own_name(&model.service.name), Meaning::Faint), (hash, Meaning::Strong)]);
+            let name = model.file_name().map(|name| name.visible_cut((usize::from(columns) / 5).min(NAME)).to_string());
+            parts.extend(name.map(|name| (name, Meaning::Strong)));
             let number = model.file_number().map(|(shown, all)| format!("file {shown} of {all}"));
             parts.extend(number.map(|number| (number, Meaning::Key)));
         }

@@ -32,10 +32,10 @@ struct Columns {
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &Spots, model: &Model) {
     let (shown, _) = list.counts();
     let inside = inside(buffer, area, model, &title(list), list.scroll.top, shown);
-    let head = u16::try_from(list.head_rows()).unwrap_or(0).min(inside.height);
+    let head = u16::try_from(list.line.rows()).unwrap_or(0).min(inside.height);
     if head > 0 {
-        draw_line(buffer, inside, 0, "/", &list.typed, list.is_typing);
-        if list.typed.is_empty() && list.is_notable() {
+        draw_line(buffer, inside, 0, "/", &list.line.typed, list.line.is_typing);
+        if list.line.typed.is_empty() && list.is_notable() {
             let mut hint = LineWriter::new(buffer, inside, 0);
             hint.tab(inside.x, HINT);
             hint.own("words of a row or of its reason, such as persistence", Meaning::Faint);

@@ -41,6 +41,7 @@ mod stage;
 mod start;
 mod submitting;
 mod svg;
+mod typed;
 
 /// Compares the screen with the accepted one.
 macro_rules! screen {

@@ -141,6 +141,19 @@ fn a_spent_quota_is_told_before_anything_is_sent() {
 }
 
 #[test]
+fn all_that_is_left_does_not_pay_for_is_asked_about_before_anything_is_sent() {
+    let mut options = identifiers();
+    options.user_limits.daily = 3;
+    let mut stage = Stage::at(main_file(), options);
+    stage.keys("enter A");
+    let words = "Opening all costs 4 requests, and only 2 left today: what comes after those fails";
+    assert!(stage.screen().contains(words), "{}", stage.screen());
+    assert_eq!(stage.calls(Endpoint::Behaviour), 0);
+    stage.keys("esc A y");
+    assert!(stage.calls(Endpoint::Behaviour) > 0, "{}", stage.screen());
+}
+
+#[test]
 fn all_reports_are_opened_one_after_another_for_a_total_that_is_said_first() {
     let mut stage = Stage::at(main_file(), identifiers());
     stage.keys("enter G enter g");

@@ -99,6 +99,7 @@ fn a_submitted_file_is_open_beside_the_others_and_can_be_followed() {
     screen!("follow_begun", stage);
     stage.keys("W");
     screen!("follow_sheet", stage);
+    assert!(stage.screen().contains("s stops") && stage.screen().contains(" s stop "), "{}", stage.screen());
     stage.keys("esc");
     let looks = stage.calls(Endpoint::PrivateAnalysis);
     stage.later(29);

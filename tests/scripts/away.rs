@@ -195,6 +195,17 @@ fn stix_is_whole_and_its_identifiers_are_the_same_every_time() {
 }
 
 #[test]
+fn misp_detects_by_what_a_rule_marks_alone() {
+    let event =
+        serde_json::from_str::<Value>(&export("dropper/1-cape", &["--format", "misp"])).unwrap()["Event"].clone();
+    let attributes = event["Attribute"].as_array().unwrap();
+    let sought: Vec<_> = attributes.iter().filter(|found| found["to_ids"] == true).collect();
+    let comments: Vec<_> = sought.iter().map(|found| found["comment"].as_str().unwrap()).collect();
+    assert_eq!(comments, ["the file that was run", "seen in files_dropped 1", "seen in files_dropped 2"]);
+    assert!(attributes.iter().any(|found| found["type"] == "hostname" && found["to_ids"] == false));
+}
+
+#[test]
 fn misp_attributes_are_of_types_that_fit_their_categories() {
     for name in FIXTURES {
         let event = serde_json::from_str::<Value>(&export(name, &["--format", "misp"])).unwrap()["Event"].clone();

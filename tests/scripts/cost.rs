@@ -226,8 +226,8 @@ fn the_exit_code_says_whether_it_fits_in_saved_balances() {
     let report = ["v2-file-report", "--hashes", "600"];
     for (balances, code, words) in [
         (saved(600, 9_000, None), 0, "600 hashes: fits; 0 left to the user today\n"),
-        (saved(598, 9_000, None), 10, "600 hashes: 2 more than today's limit; the rest fits after 00:00 UTC\n"),
-        (saved(9_000, 599, None), 10, "600 hashes: 1 more than the group's limit for today; "),
+        (saved(598, 9_000, None), 10, "600 hashes: 2 more than are left today; the rest fits after 00:00 UTC\n"),
+        (saved(9_000, 599, None), 10, "600 hashes: 1 more than are left to the group today; "),
         (saved(9_000, 9_000, Some(60)), 0, "600 hashes: fits at 60 a minute: about 10 minutes\n"),
     ] {
         let output = with_balances(&report, &balances);
@@ -256,7 +256,7 @@ fn a_plan_for_machines_has_its_limits() {
     let got = ["holder", "period", "remaining", "at_worst", "fit"].map(|key| limit[key].clone());
     assert_eq!(json!(got), json!(["user", "daily", 598, 0, "short"]));
     assert_eq!(limit["short"], json!({"min": 3, "max": 3}));
-    assert!(errors(&output).contains("3 more than today's limit"), "{output:?}");
+    assert!(errors(&output).contains("3 more than are left today"), "{output:?}");
     // A single operation keeps its form; the exit code still tells.
     let output = with_balances(&["v2-file-report", "--hashes", "600", "--json"], &balances);
     assert_eq!(output.status.code(), Some(10), "{output:?}");
@@ -312,7 +312,7 @@ fn the_service_is_asked_for_balances_only_when_told_to_and_that_is_free() {
     let short = desk.run(&["cost", "v2-file-report", "--hashes", "502", "--balances", "--json"]);
     assert_eq!(short.status.code(), Some(10), "{short:?}");
     assert!(
-        errors(&short).contains("502 hashes: 262 more than this hour's limit and 2 more than today's limit; "),
+        errors(&short).contains("502 hashes: 262 more than are left this hour and 2 more than are left today; "),
         "{short:?}"
     );
     assert!(!errors(&short).contains("[log"), "it is an answer, and the log says no more of it: {short:?}");

@@ -91,6 +91,14 @@ fn what_is_deleted_is_in_no_file_any_more_and_the_ledger_stays() {
 }
 
 #[test]
+fn a_saved_report_is_listed_as_not_held() {
+    let desk = Desk::new();
+    let path = format!("{}/assets/demo/dropper/1-cape.json", env!("CARGO_MANIFEST_DIR"));
+    let listed = json(&desk.run(&["list", &path]));
+    assert_eq!(listed["sandboxes"][0]["held_since"], Value::Null, "{listed}");
+}
+
+#[test]
 fn one_report_of_a_list_goes_and_the_list_stays() {
     let desk = Desk::new();
     let listed = json(&desk.run(&["list", &main_file()]));

@@ -5,9 +5,9 @@ use super::{Act, Command, When};
 use crate::app::artefacts;
 use crate::app::confirm::Confirmed;
 use crate::app::key::{BACK_TAB, ENTER, Key, TAB, key};
-use crate::app::model::{Focus, Model};
+use crate::app::model::Model;
 use crate::app::overlay::Overlay;
-use crate::app::place::{ARTEFACTS, CONFIRM, DETAIL, FILE, INDICATORS, ROWS, SAVE, VALUED};
+use crate::app::place::{ARTEFACTS, CONFIRM, COPIED, DETAIL, FILE, INDICATORS, ROW, ROWS, SAVE, VALUED};
 use crate::quota::Kind;
 
 fn has_values(model: &Model) -> bool {
@@ -35,7 +35,7 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "copy",
         help: "Copy the value, defanged and in one line; of a sandbox its identifier",
         rank: 7,
-        place: VALUED,
+        place: COPIED,
         when: A_VALUE,
         act: Act::Local(Model::copy_value),
     },
@@ -45,7 +45,7 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "copy raw",
         help: "Copy the value as it is, controls and all; asks once",
         rank: 0,
-        place: VALUED,
+        place: COPIED,
         when: A_VALUE,
         act: Act::Local(Model::copy_raw),
     },
@@ -53,10 +53,10 @@ pub(super) static COMMANDS: &[Command] = &[
         name: "copy-row",
         keys: &[Key::Ctrl('y')],
         label: "copy row",
-        help: "Copy the whole row, defanged and in one line; of a sandbox the file's SHA-256",
+        help: "Copy the whole row, defanged and in one line, with why it is listed or who saw it; of a sandbox the file's SHA-256",
         rank: 0,
-        place: FILE,
-        when: When::Has("a file", |m| m.focus() != Focus::List || m.file().is_some()),
+        place: ROW,
+        when: When::Has("a row, or a file", Model::can_copy_row),
         act: Act::Local(Model::copy_row),
     },
     Command {

@@ -5,7 +5,7 @@ use crate::app::compare::{Compare, Only};
 use crate::app::key::{BACK_TAB, ENTER, LEFT, RIGHT, TAB, key};
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
-use crate::app::place::{COMPARE, COMPARE_LINE, FILE, OTHER_FILE, SPOTS, SPOTS_LINE};
+use crate::app::place::{COMPARE, COMPARE_LINE, FILE, IDLE, OTHER_FILE, SIFTED, SOUGHT_LINE, SPOTS};
 
 pub(super) static COMMANDS: &[Command] = &[
     Command {
@@ -187,9 +187,9 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "find",
         help: "Show only the rows of the list that hold every word that is typed, in what they say or in why they are marked, such as persistence",
         rank: 2,
-        place: SPOTS,
+        place: SIFTED,
         when: When::Always,
-        act: Act::Local(|m| m.seek_spots(true)),
+        act: Act::Local(|m| m.seek_in_list(true)),
     },
     Command {
         name: "found-row",
@@ -197,9 +197,19 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "done",
         help: "End typing; what was found stays until the line is emptied",
         rank: 1,
-        place: SPOTS_LINE,
+        place: SOUGHT_LINE,
         when: When::Always,
-        act: Act::Local(|m| m.seek_spots(false)),
+        act: Act::Local(|m| m.seek_in_list(false)),
+    },
+    Command {
+        name: "end-idle-line",
+        keys: &[ENTER],
+        label: "close",
+        help: "Close the line that takes what is typed where nothing can be",
+        rank: 1,
+        place: IDLE,
+        when: When::Always,
+        act: Act::Local(Model::go_back),
     },
     Command {
         name: "notable-held",

@@ -1,6 +1,6 @@
 //! Finding: the filter of a pane, hits over all panes and over everything that is held.
 
-use super::context::{A_REPORT, A_SERVICE};
+use super::context::{A_REPORT, A_STORE};
 use super::{Act, Command, When};
 use crate::app::key::{ENTER, ESC, Key, key};
 use crate::app::model::Model;
@@ -96,7 +96,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Search every report that is held, of all files; nothing is asked of the service",
         rank: 8,
         place: OPEN,
-        when: A_SERVICE,
+        when: A_STORE,
         act: Act::Local(|m| m.begin_finding(true)),
     },
     Command {

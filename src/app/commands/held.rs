@@ -1,6 +1,6 @@
 //! What is done with everything that is held: looked at, sorted, deleted.
 
-use super::context::{A_SERVICE, confirms, nothing};
+use super::context::{A_STORE, confirms, nothing};
 use super::{Act, Command, When};
 use crate::app::confirm::Confirmed;
 use crate::app::effect::Effect;
@@ -17,6 +17,15 @@ fn has_held(model: &Model) -> bool {
 
 const SOMETHING_HELD: When = When::Has("something that is held", has_held);
 
+/// What deletes rows that a search does not show is off while one is on.
+const ALL_SHOWN: When = When::HasAll(&[
+    ("something that is held", has_held),
+    ("all rows shown, for it deletes others as well", |m| match m.over.top() {
+        Some(Overlay::Held(held)) => held.line.typed.is_empty(),
+        _ => false,
+    }),
+]);
+
 pub(super) static COMMANDS: &[Command] = &[
     Command {
         name: "held",
@@ -25,7 +34,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Show everything that is held: size, age, expiry at the service, notes, where it came from; and delete it",
         rank: 8,
         place: OPEN,
-        when: A_SERVICE,
+        when: A_STORE,
         act: Act::Local(|_| vec![Effect::ReadHeld]),
     },
     Command {
@@ -78,7 +87,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Delete what is older than so many days, after a yes",
         rank: 3,
         place: HELD,
-        when: SOMETHING_HELD,
+        when: ALL_SHOWN,
         act: Act::Local(|m| {
             m.over.put(Overlay::Age(AgeForm::default()));
             nothing(m)
@@ -91,7 +100,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Delete everything that is held, after a yes; the ledger stays",
         rank: 4,
         place: HELD,
-        when: SOMETHING_HELD,
+        when: ALL_SHOWN,
         act: Act::Local(|m| m.confirm_purge(crate::report::Purge::Everything)),
     },
     Command {

@@ -21,7 +21,7 @@ use super::key::{ENTER, Key};
 use super::model::Model;
 use super::palette::Does;
 use super::panes::PANES;
-use super::place::{Place, Places};
+use super::place::{CONFIRM, Place, Places};
 use super::price::Together;
 use super::questions::Questions;
 use crate::request::Request;
@@ -168,11 +168,15 @@ impl Command {
         self.when.missing(model).map(|what| format!("it needs {what}"))
     }
 
-    /// The command that a key means right now.
+    /// The command that a key means right now. A letter means nothing to a question but its own answers.
     #[must_use]
     pub fn of(key: Key, model: &Model) -> Option<&'static Self> {
         let place = model.place();
-        let means = |command: &&Self| command.place.contains(place) && command.when.missing(model).is_none();
+        let is_answer = place == Place::Confirm && matches!(key, Key::Char(_));
+        let means = |command: &&Self| {
+            let can_be = command.place.contains(place) && (!is_answer || command.place == CONFIRM);
+            can_be && command.when.missing(model).is_none()
+        };
         if place.types(key) { None } else { model.settings.keys.having(key).find(means) }
     }
 

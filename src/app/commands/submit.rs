@@ -6,7 +6,7 @@ use crate::app::confirm::{Confirm, Confirmed};
 use crate::app::key::{BACK_TAB, DOWN, ENTER, TAB, UP, key};
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
-use crate::app::place::{CONFIRM, FILE, LIST, OPEN, SUBMIT};
+use crate::app::place::{CONFIRM, FILE, FOLLOWED, LIST, OPEN, Place, SUBMIT};
 use crate::app::questions::Questions;
 use crate::app::submit::SubmitForm;
 use crate::quota::Kind;
@@ -103,8 +103,11 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "stop",
         help: "Stop following the file's scan: nothing further is sent",
         rank: 1,
-        place: FILE,
-        when: When::Has("a scan that is followed", |m| m.batch.is_none() && m.following().is_some()),
+        place: FOLLOWED,
+        when: When::Has("a scan that is followed", |m| {
+            let is_there = m.place() != Place::Sheet || m.shows_following();
+            is_there && m.batch.is_none() && m.following().is_some()
+        }),
         act: Act::Local(Model::stop_following),
     },
     Command {

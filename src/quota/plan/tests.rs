@@ -49,7 +49,7 @@ fn words(operations: &[Operation], rows: &[Row]) -> String {
 fn six_hundred_hashes_are_two_more_than_the_limit_of_the_day() {
     let rows = [(DAILY, Some((1000, 402)), None), (MONTHLY, Some((31_000, 402)), None)];
     let forecast = plan(&[report(600)]).forecast(&balances(&rows), now());
-    assert_eq!(forecast.words, "600 hashes: 2 more than today's limit; the rest fits after 00:00 UTC");
+    assert_eq!(forecast.words, "600 hashes: 2 more than are left today; the rest fits after 00:00 UTC");
     assert_eq!((forecast.fit, forecast.fits()), (Fit::Short, false));
     let binding = forecast.binding().unwrap();
     assert_eq!(binding.limit.period, Period::Daily);
@@ -77,7 +77,7 @@ fn the_group_can_be_what_binds() {
     let rows = [(DAILY, Some((1000, 0)), Some((500, 499)))];
     assert_eq!(
         words(&[report(3)], &rows),
-        "3 hashes: 2 more than the group's limit for today; the rest fits after 00:00 UTC"
+        "3 hashes: 2 more than are left to the group today; the rest fits after 00:00 UTC"
     );
 }
 
@@ -86,11 +86,11 @@ fn the_longest_period_that_is_short_binds() {
     let rows = [(DAILY, Some((10, 0)), None), (MONTHLY, Some((100, 99)), None)];
     assert_eq!(
         words(&[report(11)], &rows),
-        "11 hashes: 10 more than this month's limit; the rest fits after 1 December 00:00 UTC"
+        "11 hashes: 10 more than are left this month; the rest fits after 1 December 00:00 UTC"
     );
     assert_eq!(
         words(&[report(12)], &rows),
-        "12 hashes: 11 more than this month's limit; the rest can start after 1 December 00:00 UTC"
+        "12 hashes: 11 more than are left this month; the rest can start after 1 December 00:00 UTC"
     );
 }
 
@@ -99,11 +99,11 @@ fn the_first_wall_is_named_beside_the_one_that_takes_longest() {
     let rows = [("api_requests_hourly", Some((240, 1)), None), (DAILY, Some((1000, 402)), None)];
     assert_eq!(
         words(&[report(700)], &rows),
-        "700 hashes: 461 more than this hour's limit and 102 more than today's limit; the rest fits after 00:00 UTC"
+        "700 hashes: 461 more than are left this hour and 102 more than are left today; the rest fits after 00:00 UTC"
     );
     assert_eq!(
         words(&[report(300)], &rows),
-        "300 hashes: 61 more than this hour's limit; the rest fits after about 09:00 UTC"
+        "300 hashes: 61 more than are left this hour; the rest fits after about 09:00 UTC"
     );
 }
 
@@ -112,14 +112,14 @@ fn more_than_one_day_is_counted_in_days() {
     let rows = [(DAILY, Some((100, 100)), None)];
     assert_eq!(
         words(&[report(250)], &rows),
-        "250 hashes: 250 more than today's limit; the rest takes 3 days more, from 00:00 UTC"
+        "250 hashes: 250 more than are left today; the rest takes 3 days more, from 00:00 UTC"
     );
 }
 
 #[test]
 fn where_nothing_is_allowed_nothing_is_promised() {
     let rows = [(DAILY, Some((0, 0)), None), (MONTHLY, Some((5, 5)), None)];
-    assert_eq!(words(&[report(1)], &rows), "1 hash: 1 more than today's limit; nothing is allowed");
+    assert_eq!(words(&[report(1)], &rows), "1 hash: 1 more than are left today; nothing is allowed");
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn an_hour_resets_at_a_guessed_moment() {
     let rows = [("api_requests_hourly", Some((4, 4)), None)];
     assert_eq!(
         words(&[report(1)], &rows),
-        "1 hash: 1 more than this hour's limit; the rest fits after about 09:00 UTC"
+        "1 hash: 1 more than are left this hour; the rest fits after about 09:00 UTC"
     );
 }
 
@@ -147,7 +147,7 @@ fn a_range_fits_perhaps() {
     let analysis = Operation::V3Analysis { exists: None };
     let forecast = plan(&[analysis]).forecast(&balances(&rows), now());
     assert_eq!((forecast.fit, forecast.fits()), (Fit::Perhaps, false));
-    assert_eq!(forecast.words, "1 call: up to 1 more than today's limit");
+    assert_eq!(forecast.words, "1 call: up to 1 more than are left today");
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn several_operations_draw_on_several_pools() {
     ];
     assert_eq!(
         words(&operations, &rows),
-        "3 rules and 1 job: 2 rules more than this month's limit; the rest fits after 1 December 00:00 UTC"
+        "3 rules and 1 job: 2 rules more than are left this month; the rest fits after 1 December 00:00 UTC"
     );
     let forecast = plan(&operations).forecast(&balances(&rows), now());
     assert_eq!(forecast.totals.len(), 2);
@@ -180,7 +180,7 @@ fn operations_of_one_pool_are_added_up() {
     assert_eq!(forecast.totals, [(Unit::Request, Total { min: 7, max: Some(7) })]);
     assert_eq!(forecast.lines[0].at_worst, Some(3));
     let eleven = [&seven[..], &seven[..1]].concat();
-    assert_eq!(words(&eleven, &rows), "3 operations: 1 more than today's limit; the rest fits after 00:00 UTC");
+    assert_eq!(words(&eleven, &rows), "3 operations: 1 more than are left today; the rest fits after 00:00 UTC");
 }
 
 #[test]

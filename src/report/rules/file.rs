@@ -122,6 +122,12 @@ impl Rules {
         (Self { rules: reading.rules, texts, uses: reading.uses }, reading.problems)
     }
 
+    /// The rules that are shipped, alone: what goes to others is the same on every machine.
+    #[must_use]
+    pub fn shipped() -> Self {
+        Self::read(None).0
+    }
+
     /// A rule by its number.
     #[must_use]
     pub fn rule(&self, number: u16) -> Option<&Rule> {

@@ -58,6 +58,21 @@ fn telling_rows_are_marked() {
             r#"{"files_written":["C:\\Users\\a\\AppData\\Roaming\\Microsoft\\Windows\\Start Menu\\Programs\\Startup\\a.lnk"]}"#,
             "startup-folder",
         ),
+        (
+            r#"{"command_executions":["reg add HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run /v x /d a.exe /f"]}"#,
+            "run-key-command",
+        ),
+        (
+            r#"{"registry_keys_set":[{"key":"HKLM\\SYSTEM\\CurrentControlSet\\Services\\x\\Start","value":"2"}]}"#,
+            "service-start",
+        ),
+        (
+            r#"{"registry_keys_set":[{"key":"HKLM\\SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Schedule\\TaskCache\\Tree\\My Task\\Id","value":"{1}"}]}"#,
+            "task-cache",
+        ),
+        (r#"{"tags":["STARTS_AT_BOOT"]}"#, "boot-tag"),
+        (r#"{"tags":["SENDS_SMS"]}"#, "sms-tag"),
+        (r#"{"tags":["ACCESSIBILITY_SERVICE"]}"#, "accessibility-tag"),
         (r#"{"mitre_attack_techniques":[{"id":"T1","severity":"IMPACT_SEVERITY_HIGH"}]}"#, "severe"),
         (r#"{"modules_loaded":["C:\\Windows\\System32\\KERNEL32.dll"]}"#, "noise-modules"),
     ] {
@@ -72,6 +87,9 @@ fn ordinary_rows_are_not() {
         r#"{"files_written":["C:\\Users\\a\\Documents\\notes.docx"]}"#,
         r#"{"registry_keys_set":[{"key":"HKCU\\Software\\Vendor\\Colour","value":"Run"}]}"#,
         r#"{"dns_lookups":[{"hostname":"example.com"}]}"#,
+        r#"{"registry_keys_set":[{"key":"HKLM\\SYSTEM\\CurrentControlSet\\Services\\x\\StartCount","value":"2"}]}"#,
+        r#"{"registry_keys_set":[{"key":"HKLM\\SYSTEM\\CurrentControlSet\\Services\\TrustedInstaller\\Start","value":"3"}]}"#,
+        r#"{"registry_keys_set":[{"key":"HKLM\\SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Schedule\\TaskCache\\Tasks\\{1}\\DynamicInfo","value":"x"}]}"#,
         r#"{"ip_traffic":[{"destination_ip":"192.0.2.1","destination_port":44443}]}"#,
     ] {
         assert_eq!(marks(json), Vec::<String>::new(), "{json}");
