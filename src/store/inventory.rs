@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Bytes of an answer and of its indexes in the store.
 pub(super) const ON_DISK: &str = "(SELECT COALESCE(SUM(LENGTH(bytes)), 0) FROM block b WHERE b.answer = a.id)
+    + (SELECT COALESCE(SUM(LENGTH(head)), 0) FROM row_index x WHERE x.answer = a.id)
     + (SELECT COALESCE(SUM(LENGTH(i.bytes)), 0) FROM row_index x JOIN index_block i ON i.row_index = x.id WHERE x.answer = a.id)";
 
 /// An answer as the inventory needs it.

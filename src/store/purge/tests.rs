@@ -1,6 +1,6 @@
 use super::*;
 use crate::report::Body;
-use crate::report::identifier::Sha256;
+use crate::report::identifier::{Identifier, Sha256};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 
