@@ -175,7 +175,7 @@ impl Model {
                     );
                 } else if list.next == Next::Lost {
                     self.warn(crate::report::page::no_way_on());
-                } else if entries == 0 && list.entries.is_empty() {
+                } else if entries == 0 && list.entries().is_empty() {
                     self.say("The service lists no sandbox for this file.");
                 }
                 self.files.share_reports();
@@ -184,7 +184,7 @@ impl Model {
             }
             Err(failure) => {
                 list.failure = Some(failure.clone());
-                let is_seen = is_shown && list.entries.is_empty();
+                let is_seen = is_shown && list.entries().is_empty();
                 if !is_seen {
                     self.warn(failure.words());
                 }
@@ -295,7 +295,7 @@ impl Model {
     /// Notes the verdict of a report that is known whole now.
     fn tell_verdict(&mut self, opening: Opening) {
         let is_it = |entry: &&mut Entry| entry.open.as_ref().is_some_and(|open| open.opening == opening);
-        for entry in self.files.entries_mut().filter(is_it) {
+        for entry in self.files.open_entries_mut().filter(is_it) {
             entry.verdict = entry.open.as_ref().and_then(|open| verdict::of(&open.report));
         }
     }

@@ -3,7 +3,7 @@
 use super::effect::Effect;
 use super::files::OpenFile;
 use super::list::{Entry, OpenReport};
-use super::message::{Failure, HeldReport, Here, Opening};
+use super::message::{Failure, Here, Opening};
 use super::model::{Focus, Model};
 use crate::report::body::Body;
 use crate::report::identifier::Identifier;
@@ -25,14 +25,14 @@ impl OpenReport {
     pub(super) fn absorb(&mut self, batch: Batch) {
         self.report.absorb(batch);
         for (pane, state) in &mut self.panes {
-            if state.folds.any() || !state.sieve().is_open() {
+            if state.folds().any() || !state.sieve().is_open() {
                 state.refresh(&self.report, *pane);
             }
         }
     }
 
     /// Goes over to the bytes that are held, where every row of them has come already; says whether that is so.
-    fn settle(&mut self, here: &Here) -> bool {
+    pub(super) fn settle(&mut self, here: &Here) -> bool {
         let is_whole = self.coming == Some(here.body.len()) && self.report.index.is_complete;
         if is_whole {
             (self.coming, self.report.body) = (None, here.body.clone());
@@ -42,28 +42,6 @@ impl OpenReport {
 }
 
 impl Entry {
-    /// Takes a report that has come whole. It stays open if it is looked at; an older one that was open is closed.
-    fn take_arrived(&mut self, here: Here, is_chosen: bool) -> Option<Opening> {
-        let open = self.open.take_if(|open| is_chosen && open.settle(&here));
-        self.take(here);
-        self.open = open;
-        self.open.as_ref().map(|open| open.opening)
-    }
-
-    /// Its report, where that is here.
-    pub(super) fn held(&self) -> Option<HeldReport> {
-        let (identifier, here) = (self.identifier.clone()?, self.here()?.clone());
-        Some(HeldReport { identifier, here, imported: self.imported.clone() })
-    }
-
-    /// Takes a report that is held, unless one that came no earlier is here already.
-    pub(super) fn take_newer(&mut self, held: &HeldReport) {
-        if self.here().is_none_or(|here| here.received < held.here.received) {
-            self.take(held.here.clone());
-            self.imported.clone_from(&held.imported);
-        }
-    }
-
     /// Lets go of what came of a report that did not come whole; says whether there was anything.
     fn forget_arriving(&mut self) -> bool {
         self.open.take_if(|open| open.coming.is_some()).is_some()
@@ -82,8 +60,7 @@ impl OpenFile {
 
     /// Takes in a report that has come whole; says which opening goes on to show it.
     pub(super) fn take_arrived(&mut self, identifier: &Identifier, here: &Here) -> Option<Opening> {
-        let is_chosen = self.list.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
-        self.list.entry_mut(identifier)?.take_arrived(here.clone(), is_chosen)
+        self.list.take_arrived(identifier, here)
     }
 
     /// Goes back from what was looked at of a report that did not come whole.

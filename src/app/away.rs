@@ -10,8 +10,9 @@ use super::saving::{Part, Save, SaveForm};
 use super::spots::{Shows, Spot, Spots, Target};
 use crate::export::{self, Source, What};
 use crate::report::json::{Kind, Raw};
-use crate::report::{Indicator, Pane, Piece, Place};
+use crate::report::{Indicator, Pane, Piece, Place, RowSet, Section};
 use crate::text::{Untrusted, count};
+use std::sync::Arc;
 
 /// The longest text that is handed to a terminal's clipboard, in bytes: many take no more.
 pub const LONGEST_COPY: usize = 64 * 1024;
@@ -184,7 +185,7 @@ impl Model {
     /// Looks for indicators in the report that is open.
     pub(super) fn find_indicators(&mut self) -> Vec<Effect> {
         let Some(open) = self.open() else { return Vec::new() };
-        let (opening, body) = (open.opening, open.report.body.clone());
+        let (opening, report) = (open.opening, open.report.clone());
         if open.coming.is_some() {
             self.say("The report is still coming: press it again once it is here.");
             return Vec::new();
@@ -193,7 +194,7 @@ impl Model {
             return self.show_indicators(opening);
         }
         self.say("Looking for indicators …");
-        vec![Effect::FindIndicators { opening, body }]
+        vec![Effect::FindIndicators { opening, report }]
     }
 
     /// Shows the indicators of an opening that is still the chosen one.
@@ -274,25 +275,56 @@ impl Model {
     /// Whether there is anything to write here.
     #[must_use]
     pub fn can_write(&self) -> bool {
-        !self.parts().is_empty()
+        self.writes_report() || self.written_value().is_some()
+    }
+
+    /// Whether a report can be written from where the keys are.
+    fn writes_report(&self) -> bool {
+        let is_over_it = matches!(self.over.top(), None | Some(Overlay::Detail(_) | Overlay::Indicators(_)));
+        is_over_it && self.open().is_some() && self.screen == super::Screen::File
+    }
+
+    fn written_value(&self) -> Option<Part> {
+        let value = self.subject().filter(|_| self.focus() != Focus::List || !self.over.is_empty());
+        value.map(|subject| Part::Value(subject.text))
     }
 
     /// What of the report can be written: all of it, what is looked at, its indicators, the value under the cursor.
     fn parts(&self) -> Vec<Part> {
         let here = self.place_under_cursor().filter(|_| self.screen == super::Screen::File);
-        let pane = here.map(|(pane, _)| What::Pane(pane));
         let row = here.map(|(_, place)| What::Row(place));
-        let (all, indicators) = (Some(What::All), Some(What::Indicators));
-        let whats = match self.over.top() {
-            _ if self.open().is_none() || self.screen != super::Screen::File => [None; 4],
-            None => [all, pane, row, indicators],
-            Some(Overlay::Detail(_)) => [all, None, row, indicators],
-            Some(Overlay::Indicators(list)) => [all, list.kind.map(What::OfKind), None, indicators],
-            Some(_) => [None; 4],
-        };
-        let whats = whats.into_iter().flatten().map(Part::Of);
-        let value = self.subject().filter(|_| self.focus() != Focus::List || !self.over.is_empty());
-        whats.chain(value.map(|subject| Part::Value(subject.text))).collect()
+        let mut whats = Vec::new();
+        if self.writes_report() {
+            whats.push(Some(What::All));
+            match (self.over.top(), here) {
+                (Some(Overlay::Indicators(list)), _) => whats.push(list.kind.map(What::OfKind)),
+                (Some(_), _) => whats.push(row),
+                (None, Some((pane, _))) => {
+                    let shown = self.shown_rows(pane).map(|rows| What::Shown(pane, rows));
+                    whats.extend([Some(What::Pane(pane)), shown, row]);
+                }
+                (None, None) => {}
+            }
+            whats.push(Some(What::Indicators));
+        }
+        whats.into_iter().flatten().map(Part::Of).chain(self.written_value()).collect()
+    }
+
+    /// The rows of a pane that it shows; none where it shows all.
+    fn shown_rows(&self, pane: Pane) -> Option<Arc<RowSet>> {
+        let sieve = Some(self.pane_state(pane).sieve()).filter(|sieve| !sieve.is_open())?;
+        let report = &self.open()?.report;
+        let mut shown = RowSet::EMPTY;
+        for section in report.sections(pane) {
+            match sieve.rows(section) {
+                Some(rows) => shown.append(section, rows),
+                None => {
+                    let length = report.section(section).map_or(0, Section::len);
+                    shown.append(section, &(0_u32..).take(length).collect::<Vec<_>>());
+                }
+            }
+        }
+        Some(Arc::new(shown))
     }
 
     /// The part that is meant first: what stands over the screen, or else the report.

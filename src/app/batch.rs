@@ -3,11 +3,12 @@
 
 use super::confirm::{Confirm, Confirmed};
 use super::effect::{Effect, Source};
-use super::list::{Entry, Remote};
+use super::list::List;
 use super::model::Model;
 use super::overlay::Overlay;
 use super::price::Together;
-use crate::quota::{Holder, Period, Plan, Unit};
+use super::questions::Questions;
+use crate::quota::{Holder, Kind, Numbers, Operation, Period, Plan, Unit};
 use crate::report::identifier::Sha256;
 use crate::request::Request;
 use jiff::SignedDuration;
@@ -29,11 +30,10 @@ pub struct Batch {
 impl Model {
     /// The reports of the list that are not held.
     #[must_use]
-    pub fn missing_reports(&self) -> Vec<Request> {
-        let entries = self.list().into_iter().filter(|_| !self.is_document()).flat_map(|list| &list.entries);
-        let missing = entries.filter(|entry| matches!(entry.report, Remote::NotHeld));
-        let request = |entry: &Entry| entry.identifier.clone().map(|identifier| Request::Behaviour { identifier });
-        missing.filter_map(request).filter(|request| !self.calls.has(request)).collect()
+    pub fn missing_reports(&self) -> Questions {
+        let Some(list) = self.list() else { return Questions::default() };
+        let asked = self.calls.iter().map(|call| &call.request).filter(|request| is_missing(list, request));
+        Questions::without(list.missing(), asked.cloned().collect())
     }
 
     /// What all the missing reports would cost together.
@@ -42,9 +42,11 @@ impl Model {
         self.price_of(&self.missing_reports())
     }
 
-    fn price_of(&self, requests: &[Request]) -> Together {
-        let mut plan = Plan::new();
-        requests.iter().for_each(|request| plan.add(request.operation(), &self.figures.entitlements));
+    /// What so many reports cost: a list may be long, and every frame says it.
+    fn price_of(&self, reports: &Questions) -> Together {
+        let numbers = Numbers { calls: reports.len() as u64, ..Numbers::default() };
+        let operation = Operation::with(Kind::PrivateBehaviour, numbers);
+        let plan = if reports.is_empty() { Plan::new() } else { Plan::of(operation, &self.figures.entitlements) };
         Together { plan, is_at_most: false }
     }
 
@@ -57,14 +59,14 @@ impl Model {
             self.over.put(Overlay::Confirm(Confirm { what: Confirmed::All(missing), why }));
             return Vec::new();
         }
-        self.open_each(missing)
+        self.open_each(&missing)
     }
 
     /// The reports whose opening waits for a yes.
-    pub(super) fn waiting_reports(&self) -> Vec<Request> {
+    pub(super) fn waiting_reports(&self) -> Questions {
         match self.over.top() {
             Some(Overlay::Confirm(Confirm { what: Confirmed::All(reports), .. })) => reports.clone(),
-            _ => Vec::new(),
+            _ => Questions::default(),
         }
     }
 
@@ -77,11 +79,11 @@ impl Model {
     pub(super) fn open_waiting(&mut self) -> Vec<Effect> {
         let agreed = self.waiting_reports();
         self.over.close_question();
-        self.open_each(agreed)
+        self.open_each(&agreed)
     }
 
-    fn open_each(&mut self, reports: Vec<Request>) -> Vec<Effect> {
-        let waiting = VecDeque::from(reports);
+    fn open_each(&mut self, reports: &Questions) -> Vec<Effect> {
+        let waiting: VecDeque<_> = reports.iter().cloned().collect();
         let file = self.file().cloned();
         self.batch = Some(Batch { file, total: waiting.len(), waiting, not_before: self.passed });
         self.next_in_batch()
@@ -130,4 +132,11 @@ impl Model {
         let milliseconds = least.filter(|allowed| *allowed > 0).map_or(0, |allowed| 60_000 / allowed);
         SignedDuration::from_millis(i64::try_from(milliseconds).unwrap_or(0))
     }
+}
+
+/// Whether a question is for a report of the list that is not here.
+fn is_missing(list: &List, request: &Request) -> bool {
+    let Request::Behaviour { identifier } = request else { return false };
+    let place = list.place_of(identifier);
+    place.and_then(|place| list.entries().get(place)).is_some_and(|entry| entry.here().is_none())
 }

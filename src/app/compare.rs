@@ -127,7 +127,7 @@ impl Column {
             entry,
             body: found.here().map(|here| here.body.clone()),
         };
-        list.entries.iter().enumerate().map(column).collect()
+        list.entries().iter().enumerate().map(column).collect()
     }
 
     /// Whether it is the same sandbox, whatever is held of it.

@@ -3,7 +3,7 @@
 use super::compare::{Column, Compare, Only, OtherFile};
 use super::effect::Effect;
 use super::files::OpenFile;
-use super::list::{List, Remote};
+use super::list::List;
 use super::message::{HeldPage, HeldReport};
 use super::model::Model;
 use super::overlay::Overlay;
@@ -277,8 +277,7 @@ impl Model {
     /// Whether some report of the list is here and another could be compared with it.
     #[must_use]
     pub fn can_compare(&self) -> bool {
-        let entries = self.list().into_iter().flat_map(|list| &list.entries);
-        entries.filter(|entry| matches!(entry.report, Remote::Here(_))).count() > 0
+        self.list().is_some_and(|list| list.held() > 0)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::model::Model;
 use super::overlay::{Overlay, SMALL, Stands};
 use super::place::Place;
+use super::questions::Questions;
 use super::saving::Save;
 use crate::report::identifier::Sha256;
 use crate::report::{Doomed, Holding, Purge};
@@ -109,7 +110,7 @@ impl Deletion {
     /// Whether these are the same things, each in as many versions, and with as many notes.
     #[must_use]
     pub fn is_still(&self, held: &[Holding]) -> bool {
-        let named = |thing: &Holding| (thing.profile.clone(), thing.what.clone(), thing.versions, thing.notes);
+        let named = |thing: &Holding| (thing.profile.clone(), thing.what.clone(), thing.versions.clone(), thing.notes);
         let sorted = |things: &[Holding]| {
             let mut things: Vec<_> = things.iter().map(named).collect();
             things.sort();
@@ -126,7 +127,7 @@ pub enum Confirmed {
     /// One question is sent.
     One(Request),
     /// These reports, which are not held.
-    All(Vec<Request>),
+    All(Questions),
     /// Nothing: text is copied as it is.
     Raw,
     /// Nothing: a file is written over.

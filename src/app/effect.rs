@@ -71,8 +71,8 @@ pub enum Effect {
     Judge {
         /// Which opening of it.
         opening: Opening,
-        /// Its bytes.
-        body: Body,
+        /// The report.
+        report: Report,
         /// The rules, if they have been read.
         rules: Option<Arc<Rules>>,
         /// The user's own, where they have not.
@@ -109,10 +109,10 @@ pub enum Effect {
     Copy(Copied),
     /// Find the indicators of a report.
     FindIndicators {
-        /// Which opening.
+        /// Which opening of it.
         opening: Opening,
-        /// The bytes.
-        body: Body,
+        /// The report.
+        report: Report,
     },
     /// Write a file.
     Save(Save),

@@ -139,8 +139,7 @@ impl Files {
 
     /// Those that list this sandbox.
     pub(super) fn listing_mut(&mut self, identifier: &Identifier) -> impl Iterator<Item = &mut OpenFile> {
-        let is_it = |entry: &Entry| entry.identifier.as_ref() == Some(identifier);
-        self.all.iter_mut().filter(move |open| open.list.entries.iter().any(is_it))
+        self.all.iter_mut().filter(|open| open.list.place_of(identifier).is_some())
     }
 
     /// This sandbox in all that list it.
@@ -155,28 +154,25 @@ impl Files {
             return;
         }
         let mut newest = HashMap::<Identifier, HeldReport>::new();
-        for held in self.asked_entries_mut().filter_map(|entry| entry.held()) {
+        for held in self.asked_lists_mut().flat_map(|list| list.entries()).filter_map(Entry::held) {
             let is_newer = |known: &HeldReport| known.here.received < held.here.received;
             if newest.get(&held.identifier).is_none_or(is_newer) {
                 newest.insert(held.identifier.clone(), held);
             }
         }
-        for entry in self.asked_entries_mut() {
-            let held = entry.identifier.as_ref().and_then(|identifier| newest.get(identifier));
-            held.into_iter().for_each(|held| entry.take_newer(held));
+        for list in self.asked_lists_mut() {
+            newest.values().for_each(|held| _ = list.take_newer(held));
         }
     }
 
-    /// The sandboxes of those that a service was asked about.
-    fn asked_entries_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
-        let asked = self.all.iter_mut().filter(|open| open.list.file().is_some());
-        asked.flat_map(|open| &mut open.list.entries)
+    /// The lists of those that a service was asked about.
+    fn asked_lists_mut(&mut self) -> impl Iterator<Item = &mut List> {
+        self.all.iter_mut().map(|open| &mut open.list).filter(|list| list.file().is_some())
     }
 
     /// The one whose report this is an opening of.
     pub(super) fn with_opening_mut(&mut self, opening: Opening) -> Option<&mut OpenFile> {
-        let is_it = |entry: &Entry| entry.open.as_ref().is_some_and(|open| open.opening == opening);
-        self.all.iter_mut().find(|open| open.list.entries.iter().any(is_it))
+        self.all.iter_mut().find_map(|open| open.list.opened_mut(opening).is_some().then_some(open))
     }
 
     /// The last search of each.
@@ -184,14 +180,14 @@ impl Files {
         self.all.iter_mut().filter_map(|open| open.finder.as_mut())
     }
 
-    /// The sandboxes of all of them.
-    pub(super) fn entries_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
-        self.all.iter_mut().flat_map(|open| &mut open.list.entries)
+    /// The sandboxes of all of them whose report is open.
+    pub(super) fn open_entries_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+        self.all.iter_mut().flat_map(|open| open.list.open_entries_mut())
     }
 
     /// The reports of all of them that are open.
     pub(super) fn reports_mut(&mut self) -> impl Iterator<Item = &mut OpenReport> {
-        self.entries_mut().filter_map(|entry| entry.open.as_mut())
+        self.open_entries_mut().filter_map(|entry| entry.open.as_mut())
     }
 }
 

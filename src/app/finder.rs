@@ -4,13 +4,14 @@ use super::key::Key;
 use super::layout::Size;
 use super::message::Opening;
 use super::overlay::{Rows, Stands, TYPED};
+use super::panes::Before;
 use super::place;
 use super::scroll::Scroll;
 use super::typing::type_into;
 use crate::report::Place;
 use crate::report::find::{How, Pattern};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Folds, Pane, Row, RowSet};
+use crate::report::{Pane, Row, RowSet};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::sync::{Arc, Weak};
@@ -124,7 +125,7 @@ pub struct Filter {
     /// Whether keys are typed into it.
     pub is_typed: bool,
     /// What was folded, and where the cursor stood, before it.
-    pub(super) before: (Arc<Folds>, Scroll),
+    pub(super) before: Before,
     /// Offset of the body up to which rows have been searched.
     pub(super) covered: u64,
     /// The last search that looked at the whole report, and the rows it found: one more letter needs no others.

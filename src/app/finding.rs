@@ -7,7 +7,7 @@ use super::list::OpenReport;
 use super::message::Opening;
 use super::model::{Model, Screen};
 use super::overlay::Overlay;
-use super::panes::PaneState;
+use super::panes::{Before, PaneState};
 use super::spots::Target;
 use super::typing::{LONGEST_PASTED, LONGEST_TYPED, pasted, type_into};
 use crate::report::find::{How, Scope};
@@ -33,7 +33,7 @@ impl Model {
     pub(super) fn begin_filter(&mut self) -> Vec<Effect> {
         if let Some((pane, open)) = self.focused().zip(self.open_mut()) {
             let state = open.panes.entry(pane).or_default();
-            let before = (state.folds.clone(), state.scroll);
+            let before = state.before();
             state.filter.get_or_insert_with(|| Filter { before, ..Filter::default() }).is_typed = true;
             return vec![Effect::Prepare(open.report.clone())];
         }
@@ -57,11 +57,10 @@ impl Model {
             && let Some(state) = open.panes.get_mut(&pane)
             && let Some(filter) = state.filter.take()
         {
-            let (folds, scroll) = filter.before;
-            state.folds = folds;
+            state.fold_as(&filter.before);
             state.sift(&open.report, pane, |sieve| sieve.find(None));
             if filter.is_typed {
-                state.scroll = scroll;
+                state.scroll = filter.before.scroll;
             }
         }
         self.settle();
@@ -127,7 +126,8 @@ impl Model {
             let before = filter.before.clone();
             if let Some(open) = self.open_mut() {
                 let state = open.panes.entry(pane).or_default();
-                (state.folds, state.scroll) = before;
+                state.fold_as(&before);
+                state.scroll = before.scroll;
                 state.sift(&open.report, pane, |sieve| sieve.find(None));
             }
         }
@@ -322,7 +322,7 @@ fn take_rows(state: &mut PaneState, report: &Report, pane: Pane, search: u64, ro
     let is_first = run.is_some_and(|run| std::mem::take(&mut run.is_new));
     if is_first && state.sieve().found().is_none() {
         // Everything that is found is to be seen.
-        state.folds = Default::default();
+        state.fold_as(&Before::default());
     }
     state.sift(report, pane, |sieve| if is_first { sieve.find(Some(rows)) } else { sieve.find_more(&rows) });
 }

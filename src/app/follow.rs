@@ -5,7 +5,7 @@ use super::effect::{Effect, Source};
 use super::message::Failure;
 use super::model::Model;
 use super::overlay::Overlay;
-use super::price::Together;
+use super::price::{Tag, Together};
 use super::sheet::{Sheet, SheetRow};
 use crate::quota::{Kind, Numbers, Operation, Plan};
 use crate::report::identifier::{Identifier, Sha256};
@@ -158,6 +158,12 @@ impl Model {
 
     /// Asks whether the scan of a file is to be followed that has reports already: few want that, so the bar does not offer it.
     pub(super) fn ask_to_follow(&mut self) -> Vec<Effect> {
+        let price = self.follow_price();
+        // What the budget does not allow is refused at once, as it is where nothing is listed, and not after a yes.
+        if let tag @ Tag::OverBudget(_) = self.in_budget(Tag::Together(price.clone())) {
+            self.refuse_several("follow", &tag, &price);
+            return Vec::new();
+        }
         self.ask_why_follow("Reports of the file are listed already. ")
     }
 
@@ -289,7 +295,7 @@ impl Model {
     pub(super) fn listed_while_following(&mut self, file: &Sha256, failure: Option<&Failure>) -> Vec<Effect> {
         let (now, listing) = (self.passed, self.service.listing);
         let list = self.list_of(file);
-        let has_reports = list.is_some_and(|list| !list.entries.is_empty());
+        let has_reports = list.is_some_and(|list| !list.entries().is_empty());
         let has_next = list.is_some_and(|list| list.next_page(listing).is_some() && list.since.is_some());
         let Some(follow) = self.follows.iter_mut().find(|follow| follow.file == *file) else { return Vec::new() };
         if let Some(failure) = failure {

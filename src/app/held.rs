@@ -263,7 +263,7 @@ impl Model {
     }
 
     fn purge_words(&self, what: &Purge) -> String {
-        let Doomed { things: doomed, notes, stays } = Doomed::of(from_ref(what), self.held_lines(), None);
+        let Doomed { things: doomed, notes, stays, .. } = Doomed::of(from_ref(what), self.held_lines(), None);
         let reports: Vec<_> = doomed.iter().filter(|line| line.report().is_some()).collect();
         let sum = |of: fn(&Holding) -> u64| doomed.iter().map(|line| of(line)).fold(0, u64::saturating_add);
         let others = doomed.iter().filter(|line| matches!(line.what, Held::Answer { .. })).count();

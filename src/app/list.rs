@@ -1,18 +1,18 @@
 //! The list of a file's sandboxes: its entries, page after page, and the report of each.
 
-use super::finder::Filter;
+mod entries;
+mod entry;
+
 use super::message::{Failure, HeldPage, HeldReport, Here, Opening};
-use super::panes::PaneState;
 use super::scroll::Scroll;
-use crate::report::body::Body;
-use crate::report::identifier::{Identifier, Parts, Sha256};
+use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::{Page, PageEntry};
-use crate::report::rules::Marks;
-use crate::report::{Imported, Indicators, Pane, Report, verdict};
 use crate::request::{Listing, Request};
 use crate::text::Untrusted;
+use entries::Entries;
+pub use entry::{Entry, OpenReport};
 use jiff::Timestamp;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The sandboxes of one file, or the reports of one opened document.
@@ -21,7 +21,7 @@ pub struct List {
     /// Where it comes from.
     pub origin: Origin,
     /// The sandboxes in the order of the pages.
-    pub entries: Vec<Entry>,
+    entries: Entries,
     /// What comes after the last entry.
     pub next: Next,
     /// When the first page came; none while no page is there.
@@ -60,89 +60,6 @@ pub enum Next {
     Lost,
 }
 
-/// One sandbox.
-#[derive(Debug)]
-pub struct Entry {
-    /// What the report is asked for by; none for a report that does not say.
-    pub identifier: Option<Identifier>,
-    /// The identifier by its parts.
-    pub parts: Option<Parts>,
-    /// Its report.
-    pub report: Remote,
-    /// The last call for the report failed so.
-    pub failure: Option<Failure>,
-    /// The report as it is looked at.
-    pub open: Option<OpenReport>,
-    /// Where the report came from, if not from the service.
-    pub imported: Option<Imported>,
-    /// What the sandbox holds the file to be, as far as it is known.
-    pub verdict: Option<Untrusted>,
-    /// The filters of a report that was open until a newer one came, for the panes of that.
-    filters: BTreeMap<Pane, Filter>,
-}
-
-/// Whether a report is there.
-#[derive(Debug, Clone)]
-pub enum Remote {
-    /// It has not been paid for.
-    NotHeld,
-    /// It is here.
-    Here(Here),
-}
-
-/// A report that is looked at.
-#[derive(Debug)]
-pub struct OpenReport {
-    /// Which opening.
-    pub opening: Opening,
-    /// The report, as far as it is indexed.
-    pub report: Report,
-    /// How many bytes have been read of a report that is still coming; none for one that is here.
-    pub coming: Option<u64>,
-    /// Why it cannot be read, if so.
-    pub unreadable: Option<String>,
-    /// How each pane is looked at.
-    pub panes: BTreeMap<Pane, PaneState>,
-    /// What others can look for, once it has been asked for.
-    pub indicators: Option<Arc<Indicators>>,
-    /// What the rules make of it, once they have been applied.
-    pub marks: Option<Arc<Marks>>,
-}
-
-impl OpenReport {
-    /// A report of which nothing is indexed yet; these rows of its process tree are folded.
-    #[must_use]
-    pub fn new(opening: Opening, body: Body, folded: &[u32]) -> Self {
-        let tree = PaneState::folded(folded);
-        let panes = if folded.is_empty() { BTreeMap::new() } else { BTreeMap::from([(Pane::Processes, tree)]) };
-        Self {
-            opening,
-            report: Report::unread(body),
-            coming: None,
-            unreadable: None,
-            panes,
-            indicators: None,
-            marks: None,
-        }
-    }
-
-    /// Whether its bytes are here, and not all of them have been read.
-    fn is_unfinished(&self) -> bool {
-        self.unreadable.is_none() && self.coming.is_none() && !self.report.index.is_complete
-    }
-
-    /// The filters of its panes, to be sought in another report.
-    fn into_filters(self) -> impl Iterator<Item = (Pane, Filter)> {
-        self.panes.into_iter().filter_map(|(pane, state)| Some((pane, state.filter?.anew())))
-    }
-
-    /// How many rows a pane shows.
-    #[must_use]
-    pub fn count(&self, pane: Pane) -> usize {
-        self.panes.get(&pane).map_or_else(|| self.report.count(pane), |state| state.count(&self.report, pane))
-    }
-}
-
 impl Next {
     /// What comes after a page with this word, if it has one.
     fn behind(cursor: Option<Untrusted>, is_lost: bool) -> Self {
@@ -154,57 +71,8 @@ impl Next {
     }
 }
 
-impl Entry {
-    /// A sandbox whose report is not held.
-    #[must_use]
-    pub fn new(identifier: Option<Identifier>) -> Self {
-        let parts = identifier.as_ref().map(Identifier::parts);
-        let (imported, verdict, filters) = (None, None, BTreeMap::new());
-        Self { identifier, parts, report: Remote::NotHeld, failure: None, open: None, imported, verdict, filters }
-    }
-
-    /// The report's bytes, if they are here.
-    #[must_use]
-    pub fn here(&self) -> Option<&Here> {
-        match &self.report {
-            Remote::Here(here) => Some(here),
-            Remote::NotHeld => None,
-        }
-    }
-
-    /// Takes a report that came. What was open before is closed: it may be an older one.
-    pub fn take(&mut self, here: Here) {
-        self.verdict = verdict::of_short(&here.body);
-        self.report = Remote::Here(here);
-        self.failure = None;
-        self.close_if(|_| true);
-        self.imported = None;
-    }
-
-    /// Closes the report if it is like this, and says whether it was; its filters are kept for when it is opened again.
-    fn close_if(&mut self, is_it: fn(&OpenReport) -> bool) -> bool {
-        let closed = self.open.take_if(|open| is_it(open));
-        let is_closed = closed.is_some();
-        self.filters.extend(closed.into_iter().flat_map(OpenReport::into_filters));
-        is_closed
-    }
-
-    /// Opens the report if it is here and not open yet; these rows of its process tree are folded. Gives what is to be read.
-    pub(super) fn open(&mut self, opening: Opening, folded: &[u32]) -> Option<Body> {
-        let body = self.here().filter(|_| self.open.is_none())?.body.clone();
-        let mut open = OpenReport::new(opening, body.clone(), folded);
-        for (pane, filter) in std::mem::take(&mut self.filters) {
-            let state = open.panes.entry(pane).or_default();
-            let before = (state.folds.clone(), state.scroll);
-            state.filter = Some(Filter { before, ..filter });
-        }
-        self.open = Some(open);
-        Some(body)
-    }
-}
-
 impl List {
-    fn new(origin: Origin, entries: Vec<Entry>, next: Next) -> Self {
+    fn new(origin: Origin, entries: Entries, next: Next) -> Self {
         let (since, total, nameless, scroll) = (None, None, 0, Scroll::default());
         let (failure, used_cursors) = (None, Vec::new());
         Self { origin, entries, next, since, total, nameless, scroll, failure, used_cursors }
@@ -213,13 +81,13 @@ impl List {
     /// A list of which nothing is known.
     #[must_use]
     pub fn unasked(file: Sha256) -> Self {
-        Self::new(Origin::Service(file), Vec::new(), Next::Page(None))
+        Self::new(Origin::Service(file), Entries::default(), Next::Page(None))
     }
 
     /// The reports of a document that was opened.
     #[must_use]
     pub fn document(name: String, entries: Vec<Entry>) -> Self {
-        Self::new(Origin::Document(name), entries, Next::Nothing)
+        Self::new(Origin::Document(name), Entries::new(entries), Next::Nothing)
     }
 
     /// The file, where the list comes from the service.
@@ -231,20 +99,54 @@ impl List {
         }
     }
 
+    /// The sandboxes in the order of the pages.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        self.entries.all()
+    }
+
+    /// The sandboxes whose report is open.
+    pub(super) fn open_entries_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+        self.entries.opened_mut().map(|(_, entry)| entry)
+    }
+
+    /// The report of this opening.
+    pub(super) fn opened_mut(&mut self, opening: Opening) -> Option<&mut OpenReport> {
+        self.open_entries_mut().filter_map(|entry| entry.open.as_mut()).find(|open| open.opening == opening)
+    }
+
+    /// Where the sandbox of this identifier stands.
+    #[must_use]
+    pub fn place_of(&self, identifier: &Identifier) -> Option<usize> {
+        self.entries.place_of(identifier)
+    }
+
+    /// The questions for the reports that are not here.
+    #[must_use]
+    pub fn missing(&self) -> &Arc<[Request]> {
+        self.entries.missing()
+    }
+
+    /// How many reports are here.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.entries.held()
+    }
+
     /// Rows of the list: the entries, and one for what comes after them.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.entries.len() + usize::from(!self.is_all())
+        self.entries().len() + usize::from(!self.is_all())
     }
 
     fn is_all(&self) -> bool {
-        self.next == Next::Nothing && (!self.entries.is_empty() || matches!(self.origin, Origin::Document(_)))
+        self.next == Next::Nothing && (!self.entries().is_empty() || matches!(self.origin, Origin::Document(_)))
     }
 
     /// The chosen sandbox; none where the row after the entries is chosen.
     #[must_use]
     pub fn chosen(&self) -> Option<&Entry> {
-        self.entries.get(self.scroll.cursor)
+        self.entries().get(self.scroll.cursor)
     }
 
     /// The chosen sandbox, to be changed.
@@ -255,23 +157,19 @@ impl List {
     /// Closes reports that were moved past before they were read to their end; says whether there was one.
     pub(super) fn leave_unfinished(&mut self) -> bool {
         let chosen = self.scroll.cursor;
-        let others = self.entries.iter_mut().enumerate().filter(|(place, _)| *place != chosen);
+        let others = self.entries.opened_mut().filter(|(place, _)| *place != chosen);
         others.filter_map(|(_, entry)| entry.close_if(OpenReport::is_unfinished).then_some(())).count() > 0
     }
 
     /// Closes reports that nobody goes on reading: their panes begin anew when they are looked at again.
     pub(super) fn close_unfinished(&mut self) {
-        self.entries.iter_mut().for_each(|entry| _ = entry.close_if(OpenReport::is_unfinished));
+        self.open_entries_mut().for_each(|entry| _ = entry.close_if(OpenReport::is_unfinished));
     }
 
     /// The sandbox of this identifier.
     pub fn entry_mut(&mut self, identifier: &Identifier) -> Option<&mut Entry> {
-        self.entries.iter_mut().find(|entry| entry.identifier.as_ref() == Some(identifier))
-    }
-
-    /// The report of this opening.
-    pub fn opened_mut(&mut self, opening: Opening) -> Option<&mut OpenReport> {
-        self.entries.iter_mut().filter_map(|entry| entry.open.as_mut()).find(|open| open.opening == opening)
+        let place = self.place_of(identifier)?;
+        self.entries.get_mut(place)
     }
 
     /// The question for the next page; none where there is none.
@@ -300,9 +198,9 @@ impl List {
         if cursor.is_none() {
             return self.begin_anew(page, received);
         }
-        let listed = self.entries.len();
+        let listed = self.entries().len();
         self.add(page.entries, received, &mut HashMap::new());
-        let is_new = self.entries.len() > listed;
+        let is_new = self.entries().len() > listed;
         self.used_cursors.extend(cursor.cloned());
         self.next = match page.cursor {
             Some(next) if self.used_cursors.contains(&next) || !is_new => Next::Circle,
@@ -312,7 +210,7 @@ impl List {
 
     /// Takes a first page. Where it leads to the same second page as before, later pages stay as they are.
     fn begin_anew(&mut self, page: Page, received: Timestamp) {
-        let before = std::mem::take(&mut self.entries);
+        let before = std::mem::take(&mut self.entries).into_all();
         let order: Vec<_> = before.iter().filter_map(|entry| entry.identifier.clone()).collect();
         let mut before: HashMap<_, _> = before.into_iter().filter_map(|e| Some((e.identifier.clone()?, e))).collect();
         self.since = Some(received);
@@ -321,7 +219,7 @@ impl List {
         let stays = page.cursor.is_some() && self.used_cursors.first() == page.cursor.as_ref();
         // A report that is held stays, though the service lists it no more.
         let rest = order.iter().filter_map(|identifier| before.remove(identifier));
-        self.entries.extend(rest.filter(|old| stays || old.here().is_some()));
+        rest.filter(|old| stays || old.here().is_some()).for_each(|old| self.entries.push(old));
         if !stays {
             self.used_cursors.clear();
             self.next = Next::behind(page.cursor, page.is_lost);
@@ -330,14 +228,13 @@ impl List {
 
     /// Adds a page's entries; those that are listed already are passed over.
     fn add(&mut self, entries: Vec<PageEntry>, received: Timestamp, before: &mut HashMap<Identifier, Entry>) {
-        let mut known: HashSet<_> = self.entries.iter().filter_map(|entry| entry.identifier.clone()).collect();
         for entry in entries {
-            if !known.insert(entry.identifier.clone()) {
+            if self.place_of(&entry.identifier).is_some() {
                 continue;
             }
             let mut row = before.remove(&entry.identifier).unwrap_or_else(|| Entry::new(Some(entry.identifier)));
             if let Some(body) = entry.report {
-                row.take(Here { received, body, unkept: None });
+                row.take_arrived(Here { received, body, unkept: None }, false);
             }
             self.entries.push(row);
         }
@@ -357,24 +254,33 @@ impl List {
 
     /// Takes the reports that are held, where they are newer than what their page brought along.
     pub fn take_all_held(&mut self, reports: Vec<HeldReport>) {
-        let named = |(place, entry): (usize, &Entry)| Some((entry.identifier.clone()?, place));
-        let places: HashMap<_, _> = self.entries.iter().enumerate().filter_map(named).collect();
         for held in reports {
-            match places.get(&held.identifier).and_then(|place| self.entries.get_mut(*place)) {
-                Some(entry) => entry.take_newer(&held),
-                None => {
-                    let mut entry = Entry::new(Some(held.identifier.clone()));
-                    entry.take_newer(&held);
-                    self.entries.push(entry);
-                }
+            if !self.take_newer(&held) {
+                let mut entry = Entry::new(Some(held.identifier.clone()));
+                entry.take_newer(&held);
+                self.entries.push(entry);
             }
         }
+    }
+
+    /// Takes a report that is held, unless one that came no earlier is here already; says whether its sandbox is listed.
+    pub(super) fn take_newer(&mut self, held: &HeldReport) -> bool {
+        let place = self.place_of(&held.identifier);
+        place.and_then(|place| self.entries.change(place, |entry| entry.take_newer(held))).is_some()
+    }
+
+    /// Takes a report that has come whole; says which opening goes on to show it.
+    pub(super) fn take_arrived(&mut self, identifier: &Identifier, here: &Here) -> Option<Opening> {
+        let place = self.place_of(identifier)?;
+        let is_chosen = place == self.scroll.cursor;
+        self.entries.change(place, |entry| entry.take_arrived(here.clone(), is_chosen))?
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::body::Body;
 
     fn page(json: &str) -> HeldPage {
         let body = Body::in_memory(json.as_bytes().to_vec());
@@ -382,7 +288,7 @@ mod tests {
     }
 
     fn names(list: &List) -> Vec<String> {
-        list.entries.iter().map(|e| e.identifier.as_ref().unwrap().text().visible().to_string()).collect()
+        list.entries().iter().map(|e| e.identifier.as_ref().unwrap().text().visible().to_string()).collect()
     }
 
     fn list() -> List {
@@ -442,6 +348,6 @@ mod tests {
         list.take_page(None, page(r#"{"data":[{"id":"a","attributes":{"tags":["x"]}},{"id":"b"}]}"#));
         list.take_page(None, page(r#"{"data":[{"id":"c"}]}"#));
         assert_eq!(names(&list), ["c", "a"]);
-        assert!(list.entries[1].here().is_some());
+        assert!(list.entries()[1].here().is_some());
     }
 }

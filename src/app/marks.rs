@@ -94,9 +94,9 @@ fn noise_of(open: &OpenReport, marks: &Marks, pane: Pane) -> RowSet {
 impl Model {
     /// Has a report judged, after it has been read.
     pub(super) fn have_judged(&mut self, opening: Opening) -> Vec<Effect> {
-        let body = self.opened_mut(opening).map(|open| open.report.body.clone());
+        let report = self.opened_mut(opening).map(|open| open.report.clone());
         let (rules, own) = (self.rules.clone(), self.settings.rules_file.clone());
-        body.map(|body| Effect::Judge { opening, body, rules, own }).into_iter().collect()
+        report.map(|report| Effect::Judge { opening, report, rules, own }).into_iter().collect()
     }
 
     pub(super) fn ruled(&mut self, rules: Arc<Rules>, problems: &[String]) -> Vec<Effect> {
@@ -212,12 +212,12 @@ impl Model {
     /// Whether a list of what deserves a look can take in further reports, or is one that has.
     pub(super) fn can_reach_further(&self) -> bool {
         matches!(self.over.top(), Some(Overlay::Spots(spots)) if spots.notable.is_some())
-            && self.held_here().count() > 1
+            && self.list().is_some_and(|list| list.held() > 1)
     }
 
     /// The reports of the list that are here, by their place.
     fn held_here(&self) -> impl Iterator<Item = (usize, &Entry)> {
-        let entries = self.list().into_iter().flat_map(|list| list.entries.iter().enumerate());
+        let entries = self.list().into_iter().flat_map(|list| list.entries().iter().enumerate());
         entries.filter(|(_, entry)| entry.here().is_some())
     }
 

@@ -54,6 +54,7 @@ pub mod planner;
 pub mod pointer;
 pub mod price;
 pub mod prompt;
+pub mod questions;
 pub mod remembered;
 mod returning;
 pub mod saving;

@@ -186,11 +186,7 @@ impl Model {
 
     /// Opens the reports of a document in place of a service's, the first one at once.
     pub fn open_document(&mut self, name: String, reports: Vec<(Option<Identifier>, Here)>) -> Vec<Effect> {
-        let entries = reports.into_iter().map(|(identifier, here)| {
-            let mut entry = Entry::new(identifier);
-            entry.take(here);
-            entry
-        });
+        let entries = reports.into_iter().map(|(identifier, here)| Entry::with(identifier, here));
         self.files.open(OpenFile::new(List::document(name, entries.collect())));
         self.screen = Screen::File;
         let effects = self.show_chosen();
@@ -318,7 +314,7 @@ impl Model {
 
     /// Whether a document with one report is open.
     fn is_single(&self) -> bool {
-        self.is_document() && self.list().is_some_and(|list| list.entries.len() == 1)
+        self.is_document() && self.list().is_some_and(|list| list.entries().len() == 1)
     }
 
     /// Goes into the panes that are shown.

@@ -196,11 +196,11 @@ impl Model {
         }
         let height = self.height();
         let is_tree = self.with_process(|state, row, depths| {
-            if state.folds.has_children(row, depths) && !state.folds.is_folded(row) {
+            if state.folds().has_children(row, depths) && !state.folds().is_folded(row) {
                 state.folds_mut().fold(row, depths);
             } else if let Some(parent) = depths.parent(row) {
-                state.scroll.cursor = state.folds.position(parent);
-                state.scroll.settle(state.folds.len(depths), height);
+                state.scroll.cursor = state.folds().position(parent);
+                state.scroll.settle(state.folds().len(depths), height);
             }
         });
         if let (false, Some(pane)) = (is_tree, self.focused()) {
@@ -227,7 +227,7 @@ impl Model {
             return Vec::new();
         }
         self.with_process(|state, row, depths| {
-            if state.folds.is_folded(row) {
+            if state.folds().is_folded(row) {
                 state.folds_mut().unfold(row, depths)
             } else {
                 state.folds_mut().fold(row, depths)
@@ -248,7 +248,7 @@ impl Model {
             let place = state.place(report, Pane::Processes, state.scroll.cursor);
             let row = place.filter(|place| place.section == number).map_or(0, |place| place.row);
             state.folds_mut().fold_all(fold, tree.depths());
-            state.scroll.cursor = state.folds.position(row);
+            state.scroll.cursor = state.folds().position(row);
             let count = state.count(report, Pane::Processes);
             state.scroll.settle(count, height);
         });

@@ -4,7 +4,7 @@
 use super::commands::{Act, Command};
 use super::key::Key;
 use super::model::Model;
-use crate::request::Request;
+use super::questions::Questions;
 
 /// What the last frame offered for a price, by key, and what it asked.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ struct Shown {
 #[derive(Debug, Clone, PartialEq)]
 struct Offer {
     command: &'static str,
-    requests: Vec<Request>,
+    requests: Questions,
     price: String,
 }
 

@@ -9,9 +9,10 @@ use super::model::Model;
 use super::overlay::{Overlay, Rows, Stands, TYPED};
 use super::place::Place;
 use super::price::Tag;
+use super::questions::Questions;
 use super::scroll::Scroll;
 use super::typing::type_into;
-use crate::request::Request;
+use crate::text::Columns;
 
 /// A list of keys and commands: everything, or what a key does right here.
 #[derive(Debug)]
@@ -39,7 +40,7 @@ pub struct Item {
     /// What it costs to choose it.
     pub tag: Tag,
     /// What it asks the service.
-    pub requests: Vec<Request>,
+    pub requests: Questions,
     /// Why it does not apply right now; none if it does.
     pub off: Option<String>,
 }
@@ -173,18 +174,22 @@ fn item(command: &'static Command, model: &Model) -> Item {
         name: command.name,
         help: command.help,
         tag: if off.is_none() { model.tag(command) } else { Tag::Free },
-        requests: if off.is_none() { command.requests(model) } else { Vec::new() },
+        requests: if off.is_none() { command.requests(model) } else { Questions::default() },
         off,
     }
 }
 
 impl Item {
-    /// Its price in words; none for what asks the service for nothing, and for what is off.
+    /// Its price in as many words as so many columns hold; none for what asks the service for nothing, and for what is off.
     #[must_use]
-    pub fn price(&self) -> Option<String> {
+    pub fn price(&self, room: usize) -> Option<String> {
         match self.does {
             Does::Ask(ask) => Some("priced as you type".to_owned()).filter(|_| !ask.input.is_empty()),
-            Does::Command(command) => (command.can_cost() && self.off.is_none()).then(|| self.tag.words()),
+            Does::Command(command) if command.can_cost() && self.off.is_none() => {
+                let words = self.tag.words();
+                Some(if words.columns() > room { self.tag.brief() } else { words })
+            }
+            Does::Command(_) => None,
         }
     }
 }
@@ -220,7 +225,7 @@ fn questions(model: &Model) -> impl Iterator<Item = Item> {
         name: ask.name,
         help: ask.help,
         tag: Tag::Free,
-        requests: Vec::new(),
+        requests: Questions::default(),
         off: off.clone(),
     })
 }

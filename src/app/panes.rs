@@ -82,11 +82,19 @@ pub struct PaneState {
     /// Columns that are scrolled off at the left.
     pub shift: usize,
     /// What is folded of the process tree.
-    pub folds: Arc<Folds>,
+    folds: Arc<Folds>,
     /// Which rows are let through.
     sieve: Arc<Sieve>,
     /// The filter, if there is one.
     pub filter: Option<Filter>,
+}
+
+/// How a pane was looked at before a filter.
+#[derive(Debug, Clone, Default)]
+pub struct Before {
+    folds: Arc<Folds>,
+    /// Cursor and window.
+    pub scroll: Scroll,
 }
 
 /// Which rows of a report a pane without a filter shows, from which on, from which column on. Two are equal only where nobody has
@@ -153,6 +161,23 @@ impl PaneState {
     pub fn sight(&self) -> Option<Sight> {
         let (folds, sieve) = (Arc::clone(&self.folds), Arc::clone(&self.sieve));
         self.filter.is_none().then_some(Sight { top: self.scroll.top, shift: self.shift, folds, sieve })
+    }
+
+    /// How it is looked at now, to be gone back to.
+    #[must_use]
+    pub fn before(&self) -> Before {
+        Before { folds: Arc::clone(&self.folds), scroll: self.scroll }
+    }
+
+    /// Folds what was folded then, and nothing else.
+    pub fn fold_as(&mut self, before: &Before) {
+        self.folds = Arc::clone(&before.folds);
+    }
+
+    /// What is folded of the process tree.
+    #[must_use]
+    pub fn folds(&self) -> &Folds {
+        &self.folds
     }
 
     /// What is folded of the process tree, to be changed.

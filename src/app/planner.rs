@@ -7,12 +7,9 @@ use super::place::Place;
 use super::sheet::SheetRow;
 use super::typing::type_into;
 use crate::export::file;
-use crate::quota::{Entitlements, Fit, Kind, Line, Numbers, Operation, Plan, price};
+use crate::quota::{Amount, Entitlements, Fit, Kind, Line, Numbers, Operation, Plan, price};
 use crate::text::{Untrusted, thousands};
 use std::path::{Path, PathBuf};
-
-/// What stands before the name of a file that lists hashes.
-const LISTED: char = '@';
 
 /// A plan that is being made.
 #[derive(Debug, Default)]
@@ -28,27 +25,20 @@ impl Planner {
     /// # Errors
     /// Says what is missing.
     pub fn operation(&self) -> Result<Operation, String> {
-        let mut words = self.typed.split_whitespace();
-        let name = words
-            .next()
+        let (name, amount) = self.words();
+        let name = Some(name)
+            .filter(|name| !name.is_empty())
             .ok_or("type an operation and how many, such as v2-file-report 600, or @ and a file of hashes")?;
         let kind = Kind::named(name).ok_or_else(|| {
             let more = if self.offered().next().is_some() { "; tab takes the first of these" } else { "" };
             format!("no operation is called {name}{more}")
         })?;
-        if let Some((_, path)) = self.list() {
-            return Err(format!("enter counts the hashes that {} lists", Untrusted::from(path).visible_cut(60)));
-        }
-        let mut count = words.next().unwrap_or("1");
-        // As `behaview cost` takes it.
-        if let Some(option) = count.strip_prefix("--").map(|_| count) {
-            let own = kind.number();
-            if option != own {
-                return Err(format!("here {name} takes {own} and how many; behaview cost takes {option}"));
+        let count = match Amount::read(kind, amount)? {
+            Amount::Number(count) => count,
+            Amount::Listed(path) => {
+                return Err(format!("enter counts the hashes that {} lists", Untrusted::from(path).visible_cut(60)));
             }
-            count = words.next().ok_or_else(|| format!("{own} takes a number"))?;
-        }
-        let count = count.replace(',', "").parse().map_err(|_| format!("{count} is no number"))?;
+        };
         // Each operation takes the one number that is its own.
         let numbers = Numbers {
             calls: count,
@@ -93,10 +83,17 @@ impl Planner {
 
     /// The operation that is typed, and the file after it.
     fn list(&self) -> Option<(&str, &str)> {
-        let (operation, path) = self.typed.trim().split_once(char::is_whitespace)?;
-        let path = path.trim();
-        let path = path.strip_prefix(LISTED).or_else(|| Some(path.strip_prefix("--hashes-from ")?.trim()))?;
-        Kind::named(operation).filter(|_| !path.is_empty()).map(|_| (operation, path))
+        let (operation, amount) = self.words();
+        match Amount::read(Kind::named(operation)?, amount).ok()? {
+            Amount::Listed(path) => Some((operation, path)),
+            Amount::Number(_) => None,
+        }
+    }
+
+    /// The name of an operation, and what is typed behind it.
+    fn words(&self) -> (&str, &str) {
+        let typed = self.typed.trim();
+        typed.split_once(char::is_whitespace).unwrap_or((typed, ""))
     }
 
     /// Takes the last operation out of the plan.

@@ -142,6 +142,18 @@ impl Tag {
 }
 
 impl Tag {
+    /// The price in a list that has little room for it: what is asked for later is said all the same.
+    #[must_use]
+    pub fn brief(&self) -> String {
+        match self {
+            Self::Later(together) if together.plan.refusal().is_none() => {
+                format!("0, then {}", Self::Together(together.clone()).short())
+            }
+            Self::OverBudget(tag) => format!("{}, over budget", tag.brief()),
+            other => other.short(),
+        }
+    }
+
     /// The same where there is hardly any room.
     #[must_use]
     pub fn shortest(&self) -> String {
@@ -168,17 +180,28 @@ impl Model {
     /// What pressing a command's key would cost, and whether the budget allows that.
     #[must_use]
     pub fn tag(&self, command: &Command) -> Tag {
-        let tag = self.tag_of_any_budget(command);
+        self.in_budget(self.tag_of_any_budget(command))
+    }
+
+    /// A price, and whether the budget allows it.
+    pub(super) fn in_budget(&self, tag: Tag) -> Tag {
         let worst = match &tag {
             Tag::Costs(price) if price.is_allowed() => price.units.max(),
             Tag::Together(together) | Tag::Later(together) if together.plan.refusal().is_some() => return tag,
-            // What may end at any step is begun as long as there is something left for one.
-            Tag::Later(together) if together.is_at_most => Some(1),
             Tag::Together(together) | Tag::Later(together) => together.worst(),
             _ => return tag,
         };
         let is_allowed = self.figures.allowance.allows(worst, self.spent().into_values().sum());
         if is_allowed { tag } else { Tag::OverBudget(Box::new(tag)) }
+    }
+
+    /// Says that the budget does not allow several questions together, and what it may still allow.
+    pub(super) fn refuse_several(&mut self, label: &str, tag: &Tag, together: &Together) {
+        let way = match together.is_at_most {
+            true => "fewer looks may fit: [follow] in the config.",
+            false => "one by one the budget may allow some of them.",
+        };
+        self.warn(format!("{label}: {}. Nothing was sent; {way}", tag.words()));
     }
 
     /// What this run has spent of each unit, what is under way at its worst included: as the gate counts it.

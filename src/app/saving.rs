@@ -6,7 +6,7 @@ use super::place::Place;
 use super::typing::type_into;
 use crate::export::{FORMATS, Format, Source, What, file};
 use crate::request::Request;
-use crate::text::Untrusted;
+use crate::text::{Untrusted, count};
 
 /// Something that is to be written to a file.
 #[derive(Debug, Clone)]
@@ -90,6 +90,9 @@ impl Part {
         match self {
             Self::Of(What::All) => "the whole report".to_owned(),
             Self::Of(What::Pane(pane)) => format!("all rows of the pane {}", pane.name()),
+            Self::Of(What::Shown(pane, rows)) => {
+                format!("the {} that the pane {} shows", count(rows.len() as u64, "row"), pane.name())
+            }
             Self::Of(What::Row(_)) => "the row".to_owned(),
             Self::Of(What::Indicators) => "the indicators of all kinds".to_owned(),
             Self::Of(What::OfKind(kind)) => format!("the {} indicators that are shown", kind.name()),
@@ -102,6 +105,7 @@ impl Part {
         match self {
             Self::Of(What::All) => None,
             Self::Of(What::Pane(pane)) => Some(pane.name().to_owned()),
+            Self::Of(What::Shown(pane, _)) => Some(format!("{}-shown", pane.name())),
             Self::Of(What::Row(_)) => Some("row".to_owned()),
             Self::Of(What::Indicators) => Some("indicators".to_owned()),
             Self::Of(What::OfKind(kind)) => Some(format!("indicators-{}", kind.name())),
@@ -112,7 +116,7 @@ impl Part {
     /// How the name that is suggested ends.
     fn extension(&self) -> &'static str {
         match self {
-            Self::Of(What::All | What::Pane(_)) => "jsonl",
+            Self::Of(What::All | What::Pane(_) | What::Shown(..)) => "jsonl",
             Self::Of(What::Indicators | What::OfKind(_)) => "csv",
             Self::Of(What::Row(_)) | Self::Value(_) => "txt",
         }
@@ -123,8 +127,8 @@ impl Part {
             (Self::Value(text), _) if format.is_raw() || format.extension == self.extension() => {
                 Ok(Saved::Value { text: text.clone(), is_raw: format.is_raw() })
             }
-            (Self::Of(what), Some(source)) if format.can_write(*what) => {
-                Ok(Saved::Report { source: Box::new(source.clone()), what: *what, format })
+            (Self::Of(what), Some(source)) if format.can_write(what) => {
+                Ok(Saved::Report { source: Box::new(source.clone()), what: what.clone(), format })
             }
             (Self::Value(_), _) => Err(
                 "a value is written as .txt, in one line without teeth; raw before the name writes its bytes as they are"

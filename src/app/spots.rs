@@ -291,7 +291,7 @@ impl Model {
     pub(super) fn go_to(&mut self, target: Target) -> Vec<Effect> {
         let is_elsewhere = target.file.as_ref().is_some_and(|file| self.file() != Some(file));
         // What is open beside it is here already, and is not recalled.
-        let is_aside = |file: &Sha256| self.list_of(file).is_some_and(|list| !list.entries.is_empty());
+        let is_aside = |file: &Sha256| self.list_of(file).is_some_and(|list| !list.entries().is_empty());
         let is_here = !is_elsewhere || target.file.as_ref().is_some_and(is_aside);
         let mut effects = match &target.file {
             // Nothing is done where it is open already, but that it is brought to the screen.
@@ -361,7 +361,7 @@ impl Model {
 /// Place of a target's report in a list; none for one that is not in it.
 fn entry_of(list: &List, target: &Target) -> Option<usize> {
     match &target.identifier {
-        Some(identifier) => list.entries.iter().position(|entry| entry.identifier.as_ref() == Some(identifier)),
-        None => Some(target.entry).filter(|entry| *entry < list.entries.len()),
+        Some(identifier) => list.place_of(identifier),
+        None => Some(target.entry).filter(|entry| *entry < list.entries().len()),
     }
 }

@@ -4,6 +4,7 @@ use super::calls::UnderWay;
 use super::confirm::{Confirm, Confirmed};
 use super::effect::Effect;
 use super::key::Key;
+use super::list::List;
 use super::message::Failure;
 use super::model::Model;
 use super::overlay::{Overlay, SMALL, Stands};
@@ -340,8 +341,7 @@ impl Model {
     /// Asks what of the file is to be deleted at the service.
     pub(super) fn delete_at_service(&mut self) -> Vec<Effect> {
         let Some(file) = self.file().cloned() else { return Vec::new() };
-        let held =
-            self.list().into_iter().flat_map(|list| &list.entries).filter(|entry| entry.here().is_some()).count();
+        let held = self.list().map_or(0, List::held);
         let why = format!(
             "Delete {} at the service, for everybody in the group and for ever? Either the file with all its reports and \
              scans; or the file alone, so that nobody can fetch it or scan it again, and its reports stay until they \

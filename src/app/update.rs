@@ -211,12 +211,7 @@ impl Model {
             Act::Local(act) | Act::Leads { to: act, .. } => act(self),
             Act::Each { begin, price, .. } => match self.tag(command) {
                 tag @ Tag::OverBudget(_) => {
-                    let words = format!("{}: {}. Nothing was sent; ", command.label, tag.words());
-                    let way = match price(self).is_at_most {
-                        true => "fewer looks may fit: [follow] in the config.",
-                        false => "one by one the budget may allow some of them.",
-                    };
-                    self.warn(words + way);
+                    self.refuse_several(command.label, &tag, &price(self));
                     Vec::new()
                 }
                 _ => begin(self),

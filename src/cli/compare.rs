@@ -23,10 +23,10 @@ use std::fmt::Write;
 const EXAMPLES: &str = "\
 Examples:
   file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
-  behaview compare $file                             # what each held sandbox saw
-  behaview compare --only all --pane network $file   # what all of them saw on the network
-  behaview compare --only here --sandbox 2 $file     # what the second sandbox alone saw
-  behaview compare --only all --with $file $file     # what two files have in common
+  behaview compare $file                             # what each sandbox saw
+  behaview compare --only all --pane network $file   # what all of them saw
+  behaview compare --only here --sandbox 2 $file     # the second sandbox alone
+  behaview compare --only all --with $file $file     # two files in common
   behaview compare --json $file                      # the same for programs";
 
 /// `behaview compare`
@@ -213,12 +213,12 @@ fn held(gate: &Gate, file: &Sha256, side: usize) -> anyhow::Result<(Vec<Column>,
     let (pages, reports) = held_of(gate, file)?;
     let mut list = List::unasked(file.clone());
     list.take_recalled(pages, reports);
-    let column = |entry: Entry| {
+    let column = |entry: &Entry| {
         let body = entry.here().map(|here| here.body.clone());
-        Column { side, file: Some(file.clone()), identifier: entry.identifier, body }
+        Column { side, file: Some(file.clone()), identifier: entry.identifier.clone(), body }
     };
     let has_more = matches!(list.next, Next::Page(_) | Next::Lost);
-    Ok((list.entries.into_iter().map(column).collect(), has_more))
+    Ok((list.entries().iter().map(column).collect(), has_more))
 }
 
 /// What is said of a file's reports that only other profiles hold, which may be of other services.

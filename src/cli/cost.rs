@@ -16,7 +16,7 @@ use options::{Entitled, Item, Options, Target};
 const EXAMPLES: &str = "\
 Examples:
   behaview cost v2-file-report --hashes 600
-  behaview cost plan \"private-behaviours --calls 3\" \"v2-file-report --hashes 600\"
+  behaview cost plan \"private-behaviours 3\" \"v2-file-report --hashes 600\"
 
 The exit code is 0 when it is allowed and, where the balances are known, fits; 10 when it does not \
 fit now, or not for certain; 4 when it is refused.";

@@ -5,7 +5,7 @@ use crate::app::Here;
 use crate::export::file;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Event, Scanner};
-use crate::report::page::Page;
+use crate::report::page::{Page, PageError};
 use crate::report::{Body, Indexer, Report};
 use crate::text::{self, Untrusted};
 use anyhow::Context;
@@ -243,8 +243,11 @@ fn reports(body: &Body) -> anyhow::Result<Vec<(Option<Identifier>, Here)>> {
 /// Why a list has no report.
 fn no_report(body: &Body) -> &'static str {
     match Page::of(body) {
-        Ok(page) if page.entries.is_empty() => "the list is empty",
-        _ => "the list holds no report, only identifiers",
+        Ok(page) if !page.entries.is_empty() => "the list holds no report, only identifiers",
+        Ok(page) if page.nameless > 0 => "the list holds neither reports nor their identifiers",
+        Ok(_) => "the list is empty",
+        Err(PageError::Cut) => "it was cut short before its first report",
+        Err(_) => "it is JSON, but neither a report nor a list of reports",
     }
 }
 

@@ -3,7 +3,7 @@
 use super::output::Output;
 use crate::config::ConfigError;
 use crate::gate::GateError;
-use crate::log::{Level, Log};
+use crate::log::{Level, LineId, Log};
 use crate::runtime::{Exit, Unattended};
 use crate::service::credential::CredentialError;
 use crate::service::error::{Reason, ServiceError};
@@ -164,23 +164,30 @@ pub(super) fn report(error: &anyhow::Error, log: &Log) -> ExitCode {
     ExitCode::from(kind(error) as u8)
 }
 
-/// Says on standard error what went wrong, by way of the escaper, with the line of the log that tells more.
+/// Says on standard error what went wrong, by way of the escaper, with the line of the log where that tells more.
 pub(super) fn say(error: &anyhow::Error, log: &Log) {
     let advice = advice(error).map(|advice| format!(". {advice}")).unwrap_or_default();
-    let line = match error.downcast_ref::<GateError>() {
-        Some(GateError::Service { line, .. }) => line.clone(),
-        _ => None,
-    };
-    let is_answered = kind(error) == Kind::DoesNotFit;
-    let write = || log.write(Level::Error, "failed", &[("why", &format!("{error:#}"))]);
-    // A plan that does not fit has been answered: there is nothing to look up.
-    let line = line.or_else(|| if is_answered { None } else { write() });
-    let line = line.map(|line| format!(" [log {line}]")).unwrap_or_default();
+    let line = logged(error, log).map(|line| format!(" [log {line}]")).unwrap_or_default();
     let causes: Vec<_> = error.chain().map(told).collect();
     let words = format!("{}{advice}{line}", causes.join(": "));
     let words = text::own(&words);
     // Standard error that is closed leaves nobody to tell.
     let _ = writeln!(std::io::stderr(), "{}{words}", if words.starts_with("behaview") { "" } else { "behaview: " });
+}
+
+/// Logs a failure, and gives the line that helps to find its cause: that of the call that failed, or of what nobody foresaw. Of what
+/// was answered, if only by a no, the log knows no more than was said.
+fn logged(error: &anyhow::Error, log: &Log) -> Option<LineId> {
+    let kind = kind(error);
+    let line = match error.downcast_ref::<GateError>() {
+        Some(GateError::Service { line: Some(line), .. }) => Some(line.clone()),
+        _ if kind == Kind::DoesNotFit => None,
+        _ => {
+            let line = log.write(Level::Error, "failed", &[("why", &format!("{error:#}"))]);
+            line.filter(|_| kind == Kind::Other)
+        }
+    };
+    line.filter(|_| kind != Kind::NotFound)
 }
 
 /// An error's words by way of the escaper, once: those of the service have been there already.

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 const EXPORT_EXAMPLES: &str = "\
 Examples:
   file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
-  behaview list --format ids $file | head -n 1 | behaview export - --format csv --pane network
+  behaview list --format ids $file | behaview export - --format csv --pane files
   behaview list --format ids $file | behaview export - --format stix --offline
 
 Several reports in one output are one JSON document with a list, one STIX bundle, one list of MISP events; lines, tables \
@@ -87,8 +87,8 @@ fn about() -> String {
 
 impl Export {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        let (format, what) = (self.format()?, self.what());
-        if !format.can_write(what) {
+        let format = self.format()?;
+        if !format.can_write(&self.what()) {
             return Err(Failed::usage(format!("{} holds whole reports only", format.name)).into());
         }
         let wanted = wanted(&self.identifiers)?;
@@ -108,7 +108,7 @@ impl Export {
                 (Wanted::Of(_), None) => return Ok(()),
             };
             match file {
-                Some(file) => self.write(format, what, &[source], Some(&file)),
+                Some(file) => self.write(format, &[source], Some(&file)),
                 None => {
                     sources.push(source);
                     Ok(())
@@ -118,7 +118,7 @@ impl Export {
         setup.as_ref().map_or(Ok(()), |setup| say_cost(&setup.gate))?;
         let written = match sources.is_empty() {
             true => Ok(()),
-            false => self.write(format, what, &sources, self.output.as_deref()),
+            false => self.write(format, &sources, self.output.as_deref()),
         };
         fetched.and(written)
     }
@@ -173,8 +173,8 @@ impl Export {
         Ok(Source { body: got.body, identifier: Some(identifier), origin, received, notes })
     }
 
-    fn write(&self, format: &Format, what: What, sources: &[Source], path: Option<&Path>) -> anyhow::Result<()> {
-        let job = Job { sources, what, is_wanted: &|| true };
+    fn write(&self, format: &Format, sources: &[Source], path: Option<&Path>) -> anyhow::Result<()> {
+        let job = Job { sources, what: self.what(), is_wanted: &|| true };
         let summary = match path {
             Some(path) => write_file(path, self.force, |out| format.write(&job, out))?,
             None => print(format, &job)?,

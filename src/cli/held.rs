@@ -6,7 +6,7 @@ use super::{Common, Failed};
 use crate::app::held::title;
 use crate::config::Folders;
 use crate::report::identifier::Sha256;
-use crate::report::{Doomed, Held as Thing, Holding, Others, Purge, Retention, whose};
+use crate::report::{Doomed, Held as Thing, Holding, Others, Purge, Retention, Version, whose};
 use crate::store::{Store, StoreError};
 use crate::text::{Untrusted, bytes, count, thousands};
 use clap::Args;
@@ -111,6 +111,10 @@ struct Deleted {
     bytes: u64,
     on_disk: u64,
     notes: u64,
+    /// Versions that go of things that stay.
+    versions: u64,
+    /// Files that were opened before, and are forgotten.
+    files: u64,
     /// How many things of which profile.
     profiles: BTreeMap<String, u64>,
     /// What stays that other profiles wrote or fetched.
@@ -137,11 +141,12 @@ impl Held {
         // What is named says itself whose it is.
         let profile = profile.filter(|_| self.which.delete.is_none());
         let doomed = Doomed::of(&what, &all, profile);
+        let files = store.forgotten_files(&what, profile)?;
         let things: Vec<_> = doomed.things.iter().copied().cloned().collect();
         if !self.yes {
-            let is_none = things.is_empty() && doomed.notes == 0;
+            let is_none = things.is_empty() && doomed.versions.is_empty() && (doomed.notes, files) == (0, 0);
             let shown: [&[Holding]; 2] = if is_none { [&things, &kept] } else { [&things; 2] };
-            self.print(&store, shown, Some(deleted(&doomed, false)), now)?;
+            self.print(&store, shown, Some(deleted(&doomed, files, false)), now)?;
             if is_none {
                 return Ok(());
             }
@@ -155,7 +160,7 @@ impl Held {
             );
         }
         let left = of_profile(store.inventory()?, common.profile.as_deref());
-        self.print(&store, [&things, &left], Some(deleted(&doomed, true)), now)
+        self.print(&store, [&things, &left], Some(deleted(&doomed, files, true)), now)
     }
 
     /// Prints what the command is about, and how much is held.
@@ -180,7 +185,15 @@ impl Held {
         if let Some(gone) = deleted {
             let verb = if gone.is_done { "Deleted" } else { "Would be deleted" };
             let (things, notes) = (count(gone.things as u64, "thing"), count(gone.notes, "note"));
-            text += &format!("{verb}: {things}{}, {}, with {notes}\n", gone.whose, bytes(gone.bytes));
+            let more = [
+                (gone.versions, "older version of what stays", "older versions of what stays"),
+                (gone.files, "file that was opened before", "files that were opened before"),
+            ];
+            let more = more.into_iter().filter(|(n, ..)| *n > 0);
+            let more: String = more
+                .map(|(n, one, several)| format!(", {} {}", thousands(n), if n == 1 { one } else { several }))
+                .collect();
+            text += &format!("{verb}: {things}{}, {}, with {notes}{more}\n", gone.whose, bytes(gone.bytes));
             let stays = Others { notes: gone.others.notes, artefacts: gone.others.artefacts }.words();
             text += &stays.map(|words| words + "\n").unwrap_or_default();
         }
@@ -229,17 +242,20 @@ fn answer_name(number: i64) -> String {
     format!("{ANSWER}{number}")
 }
 
-fn deleted(doomed: &Doomed<'_>, is_done: bool) -> Deleted {
+fn deleted(doomed: &Doomed<'_>, files: u64, is_done: bool) -> Deleted {
     let (things, stays) = (&doomed.things, doomed.stays);
     let mut profiles = BTreeMap::new();
     things.iter().for_each(|kept| *profiles.entry(kept.profile.clone()).or_default() += 1);
-    let sum = |of: fn(&Holding) -> u64| things.iter().map(|kept| of(kept)).fold(0, u64::saturating_add);
+    let versions = || things.iter().flat_map(|kept| &kept.versions).chain(doomed.versions.iter().copied());
+    let sum = |of: fn(&Version) -> u64| versions().map(of).fold(0, u64::saturating_add);
     Deleted {
         is_done,
         things: things.len(),
-        bytes: sum(|k| k.bytes),
-        on_disk: sum(|k| k.on_disk),
+        bytes: sum(|version| version.bytes),
+        on_disk: sum(|version| version.on_disk),
         notes: doomed.notes,
+        versions: doomed.versions.len() as u64,
+        files,
         profiles,
         others: Left { notes: stays.notes, artefacts: stays.artefacts },
         whose: if things.is_empty() { String::new() } else { format!(" {}", whose(things.iter().copied())) },
@@ -279,7 +295,7 @@ fn row(store: &Store, kept: &Holding, now: Timestamp) -> Result<Row, StoreError>
         received: kept.received,
         bytes: kept.bytes,
         on_disk: kept.on_disk,
-        versions: kept.versions,
+        versions: kept.versions.len() as u64,
         notes: notes(store, kept)?,
         is_set_aside: kept.is_set_aside(),
         is_coming: kept.is_coming(),

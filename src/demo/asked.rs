@@ -88,7 +88,9 @@ impl Asked {
                 Some(name) => self.upload = Some(digest(name, part).await?),
                 None => {
                     let name = part.name().unwrap_or_default().to_owned();
-                    self.parameters.push((name, part.text().await?));
+                    // Its text in whatever charset it names would take the tables of all of them.
+                    let value = part.bytes().await?;
+                    self.parameters.push((name, String::from_utf8_lossy(&value).into_owned()));
                 }
             }
         }

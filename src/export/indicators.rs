@@ -11,9 +11,9 @@ const COLUMNS: [&str; 8] = ["origin", "report", "received", "kind", "value", "se
 
 /// The indicators of a report: all, or those of the kind that is wanted.
 pub(super) fn of(job: &Job<'_>, report: &Report) -> io::Result<Indicators> {
-    let all = Indicators::among(report, &|section| job.rows(report, section), job.is_wanted)?;
-    Ok(match job.what {
-        What::OfKind(kind) => all.only(kind),
+    let all = Indicators::among(report, &|section| 0..job.rows(report, section).end(), job.is_wanted)?;
+    Ok(match &job.what {
+        What::OfKind(kind) => all.only(*kind),
         _ => all,
     })
 }

@@ -1,12 +1,11 @@
 //! JSON that any strict reader takes, whatever the report's own is like: rewritten as it streams by.
 
 use super::noted::Noted;
-use super::{Job, Source, Summary, list, literal, object, own_literal};
+use super::{Job, Rows, Source, Summary, list, literal, object, own_literal};
 use crate::report::index::{Form, Section};
 use crate::report::{Note, Pane, Place, Report};
 use crate::text::Untrusted;
 use std::io::{self, Write};
-use std::ops::Range;
 
 /// How strings are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +65,7 @@ fn write_report(job: &Job<'_>, source: &Source, report: &Report, out: &mut dyn W
         if is_list && rows.len() == section.len() {
             write_section(report, section, out)?;
         } else {
-            write_rows(report, number, section, rows, out)?;
+            write_rows(report, number, section, &rows, out)?;
         }
     }
     out.write_all(b"}")?;
@@ -79,7 +78,7 @@ fn write_rows(
     report: &Report,
     number: usize,
     section: &Section,
-    rows: Range<usize>,
+    rows: &Rows<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let (open, close) = match section.form {
@@ -90,7 +89,7 @@ fn write_rows(
     if !open.is_empty() {
         write!(out, "{}:{open}", literal(&section.name))?;
     }
-    for (count, row) in rows.enumerate() {
+    for (count, row) in rows.iter().enumerate() {
         let record = report.record(Place { section: number, row })?;
         out.write_all(if count > 0 { b"," } else { b"" })?;
         let name = record.member.as_ref().or(open.is_empty().then_some(&section.name));

@@ -25,11 +25,12 @@ use crate::report::indicators::Kind;
 use crate::report::note::Notes;
 use crate::report::records::Record;
 use crate::report::wanted::still_wanted;
-use crate::report::{Body, Identifier, Pane, Place, Report};
+use crate::report::{Body, Identifier, Pane, Place, Report, RowSet};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::io::{self, Write};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A report, and where it came from.
 #[derive(Debug, Clone)]
@@ -47,13 +48,15 @@ pub struct Source {
 }
 
 /// What is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum What {
     /// Every row.
     #[default]
     All,
     /// The rows of one pane.
     Pane(Pane),
+    /// Those rows of one pane that it shows, where it does not show all.
+    Shown(Pane, Arc<RowSet>),
     /// One row.
     Row(Place),
     /// What others can look for, with the rows where it was seen.
@@ -65,7 +68,7 @@ pub enum What {
 impl What {
     /// Whether it is indicators, and not rows.
     #[must_use]
-    pub fn is_indicators(self) -> bool {
+    pub fn is_indicators(&self) -> bool {
         matches!(self, Self::Indicators | Self::OfKind(_))
     }
 }
@@ -133,7 +136,7 @@ pub static FORMATS: [Format; 8] = [
 ];
 
 /// Reports to be written.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Job<'a> {
     /// The reports.
     pub sources: &'a [Source],
@@ -159,10 +162,10 @@ impl Format {
 
     /// Whether it can write this.
     #[must_use]
-    pub fn can_write(&self, what: What) -> bool {
+    pub fn can_write(&self, what: &What) -> bool {
         match what {
             What::All => true,
-            What::Pane(_) | What::Row(_) => self.reach >= Reach::Rows,
+            What::Pane(_) | What::Shown(..) | What::Row(_) => self.reach >= Reach::Rows,
             What::Indicators | What::OfKind(_) => self.reach >= Reach::Indicators,
         }
     }
@@ -221,20 +224,20 @@ impl Source {
 
 impl Job<'_> {
     /// The places of a report's rows that are to be written, pane by pane, in the order of the screen.
-    fn places<'r>(&self, report: &'r Report) -> impl Iterator<Item = (Pane, Place)> + use<'r> {
-        let what = self.what;
+    fn places<'r>(&'r self, report: &'r Report) -> impl Iterator<Item = (Pane, Place)> + use<'r> {
+        let what = &self.what;
         Pane::ALL.into_iter().flat_map(move |pane| {
             let sections = report.sections(pane).into_iter();
             sections.flat_map(move |section| {
-                let rows = what.rows(report, section).unwrap_or(0..0);
-                rows.map(move |row| (pane, Place { section, row }))
+                let rows = what.rows(report, section).unwrap_or_default();
+                rows.iter().map(move |row| (pane, Place { section, row }))
             })
         })
     }
 
     /// The rows of a section that are written.
-    fn rows(&self, report: &Report, section: usize) -> Range<usize> {
-        self.what.rows(report, section).unwrap_or(0..0)
+    fn rows(&self, report: &Report, section: usize) -> Rows<'_> {
+        self.what.rows(report, section).unwrap_or_default()
     }
 
     /// Whether to go on.
@@ -245,13 +248,63 @@ impl Job<'_> {
 
 impl What {
     /// The rows of a section that are meant; none where the section is not.
-    fn rows(self, report: &Report, section: usize) -> Option<Range<usize>> {
+    fn rows(&self, report: &Report, section: usize) -> Option<Rows<'_>> {
         let found = report.section(section)?;
+        let all = 0..found.len();
         match self {
-            Self::All | Self::Indicators | Self::OfKind(_) => Some(0..found.len()),
-            Self::Pane(pane) => (found.pane() == pane).then_some(0..found.len()),
-            Self::Row(place) => (place.section == section).then_some(place.row..found.len().min(place.row + 1)),
+            Self::All | Self::Indicators | Self::OfKind(_) => Some(Rows::Range(all)),
+            Self::Pane(pane) => (found.pane() == *pane).then_some(Rows::Range(all)),
+            Self::Shown(pane, rows) => {
+                let rows = Some(rows.rows(section)).filter(|rows| found.pane() == *pane && !rows.is_empty());
+                rows.map(Rows::These)
+            }
+            Self::Row(place) => (place.section == section).then(|| Rows::Range(place.row..all.end.min(place.row + 1))),
         }
+    }
+}
+
+/// Rows of a section, in order.
+#[derive(Clone)]
+enum Rows<'a> {
+    Range(Range<usize>),
+    These(&'a [u32]),
+}
+
+impl Default for Rows<'_> {
+    fn default() -> Self {
+        Self::Range(0..0)
+    }
+}
+
+impl<'a> Rows<'a> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Range(rows) => rows.len(),
+            Self::These(rows) => rows.len(),
+        }
+    }
+
+    fn contains(&self, row: usize) -> bool {
+        match self {
+            Self::Range(rows) => rows.contains(&row),
+            Self::These(rows) => u32::try_from(row).is_ok_and(|row| rows.binary_search(&row).is_ok()),
+        }
+    }
+
+    /// The row behind the last.
+    fn end(&self) -> usize {
+        match self {
+            Self::Range(rows) => rows.end,
+            Self::These(rows) => rows.last().map_or(0, |row| *row as usize + 1),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = usize> + use<'a> {
+        let (range, these) = match self {
+            Self::Range(rows) => (rows.clone(), &[][..]),
+            Self::These(rows) => (0..0, *rows),
+        };
+        range.chain(these.iter().map(|row| *row as usize))
     }
 }
 

@@ -22,17 +22,17 @@ impl<'a> Noted<'a> {
         let (mut rows, mut found) = (BTreeMap::new(), BTreeSet::new());
         for (number, section) in report.index.sections.iter().enumerate() {
             let wanted = job.rows(report, number);
-            if wanted.is_empty() || !source.notes.items().any(|(item, _)| item.attribute == section.name) {
+            if wanted.len() == 0 || !source.notes.items().any(|(item, _)| item.attribute == section.name) {
                 continue;
             }
             report.each_row(number, |row| {
                 let item = report.item(number, &row.decoded());
                 let note = item.as_ref().and_then(|item| source.notes.on_item(item));
-                if let Some(note) = note.filter(|_| wanted.contains(&row.place.row)) {
+                if let Some(note) = note.filter(|_| wanted.contains(row.place.row)) {
                     rows.insert(row.place, note);
                     found.extend(item);
                 }
-                row.place.row < wanted.end && (job.is_wanted)()
+                row.place.row < wanted.end() && (job.is_wanted)()
             })?;
         }
         let is_all = job.what == What::All || job.what.is_indicators();

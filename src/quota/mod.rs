@@ -23,6 +23,7 @@
 //! Everything here is a pure function: no clock (time is an argument), no network, no files.
 //! Money is `u64` and saturates; there are no floating-point numbers.
 
+mod amount;
 pub mod audit;
 mod balance;
 mod budget;
@@ -36,6 +37,7 @@ mod pricing;
 mod rules;
 mod usage;
 
+pub use amount::{Amount, HASHES_FROM};
 pub use balance::{Balance, Balances, Counter, Limit, PRACTICALLY_UNLIMITED, Remainder, SetAside};
 pub use budget::{Budget, OverBudget, Span, Spent, in_units};
 pub use entitlement::{Entitlement, Entitlements, Source};

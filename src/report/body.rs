@@ -1,5 +1,7 @@
 //! The bytes of an answer as received, the key masked, read in windows, wherever they lie.
 
+use super::ranges;
+use crate::text::set_length;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -158,7 +160,12 @@ impl Body {
     /// When the place cannot be read.
     pub fn read(&self, part: Range<u64>, buffer: &mut Vec<u8>) -> io::Result<()> {
         let part = self.slice(part);
-        buffer.resize(usize::try_from(part.len()).map_err(io::Error::other)?, 0);
+        let length = usize::try_from(part.len()).map_err(io::Error::other)?;
+        if buffer.capacity() < length {
+            // What is in it need not be moved to where there is room.
+            buffer.clear();
+        }
+        set_length(buffer, length);
         self.bytes.read_at(part.range.start, buffer)
     }
 
@@ -297,14 +304,7 @@ impl Watched {
     /// What was read, in order, each byte once.
     pub(super) fn seen(&self) -> Vec<Range<u64>> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        seen.sort_unstable_by_key(|range| range.start);
-        seen.dedup_by(|next, last| {
-            let meet = next.start <= last.end;
-            if meet {
-                last.end = last.end.max(next.end);
-            }
-            meet
-        });
+        ranges::join(&mut seen);
         seen
     }
 }

@@ -39,8 +39,8 @@ pub struct Holding {
     pub name: Option<Untrusted>,
     /// When it came; of several versions the newest.
     pub received: Timestamp,
-    /// How many versions are held: a report that was fetched again keeps the one before.
-    pub versions: u64,
+    /// Its versions, as they were kept: a report that was fetched again keeps the one before. None of what is only written about.
+    pub versions: Vec<Version>,
     /// Bytes as received.
     pub bytes: u64,
     /// Bytes in the store, compressed; a report that came with a list has its share of the list's.
@@ -53,6 +53,17 @@ pub struct Holding {
     pub is_for_all: bool,
     /// What hangs on it of profiles that hold nothing of it themselves, by their names; it stays when this goes.
     pub others: BTreeMap<String, Others>,
+}
+
+/// One of the versions of a thing.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version {
+    /// When it came.
+    pub received: Timestamp,
+    /// Bytes as received.
+    pub bytes: u64,
+    /// Bytes in the store, compressed.
+    pub on_disk: u64,
 }
 
 /// What other profiles have of a report that was imported.
@@ -190,7 +201,7 @@ impl Purge {
         match (self, &thing.what) {
             (Self::Everything, _) => true,
             (Self::Before(_), Held::Notes(_)) => false,
-            (Self::Before(moment), _) => thing.received < *moment,
+            (Self::Before(moment), _) => thing.versions.iter().all(|version| version.received < *moment),
             (Self::File { profile, file }, _) => thing.profile == *profile && thing.file.as_ref() == Some(file),
             (Self::Report { profile, identifier }, Held::Report(found) | Held::Notes(found)) => {
                 thing.profile == *profile && found == identifier
@@ -202,6 +213,16 @@ impl Purge {
             (Self::Answer(_), Held::Report(_) | Held::Notes(_)) | (Self::DownTo(_), _) => false,
         }
     }
+
+    /// The versions of a thing that go with it while others of the same thing stay.
+    fn of_versions<'a>(&self, thing: &'a Holding) -> impl Iterator<Item = &'a Version> + use<'a> {
+        let moment = match self {
+            Self::Before(moment) if !self.takes(thing) => Some(*moment),
+            _ => None,
+        };
+        let goes = move |version: &&Version| moment.is_some_and(|moment| version.received < moment);
+        thing.versions.iter().filter(goes)
+    }
 }
 
 /// What a deletion comes to.
@@ -209,6 +230,8 @@ impl Purge {
 pub struct Doomed<'a> {
     /// The things that go.
     pub things: Vec<&'a Holding>,
+    /// Versions that go of things that stay.
+    pub versions: Vec<&'a Version>,
     /// How many notes go.
     pub notes: u64,
     /// What other profiles have of these things, and that stays.
@@ -246,6 +269,8 @@ impl<'a> Doomed<'a> {
                 stays.artefacts += hanging.artefacts.saturating_sub(gone as u64);
             }
         }
-        Self { things, notes, stays }
+        let left = left.into_iter().filter(|thing| is_meant(thing));
+        let versions = left.flat_map(|thing| what.iter().flat_map(|what| what.of_versions(thing))).collect();
+        Self { things, versions, notes, stays }
     }
 }

@@ -83,7 +83,10 @@ impl Page {
         }
         let mut page = Self { nameless: index.left_out, ..Self::default() };
         for entry in &index.entries {
-            let id = entry.id.map(|at| word(body, at.into())).transpose()?;
+            // An entry that is a word by itself is an identifier; one that is a number names nothing.
+            let is_alone = entry.id == Some(entry.range.start);
+            let id = entry.id.filter(|at| !is_alone || is_text(body, (*at).into()));
+            let id = id.map(|at| word(body, at.into())).transpose()?;
             let Some(identifier) = id.flatten().and_then(Identifier::new) else {
                 page.nameless += 1;
                 continue;
@@ -122,6 +125,11 @@ fn cursor_of(address: &Untrusted) -> Option<Untrusted> {
     let spaced: Vec<u8> = found.iter().map(|byte| if *byte == b'+' { b' ' } else { *byte }).collect();
     let cursor: Vec<u8> = percent_encoding::percent_decode(&spaced).collect();
     Some(Untrusted::from(cursor)).filter(|cursor| !cursor.is_empty())
+}
+
+/// Whether what stands here is a string.
+fn is_text(body: &Body, at: u64) -> bool {
+    body.window(at..at + 1).is_ok_and(|found| found.first() == Some(&b'"'))
 }
 
 /// A word, if it is not longer than any word can be.

@@ -55,6 +55,13 @@ impl Default for Label {
     }
 }
 
+impl Section {
+    /// The word beside each of its rows.
+    pub(super) fn label(&self) -> Label {
+        self.attribute.map_or_else(|| Label::Named(self.name.clone()), |known| Label::Known(known.label))
+    }
+}
+
 /// A piece of a row's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
@@ -199,7 +206,7 @@ impl Report {
         match self.row_bytes(section, row, PREVIEW) {
             Ok(bytes) => self.row_from(section, row, &bytes),
             Err(error) => {
-                Row { label: label(found), pieces: vec![Piece::Own(format!("(unreadable: {error})").into())] }
+                Row { label: found.label(), pieces: vec![Piece::Own(format!("(unreadable: {error})").into())] }
             }
         }
     }
@@ -211,7 +218,7 @@ impl Report {
             Form::Processes => self.process(section, row, bytes, PREVIEW),
             _ => pieces(found, bytes),
         };
-        Row { label: label(found), pieces }
+        Row { label: found.label(), pieces }
     }
 
     /// The thing that a row tells of, as a note knows it.
@@ -332,10 +339,6 @@ impl Report {
         members.extend(after.iter().flat_map(|bytes| Raw::new(bytes).members()).filter(is_own).map(own));
         members
     }
-}
-
-fn label(section: &Section) -> Label {
-    section.attribute.map_or_else(|| Label::Named(section.name.clone()), |known| Label::Known(known.label))
 }
 
 fn pieces(section: &Section, bytes: &[u8]) -> Vec<Piece> {

@@ -1,10 +1,12 @@
 //! A line that is typed at the terminal and not shown.
 
+use super::keyboard::{Alarm, Input, Keyboard};
 use super::signals::HeldBack;
 use super::terminal::Raw;
-use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use crate::app::Key;
+use crate::app::key::Named;
 use std::io::{self, IsTerminal, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The longest line that is taken, in letters.
 const LONGEST: usize = 4096;
@@ -34,26 +36,20 @@ pub fn ask(words: &str) -> io::Result<String> {
 }
 
 fn read(signals: &HeldBack) -> io::Result<String> {
+    // Nobody rings: what is waited for beside keys is looked at now and then.
+    let (mut keyboard, alarm) = (Keyboard::open()?, Alarm::default());
     let mut typed = String::new();
     loop {
         if signals.has_any() {
             return Err(io::Error::from(io::ErrorKind::Interrupted));
         }
-        if !event::poll(PACE)? {
-            continue;
-        }
-        let Event::Key(key) = event::read()? else { continue };
-        if key.kind == KeyEventKind::Release {
-            continue;
-        }
-        match key.code {
-            KeyCode::Enter => return Ok(typed),
-            KeyCode::Char('c' | 'd') if key.modifiers.contains(KeyModifiers::CONTROL) => {
-                return Err(io::Error::from(io::ErrorKind::Interrupted));
-            }
-            KeyCode::Char('u') if key.modifiers.contains(KeyModifiers::CONTROL) => typed.clear(),
-            KeyCode::Char(letter) if typed.len() < LONGEST => typed.push(letter),
-            KeyCode::Backspace => drop(typed.pop()),
+        let Some(Input::Key(key)) = keyboard.next(Some(Instant::now() + PACE), &alarm)? else { continue };
+        match key {
+            Key::Named(Named::Enter) => return Ok(typed),
+            Key::Ctrl('c' | 'd') => return Err(io::Error::from(io::ErrorKind::Interrupted)),
+            Key::Ctrl('u') => typed.clear(),
+            Key::Char(letter) if typed.len() < LONGEST => typed.push(letter),
+            Key::Named(Named::Backspace) => drop(typed.pop()),
             _ => {}
         }
     }

@@ -315,11 +315,9 @@ where
         if (Size { width: size.width, height: size.height }) != self.model.size {
             self.resize(size.width, size.height);
         }
-        let picture = &mut self.picture;
-        picture.draw(size, self.look, &self.model);
+        self.picture.draw(size, self.look, &self.model);
         let frame = self.inbox.turn();
-        let fill = |row, within: &[_], cells: &mut [_]| picture.fill(row, within, cells);
-        self.terminal.draw(size, |row, found| picture.changes(row, found), fill)?;
+        self.terminal.draw(size, &self.picture)?;
         self.take(Message::Drawn(frame));
         self.is_drawn = true;
         Ok(())

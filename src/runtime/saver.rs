@@ -30,7 +30,7 @@ fn write(
     let mut fresh = Fresh::begin(&path, save.may_replace)?;
     let written = match &save.what {
         Saved::Report { source, what, format } => {
-            let job = Job { sources: std::slice::from_ref(&**source), what: *what, is_wanted };
+            let job = Job { sources: std::slice::from_ref(&**source), what: what.clone(), is_wanted };
             format.write(&job, &mut fresh).map(Some)
         }
         Saved::Value { text, is_raw: true } => fresh.write_all(text.as_bytes()).map(|()| None),

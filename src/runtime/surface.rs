@@ -1,11 +1,31 @@
 //! What a terminal shows, and what it is to show next: what differs is written.
 
 use super::print::{Print, Printer};
+use crate::view::Picture;
 use ratatui::backend::{Backend, ClearType};
 use ratatui::buffer::Cell;
 use ratatui::layout::Size;
 use std::ops::Range;
 use std::slice::from_ref;
+
+/// What a terminal is to show.
+pub trait Frame {
+    /// Adds the columns in which a row, counted from the top, may look otherwise than in the frame before it, in order.
+    fn changes(&self, row: u16, found: &mut Vec<Range<u16>>);
+
+    /// Gives a row its look in columns that are blank.
+    fn fill(&self, row: u16, within: &[Range<u16>], cells: &mut [Cell]);
+}
+
+impl Frame for Picture {
+    fn changes(&self, row: u16, found: &mut Vec<Range<u16>>) {
+        Self::changes(self, row, found);
+    }
+
+    fn fill(&self, row: u16, within: &[Range<u16>], cells: &mut [Cell]) {
+        Self::fill(self, row, within, cells);
+    }
+}
 
 /// A terminal with its cells. Unlike the library's own, it is told what may have changed, may be gone at the end, and compares
 /// by prints of cells: comparing cell with cell was half of what a key took.
@@ -55,17 +75,11 @@ impl<B: Backend> Surface<B> {
         self.is_trusted = false;
     }
 
-    /// Shows a frame of this size in place of what it shows. `changes` adds the columns in which a row, counted from the top, may
-    /// look otherwise than in the frame that it was given last, in order; `fill` gives a row its look in columns that are blank.
+    /// Shows a frame of this size in place of the one that it was given last.
     ///
     /// # Errors
     /// When it cannot be written to.
-    pub fn draw(
-        &mut self,
-        size: Size,
-        changes: impl Fn(u16, &mut Vec<Range<u16>>),
-        fill: impl Fn(u16, &[Range<u16>], &mut [Cell]),
-    ) -> Result<(), B::Error> {
+    pub fn draw(&mut self, size: Size, frame: &impl Frame) -> Result<(), B::Error> {
         if self.size != size {
             self.is_trusted = false;
             self.size = size;
@@ -81,12 +95,12 @@ impl<B: Backend> Surface<B> {
         for row in 0..size.height {
             columns.clear();
             if was_trusted {
-                changes(row, &mut columns);
+                frame.changes(row, &mut columns);
             } else {
                 columns.push(0..size.width);
             }
             if !columns.is_empty() {
-                self.draw_row(row, &columns, &fill)?;
+                self.draw_row(row, &columns, frame)?;
             }
         }
         self.backend.hide_cursor()?;
@@ -96,12 +110,7 @@ impl<B: Backend> Surface<B> {
     }
 
     /// Draws a row in these columns.
-    fn draw_row(
-        &mut self,
-        row: u16,
-        columns: &[Range<u16>],
-        fill: &impl Fn(u16, &[Range<u16>], &mut [Cell]),
-    ) -> Result<(), B::Error> {
+    fn draw_row(&mut self, row: u16, columns: &[Range<u16>], frame: &impl Frame) -> Result<(), B::Error> {
         let width = usize::from(self.size.width);
         let start = usize::from(row) * width;
         let Some(shown) = self.shown.get_mut(start..start + width) else { return Ok(()) };
@@ -112,7 +121,7 @@ impl<B: Backend> Surface<B> {
         for place in places() {
             self.cells.get_mut(place).into_iter().flatten().for_each(Cell::reset);
         }
-        fill(row, columns, &mut self.cells);
+        frame.fill(row, columns, &mut self.cells);
         for place in places() {
             let (wanted, cells) = (self.wanted.get_mut(place.clone()), self.cells.get(place));
             let pairs = wanted.into_iter().flatten().zip(cells.into_iter().flatten());
@@ -121,7 +130,7 @@ impl<B: Backend> Surface<B> {
         // A wide letter that was there may have stood over more than is drawn.
         let is_drawn = |x: &u16| columns.iter().any(|columns| columns.contains(x));
         if !changes(shown, &self.wanted).all(|x| is_drawn(&x)) {
-            return self.draw_row(row, from_ref(&(0..self.size.width)), fill);
+            return self.draw_row(row, from_ref(&(0..self.size.width)), frame);
         }
         let changed = changes(shown, &self.wanted);
         let changed = changed.filter_map(|x| Some((x, row, self.cells.get(usize::from(x))?)));
@@ -185,11 +194,30 @@ mod tests {
         }
     }
 
+    /// A frame, and the one before it, if what differs is to be drawn alone.
+    struct Cells<'a>(&'a Buffer, Option<&'a Buffer>);
+
+    impl Frame for Cells<'_> {
+        fn changes(&self, row: u16, found: &mut Vec<Range<u16>>) {
+            let Some(before) = self.1 else { return found.push(0..AREA.width) };
+            let cells = row_of(before, row).iter().zip(row_of(self.0, row)).zip(0..);
+            found.extend(cells.filter(|((last, next), _)| last != next).map(|(_, x)| x..x + 1));
+        }
+
+        fn fill(&self, row: u16, within: &[Range<u16>], cells: &mut [Cell]) {
+            for x in within.iter().cloned().flatten().map(usize::from) {
+                cells[x] = row_of(self.0, row)[x].clone();
+            }
+        }
+    }
+
+    fn row_of(cells: &Buffer, row: u16) -> &[Cell] {
+        cells.content.chunks(AREA.width.into()).nth(row.into()).unwrap()
+    }
+
     /// Draws a frame, whatever was there before.
     fn draw(surface: &mut Surface<Painter<&mut Vec<u8>>>, cells: &Buffer) {
-        let row = |y: u16| cells.content.chunks(AREA.width.into()).nth(y.into()).unwrap();
-        let fill = |y, _: &[Range<u16>], to: &mut [Cell]| to.clone_from_slice(row(y));
-        surface.draw(AREA.as_size(), |_, found| found.push(0..AREA.width), fill).unwrap();
+        surface.draw(AREA.as_size(), &Cells(cells, None)).unwrap();
     }
 
     #[test]
@@ -225,17 +253,7 @@ mod tests {
                 for words in pictures {
                     let mut cells = Buffer::empty(AREA);
                     paint(words, &mut cells);
-                    let row = |of: &Buffer, y: u16| of.content.chunks(AREA.width.into()).nth(y.into()).unwrap().to_vec();
-                    let changes = |y, found: &mut Vec<_>| {
-                        let cells = row(&last, y).into_iter().zip(row(&cells, y)).zip(0..);
-                        found.extend(cells.filter(|((last, next), _)| last != next).map(|(_, x)| x..x + 1));
-                    };
-                    let fill = |y, within: &[Range<u16>], to: &mut [Cell]| {
-                        for x in within.iter().cloned().flatten().map(usize::from) {
-                            to[x] = row(&cells, y)[x].clone();
-                        }
-                    };
-                    surface.draw(AREA.as_size(), changes, fill).unwrap();
+                    surface.draw(AREA.as_size(), &Cells(&cells, Some(&last))).unwrap();
                     last = cells;
                 }
                 drop(surface);

@@ -1,12 +1,49 @@
 //! What was written of reports that are deleted, and the files that were opened: what goes with them, and what stays.
 
+use super::database::Store;
+use super::error::StoreError;
 use crate::report::Purge;
 use rusqlite::{Connection, ToSql, params};
+use std::collections::BTreeSet;
 
 /// Whether anything stands under a note: a report of its own profile, or anybody's import.
 const STANDS: &str = "EXISTS (
     SELECT 1 FROM report r JOIN answer a ON a.id = r.answer
     WHERE r.identifier = note.identifier AND (r.profile = note.profile OR a.imported_from IS NOT NULL))";
+
+impl Store {
+    /// How many files that were opened before are forgotten where these are deleted, for one profile or for all of them.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn forgotten_files(&self, what: &[Purge], profile: Option<&str>) -> Result<u64, StoreError> {
+        let count = |connection: &Connection, which: &str, values: &[&dyn ToSql]| {
+            let count = format!("SELECT COUNT(*) FROM file WHERE {which}");
+            connection.query_row(&count, values, |row| row.get::<_, u32>(0)).map(u64::from)
+        };
+        self.read(|connection| {
+            // What is deleted by its name may be named once for each of its reports.
+            let mut named = BTreeSet::new();
+            let mut files = 0;
+            for what in what {
+                files += match what {
+                    Purge::Everything => count(connection, "?1 IS NULL OR profile = ?1", params![profile])?,
+                    Purge::File { profile, file } if named.insert((profile, file)) => {
+                        count(connection, "profile = ?1 AND sha256 = ?2", params![profile, file.as_str()])?
+                    }
+                    Purge::Before(moment) => {
+                        let stays = "SELECT 1 FROM report r JOIN answer a ON a.id = r.answer
+                                     WHERE r.profile = file.profile AND r.file = sha256 AND a.received >= ?1";
+                        let which = format!("opened < ?1 AND (?2 IS NULL OR profile = ?2) AND NOT EXISTS ({stays})");
+                        count(connection, &which, params![moment.as_millisecond(), profile])?
+                    }
+                    Purge::File { .. } | Purge::Report { .. } | Purge::Answer(_) | Purge::DownTo(_) => 0,
+                };
+            }
+            Ok(files)
+        })
+    }
+}
 
 /// Deletes the notes on what is gone; says how many. They go with their own profile's report, unless another one's import still
 /// stands under them: nobody's deleting takes what another profile wrote.

@@ -4,7 +4,7 @@ use super::database::Store;
 use super::error::StoreError;
 use super::held::{AnswerId, moment};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Held, Holding, Imported, Others};
+use crate::report::{Held, Holding, Imported, Others, Version};
 use crate::request::Request;
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -51,7 +51,7 @@ impl Written {
             file: self.file.clone(),
             name: None,
             received: self.last,
-            versions: 0,
+            versions: Vec::new(),
             bytes: 0,
             on_disk: 0,
             imported: None,
@@ -102,8 +102,10 @@ fn add(kept: &mut BTreeMap<(String, Held), Holding>, thing: Holding) {
     let place = (thing.profile.clone(), thing.what.clone());
     let before = kept.remove(&place);
     let sum = |of: fn(&Holding) -> u64| of(&thing).saturating_add(before.as_ref().map_or(0, of));
-    let (versions, bytes, on_disk) = (sum(|k| k.versions), sum(|k| k.bytes), sum(|k| k.on_disk));
-    let is_for_all = thing.is_for_all || before.is_some_and(|before| before.is_for_all);
+    let (bytes, on_disk) = (sum(|k| k.bytes), sum(|k| k.on_disk));
+    let is_for_all = thing.is_for_all || before.as_ref().is_some_and(|before| before.is_for_all);
+    let earlier = before.into_iter().flat_map(|before| before.versions);
+    let versions = earlier.chain(thing.versions).collect();
     kept.insert(place, Holding { versions, bytes, on_disk, is_for_all, ..thing });
 }
 
@@ -150,7 +152,7 @@ fn things(answer: &Whole, parts: Vec<Part>) -> Vec<Holding> {
         file,
         name: None,
         received: answer.received,
-        versions: 1,
+        versions: vec![Version { received: answer.received, bytes, on_disk }],
         bytes,
         on_disk,
         imported: answer.imported.clone(),

@@ -2,6 +2,7 @@
 
 use super::escape::{Unit, Units};
 use super::lower;
+use super::room::set_length;
 use std::fmt::Write as _;
 
 /// A JSON string literal, its quotes included: what can be seen stands as it is, all else as `\uXXXX`; none for bytes that
@@ -65,7 +66,7 @@ pub(super) fn decode_into(raw: &[u8], decoded: &mut Vec<u8>) {
 pub(super) fn decode_lower_into(raw: &[u8], decoded: &mut Vec<u8>) {
     let (mut rest, mut end) = (raw, decoded.len());
     let room = |rest: &[u8], end: usize| end + rest.len() + lower::WORD;
-    decoded.resize(room(rest, end), 0);
+    set_length(decoded, room(rest, end));
     while !rest.is_empty() {
         let word = lower::first(rest);
         if let Some(place) = decoded.get_mut(end..).and_then(<[u8]>::first_chunk_mut) {
@@ -87,7 +88,7 @@ pub(super) fn decode_lower_into(raw: &[u8], decoded: &mut Vec<u8>) {
                 decoded.get_mut(end..).unwrap_or_default().make_ascii_lowercase();
                 end = decoded.len();
                 let after = escape.get(taken..).unwrap_or_default();
-                decoded.resize(room(after, end), 0);
+                set_length(decoded, room(after, end));
                 after
             }
         };

@@ -13,7 +13,7 @@ use crate::report::compare::{Item, Matrix};
 use crate::report::rows::Label;
 use crate::text::thousands;
 
-/// Columns of a pane's short name, the gap included.
+/// Columns of a pane's short name, the gap included; one less where it is narrow.
 const PANE: usize = 6;
 
 /// Columns of the word beside an item, the gap included.
@@ -94,8 +94,8 @@ fn draw_item(mut line: LineWriter<'_, '_>, start: u16, compare: &Compare, matrix
     let is_narrow = line.room() < NARROW;
     if compare.pane.is_none() {
         line.own(panes::info(item.pane).map_or("", |info| info.short), Meaning::Detail);
-        at += PANE;
-        if is_narrow { line.own(" ", Meaning::Text) } else { line.tab(start, at) }
+        at += PANE - usize::from(is_narrow);
+        line.tab(start, at);
     }
     let row = matrix.row(item);
     draw_label(&mut line, &row.label);

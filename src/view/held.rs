@@ -125,8 +125,11 @@ fn about(thing: &Holding, model: &Model) -> String {
         }
         None => format!("asked of {}", own(&thing.profile)),
     };
-    let versions =
-        if thing.versions > 1 { format!(" · {} versions", thousands(thing.versions)) } else { String::new() };
+    let versions = if thing.versions.len() > 1 {
+        format!(" · {} versions", thousands(thing.versions.len() as u64))
+    } else {
+        String::new()
+    };
     let service = thing.retention(model.now).map(|found| format!(" · {}", found.words())).unwrap_or_default();
     let when = thing.received.strftime("%F %H:%M UTC");
     let size = format!("{}, {} on disk", bytes(thing.bytes), bytes(thing.on_disk));

@@ -6,7 +6,7 @@ use super::pane::frame;
 use super::theme::Meaning;
 use crate::app::calls::UnderWay;
 use crate::app::commands::Command;
-use crate::app::list::{Entry, List, Next, Remote};
+use crate::app::list::{Entry, List, Next};
 use crate::app::notes::MARK;
 use crate::app::{Area, Failure, Focus, Key, Model};
 use crate::report::identifier::Parts;
@@ -21,7 +21,7 @@ const VERDICT: usize = 18;
 /// Draws the list.
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model) {
     let has_focus = model.focus() == Focus::List;
-    let count = thousands(list.entries.len() as u64);
+    let count = thousands(list.entries().len() as u64);
     let title = match (list.total, &list.next) {
         (Some(total), Next::Page(Some(_))) => format!(" Sandboxes {count} of {} ", thousands(total)),
         (None, Next::Page(Some(_))) => format!(" Sandboxes {count}, more to come "),
@@ -38,7 +38,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Mod
             _ => Meaning::Text,
         };
         let place = Area { y: inside.y + row * height, height, ..inside };
-        match list.entries.get(position) {
+        match list.entries().get(position) {
             Some(entry) => draw_entry(buffer, place, entry, model, meaning),
             None => draw_next(buffer, place, list, model, meaning),
         }
@@ -94,26 +94,26 @@ fn notes(entry: &Entry, model: &Model) -> String {
 }
 
 fn mark(entry: &Entry, model: &Model) -> &'static str {
-    match (&entry.report, under_way(entry, model), &entry.failure) {
+    match (entry.here(), under_way(entry, model), &entry.failure) {
         (_, Some(_), _) => "◌ ",
-        (Remote::Here(_), None, _) => "● ",
-        (Remote::NotHeld, None, Some(_)) => "! ",
-        (Remote::NotHeld, None, None) => "○ ",
+        (Some(_), None, _) => "● ",
+        (None, None, Some(_)) => "! ",
+        (None, None, None) => "○ ",
     }
 }
 
 /// What an entry's second row says of its report.
 fn state(entry: &Entry, model: &Model) -> String {
-    match (&entry.report, under_way(entry, model), &entry.failure) {
+    match (entry.here(), under_way(entry, model), &entry.failure) {
         (_, Some(call), _) => progress(call, model.now),
-        (Remote::NotHeld, None, Some(_)) => "failed".to_owned(),
-        (Remote::Here(_), None, Some(_)) => "held, refetch failed".to_owned(),
-        (Remote::Here(_), None, None) if model.is_document() => "open".to_owned(),
-        (Remote::Here(here), None, None) => {
+        (None, None, Some(_)) => "failed".to_owned(),
+        (Some(_), None, Some(_)) => "held, refetch failed".to_owned(),
+        (Some(_), None, None) if model.is_document() => "open".to_owned(),
+        (Some(here), None, None) => {
             let how = if entry.imported.is_some() { "imported" } else { "held" };
             format!("{how} {}", age(here.received, model.now))
         }
-        (Remote::NotHeld, None, None) => price(entry, model),
+        (None, None, None) => price(entry, model),
     }
 }
 
@@ -215,8 +215,8 @@ fn absent(model: &Model) -> Vec<(String, Meaning)> {
             vec![(format!("Listing the sandboxes … {}", progress(call, model.now)), Meaning::Strong)]
         }
         (None, None, Some(failure)) => failed("The sandboxes could not be listed.", failure, model),
-        (None, None, None) if list.entries.is_empty() && model.following().is_some() => followed(model),
-        (None, None, None) => match (&list.next, list.entries.is_empty()) {
+        (None, None, None) if list.entries().is_empty() && model.following().is_some() => followed(model),
+        (None, None, None) => match (&list.next, list.entries().is_empty()) {
             (Next::Page(None), _) => [
                 vec![("Nothing is held of this file.".to_owned(), Meaning::Strong)],
                 vec![(

@@ -78,9 +78,9 @@ fn draw_item(mut line: LineWriter<'_, '_>, start: u16, (names, words): (usize, u
         if item.off.is_some() { (Meaning::Faint, Meaning::Faint) } else { (Meaning::Key, Meaning::Strong) };
     line.within(start, names - 1, |line| line.own(&item.keys, key));
     line.tab(start, names);
-    line.own(item.name, name);
+    line.own_cut(item.name, words - names - 1, name);
     line.tab(start, words);
-    match (&item.off, item.price()) {
+    match (&item.off, item.price(line.room())) {
         (Some(why), _) => line.own_cut(&format!("off: {why}"), usize::MAX, Meaning::Faint),
         (None, Some(price)) => {
             line.own(&price, Meaning::Price);

@@ -257,11 +257,7 @@ fn draw_head(line: &mut LineWriter<'_, '_>, start: u16, row: &Row, key: &RowKey)
         draw_branch(line, branch);
         return false;
     }
-    draw_label(line, &row.label);
-    if key.labels > 0 && line.starts_after(start, key.labels) {
-        line.own(" ", Meaning::Text);
-    }
-    line.tab(start, key.labels);
+    draw_labelled(line, start, key.labels, &row.label);
     // What is in sight whole has nothing to show beside it.
     let is_shifted = key.shift > 0 && width_of(&row.pieces) > line.room();
     if is_shifted {
@@ -277,6 +273,24 @@ pub(super) fn draw_label(line: &mut LineWriter<'_, '_>, label: &Label) {
         Label::Known(word) => line.own(word, Meaning::Faint),
         Label::Named(name) => line.visible(&name.visible_cut(LABELS), Meaning::Faint),
     }
+}
+
+/// The word beside a row, and the gap up to so many columns behind the start; a longer word stands out into its row's value.
+pub(super) fn draw_labelled(line: &mut LineWriter<'_, '_>, start: u16, columns: usize, label: &Label) {
+    draw_label(line, label);
+    if columns > 0 && line.starts_after(start, columns) {
+        line.own(" ", Meaning::Text);
+    }
+    line.tab(start, columns);
+}
+
+/// Columns that the widest of these labels takes, the gap included; none where no row has one.
+pub(super) fn columns_of<'a>(labels: impl Iterator<Item = &'a Label>) -> usize {
+    let widths = labels.map(|label| match label {
+        Label::Known(word) => word.columns(),
+        Label::Named(name) => name.visible_cut(LABELS).width(),
+    });
+    widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(LABELS) + 1)
 }
 
 /// A row's text in what is left of a line, what is sought marked; elided, its first value gives way to what is said

@@ -3,13 +3,14 @@
 use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::overlay::{draw_line, inside};
-use super::pane::{draw_label, draw_pieces};
+use super::pane::{columns_of, draw_labelled, draw_pieces};
 use super::theme::Meaning;
 use crate::app::spots::{Shows, Spot, Spots};
 use crate::app::{Area, Model};
 use crate::report::Row;
 use crate::report::rules::Severity;
 use crate::text::{Columns as _, count, thousands};
+use std::borrow::Cow;
 
 /// The most columns that our own words before a row take.
 const HEAD: usize = 46;
@@ -23,7 +24,9 @@ const SIGN: usize = 2;
 /// Where the parts of a row begin.
 struct Columns {
     seen_by: usize,
-    value: usize,
+    label: usize,
+    /// Columns of the labels, the gap included.
+    labels: usize,
 }
 
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &Spots, model: &Model) {
@@ -43,12 +46,14 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &Spots, model: &Mo
     if shown == 0 {
         LineWriter::new(buffer, body, 0).own("no row holds this", Meaning::Faint);
     }
-    let columns = columns(list, body);
-    let window = list.spots().enumerate().skip(list.scroll.top);
-    for (row, (position, spot)) in (0..body.height).zip(window) {
-        let line = LineWriter::new(buffer, body, row);
-        let line = if position == list.scroll.cursor { line.base(Meaning::Cursor) } else { line };
-        draw_spot(line, body.x, &columns, spot, model, tells > 0);
+    let window = list.spots().enumerate().skip(list.scroll.top).take(body.height.into());
+    let window: Vec<_> = window.map(|(position, spot)| (position, spot, row_of(spot, model))).collect();
+    let labels = window.iter().filter_map(|(.., row)| row.as_ref()).map(|row| &row.label);
+    let columns = columns(list, body, columns_of(labels));
+    for (at, (position, spot, row)) in (0..body.height).zip(&window) {
+        let line = LineWriter::new(buffer, body, at);
+        let line = if *position == list.scroll.cursor { line.base(Meaning::Cursor) } else { line };
+        draw_spot(line, body.x, &columns, spot, row.as_deref(), tells > 0);
     }
     if let Some(spot) = list.chosen_spot().filter(|_| tells > 0) {
         let below = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
@@ -70,18 +75,30 @@ fn title(list: &Spots) -> String {
     }
 }
 
+/// The row that a spot shows; none where it has words of our own.
+fn row_of<'a>(spot: &'a Spot, model: &Model) -> Option<Cow<'a, Row>> {
+    match &spot.shows {
+        Shows::Words(_) => None,
+        Shows::Row(row) => Some(Cow::Borrowed(row)),
+        Shows::Open(place) => {
+            Some(Cow::Owned(model.open().map(|open| open.report.row(place.section, place.row)).unwrap_or_default()))
+        }
+    }
+}
+
 /// Where the parts begin: no wider than what is shown of them needs.
-fn columns(list: &Spots, body: Area) -> Columns {
+fn columns(list: &Spots, body: Area, labels: usize) -> Columns {
     let room = usize::from(body.width);
     let spots = || list.spots().skip(list.scroll.top).take(body.height.into());
     let widest = |width: fn(&Spot) -> usize, most: usize| spots().map(width).max().unwrap_or(0).min(most);
     if list.tells_below(body.width) {
-        return Columns { seen_by: SIGN, value: SIGN };
+        return Columns { seen_by: SIGN, label: SIGN, labels };
     }
     let sign = if list.is_notable() { SIGN } else { 0 };
     let seen_by = sign + widest(|spot| spot.head.columns(), HEAD.min(room * 2 / 5)) + 1;
     let by = widest(|spot| spot.seen_by.as_ref().map_or(0, |by| by.width()), 20);
-    Columns { seen_by, value: if by == 0 { seen_by } else { seen_by + by + 1 } }
+    let label = if by == 0 { seen_by } else { seen_by + by + 1 };
+    Columns { seen_by, label, labels }
 }
 
 fn draw_spot(
@@ -89,7 +106,7 @@ fn draw_spot(
     start: u16,
     columns: &Columns,
     spot: &Spot,
-    model: &Model,
+    row: Option<&Row>,
     is_told_below: bool,
 ) {
     if let Some(severity) = spot.severity {
@@ -105,23 +122,16 @@ fn draw_spot(
         if let Some(by) = &spot.seen_by {
             line.visible(by, Meaning::Detail);
         }
-        line.tab(start, columns.value);
+        line.tab(start, columns.label);
     }
-    match &spot.shows {
-        Shows::Words(words) => line.own(words, Meaning::Faint),
-        Shows::Row(row) => draw_row(&mut line, row),
-        Shows::Open(place) => {
-            let row = model.open().map(|open| open.report.row(place.section, place.row)).unwrap_or_default();
-            draw_row(&mut line, &row);
-        }
+    if let Shows::Words(words) = &spot.shows {
+        line.own(words, Meaning::Faint);
     }
-}
-
-fn draw_row(line: &mut LineWriter<'_, '_>, row: &Row) {
-    let before = line.room();
-    draw_label(line, &row.label);
-    if line.room() < before {
-        line.own(" ", Meaning::Text);
+    if let Some(row) = row {
+        let at = start.saturating_add(u16::try_from(columns.label).unwrap_or(u16::MAX));
+        // Where it is narrow, words stand close together.
+        let own = columns_of(std::iter::once(&row.label));
+        draw_labelled(&mut line, at, if is_told_below { own } else { columns.labels }, &row.label);
+        draw_pieces(&mut line, &row.pieces, Meaning::Text, true, None);
     }
-    draw_pieces(line, &row.pieces, Meaning::Text, true, None);
 }

@@ -1,6 +1,7 @@
 //! What is drawn in a row of the screen, in order: a few strokes, which are sooner compared than the cells that they fill.
 
 use super::theme::Meaning;
+use crate::report::ranges::join;
 use ratatui::buffer::Cell;
 use ratatui::style::Style;
 use std::ops::Range;
@@ -230,18 +231,6 @@ impl Stroke {
     fn range(&self) -> Range<u16> {
         self.x..self.x.saturating_add(self.columns)
     }
-}
-
-/// Puts columns in order, and those that meet together.
-fn join(columns: &mut Vec<Range<u16>>) {
-    columns.sort_unstable_by_key(|columns| columns.start);
-    columns.dedup_by(|next, last| {
-        let meet = next.start <= last.end;
-        if meet {
-            last.end = last.end.max(next.end);
-        }
-        meet
-    });
 }
 
 impl Ink {

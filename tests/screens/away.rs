@@ -150,6 +150,28 @@ fn a_report_is_written_to_a_file_and_never_over_one_without_a_yes() {
 }
 
 #[test]
+fn what_a_filtered_pane_shows_is_written_by_itself() {
+    let mut stage = Stage::listed();
+    stage.keys("enter 4 x tab tab");
+    assert!(!stage.screen().contains("that the pane"), "all of it is shown: {}", stage.screen());
+    stage.keys("esc / s t a g e enter x tab tab");
+    assert!(stage.screen().contains("Write the 4 rows that the pane files shows to a file"), "{}", stage.screen());
+    assert!(stage.screen().contains("57874b32-CAPE-Sandbox-files-shown.jsonl"), "{}", stage.screen());
+    let path = place(&stage, "shown.jsonl");
+    type_path(&mut stage, path.to_str().unwrap());
+    let written = std::fs::read_to_string(&path).unwrap();
+    let rows: Vec<_> = written.lines().filter(|line| line.contains("stage.js")).collect();
+    assert_eq!((rows.len(), written.contains("settings.bin")), (4, false), "{written}");
+    stage.keys("x tab tab");
+    let path = place(&stage, "shown.json");
+    type_path(&mut stage, path.to_str().unwrap());
+    let written: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let attributes = written["data"]["attributes"].as_object().unwrap();
+    let rows = attributes.values().map(|rows| rows.as_array().unwrap().len());
+    assert_eq!(rows.sum::<usize>(), 4, "{written}");
+}
+
+#[test]
 fn a_row_and_a_value_are_written_as_they_are_copied() {
     let mut stage = Stage::listed();
     stage.keys("enter 3 x tab tab");

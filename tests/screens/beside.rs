@@ -282,7 +282,7 @@ fn a_list_of_a_report_that_came_anew_does_not_come_back() {
 fn listed_twice() -> Stage {
     let mut stage = Stage::at(main_file(), identifiers());
     stage.keys("enter");
-    let identifier = stage.session.model().list().unwrap().entries[0].identifier.clone().unwrap();
+    let identifier = stage.session.model().list().unwrap().entries()[0].identifier.clone().unwrap();
     stage.open_other(&file("Parcel"));
     list_by_identifier(&mut stage, &identifier);
     stage
@@ -416,7 +416,7 @@ fn a_filter_stays_where_its_report_comes_while_another_file_is_shown() {
 
 #[test]
 fn a_report_that_a_list_brings_is_there_in_every_file_that_lists_it() {
-    let first = Stage::listed().session.model().list().unwrap().entries[0].identifier.clone().unwrap();
+    let first = Stage::listed().session.model().list().unwrap().entries()[0].identifier.clone().unwrap();
     let mut stage = Stage::at(file("Parcel"), options());
     list_by_identifier(&mut stage, &first);
     assert!(stage.screen().contains("is not held"), "{}", stage.screen());

@@ -26,6 +26,17 @@ fn a_pane_is_filtered_as_you_type() {
 }
 
 #[test]
+fn what_happened_to_a_file_is_found_as_its_name_is() {
+    let mut stage = Stage::listed();
+    stage.keys("enter 4 /");
+    type_words(&mut stage, "dropped");
+    assert!(stage.screen().contains("/dropped▏") && !stage.screen().contains(" 0 of "), "{}", stage.screen());
+    stage.keys("esc F");
+    type_words(&mut stage, "injected");
+    assert!(stage.screen().contains(" hit") && !stage.screen().contains("nothing holds this"), "{}", stage.screen());
+}
+
+#[test]
 fn leaving_a_filter_restores_what_was_before_it() {
     let mut stage = Stage::listed();
     stage.keys("enter 4 j j j");

@@ -72,8 +72,20 @@ fn a_following_beyond_the_budget_says_what_may_fit() {
     let paid = stage.paid_calls();
     stage.keys("W");
     let screen = stage.screen();
-    assert!(screen.contains("over budget. Nothing was sent; fewer looks may fit: [follow] in the config."), "{screen}");
+    let refused = "over budget. Nothing was sent; fewer looks may fit: [follow] in the config.";
+    assert!(screen.contains(refused), "{screen}");
     assert_eq!(stage.paid_calls(), paid);
+    // The same holds where reports are listed already.
+    let mut listed = Stage::listed();
+    listed.budget(10);
+    listed.keys("$");
+    let priced = "W             follow · 0 now, at most 20 requests once agreed to, over budget";
+    assert!(listed.screen().contains(priced), "{}", listed.screen());
+    let paid = listed.paid_calls();
+    listed.keys("esc W");
+    let screen = listed.screen();
+    assert!(screen.contains(refused) && !screen.contains("yes, follow"), "{screen}");
+    assert_eq!(listed.paid_calls(), paid);
 }
 
 #[test]

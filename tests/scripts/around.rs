@@ -71,6 +71,12 @@ fn calls_are_logged_and_an_error_names_its_line() {
         line.contains(" error ") && line.contains(" ms=") && line.contains("not well") && line.contains("price="),
         "{line}"
     );
+    // Where all has been said the log knows no more: nothing to find, a command line that is wrong, a plan that does not fit.
+    let unknown = "nothing_of_this_name-1794474845";
+    for said_all in [&["show", unknown][..], &["held", "--delete", unknown], &["show", "--offline", unknown]] {
+        let failed = desk.run(said_all);
+        assert!(!failed.status.success() && !errors(&failed).contains("[log"), "{said_all:?}: {failed:?}");
+    }
     json(&desk.run(&["list", &main_file()]));
     json(&desk.run(&["list", "--log-level", "debug", &main_file()]));
     let log = logged(&desk);

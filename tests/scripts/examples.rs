@@ -70,6 +70,19 @@ fn every_example_in_a_help_text_works() {
 }
 
 #[test]
+fn no_example_is_broken_in_a_terminal_of_80_columns() {
+    let desk = Desk::new();
+    for words in commands(&desk) {
+        let help: Vec<_> = words.iter().map(String::as_str).chain(["--help"]).collect();
+        let shown = text(&desk.command(&help).env("COLUMNS", "200").output().unwrap());
+        let examples = shown.lines().skip_while(|line| !line.starts_with("Example"));
+        for example in examples.filter(|line| line.starts_with("  ")) {
+            assert!(example.chars().count() <= 80, "{words:?}: {example}");
+        }
+    }
+}
+
+#[test]
 fn every_option_that_the_readme_names_is_one() {
     let desk = Desk::new();
     let known = commands(&desk);

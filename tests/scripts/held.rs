@@ -351,6 +351,9 @@ fn what_answers_no_question_is_refused_and_says_why() {
         ("file", format!(r#"{{"data":{{"id":"{hash}","type":"file","attributes":{{}}}}}}"#), "no report"),
         ("only", format!(r#"{{"data":{{"id":"{hash}_Box-5","type":"file_behaviour"}}}}"#), "only an identifier"),
         ("list", format!(r#"{{"data":[{{"id":"{hash}_Box-5"}}]}}"#), "only identifiers"),
+        ("numbers", "[1,2,3]".to_owned(), "neither reports nor their identifiers"),
+        ("nameless", r#"{"data":[1,{"type":"file"}]}"#.to_owned(), "neither reports nor their identifiers"),
+        ("cut list", r#"{"data":[{"id":"b"#.to_owned(), "cut short"),
         ("empty list", r#"{"data":[],"errors":[{}]}"#.to_owned(), "the list is empty"),
         ("cut", format!(r#"{{"data":{{"id":"{hash}_Box-5","attributes":{{"tags":["A""#), "cut short"),
         ("odd", r#"{"data":{"id":"box","attributes":{"tags":["A"]}}}"#.to_owned(), "--file SHA256"),
@@ -481,9 +484,36 @@ fn nothing_is_deleted_without_a_yes_where_nothing_is_held_either() {
     let files = || connection.query_row("SELECT COUNT(*) FROM file", [], |row| row.get::<_, i64>(0)).unwrap();
     for which in [&["--all"][..], &["--older-than", "0h"]] {
         let asked = desk.run(&[&["held"], which].concat());
-        assert!(asked.status.success() && text(&asked).contains("Would be deleted: 0 things"), "{asked:?}");
+        let words = "Would be deleted: 0 things, 0 B, with 0 notes, 1 file that was opened before\n";
+        assert!(asked.status.code() == Some(2) && text(&asked).contains(words), "{asked:?}");
         assert_eq!(files(), 1);
     }
-    assert!(desk.run(&["held", "--all", "--yes"]).status.success());
+    let gone = text(&desk.run(&["held", "--all", "--yes"]));
+    assert!(gone.contains("with 0 notes, 1 file that was opened before\n"), "{gone}");
     assert_eq!(files(), 0);
+    let none = desk.run(&["held", "--all"]);
+    assert!(
+        none.status.success() && text(&none).contains("Would be deleted: 0 things, 0 B, with 0 notes\n"),
+        "{none:?}"
+    );
+}
+
+#[test]
+fn an_older_version_that_goes_by_its_age_is_counted_though_its_report_stays() {
+    let (desk, id) = imported_by_another(true);
+    let desk_store = || rusqlite::Connection::open(store(&desk)).unwrap();
+    desk_store().execute("UPDATE answer SET received = received - 40 * 86400000", []).unwrap();
+    desk_store().execute("UPDATE file SET opened = opened - 50 * 86400000", []).unwrap();
+    assert!(desk.run(&["show", "--refresh", &id]).status.success());
+    let own = ["held", "--older-than", "30d", "--profile", "lab"];
+    let asked = desk.run(&own);
+    let words = "with 0 notes, 1 older version of what stays\n";
+    assert!(asked.status.code() == Some(2) && text(&asked).contains("Would be deleted: 0 things, "), "{asked:?}");
+    assert!(text(&asked).contains(words) && !text(&asked).contains("0 things, 0 B"), "{asked:?}");
+    let gone = json(&desk.run(&[&own[..], &["--yes", "--json"]].concat()));
+    assert_eq!((&gone["deleted"]["things"], &gone["deleted"]["versions"]), (&0.into(), &1.into()));
+    assert!(gone["deleted"]["bytes"].as_u64() > Some(100));
+    let of_lab = |row: &Value| row["profile"] == "lab" && row["versions"] == 1;
+    assert!(held(&desk).iter().any(of_lab), "{:?}", held(&desk));
+    assert_eq!(text(&desk.run(&own)).lines().last(), Some("Would be deleted: 0 things, 0 B, with 0 notes"));
 }

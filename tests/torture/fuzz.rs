@@ -158,10 +158,10 @@ fn export(bytes: &[u8], _: &mut Noise) {
     let (origin, identifier, received, notes) = ("demo".to_owned(), None, Some(now()), Default::default());
     let sources = [Source { body: Body::in_memory(bytes.to_vec()), identifier, origin, received, notes }];
     for format in &FORMATS {
-        for what in [What::All, What::Indicators].into_iter().filter(|what| format.can_write(*what)) {
+        for what in [What::All, What::Indicators].into_iter().filter(|what| format.can_write(what)) {
             let mut out = Vec::new();
             // What is no JSON is said to be none.
-            if format.write(&Job { sources: &sources, what, is_wanted: &|| true }, &mut out).is_err() {
+            if format.write(&Job { sources: &sources, what: what.clone(), is_wanted: &|| true }, &mut out).is_err() {
                 continue;
             }
             let about = || format!("{} {what:?}", format.name);

@@ -63,7 +63,7 @@ pub(super) static COMMANDS: &[Command] = &[
         name: "filter",
         keys: &[key('/')],
         label: "filter",
-        help: "Show only the pane's rows that hold what is typed, in any of their fields",
+        help: "Show only the pane's rows that hold what is typed, in any of their fields or in the word beside them",
         rank: 5,
         place: PANE,
         when: When::Always,

@@ -23,6 +23,7 @@ use super::palette::Does;
 use super::panes::PANES;
 use super::place::{Place, Places};
 use super::price::Together;
+use super::questions::Questions;
 use crate::request::Request;
 use std::sync::LazyLock;
 
@@ -103,7 +104,7 @@ pub enum Act {
     /// Asks the service several questions, one after another.
     Each {
         /// What is asked, or what it is asked for: whoever agrees agrees to this.
-        requests: fn(&Model) -> Vec<Request>,
+        requests: fn(&Model) -> Questions,
         /// What it costs together.
         price: fn(&Model) -> Together,
         /// How it begins.
@@ -213,10 +214,10 @@ impl Command {
 
     /// Everything that it asks right now, or asks for.
     #[must_use]
-    pub fn requests(&self, model: &Model) -> Vec<Request> {
+    pub fn requests(&self, model: &Model) -> Questions {
         match &self.act {
             Act::Each { requests, .. } => requests(model),
-            _ => self.request(model).into_iter().collect(),
+            _ => self.request(model).into(),
         }
     }
 

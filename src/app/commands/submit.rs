@@ -7,6 +7,7 @@ use crate::app::key::{BACK_TAB, DOWN, ENTER, TAB, UP, key};
 use crate::app::model::Model;
 use crate::app::overlay::Overlay;
 use crate::app::place::{CONFIRM, FILE, LIST, OPEN, SUBMIT};
+use crate::app::questions::Questions;
 use crate::app::submit::SubmitForm;
 use crate::quota::Kind;
 use crate::request::{Request, Submission};
@@ -235,13 +236,13 @@ fn deletion(model: &Model, only_from_storage: bool) -> Option<Request> {
 }
 
 /// The scan of a large file, as what a price is for.
-fn scans(submission: Option<Arc<Submission>>) -> Vec<Request> {
-    submission.into_iter().map(|submission| Request::PrivateScan { submission, to: None }).collect()
+fn scans(submission: Option<Arc<Submission>>) -> Questions {
+    submission.map(|submission| Request::PrivateScan { submission, to: None }).into()
 }
 
 /// The scans of the file that is followed, as what a price is for.
-fn followed(model: &Model) -> Vec<Request> {
-    model.file().map(|file| Request::PrivateAnalyses { file: file.clone() }).into_iter().collect()
+fn followed(model: &Model) -> Questions {
+    model.file().map(|file| Request::PrivateAnalyses { file: file.clone() }).into()
 }
 
 fn can_follow(model: &Model) -> bool {
@@ -249,7 +250,7 @@ fn can_follow(model: &Model) -> bool {
 }
 
 fn has_sandboxes(model: &Model) -> bool {
-    model.list().is_some_and(|list| !list.entries.is_empty())
+    model.list().is_some_and(|list| !list.entries().is_empty())
 }
 
 fn step(model: &mut Model, by: isize) -> Vec<crate::app::Effect> {

@@ -2,7 +2,7 @@
 
 use super::files::Files;
 use crate::cli::Failed;
-use crate::quota::{Entitlement, Entitlements, Kind, Numbers, Operation};
+use crate::quota::{Amount, Entitlement, Entitlements, HASHES_FROM, Kind, Numbers, Operation};
 use crate::report::hashes::Hashes;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, ValueEnum};
@@ -239,12 +239,14 @@ impl Item {
 
 /// The words with the option that a bare number stands for, or a file of hashes after `@`, as the app's planner takes them.
 fn spelled_out(mut words: Vec<String>) -> Vec<String> {
-    let (kind, bare) = (words.first().and_then(|name| Kind::named(name)), words.get(1).cloned().unwrap_or_default());
-    let digits = bare.replace(',', "");
-    if let Some(path) = bare.strip_prefix('@') {
-        words.splice(1..2, ["--hashes-from".to_owned(), path.to_owned()]);
-    } else if let Some(kind) = kind.filter(|_| digits.parse::<u64>().is_ok()) {
-        words.splice(1..2, [kind.number().to_owned(), digits]);
+    let kind = words.first().and_then(|name| Kind::named(name));
+    let meant = match words.get(1).and_then(|bare| Amount::bare(bare)) {
+        Some(Amount::Listed(path)) => Some((HASHES_FROM, path.to_owned())),
+        Some(Amount::Number(number)) => kind.map(|kind| (kind.number(), number.to_string())),
+        None => None,
+    };
+    if let Some((option, value)) = meant {
+        words.splice(1..2, [option.to_owned(), value]);
     }
     words
 }

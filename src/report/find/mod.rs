@@ -1,4 +1,4 @@
-//! Finds rows by what stands in them: over the raw bytes in windows, decoding only what may be a hit.
+//! Finds rows by what stands in them, or in the word beside them: over the raw bytes in windows, decoding only what may be a hit.
 //!
 //! ```text
 //! words ──> Pattern ──> Anchor: a rare piece of the words, or of what an expression must match, in every way JSON can write it;

@@ -4,6 +4,8 @@ use super::anchor::Anchor;
 use super::fold::{fold, fold_into};
 use super::literals::required;
 use super::written;
+use crate::report::ATTRIBUTES;
+use crate::report::rows::Label;
 use crate::text::Untrusted;
 use memchr::memmem::Finder;
 use regex::bytes::{Regex, RegexBuilder};
@@ -165,12 +167,27 @@ impl Pattern {
         }
     }
 
-    /// Whether it may stand anywhere in JSON: where not, nothing in it is a hit.
+    /// Whether it may stand anywhere in a report's JSON, or in the words beside its rows: where not, nothing in it is a hit.
     #[must_use]
     pub fn may_stand_in(&self, json: &[u8]) -> bool {
+        let mut scratch = Scratch::default();
+        // Words that the table lacks stand in the JSON themselves.
+        if ATTRIBUTES.iter().any(|known| self.is_in(&Label::Known(known.label), &mut scratch)) {
+            return true;
+        }
         match &self.kind {
             Kind::Words(words) => words.anchor.is_in(json),
             Kind::Expression(_, clue) => clue.as_ref().is_none_or(|clue| clue.is_in(json)),
+        }
+    }
+
+    /// Whether it stands in the word beside a row.
+    pub(super) fn is_in(&self, label: &Label, scratch: &mut Scratch) -> bool {
+        match label {
+            // What may match nothing at all is not found where nothing stands.
+            Label::Known("") => false,
+            Label::Known(word) => self.is_match(word.as_bytes(), scratch),
+            Label::Named(name) => self.is_match(name.as_bytes(), scratch),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Searches a report's rows: in pieces, several at a time, the first pieces small so that the first hits come at once.
 
-use super::pattern::Pattern;
+use super::pattern::{Pattern, Scratch};
 use super::sought::Work;
 use crate::report::fan_out::in_order;
 use crate::report::{Pane, Report, RowSet, Section};
@@ -38,7 +38,12 @@ pub fn search(
     sink: &mut dyn FnMut(RowSet) -> ControlFlow<()>,
 ) -> io::Result<()> {
     let within = scope.within.as_deref();
-    let work = Work { report, pattern, within, firsts: firsts(report, scope.pane) };
+    let firsts = firsts(report, scope.pane);
+    let mut scratch = Scratch::default();
+    let is_told =
+        |number: &usize| report.section(*number).is_some_and(|found| pattern.is_in(&found.label(), &mut scratch));
+    let told = firsts.iter().map(|(_, number)| *number).filter(is_told).collect();
+    let work = Work { report, pattern, within, firsts, told };
     let end =
         work.firsts.iter().map(|(_, section)| report.section_end(*section)).max().unwrap_or(0).min(report.searchable());
     let start = work.firsts.first().map_or(0, |(first, _)| *first).max(scope.from);

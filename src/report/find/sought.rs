@@ -29,6 +29,8 @@ pub(super) struct Work<'a> {
     pub(super) within: Option<&'a RowSet>,
     /// Offsets of the first rows of the sections that are searched, with the sections' numbers, in the order of the body.
     pub(super) firsts: Vec<(u64, usize)>,
+    /// The sections whose rows all have it in the word beside them.
+    pub(super) told: Vec<usize>,
 }
 
 /// The rows of a section that begin in a piece.
@@ -70,6 +72,10 @@ impl<'a> Work<'a> {
         let near = Near { at: piece.start, bytes };
         let mut sought = Sought { work: self, near, scratch: Scratch::default(), walk: Walk::default() };
         for stretch in &stretches {
+            if self.told.contains(&stretch.section) {
+                found.append(stretch.section, &self.all(stretch));
+                continue;
+            }
             match (stretch.few, self.pattern.kind()) {
                 (Some(rows), _) => {
                     let rows = rows.iter().map(|row| *row as usize);
@@ -92,6 +98,15 @@ impl<'a> Work<'a> {
             }
         }
         Ok(found)
+    }
+
+    /// Every row of a stretch that can be a hit.
+    fn all(&self, stretch: &Stretch<'_>) -> Vec<u32> {
+        let rows = stretch.row..stretch.row + stretch.starts.len();
+        match self.within {
+            Some(within) => between(within.rows(stretch.section), &rows).to_vec(),
+            None => rows.map(number).collect(),
+        }
     }
 
     /// The rows that begin in a piece.

@@ -3,7 +3,7 @@
 use super::fold::fold;
 use super::{How, Pattern, Scope, Scratch, search};
 use crate::report::index::Form;
-use crate::report::rows::Line;
+use crate::report::rows::{Label, Line};
 use crate::report::{Body, Index, Report, RowSet};
 use crate::text::Untrusted;
 use proptest::prelude::*;
@@ -45,7 +45,7 @@ fn naive(report: &Report, words: &str) -> Vec<(usize, u32)> {
     })
 }
 
-/// The rows with a leaf that is a hit.
+/// The rows with a leaf that is a hit, or with such a word beside them.
 fn naive_by(report: &Report, has: impl Fn(&Untrusted) -> bool) -> Vec<(usize, u32)> {
     let is_hit = |section: usize, row: usize| {
         let found = report.section(section).unwrap();
@@ -55,10 +55,16 @@ fn naive_by(report: &Report, has: impl Fn(&Untrusted) -> bool) -> Vec<(usize, u3
             Form::Processes => line.depth > 0,
             _ => !is_record || line.depth > 1,
         };
+        let label = match report.row(section, row).label {
+            Label::Known(word) => Untrusted::from(word),
+            Label::Named(name) => name,
+        };
         let lines = report.lines(section, row).unwrap();
-        lines.iter().any(|line| {
-            line.value.as_ref().is_some_and(&has) || line.name.as_ref().is_some_and(|name| is_data(line) && has(name))
-        })
+        !label.is_empty() && has(&label)
+            || lines.iter().any(|line| {
+                line.value.as_ref().is_some_and(&has)
+                    || line.name.as_ref().is_some_and(|name| is_data(line) && has(name))
+            })
     };
     let all = (0..report.index.sections.len())
         .flat_map(|section| (0..report.section(section).unwrap().len()).map(move |row| (section, row)));
@@ -77,6 +83,21 @@ fn every_leaf_is_found_and_no_name_of_the_format() {
     assert_eq!(rows(json, "TËMP"), [(1, 0)]);
     assert_eq!(rows(json, "\", \""), []);
     assert_eq!(rows(json, "files"), []);
+}
+
+#[test]
+fn a_word_beside_the_rows_finds_all_of_them() {
+    let json = r#"{"processes_injected":["a (1)","b (2)"],"files_dropped":[{"path":"C:\\x"}],"files_opened":["dropped"],"odd":["c"]}"#;
+    assert_eq!(rows(json, "Inject"), [(0, 0), (0, 1)]);
+    assert_eq!(rows(json, "dropped"), [(1, 0), (2, 0)]);
+    assert_eq!(rows(json, "odd"), [(3, 0)]);
+    let report = report(json);
+    let pattern = |words: &str, is_regex| Pattern::new(words, How { is_regex, ..How::default() }).unwrap();
+    assert_eq!(found(&report, &pattern("^open|^inj", true), 2), [(0, 0), (0, 1), (2, 0)]);
+    assert!(pattern("inject", false).may_stand_in(b"{}") && !pattern("injectx", false).may_stand_in(b"{}"));
+    let within = Some(Arc::new([(0, 1), (2, 0)].into_iter().collect()));
+    let refined = search_all(&report, &pattern("injected", false), Scope { within, ..Scope::default() }, 1);
+    assert_eq!(refined, [(0, 1)].into_iter().collect());
 }
 
 #[test]

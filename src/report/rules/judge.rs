@@ -109,9 +109,10 @@ impl Rules {
                         )),
                     }
                 }
-                true
+                is_wanted()
             })?;
         }
+        still_wanted(is_wanted)?;
         Ok(marks)
     }
 

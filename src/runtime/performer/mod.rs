@@ -26,6 +26,9 @@ const WORKERS: usize = 1;
 /// How often the loop hears of bytes that come, or of rows that are found.
 const PACE: Duration = Duration::from_millis(60);
 
+/// How long what nobody waits for stands still, before it looks whether something is still sought.
+const STANDSTILL: Duration = Duration::from_millis(5);
+
 /// How long a file that is half written has to take itself away.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 
@@ -59,6 +62,8 @@ pub struct Performer {
     stopped: Arc<AtomicBool>,
     /// Searches through a comparison so far.
     searches: Arc<AtomicUsize>,
+    /// Searches through reports that somebody waits for.
+    seekers: Arc<AtomicUsize>,
     /// The opening of a report that is wanted; an earlier one need not be gone on with.
     opened: Arc<AtomicU64>,
     /// The last report that was unpacked to be searched, as it lies in the store and as it is in memory.
@@ -88,7 +93,7 @@ impl Performer {
     /// A performer that answers to `outbox`.
     #[must_use]
     pub fn new(backing: Backing, outbox: Outbox) -> Self {
-        let (pending, searches, opened) = (Arc::default(), Arc::default(), Arc::default());
+        let (pending, searches, seekers, opened) = (Arc::default(), Arc::default(), Arc::default(), Arc::default());
         let (writing, stopped, at_hand) = (Arc::default(), Arc::default(), Arc::default());
         Self {
             backing,
@@ -100,6 +105,7 @@ impl Performer {
             unchecked: None,
             pending,
             searches,
+            seekers,
             opened,
             writing,
             stopped,
@@ -194,9 +200,9 @@ impl Performer {
             Effect::ReadRecord => self.read_record(),
             Effect::Index { opening, body } => self.index(opening, body),
             Effect::StopIndexing => self.stop_indexing(),
-            Effect::Judge { opening, body, rules, own } => self.judge(opening, body, rules, own),
+            Effect::Judge { opening, report, rules, own } => self.judge(opening, report, rules, own),
             Effect::JudgeHeld { number, reports, rules } => self.judge_held(number, reports, rules),
-            Effect::FindIndicators { opening, body } => self.find_indicators(opening, body),
+            Effect::FindIndicators { opening, report } => self.find_indicators(opening, report),
             Effect::Compare { number, bodies } => self.compare(number, bodies),
             Effect::Sift { number, matrix, sought } => self.sift(number, matrix, sought),
             Effect::Prepare(report) => self.prepare(report),
@@ -224,6 +230,17 @@ impl Performer {
     fn goes_on(&self) -> impl Fn() -> bool + Send + 'static {
         let stopped = Arc::clone(&self.stopped);
         move || !stopped.load(Ordering::Relaxed)
+    }
+
+    /// The same for what nobody waits for: it stands still while something is sought, for which it would take longer.
+    fn goes_on_aside(&self) -> impl Fn() -> bool + Send + 'static {
+        let (seekers, goes_on) = (Arc::clone(&self.seekers), self.goes_on());
+        move || {
+            while seekers.load(Ordering::Relaxed) > 0 && goes_on() {
+                std::thread::sleep(STANDSTILL);
+            }
+            goes_on()
+        }
     }
 
     fn work(&self) -> Work {

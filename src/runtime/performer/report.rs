@@ -53,10 +53,10 @@ impl Performer {
     }
 
     /// Applies the rules to a report.
-    pub(super) fn judge(&self, opening: Opening, body: Body, rules: Option<Arc<Rules>>, own: Option<PathBuf>) {
+    pub(super) fn judge(&self, opening: Opening, report: Report, rules: Option<Arc<Rules>>, own: Option<PathBuf>) {
         // A report that was left stays open, and nobody asks for this a second time.
-        let is_wanted = self.goes_on();
-        self.reading(move |work| judge(&work, opening, &body, rules, own.as_deref(), is_wanted));
+        let is_wanted = self.goes_on_aside();
+        self.reading(move |work| judge(&work, opening, &report, rules, own.as_deref(), is_wanted));
     }
 
     /// Applies the rules to several reports.
@@ -67,12 +67,11 @@ impl Performer {
     }
 
     /// Finds the indicators of a report.
-    pub(super) fn find_indicators(&self, opening: Opening, body: Body) {
+    pub(super) fn find_indicators(&self, opening: Opening, report: Report) {
         let is_wanted = self.goes_on();
         self.blocking(
             move |work| {
-                let found = Report::open(&body).and_then(|report| Indicators::of(&report, &is_wanted));
-                let result = found.map_err(|error| error.to_string());
+                let result = Indicators::of(&report, &is_wanted).map_err(|error| error.to_string());
                 work.send(Message::Indicators { opening, result });
             },
             move |why| Message::Indicators { opening, result: Err(why) },
@@ -170,7 +169,7 @@ fn index(work: &Work, opening: Opening, body: &Body, is_wanted: impl Fn() -> boo
 fn judge(
     work: &Work,
     opening: Opening,
-    body: &Body,
+    report: &Report,
     rules: Option<Arc<Rules>>,
     own: Option<&Path>,
     is_wanted: impl Fn() -> bool,
@@ -182,7 +181,7 @@ fn judge(
         rules
     });
     // A report that cannot be read has been said to be so.
-    if let Ok(marks) = Report::open(body).and_then(|report| rules.judge(&report, &is_wanted)) {
+    if let Ok(marks) = rules.judge(report, &is_wanted) {
         work.send(Message::Judged { opening, marks });
     }
 }

@@ -8,6 +8,7 @@ use crate::report::find::{Pattern, Scope};
 use crate::report::{Report, RowSet};
 use crate::runtime::search;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
@@ -52,10 +53,12 @@ impl Performer {
         seek: impl FnOnce(&Work, &Ticket) + Send + 'static,
         bug: impl FnOnce(String) -> Message + Send + 'static,
     ) {
+        let seeker = Seeker::of(&self.seekers);
         let begin = move |work: Work| {
             if ticket.is_wanted() {
                 seek(&work, &ticket);
             }
+            drop(seeker);
         };
         self.blocking(begin, bug);
     }
@@ -78,6 +81,22 @@ impl Performer {
         let Some(gate) = self.gate().cloned() else { return };
         let bug = search_bug(&ticket);
         self.seeking(ticket, move |work, ticket| search_held(work, ticket, &gate, &pattern), bug);
+    }
+}
+
+/// Counts as one who waits for a search until it is dropped.
+struct Seeker(Arc<AtomicUsize>);
+
+impl Seeker {
+    fn of(seekers: &Arc<AtomicUsize>) -> Self {
+        seekers.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(seekers))
+    }
+}
+
+impl Drop for Seeker {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

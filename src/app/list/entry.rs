@@ -1,0 +1,163 @@
+//! One sandbox of a list, and its report as it is looked at.
+
+use crate::app::finder::Filter;
+use crate::app::message::Failure;
+use crate::app::message::{HeldReport, Here, Opening};
+use crate::app::panes::PaneState;
+use crate::report::body::Body;
+use crate::report::identifier::{Identifier, Parts};
+use crate::report::rules::Marks;
+use crate::report::{Imported, Indicators, Pane, Report, verdict};
+use crate::text::Untrusted;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// One sandbox.
+#[derive(Debug)]
+pub struct Entry {
+    /// What the report is asked for by; none for a report that does not say.
+    pub identifier: Option<Identifier>,
+    /// The identifier by its parts.
+    pub parts: Option<Parts>,
+    /// Its report; none while that has not been paid for.
+    here: Option<Here>,
+    /// The last call for the report failed so.
+    pub failure: Option<Failure>,
+    /// The report as it is looked at.
+    pub open: Option<OpenReport>,
+    /// Where the report came from, if not from the service.
+    pub imported: Option<Imported>,
+    /// What the sandbox holds the file to be, as far as it is known.
+    pub verdict: Option<Untrusted>,
+    /// The filters of a report that was open until a newer one came, for the panes of that.
+    filters: BTreeMap<Pane, Filter>,
+}
+
+/// A report that is looked at.
+#[derive(Debug)]
+pub struct OpenReport {
+    /// Which opening.
+    pub opening: Opening,
+    /// The report, as far as it is indexed.
+    pub report: Report,
+    /// How many bytes have been read of a report that is still coming; none for one that is here.
+    pub coming: Option<u64>,
+    /// Why it cannot be read, if so.
+    pub unreadable: Option<String>,
+    /// How each pane is looked at.
+    pub panes: BTreeMap<Pane, PaneState>,
+    /// What others can look for, once it has been asked for.
+    pub indicators: Option<Arc<Indicators>>,
+    /// What the rules make of it, once they have been applied.
+    pub marks: Option<Arc<Marks>>,
+}
+
+impl OpenReport {
+    /// A report of which nothing is indexed yet; these rows of its process tree are folded.
+    #[must_use]
+    pub fn new(opening: Opening, body: Body, folded: &[u32]) -> Self {
+        let tree = PaneState::folded(folded);
+        let panes = if folded.is_empty() { BTreeMap::new() } else { BTreeMap::from([(Pane::Processes, tree)]) };
+        Self {
+            opening,
+            report: Report::unread(body),
+            coming: None,
+            unreadable: None,
+            panes,
+            indicators: None,
+            marks: None,
+        }
+    }
+
+    /// Whether its bytes are here, and not all of them have been read.
+    pub(super) fn is_unfinished(&self) -> bool {
+        self.unreadable.is_none() && self.coming.is_none() && !self.report.index.is_complete
+    }
+
+    /// The filters of its panes, to be sought in another report.
+    fn into_filters(self) -> impl Iterator<Item = (Pane, Filter)> {
+        self.panes.into_iter().filter_map(|(pane, state)| Some((pane, state.filter?.anew())))
+    }
+
+    /// How many rows a pane shows.
+    #[must_use]
+    pub fn count(&self, pane: Pane) -> usize {
+        self.panes.get(&pane).map_or_else(|| self.report.count(pane), |state| state.count(&self.report, pane))
+    }
+}
+
+impl Entry {
+    /// A sandbox whose report is not held.
+    #[must_use]
+    pub fn new(identifier: Option<Identifier>) -> Self {
+        let parts = identifier.as_ref().map(Identifier::parts);
+        let (imported, verdict, filters) = (None, None, BTreeMap::new());
+        Self { identifier, parts, here: None, failure: None, open: None, imported, verdict, filters }
+    }
+
+    /// A sandbox whose report is here.
+    #[must_use]
+    pub fn with(identifier: Option<Identifier>, here: Here) -> Self {
+        let mut entry = Self::new(identifier);
+        entry.take(here);
+        entry
+    }
+
+    /// The report's bytes, if they are here.
+    #[must_use]
+    pub fn here(&self) -> Option<&Here> {
+        self.here.as_ref()
+    }
+
+    /// Takes a report that came. What was open before is closed: it may be an older one.
+    fn take(&mut self, here: Here) {
+        self.verdict = verdict::of_short(&here.body);
+        self.here = Some(here);
+        self.failure = None;
+        self.close_if(|_| true);
+        self.imported = None;
+    }
+
+    /// Takes a report that has come whole. It stays open if it is looked at; an older one that was open is closed.
+    pub(super) fn take_arrived(&mut self, here: Here, is_chosen: bool) -> Option<Opening> {
+        let open = self.open.take_if(|open| is_chosen && open.settle(&here));
+        self.take(here);
+        self.open = open;
+        self.open.as_ref().map(|open| open.opening)
+    }
+
+    /// Its report, where that is here.
+    pub(in crate::app) fn held(&self) -> Option<HeldReport> {
+        let (identifier, here) = (self.identifier.clone()?, self.here()?.clone());
+        Some(HeldReport { identifier, here, imported: self.imported.clone() })
+    }
+
+    /// Takes a report that is held, unless one that came no earlier is here already.
+    pub(super) fn take_newer(&mut self, held: &HeldReport) {
+        if self.here().is_none_or(|here| here.received < held.here.received) {
+            self.take(held.here.clone());
+            self.imported.clone_from(&held.imported);
+        }
+    }
+
+    /// Closes the report if it is like this, and says whether it was; its filters are kept for when it is opened again.
+    pub(super) fn close_if(&mut self, is_it: fn(&OpenReport) -> bool) -> bool {
+        let closed = self.open.take_if(|open| is_it(open));
+        let is_closed = closed.is_some();
+        self.filters.extend(closed.into_iter().flat_map(OpenReport::into_filters));
+        is_closed
+    }
+
+    /// Opens the report if it is here and not open yet; these rows of its process tree are folded. Gives what is to be read.
+    pub(in crate::app) fn open(&mut self, opening: Opening, folded: &[u32]) -> Option<Body> {
+        let body = self.here().filter(|_| self.open.is_none())?.body.clone();
+        let mut open = OpenReport::new(opening, body.clone(), folded);
+        for (pane, filter) in std::mem::take(&mut self.filters) {
+            let state = open.panes.entry(pane).or_default();
+            let before = state.before();
+            state.filter = Some(Filter { before, ..filter });
+        }
+        self.open = Some(open);
+        Some(body)
+    }
+}
