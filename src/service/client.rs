@@ -2,16 +2,14 @@
 
 use super::credential::Credential;
 use super::error::{LONGEST_ADDRESS, Refusal, ServiceError};
+use super::head::{is_framed, range_of, version_of};
 use super::masking::Masking;
 use super::patience::Patience;
 use super::profile::{PROXY_OF_SYSTEM, Profile, ProfileError};
 use crate::request::{Address, Asker, Method, Request, ScanOption, Version};
 use crate::text::Untrusted;
-use reqwest::header::{
-    ACCEPT_ENCODING, CONTENT_RANGE, DATE, ETAG, HeaderName, HeaderValue, IF_RANGE, LAST_MODIFIED, RANGE, RETRY_AFTER,
-    TRANSFER_ENCODING,
-};
-use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, RequestBuilder, Response, Url, Version as Http};
+use reqwest::header::{ACCEPT_ENCODING, DATE, HeaderName, HeaderValue, IF_RANGE, RANGE, RETRY_AFTER};
+use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, RequestBuilder, Response, Url};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::error::Error as _;
@@ -30,9 +28,6 @@ const LONGEST_WORDS: u64 = 1 << 20;
 
 /// Longest error answer that is read: its words fit in much less.
 const LONGEST_ERROR: u64 = 64 * 1024;
-
-/// Longest name of a version that is kept, in bytes.
-const LONGEST_VERSION: usize = 256;
 
 /// One service, spoken to as one user.
 pub struct Client {
@@ -385,27 +380,6 @@ fn length(url: &Url, method: Method, parameters: &[(Cow<'static, str>, String)])
         whole.query_pairs_mut().extend_pairs(parameters);
     }
     whole.as_str().len() as u64
-}
-
-/// Whether the connection tells the end of an answer from being cut.
-fn is_framed(response: &Response) -> bool {
-    response.version() == Http::HTTP_2 || response.headers().contains_key(TRANSFER_ENCODING)
-}
-
-/// Where the bytes of a partial answer begin, and how long the whole is: `bytes 100-199/200`.
-fn range_of(response: &Response) -> Option<(u64, Option<u64>)> {
-    let header = response.headers().get(CONTENT_RANGE)?.to_str().ok()?;
-    let (range, total) = header.strip_prefix("bytes ")?.split_once('/')?;
-    let (start, _) = range.split_once('-')?;
-    Some((start.parse().ok()?, total.parse().ok()))
-}
-
-/// What tells a version of something from another, byte for byte, where the service says so.
-fn version_of(response: &Response) -> Option<String> {
-    let said = |name: HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok());
-    let is_strong = |tag: &&str| tag.starts_with('"');
-    let version = said(ETAG).filter(is_strong).or_else(|| said(LAST_MODIFIED));
-    version.filter(|version| version.len() <= LONGEST_VERSION).map(str::to_owned)
 }
 
 /// A connection that was never made has sent nothing; after that anything may have been counted.

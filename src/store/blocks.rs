@@ -66,7 +66,12 @@ pub(super) fn write(transaction: &Transaction<'_>, shelf: Shelf, first: u64, byt
 }
 
 /// Writes one block, of whatever size, over the one that stands there.
-pub(super) fn write_one(transaction: &Transaction<'_>, shelf: Shelf, number: u64, block: &[u8]) -> rusqlite::Result<()> {
+pub(super) fn write_one(
+    transaction: &Transaction<'_>,
+    shelf: Shelf,
+    number: u64,
+    block: &[u8],
+) -> rusqlite::Result<()> {
     Writer::new(transaction, shelf, number)?.write_block(block)
 }
 
@@ -138,10 +143,7 @@ pub(super) fn read_all(transaction: &Transaction<'_>, answer: AnswerId) -> rusql
 
 /// The bytes of each of an answer's blocks, and how many those are but for the last; none in the place of a block that is missing
 /// or is not what was written there.
-pub(super) fn all(
-    transaction: &Transaction<'_>,
-    answer: AnswerId,
-) -> rusqlite::Result<(usize, Vec<Option<Vec<u8>>>)> {
+pub(super) fn all(transaction: &Transaction<'_>, answer: AnswerId) -> rusqlite::Result<(usize, Vec<Option<Vec<u8>>>)> {
     let (shelf, lengths) = (Shelf::Answer(answer), "SELECT length, block FROM answer WHERE id = ?1");
     let [length, size] = transaction.query_row(lengths, [answer.0], |row| {
         let length = |column| row.get::<_, i64>(column).map(|length| usize::try_from(length).unwrap_or(0));

@@ -31,8 +31,7 @@ impl Store {
     /// When the store cannot be read.
     pub fn growing(&self, profile: &str, key: &[u8]) -> Result<Option<Growing>, StoreError> {
         let found = self.read(|connection| {
-            let select =
-                "SELECT id, length, block, seal, announced, version FROM answer
+            let select = "SELECT id, length, block, seal, announced, version FROM answer
                  WHERE profile = ?1 AND key = ?2 AND usable = 2 ORDER BY id DESC LIMIT 1";
             let read = |row: &Row<'_>| {
                 let answer = seal::Answer { id: row.get(0)?, profile, key, length: row.get(1)?, block: row.get(2)? };
@@ -45,8 +44,11 @@ impl Store {
         match found {
             Some((id, .., false)) => Err(self.reach().damaged(&format!("answer {}", id.0))),
             found => {
-                let growing = |(id, lengths, announced, version, _)| {
-                    Growing { id, body: self.body(id, lengths), announced, version }
+                let growing = |(id, lengths, announced, version, _)| Growing {
+                    id,
+                    body: self.body(id, lengths),
+                    announced,
+                    version,
                 };
                 Ok(found.map(growing))
             }

@@ -336,7 +336,8 @@ async fn a_piece_that_ends_within_the_key_is_cut_before_it() {
     let whole = [&b"A".repeat(5000)[..], KEY.as_bytes(), &b"C".repeat(5000)].concat();
     for come in [4, 10, KEY.len() - 1] {
         let end = 5000 + come;
-        let head = format!("206 Partial\r\ncontent-length: {end}\r\ncontent-range: bytes 0-{}/{}", end - 1, whole.len());
+        let head =
+            format!("206 Partial\r\ncontent-length: {end}\r\ncontent-range: bytes 0-{}/{}", end - 1, whole.len());
         let (folder, gate, _) = capture(vec![(head, whole[..end].to_vec()), from(0, &whole)]);
         let pcap = artefact(Artefact::Pcap);
         assert!(visit::ask(&gate, &pcap).await.is_err());
@@ -349,7 +350,8 @@ async fn a_piece_that_ends_within_the_key_is_cut_before_it() {
 async fn a_report_that_ends_within_the_key_is_cut_before_it() {
     let report = format!(r#"{{"data":{{"id":"x","attributes":{{"tags":["{}"#, &KEY[..KEY.len() - 1]).into_bytes();
     let chunked = [format!("{:x}\r\n", report.len()).as_bytes(), &report, b"\r\n0\r\n\r\n"].concat();
-    let piece = format!("206 Partial\r\ncontent-range: bytes 0-{}/9000\r\ncontent-length: {}", report.len() - 1, report.len());
+    let piece =
+        format!("206 Partial\r\ncontent-range: bytes 0-{}/9000\r\ncontent-length: {}", report.len() - 1, report.len());
     for (head, body) in [
         (format!("200 OK\r\ncontent-length: {}", report.len()), report.clone()),
         (piece, report.clone()),
@@ -386,7 +388,9 @@ async fn two_versions_of_one_length_are_not_mixed() {
         let begun = (format!("200 OK\r\ncontent-length: {}", one.len()), one[..cut].to_vec());
         let whole = if first == second { &one } else { &other };
         // Within zeros it is asked for from where they begin, and a little before.
-        let answers = |from: usize| vec![named(begun.clone(), names[first]), named(self::from(from, whole), names[second]), start.clone()];
+        let answers = |from: usize| {
+            vec![named(begun.clone(), names[first]), named(self::from(from, whole), names[second]), start.clone()]
+        };
         let (_folder, gate, heard) = capture(answers(cut - 2 * 4096));
         let pcap = artefact(Artefact::Pcap);
         assert!(visit::ask(&gate, &pcap).await.is_err());

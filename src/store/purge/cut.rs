@@ -96,7 +96,8 @@ fn blank(
     let overlaps = "DELETE FROM row_index WHERE answer = ?1 AND first < ?3 AND after > ?2";
     transaction.execute(overlaps, params![answer.0, in_table(range.start), in_table(range.end)])?;
     let in_list = in_table(blocks.len());
-    transaction.execute("DELETE FROM block WHERE answer = ?1 AND number NOT BETWEEN 0 AND ?2 - 1", [answer.0, in_list])?;
+    transaction
+        .execute("DELETE FROM block WHERE answer = ?1 AND number NOT BETWEEN 0 AND ?2 - 1", [answer.0, in_list])?;
     for (number, block) in blocks.into_iter().enumerate() {
         let at = |byte: usize, block: &[u8]| byte.saturating_sub(number.saturating_mul(size)).min(block.len());
         match block {

@@ -207,8 +207,8 @@ fn leave_out_what_belongs_to_nothing(new: &Connection) -> rusqlite::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use crate::report::identifier::Identifier;
     use crate::report::Body;
+    use crate::report::identifier::Identifier;
     use crate::store::{BLOCK, Brought, Store};
     use crate::text::Untrusted;
     use jiff::Timestamp;
@@ -224,7 +224,8 @@ mod tests {
             // Two blocks each.
             let range = |n: usize| 2 * n * BLOCK..(2 * n + 2) * BLOCK;
             let id = |n: usize| Identifier::new(Untrusted::from(format!("B{n}"))).unwrap();
-            let brought = |n| Brought { identifier: id(n), file: None, range: range(n).start as u64..range(n).end as u64 };
+            let brought =
+                |n| Brought { identifier: id(n), file: None, range: range(n).start as u64..range(n).end as u64 };
             store.accept("p", answer, &[0, 1, 2, 3].map(brought)).unwrap();
             store.with(|connection| connection.execute_batch(damage)).unwrap();
             assert!(store.report("p", &id(1)).unwrap().unwrap().body.whole().is_err());

@@ -45,7 +45,8 @@ impl List {
 
     /// Deletes a report; says how many reports that were, and of how many bytes.
     fn delete(&self, name: &str) -> (u64, u64) {
-        let purged = self.store.purge(&[Purge::Report { profile: "p".to_owned(), identifier: id(name) }], None).unwrap();
+        let purged =
+            self.store.purge(&[Purge::Report { profile: "p".to_owned(), identifier: id(name) }], None).unwrap();
         (purged.reports, purged.bytes)
     }
 
@@ -92,7 +93,9 @@ fn of_a_damaged_list_one_report_is_deleted_and_what_is_sound_stays_as_it_is() {
             assert!(others.iter().all(|(name, _)| is_held(name)), "{damage}: something went with {deleted}");
             for (name, report) in others {
                 match list.read(name) {
-                    Some(Ok(read)) => assert!(!hurt.contains(name) && read == *report, "{damage}: {name} not {deleted}"),
+                    Some(Ok(read)) => {
+                        assert!(!hurt.contains(name) && read == *report, "{damage}: {name} not {deleted}")
+                    }
                     Some(Err(why)) => assert!(hurt.contains(name) && why.to_string().contains("block"), "{why}"),
                     // It stood in the block that another was read from.
                     None => assert!(hurt.contains(name), "{damage}: {name} not {deleted}"),
@@ -111,7 +114,13 @@ fn a_report_that_a_page_names_twice_goes_alone_and_whole() {
     for [first, second] in [[first, second], fitting] {
         for order in [[0, 1, 2, 3, 4], [0, 4, 1, 2, 3], [1, 2, 0, 4, 3]] {
             let others = ["one", "two", "three"].map(|name| (name, report(name, 9)));
-            let all = [("twice", first.clone()), others[0].clone(), others[1].clone(), others[2].clone(), ("twice", second.clone())];
+            let all = [
+                ("twice", first.clone()),
+                others[0].clone(),
+                others[1].clone(),
+                others[2].clone(),
+                ("twice", second.clone()),
+            ];
             let list = List::of(&order.map(|place: usize| all[place].clone()));
             assert_eq!(list.delete("twice"), (1, (first.len() + second.len()) as u64));
             assert!(!list.is_on_disk("twice"));
