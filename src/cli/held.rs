@@ -214,7 +214,7 @@ impl Which {
         }
         let Some(id) = &self.delete else { return Ok(None) };
         // One that is no text is named as it is shown, unless another is called so.
-        let names: [fn(&Identifier) -> Cow<'_, [u8]>; 2] = [
+        let names: [Name; 2] = [
             |identifier| identifier.as_bytes().into(),
             |identifier| identifier.text().visible().as_str().as_bytes().to_vec().into(),
         ];
@@ -227,8 +227,11 @@ impl Which {
     }
 }
 
+/// What an identifier is called.
+type Name = fn(&Identifier) -> Cow<'_, [u8]>;
+
 /// The deletion that an id asks for, if it means this thing.
-fn one(kept: &Holding, id: &str, only: Option<&str>, name: fn(&Identifier) -> Cow<'_, [u8]>) -> Option<Purge> {
+fn one(kept: &Holding, id: &str, only: Option<&str>, name: Name) -> Option<Purge> {
     let file = Sha256::parse(id);
     let profile = kept.profile.clone();
     let has_version = kept.versions.iter().any(|version| version.file == file);
