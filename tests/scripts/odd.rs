@@ -1,11 +1,11 @@
 //! What is held under odd names, or was changed by hand, is listed and deleted like everything else.
 
-use crate::desk::{Desk, json, text};
+use crate::desk::{Desk, json, main_file, text};
 
 fn import(desk: &Desk, report: &[u8]) {
     let path = desk.home.path().join("report.json");
     std::fs::write(&path, report).unwrap();
-    let imported = desk.run(&["import", path.to_str().unwrap()]);
+    let imported = desk.run(&["import", "--file", &main_file(), path.to_str().unwrap()]);
     assert!(imported.status.success(), "{imported:?}");
 }
 
