@@ -5,13 +5,14 @@ use super::table::Table;
 use super::{Common, Failed};
 use crate::app::held::title;
 use crate::config::Folders;
-use crate::report::identifier::Sha256;
+use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Doomed, Held as Thing, Holding, Others, Purge, Retention, Version, whose};
 use crate::store::{Store, StoreError};
 use crate::text::{Untrusted, bytes, count, thousands};
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -212,7 +213,13 @@ impl Which {
             return Ok(Some(vec![Purge::Before(before)]));
         }
         let Some(id) = &self.delete else { return Ok(None) };
-        let found: Vec<_> = kept.iter().filter_map(|kept| one(kept, id, profile)).collect();
+        // One that is no text is named as it is shown, unless another is called so.
+        let names: [Name; 2] = [
+            |identifier| identifier.as_bytes().into(),
+            |identifier| identifier.text().visible().as_str().as_bytes().to_vec().into(),
+        ];
+        let by = |name| kept.iter().filter_map(|kept| one(kept, id, profile, name)).collect::<Vec<_>>();
+        let found = names.into_iter().map(by).find(|found| !found.is_empty()).unwrap_or_default();
         if found.is_empty() {
             return Err(Failed::not_found("nothing of this id is held; behaview held lists the ids").into());
         }
@@ -220,16 +227,20 @@ impl Which {
     }
 }
 
+/// What an identifier is called.
+type Name = fn(&Identifier) -> Cow<'_, [u8]>;
+
 /// The deletion that an id asks for, if it means this thing.
-fn one(kept: &Holding, id: &str, only: Option<&str>) -> Option<Purge> {
+fn one(kept: &Holding, id: &str, only: Option<&str>, name: Name) -> Option<Purge> {
     let file = Sha256::parse(id);
     let profile = kept.profile.clone();
-    let is_of_file = file.is_some() && kept.file == file;
+    let has_version = kept.versions.iter().any(|version| version.file == file);
+    let is_of_file = file.is_some() && (kept.file == file || has_version);
     match (&kept.what, file) {
         // Of what another profile holds only the import is meant.
         (_, Some(file)) if is_of_file && only.is_none_or(|only| only == profile) => Some(Purge::File { profile, file }),
         (Thing::Report(identifier) | Thing::Notes(identifier), file)
-            if is_of_file || file.is_none() && identifier.as_bytes() == id.as_bytes() =>
+            if is_of_file || file.is_none() && *name(identifier) == *id.as_bytes() =>
         {
             Some(Purge::Report { profile, identifier: identifier.clone() })
         }
@@ -340,17 +351,18 @@ fn own(kept: &Holding) -> String {
 
 /// The id, and what it is where that does not say it.
 fn named(kept: &Holding) -> String {
-    let id = Untrusted::from(id(kept)).visible().to_string();
     match &kept.what {
-        Thing::Report(_) | Thing::Notes(_) => id,
-        Thing::Answer { .. } => format!("{id} ({})", title(kept).visible_cut(120)),
+        Thing::Report(identifier) | Thing::Notes(identifier) => identifier.text().visible().to_string(),
+        Thing::Answer { number, .. } => format!("{} ({})", answer_name(*number), title(kept).visible_cut(120)),
     }
 }
 
 fn id(kept: &Holding) -> String {
     match &kept.what {
         Thing::Report(identifier) | Thing::Notes(identifier) => {
-            String::from_utf8_lossy(identifier.as_bytes()).into_owned()
+            // What is no text is named as it is shown, which tells one from another.
+            let text = std::str::from_utf8(identifier.as_bytes()).map(str::to_owned);
+            text.unwrap_or_else(|_| identifier.text().visible().to_string())
         }
         Thing::Answer { number, .. } => answer_name(*number),
     }

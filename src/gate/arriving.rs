@@ -105,7 +105,7 @@ impl Gatherer<'_> {
 }
 
 impl Sink for Gatherer<'_> {
-    fn begin(&mut self, _: u64, total: Option<u64>) -> Taken<'_> {
+    fn begin(&mut self, _: u64, total: Option<u64>, _: Option<String>) -> Taken<'_> {
         self.total = total;
         self.tell();
         Box::pin(std::future::ready(Ok(())))

@@ -57,13 +57,13 @@ impl Gate {
         };
         let (id, length) = (kept.id, kept.body.len());
         let (store, from) = (Arc::clone(self.store()), length - gathered.len() as u64);
-        let (here, again) = (length, again_from(&kept.body));
+        let (here, again, version) = (length, again_from(&kept.body), kept.version.clone());
         let mut grower =
             Grower { store, artefact, id, kept, asked: again, at: 0, gathered, from, here, total: None, progress };
         let fetched = tokio::select! {
             biased;
             () = given_up.notified() => Err(ServiceError::GivenUp),
-            fetched = self.client.fetch(request, again, &mut grower) => fetched,
+            fetched = self.client.fetch(request, (again, version.as_deref()), &mut grower) => fetched,
         };
         // What came of a lost answer is kept all the same.
         let written = grower.write_down(true).await;
@@ -109,7 +109,7 @@ fn begin(store: &Store, profile: &str, key: &[u8], now: Timestamp) -> Result<(Gr
         }
     }
     let id = store.begin_growing(profile, key, now)?;
-    Ok((Growing { id, body: Body::in_memory(Vec::new()), announced: None }, Vec::new()))
+    Ok((Growing { id, body: Body::in_memory(Vec::new()), announced: None, version: None }, Vec::new()))
 }
 
 /// Where a further call begins. Not within a run of one byte: it may be a masked key, whose rest alone would not be known for one.
@@ -144,11 +144,15 @@ impl Grower<'_> {
         }
     }
 
-    /// Notes how long the service says the whole is, the first time it does.
-    async fn announce(&self) -> Result<(), ServiceError> {
-        let Some(length) = self.total.filter(|_| self.kept.announced.is_none()) else { return Ok(()) };
+    /// Notes what the service says of the whole, the first time it does: how long it is, and which version of it this is.
+    async fn announce(&self, version: Option<String>) -> Result<(), ServiceError> {
+        let length = self.total.filter(|_| self.kept.announced.is_none());
+        let version = version.filter(|_| self.kept.version.is_none());
+        if length.is_none() && version.is_none() {
+            return Ok(());
+        }
         let (store, id) = (Arc::clone(&self.store), self.id);
-        let noted = tokio::task::spawn_blocking(move || store.announce(id, length)).await;
+        let noted = tokio::task::spawn_blocking(move || store.announce(id, length, version.as_deref())).await;
         noted.map_err(|error| ServiceError::Unkept(error.to_string()))?.map_err(|error| unkept(&error))
     }
 
@@ -188,14 +192,16 @@ impl Grower<'_> {
 }
 
 impl Sink for Grower<'_> {
-    fn begin(&mut self, start: u64, total: Option<u64>) -> Taken<'_> {
+    fn begin(&mut self, start: u64, total: Option<u64>, version: Option<String>) -> Taken<'_> {
         (self.at, self.total) = (start, total);
         // A part of something of another length is of something else.
         let is_other = |total| total < self.kept.body.len() || self.kept.announced.is_some_and(|whole| whole != total);
-        if start > self.asked || total.is_some_and(is_other) {
+        // Nor is the rest of another version of it; what comes from the beginning is compared with all of the part.
+        let is_newer = start > 0 && version.is_some() && self.kept.version.is_some() && version != self.kept.version;
+        if is_newer || start > self.asked || total.is_some_and(is_other) {
             return Box::pin(std::future::ready(Err(ServiceError::Unusable(Unusable::OtherBytes))));
         }
-        Box::pin(self.announce())
+        Box::pin(self.announce(version))
     }
 
     fn take<'a>(&'a mut self, piece: &'a [u8]) -> Taken<'a> {

@@ -60,6 +60,8 @@ pub struct Holding {
 pub struct Version {
     /// When it came.
     pub received: Timestamp,
+    /// The file that it came as a report of: an odd identifier may be listed under several.
+    pub file: Option<Sha256>,
     /// Bytes as received.
     pub bytes: u64,
     /// Bytes in the store, compressed.
@@ -201,8 +203,13 @@ impl Purge {
         match (self, &thing.what) {
             (Self::Everything, _) => true,
             (Self::Before(_), Held::Notes(_)) => false,
-            (Self::Before(moment), _) => thing.versions.iter().all(|version| version.received < *moment),
-            (Self::File { profile, file }, _) => thing.profile == *profile && thing.file.as_ref() == Some(file),
+            (Self::Before(_), _) => thing.versions.iter().all(|version| self.takes_version(version)),
+            (Self::File { profile, file }, Held::Notes(_)) => {
+                thing.profile == *profile && thing.file.as_ref() == Some(file)
+            }
+            (Self::File { profile, .. }, _) => {
+                thing.profile == *profile && thing.versions.iter().all(|version| self.takes_version(version))
+            }
             (Self::Report { profile, identifier }, Held::Report(found) | Held::Notes(found)) => {
                 thing.profile == *profile && found == identifier
             }
@@ -215,13 +222,19 @@ impl Purge {
     }
 
     /// The versions of a thing that go with it while others of the same thing stay.
-    fn of_versions<'a>(&self, thing: &'a Holding) -> impl Iterator<Item = &'a Version> + use<'a> {
-        let moment = match self {
-            Self::Before(moment) if !self.takes(thing) => Some(*moment),
-            _ => None,
-        };
-        let goes = move |version: &&Version| moment.is_some_and(|moment| version.received < moment);
-        thing.versions.iter().filter(goes)
+    fn of_versions<'a>(&self, thing: &'a Holding) -> Vec<&'a Version> {
+        let is_of_profile = !matches!(self, Self::File { profile, .. } if *profile != thing.profile);
+        let is_of_some = is_of_profile && !self.takes(thing);
+        thing.versions.iter().filter(|version| is_of_some && self.takes_version(version)).collect()
+    }
+
+    /// Whether a version goes with it for what it says itself.
+    fn takes_version(&self, version: &Version) -> bool {
+        match self {
+            Self::Before(moment) => version.received < *moment,
+            Self::File { file, .. } => version.file.as_ref() == Some(file),
+            _ => false,
+        }
     }
 }
 

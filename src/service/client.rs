@@ -2,15 +2,14 @@
 
 use super::credential::Credential;
 use super::error::{LONGEST_ADDRESS, Refusal, ServiceError};
+use super::head::{is_framed, range_of, version_of};
 use super::masking::Masking;
 use super::patience::Patience;
 use super::profile::{PROXY_OF_SYSTEM, Profile, ProfileError};
 use crate::request::{Address, Asker, Method, Request, ScanOption, Version};
 use crate::text::Untrusted;
-use reqwest::header::{
-    ACCEPT_ENCODING, CONTENT_RANGE, DATE, HeaderName, HeaderValue, RANGE, RETRY_AFTER, TRANSFER_ENCODING,
-};
-use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, RequestBuilder, Response, Url, Version as Http};
+use reqwest::header::{ACCEPT_ENCODING, DATE, HeaderName, HeaderValue, IF_RANGE, RANGE, RETRY_AFTER};
+use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, RequestBuilder, Response, Url};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::error::Error as _;
@@ -45,8 +44,9 @@ pub struct Client {
 
 /// Where the pieces of an answer go.
 pub trait Sink: Send {
-    /// Told once, before the first piece: where the pieces begin, and how long the whole is.
-    fn begin(&mut self, start: u64, total: Option<u64>) -> Taken<'_>;
+    /// Told once, before the first piece: where the pieces begin, how long the whole is, and what tells this version of it from
+    /// another.
+    fn begin(&mut self, start: u64, total: Option<u64>, version: Option<String>) -> Taken<'_>;
 
     /// The next piece.
     fn take<'a>(&'a mut self, piece: &'a [u8]) -> Taken<'a>;
@@ -119,12 +119,11 @@ impl Client {
         if response.content_length().is_some_and(|length| length > limit) {
             return Err(ServiceError::TooLong(limit));
         }
-        sink.begin(0, response.content_length()).await?;
-        let is_announced = is_announced(&response);
-        self.take_in(&mut response, 0, limit, (&patience, is_announced), sink).await.map(drop)
+        sink.begin(0, response.content_length(), None).await?;
+        self.take_in(&mut response, 0, limit, (&patience, |_| false), sink).await.map(drop)
     }
 
-    /// Fetches what may be large, once, from this byte on; hands over each piece as it comes.
+    /// Fetches what may be large, once, from this byte on, of this version; hands over each piece as it comes.
     ///
     /// The service may answer from the beginning all the same; `begin` is told where the pieces begin and how long the whole is, and
     /// says whether they are wanted. Says whether the end was seen to be the end: without any announcement, a connection that is
@@ -132,10 +131,19 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::send`]; what was handed over before stays good.
-    pub async fn fetch(&self, request: &Request, from: u64, sink: &mut dyn Sink) -> Result<bool, ServiceError> {
+    pub async fn fetch(
+        &self,
+        request: &Request,
+        (from, version): (u64, Option<&str>),
+        sink: &mut dyn Sink,
+    ) -> Result<bool, ServiceError> {
         let call =
             self.call(&request.address(&User(self)))?.header(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         let call = if from > 0 { call.header(RANGE, format!("bytes={from}-")) } else { call };
+        let call = match version.filter(|_| from > 0) {
+            Some(version) => call.header(IF_RANGE, version),
+            None => call,
+        };
         let patience = Patience::new(&self.profile, 0);
         let mut response = patience.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?;
         let status = response.status();
@@ -153,26 +161,30 @@ impl Client {
         }
         // Of a part of something of unknown length, framing tells the part's own end only.
         let is_announced = total.is_some() || status.as_u16() != 206 && is_framed(&response);
-        sink.begin(start, total).await?;
-        let come = self.take_in(&mut response, start, limit, (&patience, is_announced), sink).await?;
+        sink.begin(start, total, version_of(&response)).await?;
+        let is_end = |come| is_announced && total.is_none_or(|total| total == come);
+        let (come, is_key_begun) = self.take_in(&mut response, start, limit, (&patience, is_end), sink).await?;
         match total {
             Some(total) if total != come => Err(ServiceError::Lost(format!("it ended after {come} of {total} bytes"))),
+            // Another call that ends within the key would be cut to the same bytes.
+            None if is_key_begun => Err(ServiceError::Lost("it ended as the key began, which is not kept".to_owned())),
             _ => Ok(is_announced),
         }
     }
 
-    /// Hands over the pieces of an answer, the first of which begins at this byte, with the key masked; says where the last ends.
+    /// Hands over the pieces of an answer, the first of which begins at this byte, with the key masked; says where the last ends, and
+    /// whether the beginning of a key was left out there.
     ///
-    /// What is held back for the rest of a key goes only with the end: the rest may come with a later call. Where nothing announces
-    /// the end, the beginning of a key is left out there.
+    /// What is held back for the rest of a key goes only with the end: the rest may come with a later call. So it is left out but at
+    /// what is known for the end of the whole; words that end as a key begins are cut in any case.
     async fn take_in(
         &self,
         response: &mut Response,
         start: u64,
         limit: u64,
-        (patience, is_announced): (&Patience, bool),
+        (patience, is_end): (&Patience, impl Fn(u64) -> bool),
         sink: &mut dyn Sink,
-    ) -> Result<u64, ServiceError> {
+    ) -> Result<(u64, bool), ServiceError> {
         let (mut come, mut masked) = (start, self.masking.begin());
         let lost = |error| ServiceError::Lost(reason(&error));
         while let Some(piece) = patience.wait(come - start, response.chunk()).await?.map_err(lost)? {
@@ -182,8 +194,9 @@ impl Client {
             }
             sink.take(&masked.take(&piece)).await?;
         }
-        sink.take(&masked.end(is_announced)).await?;
-        Ok(come)
+        let (rest, is_key_begun) = masked.end(is_end(come));
+        sink.take(&rest).await?;
+        Ok((come, is_key_begun))
     }
 
     /// Longest answer that is taken, in bytes: a few kilobytes may unpack to any number of them.
@@ -205,8 +218,7 @@ impl Client {
         let status = response.status();
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let mut words = Vec::new();
-        let is_announced = is_announced(&response);
-        if self.take_in(&mut response, 0, LONGEST_ERROR, (patience, is_announced), &mut words).await.is_err() {
+        if self.take_in(&mut response, 0, LONGEST_ERROR, (patience, |_| false), &mut words).await.is_err() {
             words.clear();
         }
         let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, crate::clock::now());
@@ -351,7 +363,7 @@ fn with_certificates(builder: ClientBuilder, profile: &Profile) -> Result<Client
 
 /// Bytes that are gathered in one piece.
 impl Sink for Vec<u8> {
-    fn begin(&mut self, _: u64, _: Option<u64>) -> Taken<'_> {
+    fn begin(&mut self, _: u64, _: Option<u64>, _: Option<String>) -> Taken<'_> {
         Box::pin(std::future::ready(Ok(())))
     }
 
@@ -368,24 +380,6 @@ fn length(url: &Url, method: Method, parameters: &[(Cow<'static, str>, String)])
         whole.query_pairs_mut().extend_pairs(parameters);
     }
     whole.as_str().len() as u64
-}
-
-/// Whether the connection tells the end of an answer from being cut.
-fn is_framed(response: &Response) -> bool {
-    response.version() == Http::HTTP_2 || response.headers().contains_key(TRANSFER_ENCODING)
-}
-
-/// The same, or how long it is was said before.
-fn is_announced(response: &Response) -> bool {
-    response.content_length().is_some() || is_framed(response)
-}
-
-/// Where the bytes of a partial answer begin, and how long the whole is: `bytes 100-199/200`.
-fn range_of(response: &Response) -> Option<(u64, Option<u64>)> {
-    let header = response.headers().get(CONTENT_RANGE)?.to_str().ok()?;
-    let (range, total) = header.strip_prefix("bytes ")?.split_once('/')?;
-    let (start, _) = range.split_once('-')?;
-    Some((start.parse().ok()?, total.parse().ok()))
 }
 
 /// A connection that was never made has sent nothing; after that anything may have been counted.

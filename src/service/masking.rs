@@ -159,13 +159,13 @@ impl Masked<'_> {
         self.hand_over(text, end)
     }
 
-    /// What was held back, when nothing more comes. Where nobody said that it is the end, the beginning of a key is left out: a later
-    /// call may bring it with its rest.
-    pub(super) fn end(mut self, is_announced: bool) -> Vec<u8> {
+    /// What was held back, when nothing more comes. Where that is not known for the end of the whole, the beginning of a key is left
+    /// out, for a later call may bring it with its rest; says whether it was.
+    pub(super) fn end(mut self, is_end: bool) -> (Vec<u8>, bool) {
         let text = std::mem::take(&mut self.held);
-        let is_telling = self.masking.begun(&text).is_some_and(|(_, come)| come >= TELLING);
-        let end = if is_telling && !is_announced { self.masking.settled(&text) } else { text.len() };
-        self.hand_over(Cow::Owned(text), end).into_owned()
+        let is_left_out = !is_end && self.masking.begun(&text).is_some_and(|(_, come)| come >= TELLING);
+        let end = if is_left_out { self.masking.settled(&text) } else { text.len() };
+        (self.hand_over(Cow::Owned(text), end).into_owned(), is_left_out)
     }
 
     /// Hands a text over to this byte, and holds the rest back.
@@ -279,7 +279,7 @@ mod tests {
     fn masked<'a>(masking: &Masking, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
         let mut masked = masking.begin();
         let mut bytes: Vec<u8> = pieces.into_iter().flat_map(|piece| masked.take(piece).into_owned()).collect();
-        bytes.extend(masked.end(true));
+        bytes.extend(masked.end(true).0);
         bytes
     }
 
@@ -393,16 +393,16 @@ mod tests {
         assert!(matches!(masked.take(br"C:\\x \u0000 c0ffee1?"), Cow::Borrowed(_)));
         assert_eq!(masked.take(b"{} c0ff"), &b"{} "[..]);
         assert_eq!(masked.take(b"ee11C0FFEE22 z"), &b"**************** z"[..]);
-        assert!(masked.end(true).is_empty());
+        assert!(masked.end(true).0.is_empty());
     }
 
     #[test]
     fn the_beginning_of_a_key_is_left_out_where_what_came_broke_off() {
         let masking = Masking::of("c0ffee11C0FFEE22");
-        let end = |body: &str, is_announced: bool| {
+        let end = |body: &str, is_end: bool| {
             let mut masked = masking.begin();
             let come = masked.take(body.as_bytes()).into_owned();
-            String::from_utf8([come, masked.end(is_announced)].concat()).unwrap()
+            String::from_utf8([come, masked.end(is_end).0].concat()).unwrap()
         };
         for (body, broken) in [
             (r#"{"a":"c0f"#, r#"{"a":"c0f"#),

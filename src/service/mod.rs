@@ -5,6 +5,7 @@
 pub mod client;
 pub mod credential;
 pub mod error;
+mod head;
 mod masking;
 mod patience;
 pub mod profile;

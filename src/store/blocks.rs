@@ -6,7 +6,7 @@ use super::numbers;
 use super::seal;
 use crate::report::Body;
 use crate::report::body::{Bytes, KeptIndex, Numbers, Stretch};
-use rusqlite::{OptionalExtension, Statement, Transaction, params};
+use rusqlite::{OptionalExtension, Row, Statement, Transaction, params};
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
@@ -65,6 +65,16 @@ pub(super) fn write(transaction: &Transaction<'_>, shelf: Shelf, first: u64, byt
     Writer::new(transaction, shelf, first)?.write(bytes)
 }
 
+/// Writes one block, of whatever size, over the one that stands there.
+pub(super) fn write_one(
+    transaction: &Transaction<'_>,
+    shelf: Shelf,
+    number: u64,
+    block: &[u8],
+) -> rusqlite::Result<()> {
+    Writer::new(transaction, shelf, number)?.write_block(block)
+}
+
 /// Writes a whole body in blocks.
 pub(super) fn write_body(transaction: &Transaction<'_>, shelf: Shelf, body: &Body) -> rusqlite::Result<()> {
     let (mut writer, mut windows) = (Writer::new(transaction, shelf, 0)?, body.windows());
@@ -110,11 +120,13 @@ impl<'a> Writer<'a> {
 
     /// Writes what comes next; only the last of it may leave a block unfilled.
     fn write(&mut self, bytes: &[u8]) -> rusqlite::Result<()> {
-        for block in bytes.chunks(BLOCK) {
-            let packed = self.compressor.compress(block).map_err(failed)?;
-            self.insert.execute(params![self.id, self.number, packed, self.shelf.seal(self.number, &packed)])?;
-            self.number = self.number.saturating_add(1);
-        }
+        bytes.chunks(BLOCK).try_for_each(|block| self.write_block(block))
+    }
+
+    fn write_block(&mut self, block: &[u8]) -> rusqlite::Result<()> {
+        let packed = self.compressor.compress(block).map_err(failed)?;
+        self.insert.execute(params![self.id, self.number, packed, self.shelf.seal(self.number, &packed)])?;
+        self.number = self.number.saturating_add(1);
         Ok(())
     }
 }
@@ -125,17 +137,30 @@ fn failed(error: io::Error) -> rusqlite::Error {
 
 /// An answer's bytes in one piece; none if a block is damaged.
 pub(super) fn read_all(transaction: &Transaction<'_>, answer: AnswerId) -> rusqlite::Result<Option<Vec<u8>>> {
-    let mut select = transaction.prepare(
-        "SELECT bytes, block FROM block b JOIN answer a ON a.id = b.answer WHERE b.answer = ?1 ORDER BY number",
-    )?;
-    let mut rows = select.query([answer.0])?;
-    let mut bytes = Vec::new();
-    while let Some(row) = rows.next()? {
-        let size = usize::try_from(row.get::<_, i64>(1)?).unwrap_or(0);
-        let Ok(block) = zstd::bulk::decompress(&row.get::<_, Vec<u8>>(0)?, size) else { return Ok(None) };
-        bytes.extend(block);
-    }
-    Ok(Some(bytes))
+    let blocks: Option<Vec<_>> = all(transaction, answer)?.1.into_iter().collect();
+    Ok(blocks.map(|blocks| blocks.concat()))
+}
+
+/// The bytes of each of an answer's blocks, and how many those are but for the last; none in the place of a block that is missing
+/// or is not what was written there.
+pub(super) fn all(transaction: &Transaction<'_>, answer: AnswerId) -> rusqlite::Result<(usize, Vec<Option<Vec<u8>>>)> {
+    let (shelf, lengths) = (Shelf::Answer(answer), "SELECT length, block FROM answer WHERE id = ?1");
+    let [length, size] = transaction.query_row(lengths, [answer.0], |row| {
+        let length = |column| row.get::<_, i64>(column).map(|length| usize::try_from(length).unwrap_or(0));
+        Ok([length(0)?, length(1)?.max(1)])
+    })?;
+    let mut select = transaction.prepare("SELECT bytes, seal FROM block WHERE answer = ?1 AND number = ?2")?;
+    let mut decompressor = Decompressor::new().map_err(failed)?;
+    let mut block = |number: usize| {
+        let in_table = i64::try_from(number).unwrap_or(i64::MAX);
+        let packed = |row: &Row<'_>| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Option<i64>>(1)?));
+        let found = select.query_row([answer.0, in_table], packed).optional()?;
+        let found = found.filter(|(packed, seal)| seal.is_none_or(|seal| seal == shelf.seal(in_table, packed)));
+        let whole = size.min(length.saturating_sub(number.saturating_mul(size)));
+        let unpacked = found.and_then(|(packed, _)| decompressor.decompress(&packed, size).ok());
+        Ok(unpacked.filter(|block| block.len() == whole))
+    };
+    Ok((size, (0..length.div_ceil(size)).map(&mut block).collect::<rusqlite::Result<_>>()?))
 }
 
 /// Bytes in the store.

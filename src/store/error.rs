@@ -120,6 +120,11 @@ pub(super) fn full() -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL), None)
 }
 
+/// What the database says where it is damaged.
+pub(super) fn damaged(what: &str) -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT), Some(what.to_owned()))
+}
+
 /// What to do about it, where that is known.
 fn advice(error: &rusqlite::Error) -> &'static str {
     if salvage::is_damage(error) {

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// Whether anything stands under a note: a report of its own profile, or anybody's import.
 const STANDS: &str = "EXISTS (
     SELECT 1 FROM report r JOIN answer a ON a.id = r.answer
-    WHERE r.identifier = note.identifier AND (r.profile = note.profile OR a.imported_from IS NOT NULL))";
+    WHERE r.identifier = CAST(note.identifier AS BLOB) AND (r.profile = note.profile OR a.imported_from IS NOT NULL))";
 
 impl Store {
     /// How many files that were opened before are forgotten where these are deleted, for one profile or for all of them.
@@ -45,10 +45,13 @@ impl Store {
     }
 }
 
+/// Whether a note is on this report; whoever edits the database by hand has text there.
+const OF_REPORT: &str = "identifier IN (?2, CAST(?2 AS TEXT))";
+
 /// Deletes the notes on what is gone; says how many. They go with their own profile's report, unless another one's import still
 /// stands under them: nobody's deleting takes what another profile wrote.
 pub(super) fn gone(connection: &Connection, gone: &[&(String, Vec<u8>)]) -> rusqlite::Result<u64> {
-    let delete = format!("DELETE FROM note WHERE profile = ?1 AND identifier = ?2 AND NOT {STANDS}");
+    let delete = format!("DELETE FROM note WHERE profile = ?1 AND {OF_REPORT} AND NOT {STANDS}");
     let mut delete = connection.prepare(&delete)?;
     gone.iter()
         .try_fold(0, |notes, (profile, identifier)| Ok(notes + delete.execute(params![profile, identifier])? as u64))
@@ -63,7 +66,7 @@ pub(super) fn alone(connection: &Connection, what: &[Purge]) -> rusqlite::Result
     what.iter().try_fold(0, |notes, what| {
         Ok(notes
             + match what {
-                Purge::Report { profile, identifier } => delete("identifier = ?2", profile, &identifier.as_bytes())?,
+                Purge::Report { profile, identifier } => delete(OF_REPORT, profile, &identifier.as_bytes())?,
                 Purge::File { profile, file } => delete("file = ?2", profile, &file.as_str())?,
                 Purge::Answer(_) | Purge::Before(_) | Purge::DownTo(_) | Purge::Everything => 0,
             })

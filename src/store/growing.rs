@@ -20,6 +20,8 @@ pub struct Growing {
     pub body: Body,
     /// How many bytes the service said the whole has; none where it never said so.
     pub announced: Option<u64>,
+    /// What the service calls this version of it, to tell it from another; none where it never said so.
+    pub version: Option<String>,
 }
 
 impl Store {
@@ -29,21 +31,26 @@ impl Store {
     /// When the store cannot be read.
     pub fn growing(&self, profile: &str, key: &[u8]) -> Result<Option<Growing>, StoreError> {
         let found = self.read(|connection| {
-            let select =
-                "SELECT id, length, block, seal, announced FROM answer WHERE profile = ?1 AND key = ?2 AND usable = 2
-                 ORDER BY id DESC LIMIT 1";
+            let select = "SELECT id, length, block, seal, announced, version FROM answer
+                 WHERE profile = ?1 AND key = ?2 AND usable = 2 ORDER BY id DESC LIMIT 1";
             let read = |row: &Row<'_>| {
                 let answer = seal::Answer { id: row.get(0)?, profile, key, length: row.get(1)?, block: row.get(2)? };
                 let is_whole = row.get::<_, Option<i64>>(3)? == Some(answer.seal());
                 let announced = row.get::<_, Option<i64>>(4)?.and_then(|length| u64::try_from(length).ok());
-                Ok((AnswerId(answer.id), Lengths::read(row, 1)?, announced, is_whole))
+                Ok((AnswerId(answer.id), Lengths::read(row, 1)?, announced, row.get(5)?, is_whole))
             };
             connection.query_row(select, params![profile, key], read).optional()
         })?;
         match found {
             Some((id, .., false)) => Err(self.reach().damaged(&format!("answer {}", id.0))),
             found => {
-                Ok(found.map(|(id, lengths, announced, _)| Growing { id, body: self.body(id, lengths), announced }))
+                let growing = |(id, lengths, announced, version, _)| Growing {
+                    id,
+                    body: self.body(id, lengths),
+                    announced,
+                    version,
+                };
+                Ok(found.map(growing))
             }
         }
     }
@@ -65,14 +72,16 @@ impl Store {
         })
     }
 
-    /// Notes how many bytes the service says the whole has: an end before that is none, whichever call it comes with.
+    /// Notes how many bytes the service says the whole has, for an end before that is none, whichever call it comes with; and which
+    /// version of it this is, for what comes of another is no rest of it. What it does not say stays as it is.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn announce(&self, id: AnswerId, length: u64) -> Result<(), StoreError> {
-        let length = i64::try_from(length).unwrap_or(i64::MAX);
-        let update = "UPDATE answer SET announced = ?1 WHERE id = ?2 AND usable = 2";
-        self.with(|connection| connection.execute(update, params![length, id.0])).map(|_| ())
+    pub fn announce(&self, id: AnswerId, length: Option<u64>, version: Option<&str>) -> Result<(), StoreError> {
+        let length = length.map(|length| i64::try_from(length).unwrap_or(i64::MAX));
+        let update = "UPDATE answer SET announced = COALESCE(?1, announced), version = COALESCE(?2, version)
+                      WHERE id = ?3 AND usable = 2";
+        self.with(|connection| connection.execute(update, params![length, version, id.0])).map(|_| ())
     }
 
     /// Keeps further bytes of an answer of which `here` bytes are here, from a byte on where a block begins; what stood there

@@ -303,13 +303,13 @@ pub(super) struct FoundReport {
     profile: String,
     identifier: Vec<u8>,
     received: Timestamp,
-    answer: AnswerId,
-    range: Range<u64>,
+    pub(super) answer: AnswerId,
+    pub(super) range: Range<u64>,
     imported: Option<Imported>,
     lengths: Lengths,
     file: Option<String>,
     /// Whether the row, and that of its answer, are what was written.
-    is_whole: bool,
+    pub(super) is_whole: bool,
 }
 
 impl FoundReport {

@@ -3,6 +3,7 @@
 use super::database::Store;
 use super::error::StoreError;
 use super::held::{AnswerId, moment};
+use super::notes::outside;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Held, Holding, Imported, Others, Version};
 use crate::request::Request;
@@ -13,6 +14,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Bytes of an answer and of its indexes in the store.
 pub(super) const ON_DISK: &str = "(SELECT COALESCE(SUM(LENGTH(bytes)), 0) FROM block b WHERE b.answer = a.id)
+    + (SELECT COALESCE(SUM(LENGTH(head)), 0) FROM row_index x WHERE x.answer = a.id)
     + (SELECT COALESCE(SUM(LENGTH(i.bytes)), 0) FROM row_index x JOIN index_block i ON i.row_index = x.id WHERE x.answer = a.id)";
 
 /// An answer as the inventory needs it.
@@ -145,13 +147,13 @@ fn add_others(kept: &mut BTreeMap<(String, Held), Holding>, notes: &HashMap<(Str
 
 /// The reports of an answer, or the answer itself where it brought none.
 fn things(answer: &Whole, parts: Vec<Part>) -> Vec<Holding> {
-    let thing = |what, file, bytes, on_disk| Holding {
+    let thing = |what, file: Option<Sha256>, bytes, on_disk| Holding {
         profile: answer.profile.clone(),
         what,
-        file,
         name: None,
         received: answer.received,
-        versions: vec![Version { received: answer.received, bytes, on_disk }],
+        versions: vec![Version { received: answer.received, file: file.clone(), bytes, on_disk }],
+        file,
         bytes,
         on_disk,
         imported: answer.imported.clone(),
@@ -241,7 +243,7 @@ fn written(connection: &Connection) -> rusqlite::Result<HashMap<(String, Identif
     let mut rows = select.query([])?;
     let mut found = HashMap::new();
     while let Some(row) = rows.next()? {
-        if let Some(identifier) = Identifier::new(Untrusted::from(row.get::<_, Vec<u8>>(1)?)) {
+        if let Some(identifier) = Identifier::new(outside(row, 1)?) {
             let file = row.get::<_, Option<String>>(4)?.and_then(|file| Sha256::parse(&file));
             let written = Written { notes: row.get::<_, u32>(2)?.into(), last: moment(row.get(3)?), file };
             found.insert((row.get(0)?, identifier), written);

@@ -71,7 +71,8 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn notes_on(&self, profile: &str, identifier: &Identifier) -> Result<Notes, StoreError> {
-        let found = self.select_notes("identifier = ?2", params![profile, identifier.as_bytes()])?;
+        let found =
+            self.select_notes("identifier IN (?2, CAST(?2 AS TEXT))", params![profile, identifier.as_bytes()])?;
         Ok(found.into_iter().collect())
     }
 
@@ -92,12 +93,18 @@ fn item_columns(about: &About) -> (&[u8], &[u8]) {
     about.item.as_ref().map_or((b"", b""), |item| (item.attribute.as_bytes(), item.text.as_bytes()))
 }
 
+/// What somebody wrote; whoever edits the database by hand has it as text there.
+pub(super) fn outside(row: &Row<'_>, column: usize) -> rusqlite::Result<Untrusted> {
+    let value = row.get_ref(column)?;
+    let is_other = |_| rusqlite::Error::InvalidColumnType(column, "of a note".to_owned(), value.data_type());
+    value.as_bytes().map(Untrusted::from).map_err(is_other)
+}
+
 fn read(row: &Row<'_>) -> rusqlite::Result<Option<Note>> {
-    let outside = |column: usize| row.get::<_, Vec<u8>>(column).map(Untrusted::from);
-    let Some(identifier) = Identifier::new(outside(0)?) else { return Ok(None) };
-    let item = if row.get(1)? { Some(Item { attribute: outside(2)?, text: outside(3)? }) } else { None };
+    let Some(identifier) = Identifier::new(outside(row, 0)?) else { return Ok(None) };
+    let item = if row.get(1)? { Some(Item { attribute: outside(row, 2)?, text: outside(row, 3)? }) } else { None };
     let file = row.get::<_, Option<String>>(4)?.and_then(|file| Sha256::parse(&file));
-    Ok(Some(Note { about: About { identifier, item }, file, text: outside(5)?, written: moment(row.get(6)?) }))
+    Ok(Some(Note { about: About { identifier, item }, file, text: outside(row, 5)?, written: moment(row.get(6)?) }))
 }
 
 #[cfg(test)]

@@ -1,15 +1,11 @@
 //! Deleting what is held, so that its bytes are gone from the disk and not only from the index. The ledger always stays.
 
-use super::blocks::{self, BLOCK, Shelf};
 use super::connection::{PATIENCE, empty_log};
 use super::database::Store;
 use super::error::{StoreError, is_full};
 use super::forget;
 use super::held::AnswerId;
 use super::inventory::{self, ON_DISK};
-use super::seal;
-use crate::report::identifier::Identifier;
-use crate::report::json::Raw;
 use crate::report::{Holding, Purge};
 use crate::request::Request;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -17,6 +13,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::slice::from_ref;
 use std::time::Duration;
+
+mod cut;
 
 /// Bytes of a store of the time before it could shrink, up to which it is written anew to let go of its empty pages.
 const SMALL: i64 = 64 * 1024 * 1024;
@@ -136,7 +134,7 @@ fn delete_all(
     let mut bytes = 0;
     for what in what {
         if let Purge::Report { profile, identifier } = what {
-            bytes += cut_out(&transaction, profile, identifier)?;
+            bytes += cut::out(&transaction, profile, identifier)?;
         }
     }
     for answer in doomed(&transaction, what, profile)? {
@@ -180,7 +178,7 @@ fn one_by_one(connection: &mut Connection, asked: &Asked<'_>) -> rusqlite::Resul
     Ok(Some(Purged { reports: last.reports, ..purged.and(last) }))
 }
 
-/// Deletes an answer that is set aside, a few of its blocks at a time.
+/// Deletes an answer that is set aside, a few of its blocks at a time, and of the heads of its indexes.
 fn wear_away(connection: &mut Connection, answer: AnswerId) -> rusqlite::Result<()> {
     let of_index = "row_index IN (SELECT id FROM row_index WHERE answer = ?1)";
     let mut is_left = true;
@@ -190,7 +188,9 @@ fn wear_away(connection: &mut Connection, answer: AnswerId) -> rusqlite::Result<
             let few = format!("SELECT rowid FROM {table} WHERE {which} LIMIT {STEP}");
             transaction.execute(&format!("DELETE FROM {table} WHERE rowid IN ({few})"), [answer.0])
         };
-        is_left = few("index_block", of_index)? > 0 || few("block", "answer = ?1")? > 0;
+        is_left = few("index_block", of_index)? > 0
+            || few("row_index", "answer = ?1")? > 0
+            || few("block", "answer = ?1")? > 0;
         if !is_left {
             delete(&transaction, answer)?;
         }
@@ -277,69 +277,6 @@ fn take_off(transaction: &Transaction<'_>, answer: AnswerId) -> rusqlite::Result
     let length = "UPDATE answer SET usable = 0 WHERE id = ?1 RETURNING length";
     let length = transaction.query_row(length, [answer.0], |row| row.get(0)).optional()?.unwrap_or(0_i64);
     Ok(u64::try_from(length).unwrap_or(0))
-}
-
-/// Takes every version of a report out of the lists that it came with; says how many bytes went.
-fn cut_out(transaction: &Transaction<'_>, profile: &str, identifier: &Identifier) -> rusqlite::Result<u64> {
-    let mut select = transaction.prepare(
-        "SELECT r.answer, r.first, r.after, a.length, r.rowid FROM report r JOIN answer a ON a.id = r.answer
-         WHERE r.profile = ?1 AND r.identifier = ?2",
-    )?;
-    let rows = select.query_map(params![profile, identifier.as_bytes()], |row| {
-        Ok((AnswerId(row.get(0)?), row.get::<_, i64>(1)?, row.get::<_, i64>(2)?, row.get::<_, i64>(3)?, row.get(4)?))
-    })?;
-    let found = rows.collect::<rusqlite::Result<Vec<(_, _, _, _, i64)>>>()?;
-    let mut gone = 0;
-    for (answer, first, after, length, report) in found {
-        // What holds nothing else goes whole.
-        let is_alone = (first, after) == (0, length);
-        if is_alone {
-            continue;
-        }
-        if !shorten(transaction, answer, first, after, report)? {
-            gone += delete(transaction, answer)?;
-        } else {
-            gone += u64::try_from(after - first).unwrap_or(0);
-        }
-    }
-    Ok(gone)
-}
-
-/// Leaves of a report in a list no more than its identifier: the list stays whole, and need not be asked for again.
-///
-/// Says whether that could be done; a list that is damaged cannot be written anew.
-fn shorten(
-    transaction: &Transaction<'_>,
-    answer: AnswerId,
-    first: i64,
-    after: i64,
-    report: i64,
-) -> rusqlite::Result<bool> {
-    let Some(bytes) = blocks::read_all(transaction, answer)? else { return Ok(false) };
-    let place = usize::try_from(first).ok().zip(usize::try_from(after).ok());
-    let Some((first, after)) = place.filter(|(first, after)| first <= after && *after <= bytes.len()) else {
-        return Ok(false);
-    };
-    let (head, rest) = bytes.split_at(first);
-    let (entry, tail) = rest.split_at(after - first);
-    let id = Raw::new(entry).member("id").map(|id| [b"{\"id\":", id.bytes(), b"}"].concat());
-    let Some(stub) = id.filter(|stub| stub.len() <= entry.len()) else { return Ok(false) };
-    let whole = [head, &stub, tail].concat();
-    let shift = i64::try_from(entry.len() - stub.len()).unwrap_or(0);
-    transaction.execute("DELETE FROM block WHERE answer = ?1", [answer.0])?;
-    // Rows are elsewhere now: an index is made anew.
-    transaction.execute("DELETE FROM row_index WHERE answer = ?1", [answer.0])?;
-    let blocks = "UPDATE answer SET length = length - ?1, block = ?2 WHERE id = ?3";
-    transaction.execute(blocks, params![shift, BLOCK as i64, answer.0])?;
-    blocks::write(transaction, Shelf::Answer(answer), 0, &whole)?;
-    transaction.execute("DELETE FROM report WHERE rowid = ?1", [report])?;
-    let first = i64::try_from(first).unwrap_or(i64::MAX);
-    transaction.execute(
-        "UPDATE report SET first = first - ?1, after = after - ?1 WHERE answer = ?2 AND first > ?3",
-        params![shift, answer.0, first],
-    )?;
-    seal::renew(transaction, answer)?;
-    Ok(true)
 }
 
 /// Gives empty pages back and empties the write-ahead file; says whether that file is empty now.

@@ -1,10 +1,10 @@
 //! The schema, in the steps that brought it here.
 
-use super::seal;
+use super::{error, seal};
 use rusqlite::Connection;
 
 /// Each step brings the schema of the step before to its own; the number of steps taken is the schema's version.
-const STEPS: &[&str] = &[FIRST, COUNTERS, INDEXES, NOTES, SEALS, SCANS, SEALED_LEDGER, ANNOUNCED];
+const STEPS: &[&str] = &[FIRST, COUNTERS, INDEXES, NOTES, SEALS, SCANS, SEALED_LEDGER, ANNOUNCED, VERSIONS];
 
 /// The newest version that this program knows.
 pub(super) const NEWEST: usize = STEPS.len();
@@ -167,6 +167,12 @@ const ANNOUNCED: &str = "
 ALTER TABLE answer ADD COLUMN announced INTEGER;
 ";
 
+/// Which version of it the service said an answer is of that did not come whole.
+const VERSIONS: &str = "
+-- NULL: it said nothing
+ALTER TABLE answer ADD COLUMN version TEXT;
+";
+
 /// A table or an index, as the database tells of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Object {
@@ -214,10 +220,7 @@ pub(super) fn take(connection: &Connection, steps: usize) -> rusqlite::Result<()
 /// The version of the schema.
 pub(super) fn version(connection: &Connection) -> rusqlite::Result<usize> {
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    usize::try_from(found).map_err(|_| {
-        let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-        rusqlite::Error::SqliteFailure(corrupt, Some(format!("its schema cannot be {found}")))
-    })
+    usize::try_from(found).map_err(|_| error::damaged(&format!("its schema cannot be {found}")))
 }
 
 /// Takes the steps that are missing, all or none. A newer program's schema is left alone.

@@ -146,7 +146,7 @@ fn seal_where(
 /// Takes out what no seal vouches for, after everything was carried over: a report that is not where it is said to be, an
 /// answer that is not what it is said to be. Says how many.
 pub(super) fn leave_out_what_is_broken(connection: &Connection) -> rusqlite::Result<u64> {
-    // An answer without one of its blocks is left out as one that was cut.
+    // An answer without one of its blocks is set aside as one that was cut.
     for (table, shelf) in [("block", "answer"), ("index_block", "row_index")] {
         for row in broken_blocks(connection, table, shelf)? {
             connection.execute(&format!("DELETE FROM {table} WHERE rowid = ?1"), [row])?;
@@ -155,6 +155,8 @@ pub(super) fn leave_out_what_is_broken(connection: &Connection) -> rusqlite::Res
     let mut out = 0;
     for (row, _) in seals_of_answers(connection, "TRUE", &[])?.into_iter().filter(|(_, seal)| !seal.is_whole()) {
         out += connection.execute("UPDATE answer SET usable = 0 WHERE id = ?1 AND usable IS NOT 0", [row])?;
+        // Where its reports stand is known no better.
+        out += connection.execute("DELETE FROM report WHERE answer = ?1", [row])?;
         renew(connection, AnswerId(row))?;
     }
     for (row, _) in seals_of_reports(connection, "TRUE", &[])?.into_iter().filter(|(_, seal)| !seal.is_whole()) {

@@ -192,8 +192,8 @@ fn in_bits(answers: Vec<(String, Vec<u8>)>) -> (String, std::sync::Arc<Mutex<Vec
             let (mut stream, mut asked) = (stream.unwrap(), vec![0; 8192]);
             let length = stream.read(&mut asked).unwrap();
             let asked = String::from_utf8_lossy(&asked[..length]).into_owned();
-            let range = asked.lines().find(|line| line.starts_with("range: ")).unwrap_or("all");
-            hears.lock().unwrap().push(range.to_owned());
+            let ranges: Vec<_> = asked.lines().filter(|line| line.contains("range: ")).collect();
+            hears.lock().unwrap().push(if ranges.is_empty() { "all".to_owned() } else { ranges.join(", ") });
             let _ =
                 stream.write_all(&[format!("HTTP/1.1 {head}\r\nconnection: close\r\n\r\n").as_bytes(), &body].concat());
         }
@@ -317,6 +317,91 @@ async fn a_key_that_ends_in_a_later_answer_is_masked() {
             folder.path().read_dir().unwrap().map(|file| std::fs::read(file.unwrap().path()).unwrap()).chain([held])
         {
             assert!(memchr::memmem::find(&file, KEY.as_bytes()).is_none(), "{start}");
+        }
+    }
+}
+
+/// How many characters of the beginning of the key are in the store.
+fn kept_of_key(folder: &tempfile::TempDir) -> usize {
+    let store = rusqlite::Connection::open(folder.path().join("behaview.db")).unwrap();
+    let mut select = store.prepare("SELECT bytes FROM block").unwrap();
+    let blocks: Vec<Vec<u8>> = select.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    let blocks: Vec<_> = blocks.iter().map(|block| zstd::bulk::decompress(block, 1 << 20).unwrap()).collect();
+    let has = |of: &usize| blocks.iter().any(|block| memchr::memmem::find(block, &KEY.as_bytes()[..*of]).is_some());
+    (0..=KEY.len()).rev().find(has).unwrap()
+}
+
+#[tokio::test]
+async fn a_piece_that_ends_within_the_key_is_cut_before_it() {
+    let whole = [&b"A".repeat(5000)[..], KEY.as_bytes(), &b"C".repeat(5000)].concat();
+    for come in [4, 10, KEY.len() - 1] {
+        let end = 5000 + come;
+        let head =
+            format!("206 Partial\r\ncontent-length: {end}\r\ncontent-range: bytes 0-{}/{}", end - 1, whole.len());
+        let (folder, gate, _) = capture(vec![(head, whole[..end].to_vec()), from(0, &whole)]);
+        let pcap = artefact(Artefact::Pcap);
+        assert!(visit::ask(&gate, &pcap).await.is_err());
+        assert!(kept_of_key(&folder) < 4, "{come}");
+        assert_eq!(bytes(&visit::ask(&gate, &pcap).await.unwrap()).len(), whole.len(), "{come}");
+    }
+}
+
+#[tokio::test]
+async fn a_report_that_ends_within_the_key_is_cut_before_it() {
+    let report = format!(r#"{{"data":{{"id":"x","attributes":{{"tags":["{}"#, &KEY[..KEY.len() - 1]).into_bytes();
+    let chunked = [format!("{:x}\r\n", report.len()).as_bytes(), &report, b"\r\n0\r\n\r\n"].concat();
+    let piece =
+        format!("206 Partial\r\ncontent-range: bytes 0-{}/9000\r\ncontent-length: {}", report.len() - 1, report.len());
+    for (head, body) in [
+        (format!("200 OK\r\ncontent-length: {}", report.len()), report.clone()),
+        (piece, report.clone()),
+        ("200 OK\r\ntransfer-encoding: chunked".to_owned(), chunked),
+    ] {
+        let (folder, gate, _) = capture(vec![(head.clone(), body)]);
+        assert_eq!(*unusable(&visit::ask(&gate, &first_report()).await), Unusable::Cut, "{head}");
+        assert!(kept_of_key(&folder) < 4, "{head}");
+    }
+}
+
+#[tokio::test]
+async fn two_ends_within_one_key_are_no_end() {
+    let whole = [&b"A".repeat(5000)[..], KEY.as_bytes(), &b"C".repeat(5000)].concat();
+    let cut = |come: usize| ("200 OK".to_owned(), whole[..5000 + come].to_vec());
+    let (folder, gate, _) = capture(vec![cut(10), cut(20), from(0, &whole)]);
+    let pcap = artefact(Artefact::Pcap);
+    for _ in 0..2 {
+        let lost = visit::ask(&gate, &pcap).await;
+        assert!(matches!(lost, Err(GateError::Service { error: ServiceError::Lost(_), .. })), "{lost:?}");
+        assert!(gate.held(&pcap).unwrap().is_none() && kept_of_key(&folder) < 4);
+    }
+    assert_eq!(bytes(&visit::ask(&gate, &pcap).await.unwrap()).len(), whole.len());
+}
+
+#[tokio::test]
+async fn two_versions_of_one_length_are_not_mixed() {
+    let of = |first: u8, last: u8| [vec![first; 9000], vec![0; 20_000], vec![last; 9000]].concat();
+    let (one, other, cut) = (of(b'a', b'b'), of(b'c', b'd'), 25_000);
+    let names = ["etag: \"1\"", "etag: \"2\"", "last-modified: Sun, 06 Nov 1994 08:49:37 GMT"];
+    let named = |(head, body): (String, Vec<u8>), name: &str| (format!("{head}\r\n{name}"), body);
+    let start = from(0, &one);
+    for (first, second) in [(0, 1), (2, 1), (0, 0)] {
+        let begun = (format!("200 OK\r\ncontent-length: {}", one.len()), one[..cut].to_vec());
+        let whole = if first == second { &one } else { &other };
+        // Within zeros it is asked for from where they begin, and a little before.
+        let answers = |from: usize| {
+            vec![named(begun.clone(), names[first]), named(self::from(from, whole), names[second]), start.clone()]
+        };
+        let (_folder, gate, heard) = capture(answers(cut - 2 * 4096));
+        let pcap = artefact(Artefact::Pcap);
+        assert!(visit::ask(&gate, &pcap).await.is_err());
+        let second_call = visit::ask(&gate, &pcap).await;
+        let said = names[first].split_once(": ").unwrap().1;
+        assert!(heard.lock().unwrap()[1].ends_with(&format!("if-range: {said}")), "{heard:?}");
+        if first == second {
+            assert_eq!(bytes(&second_call.unwrap()), one);
+        } else {
+            assert_eq!(*unusable(&second_call), Unusable::OtherBytes);
+            assert_eq!(bytes(&visit::ask(&gate, &pcap).await.unwrap()), one);
         }
     }
 }

@@ -21,6 +21,7 @@ mod held;
 mod keys;
 mod ledger;
 mod mending;
+mod odd;
 mod pages;
 mod plain;
 mod reports;

@@ -119,3 +119,30 @@ fn a_call_that_no_room_was_left_to_write_down_leaves_nothing() {
     assert!(said.contains("exit code") && said.contains("behaview.db-spare") && !said.contains("-call-"), "{said}");
     assert_eq!(desk.paid(), 0);
 }
+
+#[test]
+fn what_has_many_indexes_is_deleted_where_nothing_is_free() {
+    let (desk, folder) = (Desk::new(), tempfile::tempdir().unwrap());
+    let reports = reports(folder.path(), &[20]);
+    assert!(desk.command(&["import"]).args(&reports).output().unwrap().status.success());
+    let paths = text(&desk.run(&["config", "path"]));
+    let store = paths.lines().find_map(|line| line.strip_prefix("store")).unwrap().trim().to_owned();
+    let heads = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 80)
+                 INSERT INTO row_index (answer, first, after, head, length)
+                 SELECT (SELECT id FROM answer), n, n, randomblob(32000), 0 FROM n";
+    rusqlite::Connection::open(&store).unwrap().execute(heads, []).unwrap();
+    let held = json(&desk.run(&["held", "--json"]));
+    assert!(held["on_disk"].as_u64().unwrap() > 80 * 32_000, "{held}");
+    let before = folder.path().join("before.db");
+    std::fs::rename(store, &before).unwrap();
+    std::fs::remove_dir_all(desk.home.path().join(".local")).unwrap();
+    let script = format!(
+        "mkdir -p \"$(dirname \"$store\")\"; cp {} \"$store\"; chmod 600 \"$store\"; behaview held >/dev/null
+         fill; behaview held --all --yes; echo then $(free)",
+        before.display()
+    );
+    let Some(said) = on_a_small_disk(&desk, &reports, &script) else { return };
+    assert!(said.contains("Deleted: 1 thing") && !said.contains("exit code"), "{said}");
+    let free: u64 = said.lines().find_map(|line| line.strip_prefix("then ")?.parse().ok()).unwrap();
+    assert!(free > 2000, "{said}");
+}

@@ -216,7 +216,7 @@ fn rows_that_say_something_else_are_named_and_cost_no_more_than_themselves() {
         "UPDATE block SET seal = 'x' WHERE answer = #1",
         "PRAGMA user_version = 2",
         "PRAGMA user_version = -3",
-        "PRAGMA user_version = 9",
+        "PRAGMA user_version = 10",
         "PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = replace(sql, 'PRIMARY', 'PRIMASY')",
         "PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = replace(sql, ' bytes BLOB', ' cytes BLOB')",
         "PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = replace(sql, ' seal INTEGER', ' sea\u{6d} INTEGER')",

@@ -1,6 +1,6 @@
 use super::*;
 use crate::report::Body;
-use crate::report::identifier::Sha256;
+use crate::report::identifier::{Identifier, Sha256};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 
@@ -95,4 +95,26 @@ fn what_came_first_goes_until_no_more_is_left_than_may_be() {
     assert_eq!(left, [at(4), at(3)]);
     store.purge(&[Purge::Before(at(4))], Some("another profile")).unwrap();
     assert_eq!(store.inventory().unwrap().len(), 2);
+}
+
+#[test]
+fn of_what_is_listed_under_two_files_goes_what_was_listed_under_the_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+    let file = |digits: &str| Sha256::parse(&digits.repeat(32)).unwrap();
+    for (digits, bytes) in [("ab", 7), ("cd", 9)] {
+        let key = format!("behaviours {}", digits.repeat(32));
+        let answer = store.keep("p", key.as_bytes(), Timestamp::UNIX_EPOCH, &Body::in_memory(vec![b'7'; 50])).unwrap();
+        let identifier = Identifier::new(Untrusted::from("odd")).unwrap();
+        let brought = crate::store::Brought { identifier, file: Some(file(digits)), range: 10..10 + bytes };
+        store.accept("p", answer, &[brought]).unwrap();
+    }
+    for (digits, whole, versions, bytes) in [("ab", 0, 1, 7), ("cd", 1, 0, 9)] {
+        let (what, held) = ([Purge::File { profile: "p".to_owned(), file: file(digits) }], store.inventory().unwrap());
+        let doomed = crate::report::Doomed::of(&what, &held, None);
+        assert_eq!((doomed.things.len(), doomed.versions.len()), (whole, versions), "{digits}");
+        store.purge(&what, None).unwrap();
+        let left = |held: &[Holding]| held.iter().map(|thing| thing.bytes).sum::<u64>();
+        assert_eq!(left(&held) - left(&store.inventory().unwrap()), bytes, "{digits}");
+    }
 }

@@ -173,18 +173,19 @@ fn kinds(connection: &Connection, table: &str) -> rusqlite::Result<HashMap<Strin
     kinds.collect()
 }
 
-/// Answers whose bytes were not carried over whole do not count as held, nor do reports without an answer; says how many are left
-/// out by that.
+/// Answers whose bytes were not carried over whole do not count as held, nor does what stood in the blocks that are missing; says
+/// how many are left out by that. The other reports of such an answer are as sound as they were.
 fn leave_out_what_is_cut(new: &Connection) -> rusqlite::Result<u64> {
     let lost = "SELECT COUNT(DISTINCT answer) FROM block WHERE answer NOT IN (SELECT id FROM answer)";
     let lost: u32 = new.query_row(lost, [], |row| row.get(0))?;
-    let cut = new.execute(
-        "UPDATE answer SET usable = 0 WHERE usable IS NOT 0 AND length > 0
-             AND (SELECT COUNT(*) FROM block b WHERE b.answer = answer.id) < (length + block - 1) / block",
-        [],
-    )?;
-    let without = "DELETE FROM report WHERE answer NOT IN (SELECT id FROM answer WHERE usable IS NOT 0)";
-    Ok(u64::from(lost) + (cut + new.execute(without, [])?) as u64)
+    let cut = "UPDATE answer SET usable = 0 WHERE usable IS NOT 0 AND length > 0
+        AND (SELECT COUNT(*) FROM block b WHERE b.answer = answer.id) < (length + block - 1) / block";
+    let without = "DELETE FROM report WHERE answer NOT IN (SELECT id FROM answer) OR EXISTS (
+        SELECT 1 FROM answer a WHERE a.id = report.answer
+            AND (SELECT COUNT(*) FROM block b WHERE b.answer = a.id AND b.number BETWEEN first / block AND (after - 1) / block)
+                <= (after - 1) / block - first / block)";
+    let out = new.execute(cut, [])? + new.execute(without, [])?;
+    Ok(u64::from(lost) + out as u64)
 }
 
 /// Takes out every row that belongs to one that was not carried over, of whichever table.
@@ -200,6 +201,43 @@ fn leave_out_what_belongs_to_nothing(new: &Connection) -> rusqlite::Result<()> {
         }
         for (table, row) in rows {
             new.execute(&format!("DELETE FROM {table} WHERE rowid = ?1"), [row])?;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::report::Body;
+    use crate::report::identifier::Identifier;
+    use crate::store::{BLOCK, Brought, Store};
+    use crate::text::Untrusted;
+    use jiff::Timestamp;
+
+    #[test]
+    fn a_block_that_is_lost_costs_what_stood_in_it() {
+        for damage in ["UPDATE block SET seal = seal + 4 WHERE number = 3", "DELETE FROM block WHERE number = 3"] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("behaview.db");
+            let store = Store::open(&path).unwrap();
+            let bytes: Vec<u8> = (0..160_000_u32).flat_map(|n| n.to_le_bytes()).collect();
+            let answer = store.keep("p", b"list", Timestamp::UNIX_EPOCH, &Body::in_memory(bytes.clone())).unwrap();
+            // Two blocks each.
+            let range = |n: usize| 2 * n * BLOCK..(2 * n + 2) * BLOCK;
+            let id = |n: usize| Identifier::new(Untrusted::from(format!("B{n}"))).unwrap();
+            let brought =
+                |n| Brought { identifier: id(n), file: None, range: range(n).start as u64..range(n).end as u64 };
+            store.accept("p", answer, &[0, 1, 2, 3].map(brought)).unwrap();
+            store.with(|connection| connection.execute_batch(damage)).unwrap();
+            assert!(store.report("p", &id(1)).unwrap().unwrap().body.whole().is_err());
+            super::super::mark(&path);
+            drop(store);
+            let store = Store::open(&path).unwrap();
+            assert!(store.salvaged().is_some() && store.report("p", &id(1)).unwrap().is_none());
+            assert!(store.answer("p", b"list").unwrap().is_none());
+            for n in [0, 2, 3] {
+                let held = store.report("p", &id(n)).unwrap().unwrap_or_else(|| panic!("{damage}: {n} is gone"));
+                assert_eq!(held.body.whole().unwrap(), bytes[range(n)], "{damage}");
+            }
         }
     }
 }

@@ -1,0 +1,48 @@
+//! What is held under odd names, or was changed by hand, is listed and deleted like everything else.
+
+use crate::desk::{Desk, json, main_file, text};
+
+fn import(desk: &Desk, report: &[u8]) {
+    let path = desk.home.path().join("report.json");
+    std::fs::write(&path, report).unwrap();
+    let imported = desk.run(&["import", "--file", &main_file(), path.to_str().unwrap()]);
+    assert!(imported.status.success(), "{imported:?}");
+}
+
+fn ids(desk: &Desk) -> Vec<String> {
+    let held = json(&desk.run(&["held", "--json"]));
+    held["held"].as_array().unwrap().iter().map(|kept| kept["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn what_is_no_text_is_deleted_by_the_name_that_it_is_shown_with() {
+    let desk = Desk::new();
+    for name in [&b"odd\\ud800-1700000000"[..], b"odd\xff-1700000000", b"odd\\\\xff-1700000000"] {
+        import(&desk, &[br#"{"data":{"id":""#, name, br#"","attributes":{"tags":["x"]}}}"#].concat());
+    }
+    let mut left = ids(&desk);
+    assert_eq!(left.len(), 3);
+    while let Some(id) = left.pop() {
+        let shown = text(&desk.run(&["held"]));
+        assert!(desk.run(&["held", "--delete", &id, "--yes"]).status.success(), "{id}: {shown}");
+        assert_eq!(ids(&desk), left, "{id}");
+    }
+}
+
+#[test]
+fn a_note_that_was_edited_by_hand_is_listed_and_goes_with_its_report() {
+    let desk = Desk::new();
+    import(&desk, br#"{"data":{"id":"one-1700000000","attributes":{"tags":["x"]}}}"#);
+    let paths = text(&desk.run(&["config", "path"]));
+    let store = paths.lines().find_map(|line| line.strip_prefix("store")).unwrap().trim().to_owned();
+    let store = rusqlite::Connection::open(store).unwrap();
+    let note = "INSERT INTO note (profile, identifier, is_item, attribute, item, text, written)
+                SELECT profile, CAST(identifier AS TEXT), 1, 'tags', 'x', 'why?', 0 FROM report";
+    store.execute(note, []).unwrap();
+    let held = json(&desk.run(&["held", "--json"]));
+    assert_eq!(held["held"][0]["notes"][0]["text"], "why?", "{held}");
+    let deleted = json(&desk.run(&["held", "--delete", "one-1700000000", "--yes", "--json"]));
+    assert_eq!(deleted["deleted"]["notes"], 1, "{deleted}");
+    assert!(ids(&desk).is_empty());
+    assert_eq!(store.query_row("SELECT COUNT(*) FROM note", [], |row| row.get::<_, i64>(0)), Ok(0));
+}
