@@ -6,7 +6,7 @@ use super::place::Place;
 use super::questions::Questions;
 use super::saving::Save;
 use crate::report::identifier::Sha256;
-use crate::report::{Doomed, Holding, Purge};
+use crate::report::{Doomed, Holding, Purge, Version};
 use crate::request::{Request, Submission};
 use crate::text::words_in_rows;
 use std::slice::from_ref;
@@ -95,6 +95,8 @@ pub struct Deletion {
     pub what: Purge,
     /// What goes with it, as it was counted.
     pub things: Vec<Holding>,
+    /// Older versions that go of things that stay.
+    pub versions: Vec<Version>,
     /// How many notes go with it, other profiles' included.
     pub notes: u64,
 }
@@ -103,8 +105,24 @@ impl Deletion {
     /// What is deleted of all that is held.
     #[must_use]
     pub fn of(what: Purge, held: &[Holding]) -> Self {
-        let Doomed { things, notes, .. } = Doomed::of(from_ref(&what), held, None);
-        Self { things: things.into_iter().cloned().collect(), notes, what }
+        let Doomed { things, versions, notes, .. } = Doomed::of(from_ref(&what), held, None);
+        let mut versions: Vec<_> = versions.into_iter().cloned().collect();
+        versions.sort();
+        Self { things: things.into_iter().cloned().collect(), versions, notes, what }
+    }
+
+    /// Whether nothing would be deleted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.things.is_empty() && self.versions.is_empty()
+    }
+
+    /// How many bytes go, as received.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let (things, versions) =
+            (self.things.iter().map(|thing| thing.bytes), self.versions.iter().map(|old| old.bytes));
+        things.chain(versions).fold(0, u64::saturating_add)
     }
 
     /// Whether these are the same things, each in as many versions, and with as many notes.
@@ -117,7 +135,7 @@ impl Deletion {
             things
         };
         let now = Self::of(self.what.clone(), held);
-        (sorted(&self.things), self.notes) == (sorted(&now.things), now.notes)
+        (sorted(&self.things), &self.versions, self.notes) == (sorted(&now.things), &now.versions, now.notes)
     }
 }
 

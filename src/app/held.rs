@@ -11,7 +11,7 @@ use super::scroll::Scroll;
 use super::sought::SoughtLine;
 use super::spots::Target;
 use super::typing::type_into;
-use crate::report::{Doomed, Held, Holding, Purge, Report, Retention, whose};
+use crate::report::{Doomed, Held, Holding, Purge, Report, Retention, Version, whose};
 use crate::request::Request;
 use crate::text::{Untrusted, bytes, count, thousands};
 use jiff::{SignedDuration, Timestamp};
@@ -283,7 +283,7 @@ impl Model {
             return Vec::new();
         }
         let deletion = Deletion::of(what, self.held_lines());
-        if deletion.things.is_empty() {
+        if deletion.is_empty() {
             self.say("Nothing is held that is as old as that.");
             return Vec::new();
         }
@@ -302,23 +302,33 @@ impl Model {
     }
 
     fn purge_words(&self, what: &Purge) -> String {
-        let Doomed { things: doomed, notes, stays, .. } = Doomed::of(from_ref(what), self.held_lines(), None);
+        let Doomed { things: doomed, versions, notes, stays } = Doomed::of(from_ref(what), self.held_lines(), None);
         let reports: Vec<_> = doomed.iter().filter(|line| line.report().is_some()).collect();
-        let sum = |of: fn(&Holding) -> u64| doomed.iter().map(|line| of(line)).fold(0, u64::saturating_add);
+        let sum = |of: fn(&Holding) -> u64, of_old: fn(&Version) -> u64| {
+            let old = versions.iter().map(|old| of_old(old));
+            doomed.iter().map(|line| of(line)).chain(old).fold(0, u64::saturating_add)
+        };
+        let old = count(versions.len() as u64, "older version") + " of what stays";
         let others = doomed.iter().filter(|line| matches!(line.what, Held::Answer { .. })).count();
         let many = |number: usize, one: &str| count(number as u64, one);
         let mut words = match (reports.as_slice(), others) {
+            ([], 0) if doomed.is_empty() => old.clone(),
             ([], 0) => "what was written of reports that are not held".to_owned(),
             ([one], 0) => format!("the report by {}", title(one).visible_cut(40)),
             (several, 0) => many(several.len(), "report"),
             ([], others) => many(others, "answer"),
             (several, others) => format!("{} and {}", many(several.len(), "report"), many(others, "other answer")),
         };
+        if !doomed.is_empty() {
+            words += &format!(" {}", whose(doomed.iter().copied()));
+            if !versions.is_empty() {
+                words += &format!(" and {old}");
+            }
+        }
         words += &format!(
-            " {}: {}, {} on disk",
-            whose(doomed.iter().copied()),
-            bytes(sum(|line| line.bytes)),
-            bytes(sum(|line| line.on_disk))
+            ": {}, {} on disk",
+            bytes(sum(|line| line.bytes, |old| old.bytes)),
+            bytes(sum(|line| line.on_disk, |old| old.on_disk))
         );
         if notes > 0 {
             words += &format!(", with {}", count(notes, "note"));

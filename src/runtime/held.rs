@@ -19,16 +19,16 @@ pub(super) fn lines(gate: &Gate) -> Result<Vec<Holding>, StoreError> {
 /// Deletes what a yes was given for, and nothing where that is not what would go.
 pub(super) fn purge(gate: &Gate, deletion: Deletion) -> Result<Message, StoreError> {
     let purged = gate.store().purge_as_agreed(&deletion.what, &|held| deletion.is_still(held))?;
-    let named = deletion.things.iter().map(|thing| thing.bytes).fold(0, u64::saturating_add);
     let lines = lines(gate)?;
     Ok(match purged {
-        Some(purged) => Message::Purged { words: words(purged, deletion.things.len(), named), lines },
+        Some(purged) => Message::Purged { words: words(purged, &deletion), lines },
         None => Message::PurgeDiffers { what: deletion.what, lines },
     })
 }
 
 /// What was deleted; beside the bytes that the question named go those of the lists that the reports came with.
-fn words(purged: Purged, things: usize, named: u64) -> String {
+fn words(purged: Purged, deletion: &Deletion) -> String {
+    let (named, old) = (deletion.bytes(), deletion.versions.len() as u64);
     let pending = if purged.is_pending {
         " Another behaview is reading: the last of the bytes go when it ends."
     } else {
@@ -40,9 +40,14 @@ fn words(purged: Purged, things: usize, named: u64) -> String {
         around => format!(" and {} around them, of the lists they came with", bytes(around)),
     };
     let size = bytes(purged.bytes.min(named));
-    let what = match purged.reports {
-        0 if named > 0 => count(things as u64, "answer"),
+    let mut what = match purged.reports {
+        0 if deletion.things.is_empty() && old > 0 => String::new(),
+        0 if named > 0 => count(deletion.things.len() as u64, "answer"),
         reports => count(reports, "report"),
     };
+    if old > 0 {
+        let and = if what.is_empty() { "" } else { " and " };
+        what += &format!("{and}{} of what stays", count(old, "older version"));
+    }
     format!("Deleted: {what}, {size}{around}{notes}.{pending}")
 }

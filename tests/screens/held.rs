@@ -77,6 +77,24 @@ fn a_file_what_is_old_and_everything_go_after_a_yes() {
 }
 
 #[test]
+fn an_old_version_goes_by_its_age_and_is_named_though_a_newer_one_stays() {
+    let mut stage = Stage::listed();
+    stage.keys("enter r y");
+    stage.sql("UPDATE answer SET received = received - 31 * 86400000 WHERE id < (SELECT MAX(id) FROM answer)");
+    stage.keys("H p 3 0 enter");
+    assert!(
+        stage.screen().contains("3 reports of profile demo and 1 older version of what stays: "),
+        "{}",
+        stage.screen()
+    );
+    stage.keys("y");
+    assert!(stage.screen().contains("Deleted: 3 reports and 1 older version of what stays, "), "{}", stage.screen());
+    stage.keys("p 3 0 enter");
+    assert!(stage.screen().contains("Nothing is held that is as old"), "{}", stage.screen());
+    assert!(stage.screen().contains("Held: 1 "), "{}", stage.screen());
+}
+
+#[test]
 fn what_came_after_the_question_does_not_go_with_its_yes() {
     for key in ["D", "X"] {
         let mut stage = Stage::listed();
