@@ -1,16 +1,15 @@
-//! Taking away: copying a value, a row, a pane; what others can look for; writing a file. What is copied is one line without teeth,
+//! Taking away: copying a value, a row, a pane; writing a file. What is copied is one line without teeth,
 //! unless its raw bytes are asked for.
 
 use super::confirm::{Confirm, Confirmed};
 use super::effect::Effect;
-use super::message::Opening;
 use super::model::{Focus, Model};
 use super::overlay::Overlay;
 use super::saving::{Part, Save, SaveForm};
-use super::spots::{Shows, Spot, Spots, Target};
+use super::spots::Shows;
 use crate::export::{self, Source, What};
 use crate::report::json::{Kind, Raw};
-use crate::report::{Indicator, Pane, Piece, Place, Row, RowSet, Section};
+use crate::report::{Pane, Piece, Place, Row, RowSet, Section};
 use crate::text::{Untrusted, count};
 use std::sync::Arc;
 
@@ -223,73 +222,6 @@ impl Model {
     fn line(&self, place: Place) -> Option<String> {
         let pane = self.focused().unwrap_or(Pane::Other);
         Some(export::line(pane, &self.open()?.report.row(place.section, place.row)))
-    }
-
-    /// Looks for indicators in the report that is open.
-    pub(super) fn find_indicators(&mut self) -> Vec<Effect> {
-        let Some(open) = self.open() else { return Vec::new() };
-        let (opening, report) = (open.opening, open.report.clone());
-        if open.coming.is_some() {
-            self.say("The report is still coming: press it again once it is here.");
-            return Vec::new();
-        }
-        if open.indicators.is_some() {
-            return self.show_indicators(opening);
-        }
-        self.say("Looking for indicators …");
-        vec![Effect::FindIndicators { opening, report }]
-    }
-
-    /// Shows the indicators of an opening that is still the chosen one.
-    pub(super) fn show_indicators(&mut self, opening: Opening) -> Vec<Effect> {
-        let Some(open) = self.open().filter(|open| open.opening == opening) else { return Vec::new() };
-        let Some(found) = &open.indicators else { return Vec::new() };
-        if found.all().is_empty() {
-            self.say("The report names no hash, host, address, URL, path, key or mutex.");
-            return Vec::new();
-        }
-        let list = super::indicators::IndicatorList::new(std::sync::Arc::clone(found));
-        self.notice = None;
-        self.over.put(Overlay::Indicators(list));
-        Vec::new()
-    }
-
-    /// Goes to the row that names the chosen indicator; where there are several, lists them.
-    pub(super) fn go_to_indicator(&mut self) -> Vec<Effect> {
-        let chosen = match self.over.top() {
-            Some(Overlay::Indicators(list)) => list.chosen(),
-            _ => None,
-        };
-        match chosen.map(|chosen| chosen.places.as_slice()) {
-            None | Some([]) => {}
-            Some([place]) => {
-                let place = *place;
-                let left = self.leave_list();
-                self.set_left(left);
-                self.show_row(place);
-            }
-            Some(_) => {
-                let spots = chosen.map(|chosen| self.spots_of(chosen)).unwrap_or_default();
-                self.over.put(Overlay::Spots(Spots::new("Rows that name it", spots)));
-            }
-        }
-        Vec::new()
-    }
-
-    /// The rows that name an indicator, as far as they are kept, and how many more there are.
-    fn spots_of(&self, indicator: &Indicator) -> Vec<Spot> {
-        let entry = self.list().map_or(0, |list| list.scroll.cursor);
-        let identifier = self.chosen().and_then(|entry| entry.identifier.clone());
-        let report = self.open().map(|open| &open.report);
-        let spot = |place: &Place| {
-            let pane = report?.section(place.section)?.pane();
-            let target = Target { file: None, identifier: identifier.clone(), entry, place: Some(*place) };
-            let head = super::panes::info(pane).map_or("", |info| info.short);
-            Some(Spot { shows: Shows::Open(*place), target: Some(target), ..Spot::words(head, "") })
-        };
-        let more = indicator.seen.saturating_sub(indicator.places.len() as u64);
-        let more = (more > 0).then(|| Spot::words("", format!("and {} more", count(more, "row"))));
-        indicator.places.iter().filter_map(spot).chain(more).collect()
     }
 
     /// Where the report that is open came from.
