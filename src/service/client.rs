@@ -161,7 +161,9 @@ impl Client {
         }
         // Of a part of something of unknown length, framing tells the part's own end only.
         let is_announced = total.is_some() || status.as_u16() != 206 && is_framed(&response);
-        sink.begin(start, total, version_of(&response)).await?;
+        // It is kept and sent back as it is: one that repeats the key is none.
+        let version = version_of(&response).filter(|version| self.masking.leaves(version.as_bytes()));
+        sink.begin(start, total, version).await?;
         let is_end = |come| is_announced && total.is_none_or(|total| total == come);
         let (come, is_key_begun) = self.take_in(&mut response, start, limit, (&patience, is_end), sink).await?;
         match total {

@@ -83,6 +83,13 @@ impl Masking {
         !self.forms.is_empty() && text.windows(SHORTEST).any(is_masked)
     }
 
+    /// Whether nothing of a text is masked or left out: neither the key is in it nor, at its end, the beginning of one.
+    pub(super) fn leaves(&self, text: &[u8]) -> bool {
+        let mut masked = self.begin();
+        let first = masked.take(text).into_owned();
+        [first, masked.end(false).0].concat() == text
+    }
+
     /// Masks a body from its beginning.
     pub(super) fn begin(&self) -> Masked<'_> {
         Masked { masking: self, held: Vec::new(), covered: 0 }

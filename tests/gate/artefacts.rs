@@ -405,3 +405,22 @@ async fn two_versions_of_one_length_are_not_mixed() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_version_that_repeats_the_key_is_neither_kept_nor_sent() {
+    let whole = vec![b'a'; 30_000];
+    for key in [KEY, &KEY[..20]] {
+        let head = format!("200 OK\r\ncontent-length: {}\r\netag: \"{key}", whole.len());
+        let begun = (if key == KEY { head + "\"" } else { head }, whole[..25_000].to_vec());
+        let (folder, gate, heard) = capture(vec![begun, from(0, &whole)]);
+        let pcap = artefact(Artefact::Pcap);
+        assert!(visit::ask(&gate, &pcap).await.is_err());
+        assert_eq!(bytes(&visit::ask(&gate, &pcap).await.unwrap()), whole);
+        assert!(!heard.lock().unwrap()[1].contains("if-range: \""), "{heard:?}");
+        drop(gate);
+        for file in std::fs::read_dir(folder.path()).unwrap() {
+            let kept = std::fs::read(file.unwrap().path()).unwrap();
+            assert!(memchr::memmem::find(&kept, &KEY.as_bytes()[..20]).is_none());
+        }
+    }
+}
