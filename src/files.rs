@@ -3,6 +3,7 @@
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 /// Makes a folder and those above it, as far as they are not there; what is made is the owner's alone.
 ///
@@ -19,6 +20,22 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
         // Somebody was quicker.
         Err(_) if folder.is_dir() => Ok(()),
         Err(error) => Err(error),
+    }
+}
+
+/// How often a folder is removed again into which something is still written, and how long is waited in between.
+const REMOVALS: usize = 50;
+const BETWEEN_REMOVALS: Duration = Duration::from_millis(10);
+
+/// Removes a folder with all that is in it; work that was given up may still put something there for a moment.
+pub fn remove_folder(folder: &Path) {
+    for _ in 0..REMOVALS {
+        // Whether it is gone says more than what was in the way.
+        let _ = std::fs::remove_dir_all(folder);
+        if std::fs::symlink_metadata(folder).is_err() {
+            return;
+        }
+        std::thread::sleep(BETWEEN_REMOVALS);
     }
 }
 

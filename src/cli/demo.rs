@@ -3,6 +3,7 @@
 use super::{Common, Left, Setup, display, exit, run_app};
 use crate::config::Config;
 use crate::demo::{Demo as Service, Fault, Listing, Options};
+use crate::files;
 use crate::gate::Gate;
 use crate::quota::Entitlements;
 use crate::report::identifier::Sha256;
@@ -15,6 +16,7 @@ use clap::{Args, ValueEnum};
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// `behaview demo`
 #[derive(Debug, Args)]
@@ -99,13 +101,24 @@ impl Demo {
     }
 }
 
+/// The folder of a run, which ends with it.
+struct Scratch(TempDir);
+
+impl Drop for Scratch {
+    /// A call that was given up may still write in it.
+    fn drop(&mut self) {
+        files::remove_folder(self.0.path());
+    }
+}
+
 /// The app on the service, with a store of its own that ends with it: a demo leaves nothing behind.
 fn browse(service: &Service, config: &Config, display: Display, is_licensed: bool) -> anyhow::Result<()> {
     // From here on a signal ends the program in good order: the folder must not stay.
     let signals = Signals::listen()?;
-    let folder = tempfile::Builder::new().prefix("behaview-demo-").tempdir()?;
-    signals.leave_nothing_of(folder.path());
-    let store = Arc::new(Store::open(&folder.path().join("behaview.db"))?);
+    let scratch = Scratch(tempfile::Builder::new().prefix("behaview-demo-").tempdir()?);
+    let folder = scratch.0.path();
+    signals.leave_nothing_of(folder);
+    let store = Arc::new(Store::open(&folder.join("behaview.db"))?);
     let client = client(service)?;
     let now = crate::clock::now();
     let mut files = Vec::new();

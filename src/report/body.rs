@@ -63,12 +63,21 @@ pub trait Bytes: Send + Sync {
 }
 
 /// Some bytes, and where they stand.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stretch {
     /// The offset of the first.
     pub at: u64,
     /// The bytes.
     pub bytes: Vec<u8>,
+}
+
+impl Stretch {
+    /// So many of the bytes from an offset on, if it has them all.
+    #[must_use]
+    pub fn part(&self, at: u64, length: usize) -> Option<&[u8]> {
+        let start = usize::try_from(at.checked_sub(self.at)?).ok()?;
+        self.bytes.get(start..)?.get(..length)
+    }
 }
 
 /// An index as it is kept: what it means, only [`super::Index`] knows.
@@ -115,7 +124,7 @@ impl Body {
     /// When its length cannot be read.
     pub fn on_disk(file: File) -> io::Result<Self> {
         let length = file.metadata()?.len();
-        Ok(Self::new(OnDisk { file, length }))
+        Ok(Self::new(OnDisk { file, length, ahead: Mutex::default() }))
     }
 
     /// Length in bytes.
@@ -340,9 +349,33 @@ impl Bytes for InMemory {
     }
 }
 
+/// How many bytes of a file are read where fewer are wanted: the rows of a screen stand one behind the other.
+const AHEAD: u64 = 8 * 1024;
+
 struct OnDisk {
     file: File,
     length: u64,
+    /// What was read last, if that was little.
+    ahead: Mutex<Stretch>,
+}
+
+impl OnDisk {
+    /// Fills `buffer` out of what was read ahead, once that is where it is looked for; says whether it could.
+    fn read_ahead(&self, at: u64, buffer: &mut [u8]) -> bool {
+        // Whoever looks at the same time reads for himself.
+        let Ok(mut ahead) = self.ahead.try_lock() else { return false };
+        if let Some(found) = ahead.part(at, buffer.len()) {
+            buffer.copy_from_slice(found);
+            return true;
+        }
+        let length = usize::try_from(self.length.saturating_sub(at).min(AHEAD)).unwrap_or(0);
+        set_length(&mut ahead.bytes, length);
+        ahead.at = at;
+        if fill_from(&self.file, at, &mut ahead.bytes).is_err() {
+            ahead.bytes.clear();
+        }
+        ahead.part(at, buffer.len()).map(|found| buffer.copy_from_slice(found)).is_some()
+    }
 }
 
 impl Bytes for OnDisk {
@@ -350,23 +383,30 @@ impl Bytes for OnDisk {
         self.length
     }
 
-    #[cfg(unix)]
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
-        std::os::unix::fs::FileExt::read_exact_at(&self.file, buffer, at)
+        let is_little = (buffer.len() as u64) < AHEAD;
+        if is_little && self.read_ahead(at, buffer) { Ok(()) } else { fill_from(&self.file, at, buffer) }
     }
+}
 
-    #[cfg(windows)]
-    fn read_at(&self, mut at: u64, mut buffer: &mut [u8]) -> io::Result<()> {
-        while !buffer.is_empty() {
-            let read = std::os::windows::fs::FileExt::seek_read(&self.file, buffer, at)?;
-            if read == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-            at += read as u64;
-            buffer = buffer.get_mut(read..).unwrap_or_default();
+/// Fills `buffer` with a file's bytes from this offset on.
+#[cfg(unix)]
+fn fill_from(file: &File, at: u64, buffer: &mut [u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, at)
+}
+
+/// Fills `buffer` with a file's bytes from this offset on.
+#[cfg(windows)]
+fn fill_from(file: &File, mut at: u64, mut buffer: &mut [u8]) -> io::Result<()> {
+    while !buffer.is_empty() {
+        let read = std::os::windows::fs::FileExt::seek_read(file, buffer, at)?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        Ok(())
+        at += read as u64;
+        buffer = buffer.get_mut(read..).unwrap_or_default();
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -406,5 +446,16 @@ mod tests {
         io::Write::write_all(&mut file, b"hello body").unwrap();
         let body = Body::on_disk(file).unwrap();
         assert_eq!(body.window(6..10).unwrap(), b"body");
+        assert_eq!(body.window(0..5).unwrap(), b"hello");
+    }
+
+    #[test]
+    fn a_file_that_got_shorter_is_read_as_far_as_it_goes() {
+        let mut file = tempfile::tempfile().unwrap();
+        io::Write::write_all(&mut file, &[7; 20_000]).unwrap();
+        let body = Body::on_disk(file.try_clone().unwrap()).unwrap();
+        file.set_len(10_000).unwrap();
+        assert_eq!(body.window(9_990..10_000).unwrap(), [7; 10]);
+        assert_eq!(body.window(9_990..10_001).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 }

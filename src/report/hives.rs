@@ -21,20 +21,9 @@ pub const HIVES: [Hive; 5] = [
 ];
 
 impl Hive {
-    /// How a key is written that begins with it in one of its longer names, and how many bytes that takes.
-    #[must_use]
-    pub fn in_full(key: &[u8]) -> Option<(Self, usize)> {
-        // The names differ in how they end: one byte leaves out nearly all of them.
-        let ends_alike = |start: &[u8], name: &[u8]| {
-            start.last().map(u8::to_ascii_lowercase) == name.last().map(u8::to_ascii_lowercase)
-        };
-        let starts = |name: &str| {
-            let start = key.get(..name.len());
-            start.is_some_and(|start| ends_alike(start, name.as_bytes()) && start.eq_ignore_ascii_case(name.as_bytes()))
-        };
-        HIVES.into_iter().find_map(|hive| {
-            let kernel = hive.kernel.into_iter().flat_map(|name| [name, name.trim_start_matches('\\')]);
-            std::iter::once(hive.long).chain(kernel).find(|name| starts(name)).map(|name| (hive, name.len()))
-        })
+    /// The longer ways in which its name is written.
+    pub fn in_full(self) -> impl Iterator<Item = &'static str> {
+        let kernel = self.kernel.into_iter().flat_map(|name| [name, name.trim_start_matches('\\')]);
+        std::iter::once(self.long).chain(kernel)
     }
 }

@@ -31,12 +31,19 @@ pub(super) fn member_length(bytes: &[u8]) -> usize {
 
 /// A value in one line: strings as they are, flat arrays joined, everything deeper as written.
 pub(super) fn compact(raw: Raw<'_>) -> Untrusted {
+    match raw.kind() {
+        Kind::Text | Kind::Word => raw.text(),
+        Kind::Array => joined(raw).unwrap_or_else(|| Untrusted::from(squeezed(raw.bytes()))),
+        Kind::Object => Untrusted::from(squeezed(raw.bytes())),
+    }
+}
+
+/// The elements of a flat array, side by side; none of an empty one, or of one that is not flat.
+fn joined(raw: Raw<'_>) -> Option<Untrusted> {
     let elements: Vec<_> = raw.elements().take(JOINED + 1).collect();
     let is_flat = elements.iter().all(|element| matches!(element.kind(), Kind::Text | Kind::Word));
-    match raw.kind() {
-        Kind::Array if is_flat && !elements.is_empty() => {}
-        Kind::Array | Kind::Object => return Untrusted::from(squeezed(raw.bytes())),
-        Kind::Text | Kind::Word => return raw.text(),
+    if elements.is_empty() || !is_flat {
+        return None;
     }
     let mut joined = Vec::new();
     for element in elements.iter().take(JOINED) {
@@ -48,7 +55,7 @@ pub(super) fn compact(raw: Raw<'_>) -> Untrusted {
     if elements.len() > JOINED {
         joined.extend_from_slice(format!(", +{}", raw.elements().count() - JOINED).as_bytes());
     }
-    Untrusted::from(joined)
+    Some(Untrusted::from(joined))
 }
 
 /// JSON without the blanks between its values.

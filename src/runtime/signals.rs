@@ -6,6 +6,7 @@ use super::{Outbox, terminal};
 use crate::app::Message;
 #[cfg(unix)]
 use crate::app::Size;
+use crate::files;
 use std::io;
 use std::path::{Path, PathBuf};
 #[cfg(unix)]
@@ -237,7 +238,7 @@ impl Ending {
         std::thread::sleep(STUCK);
         terminal::wrest();
         if let Some(folder) = self.last.scratch.get() {
-            let _ = std::fs::remove_dir_all(folder);
+            files::remove_folder(folder);
         }
         std::process::exit(self.signal().map_or(1, |signal| 128 + i32::from(signal)));
     }

@@ -116,7 +116,7 @@ fn escaped(byte: u8, bytes: &[u8]) -> Unit<'_> {
 }
 
 /// Whether a backslash followed by `after` would read as an escape.
-fn reads_as_escape(after: &[u8]) -> bool {
+pub(super) fn reads_as_escape(after: &[u8]) -> bool {
     match after {
         [b'x', high, low, ..] => high.is_ascii_hexdigit() && low.is_ascii_hexdigit(),
         [b'u', b'{', digits @ ..] => {

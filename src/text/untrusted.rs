@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::charset;
-use super::escape::{Charset, Unit, Units};
+use super::escape::{Charset, Unit, Units, reads_as_escape};
 use super::json;
 use super::visible::Visible;
 
@@ -234,13 +234,12 @@ impl<'a> UntrustedStr<'a> {
 
     /// The text up to so many bytes, if it is its own visible form and one byte is one column.
     ///
-    /// No escape begins with a backslash that another letter than `x` or `u` follows. Whatever follows the last byte may still
-    /// change what that one is shown as.
+    /// Whatever follows the last byte may still change what that one is shown as.
     fn plain(self, most: usize) -> Option<&'a str> {
         let text = self.bytes.get(..most).unwrap_or(self.bytes);
         let is_plain = text.iter().all(|byte| matches!(byte, b' '..=b'~'));
-        let may_escape = |at| matches!(text.get(at + 1), Some(b'x' | b'u'));
-        if !is_plain || memchr::memchr_iter(b'\\', text).any(may_escape) {
+        let is_escape = |at| self.bytes.get(at + 1..).is_some_and(reads_as_escape);
+        if !is_plain || memchr::memchr_iter(b'\\', text).any(is_escape) {
             return None;
         }
         str::from_utf8(text).ok()

@@ -13,7 +13,7 @@
 //! What tells one run from another whatever the file does (identifiers, dates, links) is not compared.
 
 use crate::report::attributes::{Attribute, Pane};
-use crate::report::hives::Hive;
+use crate::report::hives::{HIVES, Hive};
 use crate::report::index::{Form, Section};
 use crate::report::json::{Kind, Raw};
 use crate::report::values::{compact, split_member};
@@ -269,12 +269,36 @@ fn hide_user(out: &mut Vec<u8>, start: usize) {
     }
 }
 
+/// A hive's name in full and its usual one, in small letters.
+struct HiveName {
+    full: Vec<u8>,
+    short: Vec<u8>,
+}
+
+impl HiveName {
+    /// The one that a key begins with.
+    fn of(key: &[u8]) -> Option<&'static Self> {
+        static ALL: LazyLock<Vec<HiveName>> = LazyLock::new(|| {
+            let name = |hive: Hive| {
+                move |full: &str| HiveName {
+                    full: full.to_ascii_lowercase().into_bytes(),
+                    short: hive.short.to_ascii_lowercase().into_bytes(),
+                }
+            };
+            HIVES.into_iter().flat_map(|hive| hive.in_full().map(name(hive))).collect()
+        });
+        // Both leave out nearly all that is not meant: how the names begin, and how they end.
+        if !matches!(key, [b'h', b'k', b'e', ..] | [b'r', b'e', b'g', ..] | [b'\\', b'r', ..]) {
+            return None;
+        }
+        let ends_alike = |name: &Self| name.full.last() == key.get(..name.full.len()).and_then(<[u8]>::last);
+        ALL.iter().find(|name| ends_alike(name) && key.starts_with(&name.full))
+    }
+}
+
 fn registry(out: &mut Vec<u8>, start: usize) {
-    let written = out.get(start..).unwrap_or_default();
-    // Nearly all hives are written short.
-    let is_short = matches!(written, [b'h', b'k', b'l' | b'c' | b'u', ..]);
-    if let Some((hive, length)) = (!is_short).then(|| Hive::in_full(written)).flatten() {
-        put(out, start..start + length, hive.short.to_ascii_lowercase().as_bytes());
+    if let Some(hive) = out.get(start..).and_then(HiveName::of) {
+        put(out, start..start + hive.full.len(), &hive.short);
     }
     // The hive of a person who is logged in is the current user's.
     let user = out.get(start..).and_then(|written| written.strip_prefix(br"hku\s-1-5-21-"));
