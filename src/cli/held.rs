@@ -160,6 +160,9 @@ impl Held {
                 "behaview: another program is reading the store: the last of the bytes go when it ends"
             );
         }
+        for remark in store.still_holding(&what)? {
+            let _ = writeln!(std::io::stderr(), "behaview: {remark}");
+        }
         let left = of_profile(store.inventory()?, common.profile.as_deref());
         self.print(&store, [&things, &left], Some(deleted(&doomed, files, true)), now)
     }

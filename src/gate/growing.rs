@@ -6,6 +6,7 @@ use crate::report::Body;
 use crate::request::{Artefact, Request};
 use crate::service::client::{Sink, Taken};
 use crate::service::error::{ServiceError, Unusable};
+use crate::service::is_version;
 use crate::store::{AnswerId, BLOCK, Growing, Store, StoreError};
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -99,7 +100,9 @@ fn unkept(error: &StoreError) -> ServiceError {
 
 /// What is here of it, and the bytes of its last block that is not full.
 fn begin(store: &Store, profile: &str, key: &[u8], now: Timestamp) -> Result<(Growing, Vec<u8>), StoreError> {
-    if let Some(kept) = store.growing(profile, key)? {
+    if let Some(mut kept) = store.growing(profile, key)? {
+        // Without one, what comes is still compared with what is here.
+        kept.version = kept.version.filter(|version| is_version(version));
         let length = kept.body.len();
         let tail = kept.body.window(length - length % BLOCK as u64..length);
         match tail {

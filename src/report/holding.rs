@@ -197,6 +197,14 @@ pub enum Purge {
 }
 
 impl Purge {
+    /// Whether a thing may hold what goes with it: nobody knows what stands in what was set aside of the same file.
+    #[must_use]
+    pub fn may_be_in(&self, thing: &Holding) -> bool {
+        let Self::Report { profile, identifier } = self else { return false };
+        let file = identifier.parts().file;
+        thing.is_set_aside() && thing.profile == *profile && (file.is_none() || thing.file == file)
+    }
+
     /// Whether a thing goes with it. What goes to make room is known by the store alone.
     #[must_use]
     pub fn takes(&self, thing: &Holding) -> bool {

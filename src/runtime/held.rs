@@ -6,6 +6,7 @@ use crate::gate::Gate;
 use crate::report::Holding;
 use crate::store::{Keep, Purged, StoreError};
 use crate::text::{bytes, count};
+use std::slice::from_ref;
 
 /// Everything that is held, as the screen shows it.
 pub(super) fn lines(gate: &Gate) -> Result<Vec<Holding>, StoreError> {
@@ -21,7 +22,11 @@ pub(super) fn purge(gate: &Gate, deletion: Deletion) -> Result<Message, StoreErr
     let purged = gate.store().purge_as_agreed(&deletion.what, &|held| deletion.is_still(held))?;
     let lines = lines(gate)?;
     Ok(match purged {
-        Some(purged) => Message::Purged { words: words(purged, &deletion), lines },
+        Some(purged) => {
+            let remarks = gate.store().still_holding(from_ref(&deletion.what))?;
+            let remarks: String = remarks.iter().map(|remark| format!(" {remark}.")).collect();
+            Message::Purged { words: words(purged, &deletion) + &remarks, lines }
+        }
         None => Message::PurgeDiffers { what: deletion.what, lines },
     })
 }

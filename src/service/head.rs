@@ -1,6 +1,6 @@
 //! What the head of an answer says of its bytes: where they begin, how their end is told, and of which version they are.
 
-use reqwest::header::{CONTENT_RANGE, ETAG, HeaderName, LAST_MODIFIED, TRANSFER_ENCODING};
+use reqwest::header::{CONTENT_RANGE, ETAG, HeaderName, HeaderValue, LAST_MODIFIED, TRANSFER_ENCODING};
 use reqwest::{Response, Version as Http};
 
 /// Longest name of a version that is kept, in bytes.
@@ -24,5 +24,11 @@ pub(super) fn version_of(response: &Response) -> Option<String> {
     let said = |name: HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok());
     let is_strong = |tag: &&str| tag.starts_with('"');
     let version = said(ETAG).filter(is_strong).or_else(|| said(LAST_MODIFIED));
-    version.filter(|version| version.len() <= LONGEST_VERSION).map(str::to_owned)
+    version.filter(|version| is_version(version)).map(str::to_owned)
+}
+
+/// Whether this can be what a service called a version: what was kept of that may be damaged.
+#[must_use]
+pub fn is_version(text: &str) -> bool {
+    text.len() <= LONGEST_VERSION && HeaderValue::from_str(text).is_ok()
 }

@@ -14,4 +14,5 @@ mod upload;
 pub use client::Client;
 pub use credential::Credential;
 pub use error::ServiceError;
+pub use head::is_version;
 pub use profile::Profile;

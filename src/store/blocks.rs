@@ -163,6 +163,22 @@ pub(super) fn all(transaction: &Transaction<'_>, answer: AnswerId) -> rusqlite::
     Ok((size, (0..length.div_ceil(size)).map(&mut block).collect::<rusqlite::Result<_>>()?))
 }
 
+/// Deletes a block of an answer that damage has put elsewhere: its seal still says where it was written.
+pub(super) fn delete_moved(transaction: &Transaction<'_>, answer: AnswerId, number: usize) -> rusqlite::Result<()> {
+    let (shelf, number) = (Shelf::Answer(answer), i64::try_from(number).unwrap_or(i64::MAX));
+    let mut select = transaction.prepare("SELECT rowid, bytes, seal FROM block NOT INDEXED WHERE seal IS NOT NULL")?;
+    let (mut rows, mut moved) = (select.query([])?, Vec::new());
+    while let Some(row) = rows.next()? {
+        if row.get::<_, i64>(2)? == shelf.seal(number, &row.get::<_, Vec<u8>>(1)?) {
+            moved.push(row.get::<_, i64>(0)?);
+        }
+    }
+    for row in moved {
+        transaction.execute("DELETE FROM block WHERE rowid = ?1", [row])?;
+    }
+    Ok(())
+}
+
 /// Bytes in the store.
 pub(super) struct Blocks {
     reach: Reach,

@@ -6,8 +6,10 @@ use super::error::{StoreError, is_full};
 use super::forget;
 use super::held::AnswerId;
 use super::inventory::{self, ON_DISK};
-use crate::report::{Holding, Purge};
+use super::salvage;
+use crate::report::{Held, Holding, Purge};
 use crate::request::Request;
+use crate::text::Untrusted;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -70,6 +72,27 @@ impl Store {
     /// As [`Self::purge`].
     pub fn purge_as_agreed(&self, what: &Purge, agreed: Agreed<'_>) -> Result<Option<Purged>, StoreError> {
         self.purge_asked(&Asked { what: from_ref(what), profile: None, agreed: Some(agreed) })
+    }
+
+    /// What may still hold some of what was deleted, as remarks: answers that are set aside because nobody knows what stands in them,
+    /// and stores that were.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn still_holding(&self, what: &[Purge]) -> Result<Vec<String>, StoreError> {
+        let held = self.inventory()?;
+        let may_hold = |thing: &&Holding| what.iter().any(|what| what.may_be_in(thing));
+        let answers = held.iter().filter(may_hold).filter_map(|thing| match thing.what {
+            Held::Answer { number, .. } => Some(format!(
+                "answer-{number}, set aside as damaged, is of the same file and may hold some of it: delete that as well"
+            )),
+            Held::Report(_) | Held::Notes(_) => None,
+        });
+        let stores = salvage::asides(self.path()).into_iter().map(|name| {
+            let name = Untrusted::from(name).visible();
+            format!("{name}, set aside as damaged beside the store, still holds what it held then: delete it by hand")
+        });
+        Ok(answers.chain(stores).collect())
     }
 
     fn purge_asked(&self, asked: &Asked<'_>) -> Result<Option<Purged>, StoreError> {

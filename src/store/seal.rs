@@ -118,26 +118,37 @@ pub(super) fn entries(
     Ok(())
 }
 
-/// Seals an answer, and the reports that it brought, as they stand.
+/// Seals an answer as it stands. Its reports have their own.
 pub(super) fn renew(connection: &Connection, answer: AnswerId) -> rusqlite::Result<()> {
-    seal_where(connection, "id = ?1", "answer = ?1", &[&answer.0])
+    seal_answers(connection, "id = ?1", &[&answer.0])
+}
+
+/// Says of the reports of an answer that stand from a byte on that they stand so many bytes before that. Of a row that is not what
+/// was written nothing is known: with a new seal it would be believed.
+pub(super) fn move_reports(connection: &Connection, answer: AnswerId, from: i64, by: i64) -> rusqlite::Result<()> {
+    let behind = seals_of_reports(connection, "answer = ?1 AND first >= ?2", &[&answer.0, &from])?;
+    for (row, _) in behind.into_iter().filter(|(_, seal)| seal.is_whole()) {
+        connection.execute("UPDATE report SET first = first - ?1, after = after - ?1 WHERE rowid = ?2", [by, row])?;
+        seal_reports(connection, "rowid = ?1", &[&row])?;
+    }
+    Ok(())
 }
 
 /// Seals all that is held as it stands: what an earlier version wrote is believed.
 pub(super) fn all_held(connection: &Connection) -> rusqlite::Result<()> {
-    seal_where(connection, "TRUE", "TRUE", &[])
+    seal_answers(connection, "TRUE", &[])?;
+    seal_reports(connection, "TRUE", &[])
 }
 
-fn seal_where(
-    connection: &Connection,
-    answers: &str,
-    reports: &str,
-    values: &[&dyn rusqlite::ToSql],
-) -> rusqlite::Result<()> {
-    for (row, seal) in seals_of_answers(connection, answers, values)? {
+fn seal_answers(connection: &Connection, which: &str, values: &[&dyn rusqlite::ToSql]) -> rusqlite::Result<()> {
+    for (row, seal) in seals_of_answers(connection, which, values)? {
         connection.execute("UPDATE answer SET seal = ?1 WHERE id = ?2", params![seal.made, row])?;
     }
-    for (row, seal) in seals_of_reports(connection, reports, values)? {
+    Ok(())
+}
+
+fn seal_reports(connection: &Connection, which: &str, values: &[&dyn rusqlite::ToSql]) -> rusqlite::Result<()> {
+    for (row, seal) in seals_of_reports(connection, which, values)? {
         connection.execute("UPDATE report SET seal = ?1 WHERE rowid = ?2", params![seal.made, row])?;
     }
     Ok(())

@@ -424,3 +424,18 @@ async fn a_version_that_repeats_the_key_is_neither_kept_nor_sent() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_version_that_is_damaged_is_none() {
+    let whole: Vec<u8> = (0..30_000_u32).map(|n| (n % 251) as u8).collect();
+    for damaged in ["replace(version, '\"', char(2))", "replace(hex(zeroblob(300)), '00', 'v')"] {
+        let begun = (format!("200 OK\r\ncontent-length: {}\r\netag: \"1\"", whole.len()), whole[..25_000].to_vec());
+        let (folder, gate, heard) = capture(vec![begun, from(0, &whole)]);
+        let pcap = artefact(Artefact::Pcap);
+        assert!(visit::ask(&gate, &pcap).await.is_err());
+        let store = rusqlite::Connection::open(folder.path().join("behaview.db")).unwrap();
+        store.execute_batch(&format!("UPDATE answer SET version = {damaged}")).unwrap();
+        assert!(bytes(&visit::ask(&gate, &pcap).await.unwrap()) == whole, "{damaged}");
+        assert!(!heard.lock().unwrap()[1].contains("if-range"), "{heard:?}");
+    }
+}

@@ -39,13 +39,13 @@ pub(super) fn out(transaction: &Transaction<'_>, profile: &str, identifier: &Ide
             }
         };
         let [first, after, shift] = [place.range.start, place.range.end, shift].map(in_table);
-        let there = params![place.answer.0, first, after];
-        transaction.execute("DELETE FROM report WHERE answer = ?1 AND first = ?2 AND after = ?3", there)?;
+        let there = params![place.answer.0, first, after, identifier.as_bytes()];
+        let delete = "DELETE FROM report WHERE answer = ?1 AND first = ?2 AND after = ?3 AND identifier = ?4";
+        transaction.execute(delete, there)?;
         if shift > 0 {
-            let rest = "UPDATE report SET first = first - ?1, after = after - ?1 WHERE answer = ?2 AND first >= ?3";
-            transaction.execute(rest, params![shift, place.answer.0, after])?;
+            seal::move_reports(transaction, place.answer, after, shift)?;
+            seal::renew(transaction, place.answer)?;
         }
-        seal::renew(transaction, place.answer)?;
         gone += place.range.len() as u64;
     }
     Ok(gone)
@@ -107,9 +107,12 @@ fn blank(
                 block.get_mut(gone).unwrap_or_default().fill(GONE);
                 blocks::write_one(transaction, Shelf::Answer(*answer), number as u64, &block)?;
             }
-            _ => {
+            wholly => {
                 let one = params![answer.0, in_table(number)];
                 transaction.execute("DELETE FROM block WHERE answer = ?1 AND number = ?2", one)?;
+                if wholly.is_none() {
+                    blocks::delete_moved(transaction, *answer, number)?;
+                }
             }
         }
     }

@@ -85,7 +85,8 @@ impl Salvaged {
 /// Whether the database said that it is damaged; or a row has what no row can have, or the schema is none of ours.
 pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error};
-    const SCHEMA: [&str; 4] = ["no such table", "no such column", "duplicate column name", "already exists"];
+    const SCHEMA: [&str; 5] =
+        ["no such table", "no such column", "duplicate column name", "already exists", "unsupported file format"];
     let is_code = matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase));
     let is_value = matches!(
         error,
@@ -157,6 +158,18 @@ fn mended(path: &Path, open: &impl Fn() -> rusqlite::Result<Connection>) -> anyh
     let mut connection = open()?;
     let salvaged = carry::over(&aside, old.as_ref(), &mut connection)?;
     Ok((connection, salvaged))
+}
+
+/// The names of the databases that were set aside.
+pub(super) fn asides(path: &Path) -> Vec<String> {
+    let start = beside(path, &format!("{MARK}-"));
+    let start = start.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let entries = path.parent().and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|digit| digit.is_ascii_digit());
+    let mut found: Vec<_> = names.filter(|name| name.strip_prefix(&start).is_some_and(is_number)).collect();
+    found.sort();
+    found
 }
 
 /// Where an earlier start has set the database aside, if it did not come to its end.

@@ -106,6 +106,62 @@ fn of_a_damaged_list_one_report_is_deleted_and_what_is_sound_stays_as_it_is() {
 }
 
 #[test]
+fn what_is_damaged_of_another_report_of_a_list_is_not_believed_afterwards() {
+    const NAMES: [&str; 5] = ["B0", "B1", "B2", "B3", "B4"];
+    let reports = NAMES.map(|name| (name, report(name, 40)));
+    let of_b1 = "SELECT first, after FROM report WHERE identifier = CAST('B1' AS BLOB)";
+    for change in [
+        &format!("(first, after) = ({of_b1})"),
+        "first = first + 64",
+        "identifier = CAST('B0' AS BLOB)",
+        "identifier = CAST('B7' AS BLOB)",
+        "file = replace(file, 'a', 'c')",
+    ] {
+        for deleted in ["B1", "B4", "B0"] {
+            let list = List::of(&reports);
+            list.change(&format!("UPDATE report SET {change} WHERE identifier = CAST('B2' AS BLOB)"));
+            // A report of which it is not known which one it is may stop it.
+            let what = Purge::Report { profile: "p".to_owned(), identifier: id(deleted) };
+            let is_done = list.store.purge(&[what], None).is_ok();
+            for (name, report) in &reports {
+                let Ok(found) = list.store.report("p", &id(name)) else { continue };
+                let found = found.map(|found| found.body.whole().unwrap());
+                assert!(found.is_none_or(|found| found == *report), "{change}, {deleted}: {name} is another");
+            }
+            assert!(
+                !is_done || list.store.report("p", &id(deleted)).is_ok_and(|found| found.is_none()) || deleted == "B0"
+            );
+            assert!(list.store.report("p", &id("B7")).is_err() == change.contains("B7"), "{change}, {deleted}");
+        }
+    }
+}
+
+#[test]
+fn what_may_still_hold_a_deleted_report_is_named() {
+    let list = List::of(&["B0", "B1"].map(|name| (name, report(name, 9))));
+    let what = [Purge::Report { profile: "p".to_owned(), identifier: id("B1") }];
+    assert_eq!(list.store.still_holding(&what).unwrap(), Vec::<String>::new());
+    let aside = list.store.keep("p", b"older", Timestamp::UNIX_EPOCH, &Body::in_memory(b"{}".to_vec())).unwrap();
+    list.store.set_aside(aside).unwrap();
+    for name in ["behaview.db-damaged-3", "behaview.db-damaged-3-wal", "behaview.db-damaged", "other.db-damaged-1"] {
+        std::fs::write(list.store.path().with_file_name(name), "").unwrap();
+    }
+    let remarks = list.store.still_holding(&what).unwrap();
+    assert!(remarks[0].starts_with(&format!("answer-{}, set aside", aside.0)), "{remarks:?}");
+    assert!(remarks.len() == 2 && remarks[1].starts_with("behaview.db-damaged-3, set aside"), "{remarks:?}");
+}
+
+#[test]
+fn a_block_that_damage_has_put_elsewhere_goes_with_its_report() {
+    let reports = ["B0", "B1", "B2"].map(|name| (name, report(name, 9000)));
+    let list = List::of(&reports);
+    let other = list.store.keep("p", b"other", Timestamp::UNIX_EPOCH, &Body::in_memory(b"{}".to_vec())).unwrap();
+    list.change(&format!("UPDATE block SET answer = {}, number = 9 WHERE number = 3", other.0));
+    assert_eq!(list.delete("B1").0, 1);
+    assert!(!list.is_on_disk("B1") && list.is_on_disk("B0") && list.is_on_disk("B2"));
+}
+
+#[test]
 fn a_report_that_a_page_names_twice_goes_alone_and_whole() {
     let [first, second] = [40, 70].map(|tags| report("twice", tags));
     // Behind a report that is gone stands one where the next was.
