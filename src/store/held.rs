@@ -11,7 +11,7 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Body, Imported};
 use crate::text::Untrusted;
 use jiff::Timestamp;
-use rusqlite::{Connection, Row, ToSql, params};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -142,11 +142,23 @@ impl Store {
 
     /// Notes that an answer was read and is sound, together with the reports it brought: from now on they are held.
     ///
+    /// One that says what is held already, byte for byte, is no further version: what is held came with it once more.
+    ///
     /// # Errors
     /// When it cannot be written; then the answer stays unread.
     pub fn accept(&self, profile: &str, answer: AnswerId, reports: &[Brought]) -> Result<(), StoreError> {
         self.with(|connection| {
             let transaction = connection.transaction()?;
+            if let Some(held) = the_same(&transaction, answer)?
+                && seal::is_whole(&transaction, held, reports.len())?
+            {
+                let came = "received = (SELECT received FROM answer WHERE id = ?1)";
+                transaction.execute(&format!("UPDATE answer SET {came} WHERE id = ?2"), [answer.0, held.0])?;
+                transaction.execute(&format!("UPDATE report SET {came} WHERE answer = ?2"), [answer.0, held.0])?;
+                transaction.execute("DELETE FROM block WHERE answer = ?1", [answer.0])?;
+                transaction.execute("DELETE FROM answer WHERE id = ?1", [answer.0])?;
+                return transaction.commit();
+            }
             for report in reports {
                 report.insert(&transaction, profile, answer)?;
             }
@@ -262,6 +274,17 @@ impl Store {
     }
 }
 
+/// What is held under the same key as an answer, if that is the newest there and packs the same bytes.
+fn the_same(connection: &Connection, answer: AnswerId) -> rusqlite::Result<Option<AnswerId>> {
+    let select = "SELECT o.id FROM answer n JOIN answer o ON o.profile = n.profile AND o.key = n.key AND o.id < n.id
+                  WHERE n.id = ?1 AND o.imported_from IS NULL AND o.usable = 1 AND o.length = n.length AND o.block = n.block
+                    AND NOT EXISTS (SELECT 1 FROM answer b WHERE b.profile = n.profile AND b.key = n.key
+                                    AND b.id > o.id AND b.id < n.id AND b.usable = 1)
+                    AND NOT EXISTS (SELECT 1 FROM block p LEFT JOIN block q ON q.answer = o.id AND q.number = p.number
+                                    WHERE p.answer = n.id AND q.bytes IS NOT p.bytes)";
+    connection.query_row(select, [answer.0], |row| row.get(0).map(AnswerId)).optional()
+}
+
 /// The reports that a condition with these values takes, those of the profile first and then the newest.
 pub(super) fn found(
     connection: &Connection,
@@ -344,71 +367,4 @@ pub(super) fn moment(milliseconds: i64) -> Timestamp {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::report::Recent;
-
-    fn store() -> (tempfile::TempDir, Store) {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
-        (folder, store)
-    }
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(second).unwrap()
-    }
-
-    #[test]
-    fn bytes_come_back_as_they_went_in_over_block_borders() {
-        let (_folder, store) = store();
-        let bytes: Vec<u8> = (0..600_000_u32).flat_map(|n| (n % 9973).to_le_bytes()).collect();
-        store.keep("p", b"key", at(1), &Body::in_memory(bytes.clone())).unwrap();
-        let body = store.answer("p", b"key").unwrap().unwrap().body;
-        assert!(body.whole().unwrap() == bytes);
-        assert_eq!(body.window(262_140..262_150).unwrap(), &bytes[262_140..262_150]);
-        assert!(store.answer("other", b"key").unwrap().is_none());
-    }
-
-    #[test]
-    fn the_newest_usable_answer_is_the_held_one() {
-        let (_folder, store) = store();
-        store.keep("p", b"key", at(1), &Body::in_memory(b"old".to_vec())).unwrap();
-        let odd = store.keep("p", b"key", at(2), &Body::in_memory(b"odd".to_vec())).unwrap();
-        store.set_aside(odd).unwrap();
-        let whole = |store: &Store| store.answer("p", b"key").unwrap().unwrap().body.whole().unwrap();
-        assert_eq!(whole(&store), b"old");
-        let new = store.keep("p", b"key", at(3), &Body::in_memory(b"new".to_vec())).unwrap();
-        assert_eq!(whole(&store), b"new");
-        assert!(!store.answer("p", b"key").unwrap().unwrap().is_read);
-        store.accept("p", new, &[]).unwrap();
-        assert!(store.answer("p", b"key").unwrap().unwrap().is_read);
-    }
-
-    #[test]
-    fn reports_of_a_page_are_held_by_themselves() {
-        let (_folder, store) = store();
-        let file = Sha256::parse(&"ab".repeat(32)).unwrap();
-        let json = br#"{"data":[{"id":"one","attributes":{"tags":["A"]}},{"id":"two"}]}"#;
-        let answer = store.keep("p", b"list", at(1), &Body::in_memory(json.to_vec())).unwrap();
-        let identifier = Identifier::new(Untrusted::from("one")).unwrap();
-        store.accept("p", answer, &[Brought { identifier, file: Some(file.clone()), range: 9..49 }]).unwrap();
-        let held = store.reports("p", &file).unwrap();
-        assert_eq!(held.len(), 1);
-        assert_eq!(held[0].body.whole().unwrap(), br#"{"id":"one","attributes":{"tags":["A"]}}"#);
-        store.note_file("p", &file, Some("a.exe"), at(5)).unwrap();
-        store.note_file("p", &file, None, at(6)).unwrap();
-        let name = Some(Untrusted::from("a.exe"));
-        let recent = Recent { file, name, opened: at(6), reports: 1, notes: 0, scan: None };
-        assert_eq!(store.recent_files("p", 9).unwrap(), [recent]);
-    }
-
-    #[test]
-    fn a_damaged_block_says_so() {
-        let (_folder, store) = store();
-        store.keep("p", b"key", at(1), &Body::in_memory(b"bytes".to_vec())).unwrap();
-        store.with(|c| c.execute("UPDATE block SET bytes = x'00ff'", [])).unwrap();
-        let error = store.answer("p", b"key").unwrap().unwrap().body.whole().unwrap_err();
-        assert!(error.to_string().contains("is damaged in the store: what stood in it is set aside"), "{error}");
-        assert!(store.answer("p", b"key").unwrap().is_none(), "it does not count as held any more");
-    }
-}
+mod tests;

@@ -159,7 +159,7 @@ fn seal_reports(connection: &Connection, which: &str, values: &[&dyn rusqlite::T
 pub(super) fn leave_out_what_is_broken(connection: &Connection) -> rusqlite::Result<u64> {
     // An answer without one of its blocks is set aside as one that was cut.
     for (table, shelf) in [("block", "answer"), ("index_block", "row_index")] {
-        for row in broken_blocks(connection, table, shelf)? {
+        for row in broken_blocks(connection, (table, shelf), "NOT INDEXED WHERE TRUE", &[])? {
             connection.execute(&format!("DELETE FROM {table} WHERE rowid = ?1"), [row])?;
         }
     }
@@ -176,12 +176,27 @@ pub(super) fn leave_out_what_is_broken(connection: &Connection) -> rusqlite::Res
     Ok(out as u64)
 }
 
+/// Whether everything that is said of an answer is what was written: its row, those of its blocks, and of so many reports.
+pub(super) fn is_whole(connection: &Connection, answer: AnswerId, reports: usize) -> rusqlite::Result<bool> {
+    let answers = seals_of_answers(connection, "id = ?1", &[&answer.0])?;
+    let of_reports = seals_of_reports(connection, "answer = ?1", &[&answer.0])?;
+    let mut all = answers.iter().chain(&of_reports);
+    let is_there = answers.len() == 1 && of_reports.len() == reports;
+    Ok(is_there
+        && all.all(|(_, seal)| seal.is_whole())
+        && broken_blocks(connection, ("block", "answer"), "WHERE answer = ?1", &[&answer.0])?.is_empty())
+}
+
 /// Blocks that are sound in themselves, but of something else.
-fn broken_blocks(connection: &Connection, table: &str, shelf: &str) -> rusqlite::Result<Vec<i64>> {
-    let mut select = connection.prepare(&format!(
-        "SELECT rowid, {shelf}, number, bytes, seal FROM {table} NOT INDEXED WHERE seal IS NOT NULL"
-    ))?;
-    let (mut rows, mut broken) = (select.query([])?, Vec::new());
+fn broken_blocks(
+    connection: &Connection,
+    (table, shelf): (&str, &str),
+    which: &str,
+    values: &[&dyn rusqlite::ToSql],
+) -> rusqlite::Result<Vec<i64>> {
+    let sql = format!("SELECT rowid, {shelf}, number, bytes, seal FROM {table} {which} AND seal IS NOT NULL");
+    let mut select = connection.prepare(&sql)?;
+    let (mut rows, mut broken) = (select.query(values)?, Vec::new());
     while let Some(row) = rows.next()? {
         let made = of_block(table, row.get(1)?, row.get(2)?, &row.get::<_, Vec<u8>>(3)?);
         if row.get::<_, i64>(4)? != made {
