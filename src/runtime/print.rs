@@ -23,7 +23,7 @@ const MODIFIER_BITS: u32 = 9;
 const STYLE_BITS: u32 = 2 * COLOUR_BITS + MODIFIER_BITS;
 
 /// Columns of the widest letter.
-const WIDEST: u16 = 7;
+pub(super) const WIDEST: u16 = 7;
 
 impl Print {
     /// What a terminal shows where nothing has been written.

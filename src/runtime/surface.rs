@@ -1,6 +1,7 @@
 //! What a terminal shows, and what it is to show next: what differs is written.
 
-use super::print::{Print, Printer};
+use super::print::{Print, Printer, WIDEST};
+use crate::report::ranges::join;
 use crate::view::Picture;
 use ratatui::backend::{Backend, ClearType};
 use ratatui::buffer::Cell;
@@ -38,6 +39,8 @@ pub struct Surface<B> {
     /// Cells of the row that is drawn, and its prints; kept for their room.
     cells: Vec<Cell>,
     wanted: Vec<Print>,
+    /// The columns of the row that are to be written; kept for its room.
+    changed: Vec<u16>,
     printer: Printer,
     /// Whether it shows what was drawn: its cells are cut when its size changes, even if it has the same again when that is heard.
     is_trusted: bool,
@@ -47,8 +50,9 @@ impl<B: Backend> Surface<B> {
     /// A terminal that may show anything yet: not each has a screen for programs beside that of the shell.
     #[must_use]
     pub fn new(backend: B) -> Self {
-        let (shown, cells, wanted, printer) = (Vec::new(), Vec::new(), Vec::new(), Printer::default());
-        Self { backend, size: Size::ZERO, shown, cells, wanted, printer, is_trusted: false }
+        let (shown, cells, wanted) = (Vec::new(), Vec::new(), Vec::new());
+        let (changed, printer) = (Vec::new(), Printer::default());
+        Self { backend, size: Size::ZERO, shown, cells, wanted, changed, printer, is_trusted: false }
     }
 
     /// What is written to.
@@ -127,38 +131,50 @@ impl<B: Backend> Surface<B> {
             let pairs = wanted.into_iter().flatten().zip(cells.into_iter().flatten());
             pairs.for_each(|(wanted, cell)| *wanted = self.printer.print(cell));
         }
+        self.changed.clear();
+        for columns in around(columns, self.size.width) {
+            changes(columns, shown, &self.wanted, &mut self.changed);
+        }
         // A wide letter that was there may have stood over more than is drawn.
         let is_drawn = |x: &u16| columns.iter().any(|columns| columns.contains(x));
-        if !changes(shown, &self.wanted).all(|x| is_drawn(&x)) {
+        if !self.changed.iter().all(is_drawn) {
             return self.draw_row(row, from_ref(&(0..self.size.width)), frame);
         }
-        let changed = changes(shown, &self.wanted);
-        let changed = changed.filter_map(|x| Some((x, row, self.cells.get(usize::from(x))?)));
+        let changed = self.changed.iter().filter_map(|x| Some((*x, row, self.cells.get(usize::from(*x))?)));
         self.backend.draw(changed)?;
         shown.copy_from_slice(&self.wanted);
         Ok(())
     }
 }
 
-/// The columns of a row that are to be written, where the first is shown and the second is wanted. What stands under a wide
-/// letter is not; what a wide letter stood over is, whatever is there.
-fn changes(shown: &[Print], wanted: &[Print]) -> impl Iterator<Item = u16> {
+/// The columns that may have changed, and as many around them as a wide letter can stand over.
+fn around(columns: &[Range<u16>], width: u16) -> Vec<Range<u16>> {
+    let wider =
+        |changed: &Range<u16>| changed.start.saturating_sub(WIDEST)..changed.end.saturating_add(WIDEST).min(width);
+    let mut around = columns.iter().map(wider).collect();
+    join(&mut around);
+    around
+}
+
+/// Adds the columns of a row that are to be written among some, where the first is shown and the second is wanted. What stands
+/// under a wide letter is not; what a wide letter stood over is, whatever is there.
+fn changes(among: Range<u16>, shown: &[Print], wanted: &[Print], found: &mut Vec<u16>) {
     let (mut covered, mut bared) = (0, 0);
-    let is_changed = move |(x, (shown, wanted)): (u16, (&Print, &Print))| {
+    let place = usize::from(among.start)..usize::from(among.end);
+    let (shown, wanted) = (shown.get(place.clone()).unwrap_or_default(), wanted.get(place).unwrap_or_default());
+    for (x, (shown, wanted)) in among.zip(shown.iter().zip(wanted)) {
         let differs = shown != wanted || x < bared;
         if !differs && !wanted.is_wide() {
-            return None;
+            continue;
         }
         if differs {
             bared = bared.max(x.saturating_add(shown.columns()));
         }
-        if x < covered {
-            return None;
+        if x >= covered {
+            covered = x.saturating_add(wanted.columns());
+            found.extend(differs.then_some(x));
         }
-        covered = x.saturating_add(wanted.columns());
-        differs.then_some(x)
-    };
-    (0..).zip(shown.iter().zip(wanted)).filter_map(is_changed)
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use ratatui::buffer::Cell;
 use ratatui::style::Style;
 use std::ops::Range;
 use std::rc::Rc;
-use std::slice::from_ref;
 
 /// What letters mean: how they look is for a theme to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -194,14 +193,11 @@ impl Strokes {
         }
         if self.strokes.len() == before.strokes.len() {
             let pairs = self.each().zip(before.each()).filter(|(one, other)| one != other);
-            found.extend(pairs.flat_map(|(one, other)| [one.0.range(), other.0.range()]));
+            pairs.for_each(|(one, other)| {
+                differences(&laid_out([one].into_iter()), &laid_out([other].into_iter()), found)
+            });
         } else {
-            let (one, other): (Vec<_>, Vec<_>) = (self.each().collect(), before.each().collect());
-            let alike = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
-            let (one, other) = (one.get(alike..).unwrap_or_default(), other.get(alike..).unwrap_or_default());
-            let alike = one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count();
-            let all = [one, other].into_iter().flat_map(|some| some.iter().rev().skip(alike));
-            found.extend(all.map(|(stroke, _, _)| stroke.range()));
+            differences(&laid_out(self.each()), &laid_out(before.each()), found);
         }
         join(found);
     }
@@ -209,14 +205,19 @@ impl Strokes {
     /// Fills the cells of a row, which are blank in these columns, where each tone has this style. Cells in other columns come to
     /// be anything.
     pub(super) fn fill(&self, cells: &mut [Cell], within: &[Range<u16>], style: &impl Fn(Tone) -> Style) {
-        let is_within = |stroke: &Stroke| {
-            let Range { start, end } = stroke.range();
-            within.iter().any(|columns| start < columns.end && columns.start < end)
-        };
-        for (stroke, letters, kept) in self.each().filter(|(stroke, _, _)| is_within(stroke)) {
+        self.fill_from(0, cells, within, style);
+    }
+
+    /// The same for cells that begin with this column of the row.
+    fn fill_from(&self, first: u16, cells: &mut [Cell], within: &[Range<u16>], style: &impl Fn(Tone) -> Style) {
+        for (stroke, letters, kept) in self.each() {
+            let (start, end) = (first.saturating_add(stroke.x), first.saturating_add(stroke.range().end));
+            if !within.iter().any(|columns| start < columns.end && columns.start < end) {
+                continue;
+            }
             let Some(cells) = cells.get_mut(usize::from(stroke.x)..usize::from(stroke.range().end)) else { continue };
             match kept.and_then(Kept::strokes) {
-                Some(kept) => kept.fill(cells, from_ref(&(0..stroke.columns)), style),
+                Some(kept) => kept.fill_from(start, cells, within, style),
                 None => stroke.ink.fill(letters, cells, style(stroke.tone)),
             }
         }
@@ -225,6 +226,45 @@ impl Strokes {
 
 /// A stroke, its letters, and what it keeps.
 type Drawn<'a> = (&'a Stroke, &'a str, Option<&'a Kept>);
+
+/// A stroke that keeps nothing, and its letters.
+type Laid<'a> = (Stroke, &'a str);
+
+/// Strokes that a row has mostly.
+const USUAL: usize = 32;
+
+/// Strokes, with those of what was kept in its place: a pane that is drawn as it was differs from one that is drawn row by row in
+/// little more than its border.
+fn laid_out<'a>(mut strokes: impl Iterator<Item = Drawn<'a>>) -> Vec<Laid<'a>> {
+    let mut all = Vec::with_capacity(USUAL);
+    lay_out(&mut strokes, (0, u16::MAX), &mut all);
+    all
+}
+
+/// Lays strokes out in so many columns from one on; what has no room there is not drawn.
+fn lay_out<'a>(strokes: &mut dyn Iterator<Item = Drawn<'a>>, (first, columns): (u16, u16), all: &mut Vec<Laid<'a>>) {
+    for (stroke, letters, kept) in strokes.filter(|(stroke, _, _)| stroke.range().end <= columns) {
+        let x = first.saturating_add(stroke.x);
+        match kept.and_then(Kept::strokes) {
+            Some(kept) => lay_out(&mut kept.each(), (x, stroke.columns), all),
+            None => all.push((Stroke { x, ..*stroke }, letters)),
+        }
+    }
+}
+
+/// Adds the columns of the strokes that only one of the two has.
+fn differences(one: &[Laid<'_>], other: &[Laid<'_>], found: &mut Vec<Range<u16>>) {
+    if one.len() == other.len() {
+        let pairs = one.iter().zip(other).filter(|(one, other)| one != other);
+        found.extend(pairs.flat_map(|(one, other)| [one.0.range(), other.0.range()]));
+        return;
+    }
+    let alike = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+    let (one, other) = (one.get(alike..).unwrap_or_default(), other.get(alike..).unwrap_or_default());
+    let alike = one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count();
+    let all = [one, other].into_iter().flat_map(|some| some.iter().rev().skip(alike));
+    found.extend(all.map(|(stroke, _)| stroke.range()));
+}
 
 impl Stroke {
     /// Its columns.
@@ -265,6 +305,7 @@ mod tests {
     use super::*;
     use crate::view::theme::{Depth, Look, Styles, Theme};
     use proptest::prelude::*;
+    use std::slice::from_ref;
 
     const COLUMNS: u16 = 24;
 

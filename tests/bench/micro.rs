@@ -9,6 +9,7 @@
 #[allow(dead_code, reason = "the other benchmark asks more of a report")]
 mod report;
 
+use behaview::app::key::Named;
 use behaview::app::message::Here;
 use behaview::app::model::Service;
 use behaview::app::{Key, Model};
@@ -272,5 +273,10 @@ mod frame {
     #[divan::bench(args = SIZES)]
     fn to_the_end(bencher: Bencher, bytes: u64) {
         key(bencher, bytes, Key::Char('G'));
+    }
+
+    #[divan::bench(args = SIZES)]
+    fn next_pane(bencher: Bencher, bytes: u64) {
+        key(bencher, bytes, Key::Named(Named::Tab));
     }
 }
