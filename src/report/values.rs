@@ -31,7 +31,12 @@ pub(super) fn member_length(bytes: &[u8]) -> usize {
 
 /// A value in one line: strings as they are, flat arrays joined, everything deeper as written.
 pub(super) fn compact(raw: Raw<'_>) -> Untrusted {
-    let elements: Vec<_> = raw.elements().take(JOINED + 1).collect();
+    joined(raw, JOINED)
+}
+
+/// The same with so many values of a flat array, and the rest counted.
+pub(super) fn joined(raw: Raw<'_>, most: usize) -> Untrusted {
+    let elements: Vec<_> = raw.elements().take(most.saturating_add(1)).collect();
     let is_flat = elements.iter().all(|element| matches!(element.kind(), Kind::Text | Kind::Word));
     match raw.kind() {
         Kind::Array if is_flat && !elements.is_empty() => {}
@@ -39,14 +44,14 @@ pub(super) fn compact(raw: Raw<'_>) -> Untrusted {
         Kind::Text | Kind::Word => return raw.text(),
     }
     let mut joined = Vec::new();
-    for element in elements.iter().take(JOINED) {
+    for element in elements.iter().take(most) {
         if !joined.is_empty() {
             joined.extend_from_slice(b", ");
         }
         joined.extend_from_slice(element.text().as_bytes());
     }
-    if elements.len() > JOINED {
-        joined.extend_from_slice(format!(", +{}", raw.elements().count() - JOINED).as_bytes());
+    if elements.len() > most {
+        joined.extend_from_slice(format!(", +{}", raw.elements().count() - most).as_bytes());
     }
     Untrusted::from(joined)
 }
