@@ -300,3 +300,30 @@ fn every_row_that_names_an_indicator_can_be_gone_to() {
     stage.keys("g enter");
     assert!(!stage.screen().contains("Rows that name it"), "one row needs no list:\n{}", stage.screen());
 }
+
+#[test]
+fn what_deserves_a_look_is_written_as_it_is_listed() {
+    let mut stage = Stage::listed();
+    stage.keys("enter ! / s t a r t s space a t enter x");
+    let screen = stage.screen();
+    assert!(screen.contains("that are listed, with the reasons") && screen.contains("-notable.csv"), "{screen}");
+    assert!(screen.contains(".csv") && !screen.contains(".json ") && !screen.contains("raw NAME"), "{screen}");
+    let path = place(&stage, "n.csv");
+    type_path(&mut stage, path.to_str().unwrap());
+    let written = std::fs::read_to_string(&path).unwrap();
+    assert!(written.lines().count() > 1, "{written}");
+    assert!(written.lines().skip(1).all(|line| line.contains("\"high\",\"Starts at logon. ")), "{written}");
+}
+
+#[test]
+fn only_formats_that_take_it_are_offered() {
+    let mut stage = Stage::listed();
+    stage.keys("enter i x");
+    assert!(!stage.screen().contains("raw NAME"), "{}", stage.screen());
+    let path = place(&stage, "i.json");
+    type_path(&mut stage, path.to_str().unwrap());
+    assert!(stage.screen().contains("json writes whole reports, panes and rows only"), "{}", stage.screen());
+    assert!(!path.exists());
+    stage.keys("esc esc x");
+    assert!(stage.screen().contains("raw NAME"), "{}", stage.screen());
+}
