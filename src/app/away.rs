@@ -5,7 +5,7 @@ use super::confirm::{Confirm, Confirmed};
 use super::effect::Effect;
 use super::model::{Focus, Model};
 use super::overlay::Overlay;
-use super::saving::{Part, Save, SaveForm};
+use super::saving::{Part, Save, SaveForm, Saved};
 use super::spots::Shows;
 use crate::export::{self, Source, What};
 use crate::report::json::{Kind, Raw};
@@ -255,7 +255,8 @@ impl Model {
 
     /// Whether a report can be written from where the keys are.
     fn writes_report(&self) -> bool {
-        let is_over_it = matches!(self.over.top(), None | Some(Overlay::Detail(_) | Overlay::Indicators(_)));
+        let is_over_it = matches!(self.over.top(), None | Some(Overlay::Detail(_) | Overlay::Indicators(_)))
+            || self.listed_notable().is_some();
         is_over_it && self.open().is_some() && self.screen == super::Screen::File
     }
 
@@ -273,6 +274,7 @@ impl Model {
             whats.push(Some(What::All));
             match (self.over.top(), here) {
                 (Some(Overlay::Indicators(list)), _) => whats.push(list.kind.map(What::OfKind)),
+                (Some(Overlay::Spots(_)), _) => whats.push(self.listed_notable()),
                 (Some(_), _) => whats.push(row),
                 (None, Some((pane, _))) => {
                     let shown = self.shown_rows(pane).map(|rows| What::Shown(pane, rows));
@@ -306,6 +308,7 @@ impl Model {
     fn first_part(&self) -> Part {
         match self.over.top() {
             Some(Overlay::Indicators(list)) => Part::Of(list.kind.map_or(What::Indicators, What::OfKind)),
+            Some(Overlay::Spots(_)) => self.listed_notable().map_or(Part::Value(Untrusted::default()), Part::Of),
             Some(Overlay::Detail(_) | Overlay::Answer(_)) => Part::Value(Untrusted::default()),
             _ => Part::Of(What::All),
         }
@@ -315,7 +318,10 @@ impl Model {
     pub(super) fn save(&mut self) -> Vec<Effect> {
         let Some(Overlay::Save(form)) = self.over.top_mut() else { return Vec::new() };
         match form.save() {
-            Ok(save) => {
+            Ok(mut save) => {
+                if let Saved::Report { rules, .. } = &mut save.what {
+                    rules.clone_from(&self.rules);
+                }
                 form.failure = None;
                 form.is_under_way = true;
                 vec![Effect::Save(save)]

@@ -113,6 +113,8 @@ pub enum Effect {
         opening: Opening,
         /// The report.
         report: Report,
+        /// The file that was run, where it is known.
+        sample: Option<Sha256>,
     },
     /// Write a file.
     Save(Save),

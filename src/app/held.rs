@@ -11,9 +11,9 @@ use super::scroll::Scroll;
 use super::sought::SoughtLine;
 use super::spots::Target;
 use super::typing::type_into;
-use crate::report::{Doomed, Held, Holding, Purge, Report, Retention, Version, whose};
-use crate::request::Request;
-use crate::text::{Untrusted, bytes, count, thousands};
+use crate::report::{Doomed, Held, Holding, Purge, Report, Version, whose};
+use crate::request::{Request, again};
+use crate::text::{Untrusted, bytes, count};
 use jiff::{SignedDuration, Timestamp};
 use std::slice::from_ref;
 
@@ -334,32 +334,8 @@ impl Model {
             words += &format!(", with {}", count(notes, "note"));
         }
         let stays = stays.words().map(|stays| stays + " ").unwrap_or_default();
-        let again = match (reports.len(), others) {
-            (0, 0) => String::new(),
-            _ => self.price_again(&reports.into_iter().copied().collect::<Vec<_>>()),
-        };
+        let again = again(&doomed, &self.figures.entitlements, self.now);
         format!("To be deleted: {words}. {stays}{again}").trim_end().to_owned()
-    }
-
-    /// What fetching reports again would cost, one by one.
-    fn price_again(&self, reports: &[&Holding]) -> String {
-        let price =
-            |line: &&Holding| self.price(&Request::Behaviour { identifier: line.report()?.clone() }).units.max();
-        let units = reports.iter().filter_map(price).fold(0, u64::saturating_add);
-        let is_gone = |line: &&&Holding| matches!(line.retention(self.now), Some(Retention::Gone(_)));
-        let gone = reports.iter().filter(is_gone).count();
-        // One list may bring several of them along.
-        let most = if reports.len() > 1 { "at most " } else { "" };
-        match (reports.len(), gone) {
-            (0, _) => "Asking the same again costs what it costs.".to_owned(),
-            (all, gone) if all == gone => "The service has deleted all of it: it cannot be fetched again.".to_owned(),
-            (_, 0) => format!("To fetch again: {most}{}, if the service still has it.", count(units, "request")),
-            (_, gone) => format!(
-                "To fetch again: {most}{}, if the service still has it; {} it has deleted for certain.",
-                count(units, "request"),
-                thousands(gone as u64)
-            ),
-        }
     }
 
     /// Deletes what a yes was given for.

@@ -129,6 +129,8 @@ impl Model {
     pub(super) fn find_indicators(&mut self) -> Vec<Effect> {
         let Some(open) = self.open() else { return Vec::new() };
         let (opening, report) = (open.opening, open.report.clone());
+        let parts = self.chosen().and_then(|entry| entry.parts.as_ref());
+        let sample = parts.and_then(|parts| parts.file.clone());
         if open.coming.is_some() {
             self.say("The report is still coming: press it again once it is here.");
             return Vec::new();
@@ -137,7 +139,7 @@ impl Model {
             return self.show_indicators(opening);
         }
         self.say("Looking for indicators …");
-        vec![Effect::FindIndicators { opening, report }]
+        vec![Effect::FindIndicators { opening, report, sample }]
     }
 
     /// Shows the indicators of an opening that is still the chosen one.
@@ -161,7 +163,8 @@ impl Model {
             _ => None,
         };
         match chosen.map(|chosen| chosen.places.as_slice()) {
-            None | Some([]) => {}
+            None => {}
+            Some([]) => self.say("It is the file itself: no row names it."),
             Some([place]) => {
                 let place = *place;
                 let left = self.leave_list();

@@ -8,6 +8,7 @@ use super::model::Model;
 use super::overlay::Overlay;
 use super::panes::PANES;
 use super::spots::{Reach, Shows, Spot, Spots, Target};
+use crate::export::What;
 use crate::report::identifier::Identifier;
 use crate::report::rules::{Marks, Rule, Rules, Severity};
 use crate::report::{Body, Order, Pane, Place, Row, RowSet, Section};
@@ -193,6 +194,14 @@ impl Model {
         }
     }
 
+    /// The rows of the open report that a list of what deserves a look shows.
+    pub(super) fn listed_notable(&self) -> Option<What> {
+        let Some(Overlay::Spots(list)) = self.over.top() else { return None };
+        let places = list.spots().filter_map(|spot| spot.target.as_ref()?.place);
+        let rows = places.filter_map(|place| Some((place.section, u32::try_from(place.row).ok()?)));
+        (list.notable == Some(Reach::Open)).then(|| What::Notable(Some(Arc::new(rows.collect()))))
+    }
+
     /// Fills a list of what deserves a look that waited for the rules.
     fn fill_notable(&mut self) {
         let waits = |spots: &&mut Spots| spots.notable == Some(Reach::Open) && !spots.is_complete;
@@ -294,9 +303,8 @@ impl Model {
     pub(super) fn reasons(&self, place: Place) -> Vec<Remark> {
         let Some((open, rules)) = self.open().zip(self.rules.as_ref()) else { return Vec::new() };
         let reason = |rule: &Rule| {
-            let attack = rule.attack.iter().map(|id| format!(" · {id}")).collect::<String>();
-            let words = format!("{}. {} (rule {}{attack})", rule.name, rule.why, rule.id);
-            Remark { head: format!("{} {}", rule.severity.sign(), rule.severity.word()), words }
+            let head = format!("{} {}", rule.severity.sign(), rule.severity.word());
+            Remark { head, words: rule.words() }
         };
         rules.of_row(&open.report, place.section, place.row).into_iter().map(reason).collect()
     }

@@ -5,8 +5,10 @@ use super::overlay::{SMALL, Stands};
 use super::place::Place;
 use super::typing::type_over;
 use crate::export::{FORMATS, Format, Source, What, file};
+use crate::report::rules::Rules;
 use crate::request::Request;
 use crate::text::{Untrusted, count};
+use std::sync::Arc;
 
 /// Something that is to be written to a file.
 #[derive(Debug, Clone)]
@@ -30,6 +32,8 @@ pub enum Saved {
         what: What,
         /// In which format.
         format: &'static Format,
+        /// The rules that mark its rows; those that are shipped where none have been read yet.
+        rules: Option<Arc<Rules>>,
     },
     /// One value.
     Value {
@@ -94,6 +98,10 @@ impl Part {
                 format!("the {} that the pane {} shows", count(rows.len() as u64, "row"), pane.name())
             }
             Self::Of(What::Row(_)) => "the row".to_owned(),
+            Self::Of(What::Notable(None)) => "the rows that deserve a look".to_owned(),
+            Self::Of(What::Notable(Some(rows))) => {
+                format!("the {} that are listed, with the reasons", count(rows.len() as u64, "row"))
+            }
             Self::Of(What::Indicators) => "the indicators of all kinds".to_owned(),
             Self::Of(What::OfKind(kind)) => format!("the {} indicators that are shown", kind.name()),
             Self::Value(text) => format!("the value {}", text.visible_cut(40)),
@@ -107,6 +115,7 @@ impl Part {
             Self::Of(What::Pane(pane)) => Some(pane.name().to_owned()),
             Self::Of(What::Shown(pane, _)) => Some(format!("{}-shown", pane.name())),
             Self::Of(What::Row(_)) => Some("row".to_owned()),
+            Self::Of(What::Notable(_)) => Some("notable".to_owned()),
             Self::Of(What::Indicators) => Some("indicators".to_owned()),
             Self::Of(What::OfKind(kind)) => Some(format!("indicators-{}", kind.name())),
             Self::Value(_) => Some("value".to_owned()),
@@ -117,7 +126,7 @@ impl Part {
     fn extension(&self) -> &'static str {
         match self {
             Self::Of(What::All | What::Pane(_) | What::Shown(..)) => "jsonl",
-            Self::Of(What::Indicators | What::OfKind(_)) => "csv",
+            Self::Of(What::Indicators | What::OfKind(_) | What::Notable(_)) => "csv",
             Self::Of(What::Row(_)) | Self::Value(_) => "txt",
         }
     }
@@ -128,13 +137,13 @@ impl Part {
                 Ok(Saved::Value { text: text.clone(), is_raw: format.is_raw() })
             }
             (Self::Of(what), Some(source)) if format.can_write(what) => {
-                Ok(Saved::Report { source: Box::new(source.clone()), what: what.clone(), format })
+                Ok(Saved::Report { source: Box::new(source.clone()), what: what.clone(), format, rules: None })
             }
             (Self::Value(_), _) => Err(
                 "a value is written as .txt, in one line without teeth; raw before the name writes its bytes as they are"
                     .to_owned(),
             ),
-            (Self::Of(_), _) => Err(format!("{} holds whole reports only", format.name)),
+            (Self::Of(_), _) => Err(format.refusal()),
         }
     }
 }
@@ -189,6 +198,19 @@ impl SaveForm {
         matches!(self.subject, Subject::Held(_))
     }
 
+    /// How each format that takes it is asked for, and what it is.
+    #[must_use]
+    pub fn formats(&self) -> Vec<(String, &'static str)> {
+        let Subject::Report { parts, chosen, .. } = &self.subject else { return Vec::new() };
+        let takes = |format: &&Format| match parts.get(*chosen) {
+            Some(Part::Of(what)) => format.can_write(what),
+            Some(Part::Value(_)) | None => format.is_raw() || format.extension == "txt",
+        };
+        let by_ending = by_ending().filter(takes).map(|format| (format!(".{}", format.extension), format.about));
+        let raw = FORMATS.iter().filter(|format| format.is_raw()).filter(takes);
+        by_ending.chain(raw.map(|format| (format!("{} NAME", format.name), format.about))).collect()
+    }
+
     /// What is written, in words.
     #[must_use]
     pub fn words(&self) -> String {
@@ -216,7 +238,7 @@ impl SaveForm {
         let what = match &self.subject {
             Subject::Held(request) => Saved::Held(request.clone()),
             Subject::Report { source, parts, chosen } => {
-                let format = named.or_else(|| Format::of_file(path)).ok_or_else(|| unknown(path))?;
+                let format = named.or_else(|| Format::of_file(path)).ok_or_else(|| unknown(path, &self.formats()))?;
                 let part = parts.get(*chosen).ok_or_else(|| "nothing to write".to_owned())?;
                 part.saved(source.as_deref(), format)?
             }
@@ -249,10 +271,10 @@ fn by_ending() -> impl Iterator<Item = &'static Format> {
 }
 
 /// Why a name says no format.
-fn unknown(path: &str) -> String {
+fn unknown(path: &str, formats: &[(String, &'static str)]) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    let endings: Vec<_> = by_ending().map(|format| format!(".{}", format.extension)).collect();
-    let endings = endings.join(" ");
+    let endings = formats.iter().map(|(ending, _)| ending.as_str()).filter(|ending| ending.starts_with('.'));
+    let endings = endings.collect::<Vec<_>>().join(" ");
     match name.rsplit_once('.') {
         Some((_, ending)) => {
             let ending = Untrusted::from(ending).visible_cut(20);
@@ -260,11 +282,4 @@ fn unknown(path: &str) -> String {
         }
         None => format!("Nothing was written: the end of the name says the format. It is one of {endings}"),
     }
-}
-
-/// How each format is asked for, and what it is.
-pub fn formats() -> impl Iterator<Item = (String, &'static str)> {
-    by_ending()
-        .map(|format| (format!(".{}", format.extension), format.about))
-        .chain([("raw NAME".to_owned(), "the bytes as received, the key masked")])
 }

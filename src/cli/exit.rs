@@ -255,7 +255,7 @@ fn kind_of_config(error: &ConfigError) -> Kind {
         | ConfigError::Exposed(_) => Kind::Config,
         // What is wrong came from the command line or a variable.
         ConfigError::Override(..)
-        | ConfigError::UnknownSetting(_)
+        | ConfigError::UnknownSetting(..)
         | ConfigError::SecretFlag(_)
         | ConfigError::UnknownProfile(..) => Kind::Usage,
     }

@@ -10,6 +10,7 @@ use crate::export::{FORMATS, Format, Job, Source, Summary, What};
 use crate::report::note::Notes;
 use crate::report::{Identifier, Pane};
 use crate::request::Request;
+use crate::runtime::read_rules;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::collections::HashSet;
@@ -21,11 +22,12 @@ const EXPORT_EXAMPLES: &str = "\
 Examples:
   file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
   behaview list --format ids $file | behaview export - --format csv --pane files
+  behaview list --format ids $file | behaview export - --notable --format md
   behaview list --format ids $file | behaview export - --format stix --offline
 
 Several reports in one output are one JSON document with a list, one STIX bundle, one list of MISP events; lines, tables \
 and text follow each other. Raw bytes of several go to a folder, --output FOLDER/, a file each. Notes go along in every \
-format but raw.";
+format but raw, and in the list that txt makes of indicators, which is for other programs.";
 
 /// `behaview export`
 #[derive(Debug, Args)]
@@ -40,6 +42,9 @@ pub(super) struct Export {
     /// Write the rows of one pane only
     #[arg(long, value_name = "NAME", conflicts_with = "indicators", value_parser = pane::named)]
     pane: Option<Pane>,
+    /// Write the rows that rules mark as deserving a look, with severity and reason
+    #[arg(long, conflicts_with_all = ["indicators", "pane"])]
+    notable: bool,
     /// Write what others can look for: hashes, hosts, addresses, URLs, paths, keys, mutexes, with where each was seen
     #[arg(long)]
     indicators: bool,
@@ -89,7 +94,7 @@ impl Export {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let format = self.format()?;
         if !format.can_write(&self.what()) {
-            return Err(Failed::usage(format!("{} holds whole reports only", format.name)).into());
+            return Err(Failed::usage(format.refusal()).into());
         }
         let wanted = wanted(&self.identifiers)?;
         // Before anything is paid.
@@ -136,6 +141,7 @@ impl Export {
         match self.pane {
             Some(pane) => What::Pane(pane),
             None if self.indicators => What::Indicators,
+            None if self.notable => What::Notable(None),
             None => What::All,
         }
     }
@@ -174,7 +180,10 @@ impl Export {
     }
 
     fn write(&self, format: &Format, sources: &[Source], path: Option<&Path>) -> anyhow::Result<()> {
-        let job = Job { sources, what: self.what(), is_wanted: &|| true };
+        let (rules, problems) = read_rules(super::rules_file().as_deref());
+        // What is written is worth more than the remark about it.
+        problems.iter().for_each(|problem| drop(writeln!(io::stderr(), "behaview: {problem}")));
+        let job = Job { sources, what: self.what(), rules: &rules, is_wanted: &|| true };
         let summary = match path {
             Some(path) => write_file(path, self.force, |out| format.write(&job, out))?,
             None => print(format, &job)?,

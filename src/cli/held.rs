@@ -5,8 +5,10 @@ use super::table::Table;
 use super::{Common, Failed};
 use crate::app::held::title;
 use crate::config::Folders;
+use crate::quota::Entitlements;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Doomed, Held as Thing, Holding, Others, Purge, Retention, Version, whose};
+use crate::request::again;
 use crate::store::{Store, StoreError};
 use crate::text::{Untrusted, bytes, count, thousands};
 use clap::Args;
@@ -24,7 +26,8 @@ Examples:
   behaview held --all --yes
 
 What is deleted is overwritten on disk, notes on it included. The ledger always stays. Fetching a report again \
-costs one request, if the service still has it. Without --yes it is only said what would be deleted, and whose.
+costs one request, if the service still has it. Without --yes it is only said what would be deleted, whose it \
+is, and what fetching it again would cost.
 
 Without --profile this is about all profiles; with it about what that one can open: its own, and what any of \
 them imported. Of that --all and --older-than delete its own. A note goes with the last that stands under it: a \
@@ -123,6 +126,9 @@ struct Deleted {
     /// Whose it is, in words.
     #[serde(skip)]
     whose: String,
+    /// What having it again would cost, in words.
+    #[serde(skip)]
+    again: String,
 }
 
 #[derive(Serialize)]
@@ -147,7 +153,7 @@ impl Held {
         if !self.yes {
             let is_none = things.is_empty() && doomed.versions.is_empty() && (doomed.notes, files) == (0, 0);
             let shown: [&[Holding]; 2] = if is_none { [&things, &kept] } else { [&things; 2] };
-            self.print(&store, shown, Some(deleted(&doomed, files, false)), now)?;
+            self.print(&store, shown, Some(deleted(&doomed, files, now, false)), now)?;
             if is_none {
                 return Ok(());
             }
@@ -164,7 +170,7 @@ impl Held {
             let _ = writeln!(std::io::stderr(), "behaview: {remark}");
         }
         let left = of_profile(store.inventory()?, common.profile.as_deref());
-        self.print(&store, [&things, &left], Some(deleted(&doomed, files, true)), now)
+        self.print(&store, [&things, &left], Some(deleted(&doomed, files, now, true)), now)
     }
 
     /// Prints what the command is about, and how much is held.
@@ -199,7 +205,8 @@ impl Held {
                 .collect();
             text += &format!("{verb}: {things}{}, {}, with {notes}{more}\n", gone.whose, bytes(gone.bytes));
             let stays = Others { notes: gone.others.notes, artefacts: gone.others.artefacts }.words();
-            text += &stays.map(|words| words + "\n").unwrap_or_default();
+            let again = Some(gone.again).filter(|words| !gone.is_done && !words.is_empty());
+            text += &stays.into_iter().chain(again).map(|words| words + "\n").collect::<String>();
         }
         print_text(&text)
     }
@@ -256,7 +263,7 @@ fn answer_name(number: i64) -> String {
     format!("{ANSWER}{number}")
 }
 
-fn deleted(doomed: &Doomed<'_>, files: u64, is_done: bool) -> Deleted {
+fn deleted(doomed: &Doomed<'_>, files: u64, now: Timestamp, is_done: bool) -> Deleted {
     let (things, stays) = (&doomed.things, doomed.stays);
     let mut profiles = BTreeMap::new();
     things.iter().for_each(|kept| *profiles.entry(kept.profile.clone()).or_default() += 1);
@@ -273,6 +280,7 @@ fn deleted(doomed: &Doomed<'_>, files: u64, is_done: bool) -> Deleted {
         profiles,
         others: Left { notes: stays.notes, artefacts: stays.artefacts },
         whose: if things.is_empty() { String::new() } else { format!(" {}", whose(things.iter().copied())) },
+        again: again(things, &Entitlements::default(), now),
     }
 }
 

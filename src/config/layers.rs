@@ -2,11 +2,16 @@
 
 use super::settings::{SETTINGS, Setting, Shown};
 use super::{Config, ConfigError, without_values};
+use crate::text::Untrusted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
+
+/// The longest part of a name that is repeated, and the most parts.
+const LONGEST_NAME: usize = 15;
+const DEEPEST_NAME: usize = 6;
 
 /// What the command line says of settings.
 #[derive(Debug, Clone, Default)]
@@ -128,6 +133,13 @@ fn accepts(path: &[String], value: Value) -> Result<(), String> {
     })
 }
 
+/// A name that is no setting's, as it was typed: but for a part as long as a key, which may be one.
+fn named(name: &str) -> String {
+    let part =
+        |part: &str| if part.len() > LONGEST_NAME { "…".into() } else { Untrusted::from(part).visible().to_string() };
+    name.split('.').take(DEEPEST_NAME).map(part).collect::<Vec<_>>().join(".")
+}
+
 /// A parser's words, without the names that numbers have in a program.
 fn in_plain_words(message: &str) -> String {
     match message.rsplit_once("expected ") {
@@ -201,7 +213,10 @@ impl Layers {
     }
 
     fn set(&mut self, name: &str, text: &str, origin: Origin) -> Result<(), ConfigError> {
-        let unknown = || ConfigError::UnknownSetting(without_values(&format!("`{name}`")));
+        let unknown = || {
+            let like = Setting::like(name).map(|like| format!(", perhaps {like} is meant"));
+            ConfigError::UnknownSetting(named(name), like.unwrap_or_default())
+        };
         let setting = Setting::named(name).ok_or_else(unknown)?;
         if setting.shown == Shown::Hidden && origin == Origin::Flag {
             return Err(ConfigError::SecretFlag(setting.name));

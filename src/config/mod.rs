@@ -152,9 +152,9 @@ pub enum ConfigError {
     /// A variable or a flag has a value that its setting does not take.
     #[error("{0}: {1}")]
     Override(Origin, String),
-    /// A flag names no setting.
-    #[error("there is no setting {0}; behaview config show names them all")]
-    UnknownSetting(String),
+    /// A flag names no setting; perhaps another is meant.
+    #[error("there is no setting {0}{1}; behaview config show names them all")]
+    UnknownSetting(String, String),
     /// A flag would show a secret to everybody who lists this machine's programs.
     #[error(
         "{0} is never given as a flag: others on this machine could read it. Set it in the config file, or by a variable"

@@ -160,6 +160,13 @@ impl Setting {
         SETTINGS.iter().find(|setting| setting.is(name) || setting.of_profile() == Some(name))
     }
 
+    /// The name of a setting that differs little from one that is none's.
+    pub(super) fn like(name: &str) -> Option<&'static str> {
+        let names = SETTINGS.iter().flat_map(|setting| [Some(setting.name), setting.of_profile()]).flatten();
+        let names = names.filter(|known| !known.contains('*')).map(|known| (distance(name, known), known));
+        names.min().filter(|(distance, known)| *distance <= known.len().div_ceil(4)).map(|(_, known)| known)
+    }
+
     /// Whether a full dotted name is this setting's.
     #[must_use]
     pub fn is(&self, name: &str) -> bool {
@@ -199,6 +206,21 @@ impl Setting {
     }
 }
 
+/// How many letters have to be put in, taken out or changed to make one name of another.
+fn distance(one: &str, other: &str) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, letter) in (1..).zip(one.bytes()) {
+        let (mut before, mut left) = (line - 1, line);
+        for (place, wanted) in row.iter_mut().skip(1).zip(other.bytes()) {
+            let above = *place;
+            left = (before + usize::from(letter != wanted)).min(above + 1).min(left + 1);
+            (before, *place) = (above, left);
+        }
+        row.first_mut().into_iter().for_each(|first| *first = line);
+    }
+    row.last().copied().unwrap_or_default()
+}
+
 /// A config file to start from: every setting with what it does, each behind a `#`.
 #[must_use]
 pub fn commented() -> String {
@@ -217,7 +239,9 @@ pub fn commented() -> String {
             text += "\n";
         }
         let variable = setting.variable().map(|name| format!(" ({name})")).unwrap_or_default();
-        text += &format!("# {}{variable}\n", setting.help);
+        let default =
+            if setting.default.is_empty() { String::new() } else { format!("; {} without it", setting.default) };
+        text += &format!("# {}{default}{variable}\n", setting.help);
         text += &format!("#{name} = {}\n", setting.example);
     }
     text

@@ -1,9 +1,12 @@
 //! CSV (RFC 4180): a line a value, which no program that opens it takes for a formula.
 
 use super::noted::Noted;
+use super::opened::Opened;
 use super::{Job, Summary, attribute, indicators};
-use crate::report::Note;
+use crate::report::index::Form;
 use crate::report::records::{leaves, pointer};
+use crate::report::rules::Rule;
+use crate::report::{Note, Place};
 use crate::text::{Untrusted, Visible};
 use std::io::{self, Write};
 
@@ -11,9 +14,24 @@ use std::io::{self, Write};
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
 
 /// The columns. Cells stand in their visible form; one that would begin like a formula, or with the sign itself, has a `'` before
-/// it, so that whoever reads it back takes one off. A note on the report as a whole has a line of its own, and so has one on what
+/// it, so that whoever reads it back takes one off. Depth and parent, which is a row, are of processes; severity and rule are of
+/// what deserves a look. A note on the report as a whole has a line of its own, and so has one on what
 /// the report does not have any more.
-const COLUMNS: [&str; 9] = ["origin", "report", "received", "pane", "attribute", "row", "path", "value", "note"];
+const COLUMNS: [&str; 13] = [
+    "origin",
+    "report",
+    "received",
+    "pane",
+    "attribute",
+    "row",
+    "depth",
+    "parent",
+    "path",
+    "value",
+    "severity",
+    "rule",
+    "note",
+];
 
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     if job.what.is_indicators() {
@@ -22,16 +40,20 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut summary = Summary::default();
     line(out, COLUMNS)?;
     for source in job.sources {
-        let report = source.open()?;
-        summary.add_report(&report);
-        let (head, noted) = (provenance(source, &report), Noted::of(job, source, &report)?);
-        for own in notes(&noted) {
+        let opened = Opened::new(job, source, Some(job.rules))?;
+        let report = &opened.report;
+        summary.add_report(report);
+        let (head, noted) = (provenance(&opened), Noted::of(&opened)?);
+        for [attribute, value, note] in notes(&noted) {
+            let none = String::new;
+            let own = [none(), attribute, none(), none(), none(), none(), value, none(), none(), note];
             line(out, head.iter().cloned().chain(own))?;
         }
-        for (pane, place) in job.places(&report) {
-            job.go_on()?;
+        for (pane, place) in opened.places() {
+            opened.go_on()?;
             let record = report.record(place)?;
-            let (name, member) = attribute(&report, place, &record);
+            let (name, member) = attribute(report, place, &record);
+            let ([depth, parent], [severity, rule]) = (standing(&opened, place), marked(opened.rule(place)));
             let note = noted.at(place).map(|note| cell(&note.text.visible())).unwrap_or_default();
             let member = member.map(|member| member.visible().to_string() + "/").unwrap_or_default();
             let mut written = Ok(());
@@ -43,8 +65,12 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
                     pane.name().to_owned(),
                     cell(&name.visible()),
                     (place.row + 1).to_string(),
+                    depth.clone(),
+                    parent.clone(),
                     safe(&path),
                     cell(&value.text().visible()),
+                    severity.clone(),
+                    rule.clone(),
                     note.clone(),
                 ];
                 if written.is_ok() {
@@ -58,23 +84,37 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     Ok(summary)
 }
 
-/// The lines of notes that are on no row.
-fn notes(noted: &Noted<'_>) -> Vec<[String; 6]> {
+/// How deep a process stands, and the row of its parent.
+fn standing(opened: &Opened<'_>, place: Place) -> [String; 2] {
+    let section = opened.report.section(place.section).filter(|section| section.form == Form::Processes);
+    let depths = section.map(|section| section.depths());
+    let depth = depths.and_then(|depths| depths.get(place.row)).map(|depth| depth.to_string());
+    let parent = depths.and_then(|depths| depths.parent(place.row)).map(|parent| (parent + 1).to_string());
+    [depth.unwrap_or_default(), parent.unwrap_or_default()]
+}
+
+/// Severity and words of the rule that marks something.
+pub(super) fn marked(rule: Option<&Rule>) -> [String; 2] {
+    let words = rule.map(|rule| cell(&Untrusted::from(rule.words()).visible()));
+    [rule.map(|rule| rule.severity.word().to_owned()).unwrap_or_default(), words.unwrap_or_default()]
+}
+
+/// Attribute, value and note of each note that is on no row.
+pub(super) fn notes(noted: &Noted<'_>) -> Vec<[String; 3]> {
     let line = |attribute: Option<&Untrusted>, value: Option<&Untrusted>, note: &Note| {
         let shown = |text: Option<&Untrusted>| text.map(|text| cell(&text.visible())).unwrap_or_default();
-        let empty = String::new;
-        [empty(), shown(attribute), empty(), empty(), shown(value), cell(&note.text.visible())]
+        [shown(attribute), shown(value), cell(&note.text.visible())]
     };
     let lost = noted.lost.iter().map(|(item, note)| line(Some(&item.attribute), Some(&item.text), note));
     noted.whole.iter().map(|note| line(None, None, note)).chain(lost).collect()
 }
 
 /// The first cells of each line.
-pub(super) fn provenance(source: &super::Source, report: &crate::report::Report) -> [String; 3] {
-    let identifier = source.identifier(report).map(|identifier| cell(&identifier.text().visible()));
+pub(super) fn provenance(opened: &Opened<'_>) -> [String; 3] {
+    let (source, identifier) = (opened.source, opened.identifier.as_ref());
     [
         cell(&Untrusted::from(source.origin.as_str()).visible()),
-        identifier.unwrap_or_default(),
+        identifier.map(|identifier| cell(&identifier.text().visible())).unwrap_or_default(),
         source.received.map(|received| received.to_string()).unwrap_or_default(),
     ]
 }

@@ -1,36 +1,105 @@
 //! Indicators by themselves: as a table, as lines, as Markdown; and what STIX and MISP are made of.
 
+use super::lines::Member;
 use super::noted::Noted;
-use super::{Job, Source, Summary, What, csv, lines, list, literal, markdown, object, own_literal};
-use crate::report::indicators::Kind;
-use crate::report::{Indicator, Indicators, Report};
+use super::opened::Opened;
+use super::{Job, Summary, csv, lines, list, literal, markdown, object, own_literal};
+use crate::report::indicators::{ITSELF, Kind};
+use crate::report::rules::{Rule, Severity};
+use crate::report::{Indicator, Report};
 use std::io::{self, Write};
+use std::net::IpAddr;
 
-/// The columns of the table.
-const COLUMNS: [&str; 8] = ["origin", "report", "received", "kind", "value", "seen", "where", "note"];
+/// The columns of the table. A note that is on no row has a line of its own, without a kind.
+const COLUMNS: [&str; 10] =
+    ["origin", "report", "received", "kind", "value", "seen", "where", "severity", "rule", "note"];
 
-/// The indicators of a report: all, or those of the kind that is wanted.
-pub(super) fn of(job: &Job<'_>, report: &Report) -> io::Result<Indicators> {
-    let all = Indicators::among(report, &|section| 0..job.rows(report, section).end(), job.is_wanted)?;
-    Ok(match &job.what {
-        What::OfKind(kind) => all.only(*kind),
-        _ => all,
-    })
+/// Why others are told to block an indicator.
+pub(super) enum Reason<'a> {
+    /// It is the file that was run.
+    Sample,
+    /// A rule marks a row that names it.
+    Rule(&'a Rule),
+}
+
+impl Reason<'_> {
+    /// In a few words.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Sample => "the file that was run".to_owned(),
+            Self::Rule(rule) => rule.name.clone(),
+        }
+    }
+
+    /// With where it was seen.
+    pub(super) fn words(&self, opened: &Opened<'_>, indicator: &Indicator) -> String {
+        let why = match self {
+            Self::Sample => "The file that was run.".to_owned(),
+            Self::Rule(rule) => format!("{}: {}", rule.severity.word(), rule.words()),
+        };
+        format!("{why} Seen in {}.", seen_in(&opened.report, indicator))
+    }
+}
+
+/// Why others are told to block an indicator, if they are: the file that was run, and what stands in a row that a rule marks high or
+/// medium, for programs that do harm ask for harmless hosts as well. Of these only what can be told from anybody else's.
+pub(super) fn reason<'a>(opened: &Opened<'a>, indicator: &Indicator) -> Option<Reason<'a>> {
+    let value = indicator.value.as_bytes();
+    let can_be_blocked = match indicator.kind {
+        Kind::Hash | Kind::Url => true,
+        Kind::Host => is_plain_host(value),
+        Kind::Address => is_of_the_internet(value),
+        // Any program may touch these.
+        Kind::Mail | Kind::Path | Kind::Key | Kind::Mutex => false,
+    };
+    if indicator.kind == Kind::Hash && opened.is_sample(&indicator.value) {
+        return Some(Reason::Sample);
+    }
+    let rule = opened.rule_of(indicator).filter(|rule| can_be_blocked && rule.severity <= Severity::Medium);
+    rule.map(Reason::Rule)
+}
+
+/// A host that others take for one: letters, digits, dashes, dots.
+pub(super) fn is_plain_host(value: &[u8]) -> bool {
+    let ends_well = value.rsplit(|byte| *byte == b'.').next().is_some_and(|last| last.len() >= 2);
+    ends_well && value.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))
+}
+
+/// Whether an address is somebody's, and not one that every network has.
+fn is_of_the_internet(value: &[u8]) -> bool {
+    match std::str::from_utf8(value).ok().and_then(|text| text.parse::<IpAddr>().ok()) {
+        Some(IpAddr::V4(address)) => {
+            let is_local = address.is_private() || address.is_loopback() || address.is_link_local();
+            !(is_local || address.is_multicast() || address.is_broadcast() || address.is_unspecified())
+        }
+        Some(IpAddr::V6(address)) => {
+            let is_local = address.is_unique_local() || address.is_loopback() || address.is_unicast_link_local();
+            !(is_local || address.is_multicast() || address.is_unspecified())
+        }
+        None => false,
+    }
 }
 
 pub(super) fn csv(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut summary = Summary::default();
     csv::line(out, COLUMNS)?;
     for source in job.sources {
-        let report = source.open()?;
-        summary.add_report(&report);
-        let (head, noted) = (csv::provenance(source, &report), Noted::of(job, source, &report)?);
-        for indicator in of(job, &report)?.all() {
+        let opened = Opened::new(job, source, Some(job.rules))?;
+        summary.add_report(&opened.report);
+        let (head, noted) = (csv::provenance(&opened), Noted::of(&opened)?);
+        for [attribute, value, note] in csv::notes(&noted) {
+            let none = String::new;
+            csv::line(out, head.iter().cloned().chain([none(), value, none(), attribute, none(), none(), note]))?;
+        }
+        for indicator in opened.indicators()?.all() {
+            let [severity, rule] = csv::marked(opened.rule_of(indicator));
             let own = [
                 indicator.kind.name().to_owned(),
                 csv::cell(&indicator.value.visible()),
                 indicator.seen.to_string(),
-                seen_in(&report, indicator),
+                seen_in(&opened.report, indicator),
+                severity,
+                rule,
                 csv::safe(&notes(&noted, indicator)),
             ];
             csv::line(out, head.iter().cloned().chain(own))?;
@@ -40,41 +109,45 @@ pub(super) fn csv(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     Ok(summary)
 }
 
-pub(super) fn lines(job: &Job<'_>, source: &Source, report: &Report, out: &mut dyn Write) -> io::Result<u64> {
-    let (head, noted) = (lines::provenance(source, report), Noted::of(job, source, report)?);
-    let found = of(job, report)?;
+pub(super) fn lines(opened: &Opened<'_>, head: &[Member], noted: &Noted<'_>, out: &mut dyn Write) -> io::Result<u64> {
+    let found = opened.indicators()?;
     for indicator in found.all() {
         let places = indicator.places.iter().map(|place| {
-            let name = report.section(place.section).map(|section| literal(&section.name));
+            let name = opened.report.section(place.section).map(|section| literal(&section.name));
             object([("attribute", name), ("row", Some((place.row + 1).to_string()))])
         });
+        let notes = list(noted.about(indicator).iter().map(|note| literal(&note.text)));
         let own = [
             ("kind", Some(own_literal(indicator.kind.name()))),
             ("value", Some(literal(&indicator.value))),
             ("seen", Some(indicator.seen.to_string())),
             ("where", Some(list(places))),
-            (
-                "notes",
-                Some(list(noted.about(indicator).iter().map(|note| literal(&note.text)))).filter(|notes| notes != "[]"),
-            ),
         ];
+        let own = own.into_iter().chain(lines::marked(opened.rule_of(indicator)));
+        let own = own.chain([("notes", Some(notes).filter(|notes| notes != "[]"))]);
         writeln!(out, "{}", object(head.iter().cloned().chain(own)))?;
     }
     Ok(found.all().len() as u64)
 }
 
-pub(super) fn markdown(report: &Report, found: &Indicators, noted: &Noted<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn markdown(opened: &Opened<'_>, noted: &Noted<'_>, out: &mut dyn Write) -> io::Result<u64> {
+    let found = opened.indicators()?;
     for kind in Kind::ALL.into_iter().filter(|kind| !found.of_kind(*kind).is_empty()) {
         let of_kind = found.of_kind(kind);
         writeln!(out, "\n## {} {}\n", kind.name(), of_kind.len())?;
         for indicator in of_kind {
             let value = markdown::code(indicator.defanged().as_str());
-            let often = if indicator.seen == 1 { "once".to_owned() } else { format!("{} times", indicator.seen) };
+            let often = match indicator.seen {
+                0 => ITSELF.to_owned(),
+                1 => format!("seen once: {}", markdown::code(&seen_in(&opened.report, indicator))),
+                times => format!("seen {times} times: {}", markdown::code(&seen_in(&opened.report, indicator))),
+            };
+            let rule = markdown::marked(opened.rule_of(indicator));
             let notes: String = noted.about(indicator).into_iter().map(markdown::note).collect();
-            writeln!(out, "- {value} seen {often}: {}{notes}", markdown::code(&seen_in(report, indicator)))?;
+            writeln!(out, "- {value} {often}{rule}{notes}")?;
         }
     }
-    Ok(())
+    Ok(found.all().len() as u64)
 }
 
 /// The notes on the rows that name it.
@@ -85,6 +158,9 @@ pub(super) fn notes(noted: &Noted<'_>, indicator: &Indicator) -> String {
 
 /// The first rows that name it, such as `dns_lookups 1, tls 4`; rows are counted from 1, as on the screen.
 pub(super) fn seen_in(report: &Report, indicator: &Indicator) -> String {
+    if indicator.places.is_empty() {
+        return ITSELF.to_owned();
+    }
     let places = indicator.places.iter().map(|place| {
         let name = report.section(place.section).map(|section| section.name.visible().to_string());
         format!("{} {}", name.unwrap_or_default(), place.row + 1)

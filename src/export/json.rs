@@ -1,7 +1,8 @@
 //! JSON that any strict reader takes, whatever the report's own is like: rewritten as it streams by.
 
 use super::noted::Noted;
-use super::{Job, Rows, Source, Summary, list, literal, object, own_literal};
+use super::opened::{Opened, Rows};
+use super::{Job, Summary, list, literal, object, own_literal};
 use crate::report::index::{Form, Section};
 use crate::report::{Note, Pane, Place, Report};
 use crate::text::Untrusted;
@@ -39,27 +40,27 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
         if number > 0 {
             out.write_all(b",")?;
         }
-        let report = source.open()?;
-        write_report(job, source, &report, out)?;
-        summary.add_report(&report);
-        summary.rows += job.places(&report).count() as u64;
+        let opened = Opened::new(job, source, None)?;
+        write_report(&opened, out)?;
+        summary.add_report(&opened.report);
+        summary.rows += opened.places().count() as u64;
     }
     out.write_all(if is_list { b"]}\n" } else { b"}\n" })?;
     Ok(summary)
 }
 
-fn write_report(job: &Job<'_>, source: &Source, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn write_report(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let report = &opened.report;
     let beside =
         |section: &&Section| matches!(section.name.as_bytes(), b"id" | b"type") && section.form == Form::Scalar;
     let mut head = Vec::new();
-    head.extend(source.identifier(report).map(|identifier| format!("\"id\":{}", literal(identifier.text()))));
+    head.extend(opened.identifier.as_ref().map(|identifier| format!("\"id\":{}", literal(identifier.text()))));
     head.extend(report.kind().map(|kind| format!("\"type\":{}", literal(&kind))));
     write!(out, "{{{}{}\"attributes\":{{", head.join(","), if head.is_empty() { "" } else { "," })?;
     let sections = Pane::ALL.into_iter().flat_map(|pane| report.sections(pane));
-    let sections =
-        sections.filter_map(|number| Some((number, report.section(number)?, job.what.rows(report, number)?)));
+    let sections = sections.filter_map(|number| Some((number, report.section(number)?, opened.rows(number)?)));
     for (count, (number, section, rows)) in sections.filter(|(_, section, _)| !beside(section)).enumerate() {
-        job.go_on()?;
+        opened.go_on()?;
         out.write_all(if count > 0 { b"," } else { b"" })?;
         let is_list = matches!(section.form, Form::Array | Form::Object | Form::Processes);
         if is_list && rows.len() == section.len() {
@@ -69,7 +70,7 @@ fn write_report(job: &Job<'_>, source: &Source, report: &Report, out: &mut dyn W
         }
     }
     out.write_all(b"}")?;
-    write_notes(report, &Noted::of(job, source, report)?, out)?;
+    write_notes(report, &Noted::of(opened)?, out)?;
     out.write_all(b"}")
 }
 

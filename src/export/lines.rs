@@ -1,29 +1,34 @@
 //! JSON lines: a line a row, each with where it came from.
 
 use super::noted::Noted;
-use super::{Job, Source, Summary, attribute, indicators, json, literal, object, own_literal};
+use super::opened::Opened;
+use super::{Job, Summary, attribute, indicators, json, literal, object, own_literal};
 use crate::report::index::Form;
-use crate::report::{Note, Pane, Place, Report};
+use crate::report::rules::Rule;
+use crate::report::{Note, Pane, Place};
 use std::io::{self, Write};
 
+/// A member of a line: its name, and its value as JSON where it has one.
+pub(super) type Member = (&'static str, Option<String>);
+
 /// Writes a line a row: `origin`, `report`, `received`, `pane`, `attribute`, `row` counted from 1, `value`; of an object's row
-/// its `member`, of a process its `depth`; the `note` on it. A note on the report as a whole is a line of its own, without `row`
+/// its `member`, of a process its `depth` and the row of its `parent`; `severity` and `rule` where a rule marks it; the `note` on it. A note on the report as a whole is a line of its own, without `row`
 /// and `value`, and so is one on what the report does not have any more, which is its `item`. Where a string of a row is no
 /// Unicode, `escaped` is true, and all strings of the value stand in their visible form.
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut summary = Summary::default();
     for source in job.sources {
-        let report = source.open()?;
-        summary.add_report(&report);
+        let opened = Opened::new(job, source, Some(job.rules))?;
+        summary.add_report(&opened.report);
+        let (head, noted) = (provenance(&opened), Noted::of(&opened)?);
+        write_notes(&head, &noted, out)?;
         if job.what.is_indicators() {
-            summary.rows += indicators::lines(job, source, &report, out)?;
+            summary.rows += indicators::lines(&opened, &head, &noted, out)?;
             continue;
         }
-        let (head, noted) = (provenance(source, &report), Noted::of(job, source, &report)?);
-        write_notes(&head, &noted, out)?;
-        for (pane, place) in job.places(&report) {
-            job.go_on()?;
-            write_row(&report, &head, pane, place, noted.at(place), out)?;
+        for (pane, place) in opened.places() {
+            opened.go_on()?;
+            write_row(&opened, &head, pane, place, noted.at(place), out)?;
             summary.rows += 1;
         }
     }
@@ -31,16 +36,22 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
 }
 
 /// Where a report came from, as the first members of each line.
-pub(super) fn provenance(source: &Source, report: &Report) -> Vec<(&'static str, Option<String>)> {
+fn provenance(opened: &Opened<'_>) -> Vec<Member> {
     vec![
-        ("origin", Some(own_literal(&source.origin))),
-        ("report", source.identifier(report).map(|identifier| literal(identifier.text()))),
-        ("received", source.received.map(|received| own_literal(&received.to_string()))),
+        ("origin", Some(own_literal(&opened.source.origin))),
+        ("report", opened.identifier.as_ref().map(|identifier| literal(identifier.text()))),
+        ("received", opened.source.received.map(|received| own_literal(&received.to_string()))),
     ]
 }
 
+/// Severity and words of the rule that marks something, where one does.
+pub(super) fn marked(rule: Option<&Rule>) -> [Member; 2] {
+    let severity = rule.map(|rule| own_literal(rule.severity.word()));
+    [("severity", severity), ("rule", rule.map(|rule| own_literal(&rule.words())))]
+}
+
 /// The lines of notes that are on no row.
-fn write_notes(head: &[(&'static str, Option<String>)], noted: &Noted<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_notes(head: &[Member], noted: &Noted<'_>, out: &mut dyn Write) -> io::Result<()> {
     let whole = noted.whole.map(|note| (None, note));
     let lost = noted.lost.iter().map(|(item, note)| (Some(*item), *note));
     for (item, note) in whole.into_iter().chain(lost) {
@@ -55,26 +66,29 @@ fn write_notes(head: &[(&'static str, Option<String>)], noted: &Noted<'_>, out: 
 }
 
 fn write_row(
-    report: &Report,
-    head: &[(&'static str, Option<String>)],
+    opened: &Opened<'_>,
+    head: &[Member],
     pane: Pane,
     place: Place,
     note: Option<&Note>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let report = &opened.report;
     let record = report.record(place)?;
     let (name, member) = attribute(report, place, &record);
     let (value, is_visible) = json::rewritten(&record.value);
-    let is_process = report.section(place.section).is_some_and(|section| section.form == Form::Processes);
+    let processes = report.section(place.section).filter(|section| section.form == Form::Processes);
+    let parent = processes.and_then(|section| section.depths().parent(place.row));
     let own = [
         ("pane", Some(own_literal(pane.name()))),
         ("attribute", Some(literal(&name))),
         ("row", Some((place.row + 1).to_string())),
         ("member", member.as_ref().map(literal)),
-        ("depth", is_process.then(|| record.depth.to_string())),
+        ("depth", processes.map(|_| record.depth.to_string())),
+        ("parent", parent.map(|parent| (parent + 1).to_string())),
         ("escaped", is_visible.then(|| "true".to_owned())),
-        ("note", note.map(|note| literal(&note.text))),
     ];
+    let own = own.into_iter().chain(marked(opened.rule(place))).chain([("note", note.map(|note| literal(&note.text)))]);
     let line = object(head.iter().cloned().chain(own));
     out.write_all(line.strip_suffix('}').unwrap_or(&line).as_bytes())?;
     out.write_all(b",\"value\":")?;

@@ -1,39 +1,38 @@
 //! Markdown for people: everything from the report stands in code spans, in which nothing is markup and nothing links.
 
 use super::noted::Noted;
-use super::{Job, Source, Summary, attribute, harmless, indicators};
+use super::opened::Opened;
+use super::{Job, Summary, attribute, harmless, indicators};
 use crate::report::json::{Kind, Raw};
 use crate::report::records::{leaves, pointer};
 use crate::report::rows::Label;
-use crate::report::{Note, Pane, Place, Report};
+use crate::report::rules::Rule;
+use crate::report::{Note, Pane, Place};
 use crate::text::Untrusted;
 use std::io::{self, Write};
 
 /// The deepest level that a process is indented to; deeper ones say theirs.
-const DEEPEST: u16 = 20;
+pub(super) const DEEPEST: u16 = 20;
 
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut summary = Summary::default();
     for source in job.sources {
-        let report = source.open()?;
-        summary.add_report(&report);
-        let noted = Noted::of(job, source, &report)?;
-        write_head(source, &report, &noted, out)?;
-        if job.what.is_indicators() {
-            let found = indicators::of(job, &report)?;
-            indicators::markdown(&report, &found, &noted, out)?;
-            summary.rows += found.all().len() as u64;
-        } else {
-            summary.rows += write_rows(job, &report, &noted, out)?;
-        }
+        let opened = Opened::new(job, source, Some(job.rules))?;
+        summary.add_report(&opened.report);
+        let noted = Noted::of(&opened)?;
+        write_head(&opened, &noted, out)?;
+        summary.rows += match job.what.is_indicators() {
+            true => indicators::markdown(&opened, &noted, out)?,
+            false => write_rows(&opened, &noted, out)?,
+        };
         writeln!(out)?;
     }
     Ok(summary)
 }
 
-fn write_head(source: &Source, report: &Report, noted: &Noted<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let identifier = source.identifier(report);
-    let parts = identifier.as_ref().map(|identifier| identifier.parts());
+fn write_head(opened: &Opened<'_>, noted: &Noted<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let (source, identifier) = (opened.source, opened.identifier.as_ref());
+    let parts = identifier.map(|identifier| identifier.parts());
     let visible = |text: &Untrusted| code(text.visible().as_str());
     let sandbox = parts.as_ref().map_or_else(|| "a sandbox".to_owned(), |parts| visible(&parts.sandbox));
     writeln!(out, "# Behaviour report by {sandbox}\n")?;
@@ -47,7 +46,7 @@ fn write_head(source: &Source, report: &Report, noted: &Noted<'_>, out: &mut dyn
     if let Some(received) = source.received {
         writeln!(out, "- received {}", received.strftime("%Y-%m-%d %H:%M:%S UTC"))?;
     }
-    if report.index.is_cut {
+    if opened.report.index.is_cut {
         writeln!(out, "- it stops in the middle: what came of it is here")?;
     }
     if let Some(whole) = noted.whole {
@@ -64,15 +63,15 @@ fn write_head(source: &Source, report: &Report, noted: &Noted<'_>, out: &mut dyn
     Ok(())
 }
 
-fn write_rows(job: &Job<'_>, report: &Report, noted: &Noted<'_>, out: &mut dyn Write) -> io::Result<u64> {
+fn write_rows(opened: &Opened<'_>, noted: &Noted<'_>, out: &mut dyn Write) -> io::Result<u64> {
     let (mut rows, mut last) = (0, None);
-    for (pane, place) in job.places(report) {
-        job.go_on()?;
+    for (pane, place) in opened.places() {
+        opened.go_on()?;
         if last != Some(pane) {
-            writeln!(out, "\n## {} {}\n", title(pane), report.count(pane))?;
+            writeln!(out, "\n## {} {}\n", title(pane), opened.report.count(pane))?;
             last = Some(pane);
         }
-        write_row(report, pane, place, noted.at(place), out)?;
+        write_row(opened, pane, place, noted.at(place), out)?;
         rows += 1;
     }
     Ok(rows)
@@ -84,7 +83,14 @@ fn title(pane: Pane) -> String {
 }
 
 /// A row as an item of a list; of an object each leaf as an item below it.
-fn write_row(report: &Report, pane: Pane, place: Place, noted: Option<&Note>, out: &mut dyn Write) -> io::Result<()> {
+fn write_row(
+    opened: &Opened<'_>,
+    pane: Pane,
+    place: Place,
+    noted: Option<&Note>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let report = &opened.report;
     let record = report.record(place)?;
     let (name, member) = attribute(report, place, &record);
     let label = match report.section(place.section).and_then(|section| section.attribute) {
@@ -100,12 +106,11 @@ fn write_row(report: &Report, pane: Pane, place: Place, noted: Option<&Note>, ou
     };
     let member = member.map(|member| code(member.visible().as_str()) + " ").unwrap_or_default();
     let raw = Raw::new(&record.value);
+    let behind = marked(opened.rule(place)) + &noted.map(note).unwrap_or_default();
     if matches!(raw.kind(), Kind::Text | Kind::Word) {
-        let (value, note) = (value(pane, &raw.text()), noted.map(note).unwrap_or_default());
-        return writeln!(out, "{indent}- {level}{label}{member}{value}{note}");
+        return writeln!(out, "{indent}- {level}{label}{member}{}{behind}", value(pane, &raw.text()));
     }
-    let (lead, note) = (lead(pane, raw), noted.map(note).unwrap_or_default());
-    writeln!(out, "{indent}- {level}{label}{member}{lead}{note}")?;
+    writeln!(out, "{indent}- {level}{label}{member}{}{behind}", lead(pane, raw))?;
     let mut written = Ok(());
     leaves(&record.value, &mut |way, raw| {
         let way = pointer(way).visible();
@@ -115,6 +120,12 @@ fn write_row(report: &Report, pane: Pane, place: Place, noted: Option<&Note>, ou
         }
     });
     written
+}
+
+/// The rule behind what it marks.
+pub(super) fn marked(rule: Option<&Rule>) -> String {
+    let words = |rule: &Rule| code(Untrusted::from(rule.words()).visible().as_str());
+    rule.map(|rule| format!(" - {} {}", rule.severity.word(), words(rule))).unwrap_or_default()
 }
 
 /// A note behind what it is on.

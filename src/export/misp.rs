@@ -1,9 +1,11 @@
 //! A MISP event a report: its indicators as attributes. The same report gives the same identifiers.
 
 use super::noted::Noted;
-use super::{Job, Source, Summary, indicators, object, own_literal};
+use super::opened::Opened;
+use super::verdict::{techniques, verdict};
+use super::{Job, Summary, indicators, list, object, own_literal};
 use crate::report::indicators::Kind;
-use crate::report::rules::{Marks, Rules};
+use crate::report::rules::Rules;
 use crate::report::{Indicator, Report};
 use jiff::Timestamp;
 use std::io::{self, Write};
@@ -12,6 +14,14 @@ use uuid::Uuid;
 /// The namespace of this program's events and attributes.
 const OWN: Uuid = Uuid::from_u128(0x84f1_6a0c_2b7e_4d39_b5c8_0f92_e7d3_61ab);
 
+/// The category of what a sample left behind.
+const DROPPED: &str = "Artifacts dropped";
+
+/// Levels of threat.
+const HIGH: &str = "1";
+const MEDIUM: &str = "2";
+const UNDEFINED: &str = "4";
+
 /// One report is one event; several stand in the list that MISP's own search gives.
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut summary = Summary::default();
@@ -19,67 +29,70 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     out.write_all(if is_list { b"{\"response\":[" } else { b"" })?;
     for (number, source) in job.sources.iter().enumerate() {
         out.write_all(if number > 0 { b",\n" } else { b"" })?;
-        let report = source.open()?;
-        summary.add_report(&report);
-        let marks = rules.judge(&report, job.is_wanted)?;
-        summary.rows += write_event(job, source, &report, &marks, out)?;
+        let opened = Opened::new(job, source, Some(&rules))?;
+        summary.add_report(&opened.report);
+        summary.rows += write_event(&opened, out)?;
     }
     out.write_all(if is_list { b"]}\n" } else { b"\n" })?;
     Ok(summary)
 }
 
 /// The members of an event before its attributes.
-fn head(event: &Uuid, when: Timestamp, info: &str) -> String {
+fn head(event: &Uuid, when: Timestamp, info: &str, report: &Report) -> String {
+    let threat = match verdict(report) {
+        "malicious" => HIGH,
+        "suspicious" => MEDIUM,
+        _ => UNDEFINED,
+    };
+    // The galaxy of techniques is sought by their whole names, and a report gives their numbers.
+    let tags = techniques(report).into_iter().map(|id| {
+        object([
+            ("name", Some(own_literal(&format!("mitre-attack:technique=\"{id}\"")))),
+            ("local", Some("0".to_owned())),
+        ])
+    });
+    let tags = list(tags);
     object([
         ("uuid", Some(own_literal(&event.to_string()))),
         ("info", Some(own_literal(info))),
         ("date", Some(own_literal(&when.strftime("%Y-%m-%d").to_string()))),
         ("timestamp", Some(own_literal(&when.as_second().max(0).to_string()))),
-        // Undefined threat, finished analysis, for the own organisation only: the report is private.
-        ("threat_level_id", Some(own_literal("4"))),
+        // Finished analysis, for the own organisation only: the report is private.
+        ("threat_level_id", Some(own_literal(threat))),
         ("analysis", Some(own_literal("2"))),
         ("distribution", Some(own_literal("0"))),
         ("published", Some("false".to_owned())),
+        ("Tag", Some(tags).filter(|tags| tags != "[]")),
     ])
 }
 
-fn write_event(job: &Job<'_>, source: &Source, report: &Report, marks: &Marks, out: &mut dyn Write) -> io::Result<u64> {
-    let identifier = source.identifier(report);
-    let name = identifier.as_ref().map(|identifier| identifier.text().visible().to_string()).unwrap_or_default();
-    let parts = identifier.as_ref().map(|identifier| identifier.parts());
+fn write_event(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<u64> {
+    let identifier = opened.identifier.as_ref();
+    let name = identifier.map(|identifier| identifier.text().visible().to_string()).unwrap_or_default();
+    let parts = identifier.map(|identifier| identifier.parts());
     let event = Uuid::new_v5(&OWN, format!("event {name}").as_bytes());
     let when = parts.as_ref().and_then(|parts| parts.when).and_then(|when| Timestamp::from_second(when).ok());
-    let when = when.or(source.received).unwrap_or(Timestamp::UNIX_EPOCH);
+    let when = when.or(opened.source.received).unwrap_or(Timestamp::UNIX_EPOCH);
     let sandbox = parts.as_ref().map(|parts| parts.sandbox.visible_cut(100).to_string()).unwrap_or_default();
-    let head = head(&event, when, &format!("Private behaviour report by {sandbox}: {name}"));
+    let info = format!("Private behaviour report by {sandbox}: {name}");
+    let head = head(&event, when, &info, &opened.report);
     write!(out, "{{\"Event\":{},\"Attribute\":[", head.strip_suffix('}').unwrap_or(&head))?;
-    let mut rows = 0;
-    let sample = parts.and_then(|parts| parts.file);
-    if let Some(sample) = &sample {
-        write_attribute(
-            &event,
-            when,
-            ("sha256", "Payload delivery", true),
-            sample.as_str(),
-            "the file that was run",
-            out,
-        )?;
-        rows += 1;
-    }
-    let noted = Noted::of(job, source, report)?;
-    let mut said = Vec::new();
-    for indicator in indicators::of(job, report)?.all() {
-        job.go_on()?;
-        let value = indicator.value.visible();
-        if sample.as_ref().is_some_and(|sample| sample.as_str() == value.as_str()) {
-            continue;
-        }
+    let (mut rows, mut said, noted) = (0, Vec::new(), Noted::of(opened)?);
+    for indicator in opened.indicators()?.all() {
+        opened.go_on()?;
         out.write_all(if rows > 0 { b",\n" } else { b"" })?;
         let notes = noted.about(indicator);
         let words: String = notes.iter().map(|note| format!("; note: {}", note.text.visible())).collect();
-        let comment = format!("seen in {}{words}", indicators::seen_in(report, indicator));
+        let reason = indicators::reason(opened, indicator);
+        let why = match &reason {
+            Some(reason) => reason.words(opened, indicator),
+            None => format!("seen in {}", indicators::seen_in(&opened.report, indicator)),
+        };
         said.extend(notes);
-        write_attribute(&event, when, standing(indicator, marks), value.as_str(), &comment, out)?;
+        let (kind, category) = standing(opened, indicator);
+        let value = indicator.value.visible();
+        let what = (kind, category, reason.is_some());
+        write_attribute(&event, when, what, value.as_str(), &(why + &words), out)?;
         rows += 1;
     }
     // What no indicator says stands by itself.
@@ -122,35 +135,39 @@ fn write_attribute(
     out.write_all(json.as_bytes())
 }
 
-/// Type, category, and whether it is fit for detection: only what a rule marks as deserving a look is, for programs that do harm ask for
-/// harmless hosts as well.
-fn standing(indicator: &Indicator, marks: &Marks) -> (&'static str, &'static str, bool) {
-    let (kind, category, can_be_sought) = kind(indicator);
-    let is_marked = indicator.places.iter().any(|place| marks.rule(place.section, place.row).is_some());
-    (kind, category, can_be_sought && is_marked)
-}
-
-/// Type, category, and whether its kind is fit for detection: what any program may touch is not.
-fn kind(indicator: &Indicator) -> (&'static str, &'static str, bool) {
+/// Type and category. What was only opened, read or named is in none that says it was left behind; a mutex has no other.
+fn standing(opened: &Opened<'_>, indicator: &Indicator) -> (&'static str, &'static str) {
     let value = indicator.value.as_bytes();
-    match indicator.kind {
-        Kind::Hash if value.len() == 32 => ("md5", "Artifacts dropped", true),
-        Kind::Hash if value.len() == 40 => ("sha1", "Artifacts dropped", true),
-        Kind::Hash => ("sha256", "Artifacts dropped", true),
-        Kind::Host if !is_plain_host(value) => ("other", "Network activity", false),
-        Kind::Host if value.iter().filter(|byte| **byte == b'.').count() > 1 => ("hostname", "Network activity", true),
-        Kind::Host => ("domain", "Network activity", true),
-        Kind::Address => ("ip-dst", "Network activity", true),
-        Kind::Url => ("url", "Network activity", true),
-        Kind::Mail => ("email", "Network activity", false),
-        Kind::Path => ("filename", "Artifacts dropped", false),
-        Kind::Key => ("regkey", "Artifacts dropped", false),
-        Kind::Mutex => ("mutex", "Artifacts dropped", false),
-    }
+    let traced = if is_left(&opened.report, indicator) { DROPPED } else { "External analysis" };
+    let kind = match indicator.kind {
+        Kind::Hash if value.len() == 32 => "md5",
+        Kind::Hash if value.len() == 40 => "sha1",
+        Kind::Hash => "sha256",
+        Kind::Host if !indicators::is_plain_host(value) => "other",
+        Kind::Host if value.iter().filter(|byte| **byte == b'.').count() > 1 => "hostname",
+        Kind::Host => "domain",
+        Kind::Address => "ip-dst",
+        Kind::Url => "url",
+        Kind::Mail => "email",
+        Kind::Path => "filename",
+        Kind::Key => "regkey",
+        Kind::Mutex => "mutex",
+    };
+    let category = match indicator.kind {
+        Kind::Hash if opened.is_sample(&indicator.value) => "Payload delivery",
+        Kind::Hash | Kind::Path | Kind::Key => traced,
+        Kind::Host | Kind::Address | Kind::Url | Kind::Mail => "Network activity",
+        Kind::Mutex => DROPPED,
+    };
+    (kind, category)
 }
 
-/// A host that MISP takes for one: letters, digits, dashes, dots.
-fn is_plain_host(value: &[u8]) -> bool {
-    let ends_well = value.rsplit(|byte| *byte == b'.').next().is_some_and(|last| last.len() >= 2);
-    ends_well && value.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))
+/// Whether a row that names it says that the sample left it behind.
+fn is_left(report: &Report, indicator: &Indicator) -> bool {
+    let left: &[&str] = match indicator.kind {
+        Kind::Key => &["registry_keys_set"],
+        _ => &["files_dropped", "files_written", "files_copied"],
+    };
+    let names = indicator.places.iter().filter_map(|place| report.section(place.section));
+    names.into_iter().any(|section| left.iter().any(|left| section.name.as_bytes() == left.as_bytes()))
 }

@@ -15,8 +15,10 @@ mod lines;
 mod markdown;
 mod misp;
 mod noted;
+mod opened;
 mod plain;
 mod stix;
+mod verdict;
 
 pub use json::rewritten;
 pub use plain::{harmless, line};
@@ -24,12 +26,12 @@ pub use plain::{harmless, line};
 use crate::report::indicators::Kind;
 use crate::report::note::Notes;
 use crate::report::records::Record;
+use crate::report::rules::Rules;
 use crate::report::wanted::still_wanted;
 use crate::report::{Body, Identifier, Pane, Place, Report, RowSet};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::io::{self, Write};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// A report, and where it came from.
@@ -59,6 +61,8 @@ pub enum What {
     Shown(Pane, Arc<RowSet>),
     /// One row.
     Row(Place),
+    /// The rows that rules mark as deserving a look: all, or these.
+    Notable(Option<Arc<RowSet>>),
     /// What others can look for, with the rows where it was seen.
     Indicators,
     /// Those of one kind.
@@ -142,6 +146,8 @@ pub struct Job<'a> {
     pub sources: &'a [Source],
     /// What of them.
     pub what: What,
+    /// By what rows are marked.
+    pub rules: &'a Rules,
     /// Asked now and then: whether anybody still wants it.
     pub is_wanted: &'a dyn Fn() -> bool,
 }
@@ -166,8 +172,15 @@ impl Format {
         match what {
             What::All => true,
             What::Pane(_) | What::Shown(..) | What::Row(_) => self.reach >= Reach::Rows,
-            What::Indicators | What::OfKind(_) => self.reach >= Reach::Indicators,
+            What::Notable(_) | What::Indicators | What::OfKind(_) => self.reach >= Reach::Indicators,
         }
+    }
+
+    /// Why it does not write what another would.
+    #[must_use]
+    pub fn refusal(&self) -> String {
+        let takes = if self.is_raw() { "whole reports" } else { "whole reports, panes and rows" };
+        format!("{} writes {takes} only", self.name)
     }
 
     /// Whether it is the bytes as they came: of one report, and under any name.
@@ -191,7 +204,7 @@ fn raw(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     for source in job.sources {
         let mut windows = source.body.windows();
         while let Some(window) = windows.read()? {
-            job.go_on()?;
+            still_wanted(job.is_wanted)?;
             out.write_all(window)?;
         }
         out.write_all(b"\n")?;
@@ -214,97 +227,6 @@ impl Source {
             return Err(io::Error::other("it is not JSON; raw writes it as it is"));
         }
         Ok(report)
-    }
-
-    /// The identifier, be it the one it was asked for by or the one it gives itself.
-    fn identifier(&self, report: &Report) -> Option<Identifier> {
-        self.identifier.clone().or_else(|| report.identifier())
-    }
-}
-
-impl Job<'_> {
-    /// The places of a report's rows that are to be written, pane by pane, in the order of the screen.
-    fn places<'r>(&'r self, report: &'r Report) -> impl Iterator<Item = (Pane, Place)> + use<'r> {
-        let what = &self.what;
-        Pane::ALL.into_iter().flat_map(move |pane| {
-            let sections = report.sections(pane).into_iter();
-            sections.flat_map(move |section| {
-                let rows = what.rows(report, section).unwrap_or_default();
-                rows.iter().map(move |row| (pane, Place { section, row }))
-            })
-        })
-    }
-
-    /// The rows of a section that are written.
-    fn rows(&self, report: &Report, section: usize) -> Rows<'_> {
-        self.what.rows(report, section).unwrap_or_default()
-    }
-
-    /// Whether to go on.
-    fn go_on(&self) -> io::Result<()> {
-        still_wanted(self.is_wanted)
-    }
-}
-
-impl What {
-    /// The rows of a section that are meant; none where the section is not.
-    fn rows(&self, report: &Report, section: usize) -> Option<Rows<'_>> {
-        let found = report.section(section)?;
-        let all = 0..found.len();
-        match self {
-            Self::All | Self::Indicators | Self::OfKind(_) => Some(Rows::Range(all)),
-            Self::Pane(pane) => (found.pane() == *pane).then_some(Rows::Range(all)),
-            Self::Shown(pane, rows) => {
-                let rows = Some(rows.rows(section)).filter(|rows| found.pane() == *pane && !rows.is_empty());
-                rows.map(Rows::These)
-            }
-            Self::Row(place) => (place.section == section).then(|| Rows::Range(place.row..all.end.min(place.row + 1))),
-        }
-    }
-}
-
-/// Rows of a section, in order.
-#[derive(Clone)]
-enum Rows<'a> {
-    Range(Range<usize>),
-    These(&'a [u32]),
-}
-
-impl Default for Rows<'_> {
-    fn default() -> Self {
-        Self::Range(0..0)
-    }
-}
-
-impl<'a> Rows<'a> {
-    fn len(&self) -> usize {
-        match self {
-            Self::Range(rows) => rows.len(),
-            Self::These(rows) => rows.len(),
-        }
-    }
-
-    fn contains(&self, row: usize) -> bool {
-        match self {
-            Self::Range(rows) => rows.contains(&row),
-            Self::These(rows) => u32::try_from(row).is_ok_and(|row| rows.binary_search(&row).is_ok()),
-        }
-    }
-
-    /// The row behind the last.
-    fn end(&self) -> usize {
-        match self {
-            Self::Range(rows) => rows.end,
-            Self::These(rows) => rows.last().map_or(0, |row| *row as usize + 1),
-        }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = usize> + use<'a> {
-        let (range, these) = match self {
-            Self::Range(rows) => (rows.clone(), &[][..]),
-            Self::These(rows) => (0..0, *rows),
-        };
-        range.chain(these.iter().map(|row| *row as usize))
     }
 }
 

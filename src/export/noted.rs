@@ -1,8 +1,9 @@
 //! The notes that go along with what is written, each at its row.
 
-use super::{Job, Source, What};
+use super::What;
+use super::opened::Opened;
 use crate::report::note::Item;
-use crate::report::{Indicator, Note, Place, Report};
+use crate::report::{Indicator, Note, Place};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
@@ -17,11 +18,12 @@ pub(super) struct Noted<'a> {
 
 impl<'a> Noted<'a> {
     /// Finds the rows that there are notes on; a row by itself takes its own note along, and everything takes all.
-    pub(super) fn of(job: &Job<'_>, source: &'a Source, report: &Report) -> io::Result<Self> {
+    pub(super) fn of(opened: &Opened<'a>) -> io::Result<Self> {
+        let (job, source, report) = (opened.job, opened.source, &opened.report);
         let whole = source.notes.on_report().filter(|_| !matches!(job.what, What::Row(_)));
         let (mut rows, mut found) = (BTreeMap::new(), BTreeSet::new());
         for (number, section) in report.index.sections.iter().enumerate() {
-            let wanted = job.rows(report, number);
+            let wanted = opened.rows(number).unwrap_or_default();
             if wanted.len() == 0 || !source.notes.items().any(|(item, _)| item.attribute == section.name) {
                 continue;
             }

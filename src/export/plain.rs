@@ -1,10 +1,14 @@
-//! Plain text: a line a row as a pane shows it, or a line an indicator; defanged, as it is copied.
+//! Plain text: under a heading for each report a line a row, whole and defanged; or a line an indicator, and nothing else.
 
+use super::markdown::DEEPEST;
 use super::noted::Noted;
-use super::{Job, Summary, indicators};
+use super::opened::Opened;
+use super::{Job, Summary, What};
 use crate::report::rows::{Label, Row};
+use crate::report::rules::Rule;
 use crate::report::{Note, Pane, Piece};
 use crate::text::{Untrusted, Visible};
+use jiff::Timestamp;
 use std::io::{self, Write};
 
 /// What stands before a note.
@@ -35,32 +39,68 @@ pub fn line(pane: Pane, row: &Row) -> String {
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut summary = Summary::default();
     for source in job.sources {
-        let report = source.open()?;
-        summary.add_report(&report);
-        if job.what.is_indicators() {
-            // Nothing but the things themselves: such a list is read by other programs.
-            for indicator in indicators::of(job, &report)?.all() {
-                writeln!(out, "{}", indicator.defanged())?;
-                summary.rows += 1;
-            }
-            continue;
-        }
-        let noted = Noted::of(job, source, &report)?;
-        if let Some(note) = noted.whole {
-            writeln!(out, "{}", words(note))?;
-        }
-        for (item, note) in &noted.lost {
-            let item = format!("{} {}", item.attribute.visible(), item.text.visible().disarmed());
-            writeln!(out, "{}  (on {item}, which is not in this report any more)", words(note))?;
-        }
-        for (pane, place) in job.places(&report) {
-            job.go_on()?;
-            let note = noted.at(place).map(|note| format!("  ({})", words(note))).unwrap_or_default();
-            writeln!(out, "{}{note}", line(pane, &report.row(place.section, place.row)))?;
-            summary.rows += 1;
-        }
+        let opened = Opened::new(job, source, Some(job.rules))?;
+        summary.add_report(&opened.report);
+        summary.rows += match job.what.is_indicators() {
+            true => write_indicators(&opened, out)?,
+            false => write_rows(&opened, out)?,
+        };
     }
     Ok(summary)
+}
+
+/// Nothing but the things themselves: such a list is read by other programs.
+fn write_indicators(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<u64> {
+    let found = opened.indicators()?;
+    for indicator in found.all() {
+        writeln!(out, "{}", indicator.defanged())?;
+    }
+    Ok(found.all().len() as u64)
+}
+
+fn write_rows(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<u64> {
+    let noted = Noted::of(opened)?;
+    if !matches!(opened.job.what, What::Row(_)) {
+        writeln!(out, "{}", heading(opened))?;
+    }
+    if let Some(note) = noted.whole {
+        writeln!(out, "{}", words(note))?;
+    }
+    for (item, note) in &noted.lost {
+        let item = format!("{} {}", item.attribute.visible(), item.text.visible().disarmed());
+        writeln!(out, "{}  (on {item}, which is not in this report any more)", words(note))?;
+    }
+    let mut rows = 0;
+    for (pane, place) in opened.places() {
+        opened.go_on()?;
+        let depths = opened.report.section(place.section).map(|section| section.depths());
+        let depth = depths.and_then(|depths| depths.get(place.row)).unwrap_or_default();
+        let indent = "  ".repeat(depth.min(DEEPEST).into());
+        let level = if depth > DEEPEST { format!("level {depth} ") } else { String::new() };
+        let rule = opened.rule(place).map(marked).unwrap_or_default();
+        let note = noted.at(place).map(|note| format!("  ({})", words(note))).unwrap_or_default();
+        writeln!(out, "{indent}{level}{}{rule}{note}", line(pane, &opened.report.whole_row(place)?))?;
+        rows += 1;
+    }
+    Ok(rows)
+}
+
+/// Whose report it is: sandbox, when it ran, file; what it is of where it has no identifier.
+fn heading(opened: &Opened<'_>) -> String {
+    let parts = opened.identifier.as_ref().map(|identifier| identifier.parts());
+    let Some(parts) = parts else {
+        return format!("# {}", Untrusted::from(opened.source.origin.as_str()).visible().disarmed());
+    };
+    let ran = parts.when.and_then(|when| Timestamp::from_second(when).ok());
+    let ran = ran.map(|ran| ran.strftime(" · ran %Y-%m-%d %H:%M UTC").to_string()).unwrap_or_default();
+    let file = parts.file.map(|file| format!(" · {}", file.as_str())).unwrap_or_default();
+    format!("# {}{ran}{file}", parts.sandbox.visible().disarmed())
+}
+
+/// The rule behind what it marks.
+fn marked(rule: &Rule) -> String {
+    let words = Untrusted::from(rule.words()).visible().disarmed();
+    format!("  ({}: {words})", rule.severity.word())
 }
 
 fn words(note: &Note) -> String {

@@ -1,11 +1,15 @@
-//! A STIX 2.1 bundle: what each sandbox observed, and indicators that match it. The same report gives the same identifiers.
+//! A STIX 2.1 bundle: what each sandbox observed, and indicators for what others are to block of it. The same report gives the
+//! same identifiers.
 
+use super::indicators::Reason;
 use super::noted::Noted;
-use super::{Job, Source, Summary, indicators, list, literal, object, own_literal};
+use super::opened::Opened;
+use super::verdict::{strings, verdict};
+use super::{Job, Summary, indicators, list, literal, object, own_literal};
 use crate::report::hives::HIVES;
 use crate::report::indicators::Kind;
-use crate::report::json::Raw;
-use crate::report::{About, Indicator, Note, Pane, Place, Report};
+use crate::report::rules::{Rules, Severity};
+use crate::report::{About, Indicator, Note, Report};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
@@ -26,10 +30,11 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
         job.sources.iter().map(|source| source.identifier.as_ref().map(|i| literal(i.text())).unwrap_or_default());
     let id = Uuid::new_v5(&OWN, names.collect::<String>().as_bytes());
     write!(bundle.out, "{{\"type\":\"bundle\",\"id\":\"bundle--{id}\",\"objects\":[")?;
+    let rules = Rules::shipped();
     for source in job.sources {
-        let report = source.open()?;
-        summary.add_report(&report);
-        bundle.report(job, source, &report)?;
+        let opened = Opened::new(job, source, Some(&rules))?;
+        summary.add_report(&opened.report);
+        bundle.report(&opened)?;
     }
     bundle.out.write_all(b"]}\n")?;
     Ok(Summary { rows: bundle.rows, ..summary })
@@ -54,21 +59,27 @@ impl Bundle<'_> {
         Ok(id)
     }
 
-    fn report(&mut self, job: &Job<'_>, source: &Source, report: &Report) -> io::Result<()> {
-        let identifier = source.identifier(report);
-        let parts = identifier.as_ref().map(|identifier| identifier.parts());
-        let when = moment(report, "analysis_date").or(source.received).unwrap_or(Timestamp::UNIX_EPOCH);
+    fn report(&mut self, opened: &Opened<'_>) -> io::Result<()> {
+        let (report, identifier) = (&opened.report, opened.identifier.as_ref());
+        let parts = identifier.map(|identifier| identifier.parts());
+        let when = moment(report, "analysis_date").or(opened.source.received).unwrap_or(Timestamp::UNIX_EPOCH);
         let (analysed, when) = (when, own_literal(&moment_words(when)));
         let sample = match parts.as_ref().and_then(|parts| parts.file.as_ref()) {
             Some(file) => Some(self.file_by_hash(&Untrusted::from(file.as_str()))?),
             None => None,
         };
-        let (mut observed, noted) = (Vec::new(), Noted::of(job, source, report)?);
+        let (mut observed, noted) = (Vec::new(), Noted::of(opened)?);
         let mut named: HashMap<&About, Vec<String>> = HashMap::new();
-        for indicator in indicators::of(job, report)?.all() {
-            job.go_on()?;
+        for indicator in opened.indicators()?.all() {
+            opened.go_on()?;
             let seen = self.observable(indicator)?;
-            self.indicator(indicator, &when, sample.as_ref() == Some(&seen))?;
+            if let Some(reason) = indicators::reason(opened, indicator) {
+                self.indicator(opened, indicator, &reason, &when)?;
+            }
+            // The sample was run; that it was seen beside it is said of everything else.
+            if sample.as_ref() == Some(&seen) && indicator.places.is_empty() {
+                continue;
+            }
             for note in noted.about(indicator) {
                 named.entry(&note.about).or_default().push(own_literal(&seen));
             }
@@ -177,36 +188,50 @@ impl Bundle<'_> {
         self.simple("directory", "path", &Untrusted::from(path))
     }
 
-    /// A pattern for what is looked for in networks and on disks; the sample itself needs none.
-    fn indicator(&mut self, indicator: &Indicator, when: &str, is_sample: bool) -> io::Result<()> {
+    /// What others are to block, and why.
+    fn indicator(
+        &mut self,
+        opened: &Opened<'_>,
+        indicator: &Indicator,
+        reason: &Reason<'_>,
+        when: &str,
+    ) -> io::Result<()> {
         let value = plain(&indicator.value);
-        let path = match indicator.kind {
-            Kind::Hash => format!("file:hashes.'{}'", algorithm(&value)),
-            Kind::Host => "domain-name:value".to_owned(),
-            Kind::Address if value.contains(':') => "ipv6-addr:value".to_owned(),
-            Kind::Address => "ipv4-addr:value".to_owned(),
-            Kind::Url => "url:value".to_owned(),
-            Kind::Mail => "email-addr:value".to_owned(),
-            Kind::Path | Kind::Key | Kind::Mutex => return Ok(()),
-        };
-        if is_sample {
-            return Ok(());
-        }
+        let Some(path) = pattern_path(indicator.kind, &value) else { return Ok(()) };
         let pattern = format!("[{path} = '{}']", value.replace('\\', r"\\").replace('\'', r"\'"));
         let id = format!("indicator--{}", Uuid::new_v5(&OWN, pattern.as_bytes()));
+        let kind = match reason {
+            Reason::Rule(rule) if rule.severity == Severity::High => "malicious-activity",
+            Reason::Rule(_) => "anomalous-activity",
+            Reason::Sample if verdict(&opened.report) == "malicious" => "malicious-activity",
+            Reason::Sample => "unknown",
+        };
         let json = object([
             ("type", Some(own_literal("indicator"))),
             ("spec_version", Some(own_literal("2.1"))),
             ("id", Some(own_literal(&id))),
             ("created", Some(when.to_owned())),
             ("modified", Some(when.to_owned())),
-            ("name", Some(own_literal(&format!("{} seen in a sandbox", indicator.kind.name())))),
-            ("indicator_types", Some(list([own_literal("unknown")]))),
+            ("name", Some(own_literal(&format!("{}: {}", indicator.kind.name(), reason.name())))),
+            ("description", Some(own_literal(&reason.words(opened, indicator)))),
+            ("indicator_types", Some(list([own_literal(kind)]))),
             ("pattern", Some(own_literal(&pattern))),
             ("pattern_type", Some(own_literal("stix"))),
             ("valid_from", Some(when.to_owned())),
         ]);
         self.write(id, &json).map(|_| ())
+    }
+}
+
+/// What a pattern compares with a value of this kind; none for what others are never told to block.
+fn pattern_path(kind: Kind, value: &str) -> Option<String> {
+    match kind {
+        Kind::Hash => Some(format!("file:hashes.'{}'", algorithm(value))),
+        Kind::Host => Some("domain-name:value".to_owned()),
+        Kind::Address if value.contains(':') => Some("ipv6-addr:value".to_owned()),
+        Kind::Address => Some("ipv4-addr:value".to_owned()),
+        Kind::Url => Some("url:value".to_owned()),
+        Kind::Mail | Kind::Path | Kind::Key | Kind::Mutex => None,
     }
 }
 
@@ -276,31 +301,6 @@ fn whole_hive(key: &Untrusted) -> Untrusted {
 fn product(name: &Untrusted) -> String {
     let name = plain(name).to_lowercase();
     name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
-}
-
-/// What the sandbox thought of the sample, in the words of STIX.
-fn verdict(report: &Report) -> &'static str {
-    let words = strings(report, "verdicts");
-    let has = |wanted: &[&str]| words.iter().any(|word| wanted.iter().any(|wanted| word.contains(wanted)));
-    if has(&["MALWARE", "RANSOM", "TROJAN", "STEALER", "RAT", "PHISHING", "MALICIOUS"]) {
-        "malicious"
-    } else if has(&["SUSPICIOUS", "GREYWARE"]) {
-        "suspicious"
-    } else if has(&["CLEAN", "HARMLESS"]) {
-        "benign"
-    } else {
-        "unknown"
-    }
-}
-
-/// The strings of an attribute, in capitals; the first hundred.
-fn strings(report: &Report, name: &str) -> Vec<String> {
-    let sections = report.sections(Pane::Overview).into_iter();
-    let rows =
-        sections.filter(|n| report.section(*n).is_some_and(|section| section.name.as_bytes() == name.as_bytes()));
-    let places = rows.flat_map(|section| (0..100).map(move |row| Place { section, row }));
-    let texts = places.filter_map(|place| report.record(place).ok()).filter(|record| !record.value.is_empty());
-    texts.map(|record| plain(&Raw::new(&record.value).text()).to_uppercase()).collect()
 }
 
 fn moment(report: &Report, name: &str) -> Option<Timestamp> {

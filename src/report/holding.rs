@@ -87,19 +87,25 @@ impl Others {
     }
 }
 
-/// Whose things are, in words, such as `of profile lab`, or `of 2 profiles (lab 4, other 1)`.
+/// Whose things are, in words, such as `of profile lab`, or `of 2 profiles (lab 4, other 1)`. What was imported belongs to none.
 #[must_use]
 pub fn whose<'a>(things: impl IntoIterator<Item = &'a Holding>) -> String {
-    let mut counts = BTreeMap::<&str, u64>::new();
-    things.into_iter().for_each(|thing| *counts.entry(&thing.profile).or_default() += 1);
+    let (mut counts, mut imported) = (BTreeMap::<&str, u64>::new(), 0);
+    for thing in things {
+        let count = if thing.imported.is_some() { &mut imported } else { counts.entry(&thing.profile).or_default() };
+        *count += 1;
+    }
     let name = |profile: &str| Untrusted::from(profile).visible_cut(40).to_string();
-    match counts.iter().next().filter(|_| counts.len() == 1) {
-        Some((profile, _)) => format!("of profile {}", name(profile)),
-        None => {
-            let each: Vec<_> =
-                counts.iter().map(|(profile, n)| format!("{} {}", name(profile), thousands(*n))).collect();
-            format!("of {} profiles ({})", counts.len(), each.join(", "))
-        }
+    let each = counts.iter().map(|(profile, n)| format!("{} {}", name(profile), thousands(*n)));
+    let each = each.chain((imported > 0).then(|| format!("imported {}", thousands(imported)))).collect::<Vec<_>>();
+    let each = each.join(", ");
+    let first = counts.keys().next().map(|profile| name(profile)).unwrap_or_default();
+    match (counts.len(), imported) {
+        (0, _) => "of no service (imported)".to_owned(),
+        (1, 0) => format!("of profile {first}"),
+        (1, _) => format!("of profile {first} and of no service ({each})"),
+        (profiles, 0) => format!("of {profiles} profiles ({each})"),
+        (profiles, _) => format!("of {profiles} profiles and of no service ({each})"),
     }
 }
 

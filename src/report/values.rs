@@ -31,29 +31,34 @@ pub(super) fn member_length(bytes: &[u8]) -> usize {
 
 /// A value in one line: strings as they are, flat arrays joined, everything deeper as written.
 pub(super) fn compact(raw: Raw<'_>) -> Untrusted {
+    joined(raw, JOINED)
+}
+
+/// The same with so many values of a flat array, and the rest counted.
+pub(super) fn joined(raw: Raw<'_>, most: usize) -> Untrusted {
     match raw.kind() {
         Kind::Text | Kind::Word => raw.text(),
-        Kind::Array => joined(raw).unwrap_or_else(|| Untrusted::from(squeezed(raw.bytes()))),
+        Kind::Array => side_by_side(raw, most).unwrap_or_else(|| Untrusted::from(squeezed(raw.bytes()))),
         Kind::Object => Untrusted::from(squeezed(raw.bytes())),
     }
 }
 
-/// The elements of a flat array, side by side; none of an empty one, or of one that is not flat.
-fn joined(raw: Raw<'_>) -> Option<Untrusted> {
-    let elements: Vec<_> = raw.elements().take(JOINED + 1).collect();
+/// The elements of a flat array, the rest counted; none of an empty one, or of one that is not flat.
+fn side_by_side(raw: Raw<'_>, most: usize) -> Option<Untrusted> {
+    let elements: Vec<_> = raw.elements().take(most.saturating_add(1)).collect();
     let is_flat = elements.iter().all(|element| matches!(element.kind(), Kind::Text | Kind::Word));
     if elements.is_empty() || !is_flat {
         return None;
     }
     let mut joined = Vec::new();
-    for element in elements.iter().take(JOINED) {
+    for element in elements.iter().take(most) {
         if !joined.is_empty() {
             joined.extend_from_slice(b", ");
         }
         joined.extend_from_slice(element.text().as_bytes());
     }
-    if elements.len() > JOINED {
-        joined.extend_from_slice(format!(", +{}", raw.elements().count() - JOINED).as_bytes());
+    if elements.len() > most {
+        joined.extend_from_slice(format!(", +{}", raw.elements().count() - most).as_bytes());
     }
     Some(Untrusted::from(joined))
 }

@@ -5,11 +5,13 @@
 //! is one question.
 
 mod address;
+mod again;
 mod artefact;
 mod held;
 mod submission;
 
 pub use address::{Address, Asker, Method, Upload, UploadAddress, UploadLimit, Version};
+pub use again::again;
 pub use artefact::Artefact;
 pub use submission::{LONGEST_RETENTION, Password, ScanOption, ScanOptions, Submission};
 

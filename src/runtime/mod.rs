@@ -31,6 +31,7 @@ mod terminal;
 
 pub use inbox::Outbox;
 pub use painter::Painter;
+pub(crate) use performer::read_rules;
 pub use performer::{Backing, Performer};
 pub use signals::{Signals, survive_file_limit};
 pub use surface::Surface;

@@ -4,9 +4,11 @@ use crate::app::saving::{NotSaved, Save, Saved};
 use crate::export::file::{self, FileError, Fresh};
 use crate::export::{Job, Summary};
 use crate::gate::Gate;
+use crate::report::rules::Rules;
 use crate::text::{bytes, thousands};
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Writes a file, and says where it is and how large.
 pub(super) fn save(save: Save, gate: Option<&Gate>, is_wanted: &dyn Fn() -> bool) -> Result<String, NotSaved> {
@@ -29,8 +31,9 @@ fn write(
 ) -> Result<(u64, Option<Summary>), FileError> {
     let mut fresh = Fresh::begin(&path, save.may_replace)?;
     let written = match &save.what {
-        Saved::Report { source, what, format } => {
-            let job = Job { sources: std::slice::from_ref(&**source), what: what.clone(), is_wanted };
+        Saved::Report { source, what, format, rules } => {
+            let rules = rules.clone().unwrap_or_else(|| Arc::new(Rules::shipped()));
+            let job = Job { sources: std::slice::from_ref(&**source), what: what.clone(), rules: &rules, is_wanted };
             format.write(&job, &mut fresh).map(Some)
         }
         Saved::Value { text, is_raw: true } => fresh.write_all(text.as_bytes()).map(|()| None),

@@ -8,9 +8,10 @@ use super::theme::Meaning;
 use crate::app::artefacts::ArtefactList;
 use crate::app::indicators::IndicatorList;
 use crate::app::key::{Key, Named};
-use crate::app::saving::{SaveForm, formats};
+use crate::app::saving::SaveForm;
 use crate::app::{Area, Model, panes};
 use crate::report::Indicator;
+use crate::report::indicators::ITSELF;
 use crate::report::rules::Severity;
 use crate::text::{Columns, thousands, words_in_rows};
 
@@ -82,7 +83,7 @@ fn mark(indicator: &Indicator, model: &Model) -> Option<Severity> {
     let (open, rules) = model.open().zip(model.rules.as_ref())?;
     let marks: Vec<_> = indicator.places.iter().take(LOOKED_AT).map(|place| open.mark(rules, *place)).collect();
     // It is noise only where every row is.
-    let is_noise = marks.iter().all(|mark| *mark == Some(Severity::Noise));
+    let is_noise = !marks.is_empty() && marks.iter().all(|mark| *mark == Some(Severity::Noise));
     let best = marks.into_iter().flatten().filter(|mark| *mark != Severity::Noise).min();
     best.or(is_noise.then_some(Severity::Noise))
 }
@@ -91,7 +92,7 @@ fn mark(indicator: &Indicator, model: &Model) -> Option<Severity> {
 fn seen(indicator: &Indicator, model: &Model) -> String {
     let place = indicator.places.first();
     let section = place.and_then(|place| model.open()?.report.section(place.section));
-    let Some((place, section)) = place.zip(section) else { return String::new() };
+    let Some((place, section)) = place.zip(section) else { return ITSELF.to_owned() };
     let pane = panes::info(section.pane()).map_or("", |info| info.short);
     let label = match section.attribute {
         Some(attribute) => attribute.label.to_owned(),
@@ -179,13 +180,12 @@ pub(super) fn draw_save(buffer: &mut Canvas<'_>, area: Area, form: &SaveForm, mo
     }
     if !form.is_held() {
         let y = inside.y.saturating_add(used).min(inside.y + inside.height);
-        draw_formats(buffer, Area { y, height: inside.y + inside.height - y, ..inside });
+        draw_formats(buffer, Area { y, height: inside.y + inside.height - y, ..inside }, &form.formats());
     }
 }
 
 /// Each format by its ending, a row each where there is room, or else the endings alone.
-fn draw_formats(buffer: &mut Canvas<'_>, area: Area) {
-    let formats: Vec<_> = formats().collect();
+fn draw_formats(buffer: &mut Canvas<'_>, area: Area, formats: &[(String, &'static str)]) {
     if formats.len() > usize::from(area.height) {
         let endings: Vec<_> = formats.iter().map(|(ending, _)| ending.as_str()).collect();
         let rows = words_in_rows(&endings.join("  "), usize::from(area.width).max(10));
@@ -196,7 +196,7 @@ fn draw_formats(buffer: &mut Canvas<'_>, area: Area) {
     }
     for (row, (ending, about)) in (0..area.height).zip(formats) {
         let mut line = LineWriter::new(buffer, area, row);
-        line.own(&ending, Meaning::Key);
+        line.own(ending, Meaning::Key);
         line.tab(area.x, ENDING);
         line.own_cut(about, usize::MAX, Meaning::Faint);
     }

@@ -90,7 +90,7 @@ fn an_answer_for_a_file_that_is_not_shown_finds_its_place() {
 fn the_way_back_to_a_list_belongs_to_its_file() {
     for list in ["!", "i", "F l u m e n"] {
         let mut stage = two();
-        stage.keys(list).keys("down down down down");
+        stage.keys(list).keys("down down down down down");
         let left = chosen(&stage);
         stage.keys("enter");
         let row = stage.screen();

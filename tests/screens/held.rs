@@ -144,7 +144,7 @@ fn what_another_profile_wrote_of_an_import_is_counted_where_it_goes() {
          FROM report WHERE identifier LIKE '%CAPE%'",
     );
     stage.keys("H D");
-    let stays = "Of other profiles stays what they wrote or";
+    let stays = "Of other profiles stays what they";
     assert!(stage.screen().contains(stays) && !stage.screen().contains(", with 1 note"), "{}", stage.screen());
     stage.keys("esc X");
     assert!(!stage.screen().contains("Of other") && stage.screen().contains(", with 1 note"), "{}", stage.screen());

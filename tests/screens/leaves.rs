@@ -5,6 +5,7 @@ use behaview::app::model::Service;
 use behaview::app::{Here, Model, Overlay, PANES, Size};
 use behaview::export::{Format, Job, Source, What};
 use behaview::report::Body;
+use behaview::report::rules::Rules;
 use behaview::runtime::{Backing, Session};
 use behaview::text::Untrusted;
 use jiff::Timestamp;
@@ -182,7 +183,7 @@ fn every_leaf_stands_in_what_is_exported() {
         let body = Body::in_memory(bytes);
         let notes = Default::default();
         let sources = [Source { body, identifier: None, origin: String::new(), received: None, notes }];
-        let job = Job { sources: &sources, what: What::All, is_wanted: &|| true };
+        let job = Job { sources: &sources, what: What::All, rules: &Rules::shipped(), is_wanted: &|| true };
         for name in ["raw", "json", "jsonl"] {
             let mut out = Vec::new();
             Format::named(name).unwrap().write(&job, &mut out).unwrap();

@@ -81,10 +81,10 @@ fn csv_is_read_back_to_the_same_leaves() {
         let mut found: BTreeMap<At, Vec<String>> = BTreeMap::new();
         let plain = |cell: &str| cell.strip_prefix('\'').unwrap_or(cell).to_owned();
         for row in &rows[1..] {
-            assert_eq!(row.len(), 9, "{row:?}");
+            assert_eq!(row.len(), 13, "{row:?}");
             assert!(row.iter().all(|cell| !cell.starts_with(['=', '+', '-', '@', '\t', '\r'])), "{row:?}");
-            let at = (plain(&row[4]), row[5].parse::<usize>().unwrap() - 1, plain(&row[6]));
-            found.entry(at).or_default().push(plain(&row[7]));
+            let at = (plain(&row[4]), row[5].parse::<usize>().unwrap() - 1, plain(&row[8]));
+            found.entry(at).or_default().push(plain(&row[9]));
         }
         assert_eq!(found, leaves_of(name), "{name}");
     }
@@ -201,7 +201,10 @@ fn misp_detects_by_what_a_rule_marks_alone() {
     let attributes = event["Attribute"].as_array().unwrap();
     let sought: Vec<_> = attributes.iter().filter(|found| found["to_ids"] == true).collect();
     let comments: Vec<_> = sought.iter().map(|found| found["comment"].as_str().unwrap()).collect();
-    assert_eq!(comments, ["the file that was run", "seen in files_dropped 1", "seen in files_dropped 2"]);
+    assert_eq!(comments.len(), 3);
+    assert_eq!(comments[0], "The file that was run. Seen in the file itself.");
+    assert!(comments[1].starts_with("medium: Drops a script. ") && comments[1].ends_with(" Seen in files_dropped 1."));
+    assert!(comments[2].starts_with("medium: Drops a program where users can write. "), "{comments:?}");
     assert!(attributes.iter().any(|found| found["type"] == "hostname" && found["to_ids"] == false));
 }
 
@@ -217,6 +220,7 @@ fn misp_attributes_are_of_types_that_fit_their_categories() {
                 "Payload delivery" => vec!["sha256"],
                 "Artifacts dropped" => vec!["md5", "sha1", "sha256", "filename", "regkey", "mutex"],
                 "Network activity" => vec!["domain", "hostname", "ip-dst", "url", "email", "other"],
+                "External analysis" => vec!["md5", "sha1", "sha256", "filename", "regkey"],
                 other => panic!("{other}"),
             };
             assert!(fits.contains(&attribute["type"].as_str().unwrap()), "{attribute}");

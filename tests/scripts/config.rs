@@ -1,6 +1,6 @@
 //! `behaview config`: what is set and by whom, a file to start from, mistakes by their lines.
 
-use crate::desk::{Desk, behaview, errors, json, main_file, text};
+use crate::desk::{Desk, behaview, errors, json, main_file, run, text};
 use serde_json::{Value, json};
 
 fn setting(shown: &Value, name: &str) -> Value {
@@ -138,4 +138,19 @@ fn a_pipe_in_the_place_of_a_file_is_named_and_not_waited_for() {
     }
     json(&desk.run(&["list", &main_file()]));
     assert_eq!(desk.paid(), 1);
+}
+
+#[test]
+fn a_name_that_is_no_settings_is_repeated_with_the_one_that_is_meant() {
+    let said = |name: &str| {
+        let output = run(&["config", "show", "--set", &format!("{name}=10")], "");
+        assert!(!output.status.success(), "{output:?}");
+        errors(&output)
+    };
+    assert!(said("budget.daly").contains("there is no setting budget.daly, perhaps budget.daily is meant;"));
+    assert!(said("tineout").contains("there is no setting tineout, perhaps timeout is meant;"));
+    assert!(said("quite.other").contains("there is no setting quite.other; behaview config show"));
+    // What may be a key is not repeated.
+    let key = "0123456789abcdef".repeat(4);
+    assert!(!said(&key).contains(&key[..8]));
 }

@@ -230,16 +230,25 @@ fn what_is_to_be_deleted_says_whose_it_is_and_what_stays() {
     assert_eq!(ids_with("virustotal"), &ids[..1]);
     let asked = |arguments: &[&str]| text(&desk.run(&[&["held"], arguments].concat()));
     let all = asked(&["--all"]);
-    assert!(all.contains("Would be deleted: 2 things of 2 profiles (lab 1, virustotal 1), "), "{all}");
+    assert!(all.contains("Would be deleted: 2 things of profile lab and of no service (lab 1, imported 1), "), "{all}");
+    let words =
+        "\nTo fetch again: 1 request, if the service still has it. What was imported is had again by importing it";
+    assert!(
+        all.contains(words) || all.contains("The service has deleted all of it: it cannot be fetched again. What was"),
+        "{all}"
+    );
     assert!(!all.contains("Of other profiles"), "{all}");
     let one = asked(&["--all", "--profile", "lab"]);
     assert!(one.contains("Would be deleted: 1 thing of profile lab, ") && !one.contains("imported"), "{one}");
     let import = asked(&["--delete", ids[0], "--profile", "lab"]);
-    assert!(import.contains("Would be deleted: 1 thing of profile virustotal, "), "{import}");
+    assert!(import.contains("Would be deleted: 1 thing of no service (imported), "), "{import}");
     assert!(import.contains("Of other profiles stays what they wrote or fetched: 1 note."), "{import}");
     // All of a file is what this profile has of it, and the imports.
     let file = asked(&["--delete", &main_file(), "--profile", "lab"]);
-    assert!(file.contains("Would be deleted: 2 things of 2 profiles (lab 1, virustotal 1), "), "{file}");
+    assert!(
+        file.contains("Would be deleted: 2 things of profile lab and of no service (lab 1, imported 1), "),
+        "{file}"
+    );
     let gone = json(&desk.run(&["held", "--delete", ids[0], "--profile", "lab", "--yes", "--json"]));
     assert_eq!(
         (&gone["deleted"]["profiles"]["virustotal"], &gone["deleted"]["others"]["notes"]),

@@ -20,6 +20,7 @@ mod exports;
 mod held;
 mod keys;
 mod ledger;
+mod marked;
 mod mending;
 mod odd;
 mod pages;

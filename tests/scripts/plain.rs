@@ -115,3 +115,10 @@ fn whoever_reads_along_may_stop() {
     let ended = child.wait_with_output().unwrap();
     assert!(ended.status.success() && ended.stderr.is_empty(), "{ended:?}");
 }
+
+#[test]
+fn a_document_has_no_notes_and_it_is_said_how_it_could() {
+    let report = format!("{}/assets/demo/dropper/1-cape.json", env!("CARGO_MANIFEST_DIR"));
+    let text = says(&["open", &report, "--plain"], "note\nquit\n");
+    assert!(text.contains("note does not apply here") && text.contains("behaview import holds saved ones"), "{text}");
+}

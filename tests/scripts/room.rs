@@ -64,7 +64,7 @@ fn where_nothing_is_free_what_is_held_is_listed_and_deleted() {
     let Some(said) = on_a_small_disk(&desk, &reports, script) else { return };
     assert_eq!(said.matches("free 0\n").count(), 2, "{said}");
     assert!(said.contains("\n3 held: ") && said.contains("\nDeleted: 3 things"), "{said}");
-    assert!(said.contains("\n1 held: ") && said.contains("\nDeleted: 1 thing of profile"), "{said}");
+    assert!(said.contains("\n1 held: ") && said.contains("\nDeleted: 1 thing of no service"), "{said}");
     let free: Vec<u64> = said.lines().filter_map(|line| line.strip_prefix("then ")?.parse().ok()).collect();
     assert!(free.len() == 2 && free[0] > 1000 && free[1] > 0, "{free:?}: {said}");
     assert!(!said.contains("exit code") && !said.contains("behaview: "), "{said}");
@@ -103,7 +103,7 @@ fn a_store_that_has_filled_the_disk_itself_can_be_emptied() {
     // It is refused before anything is stuck; what was there is there.
     assert!(said.contains("behaview: 1 could not be imported") && said.contains("\n4 held: "), "{said}");
     assert!(said.contains("log 0 spare 524288\n"), "{said}");
-    assert!(said.contains("\nDeleted: 1 thing of profile") && said.contains("\nDeleted: 3 things"), "{said}");
+    assert!(said.contains("\nDeleted: 1 thing of no service") && said.contains("\nDeleted: 3 things"), "{said}");
     assert!(!said.contains("exit code"), "{said}");
     let free: u64 = said.lines().find_map(|line| line.strip_prefix("then ")?.parse().ok()).unwrap();
     assert!(free > 4000, "{said}");

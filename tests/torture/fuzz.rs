@@ -10,6 +10,7 @@ use behaview::report::compare::{Matrix, Presence};
 use behaview::report::identifier::Identifier;
 use behaview::report::page::Page;
 use behaview::report::rows::lines;
+use behaview::report::rules::Rules;
 use behaview::report::{Body, Index, Indexer, Report};
 use behaview::service::error::Refusal;
 use behaview::text::Untrusted;
@@ -157,11 +158,13 @@ fn screen(bytes: &[u8], noise: &mut Noise) {
 fn export(bytes: &[u8], _: &mut Noise) {
     let (origin, identifier, received, notes) = ("demo".to_owned(), None, Some(now()), Default::default());
     let sources = [Source { body: Body::in_memory(bytes.to_vec()), identifier, origin, received, notes }];
+    let rules = Rules::shipped();
     for format in &FORMATS {
         for what in [What::All, What::Indicators].into_iter().filter(|what| format.can_write(what)) {
             let mut out = Vec::new();
             // What is no JSON is said to be none.
-            if format.write(&Job { sources: &sources, what: what.clone(), is_wanted: &|| true }, &mut out).is_err() {
+            let job = Job { sources: &sources, what: what.clone(), rules: &rules, is_wanted: &|| true };
+            if format.write(&job, &mut out).is_err() {
                 continue;
             }
             let about = || format!("{} {what:?}", format.name);

@@ -143,7 +143,7 @@ pub(super) static COMMANDS: &[Command] = &[
         name: "export",
         keys: &[key('x')],
         label: "export",
-        help: "Write the report, the pane, the row, the value or the indicators to a file: JSON, JSON lines, CSV, Markdown, text, STIX, MISP",
+        help: "Write the report, the pane, the row, the value, the indicators or what deserves a look to a file: JSON, JSON lines, CSV, Markdown, text, STIX, MISP",
         rank: 8,
         place: VALUED,
         when: When::Has("an open report, or a value", Model::can_write),

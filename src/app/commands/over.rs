@@ -98,7 +98,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Write a note on the sandbox's report or on the row; it stays with what the row says when the report is fetched again. ✎ marks what it is on, (✎) the sandbox of a row that has one",
         rank: 8,
         place: NOTED,
-        when: When::Has("a report, or a row of one, of a file that a service was asked about", can_note),
+        when: When::Has("a report that is held, or a row of one (behaview import holds saved ones)", can_note),
         act: Act::Local(Model::write_note),
     },
     Command {

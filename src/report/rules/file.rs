@@ -62,6 +62,15 @@ pub(super) enum Use {
     Program,
 }
 
+impl Rule {
+    /// What it sees and why that matters, in a sentence or two.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let attack = self.attack.iter().map(|id| format!(" · {id}")).collect::<String>();
+        format!("{}. {} (rule {}{attack})", self.name, self.why, self.id)
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {

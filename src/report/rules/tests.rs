@@ -70,6 +70,36 @@ fn telling_rows_are_marked() {
             r#"{"registry_keys_set":[{"key":"HKLM\\SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Schedule\\TaskCache\\Tree\\My Task\\Id","value":"{1}"}]}"#,
             "task-cache",
         ),
+        (
+            r#"{"registry_keys_set":[{"key":"HKLM\SOFTWARE\WOW6432Node\Microsoft\Windows NT\CurrentVersion\Image File Execution Options\sethc.exe\Debugger","value":"cmd.exe"}]}"#,
+            "ifeo",
+        ),
+        (
+            r#"{"registry_keys_set":[{"key":"HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion\SilentProcessExit\a.exe\MonitorProcess","value":"b.exe"}]}"#,
+            "silent-exit",
+        ),
+        (
+            r#"{"registry_keys_set":[{"key":"HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion\Image File Execution Options\a.exe\GlobalFlag","value":"512"}]}"#,
+            "global-flag",
+        ),
+        (
+            r#"{"registry_keys_set":[{"key":"HKCU\Software\Classes\CLSID\{1}\InprocServer32\","value":"a.dll"}]}"#,
+            "com-hijack",
+        ),
+        (
+            r#"{"registry_keys_set":[{"key":"HKCU\Environment\UserInitMprLogonScript","value":"a.bat"}]}"#,
+            "logon-script",
+        ),
+        (
+            r#"{"registry_keys_set":[{"key":"HKLM\System\CurrentControlSet\Services\x\Parameters\ServiceDll","value":"a.dll"}]}"#,
+            "service-key",
+        ),
+        (
+            r#"{"registry_keys_set":[{"key":"HKLM\Software\Microsoft\Windows NT\CurrentVersion\Winlogon\Shell","value":"a.exe"}]}"#,
+            "winlogon",
+        ),
+        (r#"{"ids_alerts":[{"rule_msg":"m","alert_severity":"low"}]}"#, "slight-alert"),
+        (r#"{"ids_alerts":[{"rule_msg":"m"}]}"#, "alert"),
         (r#"{"tags":["STARTS_AT_BOOT"]}"#, "boot-tag"),
         (r#"{"tags":["SENDS_SMS"]}"#, "sms-tag"),
         (r#"{"tags":["ACCESSIBILITY_SERVICE"]}"#, "accessibility-tag"),
@@ -91,6 +121,16 @@ fn ordinary_rows_are_not() {
         r#"{"registry_keys_set":[{"key":"HKLM\\SYSTEM\\CurrentControlSet\\Services\\TrustedInstaller\\Start","value":"3"}]}"#,
         r#"{"registry_keys_set":[{"key":"HKLM\\SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Schedule\\TaskCache\\Tasks\\{1}\\DynamicInfo","value":"x"}]}"#,
         r#"{"ip_traffic":[{"destination_ip":"192.0.2.1","destination_port":44443}]}"#,
+        // What has the name of a telling key, but is elsewhere, or sets another value.
+        r#"{"registry_keys_set":[{"key":"HKCU\Software\Vendor\Image File Execution Options\x\Debugger","value":"y"}]}"#,
+        r#"{"registry_keys_set":[{"key":"HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion\Image File Execution Options\a.exe\MitigationOptions","value":"1"}]}"#,
+        r#"{"registry_keys_set":[{"key":"HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion\Image File Execution Options\a.exe\DebuggerPath","value":"1"}]}"#,
+        r#"{"registry_keys_set":[{"key":"HKCU\Software\Vendor\CurrentVersion\Run\x","value":"y"}]}"#,
+        r#"{"registry_keys_set":[{"key":"HKCU\Software\Vendor\Note","value":"HKCU\Software\Microsoft\Windows\CurrentVersion\Run\x"}]}"#,
+        r#"{"registry_keys_set":[{"key":"HKLM\SOFTWARE\Classes\CLSID\{1}\InprocServer32\","value":"a.dll"}]}"#,
+        r#"{"registry_keys_set":[{"key":"HKCU\Software\Vendor\Winlogon\Shell","value":"y"}]}"#,
+        r#"{"registry_keys_set":[{"key":"HKCU\Software\Vendor\ImagePathLast","value":"C:\services\x"}]}"#,
+        r#"{"registry_keys_set":[{"key":"HKCU\Software\Vendor\SeenAppInit_DLLs","value":"y"}]}"#,
     ] {
         assert_eq!(marks(json), Vec::<String>::new(), "{json}");
     }

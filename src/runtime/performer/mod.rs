@@ -9,6 +9,8 @@ mod seeking;
 mod service;
 mod store;
 
+pub(crate) use report::read_rules;
+
 use super::Outbox;
 use crate::app::message::Opening;
 use crate::app::{Effect, Message};
@@ -202,7 +204,7 @@ impl Performer {
             Effect::StopIndexing => self.stop_indexing(),
             Effect::Judge { opening, report, rules, own } => self.judge(opening, report, rules, own),
             Effect::JudgeHeld { number, reports, rules } => self.judge_held(number, reports, rules),
-            Effect::FindIndicators { opening, report } => self.find_indicators(opening, report),
+            Effect::FindIndicators { opening, report, sample } => self.find_indicators(opening, report, sample),
             Effect::Compare { number, bodies } => self.compare(number, bodies),
             Effect::Sift { number, matrix, sought } => self.sift(number, matrix, sought),
             Effect::Prepare(report) => self.prepare(report),

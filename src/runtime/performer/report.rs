@@ -6,6 +6,7 @@ use crate::app::marks::Judged;
 use crate::app::message::Opening;
 use crate::files;
 use crate::report::compare::Matrix;
+use crate::report::identifier::Sha256;
 use crate::report::index::Batch;
 use crate::report::rules::Rules;
 use crate::report::{Body, Index, Indexer, Indicators, Report};
@@ -67,11 +68,12 @@ impl Performer {
     }
 
     /// Finds the indicators of a report.
-    pub(super) fn find_indicators(&self, opening: Opening, report: Report) {
+    pub(super) fn find_indicators(&self, opening: Opening, report: Report, sample: Option<Sha256>) {
         let is_wanted = self.goes_on();
         self.blocking(
             move |work| {
-                let result = Indicators::of(&report, &is_wanted).map_err(|error| error.to_string());
+                let result = Indicators::of(&report, &is_wanted).map(|found| found.with_sample(sample.as_ref()));
+                let result = result.map_err(|error| error.to_string());
                 work.send(Message::Indicators { opening, result });
             },
             move |why| Message::Indicators { opening, result: Err(why) },
@@ -186,8 +188,8 @@ fn judge(
     }
 }
 
-/// The rules that are shipped and the user's own; a file that is not there says nothing.
-fn read_rules(own: Option<&Path>) -> (Rules, Vec<String>) {
+/// The rules that are shipped and the user's own, with what is wrong with those; a file that is not there says nothing.
+pub(crate) fn read_rules(own: Option<&Path>) -> (Rules, Vec<String>) {
     let text = own.map(|own| files::read_text(own, LONGEST_RULES));
     match text {
         Some(Ok(text)) => Rules::read(Some(("rules.toml", &text))),

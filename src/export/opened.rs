@@ -1,0 +1,146 @@
+//! A report that is being written: which of its rows, and how the rules mark them.
+
+use super::{Job, Source, What};
+use crate::report::rules::{Marks, Rule, Rules};
+use crate::report::wanted::still_wanted;
+use crate::report::{Identifier, Indicator, Indicators, Pane, Place, Report, RowSet};
+use crate::text::Untrusted;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A report of a job, opened and judged.
+pub(super) struct Opened<'a> {
+    pub(super) job: &'a Job<'a>,
+    pub(super) source: &'a Source,
+    pub(super) report: Report,
+    /// What it is asked for by: the identifier that it was asked for by, or the one it gives itself.
+    pub(super) identifier: Option<Identifier>,
+    rules: &'a Rules,
+    marks: Marks,
+    what: What,
+}
+
+impl<'a> Opened<'a> {
+    /// Opens a report, and judges it by these rules; where none are wanted no row is marked.
+    pub(super) fn new(job: &'a Job<'_>, source: &'a Source, rules: Option<&'a Rules>) -> io::Result<Self> {
+        let report = source.open()?;
+        let marks = rules.map(|rules| rules.judge(&report, job.is_wanted)).transpose()?.unwrap_or_default();
+        let what = match &job.what {
+            What::Notable(None) => {
+                let rows = marks.notable().filter_map(|(section, row, _)| Some((section, u32::try_from(row).ok()?)));
+                What::Notable(Some(Arc::new(rows.collect::<RowSet>())))
+            }
+            other => other.clone(),
+        };
+        let identifier = source.identifier.clone().or_else(|| report.identifier());
+        Ok(Self { job, source, report, identifier, rules: rules.unwrap_or(job.rules), marks, what })
+    }
+
+    /// The places of the rows that are to be written, pane by pane, in the order of the screen.
+    pub(super) fn places(&self) -> impl Iterator<Item = (Pane, Place)> + use<'_> {
+        Pane::ALL.into_iter().flat_map(move |pane| {
+            let sections = self.report.sections(pane).into_iter();
+            sections.flat_map(move |section| {
+                let rows = self.rows(section).unwrap_or_default();
+                rows.iter().map(move |row| (pane, Place { section, row }))
+            })
+        })
+    }
+
+    /// The rows of a section that are meant; none where the section is not.
+    pub(super) fn rows(&self, section: usize) -> Option<Rows<'_>> {
+        let found = self.report.section(section)?;
+        let all = 0..found.len();
+        match &self.what {
+            What::All | What::Indicators | What::OfKind(_) => Some(Rows::Range(all)),
+            What::Pane(pane) => (found.pane() == *pane).then_some(Rows::Range(all)),
+            What::Shown(pane, rows) => these(rows, section).filter(|_| found.pane() == *pane),
+            What::Notable(rows) => these(rows.as_ref()?, section),
+            What::Row(place) => (place.section == section).then(|| Rows::Range(place.row..all.end.min(place.row + 1))),
+        }
+    }
+
+    /// The rule that marks a row as deserving a look.
+    pub(super) fn rule(&self, place: Place) -> Option<&'a Rule> {
+        self.rules.rule(self.marks.rule(place.section, place.row)?)
+    }
+
+    /// The rule that matters most of those that mark the rows which name an indicator.
+    pub(super) fn rule_of(&self, indicator: &Indicator) -> Option<&'a Rule> {
+        indicator.places.iter().filter_map(|place| self.rule(*place)).min_by_key(|rule| rule.severity)
+    }
+
+    /// The indicators that are meant: those in the rows, and the file itself.
+    pub(super) fn indicators(&self) -> io::Result<Indicators> {
+        let rows = |section| self.rows(section).unwrap_or_default().iter();
+        let found = Indicators::among(&self.report, &rows, self.job.is_wanted)?;
+        let sample = self.identifier.as_ref().and_then(|identifier| identifier.parts().file);
+        let all = found.with_sample(sample.as_ref());
+        Ok(match &self.what {
+            What::OfKind(kind) => all.only(*kind),
+            _ => all,
+        })
+    }
+
+    /// Whether an indicator is the file that was run.
+    pub(super) fn is_sample(&self, value: &Untrusted) -> bool {
+        let sample = self.identifier.as_ref().and_then(|identifier| identifier.parts().file);
+        sample.is_some_and(|sample| sample.as_str().as_bytes() == value.as_bytes())
+    }
+
+    /// Whether anybody still wants it.
+    pub(super) fn go_on(&self) -> io::Result<()> {
+        still_wanted(self.job.is_wanted)
+    }
+}
+
+/// Those rows of a section that are in a set.
+fn these(rows: &RowSet, section: usize) -> Option<Rows<'_>> {
+    Some(rows.rows(section)).filter(|rows| !rows.is_empty()).map(Rows::These)
+}
+
+/// Rows of a section, in order.
+#[derive(Clone)]
+pub(super) enum Rows<'a> {
+    Range(Range<usize>),
+    These(&'a [u32]),
+}
+
+impl Default for Rows<'_> {
+    fn default() -> Self {
+        Self::Range(0..0)
+    }
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Range(rows) => rows.len(),
+            Self::These(rows) => rows.len(),
+        }
+    }
+
+    pub(super) fn contains(&self, row: usize) -> bool {
+        match self {
+            Self::Range(rows) => rows.contains(&row),
+            Self::These(rows) => u32::try_from(row).is_ok_and(|row| rows.binary_search(&row).is_ok()),
+        }
+    }
+
+    /// The row behind the last.
+    pub(super) fn end(&self) -> usize {
+        match self {
+            Self::Range(rows) => rows.end,
+            Self::These(rows) => rows.last().map_or(0, |row| *row as usize + 1),
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = usize> + use<'a> {
+        let (range, these) = match self {
+            Self::Range(rows) => (rows.clone(), &[][..]),
+            Self::These(rows) => (0..0, *rows),
+        };
+        range.chain(these.iter().map(|row| *row as usize))
+    }
+}

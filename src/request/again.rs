@@ -1,0 +1,47 @@
+//! What it would cost to have again what is deleted here.
+
+use super::Request;
+use crate::quota::{Entitlements, price};
+use crate::report::{Held, Holding, Retention};
+use crate::text::{count, thousands};
+use jiff::Timestamp;
+
+/// What was imported was sent by no service.
+const IMPORTED: &str = "What was imported is had again by importing it: the service is not asked.";
+
+/// What having things again would cost, in words: reports are fetched one by one. Nothing is said of what cannot be fetched at all.
+#[must_use]
+pub fn again(things: &[&Holding], entitlements: &Entitlements, now: Timestamp) -> String {
+    let reports = || things.iter().copied().filter(|thing| thing.report().is_some());
+    let fetched: Vec<_> = reports().filter(|thing| thing.imported.is_none()).collect();
+    let has_imported = reports().any(|thing| thing.imported.is_some());
+    let has_others = things.iter().any(|thing| matches!(thing.what, Held::Answer { .. }));
+    let fetching = match fetched.as_slice() {
+        [] if has_others && !has_imported => Some("Asking the same again costs what it costs.".to_owned()),
+        [] => None,
+        fetched => Some(fetching(fetched, entitlements, now)),
+    };
+    let words = fetching.into_iter().chain(has_imported.then(|| IMPORTED.to_owned()));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn fetching(reports: &[&Holding], entitlements: &Entitlements, now: Timestamp) -> String {
+    let units = |thing: &&Holding| {
+        let identifier = thing.report()?.clone();
+        price(&Request::Behaviour { identifier }.operation(), entitlements).units.max()
+    };
+    let units = reports.iter().filter_map(units).fold(0, u64::saturating_add);
+    let is_gone = |thing: &&&Holding| matches!(thing.retention(now), Some(Retention::Gone(_)));
+    let gone = reports.iter().filter(is_gone).count();
+    // One list may bring several of them along.
+    let most = if reports.len() > 1 { "at most " } else { "" };
+    let requests = count(units, "request");
+    match gone {
+        0 => format!("To fetch again: {most}{requests}, if the service still has it."),
+        all if all == reports.len() => "The service has deleted all of it: it cannot be fetched again.".to_owned(),
+        gone => format!(
+            "To fetch again: {most}{requests}, if the service still has it; {} it has deleted for certain.",
+            thousands(gone as u64)
+        ),
+    }
+}

@@ -1,0 +1,199 @@
+//! How the rules mark what is exported: as columns and words, as indicators that others block by, as what deserves a look.
+
+use crate::desk::{Desk, errors, run, text};
+use serde_json::Value;
+
+fn demo(name: &str) -> String {
+    format!("{}/assets/demo/dropper/{name}.json", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The export of a saved report.
+fn export(path: &str, arguments: &[&str]) -> String {
+    let output = run(&[&["export", path], arguments].concat(), "");
+    assert!(output.status.success(), "{output:?}");
+    text(&output)
+}
+
+/// The export of a report that says this.
+fn export_of(attributes: &str, arguments: &[&str]) -> String {
+    let id = format!("{}_Box-1794474845", "ab".repeat(32));
+    let output = run(
+        &[&["export", "-"], arguments].concat(),
+        &format!(r#"{{"data":{{"id":"{id}","type":"private_file_behaviour","attributes":{attributes}}}}}"#),
+    );
+    assert!(output.status.success(), "{output:?}");
+    text(&output)
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+fn patterns(bundle: &Value) -> Vec<(&str, &str)> {
+    let objects = bundle["objects"].as_array().unwrap().iter();
+    let indicators = objects.filter(|object| object["type"] == "indicator");
+    indicators.map(|found| (found["pattern"].as_str().unwrap(), found["description"].as_str().unwrap())).collect()
+}
+
+fn attribute<'a>(event: &'a Value, value: &str) -> &'a Value {
+    let all = event["Event"]["Attribute"].as_array().unwrap();
+    all.iter().find(|found| found["value"] == value).unwrap_or_else(|| panic!("{value}"))
+}
+
+#[test]
+fn what_deserves_a_look_is_exported_with_severity_and_reason() {
+    let csv = export(&demo("1-cape"), &["--notable", "--format", "csv"]);
+    let mut lines = csv.lines();
+    assert!(lines.next().unwrap().ends_with(r#""value","severity","rule","note""#), "{csv}");
+    let run_key =
+        lines.clone().find(|line| line.contains("LumenUpdate") && line.contains("registry_keys_set")).unwrap();
+    assert!(run_key.contains(r#""high","Starts at logon. A Run key starts a program"#), "{run_key}");
+    assert!(
+        lines.all(|line| ["high", "medium", "low"].iter().any(|word| line.contains(&format!("\"{word}\"")))),
+        "{csv}"
+    );
+    for (format, words) in [
+        ("jsonl", r#""severity":"high","rule":"Starts at logon. "#),
+        ("md", "- high `Starts at logon. "),
+        ("txt", "(high: Starts at logon. "),
+    ] {
+        let notable = export(&demo("1-cape"), &["--notable", "--format", format]);
+        let all = export(&demo("1-cape"), &["--format", format]);
+        assert!(notable.contains(words) && all.contains(words), "{format}: {notable}");
+        assert!(notable.lines().count() < all.lines().count(), "{format}");
+    }
+    let refused = run(&["export", &demo("1-cape"), "--notable", "--format", "json"], "");
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(errors(&refused).contains("json writes whole reports, panes and rows"), "{refused:?}");
+    let both = run(&["export", &demo("1-cape"), "--notable", "--indicators", "--format", "csv"], "");
+    assert_eq!(both.status.code(), Some(2), "{both:?}");
+}
+
+#[test]
+fn the_users_own_rules_mark_rows_but_not_what_others_block() {
+    let desk = Desk::new();
+    let own = "[[rule]]\nid = \"ours\"\nseverity = \"high\"\nname = \"Ours\"\nwhy = \"We look for it.\"\nany = [\"time.example.com\"]\n";
+    std::fs::write(desk.home.path().join(".config/behaview/rules.toml"), own).unwrap();
+    let export = |format: &str| text(&desk.run(&["export", &demo("3-lynxbox"), "--format", format]));
+    assert!(export("csv").contains(r#""high","Ours. We look for it. (rule ours)""#));
+    let bundle = parsed(&export("stix"));
+    assert!(!patterns(&bundle).iter().any(|(pattern, _)| pattern.contains("time.example.com")));
+}
+
+#[test]
+fn indicators_say_how_the_rows_that_name_them_are_marked() {
+    let csv = export(&demo("3-lynxbox"), &["--indicators", "--format", "csv"]);
+    let line = |start: &str| csv.lines().find(|line| line.contains(start)).unwrap();
+    assert!(line("").ends_with(r#""seen","where","severity","rule","note""#), "{csv}");
+    assert!(line("\"gate.lumen.example\"").contains(r#""high","Network rules raised an alarm."#), "{csv}");
+    assert!(line("\"time.example.com\"").ends_with(r#""dns_lookups 3","","","""#), "{csv}");
+    let sample = line("57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c\",\"0\"");
+    assert!(sample.contains("the file itself"), "{sample}");
+    let list = export(&demo("3-lynxbox"), &["--indicators", "--format", "txt"]);
+    assert!(list.lines().any(|line| line.starts_with("57874b32c2596f25db81f780cb7ae5bd2277ff9c")), "{list}");
+    let lines = export(&demo("3-lynxbox"), &["--indicators", "--format", "jsonl"]);
+    assert!(lines.lines().any(|line| line.contains("backup-gate") && !line.contains("severity")), "{lines}");
+    assert!(lines.contains(r#""severity":"high","rule":"Network rules raised"#), "{lines}");
+    let markdown = export(&demo("3-lynxbox"), &["--indicators", "--format", "md"]);
+    assert!(markdown.contains("- high `Network rules raised an alarm."), "{markdown}");
+}
+
+#[test]
+fn others_are_told_to_block_the_sample_and_what_a_rule_marks_and_nothing_else() {
+    let sample = "57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c";
+    let bundle = parsed(&export(&demo("3-lynxbox"), &["--format", "stix"]));
+    let found = patterns(&bundle);
+    let has = |text: &str| found.iter().find(|(pattern, _)| pattern.contains(text));
+    for text in
+        [sample, "'gate.lumen.example'", "'203.0.113.24'", "'https://gate.lumen.example/v1/hello'", "2001:db8::24"]
+    {
+        assert!(has(text).is_some(), "{text}: {found:?}");
+    }
+    for text in ["time.example.com", "192.0.2.123", "'203.0.113.25'", "backup-gate", "cdn.statement"] {
+        assert!(has(text).is_none(), "{text}: {found:?}");
+    }
+    let (_, words) = has("'gate.lumen.example'").unwrap();
+    assert!(words.contains("Network rules raised an alarm") && words.contains("ids_alerts 1"), "{words}");
+    let observed = bundle["objects"].as_array().unwrap().iter().find(|o| o["type"] == "malware-analysis").unwrap();
+    let time = bundle["objects"].as_array().unwrap().iter().find(|o| o["value"] == "time.example.com").unwrap();
+    assert!(observed["analysis_sco_refs"].as_array().unwrap().contains(&time["id"]));
+    // MISP is of one mind with it.
+    let event = parsed(&export(&demo("3-lynxbox"), &["--format", "misp"]));
+    let marked: Vec<_> =
+        event["Event"]["Attribute"].as_array().unwrap().iter().filter(|a| a["to_ids"] == true).collect();
+    assert_eq!(marked.len(), found.len(), "{marked:?} {found:?}");
+    for attribute in marked {
+        assert!(has(attribute["value"].as_str().unwrap()).is_some(), "{attribute}");
+    }
+}
+
+#[test]
+fn what_only_sounds_like_an_address_of_somebody_is_not_blocked() {
+    let alert = |to: &str, port: u16, severity: &str| {
+        format!(
+            r#"{{"ids_alerts":[{{"rule_msg":"x","alert_severity":"{severity}","alert_context":{{"dest_ip":"{to}","dest_port":{port},"hostname":"bad.example"}}}}]}}"#
+        )
+    };
+    let blocked = |attributes: &str| {
+        let bundle = parsed(&export_of(attributes, &["--format", "stix"]));
+        patterns(&bundle).len() - 1
+    };
+    assert_eq!(blocked(&alert("198.51.100.9", 443, "high")), 2);
+    // A resolver is asked for the name, and is nobody's.
+    assert_eq!(blocked(&alert("198.51.100.9", 53, "high")), 1);
+    assert_eq!(blocked(&alert("192.168.1.7", 443, "high")), 1);
+    assert_eq!(blocked(&alert("198.51.100.9", 443, "low")), 0);
+}
+
+#[test]
+fn misp_is_told_what_was_dropped_what_was_only_read_and_how_bad_it_is() {
+    let report = r#"{"files_opened":["C:\\read.txt","C:\\both.txt"],"files_written":["C:\\both.txt"],
+        "registry_keys_opened":["HKCU\\Read"],"registry_keys_set":[{"key":"HKCU\\Set","value":"1"}],
+        "mutexes_opened":["m"],"verdicts":["MALWARE"],"mitre_attack_techniques":[{"id":"T1547.001"},{"id":"no id"}]}"#;
+    let event = parsed(&export_of(report, &["--format", "misp"]));
+    for (value, category) in [
+        ("C:\\read.txt", "External analysis"),
+        ("C:\\both.txt", "Artifacts dropped"),
+        ("HKCU\\Read", "External analysis"),
+        ("HKCU\\Set", "Artifacts dropped"),
+        // The only one that MISP allows for it.
+        ("m", "Artifacts dropped"),
+    ] {
+        assert_eq!(attribute(&event, value)["category"], category, "{value}");
+    }
+    assert_eq!(event["Event"]["threat_level_id"], "1");
+    let tags: Vec<_> =
+        event["Event"]["Tag"].as_array().unwrap().iter().map(|tag| tag["name"].as_str().unwrap()).collect();
+    assert_eq!(tags, ["mitre-attack:technique=\"T1547.001\""]);
+    let level = |verdict: &str| {
+        parsed(&export_of(&format!(r#"{{"verdicts":["{verdict}"]}}"#), &["--format", "misp"]))["Event"]["threat_level_id"].clone()
+    };
+    assert_eq!([level("GREYWARE"), level("CLEAN"), level("EVADER")], ["2", "4", "4"]);
+}
+
+#[test]
+fn tables_and_text_say_whose_report_it_is_and_who_started_whom() {
+    let report = r#"{"processes_tree":[{"name":"a.exe","process_id":"1","children":[{"name":"b.exe","children":[{"name":"c.exe"}]},{"name":"d.exe"}]}],
+        "files_dropped":[{"path":"C:\\x.bin","odd":"kept","more":[1,2]}],
+        "signature_matches":[{"name":"s","refs":[{"value":"r1"},{"value":"r2"},{"value":"r3"},{"value":"r4"},{"value":"r5"},{"value":"r6"},{"value":"r7"},{"value":"r8"},{"value":"r9"}]}]}"#;
+    let text = export_of(report, &["--format", "txt"]);
+    let head = text.lines().next().unwrap();
+    assert!(head.starts_with("# Box · ") && head.contains(&"ab".repeat(32)) && head.contains("2026-11-12"), "{text}");
+    for line in ["a.exe  1", "  b.exe", "    c.exe", "  d.exe"] {
+        assert!(text.lines().any(|found| found == line), "{line}: {text}");
+    }
+    assert!(!text.contains("more\n") && text.contains("odd kept") && text.contains("r9"), "{text}");
+    let csv = export_of(report, &["--format", "csv"]);
+    assert!(
+        csv.starts_with(r#""origin","report","received","pane","attribute","row","depth","parent","path","value""#)
+    );
+    let of = |name: &str| csv.lines().find(|line| line.contains(name)).unwrap();
+    assert!(of("c.exe").contains(r#""processes_tree","3","2","2","name","c.exe""#), "{csv}");
+    assert!(of("a.exe").contains(r#""processes_tree","1","0","","name","a.exe""#), "{csv}");
+    let lines = export_of(report, &["--format", "jsonl"]);
+    assert!(lines.lines().any(|line| line.contains("c.exe") && line.contains(r#""depth":2,"parent":2"#)), "{lines}");
+    // One row stands by itself.
+    let several = run(&["export", &demo("1-cape"), &demo("3-lynxbox"), "--format", "txt", "--pane", "tags"], "");
+    let several = String::from_utf8(several.stdout).unwrap();
+    assert_eq!(several.lines().filter(|line| line.starts_with("# ")).count(), 2, "{several}");
+}
