@@ -34,13 +34,24 @@ pub struct OpenFile {
     pub(super) finder: Option<Finder>,
     /// The list that was left for one of its rows.
     pub(super) left: Option<Left>,
+    /// Whether its scan was followed to its end.
+    pub(super) is_scanned: bool,
 }
 
 impl OpenFile {
     /// A file as it is when it is opened.
     #[must_use]
     pub fn new(list: List) -> Self {
-        Self { list, focus: Focus::List, group: 0, is_zoomed: false, compared: None, finder: None, left: None }
+        Self {
+            list,
+            focus: Focus::List,
+            group: 0,
+            is_zoomed: false,
+            compared: None,
+            finder: None,
+            left: None,
+            is_scanned: false,
+        }
     }
 
     /// The report that the panes show.

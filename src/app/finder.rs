@@ -273,6 +273,13 @@ impl Finder {
         }
     }
 
+    /// Nothing is found yet of what is sought now.
+    pub(super) fn forget_hits(&mut self) {
+        self.groups.clear();
+        self.scroll = Scroll::default();
+        self.searched = (0, 0);
+    }
+
     /// Groups and hits, one after another.
     pub fn lines(&self) -> impl Iterator<Item = HitLine<'_>> {
         self.groups.iter().flat_map(HitGroup::lines)

@@ -208,9 +208,9 @@ impl Model {
         let Some(Overlay::Finder(finder)) = self.over.top_mut() else { return Vec::new() };
         finder.of = of.filter(|_| !finder.is_held);
         if !finder.quest.renew_pattern() {
-            if finder.quest.typed.is_empty() {
-                finder.groups.clear();
-            }
+            // What the words before these found, or are still finding, is nothing that these stand for.
+            finder.quest.run = None;
+            finder.forget_hits();
             return Vec::new();
         }
         let Some(pattern) = finder.quest.pattern.clone() else { return Vec::new() };
@@ -238,8 +238,7 @@ impl Model {
         for finder in finders {
             let Some(run) = finder.quest.run_mut(search) else { continue };
             if std::mem::take(&mut run.is_new) {
-                finder.groups.clear();
-                finder.scroll = Default::default();
+                finder.forget_hits();
             }
             finder.add(groups);
             finder.searched = searched;

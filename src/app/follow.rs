@@ -186,6 +186,7 @@ impl Model {
         }
         let scan = self.scans.get(&file).cloned();
         let mut effects = vec![self.note_pending(&file)];
+        self.files.of_mut(&file).into_iter().for_each(|file| file.is_scanned = false);
         self.follows.push(Follow::new(file, scan, self.settings.pace, self.passed));
         effects.extend(self.next_look());
         effects
@@ -311,6 +312,7 @@ impl Model {
             self.follows.retain(|follow| follow.file != *file);
             let open = self.way_to_missing(file);
             self.scans.remove(file);
+            self.files.of_mut(file).into_iter().for_each(|file| file.is_scanned = true);
             self.say(format!("The scan of {} is done, and its reports are listed: {calls} made.{open}", file.short()));
             effects.push(Effect::NoteScan { file: file.clone(), scan: None });
         }
@@ -363,7 +365,9 @@ impl Model {
     fn following_rows(&self) -> Vec<SheetRow> {
         let row = |head: &str, text: String| SheetRow { head: head.to_owned(), text };
         let Some(follow) = self.following() else {
-            return vec![row("scan", "not followed any more: nothing further is sent".to_owned())];
+            let is_done = self.shown().is_some_and(|file| file.is_scanned);
+            let ended = if is_done { "done, and its reports are listed" } else { "not followed any more" };
+            return vec![row("scan", format!("{ended}: nothing further is sent"))];
         };
         let (seconds, price) = (follow.seconds(self.passed), self.next_look_price(follow));
         let mut rows = vec![

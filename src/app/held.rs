@@ -13,7 +13,7 @@ use super::spots::Target;
 use super::typing::type_into;
 use crate::report::{Doomed, Held, Holding, Purge, Report, Version, whose};
 use crate::request::{Request, again};
-use crate::text::{Untrusted, bytes, count};
+use crate::text::{Untrusted, bytes, count, thousands};
 use jiff::{SignedDuration, Timestamp};
 use std::slice::from_ref;
 
@@ -308,6 +308,13 @@ impl Model {
             let old = versions.iter().map(|old| of_old(old));
             doomed.iter().map(|line| of(line)).chain(old).fold(0, u64::saturating_add)
         };
+        let file = match what {
+            Purge::Before(_) | Purge::DownTo(_) | Purge::Everything => None,
+            _ => doomed.iter().find_map(|line| Some((line.file.as_ref()?, line.name.as_ref()))),
+        };
+        let name = |name: &Untrusted| format!(" ({})", name.visible_cut(40));
+        let file =
+            file.map(|(file, given)| format!(" of file {}{}", file.short(), given.map(name).unwrap_or_default()));
         let old = count(versions.len() as u64, "older version") + " of what stays";
         let others = doomed.iter().filter(|line| matches!(line.what, Held::Answer { .. })).count();
         let many = |number: usize, one: &str| count(number as u64, one);
@@ -335,7 +342,19 @@ impl Model {
         }
         let stays = stays.words().map(|stays| stays + " ").unwrap_or_default();
         let again = again(&doomed, &self.figures.entitlements, self.now);
-        format!("To be deleted: {words}. {stays}{again}").trim_end().to_owned()
+        let (file, hidden) = (file.unwrap_or_default(), self.hidden_words(&doomed));
+        format!("To be deleted{file}: {words}. {hidden}{stays}{again}").trim_end().to_owned()
+    }
+
+    /// How much of what would go is not in sight for the filter: whoever chose it among what is shown may mean that alone.
+    fn hidden_words(&self, doomed: &[&Holding]) -> String {
+        let Some(Overlay::Held(held)) = self.over.top() else { return String::new() };
+        let is_shown = |thing: &Holding| held.shown().flatten().any(|shown| std::ptr::eq(shown, thing));
+        match doomed.iter().filter(|thing| !is_shown(thing)).count() {
+            0 => String::new(),
+            1 => "1 of them is not in the list as it is filtered. ".to_owned(),
+            several => format!("{} of them are not in the list as it is filtered. ", thousands(several as u64)),
+        }
     }
 
     /// Deletes what a yes was given for.

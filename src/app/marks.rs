@@ -268,7 +268,7 @@ impl Model {
             Some(Spot { seen_by: Some(seen_by), ..spot })
         });
         let line = std::mem::take(&mut list.line);
-        let all = Spots::new(format!("What deserves a look in all held reports{without}"), spots.collect());
+        let all = Spots::new(format!("What deserves a look in all held reports of the file{without}"), spots.collect());
         *list = Spots { notable: Some(Reach::Held(number)), line, ..all };
         if let Some(words) = not_in_it.filter(|_| self.notice.is_none()) {
             self.say(words);

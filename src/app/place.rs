@@ -114,7 +114,7 @@ pub(super) const SIFTED: Places = Places::of(&[Place::Spots, Place::Held, Place:
 pub(super) const LISTED: Places = Places::of(&[Place::List, Place::Compare]);
 /// Where there is a value to copy, and something to write to a file.
 pub(super) const VALUED: Places =
-    Places::of(&[Place::List, Place::Pane, Place::Detail, Place::Answer, Place::Indicators]);
+    Places::of(&[Place::List, Place::Pane, Place::Detail, Place::Answer, Place::Indicators, Place::Spots]);
 /// Where there is something to copy.
 pub(super) const COPIED: Places = Places::of(&[
     Place::List,

@@ -151,6 +151,10 @@ impl fmt::Display for OverBudget {
             Span::Day => "may be spent today (UTC)",
         };
         match self.spent {
+            _ if self.limit == 0 => match self.span {
+                Span::Session => f.write_str(", and this run may spend nothing"),
+                Span::Day => f.write_str(", and nothing may be spent today (UTC)"),
+            },
             Some(spent) => write!(f, ", and {spent} of the {} that {whose} are spent or may be", self.limit),
             None => write!(
                 f,
@@ -178,6 +182,8 @@ mod tests {
         let run =
             "over the budget: it would cost 1 request, and 3 of the 3 that this run may spend are spent or may be";
         assert_eq!(words(&one, 3, 0), run);
+        let nothing = Budget { session: Some(0), daily: None }.exceeded(&one, spent(0), spent(0)).unwrap().to_string();
+        assert_eq!(nothing, "over the budget: it would cost 1 request, and this run may spend nothing");
         assert!(words(&one, 0, 5).contains("5 of the 5 that may be spent today"));
         assert!(words(&open, 0, 0).contains("nobody knows"));
         assert_eq!(Budget::default().exceeded(&open, spent(u64::MAX), spent(u64::MAX)), None);

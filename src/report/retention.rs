@@ -54,7 +54,7 @@ impl Retention {
             Self::Unless(when) => {
                 format!("unless a longer retention was chosen the service deleted it on {}", at(when))
             }
-            Self::Had(when) => format!("the service had it on {}, by a longer retention", at(when)),
+            Self::Had(when) => format!("the service still had it on {}: it keeps it longer than usual", at(when)),
             Self::Until(when) => format!("the service has it until {} at least", at(when)),
             Self::Unknown => "how long the service has it is not known".to_owned(),
         }

@@ -2,6 +2,7 @@
 
 use super::canvas::Canvas;
 use super::line::LineWriter;
+use super::overlay::window;
 use super::pane::frame;
 use super::theme::Meaning;
 use crate::app::calls::UnderWay;
@@ -27,9 +28,15 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Mod
         (None, Next::Page(Some(_))) => format!(" Sandboxes {count}, more to come "),
         _ => format!(" Sandboxes {count} "),
     };
-    let inside = frame(buffer, area, &title, "", has_focus);
     let height = u16::try_from(model.list_row_height()).unwrap_or(1);
-    let fit = usize::from(inside.height / height);
+    let fit = usize::from(area.inside().height / height);
+    let window = window(list.scroll.top, fit, list.count());
+    let room = usize::from(area.inside().width).saturating_sub(title.columns() + 2);
+    // What is counted in the title matters more than which of it is in sight.
+    let is_room = |window: &String| !window.is_empty() && window.columns() + 2 <= room;
+    let right = [window.clone(), window.replace(" of ", "/")].into_iter().find(is_room);
+    let right = right.map(|window| format!(" {window} ")).unwrap_or_default();
+    let inside = frame(buffer, area, &title, &right, has_focus);
     for (row, position) in (0..).zip(list.scroll.top..list.count().min(list.scroll.top + fit)) {
         let is_chosen = position == list.scroll.cursor;
         let meaning = match (is_chosen, has_focus) {

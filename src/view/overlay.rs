@@ -286,11 +286,21 @@ pub(super) fn inside(
     top: usize,
     count: usize,
 ) -> Area {
-    let height = usize::from(area.inside().height);
+    inside_beside(buffer, area, model, title, (top, count), 0)
+}
+
+/// The same, where so many of the rows inside are none of those that are counted.
+pub(super) fn inside_beside(
+    buffer: &mut Canvas<'_>,
+    area: Area,
+    model: &Model,
+    title: &str,
+    (top, count): (usize, usize),
+    beside: u16,
+) -> Area {
+    let height = area.inside().height.saturating_sub(beside);
+    let window = window(top, height.into(), count);
     let closes = if buffer.has_keys { format!("{} closes", model.way_to("back")) } else { String::new() };
-    let (first, last) = (thousands(top as u64 + 1), thousands((top + height).min(count) as u64));
-    let window =
-        if count > height { format!("{first}–{last} of {}", thousands(count as u64)) } else { String::new() };
     let right = match (window.is_empty(), closes.is_empty()) {
         (true, true) => String::new(),
         (false, false) => format!(" {window} · {closes} "),
@@ -298,6 +308,12 @@ pub(super) fn inside(
     };
     let inside = frame(buffer, area, &format!(" {title} "), &right, buffer.has_keys);
     Area { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside }
+}
+
+/// Which rows of a list are in sight, where not all of them are.
+pub(super) fn window(top: usize, height: usize, count: usize) -> String {
+    let (first, last) = (thousands(top as u64 + 1), thousands((top + height).min(count) as u64));
+    if count > height { format!("{first}–{last} of {}", thousands(count as u64)) } else { String::new() }
 }
 
 fn draw_sheet(buffer: &mut Canvas<'_>, area: Area, sheet: &Sheet, model: &Model) {

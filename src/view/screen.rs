@@ -123,7 +123,7 @@ fn right_of_title(model: &Model) -> String {
 /// When the next look at a scan that is followed comes, and what it may still cost.
 fn followed(model: &Model) -> String {
     let Some(follow) = model.following().filter(|_| model.screen == Screen::File) else { return String::new() };
-    format!("◷ look in {} s, {} left ", follow.seconds(model.passed), follow.left())
+    format!("◷ look in {} s, {} left ", follow.seconds(model.passed), count(follow.left(), "call"))
 }
 
 fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {

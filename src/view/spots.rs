@@ -2,7 +2,7 @@
 
 use super::canvas::Canvas;
 use super::line::LineWriter;
-use super::overlay::{draw_line, inside};
+use super::overlay::{draw_line, inside_beside};
 use super::pane::{columns_of, draw_labelled, draw_pieces};
 use super::theme::Meaning;
 use crate::app::spots::{Shows, Spot, Spots};
@@ -31,8 +31,9 @@ struct Columns {
 
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &Spots, model: &Model) {
     let (shown, _) = list.counts();
-    let inside = inside(buffer, area, model, &title(list), list.scroll.top, shown);
-    let head = u16::try_from(list.line.rows()).unwrap_or(0).min(inside.height);
+    let head = u16::try_from(list.line.rows()).unwrap_or(0).min(area.inside().height);
+    let tells = u16::from(list.tells_below(area.inside().width.saturating_sub(2)));
+    let inside = inside_beside(buffer, area, model, &title(list), (list.scroll.top, shown), head + tells);
     if head > 0 {
         draw_line(buffer, inside, 0, "/", &list.line.typed, list.line.is_typing);
         if list.line.typed.is_empty() && list.is_notable() {
@@ -41,7 +42,6 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &Spots, model: &Mo
             hint.own("words of a row or of its reason, such as persistence", Meaning::Faint);
         }
     }
-    let tells = u16::from(list.tells_below(inside.width));
     let body = Area { y: inside.y + head, height: inside.height.saturating_sub(head + tells), ..inside };
     if shown == 0 {
         LineWriter::new(buffer, body, 0).own("no row holds this", Meaning::Faint);

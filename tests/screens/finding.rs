@@ -198,3 +198,35 @@ fn a_report_that_is_fetched_again_keeps_its_filter() {
     stage.keys("esc");
     assert!(!stage.screen().contains("/stage"), "{}", stage.screen());
 }
+
+#[test]
+fn an_expression_that_makes_no_sense_has_no_hits_of_another() {
+    for key in ["F", "S"] {
+        let mut stage = Stage::listed();
+        stage.keys(&format!("{key} ctrl-r"));
+        type_words(&mut stage, "lumen");
+        assert!(stage.screen().contains(" hits"), "{}", stage.screen());
+        stage.keys("(");
+        let is_refused = |stage: &Stage| {
+            let screen = stage.screen();
+            assert!(screen.contains("unclosed group") && !screen.contains(" hits"), "{key}: {screen}");
+        };
+        is_refused(&stage);
+        stage.keys("enter");
+        is_refused(&stage);
+        stage.keys("ctrl-u");
+        // What the search for the letters before it brings comes after it.
+        "lumen(".chars().for_each(|letter| stage.press(&letter.to_string()));
+        stage.rest();
+        is_refused(&stage);
+    }
+}
+
+#[test]
+fn whoever_looks_for_searching_finds_both_searches() {
+    let mut stage = Stage::listed();
+    stage.keys(":");
+    type_words(&mut stage, "search");
+    let screen = stage.screen();
+    assert!(screen.contains("find-held") && screen.contains("find  "), "{screen}");
+}

@@ -128,9 +128,8 @@ fn a_note_that_stands_on_nothing_is_listed_counted_and_deleted() {
     stage.keys("esc G");
     assert!(stage.screen().contains("other, notes alone"), "{}", stage.screen());
     stage.keys("d");
-    let words =
-        "To be deleted: what was written of reports that are not held of profile other: 0 B, 0 B on disk, with 1 note.";
-    assert!(stage.screen().contains(words) && !stage.screen().contains("costs what"), "{}", stage.screen());
+    let words = ": what was written of reports that are not held of profile other: 0 B, 0 B on disk, with 1 note.";
+    assert!(said(&stage).contains(words) && !stage.screen().contains("costs what"), "{}", stage.screen());
     stage.keys("y");
     assert!(stage.screen().contains("Held: 4") && stage.screen().contains("0 B, 1 note."), "{}", stage.screen());
 }
@@ -144,10 +143,32 @@ fn what_another_profile_wrote_of_an_import_is_counted_where_it_goes() {
          FROM report WHERE identifier LIKE '%CAPE%'",
     );
     stage.keys("H D");
-    let stays = "Of other profiles stays what they";
-    assert!(stage.screen().contains(stays) && !stage.screen().contains(", with 1 note"), "{}", stage.screen());
+    let stays = "Of other profiles stays what they wrote or";
+    assert!(said(&stage).contains(stays) && !stage.screen().contains(", with 1 note"), "{}", stage.screen());
     stage.keys("esc X");
     assert!(!stage.screen().contains("Of other") && stage.screen().contains(", with 1 note"), "{}", stage.screen());
     stage.keys("esc D y");
     assert!(stage.screen().contains("Held: 1") && stage.screen().contains("notes alone"), "{}", stage.screen());
+}
+
+/// What stands on the screen, without borders and the ends of rows.
+fn said(stage: &Stage) -> String {
+    stage.screen().replace(['┃', '│'], " ").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_question_names_the_file_and_what_the_filter_hides_of_it() {
+    let mut stage = Stage::listed();
+    stage.open_other(&file("Parcel"));
+    stage.keys("enter esc H / c a p e enter G");
+    let named = format!("To be deleted of file {}: ", main_file().short());
+    let hidden = "3 of them are not in the list as it is filtered.";
+    stage.keys("D");
+    assert!(said(&stage).contains(&named) && said(&stage).contains(hidden), "{}", stage.screen());
+    stage.keys("esc d");
+    assert!(said(&stage).contains(&named) && !said(&stage).contains("as it is filtered"), "{}", stage.screen());
+    stage.keys("esc");
+    stage.size(50, 12);
+    stage.keys("D");
+    assert!(said(&stage).contains(&named) && said(&stage).contains(hidden), "{}", stage.screen());
 }

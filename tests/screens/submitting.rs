@@ -146,7 +146,7 @@ fn what_the_next_look_may_cost_counts_the_list_that_follows_it() {
         stage.rest();
     }
     assert!(
-        stage.screen().contains("scan          not followed any more: nothing further is sent"),
+        stage.screen().contains("scan          done, and its reports are listed: nothing further is sent"),
         "{}",
         stage.screen()
     );

@@ -73,7 +73,7 @@ pub(super) static COMMANDS: &[Command] = &[
         name: "find",
         keys: &[key('F')],
         label: "find",
-        help: "Find in all panes of the report",
+        help: "Search all panes of the report",
         rank: 6,
         place: FILE,
         when: A_REPORT,

@@ -83,7 +83,7 @@ fn telling_rows_are_marked() {
             "global-flag",
         ),
         (
-            r#"{"registry_keys_set":[{"key":"HKCU\Software\Classes\CLSID\{1}\InprocServer32\","value":"a.dll"}]}"#,
+            r#"{"registry_keys_set":[{"key":"HKCU\Software\Classes\CLSID\{1}\InprocServer32\\","value":"a.dll"}]}"#,
             "com-hijack",
         ),
         (
@@ -127,7 +127,7 @@ fn ordinary_rows_are_not() {
         r#"{"registry_keys_set":[{"key":"HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion\Image File Execution Options\a.exe\DebuggerPath","value":"1"}]}"#,
         r#"{"registry_keys_set":[{"key":"HKCU\Software\Vendor\CurrentVersion\Run\x","value":"y"}]}"#,
         r#"{"registry_keys_set":[{"key":"HKCU\Software\Vendor\Note","value":"HKCU\Software\Microsoft\Windows\CurrentVersion\Run\x"}]}"#,
-        r#"{"registry_keys_set":[{"key":"HKLM\SOFTWARE\Classes\CLSID\{1}\InprocServer32\","value":"a.dll"}]}"#,
+        r#"{"registry_keys_set":[{"key":"HKLM\SOFTWARE\Classes\CLSID\{1}\InprocServer32\\","value":"a.dll"}]}"#,
         r#"{"registry_keys_set":[{"key":"HKCU\Software\Vendor\Winlogon\Shell","value":"y"}]}"#,
         r#"{"registry_keys_set":[{"key":"HKCU\Software\Vendor\ImagePathLast","value":"C:\services\x"}]}"#,
         r#"{"registry_keys_set":[{"key":"HKCU\Software\Vendor\SeenAppInit_DLLs","value":"y"}]}"#,
