@@ -19,7 +19,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("app", &["export", "quota", "report", "request", "text"]),
     ("view", &["app", "quota", "report", "request", "text"]),
     ("export", &["report", "text"]),
-    ("config", &["app", "files", "log", "quota", "service", "state", "view"]),
+    ("config", &["app", "files", "log", "quota", "service", "state", "text", "view"]),
     ("demo", &[]),
     ("runtime", &["app", "clock", "export", "files", "gate", "quota", "report", "request", "store", "text", "view"]),
     (
