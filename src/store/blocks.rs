@@ -226,8 +226,7 @@ impl Blocks {
     fn stretch(&self, at: u64, length: usize) -> Option<&[u8]> {
         let stretches = self.first.get()?;
         let after = stretches.partition_point(|stretch| stretch.at <= at);
-        let stretch = stretches.get(after.checked_sub(1)?)?;
-        stretch.bytes.get(usize::try_from(at - stretch.at).ok()?..)?.get(..length)
+        stretches.get(after.checked_sub(1)?)?.part(at, length)
     }
 
     fn at_hand(&self) -> MutexGuard<'_, AtHand> {
