@@ -60,10 +60,9 @@
 //! [`app::Effect`]s that come out.
 //!
 //! # To add something
-//! - an attribute: a row of [`report::ATTRIBUTES`]; what makes two of its values the same in a comparison stands in
-//!   `report::compare::identity`, and what others can look for in them in [`report::indicators`]
-//! - a pane: a variant of [`report::Pane`] with its name and its place in `Pane::ALL`, what makes two of its values the same (`report::compare::identity`), and a
-//!   row of [`app::PANES`]
+//! - an attribute: a row of [`report::ATTRIBUTES`]
+//! - a pane: a variant of [`report::Pane`] with its name, its place in `Pane::ALL` and what makes two of its values the same
+//!   ([`report::attributes::Sameness`]), and a row of [`app::PANES`]
 //! - a command: a row of [`app::COMMANDS`]
 //! - something that belongs to one open file, or to what is looked at of it: a field of [`app::files::OpenFile`], which goes aside
 //!   with it and comes back whole

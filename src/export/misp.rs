@@ -138,7 +138,7 @@ fn write_attribute(
 /// Type and category. What was only opened, read or named is in none that says it was left behind; a mutex has no other.
 fn standing(opened: &Opened<'_>, indicator: &Indicator) -> (&'static str, &'static str) {
     let value = indicator.value.as_bytes();
-    let traced = if is_left(&opened.report, indicator) { DROPPED } else { "External analysis" };
+    let traced = if indicator.is_left { DROPPED } else { "External analysis" };
     let kind = match indicator.kind {
         Kind::Hash if value.len() == 32 => "md5",
         Kind::Hash if value.len() == 40 => "sha1",
@@ -160,14 +160,4 @@ fn standing(opened: &Opened<'_>, indicator: &Indicator) -> (&'static str, &'stat
         Kind::Mutex => DROPPED,
     };
     (kind, category)
-}
-
-/// Whether a row that names it says that the sample left it behind.
-fn is_left(report: &Report, indicator: &Indicator) -> bool {
-    let left: &[&str] = match indicator.kind {
-        Kind::Key => &["registry_keys_set"],
-        _ => &["files_dropped", "files_written", "files_copied"],
-    };
-    let names = indicator.places.iter().filter_map(|place| report.section(place.section));
-    names.into_iter().any(|section| left.iter().any(|left| section.name.as_bytes() == left.as_bytes()))
 }

@@ -1,6 +1,7 @@
 //! What a report holds that others can look for: hashes, hosts, addresses, URLs, mail addresses, paths, registry keys, mutexes;
 //! each with the rows where it was seen.
 
+use super::attributes::{DESTINATION, Meaning, Source};
 use super::identifier::Sha256;
 use super::index::Section;
 use super::json::{Kind as JsonKind, Raw};
@@ -77,90 +78,22 @@ pub struct Indicator {
     pub places: Vec<Place>,
     /// How many times it is named in all.
     pub seen: u64,
+    /// Whether one of these times says that the sample left it behind.
+    pub is_left: bool,
 }
 
 impl Indicator {
+    /// One that was not seen yet.
+    fn new(kind: Kind, value: Untrusted) -> Self {
+        Self { kind, value, places: Vec::new(), seen: 0, is_left: false }
+    }
+
     /// What is shown and copied: without teeth, in one line.
     #[must_use]
     pub fn defanged(&self) -> Visible {
         if self.kind.is_live() { self.value.visible().defanged() } else { self.value.visible().disarmed() }
     }
 }
-
-/// Where the values of an attribute come from, and what they are.
-struct Source {
-    /// Name of the attribute.
-    attribute: &'static str,
-    /// Name of the member that holds the value, at any depth below the row; empty for the row itself.
-    member: &'static str,
-    /// What it is.
-    meaning: Meaning,
-}
-
-/// What a value is known to be by its place.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Meaning {
-    Is(Kind),
-    /// Words in which hashes, URLs, addresses and paths may stand.
-    Words,
-}
-
-const fn is(attribute: &'static str, member: &'static str, kind: Kind) -> Source {
-    Source { attribute, member, meaning: Meaning::Is(kind) }
-}
-
-const fn words(attribute: &'static str, member: &'static str) -> Source {
-    Source { attribute, member, meaning: Meaning::Words }
-}
-
-/// Where the traffic went that network rules saw.
-const DESTINATION: &str = "dest_ip";
-
-/// Where to look. What no row names is not looked at: a version number is no address.
-static SOURCES: &[Source] = &[
-    is("files_dropped", "sha256", Kind::Hash),
-    is("files_dropped", "path", Kind::Path),
-    is("files_written", "", Kind::Path),
-    is("files_deleted", "", Kind::Path),
-    is("files_copied", "source", Kind::Path),
-    is("files_copied", "destination", Kind::Path),
-    is("files_attribute_changed", "", Kind::Path),
-    is("files_opened", "", Kind::Path),
-    is("databases_opened", "", Kind::Path),
-    is("databases_deleted", "", Kind::Path),
-    is("processes_tree", "files_opened", Kind::Path),
-    is("processes_tree", "files_written", Kind::Path),
-    is("registry_keys_set", "key", Kind::Key),
-    words("registry_keys_set", "value"),
-    is("registry_keys_deleted", "", Kind::Key),
-    is("registry_keys_opened", "", Kind::Key),
-    is("mutexes_created", "", Kind::Mutex),
-    is("mutexes_opened", "", Kind::Mutex),
-    is("dns_lookups", "hostname", Kind::Host),
-    is("dns_lookups", "resolved_ips", Kind::Address),
-    is("ip_traffic", "destination_ip", Kind::Address),
-    is("http_conversations", "url", Kind::Url),
-    is("tls", "sni", Kind::Host),
-    is("memory_pattern_domains", "", Kind::Host),
-    is("memory_pattern_urls", "", Kind::Url),
-    is("memory_pattern_ips", "", Kind::Address),
-    is("ids_alerts", "hostname", Kind::Host),
-    is("ids_alerts", DESTINATION, Kind::Address),
-    is("ids_alerts", "url", Kind::Url),
-    is("ids_results", "hostname", Kind::Host),
-    is("ids_results", DESTINATION, Kind::Address),
-    is("ids_results", "url", Kind::Url),
-    words("command_executions", ""),
-    words("processes_created", ""),
-    words("processes_injected", ""),
-    words("text_highlighted", ""),
-    words("text_decoded", ""),
-    words("crypto_plain_text", ""),
-    words("signature_matches", "match_data"),
-    words("sms_sent", "body"),
-    words("shared_preferences_sets", "value"),
-    words("hosts_file", ""),
-];
 
 /// All indicators of a report.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -188,8 +121,7 @@ impl Indicators {
     ) -> io::Result<Self> {
         let mut gathered = Gathered::default();
         for (section, found) in report.index.sections.iter().enumerate() {
-            let name = found.attribute.map(|attribute| attribute.name).unwrap_or_default();
-            let sources: Vec<_> = SOURCES.iter().filter(|source| source.attribute == name).collect();
+            let sources = found.attribute.map_or(&[][..], |known| known.holds);
             if sources.is_empty() {
                 continue;
             }
@@ -205,7 +137,7 @@ impl Indicators {
                 let is_resolver = |way: &[Step]| is_question && is_named(way, DESTINATION);
                 leaves(&record.value, &mut |way, value| {
                     if !is_resolver(way) {
-                        gathered.leaf(&sources, way, value, place);
+                        gathered.leaf(sources, way, value, place);
                     }
                 });
             }
@@ -221,7 +153,7 @@ impl Indicators {
         else {
             return self;
         };
-        self.found.insert(0, Indicator { kind: Kind::Hash, value, places: Vec::new(), seen: 0 });
+        self.found.insert(0, Indicator::new(Kind::Hash, value));
         self
     }
 
@@ -247,6 +179,13 @@ impl Indicators {
     }
 }
 
+/// One row that names an indicator.
+#[derive(Clone, Copy)]
+struct Seen {
+    place: Place,
+    is_left: bool,
+}
+
 /// What has been found so far.
 #[derive(Default)]
 struct Gathered {
@@ -255,74 +194,76 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn leaf(&mut self, sources: &[&Source], way: &[Step], value: Raw<'_>, place: Place) {
+    fn leaf(&mut self, sources: &[Source], way: &[Step], value: Raw<'_>, place: Place) {
         if value.kind() != JsonKind::Text {
             return;
         }
         let is_meant = |wanted: &str| if wanted.is_empty() { way.len() == 1 } else { is_named(way, wanted) };
         for source in sources.iter().filter(|source| is_meant(source.member)) {
             let text = value.text();
+            let seen = Seen { place, is_left: source.is_left };
             match source.meaning {
-                Meaning::Is(kind) => self.known_as(kind, &text, place),
-                Meaning::Words => self.words(&text, place),
+                Meaning::Is(kind) => self.known_as(kind, &text, seen),
+                Meaning::Words => self.words(&text, seen),
             }
         }
     }
 
-    fn known_as(&mut self, kind: Kind, text: &Untrusted, place: Place) {
+    fn known_as(&mut self, kind: Kind, text: &Untrusted, seen: Seen) {
         let plain = std::str::from_utf8(text.as_bytes()).unwrap_or_default().trim();
         match kind {
-            Kind::Hash => self.add(kind, hash(plain), place),
-            Kind::Host if plain.parse::<IpAddr>().is_ok() => self.add(Kind::Address, address(plain), place),
-            Kind::Host => self.add(kind, host(plain), place),
-            Kind::Address => self.add(kind, address(plain), place),
-            Kind::Url => self.url(plain, text, place),
-            Kind::Mail => self.add(kind, mail(plain), place),
+            Kind::Hash => self.add(kind, hash(plain), seen),
+            Kind::Host if plain.parse::<IpAddr>().is_ok() => self.add(Kind::Address, address(plain), seen),
+            Kind::Host => self.add(kind, host(plain), seen),
+            Kind::Address => self.add(kind, address(plain), seen),
+            Kind::Url => self.url(plain, text, seen),
+            Kind::Mail => self.add(kind, mail(plain), seen),
             Kind::Path | Kind::Key | Kind::Mutex => {
-                self.add(kind, Some(text.clone()).filter(|text| !text.is_empty()), place);
+                self.add(kind, Some(text.clone()).filter(|text| !text.is_empty()), seen);
             }
         }
     }
 
     /// A URL, and the host or address in it.
-    fn url(&mut self, plain: &str, text: &Untrusted, place: Place) {
+    fn url(&mut self, plain: &str, text: &Untrusted, seen: Seen) {
         if let Some(server) = server(plain) {
-            self.add(Kind::Url, Some(text.clone()), place);
+            self.add(Kind::Url, Some(text.clone()), seen);
             let bare = server.trim_start_matches('[').trim_end_matches(']');
-            self.known_as(Kind::Host, &Untrusted::from(bare), place);
+            self.known_as(Kind::Host, &Untrusted::from(bare), seen);
         }
     }
 
     /// What stands out among words, whatever it is.
-    fn words(&mut self, text: &Untrusted, place: Place) {
+    fn words(&mut self, text: &Untrusted, seen: Seen) {
         let Ok(plain) = std::str::from_utf8(text.as_bytes()) else { return };
         for word in split(plain) {
             if word.contains("://") {
-                self.url(word, &Untrusted::from(word), place);
+                self.url(word, &Untrusted::from(word), seen);
             } else if let Some(found) = hash(word) {
-                self.add(Kind::Hash, Some(found), place);
+                self.add(Kind::Hash, Some(found), seen);
             } else if is_path(word) {
-                self.add(Kind::Path, Some(Untrusted::from(word)), place);
+                self.add(Kind::Path, Some(Untrusted::from(word)), seen);
             } else if word.contains('@') {
-                self.add(Kind::Mail, mail(word), place);
+                self.add(Kind::Mail, mail(word), seen);
             } else {
                 let bare = word.split_once(':').map_or(word, |(bare, _)| bare);
-                self.add(Kind::Address, address(word).or_else(|| address(bare)), place);
+                self.add(Kind::Address, address(word).or_else(|| address(bare)), seen);
             }
         }
     }
 
-    fn add(&mut self, kind: Kind, value: Option<Untrusted>, place: Place) {
+    fn add(&mut self, kind: Kind, value: Option<Untrusted>, seen: Seen) {
         let Some(value) = value else { return };
         let next = self.found.len();
         let number = *self.known.entry((kind, value)).or_insert_with_key(|(kind, value)| {
-            self.found.push(Indicator { kind: *kind, value: value.clone(), places: Vec::new(), seen: 0 });
+            self.found.push(Indicator::new(*kind, value.clone()));
             next
         });
         if let Some(indicator) = self.found.get_mut(number) {
             indicator.seen += 1;
-            if indicator.places.len() < MOST_PLACES && indicator.places.last() != Some(&place) {
-                indicator.places.push(place);
+            indicator.is_left |= seen.is_left;
+            if indicator.places.len() < MOST_PLACES && indicator.places.last() != Some(&seen.place) {
+                indicator.places.push(seen.place);
             }
         }
     }

@@ -12,7 +12,7 @@
 //!
 //! What tells one run from another whatever the file does (identifiers, dates, links) is not compared.
 
-use crate::report::attributes::{Attribute, Pane};
+use crate::report::attributes::Sameness;
 use crate::report::hives::{HIVES, Hive};
 use crate::report::index::{Form, Section};
 use crate::report::json::{Kind, Raw};
@@ -23,79 +23,22 @@ use std::hash::{BuildHasher, Hasher};
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// Attributes that differ between any two runs.
-const NOT_COMPARED: &[&str] = &[
-    "sandbox_name",
-    "id",
-    "type",
-    "analysis_date",
-    "last_modification_date",
-    "html_report_link",
-    "pcap_link",
-    "evtx_link",
-    "memdump_link",
-];
-
-/// How two texts are held to be the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sense {
-    /// Letter by letter.
-    Exact,
-    /// Capitals do not matter.
-    Case,
-    /// Capitals and the user's name do not matter.
-    Path,
-    /// Nor does the way in which the hive is written.
-    Registry,
-    /// Only the file name counts.
-    Program,
-}
-
-/// The fields of a record that say which thing it is: every one of the first group that is there, or else of the next.
-struct Record {
-    attribute: &'static str,
-    fields: &'static [&'static [&'static str]],
-}
-
-const RECORDS: &[Record] = &[
-    Record { attribute: "memory_dumps", fields: &[&["process"], &["file_name"]] },
-    Record { attribute: "registry_keys_set", fields: &[&["key"]] },
-    Record { attribute: "files_dropped", fields: &[&["path"], &["sha256"]] },
-    Record { attribute: "files_copied", fields: &[&["source", "destination"]] },
-    Record { attribute: "ids_alerts", fields: &[&["rule_msg"], &["rule_id"]] },
-    Record { attribute: "ids_results", fields: &[&["rule_msg"], &["rule_id"]] },
-    Record { attribute: "dns_lookups", fields: &[&["hostname"]] },
-    Record { attribute: "http_conversations", fields: &[&["request_method", "url"]] },
-    Record { attribute: "ip_traffic", fields: &[&["destination_ip", "destination_port", "transport_layer_protocol"]] },
-    Record { attribute: "tls", fields: &[&["sni", "thumbprint"]] },
-    Record { attribute: "mitre_attack_techniques", fields: &[&["id"]] },
-    Record { attribute: "signature_matches", fields: &[&["id"], &["name"], &["description"]] },
-    Record { attribute: "sigma_analysis_results", fields: &[&["rule_id"], &["rule_title"]] },
-    Record { attribute: "permissions_checked", fields: &[&["permission"]] },
-    Record { attribute: "sms_sent", fields: &[&["destination", "body"]] },
-    Record { attribute: "shared_preferences_sets", fields: &[&["key"]] },
-];
-
 /// How the rows of one section are told apart.
 pub(super) struct Way {
     /// A hash of the pane and of the word beside the row.
     kind: u64,
-    sense: Sense,
-    fields: &'static [&'static [&'static str]],
+    sameness: Sameness,
+    told_by: &'static [&'static [&'static str]],
     form: Form,
 }
 
 impl Way {
     /// The way for a section; none where its rows are not compared.
     pub(super) fn of(section: &Section, keys: &impl BuildHasher) -> Option<Self> {
-        let name = section.attribute.map_or("", |attribute| attribute.name);
-        if NOT_COMPARED.contains(&name) {
-            return None;
-        }
-        let label = section.attribute.map_or(section.name.as_bytes(), |known| known.label.as_bytes());
+        let known = section.attribute.map(|known| (known.label.as_bytes(), known.sameness, known.told_by));
+        let (label, sameness, told_by) = known.unwrap_or((section.name.as_bytes(), Sameness::of(section.pane()), &[]));
         let kind = keys.hash_one((section.pane() as u8, label));
-        let fields = RECORDS.iter().find(|record| record.attribute == name).map_or(&[][..], |record| record.fields);
-        Some(Self { kind, sense: sense(section.attribute), fields, form: section.form })
+        (sameness != Sameness::Never).then_some(Self { kind, sameness, told_by, form: section.form })
     }
 
     /// The hash of a row's key. `key` is room for it, and is emptied first.
@@ -119,27 +62,27 @@ impl Way {
             let (name, value) = split_member(bytes);
             out.extend_from_slice(name.text().as_bytes());
             out.push(0);
-            return add(value, self.sense, out);
+            return add(value, self.sameness, out);
         }
         let raw = Raw::new(bytes);
         match raw.kind() {
-            Kind::Text if self.form == Form::Array => add_text(raw.content_alone(), self.sense, out),
+            Kind::Text if self.form == Form::Array => add_text(raw.content_alone(), self.sameness, out),
             Kind::Object if self.form == Form::Processes => {
-                raw.member("name").into_iter().for_each(|name| add(name, self.sense, out));
+                raw.member("name").into_iter().for_each(|name| add(name, self.sameness, out));
             }
             Kind::Object if self.record_key(raw, out) => {}
-            _ => add(raw, self.sense, out),
+            _ => add(raw, self.sameness, out),
         }
     }
 
     /// Adds the key of a record that has the fields which say what it is.
     fn record_key(&self, raw: Raw<'_>, out: &mut Vec<u8>) -> bool {
         let start = out.len();
-        for group in self.fields {
+        for group in self.told_by {
             let mut members = group.iter().filter_map(|name| raw.member(name)).peekable();
             if members.peek().is_some() {
                 for value in members {
-                    add(value, self.sense, out);
+                    add(value, self.sameness, out);
                     out.push(0);
                 }
                 return out.len() > start;
@@ -149,51 +92,38 @@ impl Way {
     }
 }
 
-fn sense(attribute: Option<&Attribute>) -> Sense {
-    let Some(attribute) = attribute else { return Sense::Exact };
-    match (attribute.name, attribute.pane) {
-        ("processes_tree" | "memory_dumps", _) => Sense::Program,
-        ("http_conversations" | "memory_pattern_urls" | "calls_highlighted" | "invokes", _) => Sense::Exact,
-        ("mutexes_created" | "mutexes_opened" | "windows_searched" | "windows_hidden", _) => Sense::Exact,
-        (_, Pane::Files | Pane::Processes | Pane::Commands | Pane::Modules) => Sense::Path,
-        (_, Pane::Registry) => Sense::Registry,
-        (_, Pane::Network | Pane::Services | Pane::Tags | Pane::Techniques | Pane::Overview) => Sense::Case,
-        (_, Pane::Text | Pane::Mobile | Pane::Other) => Sense::Exact,
-    }
-}
-
 /// Adds a value in the form in which it is compared.
-fn add(value: Raw<'_>, sense: Sense, out: &mut Vec<u8>) {
+fn add(value: Raw<'_>, sameness: Sameness, out: &mut Vec<u8>) {
     let start = out.len();
-    match (value.kind(), sense) {
-        (Kind::Text, _) => return add_text(value.content(), sense, out),
-        (_, Sense::Exact) => out.extend_from_slice(compact(value).as_bytes()),
+    match (value.kind(), sameness) {
+        (Kind::Text, _) => return add_text(value.content(), sameness, out),
+        (_, Sameness::Exact) => out.extend_from_slice(compact(value).as_bytes()),
         _ => push_lower(compact(value).as_bytes(), out),
     }
-    normalise(sense, out, start);
+    normalise(sameness, out, start);
 }
 
 /// Adds a text, given as it is written between quotes.
-fn add_text(content: &[u8], sense: Sense, out: &mut Vec<u8>) {
+fn add_text(content: &[u8], sameness: Sameness, out: &mut Vec<u8>) {
     let start = out.len();
-    match sense {
-        Sense::Exact => Untrusted::decode_json(content, out),
+    match sameness {
+        Sameness::Exact => Untrusted::decode_json(content, out),
         _ => Untrusted::decode_json_lower(content, out),
     }
-    normalise(sense, out, start);
+    normalise(sameness, out, start);
 }
 
 /// Brings what `out` holds from `start` on, without capitals where they do not matter, into the form in which it is compared.
-fn normalise(sense: Sense, out: &mut Vec<u8>, start: usize) {
+fn normalise(sameness: Sameness, out: &mut Vec<u8>, start: usize) {
     let added = out.get(start..).unwrap_or_default().trim_ascii_end();
     let (length, blanks) = (added.len(), added.len() - added.trim_ascii_start().len());
     out.truncate(start + length);
     put(out, start..start + blanks, b"");
-    match sense {
-        Sense::Exact | Sense::Case => {}
-        Sense::Path => path(out, start),
-        Sense::Registry => registry(out, start),
-        Sense::Program => program(out, start),
+    match sameness {
+        Sameness::Never | Sameness::Exact | Sameness::Case => {}
+        Sameness::Path => path(out, start),
+        Sameness::Registry => registry(out, start),
+        Sameness::Program => program(out, start),
     }
 }
 
@@ -314,13 +244,12 @@ fn registry(out: &mut Vec<u8>, start: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::attributes::Shape;
 
-    fn same(sense: Sense, a: &str, b: &str) -> bool {
+    fn same(sameness: Sameness, a: &str, b: &str) -> bool {
         let key = |text: &str| {
-            let text = if sense == Sense::Exact { text.to_owned() } else { text.to_ascii_lowercase() };
+            let text = if sameness == Sameness::Exact { text.to_owned() } else { text.to_ascii_lowercase() };
             let mut key = text.into_bytes();
-            normalise(sense, &mut key, 0);
+            normalise(sameness, &mut key, 0);
             key
         };
         key(a) == key(b)
@@ -328,50 +257,33 @@ mod tests {
 
     #[test]
     fn paths_are_the_same_whoever_the_user_is() {
-        assert!(same(Sense::Path, r"C:\Users\<USER>\AppData\Roaming\a.DLL", r"c:\users\admin\appdata\roaming\a.dll"));
-        assert!(same(Sense::Path, r"%APPDATA%\a.dll", r"C:\Users\janusz\AppData\Roaming\a.dll"));
-        assert!(same(Sense::Path, r#"x "C:\Users\a\b.exe" /q"#, r#"X "C:\Users\Bob\B.exe" /Q"#));
-        assert!(same(Sense::Path, r"\??\C:\Windows\x", r"C:\WINDOWS\x"));
-        assert!(!same(Sense::Path, r"C:\Users\Public\a", r"C:\Users\admin\a"));
-        assert!(!same(Sense::Path, r"C:\a", r"D:\a"));
+        assert!(same(
+            Sameness::Path,
+            r"C:\Users\<USER>\AppData\Roaming\a.DLL",
+            r"c:\users\admin\appdata\roaming\a.dll"
+        ));
+        assert!(same(Sameness::Path, r"%APPDATA%\a.dll", r"C:\Users\janusz\AppData\Roaming\a.dll"));
+        assert!(same(Sameness::Path, r#"x "C:\Users\a\b.exe" /q"#, r#"X "C:\Users\Bob\B.exe" /Q"#));
+        assert!(same(Sameness::Path, r"\??\C:\Windows\x", r"C:\WINDOWS\x"));
+        assert!(!same(Sameness::Path, r"C:\Users\Public\a", r"C:\Users\admin\a"));
+        assert!(!same(Sameness::Path, r"C:\a", r"D:\a"));
     }
 
     #[test]
     fn hives_have_several_names() {
         let short = r"HKLM\Software\Run";
-        assert!(same(Sense::Registry, short, r"HKEY_LOCAL_MACHINE\SOFTWARE\Run"));
-        assert!(same(Sense::Registry, short, r"\REGISTRY\MACHINE\Software\run"));
-        assert!(same(Sense::Registry, r"HKCU\x", r"HKEY_USERS\S-1-5-21-1-2-3-1001\x"));
-        assert!(same(Sense::Registry, r"HKCU\x", r"\REGISTRY\USER\S-1-5-21-9\X"));
-        assert!(!same(Sense::Registry, r"HKCU\x", r"HKLM\x"));
-        assert!(!same(Sense::Registry, r"HKCU\x", r"HKU\S-1-5-21-1-2-3-1001_Classes\x"));
+        assert!(same(Sameness::Registry, short, r"HKEY_LOCAL_MACHINE\SOFTWARE\Run"));
+        assert!(same(Sameness::Registry, short, r"\REGISTRY\MACHINE\Software\run"));
+        assert!(same(Sameness::Registry, r"HKCU\x", r"HKEY_USERS\S-1-5-21-1-2-3-1001\x"));
+        assert!(same(Sameness::Registry, r"HKCU\x", r"\REGISTRY\USER\S-1-5-21-9\X"));
+        assert!(!same(Sameness::Registry, r"HKCU\x", r"HKLM\x"));
+        assert!(!same(Sameness::Registry, r"HKCU\x", r"HKU\S-1-5-21-1-2-3-1001_Classes\x"));
     }
 
     #[test]
     fn programs_are_known_by_their_file_name() {
-        assert!(same(Sense::Program, r"C:\Windows\System32\CMD.exe", "cmd.exe"));
-        assert!(!same(Sense::Program, "cmd.exe", "cmd"));
-        assert!(!same(Sense::Exact, "Global\\a", "Global\\A"));
-    }
-
-    #[test]
-    fn every_record_that_is_compared_says_which_thing_it_is() {
-        let records = crate::report::ATTRIBUTES.iter().filter(|known| matches!(known.shape, Shape::Records(_)));
-        for known in records.filter(|known| !NOT_COMPARED.contains(&known.name)) {
-            assert!(RECORDS.iter().any(|record| record.attribute == known.name), "{}", known.name);
-        }
-        assert!(NOT_COMPARED.iter().all(|name| Attribute::named(name.as_bytes()).is_some()));
-    }
-
-    #[test]
-    fn no_two_attributes_share_a_word_but_old_and_new_alerts() {
-        use crate::report::ATTRIBUTES;
-        for (n, one) in ATTRIBUTES.iter().enumerate() {
-            let twin = ATTRIBUTES.iter().skip(n + 1).find(|other| (other.pane, other.label) == (one.pane, one.label));
-            assert!(twin.is_none_or(|twin| (one.name, twin.name) == ("ids_alerts", "ids_results")), "{one:?} {twin:?}");
-        }
-        for record in RECORDS {
-            assert!(Attribute::named(record.attribute.as_bytes()).is_some(), "{}", record.attribute);
-        }
+        assert!(same(Sameness::Program, r"C:\Windows\System32\CMD.exe", "cmd.exe"));
+        assert!(!same(Sameness::Program, "cmd.exe", "cmd"));
+        assert!(!same(Sameness::Exact, "Global\\a", "Global\\A"));
     }
 }

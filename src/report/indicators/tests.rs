@@ -1,4 +1,4 @@
-use super::super::{Attribute, Body, Index};
+use super::super::{ATTRIBUTES, Body, Index};
 use super::*;
 
 fn found(json: &str) -> Vec<String> {
@@ -9,11 +9,25 @@ fn found(json: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_place_to_look_is_an_attribute() {
-    assert!(SOURCES.iter().all(|source| Attribute::named(source.attribute.as_bytes()).is_some()));
+fn every_kind_is_looked_for_somewhere() {
+    let sources: Vec<_> = ATTRIBUTES.iter().flat_map(|attribute| attribute.holds).collect();
     for kind in Kind::ALL {
-        assert!(kind == Kind::Mail || SOURCES.iter().any(|source| source.meaning == Meaning::Is(kind)), "{kind:?}");
+        assert!(kind == Kind::Mail || sources.iter().any(|source| source.meaning == Meaning::Is(kind)), "{kind:?}");
     }
+}
+
+#[test]
+fn what_was_left_behind_is_told_from_what_was_looked_at_by_any_of_its_rows() {
+    let read = vec![r#""C:\\both""#; 3 * MOST_PLACES].join(",");
+    let json = format!(
+        r#"{{"files_opened":[{read},"C:\\read"],"files_written":["C:\\both"],
+        "files_copied":[{{"source":"C:\\from","destination":"C:\\to"}}]}}"#
+    );
+    let body = Body::in_memory(json.into_bytes());
+    let index = Index::of(&body).unwrap();
+    let found = Indicators::of(&Report::new(body, index), &|| true).unwrap();
+    let left = found.all().iter().filter(|found| found.is_left).map(|found| found.value.visible().to_string());
+    assert_eq!(left.collect::<Vec<_>>(), [r"C:\both", r"C:\to"]);
 }
 
 #[test]

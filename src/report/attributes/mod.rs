@@ -1,0 +1,232 @@
+//! What is known of a report's attributes: where each is shown and how, what makes two of its values the same, and what in them
+//! others can look for. What no row of the table names lands in the pane "Other", whole.
+
+mod table;
+
+use super::indicators::Kind;
+
+pub use table::ATTRIBUTES;
+
+/// A pane of a report: attributes that an analyst looks at together. They stand, and compare, in the order of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Pane {
+    /// The process tree, and processes made, ended, injected.
+    Processes,
+    /// Behaviour tags.
+    Tags,
+    /// Registry keys.
+    Registry,
+    /// Files.
+    Files,
+    /// Names looked up, connections, conversations, alerts.
+    Network,
+    /// Command lines.
+    Commands,
+    /// Modules and calls.
+    Modules,
+    /// Services, mutexes, windows, signals.
+    Services,
+    /// ATT&CK techniques, signatures, rules that matched.
+    Techniques,
+    /// Text seen, cryptography, memory patterns.
+    Text,
+    /// What only mobile sandboxes report.
+    Mobile,
+    /// Everything that no row of [`ATTRIBUTES`] names.
+    Other,
+    /// Verdicts, hashes, dates, flags.
+    Overview,
+}
+
+impl Pane {
+    /// Every pane, in the order of the screen.
+    pub const ALL: [Self; 13] = [
+        Self::Processes,
+        Self::Tags,
+        Self::Registry,
+        Self::Files,
+        Self::Network,
+        Self::Commands,
+        Self::Modules,
+        Self::Services,
+        Self::Techniques,
+        Self::Text,
+        Self::Mobile,
+        Self::Other,
+        Self::Overview,
+    ];
+
+    /// Its name in exports and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Overview => "overview",
+            Self::Processes => "processes",
+            Self::Tags => "tags",
+            Self::Registry => "registry",
+            Self::Files => "files",
+            Self::Network => "network",
+            Self::Commands => "commands",
+            Self::Modules => "modules",
+            Self::Services => "services",
+            Self::Techniques => "techniques",
+            Self::Text => "text",
+            Self::Mobile => "mobile",
+            Self::Other => "other",
+        }
+    }
+
+    /// The pane of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|pane| pane.name() == name)
+    }
+}
+
+/// One report attribute (specification §2.1, and what the service adds to it).
+#[derive(Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Name in the report.
+    pub name: &'static str,
+    /// The pane that shows it.
+    pub pane: Pane,
+    /// What happened to the thing, or what it is, in a word beside the row.
+    pub label: &'static str,
+    /// What its values look like when they are as documented.
+    pub shape: Shape,
+    /// When two of its values are one item of a comparison.
+    pub sameness: Sameness,
+    /// The fields of a record that say which thing it is: every one of the first group that is there, or else of the next.
+    pub told_by: &'static [&'static [&'static str]],
+    /// Where in its values something stands that others can look for. What is not named is not looked at: a version number is no
+    /// address.
+    pub holds: &'static [Source],
+}
+
+/// When two values are held to be the same in a comparison of sandboxes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sameness {
+    /// They differ between any two runs, and are not compared.
+    Never,
+    /// Letter by letter.
+    Exact,
+    /// Capitals do not matter.
+    Case,
+    /// Capitals and the user's name do not matter.
+    Path,
+    /// Nor does the way in which the hive is written.
+    Registry,
+    /// Only the file name counts.
+    Program,
+}
+
+impl Sameness {
+    /// The usual one of a pane.
+    #[must_use]
+    pub const fn of(pane: Pane) -> Self {
+        match pane {
+            Pane::Files | Pane::Processes | Pane::Commands | Pane::Modules => Self::Path,
+            Pane::Registry => Self::Registry,
+            Pane::Network | Pane::Services | Pane::Tags | Pane::Techniques | Pane::Overview => Self::Case,
+            Pane::Text | Pane::Mobile | Pane::Other => Self::Exact,
+        }
+    }
+}
+
+/// Where in the values of an attribute something stands that others can look for.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Name of the member that holds it, at any depth below the row; empty for the row itself.
+    pub member: &'static str,
+    /// What it is.
+    pub meaning: Meaning,
+    /// Whether the sample left it behind: what was only opened or deleted is none of its traces.
+    pub is_left: bool,
+}
+
+/// What a value is known to be by its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meaning {
+    /// A thing of one kind.
+    Is(Kind),
+    /// Words in which hashes, URLs, addresses and paths may stand.
+    Words,
+}
+
+/// Where the traffic went that network rules saw.
+pub const DESTINATION: &str = "dest_ip";
+
+/// What the values of an attribute look like when they are as documented. A value of another kind is shown all the same.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// One value, shown as written.
+    Value,
+    /// A moment, in seconds since 1970.
+    Moment,
+    /// A list of strings, a row each.
+    Strings,
+    /// A list of objects, a row each; the fields to show in the row, in order.
+    Records(&'static [Field]),
+    /// Processes with children.
+    ProcessTree,
+}
+
+/// One field of a record as it stands in its row.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Field {
+    /// What stands before the value when both are there.
+    pub before: &'static str,
+    /// Name in the record.
+    pub name: &'static str,
+    /// What it tells.
+    pub role: Role,
+}
+
+/// What a field of a record tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// What the thing is, or something of it.
+    Said,
+    /// How severe it is: rows are shown by it.
+    Severity,
+    /// What it was seen by: values at any depth, one after another.
+    Evidence,
+}
+
+impl Attribute {
+    /// The field of its records that says how severe a thing is, if it has one.
+    #[must_use]
+    pub fn severity(&self) -> Option<&'static str> {
+        match self.shape {
+            Shape::Records(fields) => fields.iter().find(|field| field.role == Role::Severity).map(|field| field.name),
+            _ => None,
+        }
+    }
+
+    /// The row of this name.
+    #[must_use]
+    pub fn named(name: &[u8]) -> Option<&'static Self> {
+        ATTRIBUTES.iter().find(|row| row.name.as_bytes() == name)
+    }
+
+    /// Place in the table, which is the place among a pane's rows.
+    #[must_use]
+    pub fn rank(attribute: Option<&'static Self>) -> usize {
+        attribute.and_then(|found| ATTRIBUTES.iter().position(|row| row == found)).unwrap_or(ATTRIBUTES.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_pane_is_listed_once() {
+        let panes: HashSet<_> = Pane::ALL.into_iter().collect();
+        assert_eq!(panes.len(), Pane::ALL.len());
+        assert!((0..).zip(Pane::ALL).all(|(place, pane)| pane as usize == place), "they are declared in this order");
+        assert!(ATTRIBUTES.iter().all(|row| panes.contains(&row.pane)));
+        assert!(Pane::ALL.into_iter().all(|pane| Pane::named(pane.name()) == Some(pane)));
+    }
+}
