@@ -13,7 +13,7 @@
 //! ┌─ 0 Overview 16 ────┐│set  HKCU\…\Run = rundll32…││dropped C:\…\stage.js       │
 //! │verdict  MALWARE    ││                           ││                            │
 //! └────────────────────┘└───────────────────────────┘└────────────────────────────┘
-//!  enter next page · 1 request  R list again · 1 request │ free: tab next pane  ? help    bar   view::bar, app::price
+//!  enter next page · 1 request  R list again · 1 request │ free: tab next pane  ? help    bar   view::bar, app::spending
 //!  you 239 of 240 left this hour · group 17,519 of 30,000 left today │ spent this session: 1
 //! ```
 //!
@@ -71,7 +71,7 @@
 //! - something to ask of the service: a variant of [`request::Request`], and its operation's rule in [`quota::RULES`]; the demo
 //!   answers it by a row of its own, from the specification and not from these rules
 //! - a setting: a row of `config::settings`, and the field that it is read into
-//! - a screen over the others: a variant of [`app::Overlay`], a row of [`app::place`], what it says of itself (`Stands`, beside its
+//! - a screen over the others: a variant of [`app::Overlay`], a row of [`app::keys::place`], what it says of itself (`Stands`, beside its
 //!   type), commands for it, and how `view::overlay` draws it
 
 pub mod app;

@@ -1,20 +1,21 @@
 //! What the model makes of answers: calls that have ended, what the store remembers, rows that were found.
 
-use super::answer::AnswerTree;
-use super::asks::last_days;
 use super::effect::{Effect, Source};
 use super::list::{Entry, Next};
 use super::message::{Failure, HeldPage, HeldReport, Here, Opening};
 use super::model::Model;
-use super::overlay::Overlay;
-use super::prompt::Prompt;
-use super::sheet::Sheet;
+use super::over::answer::AnswerTree;
+use super::over::overlay::Overlay;
+use super::over::sheet::Sheet;
+use super::spending::asks::last_days;
+use super::spending::prompt::Prompt;
 use crate::quota::{Balances, Entitlements, Usage};
-use crate::report::hashes::Hashes;
 use crate::report::identifier::Sha256;
+use crate::report::identifier::hashes::Hashes;
 use crate::report::index::Batch;
 use crate::report::rows::Line;
-use crate::report::{Indicators, Pane, PendingScan, verdict};
+use crate::report::rows::verdict;
+use crate::report::{Indicators, Pane, PendingScan};
 use crate::request::Request;
 use crate::text::{Untrusted, thousands};
 use jiff::Timestamp;

@@ -1,11 +1,11 @@
 //! What goes out of the state machine, as data: the runtime performs it.
 
 use super::away::Copied;
-use super::confirm::Deletion;
-use super::finder::Ticket;
-use super::marks::Judged;
+use super::away::saving::Save;
+use super::find::finder::Ticket;
 use super::message::Opening;
-use super::saving::Save;
+use super::over::marks::Judged;
+use super::spending::confirm::Deletion;
 use crate::report::body::Body;
 use crate::report::compare::Matrix;
 use crate::report::find::{Pattern, Scope};

@@ -3,12 +3,12 @@
 
 use super::compare::Compare;
 use super::effect::Effect;
-use super::finder::Finder;
+use super::find::finder::Finder;
+use super::find::returning::Left;
 use super::list::{Entry, List, OpenReport};
 use super::message::{HeldReport, Opening};
 use super::model::{Focus, Model, Screen};
-use super::order::Order;
-use super::returning::Left;
+use super::panes::order::Order;
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::text::Untrusted;

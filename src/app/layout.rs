@@ -11,7 +11,7 @@
 //! └ bar ───────────────────────────────────┘  └ bar ─────────────┘  └ bar ───┘
 //! ```
 
-use super::order::Group;
+use super::panes::order::Group;
 use crate::report::Pane;
 use serde::{Deserialize, Serialize};
 
@@ -320,8 +320,8 @@ fn four(area: Area, view: View) -> impl Iterator<Item = (Pane, Area)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::order::Order;
     use crate::app::panes::GROUP;
+    use crate::app::panes::order::Order;
     use proptest::prelude::*;
 
     const FIRST: Group = [Some(Pane::Processes), Some(Pane::Tags), Some(Pane::Registry), Some(Pane::Files)];

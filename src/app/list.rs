@@ -4,7 +4,7 @@ mod entries;
 mod entry;
 
 use super::message::{Failure, HeldPage, HeldReport, Here, Opening};
-use super::scroll::Scroll;
+use super::panes::scroll::Scroll;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::{Page, PageEntry};
 use crate::request::{Listing, Request};

@@ -1,17 +1,17 @@
 //! What comes into the state machine, as data.
 
-use super::finder::HitGroup;
-use super::finding::Ended;
-use super::key::Key;
+use super::away::saving::NotSaved;
+use super::find::finder::HitGroup;
+use super::find::finding::Ended;
+use super::keys::key::Key;
+use super::keys::pointer::Pointer;
 use super::layout::Size;
-use super::ledger::LedgerPage;
-use super::marks::Noted;
-use super::pointer::Pointer;
-use super::saving::NotSaved;
+use super::over::marks::Noted;
+use super::spending::ledger::LedgerPage;
 use crate::quota::{Balances, Entitlements, Spent, Unit, Usage};
 use crate::report::body::Body;
 use crate::report::compare::Matrix;
-use crate::report::hashes::Hashes;
+use crate::report::identifier::hashes::Hashes;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
 use crate::report::note::Note;

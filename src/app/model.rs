@@ -1,25 +1,25 @@
 //! Everything the screen shows, in one value with one owner.
 
-use super::batch::Batch;
-use super::calls::{Calls, UnderWay};
 use super::effect::Effect;
-use super::figures::Figures;
 use super::files::{Files, OpenFile};
-use super::finder::{Finder, Quest};
-use super::follow::Follow;
+use super::find::finder::{Finder, Quest};
+use super::keys::pointer::Mouse;
 use super::layout::{Layout, Size, Sizes, View};
 use super::list::{Entry, List, OpenReport, Origin};
 use super::message::{Here, Opening};
-use super::notes::AllNotes;
-use super::offers::Offers;
-use super::order::Order;
 use super::over::Over;
+use super::over::notes::AllNotes;
+use super::over::spots::Target;
 use super::panes::PaneState;
-use super::pointer::Mouse;
-use super::price::Barred;
+use super::panes::order::Order;
 use super::remembered::Remembered;
+use super::scan::follow::Follow;
 use super::settings::Settings;
-use super::spots::Target;
+use super::spending::batch::Batch;
+use super::spending::calls::{Calls, UnderWay};
+use super::spending::figures::Figures;
+use super::spending::offers::Offers;
+use super::spending::price::Barred;
 use super::start::Start;
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};

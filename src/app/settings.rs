@@ -1,7 +1,7 @@
 //! What a run is started with, by the command line, the config and the terminal.
 
-use super::follow::Pace;
-use super::keymap::Keymap;
+use super::keys::keymap::Keymap;
+use super::scan::follow::Pace;
 use std::path::PathBuf;
 
 /// What a run is started with.

@@ -1,9 +1,9 @@
 //! The start screen: the hash that is typed, and the files that were opened before.
 
 use super::effect::Effect;
-use super::key::{Key, Named};
+use super::keys::key::{Key, Named};
 use super::model::Model;
-use super::scroll::Scroll;
+use super::panes::scroll::Scroll;
 use crate::report::Recent;
 use crate::report::identifier::Sha256;
 use crate::text::count;

@@ -2,18 +2,18 @@
 
 use super::commands::{Act, Command};
 use super::effect::{Effect, Source};
-use super::key::Key;
+use super::keys::key::Key;
+use super::keys::place::CONFIRM;
 use super::layout::Size;
-use super::ledger::LedgerPage;
 use super::list::OpenReport;
 use super::message::{Message, Opening};
 use super::model::{Model, Screen};
-use super::offers::Offers;
-use super::overlay::Overlay;
-use super::place::CONFIRM;
-use super::price::Tag;
-use super::scroll::Scroll;
-use super::sheet::Sheet;
+use super::over::overlay::Overlay;
+use super::over::sheet::Sheet;
+use super::panes::scroll::Scroll;
+use super::spending::ledger::LedgerPage;
+use super::spending::offers::Offers;
+use super::spending::price::Tag;
 use crate::report::Report;
 use crate::report::index::Batch;
 use crate::request::Request;

@@ -3,7 +3,7 @@
 use super::asking::{Cost, ask, cost, runtime, say_cost};
 use super::output::print_json;
 use super::{Common, Failed, Setup, Spending, dry, parse_sha256, setup_to_spend};
-use crate::app::follow::{Follow as Following, Pace, Turn};
+use crate::app::scan::follow::{Follow as Following, Pace, Turn};
 use crate::quota::Unit;
 use crate::report::analysis::SandboxRun;
 use crate::report::identifier::{Identifier, Sha256};

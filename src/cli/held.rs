@@ -3,7 +3,7 @@
 use super::output::{print_json, print_text};
 use super::table::Table;
 use super::{Common, Failed};
-use crate::app::held::title;
+use crate::app::over::held::title;
 use crate::config::Folders;
 use crate::quota::Entitlements;
 use crate::report::identifier::{Identifier, Sha256};

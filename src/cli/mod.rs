@@ -36,10 +36,10 @@ mod submit;
 mod table;
 mod usage;
 
-use crate::app::allowance::Allowance;
-use crate::app::follow::Pace;
 use crate::app::model::Service;
+use crate::app::scan::follow::Pace;
 use crate::app::settings::Settings;
+use crate::app::spending::allowance::Allowance;
 use crate::app::{Keymap, Model};
 use crate::config::{Config, Folders, Overrides};
 use crate::gate::Gate;

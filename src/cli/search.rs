@@ -3,7 +3,7 @@
 use super::document;
 use super::output::{print_lines, print_text};
 use super::{Common, Failed, pane, setup};
-use crate::app::finder::{Hit, HitGroup, Source};
+use crate::app::find::finder::{Hit, HitGroup, Source};
 use crate::app::panes;
 use crate::gate::Gate;
 use crate::report::find::{How, Pattern};

@@ -2,7 +2,7 @@
 
 use super::without_values;
 use crate::app::Keymap;
-use crate::app::keymap::Change;
+use crate::app::keys::keymap::Change;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

@@ -12,7 +12,7 @@ pub use look::Look;
 pub use settings::{SETTINGS, Setting, Shown, commented};
 
 use crate::app::Keymap;
-use crate::app::follow::Pace;
+use crate::app::scan::follow::Pace;
 use crate::files;
 use crate::log::Level;
 use crate::quota::{Budget, Entitlement, Entitlements};

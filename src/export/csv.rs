@@ -4,7 +4,7 @@ use super::noted::Noted;
 use super::opened::Opened;
 use super::{Job, Summary, attribute, indicators};
 use crate::report::index::Form;
-use crate::report::records::{leaves, pointer};
+use crate::report::rows::records::{leaves, pointer};
 use crate::report::rules::Rule;
 use crate::report::{Note, Place};
 use crate::text::{Untrusted, Visible};

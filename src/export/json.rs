@@ -365,7 +365,7 @@ fn is_number(bytes: &[u8]) -> bool {
 mod tests {
     use super::*;
     use crate::report::json::Raw;
-    use crate::report::records::{leaves, pointer};
+    use crate::report::rows::records::{leaves, pointer};
     use proptest::prelude::*;
 
     fn text(value: &[u8]) -> String {

@@ -25,7 +25,7 @@ pub use plain::{harmless, line};
 
 use crate::report::indicators::Kind;
 use crate::report::note::Notes;
-use crate::report::records::Record;
+use crate::report::rows::records::Record;
 use crate::report::rules::Rules;
 use crate::report::wanted::still_wanted;
 use crate::report::{Body, Identifier, Pane, Place, Report, RowSet};

@@ -3,7 +3,7 @@
 //! ```text
 //! Body (bytes, read in windows) ── Indexer ──> Index (where rows start) ── Report::row ──> Row (decoded pieces)
 //!                                                 │
-//!                                ATTRIBUTES (name, pane, label, shape)
+//!                                ATTRIBUTES (where each is shown, how it compares, what to look for in it)
 //! ```
 //!
 //! An index may be kept beside its bytes, and is then read in windows like them: opening a held report does not read it whole.
@@ -11,54 +11,40 @@
 //! a few bytes a row.
 
 pub mod analysis;
-pub mod arriving;
 pub mod attributes;
 pub mod body;
-mod column;
 pub mod compare;
 pub(crate) mod fan_out;
 pub mod find;
-mod folds;
-pub mod hashes;
 pub mod hives;
 mod holding;
 pub mod identifier;
 pub mod index;
-mod indexer;
 pub mod indicators;
 pub mod json;
-mod kept;
 pub mod note;
-pub mod origin;
 pub mod page;
 pub(crate) mod ranges;
-pub mod records;
-pub mod retention;
-mod row_set;
 pub mod rows;
 pub mod rules;
-mod severity;
-mod stream;
 pub mod tree;
-mod values;
-pub mod verdict;
 pub(crate) mod wanted;
 
 pub use analysis::{Analysis, PendingScan};
-pub use arriving::Arriving;
 pub use attributes::{ATTRIBUTES, Attribute, Pane};
 pub use body::Body;
-pub use folds::Folds;
+pub use body::arriving::Arriving;
+pub use holding::origin::Imported;
+pub use holding::retention::Retention;
 pub use holding::{Doomed, Held, Holding, Others, Purge, Recent, Version, whose};
 pub use identifier::Identifier;
+pub use index::indexer::Indexer;
 pub use index::{Index, Section};
-pub use indexer::Indexer;
 pub use indicators::{Indicator, Indicators};
 pub use note::{About, Item, Note};
-pub use origin::Imported;
-pub use records::Place;
-pub use retention::Retention;
-pub use row_set::RowSet;
+pub use rows::records::Place;
+pub use rows::row_set::RowSet;
+pub use rows::severity::Order;
 pub use rows::{Piece, Report, Row};
-pub use severity::Order;
 pub use tree::Depths;
+pub use tree::folds::Folds;

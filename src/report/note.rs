@@ -1,7 +1,7 @@
 //! What an analyst wrote about a report, or about one thing in it.
 
 use super::identifier::{Identifier, Sha256};
-use super::records::Place;
+use super::rows::records::Place;
 use super::rows::{Report, Row};
 use crate::text::Untrusted;
 use jiff::Timestamp;

@@ -1,7 +1,7 @@
 //! What is held, between the store and the screen.
 
 use crate::app::Message;
-use crate::app::confirm::Deletion;
+use crate::app::spending::confirm::Deletion;
 use crate::gate::Gate;
 use crate::report::Holding;
 use crate::store::{Keep, Purged, StoreError};

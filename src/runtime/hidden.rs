@@ -4,7 +4,7 @@ use super::keyboard::{Alarm, Input, Keyboard};
 use super::signals::HeldBack;
 use super::terminal::Raw;
 use crate::app::Key;
-use crate::app::key::Named;
+use crate::app::keys::key::Named;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 

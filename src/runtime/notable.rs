@@ -1,7 +1,7 @@
 //! What deserves a look in several reports at once: each is judged by itself, and what several saw stands once.
 
-use crate::app::marks::{Judged, Noted};
-use crate::app::spots::Target;
+use crate::app::over::marks::{Judged, Noted};
+use crate::app::over::spots::Target;
 use crate::report::rules::{Rules, Severity};
 use crate::report::{Place, Report, Row};
 use crate::text::{Untrusted, Visible};

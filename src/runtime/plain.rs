@@ -7,7 +7,7 @@ use super::clipboard::Way;
 use super::signals::{Signals, Stops};
 use super::{Backing, Ended, Exit, Session};
 use crate::app::commands::Command;
-use crate::app::price::Tag;
+use crate::app::spending::price::Tag;
 use crate::app::{Effect, Key, Message, Model, Place, Size};
 use crate::text::{self, Untrusted};
 use crate::view::plain;

@@ -1,6 +1,6 @@
 //! Files that are written beside the loop.
 
-use crate::app::saving::{NotSaved, Save, Saved};
+use crate::app::away::saving::{NotSaved, Save, Saved};
 use crate::export::file::{self, FileError, Fresh};
 use crate::export::{Job, Summary};
 use crate::gate::Gate;

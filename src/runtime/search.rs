@@ -1,12 +1,12 @@
 //! Searches beside the loop: one report's panes, or everything that is held, several reports at a time.
 
-use crate::app::finder::{Hit, HitGroup, MOST_HITS, Source};
+use crate::app::find::finder::{Hit, HitGroup, MOST_HITS, Source};
 use crate::report::Place;
 use crate::report::fan_out::in_order;
 use crate::report::find::{Pattern, Scope, Scratch, search};
 use crate::report::identifier::Sha256;
-use crate::report::records::{leaves, pointer};
 use crate::report::rows::Label;
+use crate::report::rows::records::{leaves, pointer};
 use crate::report::{About, Body, Index, Note, Pane, Piece, Report, Row, RowSet, Section};
 use crate::store::HeldReport;
 use crate::text::Untrusted;

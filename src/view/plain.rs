@@ -3,7 +3,7 @@
 use super::canvas::Canvas;
 use super::picture::Picture;
 use super::{bar, screen};
-use crate::app::overlay::Rows;
+use crate::app::over::overlay::Rows;
 use crate::app::{Area, Model, Place, Size};
 use ratatui::buffer::Buffer;
 

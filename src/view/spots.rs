@@ -5,7 +5,7 @@ use super::line::LineWriter;
 use super::overlay::{draw_line, inside_beside};
 use super::pane::{columns_of, draw_labelled, draw_pieces};
 use super::theme::Meaning;
-use crate::app::spots::{Shows, Spot, Spots};
+use crate::app::over::spots::{Shows, Spot, Spots};
 use crate::app::{Area, Model};
 use crate::report::Row;
 use crate::report::rules::Severity;

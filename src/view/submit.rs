@@ -5,7 +5,7 @@ use super::line::LineWriter;
 use super::list::progress;
 use super::overlay::inside;
 use super::theme::Meaning;
-use crate::app::submit::{FIELDS, SubmitForm};
+use crate::app::scan::submit::{FIELDS, SubmitForm};
 use crate::app::{Area, Model};
 use crate::request::{Request, ScanOption, UploadLimit};
 use crate::text::{Untrusted, bytes, words_in_rows};
@@ -78,7 +78,7 @@ fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
         );
         return vec![(words, Meaning::Faint)];
     };
-    let price = crate::app::submit::price_of(&submission, found.limit, &model.figures.entitlements);
+    let price = crate::app::scan::submit::price_of(&submission, found.limit, &model.figures.entitlements);
     let way = match found.limit {
         UploadLimit::Direct => String::new(),
         UploadLimit::Large => ", by way of an address for large files".to_owned(),

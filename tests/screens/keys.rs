@@ -2,7 +2,7 @@
 
 use crate::screen;
 use crate::stage::{Stage, file, main_file, options};
-use behaview::app::keymap::Change;
+use behaview::app::keys::keymap::Change;
 use behaview::app::{Command, Key, Keymap, Message, Place};
 use behaview::demo::{Demo, Listing, Options};
 use proptest::prelude::*;

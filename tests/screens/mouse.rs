@@ -2,7 +2,7 @@
 
 use crate::screen;
 use crate::stage::{Stage, main_file, options};
-use behaview::app::pointer::{Does, Pointer};
+use behaview::app::keys::pointer::{Does, Pointer};
 use behaview::app::{Area, Focus, Message};
 use behaview::demo::{Listing, Options};
 use behaview::report::Pane;

@@ -1,6 +1,6 @@
 //! The app on a stage: the real loop, store and HTTP, a demo service, a terminal made of cells, and a clock that stands still.
 
-use behaview::app::allowance::Allowance;
+use behaview::app::spending::allowance::Allowance;
 use behaview::app::{Message, Model, Size};
 use behaview::cli;
 use behaview::demo::{Demo, Listing, Options};

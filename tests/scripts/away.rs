@@ -3,7 +3,7 @@
 use crate::desk::{Desk, errors, json, main_file, run, text};
 use behaview::demo::Endpoint;
 use behaview::report::json::Raw;
-use behaview::report::records::{leaves, pointer};
+use behaview::report::rows::records::{leaves, pointer};
 use behaview::report::{Body, Index, Place, Report};
 use behaview::text::Untrusted;
 use serde_json::Value;

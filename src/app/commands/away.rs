@@ -2,12 +2,12 @@
 
 use super::context::{A_REPORT, confirms, has_report, has_service, nothing};
 use super::{Act, Command, When};
-use crate::app::artefacts;
-use crate::app::confirm::Confirmed;
-use crate::app::key::{BACK_TAB, ENTER, Key, TAB, key};
+use crate::app::keys::key::{BACK_TAB, ENTER, Key, TAB, key};
+use crate::app::keys::place::{ARTEFACTS, CONFIRM, COPIED, DETAIL, FILE, INDICATORS, ROW, ROWS, SAVE, VALUED};
 use crate::app::model::Model;
-use crate::app::overlay::Overlay;
-use crate::app::place::{ARTEFACTS, CONFIRM, COPIED, DETAIL, FILE, INDICATORS, ROW, ROWS, SAVE, VALUED};
+use crate::app::over::artefacts;
+use crate::app::over::overlay::Overlay;
+use crate::app::spending::confirm::Confirmed;
 use crate::quota::Kind;
 
 fn has_values(model: &Model) -> bool {

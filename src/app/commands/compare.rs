@@ -2,10 +2,10 @@
 
 use super::{Act, Command, When};
 use crate::app::compare::{Compare, Only};
-use crate::app::key::{BACK_TAB, ENTER, LEFT, RIGHT, TAB, key};
+use crate::app::keys::key::{BACK_TAB, ENTER, LEFT, RIGHT, TAB, key};
+use crate::app::keys::place::{COMPARE, COMPARE_LINE, FILE, IDLE, OTHER_FILE, SIFTED, SOUGHT_LINE, SPOTS};
 use crate::app::model::Model;
-use crate::app::overlay::Overlay;
-use crate::app::place::{COMPARE, COMPARE_LINE, FILE, IDLE, OTHER_FILE, SIFTED, SOUGHT_LINE, SPOTS};
+use crate::app::over::overlay::Overlay;
 
 pub(super) static COMMANDS: &[Command] = &[
     Command {

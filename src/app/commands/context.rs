@@ -1,11 +1,11 @@
 //! Where commands apply, and what they ask: pure functions of the model that the table of commands names.
 
 use super::When;
-use crate::app::confirm::{Confirm, Confirmed};
 use crate::app::effect::Effect;
 use crate::app::list::Next;
 use crate::app::model::{Focus, Model, Screen};
-use crate::app::overlay::Overlay;
+use crate::app::over::overlay::Overlay;
+use crate::app::spending::confirm::{Confirm, Confirmed};
 use crate::report::Pane;
 use crate::request::Request;
 

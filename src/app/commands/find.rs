@@ -2,9 +2,9 @@
 
 use super::context::{A_REPORT, A_STORE};
 use super::{Act, Command, When};
-use crate::app::key::{ENTER, ESC, Key, key};
+use crate::app::keys::key::{ENTER, ESC, Key, key};
+use crate::app::keys::place::{FILE, FILTER, FILTERED, FINDER, LIST, OPEN, PANE, SOUGHT};
 use crate::app::model::Model;
-use crate::app::place::{FILE, FILTER, FILTERED, FINDER, LIST, OPEN, PANE, SOUGHT};
 
 const HITS: When = When::Has("a filter or a search", Model::has_hits);
 

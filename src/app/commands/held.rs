@@ -2,13 +2,13 @@
 
 use super::context::{A_STORE, confirms, nothing};
 use super::{Act, Command, When};
-use crate::app::confirm::Confirmed;
 use crate::app::effect::Effect;
-use crate::app::held::AgeForm;
-use crate::app::key::{ENTER, key};
+use crate::app::keys::key::{ENTER, key};
+use crate::app::keys::place::{AGE, CONFIRM, HELD, OPEN};
 use crate::app::model::Model;
-use crate::app::overlay::Overlay;
-use crate::app::place::{AGE, CONFIRM, HELD, OPEN};
+use crate::app::over::held::AgeForm;
+use crate::app::over::overlay::Overlay;
+use crate::app::spending::confirm::Confirmed;
 use crate::report::Holding;
 
 fn has_held(model: &Model) -> bool {

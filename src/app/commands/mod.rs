@@ -17,13 +17,13 @@ mod submit;
 
 use self::context::{never, nothing};
 use super::effect::Effect;
-use super::key::{ENTER, Key};
+use super::keys::key::{ENTER, Key};
+use super::keys::place::{CONFIRM, Place, Places};
 use super::model::Model;
-use super::palette::Does;
+use super::over::palette::Does;
 use super::panes::PANES;
-use super::place::{CONFIRM, Place, Places};
-use super::price::Together;
-use super::questions::Questions;
+use super::spending::price::Together;
+use super::spending::questions::Questions;
 use crate::request::Request;
 use std::sync::LazyLock;
 

@@ -2,10 +2,10 @@
 
 use super::context::can_go_back;
 use super::{Act, Command, When};
-use crate::app::key::{DOWN, END, ESC, HOME, Key, PAGE_DOWN, PAGE_UP, UP, key};
+use crate::app::keys::key::{DOWN, END, ESC, HOME, Key, PAGE_DOWN, PAGE_UP, UP, key};
+use crate::app::keys::place::EVERYWHERE;
 use crate::app::model::Model;
-use crate::app::place::EVERYWHERE;
-use crate::app::scroll::Move;
+use crate::app::panes::scroll::Move;
 
 pub(super) static COMMANDS: &[Command] = &[
     Command {

@@ -2,15 +2,15 @@
 
 use super::context::{A_SERVICE, can_note, confirmed_request, confirms, form_request, is_form_held, nothing};
 use super::{Act, Command, When};
-use crate::app::confirm::Confirmed;
 use crate::app::effect::Effect;
-use crate::app::key::{ENTER, Key, TAB, key};
+use crate::app::keys::key::{ENTER, Key, TAB, key};
+use crate::app::keys::place::{CONFIRM, FILE, NOTE, NOTED, OPEN, PALETTE, PLANNER, PROMPT, READING};
 use crate::app::model::Model;
-use crate::app::overlay::Overlay;
-use crate::app::palette::Palette;
-use crate::app::place::{CONFIRM, FILE, NOTE, NOTED, OPEN, PALETTE, PLANNER, PROMPT, READING};
-use crate::app::planner::Planner;
-use crate::app::sheet::Sheet;
+use crate::app::over::overlay::Overlay;
+use crate::app::over::palette::Palette;
+use crate::app::over::sheet::Sheet;
+use crate::app::spending::confirm::Confirmed;
+use crate::app::spending::planner::Planner;
 
 pub(super) static COMMANDS: &[Command] = &[
     Command {

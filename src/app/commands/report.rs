@@ -5,11 +5,11 @@ use super::context::{
     nothing, rows_of_tree,
 };
 use super::{Act, Command, When};
-use crate::app::key::{BACK_TAB, ENTER, LEFT, RIGHT, TAB, key};
+use crate::app::keys::key::{BACK_TAB, ENTER, LEFT, RIGHT, TAB, key};
+use crate::app::keys::place::{ANSWER, FILE, PANE, Place, Places, TREE, VIEWED};
 use crate::app::model::Model;
-use crate::app::overlay::Overlay;
-use crate::app::place::{ANSWER, FILE, PANE, Place, Places, TREE, VIEWED};
-use crate::app::sheet::Sheet;
+use crate::app::over::overlay::Overlay;
+use crate::app::over::sheet::Sheet;
 
 /// Columns that one press gives the list, or takes from it.
 const WIDER: i16 = 2;

@@ -2,12 +2,12 @@
 
 use super::context::{A_SERVICE, chosen_report, enter_report, first_page, is_chosen_held, is_next, next_page, nothing};
 use super::{Act, Command, When};
-use crate::app::asks::last_days;
 use crate::app::effect::Effect;
-use crate::app::key::{ENTER, key};
+use crate::app::keys::key::{ENTER, key};
+use crate::app::keys::place::{FILE, LIST, LISTED, START};
 use crate::app::list::Next;
 use crate::app::model::Model;
-use crate::app::place::{FILE, LIST, LISTED, START};
+use crate::app::spending::asks::last_days;
 use crate::request::Request;
 
 pub(super) static COMMANDS: &[Command] = &[

@@ -2,13 +2,13 @@
 
 use super::context::{A_SERVICE, confirms, nothing};
 use super::{Act, Command, When};
-use crate::app::confirm::{Confirm, Confirmed};
-use crate::app::key::{BACK_TAB, DOWN, ENTER, TAB, UP, key};
+use crate::app::keys::key::{BACK_TAB, DOWN, ENTER, TAB, UP, key};
+use crate::app::keys::place::{CONFIRM, FILE, FOLLOWED, LIST, OPEN, Place, SUBMIT};
 use crate::app::model::Model;
-use crate::app::overlay::Overlay;
-use crate::app::place::{CONFIRM, FILE, FOLLOWED, LIST, OPEN, Place, SUBMIT};
-use crate::app::questions::Questions;
-use crate::app::submit::SubmitForm;
+use crate::app::over::overlay::Overlay;
+use crate::app::scan::submit::SubmitForm;
+use crate::app::spending::confirm::{Confirm, Confirmed};
+use crate::app::spending::questions::Questions;
 use crate::quota::Kind;
 use crate::request::{Request, Submission};
 use std::sync::Arc;

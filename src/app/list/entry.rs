@@ -1,13 +1,14 @@
 //! One sandbox of a list, and its report as it is looked at.
 
-use crate::app::finder::Filter;
+use crate::app::find::finder::Filter;
 use crate::app::message::Failure;
 use crate::app::message::{HeldReport, Here, Opening};
 use crate::app::panes::PaneState;
 use crate::report::body::Body;
 use crate::report::identifier::{Identifier, Parts};
+use crate::report::rows::verdict;
 use crate::report::rules::Marks;
-use crate::report::{Imported, Indicators, Pane, Report, verdict};
+use crate::report::{Imported, Indicators, Pane, Report};
 use crate::text::Untrusted;
 use std::collections::BTreeMap;
 use std::sync::Arc;

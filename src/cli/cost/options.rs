@@ -3,7 +3,7 @@
 use super::files::Files;
 use crate::cli::Failed;
 use crate::quota::{Amount, Entitlement, Entitlements, HASHES_FROM, Kind, Numbers, Operation};
-use crate::report::hashes::Hashes;
+use crate::report::identifier::hashes::Hashes;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, ValueEnum};
 use std::io::Write;

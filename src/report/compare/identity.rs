@@ -16,7 +16,7 @@ use crate::report::attributes::Sameness;
 use crate::report::hives::{HIVES, Hive};
 use crate::report::index::{Form, Section};
 use crate::report::json::{Kind, Raw};
-use crate::report::values::{compact, split_member};
+use crate::report::rows::values::{compact, split_member};
 use crate::text::{Untrusted, last_part, push_lower};
 use memchr::memmem::Finder;
 use std::hash::{BuildHasher, Hasher};

@@ -10,8 +10,8 @@
 
 use super::Input;
 use crate::app::Key;
-use crate::app::key::Named;
-use crate::app::pointer::{Does, Pointer};
+use crate::app::keys::key::Named;
+use crate::app::keys::pointer::{Does, Pointer};
 use std::time::Duration;
 
 /// How long what may be one key by itself is given to turn out as the start of more.

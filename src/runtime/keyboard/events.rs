@@ -1,8 +1,8 @@
 //! The keyboard where the system tells keys apart by itself.
 
 use super::Input;
-use crate::app::key::Named;
-use crate::app::pointer::{Does, Pointer};
+use crate::app::keys::key::Named;
+use crate::app::keys::pointer::{Does, Pointer};
 use crate::app::{Key, Size};
 use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use std::io;

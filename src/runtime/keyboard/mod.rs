@@ -18,7 +18,7 @@ pub(super) use events::{Alarm, Keyboard};
 #[cfg(unix)]
 pub(super) use tty::Keyboard;
 
-use crate::app::pointer::Pointer;
+use crate::app::keys::pointer::Pointer;
 use crate::app::{Key, Size};
 
 /// One thing that came from the terminal.

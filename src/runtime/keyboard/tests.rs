@@ -1,8 +1,8 @@
 use super::Input;
 use super::decoder::Decoder;
 use crate::app::Key;
-use crate::app::key::Named;
-use crate::app::pointer::{Does, Pointer};
+use crate::app::keys::key::Named;
+use crate::app::keys::pointer::{Does, Pointer};
 use proptest::prelude::*;
 
 /// What some bytes come to, with silence behind them.

@@ -3,10 +3,10 @@
 use super::{Performer, Work, words};
 use crate::app::Message;
 use crate::app::away::Copied;
-use crate::app::saving::{NotSaved, Save};
+use crate::app::away::saving::{NotSaved, Save};
 use crate::export::file;
 use crate::files;
-use crate::report::hashes::Hashes;
+use crate::report::identifier::hashes::Hashes;
 use crate::runtime::{clipboard, saver, submission};
 use std::io::Read;
 use std::path::{Path, PathBuf};

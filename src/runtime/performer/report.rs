@@ -2,8 +2,8 @@
 
 use super::{PACE, Performer, Work, words};
 use crate::app::Message;
-use crate::app::marks::Judged;
 use crate::app::message::Opening;
+use crate::app::over::marks::Judged;
 use crate::files;
 use crate::report::compare::Matrix;
 use crate::report::identifier::Sha256;

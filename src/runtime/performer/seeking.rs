@@ -2,7 +2,7 @@
 
 use super::{PACE, Performer, Work};
 use crate::app::Message;
-use crate::app::finder::{HitGroup, MOST_HITS, Ticket};
+use crate::app::find::finder::{HitGroup, MOST_HITS, Ticket};
 use crate::gate::Gate;
 use crate::report::find::{Pattern, Scope};
 use crate::report::{Report, RowSet};

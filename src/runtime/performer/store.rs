@@ -2,8 +2,8 @@
 
 use super::{Performer, Work, words};
 use crate::app::Message;
-use crate::app::confirm::Deletion;
-use crate::app::ledger::{LedgerLine, LedgerPage, SHOWN};
+use crate::app::spending::confirm::Deletion;
+use crate::app::spending::ledger::{LedgerLine, LedgerPage, SHOWN};
 use crate::gate::Gate;
 use crate::quota::Period;
 use crate::report::PendingScan;

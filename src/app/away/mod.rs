@@ -1,0 +1,407 @@
+//! Taking away: copying a value, a row, a pane; writing a file. What is copied is one line without teeth,
+//! unless its raw bytes are asked for.
+
+pub mod saving;
+
+use super::effect::Effect;
+use super::model::{Focus, Model};
+use super::over::overlay::Overlay;
+use super::over::spots::Shows;
+use super::spending::confirm::{Confirm, Confirmed};
+use crate::export::{self, Source, What};
+use crate::report::json::{Kind, Raw};
+use crate::report::{Pane, Piece, Place, Row, RowSet, Section};
+use crate::text::{Untrusted, count};
+use saving::{Part, Save, SaveForm, Saved};
+use std::sync::Arc;
+
+/// The longest text that is handed to a terminal's clipboard, in bytes: many take no more.
+pub const LONGEST_COPY: usize = 64 * 1024;
+
+/// Between the rows of a pane in its one line.
+const BETWEEN: &str = " · ";
+
+/// Something that is copied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Copied {
+    /// What it is, for the analyst.
+    pub what: String,
+    /// The bytes; only when they were asked for raw are they other than one visible line.
+    pub bytes: Vec<u8>,
+}
+
+/// What stands under the cursor.
+struct Subject {
+    what: String,
+    text: Untrusted,
+}
+
+impl Model {
+    /// Whether there is a value under the cursor.
+    pub(super) fn can_copy(&self) -> bool {
+        self.subject().is_some()
+    }
+
+    /// Copies the value under the cursor, defanged.
+    pub(super) fn copy_value(&mut self) -> Vec<Effect> {
+        let Some(Subject { what, text }) = self.subject() else { return Vec::new() };
+        let line = match self.over.top() {
+            Some(Overlay::Indicators(list)) => list.chosen().map(|chosen| chosen.defanged().to_string()),
+            _ => None,
+        };
+        let pane = || self.listed_row().map(|(pane, _)| pane).or(self.focused()).unwrap_or(Pane::Other);
+        let line = line.unwrap_or_else(|| export::harmless(pane(), &text).into());
+        self.copy(what, line.into_bytes())
+    }
+
+    /// Copies the value under the cursor as it is; asks once.
+    pub(super) fn copy_raw(&mut self) -> Vec<Effect> {
+        let Some(Subject { what, text }) = self.subject() else { return Vec::new() };
+        if !self.copies_raw {
+            let why = format!(
+                "Copy {what} raw: {}? Raw text may hold controls and live addresses: pasted into a shell it may run, pasted into a browser it may open. \
+                 It is asked once; after a yes, this session copies raw whenever {} is pressed.",
+                text.visible_cut(80),
+                self.way_to("copy-raw")
+            );
+            self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Raw, why }));
+            return Vec::new();
+        }
+        self.copy(format!("{what}, raw"), text.as_bytes().to_vec())
+    }
+
+    /// The yes to copying raw.
+    pub(super) fn confirm_raw(&mut self) -> Vec<Effect> {
+        self.copies_raw = true;
+        self.over.close();
+        self.copy_raw()
+    }
+
+    /// Copies the whole row under the cursor in one line: of a sandbox the file's hash.
+    pub(super) fn copy_row(&mut self) -> Vec<Effect> {
+        if let Some((what, line)) = self.listed_line() {
+            return self.copy(what, line.into_bytes());
+        }
+        if let Some(file) = self.file().filter(|_| self.focus() == Focus::List) {
+            let file = file.to_string();
+            return self.copy("the file's SHA-256".to_owned(), file.into_bytes());
+        }
+        let Some((pane, place)) = self.place_under_cursor() else { return Vec::new() };
+        let Some(line) = self.line(place) else { return Vec::new() };
+        self.copy(format!("a row of {}", pane.name()), line.into_bytes())
+    }
+
+    /// Copies every row that the pane shows, or every indicator, in one line.
+    pub(super) fn copy_all(&mut self) -> Vec<Effect> {
+        let (what, line) = match self.over.top() {
+            Some(Overlay::Indicators(list)) => {
+                let values = list.shown(0).map(|indicator| indicator.defanged().to_string());
+                (count(list.count() as u64, "indicator"), joined(values))
+            }
+            _ => {
+                let Some((pane, open)) = self.focused().zip(self.open()) else { return Vec::new() };
+                let state = self.pane_state(pane);
+                let rows = state.count(&open.report, pane);
+                let lines = (0..rows).filter_map(|at| self.line(state.place(&open.report, pane, at)?));
+                (format!("{} of {}", count(rows as u64, "row"), pane.name()), joined(lines))
+            }
+        };
+        match line {
+            Some(line) => self.copy(what, line.into_bytes()),
+            None => {
+                self.warn(format!("That is more than {}, the most that a terminal's clipboard surely takes: nothing was copied. {} writes it to a file.", crate::text::bytes(LONGEST_COPY as u64), self.way_to("export")));
+                Vec::new()
+            }
+        }
+    }
+
+    fn copy(&mut self, what: String, bytes: Vec<u8>) -> Vec<Effect> {
+        if bytes.len() > LONGEST_COPY {
+            let (length, most) = (crate::text::bytes(bytes.len() as u64), crate::text::bytes(LONGEST_COPY as u64));
+            self.warn(format!("It is {length} long, and a terminal's clipboard surely takes {most} only: nothing was copied. {} writes it to a file.", self.way_to("export")));
+            return Vec::new();
+        }
+        vec![Effect::Copy(Copied { what, bytes })]
+    }
+
+    /// Says what was copied, and how.
+    pub(super) fn copied(&mut self, what: &str, result: Result<String, String>) -> Vec<Effect> {
+        match result {
+            Ok(how) => self.say(format!("Copied {what} {how}.")),
+            Err(why) => self.warn(format!("Nothing was copied: {why}. {} writes to a file.", self.way_to("export"))),
+        }
+        Vec::new()
+    }
+
+    fn subject(&self) -> Option<Subject> {
+        let subject = |what: &str, text: Untrusted| Subject { what: what.to_owned(), text };
+        match self.over.top() {
+            Some(Overlay::Indicators(list)) => {
+                let chosen = list.chosen()?;
+                return Some(subject(&format!("a {}", chosen.kind.name()), chosen.value.clone()));
+            }
+            Some(Overlay::Detail(detail)) => return Some(subject("a value", detail.chosen()?.value.clone()?)),
+            Some(Overlay::Answer(answer)) => {
+                let line = answer.chosen()?;
+                return Some(subject("a value", line.value.clone().or_else(|| line.name.clone())?));
+            }
+            Some(_) => return Some(subject("a value", first_value(&self.listed_row()?.1)?)),
+            None => {}
+        }
+        if self.screen != super::Screen::File {
+            return None;
+        }
+        match self.focus() {
+            Focus::List => Some(subject("the report's identifier", self.chosen()?.identifier.as_ref()?.text().clone())),
+            Focus::Pane(_) => {
+                let (_, place) = self.place_under_cursor()?;
+                Some(subject("a value", self.value(place)?))
+            }
+        }
+    }
+
+    fn place_under_cursor(&self) -> Option<(Pane, Place)> {
+        let (pane, open) = self.focused().zip(self.open())?;
+        let state = self.pane_state(pane);
+        Some((pane, state.place(&open.report, pane, state.scroll.cursor)?))
+    }
+
+    /// What a row is about: the text itself, or the first of its parts.
+    fn value(&self, place: Place) -> Option<Untrusted> {
+        let report = &self.open()?.report;
+        let record = report.record(place).ok()?;
+        let raw = Raw::new(&record.value);
+        if matches!(raw.kind(), Kind::Text | Kind::Word) && !record.value.is_empty() {
+            return Some(raw.text());
+        }
+        first_value(&report.row(place.section, place.row))
+    }
+
+    /// The chosen row of what stands over the screen: of a list of rows, or of a comparison; and its pane, where that is known.
+    fn listed_row(&self) -> Option<(Pane, Row)> {
+        match self.over.top()? {
+            Overlay::Spots(spots) => {
+                let spot = spots.chosen_spot()?;
+                let report = self.open().map(|open| &open.report);
+                let place = spot.target.as_ref()?.place;
+                let pane = place.and_then(|place| Some(report?.section(place.section)?.pane()));
+                let row = match &spot.shows {
+                    Shows::Row(row) => row.clone(),
+                    Shows::Open(place) => report?.row(place.section, place.row),
+                    Shows::Words(_) => return None,
+                };
+                // What another report names is made harmless as hosts are: no dot of an address stays as it was.
+                let pane = pane.filter(|_| matches!(spot.shows, Shows::Open(_))).unwrap_or(Pane::Network);
+                Some((pane, row))
+            }
+            Overlay::Compare(compare) => compare.chosen_row(),
+            _ => None,
+        }
+    }
+
+    /// The chosen row of what stands over the screen in one line, with why it is listed or who saw it.
+    fn listed_line(&self) -> Option<(String, String)> {
+        let (pane, row) = self.listed_row()?;
+        let line = export::line(pane, &row);
+        let before = match self.over.top()? {
+            Overlay::Spots(spots) => spots.chosen_spot()?.said(),
+            Overlay::Compare(compare) => compare.seen_words()?,
+            _ => String::new(),
+        };
+        let gap = if before.is_empty() { "" } else { BETWEEN };
+        Some(("the row".to_owned(), format!("{before}{gap}{line}")))
+    }
+
+    /// Whether there is a row under the cursor, or a file.
+    pub(super) fn can_copy_row(&self) -> bool {
+        match self.over.is_empty() {
+            true => self.focus() != Focus::List || self.file().is_some(),
+            false => self.listed_row().is_some(),
+        }
+    }
+
+    /// A row as the pane shows it, in one line without teeth.
+    fn line(&self, place: Place) -> Option<String> {
+        let pane = self.focused().unwrap_or(Pane::Other);
+        Some(export::line(pane, &self.open()?.report.row(place.section, place.row)))
+    }
+
+    /// Where the report that is open came from.
+    pub(super) fn source(&self) -> Option<Source> {
+        let (entry, here) = self.chosen().and_then(|entry| Some((entry, entry.here()?)))?;
+        let origin = match self.list().map(|list| &list.origin) {
+            Some(super::list::Origin::Document(name)) => name.clone(),
+            _ => self.service.name.clone(),
+        };
+        let received = (!self.is_document()).then_some(here.received);
+        let identifier = entry.identifier.clone();
+        let notes = identifier.as_ref().and_then(|identifier| self.notes_on(identifier)).cloned().unwrap_or_default();
+        Some(Source { body: here.body.clone(), identifier, origin, received, notes })
+    }
+
+    /// Asks where to write what is looked at.
+    pub(super) fn ask_where(&mut self) -> Vec<Effect> {
+        let (source, parts, first) = (self.source(), self.parts(), self.first_part());
+        let chosen = parts.iter().position(|part| is_like(part, &first)).unwrap_or(0);
+        if !parts.is_empty() {
+            self.over.put(Overlay::Save(SaveForm::export(source, parts, chosen)));
+        }
+        Vec::new()
+    }
+
+    /// Whether there is anything to write here.
+    #[must_use]
+    pub fn can_write(&self) -> bool {
+        self.writes_report() || self.written_value().is_some()
+    }
+
+    /// Whether a report can be written from where the keys are.
+    fn writes_report(&self) -> bool {
+        let is_over_it = matches!(self.over.top(), None | Some(Overlay::Detail(_) | Overlay::Indicators(_)))
+            || self.listed_notable().is_some();
+        is_over_it && self.open().is_some() && self.screen == super::Screen::File
+    }
+
+    fn written_value(&self) -> Option<Part> {
+        let value = self.subject().filter(|_| self.focus() != Focus::List || !self.over.is_empty());
+        value.map(|subject| Part::Value(subject.text))
+    }
+
+    /// What of the report can be written: all of it, what is looked at, its indicators, the value under the cursor.
+    fn parts(&self) -> Vec<Part> {
+        let here = self.place_under_cursor().filter(|_| self.screen == super::Screen::File);
+        let row = here.map(|(_, place)| What::Row(place));
+        let mut whats = Vec::new();
+        if self.writes_report() {
+            whats.push(Some(What::All));
+            match (self.over.top(), here) {
+                (Some(Overlay::Indicators(list)), _) => whats.push(list.kind.map(What::OfKind)),
+                (Some(Overlay::Spots(_)), _) => whats.push(self.listed_notable()),
+                (Some(_), _) => whats.push(row),
+                (None, Some((pane, _))) => {
+                    let shown = self.shown_rows(pane).map(|rows| What::Shown(pane, rows));
+                    whats.extend([Some(What::Pane(pane)), shown, row]);
+                }
+                (None, None) => {}
+            }
+            whats.push(Some(What::Indicators));
+        }
+        whats.into_iter().flatten().map(Part::Of).chain(self.written_value()).collect()
+    }
+
+    /// The rows of a pane that it shows; none where it shows all.
+    fn shown_rows(&self, pane: Pane) -> Option<Arc<RowSet>> {
+        let sieve = Some(self.pane_state(pane).sieve()).filter(|sieve| !sieve.is_open())?;
+        let report = &self.open()?.report;
+        let mut shown = RowSet::EMPTY;
+        for section in report.sections(pane) {
+            match sieve.rows(section) {
+                Some(rows) => shown.append(section, rows),
+                None => {
+                    let length = report.section(section).map_or(0, Section::len);
+                    shown.append(section, &(0_u32..).take(length).collect::<Vec<_>>());
+                }
+            }
+        }
+        Some(Arc::new(shown))
+    }
+
+    /// The part that is meant first: what stands over the screen, or else the report.
+    fn first_part(&self) -> Part {
+        match self.over.top() {
+            Some(Overlay::Indicators(list)) => Part::Of(list.kind.map_or(What::Indicators, What::OfKind)),
+            Some(Overlay::Spots(_)) => self.listed_notable().map_or(Part::Value(Untrusted::default()), Part::Of),
+            Some(Overlay::Detail(_) | Overlay::Answer(_)) => Part::Value(Untrusted::default()),
+            _ => Part::Of(What::All),
+        }
+    }
+
+    /// Writes what the line says.
+    pub(super) fn save(&mut self) -> Vec<Effect> {
+        let Some(Overlay::Save(form)) = self.over.top_mut() else { return Vec::new() };
+        match form.save() {
+            Ok(mut save) => {
+                if let Saved::Report { rules, .. } = &mut save.what {
+                    rules.clone_from(&self.rules);
+                }
+                form.failure = None;
+                form.is_under_way = true;
+                vec![Effect::Save(save)]
+            }
+            Err(why) => {
+                form.failure = Some(why);
+                Vec::new()
+            }
+        }
+    }
+
+    /// The yes to writing over a file.
+    pub(super) fn save_over(&mut self) -> Vec<Effect> {
+        let Some(Overlay::Confirm(Confirm { what: Confirmed::Replace(save), .. })) = self.over.top() else {
+            return Vec::new();
+        };
+        let save = Save { may_replace: true, ..save.clone() };
+        self.over.close();
+        if let Some(Overlay::Save(form)) = self.over.top_mut() {
+            form.is_under_way = true;
+        }
+        vec![Effect::Save(save)]
+    }
+
+    /// Says where the file is, or why there is none.
+    pub(super) fn saved(&mut self, result: Result<String, saving::NotSaved>) -> Vec<Effect> {
+        if let Some(Overlay::Save(form)) = self.over.top_mut() {
+            form.is_under_way = false;
+        }
+        match result {
+            Ok(words) => {
+                if matches!(self.over.top(), Some(Overlay::Save(_))) {
+                    self.over.close();
+                }
+                self.say(words);
+            }
+            Err(saving::NotSaved::Exists(save, why)) => {
+                let what = Confirmed::Replace(*save);
+                self.over.put(Overlay::Confirm(Confirm { what, why }));
+            }
+            Err(saving::NotSaved::Failed(why)) => match self.over.top_mut() {
+                Some(Overlay::Save(form)) => form.failure = Some(why),
+                _ => self.warn(why),
+            },
+        }
+        Vec::new()
+    }
+}
+
+/// The first value of a row.
+fn first_value(row: &Row) -> Option<Untrusted> {
+    let value = |piece: &Piece| match piece {
+        Piece::Value(text) => Some(text.clone()),
+        Piece::Detail(_) | Piece::Own(_) => None,
+    };
+    row.pieces.iter().find_map(value)
+}
+
+/// Whether two parts are of one kind.
+fn is_like(one: &Part, other: &Part) -> bool {
+    match (one, other) {
+        (Part::Of(one), Part::Of(other)) => one == other,
+        (Part::Value(_), Part::Value(_)) => true,
+        _ => false,
+    }
+}
+
+/// Lines as one; none where that is longer than a clipboard takes.
+fn joined(lines: impl Iterator<Item = String>) -> Option<String> {
+    let mut all = String::new();
+    for line in lines {
+        if !all.is_empty() {
+            all.push_str(BETWEEN);
+        }
+        all.push_str(&line);
+        if all.len() > LONGEST_COPY {
+            return None;
+        }
+    }
+    Some(all)
+}

@@ -1,0 +1,285 @@
+//! The line that says where something is written, and in which format.
+
+use crate::app::keys::key::Key;
+use crate::app::keys::place::Place;
+use crate::app::keys::typing::type_over;
+use crate::app::over::overlay::{SMALL, Stands};
+use crate::export::{FORMATS, Format, Source, What, file};
+use crate::report::rules::Rules;
+use crate::request::Request;
+use crate::text::{Untrusted, count};
+use std::sync::Arc;
+
+/// Something that is to be written to a file.
+#[derive(Debug, Clone)]
+pub struct Save {
+    /// What.
+    pub what: Saved,
+    /// Where, as it was typed.
+    pub path: String,
+    /// Whether a file that is there may be written over.
+    pub may_replace: bool,
+}
+
+/// What is written.
+#[derive(Debug, Clone)]
+pub enum Saved {
+    /// A report, or a part of it.
+    Report {
+        /// The report.
+        source: Box<Source>,
+        /// Which part.
+        what: What,
+        /// In which format.
+        format: &'static Format,
+        /// The rules that mark its rows; those that are shipped where none have been read yet.
+        rules: Option<Arc<Rules>>,
+    },
+    /// One value.
+    Value {
+        /// The value.
+        text: Untrusted,
+        /// Whether its bytes are written as they are, and not as one line without teeth.
+        is_raw: bool,
+    },
+    /// The answer to a question, which is held: the bytes as they came.
+    Held(Request),
+}
+
+/// Why nothing was written.
+#[derive(Debug)]
+pub enum NotSaved {
+    /// A file is there already; a yes writes over it.
+    Exists(Box<Save>, String),
+    /// Anything else, in words.
+    Failed(String),
+}
+
+/// The line that is typed into.
+#[derive(Debug)]
+pub struct SaveForm {
+    /// The path, with the format's name before it where the end of the path does not say.
+    pub typed: String,
+    /// Whether nobody has typed yet: the first letter takes the place of the name that is suggested.
+    pub is_suggested: bool,
+    /// Why it was not written.
+    pub failure: Option<String>,
+    /// Whether it is being written.
+    pub is_under_way: bool,
+    subject: Subject,
+}
+
+#[derive(Debug)]
+enum Subject {
+    /// Parts of a report; without one there are only values.
+    Report {
+        source: Option<Box<Source>>,
+        parts: Vec<Part>,
+        chosen: usize,
+    },
+    Held(Request),
+}
+
+/// What of a report is written.
+#[derive(Debug, Clone)]
+pub enum Part {
+    /// Rows or indicators.
+    Of(What),
+    /// One value.
+    Value(Untrusted),
+}
+
+impl Part {
+    fn words(&self) -> String {
+        match self {
+            Self::Of(What::All) => "the whole report".to_owned(),
+            Self::Of(What::Pane(pane)) => format!("all rows of the pane {}", pane.name()),
+            Self::Of(What::Shown(pane, rows)) => {
+                format!("the {} that the pane {} shows", count(rows.len() as u64, "row"), pane.name())
+            }
+            Self::Of(What::Row(_)) => "the row".to_owned(),
+            Self::Of(What::Notable(None)) => "the rows that deserve a look".to_owned(),
+            Self::Of(What::Notable(Some(rows))) => {
+                format!("the {} that are listed, with the reasons", count(rows.len() as u64, "row"))
+            }
+            Self::Of(What::Indicators) => "the indicators of all kinds".to_owned(),
+            Self::Of(What::OfKind(kind)) => format!("the {} indicators that are shown", kind.name()),
+            Self::Value(text) => format!("the value {}", text.visible_cut(40)),
+        }
+    }
+
+    /// What the name that is suggested says of it: another for each, so that one is not written over the other.
+    fn name(&self) -> Option<String> {
+        match self {
+            Self::Of(What::All) => None,
+            Self::Of(What::Pane(pane)) => Some(pane.name().to_owned()),
+            Self::Of(What::Shown(pane, _)) => Some(format!("{}-shown", pane.name())),
+            Self::Of(What::Row(_)) => Some("row".to_owned()),
+            Self::Of(What::Notable(_)) => Some("notable".to_owned()),
+            Self::Of(What::Indicators) => Some("indicators".to_owned()),
+            Self::Of(What::OfKind(kind)) => Some(format!("indicators-{}", kind.name())),
+            Self::Value(_) => Some("value".to_owned()),
+        }
+    }
+
+    /// How the name that is suggested ends.
+    fn extension(&self) -> &'static str {
+        match self {
+            Self::Of(What::All | What::Pane(_) | What::Shown(..)) => "jsonl",
+            Self::Of(What::Indicators | What::OfKind(_) | What::Notable(_)) => "csv",
+            Self::Of(What::Row(_)) | Self::Value(_) => "txt",
+        }
+    }
+
+    fn saved(&self, source: Option<&Source>, format: &'static Format) -> Result<Saved, String> {
+        match (self, source) {
+            (Self::Value(text), _) if format.is_raw() || format.extension == self.extension() => {
+                Ok(Saved::Value { text: text.clone(), is_raw: format.is_raw() })
+            }
+            (Self::Of(what), Some(source)) if format.can_write(what) => {
+                Ok(Saved::Report { source: Box::new(source.clone()), what: what.clone(), format, rules: None })
+            }
+            (Self::Value(_), _) => Err(
+                "a value is written as .txt, in one line without teeth; raw before the name writes its bytes as they are"
+                    .to_owned(),
+            ),
+            (Self::Of(_), _) => Err(format.refusal()),
+        }
+    }
+}
+
+impl SaveForm {
+    /// A part of a report is to be written, the chosen one unless another is wanted; without a report, a value.
+    #[must_use]
+    pub fn export(source: Option<Source>, parts: Vec<Part>, chosen: usize) -> Self {
+        let subject = Subject::Report { source: source.map(Box::new), parts, chosen };
+        let mut form = Self { typed: String::new(), is_suggested: true, failure: None, is_under_way: false, subject };
+        form.suggest();
+        form
+    }
+
+    /// An answer that is held is to be written, under this name unless another is typed.
+    #[must_use]
+    pub fn held(request: Request, name: String) -> Self {
+        let subject = Subject::Held(request);
+        Self { typed: name, is_suggested: true, failure: None, is_under_way: false, subject }
+    }
+
+    fn suggest(&mut self) {
+        if let Subject::Report { source, parts, chosen } = &self.subject
+            && let Some(part) = parts.get(*chosen)
+        {
+            let identifier = source.as_ref().and_then(|source| source.identifier.as_ref());
+            self.typed = file::name(identifier, part.name().as_deref(), part.extension());
+        }
+    }
+
+    /// Chooses the next part, or the one before.
+    pub fn step(&mut self, forward: bool) {
+        if let Subject::Report { parts, chosen, .. } = &mut self.subject {
+            let count = parts.len().max(1);
+            *chosen = (*chosen + if forward { 1 } else { count - 1 }) % count;
+        }
+        self.failure = None;
+        if self.is_suggested {
+            self.suggest();
+        }
+    }
+
+    /// Whether there is more than one part to choose from.
+    #[must_use]
+    pub fn has_parts(&self) -> bool {
+        matches!(&self.subject, Subject::Report { parts, .. } if parts.len() > 1)
+    }
+
+    /// Whether the bytes are written as they came, whatever the name.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        matches!(self.subject, Subject::Held(_))
+    }
+
+    /// How each format that takes it is asked for, and what it is.
+    #[must_use]
+    pub fn formats(&self) -> Vec<(String, &'static str)> {
+        let Subject::Report { parts, chosen, .. } = &self.subject else { return Vec::new() };
+        let takes = |format: &&Format| match parts.get(*chosen) {
+            Some(Part::Of(what)) => format.can_write(what),
+            Some(Part::Value(_)) | None => format.is_raw() || format.extension == "txt",
+        };
+        let by_ending = by_ending().filter(takes).map(|format| (format!(".{}", format.extension), format.about));
+        let raw = FORMATS.iter().filter(|format| format.is_raw()).filter(takes);
+        by_ending.chain(raw.map(|format| (format!("{} NAME", format.name), format.about))).collect()
+    }
+
+    /// What is written, in words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match &self.subject {
+            Subject::Report { parts, chosen, .. } => parts.get(*chosen).map(Part::words).unwrap_or_default(),
+            Subject::Held(Request::Artefact { identifier, artefact }) => {
+                format!("the {} by {}", artefact.words(), identifier.parts().sandbox.visible_cut(40))
+            }
+            Subject::Held(request) => request.words(),
+        }
+    }
+
+    /// What the line says.
+    ///
+    /// # Errors
+    /// Says what is missing.
+    pub fn save(&self) -> Result<Save, String> {
+        let typed = self.typed.trim();
+        let (first, rest) = typed.split_once(' ').unwrap_or(("", typed));
+        let named = Format::named(first).filter(|_| !self.is_held());
+        let path = if named.is_some() { rest.trim() } else { typed };
+        if path.is_empty() {
+            return Err("no path yet".to_owned());
+        }
+        let what = match &self.subject {
+            Subject::Held(request) => Saved::Held(request.clone()),
+            Subject::Report { source, parts, chosen } => {
+                let format = named.or_else(|| Format::of_file(path)).ok_or_else(|| unknown(path, &self.formats()))?;
+                let part = parts.get(*chosen).ok_or_else(|| "nothing to write".to_owned())?;
+                part.saved(source.as_deref(), format)?
+            }
+        };
+        Ok(Save { what, path: path.to_owned(), may_replace: false })
+    }
+}
+
+impl Stands for SaveForm {
+    fn place(&self) -> Place {
+        Place::Save
+    }
+
+    fn height(&self) -> usize {
+        if self.has_parts() { SMALL + 4 } else { SMALL }
+    }
+
+    fn press(&mut self, key: Key, most: usize) -> bool {
+        let is_typed = type_over(&mut self.typed, &mut self.is_suggested, key, most);
+        if is_typed {
+            self.failure = None;
+        }
+        is_typed
+    }
+}
+
+/// The formats that the end of a name says.
+fn by_ending() -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().filter(|format| !format.is_raw())
+}
+
+/// Why a name says no format.
+fn unknown(path: &str, formats: &[(String, &'static str)]) -> String {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let endings = formats.iter().map(|(ending, _)| ending.as_str()).filter(|ending| ending.starts_with('.'));
+    let endings = endings.collect::<Vec<_>>().join(" ");
+    match name.rsplit_once('.') {
+        Some((_, ending)) => {
+            let ending = Untrusted::from(ending).visible_cut(20);
+            format!("Nothing was written: .{ending} is no format. The name ends in one of {endings}")
+        }
+        None => format!("Nothing was written: the end of the name says the format. It is one of {endings}"),
+    }
+}

@@ -1,0 +1,320 @@
+//! Comparing: what is compared, what is looked at of it, what is missing from it and what that costs.
+
+use super::{Column, Compare, Only, OtherFile};
+use crate::app::effect::Effect;
+use crate::app::files::OpenFile;
+use crate::app::list::List;
+use crate::app::message::{HeldPage, HeldReport};
+use crate::app::model::Model;
+use crate::app::over::overlay::Overlay;
+use crate::app::panes::scroll::Scroll;
+use crate::report::compare::{MOST_COLUMNS, Matrix};
+use crate::report::identifier::Sha256;
+use crate::report::{Pane, Recent};
+use crate::text::thousands;
+use std::sync::Arc;
+
+impl Model {
+    /// The comparison that is looked at, be something over it or not.
+    #[must_use]
+    pub fn comparing(&self) -> Option<&Compare> {
+        self.over.find(|over| match over {
+            Overlay::Compare(compare) => Some(&**compare),
+            _ => None,
+        })
+    }
+
+    pub(super) fn comparing_mut(&mut self) -> Option<&mut Compare> {
+        self.over.find_mut(|over| match over {
+            Overlay::Compare(compare) => Some(&mut **compare),
+            _ => None,
+        })
+    }
+
+    /// Compares the file's sandboxes; a comparison that was left for one of its rows comes back as it was.
+    pub(in crate::app) fn compare(&mut self) -> Vec<Effect> {
+        let Some(OpenFile { list, compared, .. }) = self.files.shown_mut() else { return Vec::new() };
+        let (columns, more) = (Column::of(list, 0), matches!(list.next, crate::app::list::Next::Page(_)));
+        if let Some(left) = compared.take().filter(|left| left.is_current(list)) {
+            self.over.put(Overlay::Compare(left));
+            self.settle();
+            return self.compare_further();
+        }
+        let compare = self.new_comparison(columns, more);
+        let effects = matrix_of(&compare);
+        self.over.put(Overlay::Compare(compare));
+        effects
+    }
+
+    /// Goes on with what was still to come when a comparison was left.
+    fn compare_further(&mut self) -> Vec<Effect> {
+        match self.comparing() {
+            Some(Compare { other: Some(file), columns, .. }) if columns.iter().all(|column| column.side == 0) => {
+                vec![Effect::RecallBeside(file.clone())]
+            }
+            Some(Compare { matrix: None, .. }) => self.compare_anew(),
+            _ => self.sift(),
+        }
+    }
+
+    /// Keeps a comparison that is left, to come back to it.
+    pub(in crate::app) fn keep_comparison(&mut self, compare: Box<Compare>) {
+        if let Some(file) = self.files.shown_mut() {
+            file.compared = Some(compare);
+        }
+    }
+
+    fn new_comparison(&mut self, mut columns: Vec<Column>, has_more_pages: bool) -> Box<Compare> {
+        let left_out = cut(&mut columns);
+        Box::new(Compare { left_out, ..Compare::new(self.next_number(), columns, has_more_pages) })
+    }
+
+    /// Compares anew after a report has come, if a comparison is looked at.
+    pub(in crate::app) fn compare_anew(&mut self) -> Vec<Effect> {
+        let list = self.list();
+        let columns = self.comparing().zip(list).map(|(compare, list)| compare.columns_of(list)).unwrap_or_default();
+        let number = self.next_number();
+        let Some(compare) = self.comparing_mut() else { return Vec::new() };
+        let here = compare.columns.get(compare.here).cloned();
+        let other = compare.columns.iter().filter(|column| column.side == 1).cloned();
+        compare.columns = columns.into_iter().chain(other.collect::<Vec<_>>()).collect();
+        compare.left_out = cut(&mut compare.columns);
+        compare.choose(here.as_ref());
+        compare.number = number;
+        matrix_of(compare)
+    }
+
+    /// Leaves the chosen column out, and compares the others.
+    pub(in crate::app) fn compare_without(&mut self) -> Vec<Effect> {
+        self.with_comparison(Compare::leave_out);
+        self.compare_anew()
+    }
+
+    /// Compares everything again that was left out.
+    pub(in crate::app) fn compare_every(&mut self) -> Vec<Effect> {
+        self.with_comparison(Compare::bring_back);
+        self.compare_anew()
+    }
+
+    pub(in crate::app) fn compared(&mut self, number: u64, result: Result<Arc<Matrix>, String>) -> Vec<Effect> {
+        let Some(compare) = self.comparing_mut().filter(|compare| compare.number == number) else { return Vec::new() };
+        match result {
+            Ok(matrix) => compare.matrix = Some(matrix),
+            Err(why) => compare.failure = Some(why),
+        }
+        compare.found = None;
+        compare.refresh();
+        self.settle_over();
+        self.sift()
+    }
+
+    pub(in crate::app) fn sifted(&mut self, number: u64, sought: &str, found: Vec<u32>) -> Vec<Effect> {
+        if let Some(compare) = self.comparing_mut().filter(|c| c.number == number && c.typed == sought) {
+            compare.found = Some(found);
+            compare.refresh();
+            self.settle_over();
+        }
+        Vec::new()
+    }
+
+    /// Looks for what is typed among the items.
+    pub(in crate::app) fn sift(&mut self) -> Vec<Effect> {
+        let Some(compare) = self.comparing_mut() else { return Vec::new() };
+        if compare.typed.is_empty() {
+            compare.found = None;
+            compare.refresh();
+            self.settle_over();
+            return Vec::new();
+        }
+        let (number, sought) = (compare.number, compare.typed.clone());
+        compare.matrix.clone().map(|matrix| Effect::Sift { number, matrix, sought }).into_iter().collect()
+    }
+
+    /// The legend in rows: each column's number and name, and what it would cost where it is not held.
+    #[must_use]
+    pub fn compare_head(&self, compare: &Compare) -> Vec<String> {
+        let counts = compare.matrix.as_ref().map(|matrix| matrix.counts(compare.pane));
+        let legend = compare.columns.iter().enumerate().map(|(n, column)| {
+            let chosen = if n == compare.here { "▸" } else { "" };
+            let file = if compare.other.is_some() { if column.side == 0 { "this: " } else { "other: " } } else { "" };
+            let name = column.name.visible_cut(24);
+            let count = counts.as_ref().and_then(|counts| counts.get(n)).copied().unwrap_or(0);
+            let state = if column.body.is_none() { "not held".to_owned() } else { thousands(count as u64) };
+            format!("{chosen}{} {file}{name} {state}", n + 1)
+        });
+        let mut remarks: Vec<_> = self.compare_missing(compare).into_iter().collect();
+        if compare.has_more_pages {
+            remarks.push("further sandboxes on pages that were not listed".to_owned());
+        }
+        if !compare.without.is_empty() {
+            let names: Vec<_> = compare.without.iter().map(|column| column.name.visible_cut(24).to_string()).collect();
+            remarks.push(format!("without {}: {} brings back", names.join(", "), self.way_to("compare-every")));
+        }
+        if compare.left_out > 0 {
+            remarks
+                .push(format!("{} left out: {MOST_COLUMNS} are compared at most", thousands(compare.left_out as u64)));
+        }
+        let columns = usize::from(self.overlay_room().width).max(20);
+        let most = usize::from(self.overlay_room().height / 3).max(1);
+        let legend: Vec<_> = legend.collect();
+        let mut rows = wrapped(&[&legend[..], &remarks].concat(), columns);
+        if rows.len() > most {
+            // What is missing is said, however many columns there are.
+            let remarks = wrapped(&remarks, columns);
+            rows = wrapped(&legend, columns);
+            rows.truncate(most.saturating_sub(remarks.len()).max(1));
+            rows.extend(remarks);
+            rows.truncate(most);
+        }
+        rows
+    }
+
+    /// What holding the missing columns costs.
+    fn compare_missing(&self, compare: &Compare) -> Option<String> {
+        let missing = |side| compare.columns.iter().filter(|c| c.side == side && c.body.is_none()).count();
+        let mine = (missing(0) > 0).then(|| format!("A fetches the missing: {}", self.missing_price()));
+        let other = (missing(1) > 0).then(|| "the other file's missing are fetched from its own list".to_owned());
+        match (mine, other) {
+            (Some(mine), Some(other)) => Some(format!("{mine}; {other}")),
+            (mine, other) => mine.or(other),
+        }
+    }
+
+    /// Shows where the chosen item was seen.
+    pub(in crate::app) fn compare_where(&mut self) -> Vec<Effect> {
+        if let Some(spots) = self.comparing().and_then(Compare::spots) {
+            self.over.put(Overlay::Spots(spots));
+        }
+        Vec::new()
+    }
+
+    /// Changes the comparison that is looked at, and keeps its cursor in sight.
+    fn with_comparison(&mut self, change: impl FnOnce(&mut Compare)) -> Vec<Effect> {
+        if let Some(compare) = self.comparing_mut() {
+            change(compare);
+        }
+        self.settle_over();
+        Vec::new()
+    }
+
+    pub(in crate::app) fn compare_only(&mut self, only: Only) -> Vec<Effect> {
+        self.with_comparison(|compare| compare.show(only))
+    }
+
+    pub(in crate::app) fn compare_column(&mut self, forward: bool) -> Vec<Effect> {
+        self.with_comparison(|compare| compare.step_column(forward))
+    }
+
+    pub(in crate::app) fn compare_pane(&mut self, forward: bool) -> Vec<Effect> {
+        self.with_comparison(|compare| compare.step_pane(forward))
+    }
+
+    /// Shows the items of one pane only; where that is done already, those of all.
+    pub(in crate::app) fn compare_in(&mut self, pane: Pane) -> Vec<Effect> {
+        self.with_comparison(|compare| {
+            compare.pane = Some(pane).filter(|pane| compare.pane != Some(*pane));
+            compare.refresh();
+        })
+    }
+
+    pub(in crate::app) fn compare_find(&mut self) -> Vec<Effect> {
+        self.with_comparison(|compare| compare.is_typing = true)
+    }
+
+    /// Ends typing; what was found stays.
+    pub(in crate::app) fn compare_found(&mut self) -> Vec<Effect> {
+        self.with_comparison(|compare| compare.is_typing = false)
+    }
+
+    /// Offers the other files of which reports are held.
+    pub(in crate::app) fn compare_with(&mut self) -> Vec<Effect> {
+        let files = self.other_files().cloned().collect();
+        self.over.put(Overlay::OtherFile(OtherFile { files, scroll: Scroll::default() }));
+        Vec::new()
+    }
+
+    /// The other files of which reports are held.
+    fn other_files(&self) -> impl Iterator<Item = &Recent> {
+        self.start.recent.iter().filter(|recent| recent.reports > 0 && Some(&recent.file) != self.file())
+    }
+
+    /// Whether there is another file to compare with.
+    pub(in crate::app) fn can_compare_files(&self) -> bool {
+        !self.is_document() && self.other_files().next().is_some()
+    }
+
+    /// Compares with the chosen file.
+    pub(in crate::app) fn compare_with_chosen(&mut self) -> Vec<Effect> {
+        let Some(Overlay::OtherFile(other)) = self.over.top() else { return Vec::new() };
+        let Some(file) = other.files.get(other.scroll.cursor).map(|recent| recent.file.clone()) else {
+            return Vec::new();
+        };
+        self.over.close();
+        if let Some(compare) = self.comparing_mut() {
+            compare.other = Some(file.clone());
+            compare.forget_matrix();
+        }
+        vec![Effect::RecallBeside(file)]
+    }
+
+    pub(in crate::app) fn recalled_beside(
+        &mut self,
+        file: &Sha256,
+        pages: Vec<HeldPage>,
+        reports: Vec<HeldReport>,
+    ) -> Vec<Effect> {
+        let mut list = List::unasked(file.clone());
+        list.take_recalled(pages, reports);
+        let Some(compare) = self.comparing_mut().filter(|compare| compare.other.as_ref() == Some(file)) else {
+            return Vec::new();
+        };
+        compare.columns.retain(|column| column.side == 0);
+        compare.without.retain(|column| column.side == 0);
+        compare.columns.extend(Column::of(&list, 1));
+        self.compare_anew()
+    }
+
+    /// Whether some report of the list is here and another could be compared with it.
+    #[must_use]
+    pub fn can_compare(&self) -> bool {
+        self.list().is_some_and(|list| list.held() > 0)
+    }
+}
+
+/// Asks for what each report of a comparison saw.
+fn matrix_of(compare: &Compare) -> Vec<Effect> {
+    let bodies = compare.columns.iter().map(|column| column.body.clone()).collect();
+    vec![Effect::Compare { number: compare.number, bodies }]
+}
+
+/// Leaves out what cannot be compared at once; says how many.
+fn cut(columns: &mut Vec<Column>) -> usize {
+    columns.split_off(MOST_COLUMNS.min(columns.len())).len()
+}
+
+/// Pieces in rows of at most so many columns, a dot between them.
+fn wrapped(pieces: &[String], columns: usize) -> Vec<String> {
+    use unicode_width::UnicodeWidthStr;
+    let mut rows: Vec<String> = Vec::new();
+    for piece in pieces {
+        match rows.last_mut() {
+            Some(row) if row.width() + piece.width() + 3 <= columns => {
+                row.push_str(" · ");
+                row.push_str(piece);
+            }
+            _ => rows.push(piece.clone()),
+        }
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_legend_is_wrapped_between_its_pieces() {
+        let pieces = ["1 one".to_owned(), "2 two".to_owned(), "3 three".to_owned()];
+        assert_eq!(wrapped(&pieces, 14), ["1 one · 2 two", "3 three"]);
+    }
+}

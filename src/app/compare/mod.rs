@@ -1,0 +1,384 @@
+//! A comparison of a file's sandboxes, or of two files: its columns, and what is shown of its matrix.
+
+pub(super) mod comparing;
+
+use super::keys::key::Key;
+use super::keys::place;
+use super::keys::typing::type_into;
+use super::layout::Size;
+use super::list::List;
+use super::over::overlay::{Rows, Stands};
+use super::over::spots::{Spot, Spots, Target};
+use super::panes::PANES;
+use super::panes::scroll::Scroll;
+use crate::report::Place;
+use crate::report::compare::{MOST_COLUMNS, Matrix, Presence};
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::{Body, Pane, Recent, Row};
+use crate::text::Untrusted;
+use std::sync::Arc;
+
+/// Times that one report saw one item which are told apart.
+const MOST_TIMES: usize = 50;
+
+/// A comparison that is looked at.
+#[derive(Debug)]
+pub struct Compare {
+    /// Which comparison: an answer to an earlier one is passed over.
+    pub number: u64,
+    /// What is compared.
+    pub columns: Vec<Column>,
+    /// The matrix, once it is there.
+    pub matrix: Option<Arc<Matrix>>,
+    /// Why there is none, if so.
+    pub failure: Option<String>,
+    /// The other file, where two are compared.
+    pub other: Option<Sha256>,
+    /// The pane whose items are shown; none for all.
+    pub pane: Option<Pane>,
+    /// Which items are shown by who saw them.
+    pub only: Only,
+    /// The column that "here" means.
+    pub here: usize,
+    /// Items of the matrix that are shown, by number.
+    pub shown: Vec<u32>,
+    /// Cursor and window.
+    pub scroll: Scroll,
+    /// What is sought.
+    pub typed: String,
+    /// Whether keys go into it.
+    pub is_typing: bool,
+    /// Whether further sandboxes may be on pages that were not fetched.
+    pub has_more_pages: bool,
+    /// Sandboxes beyond those that can be compared at once.
+    pub left_out: usize,
+    /// Items that hold what is sought; none while nothing is.
+    pub(super) found: Option<Vec<u32>>,
+    /// Columns that the analyst left out.
+    pub(super) without: Vec<Column>,
+}
+
+/// One sandbox that is compared.
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// Its name.
+    pub name: Untrusted,
+    /// The file's number: 0, or 1 for the other file.
+    pub side: usize,
+    /// What its report is asked for by.
+    pub identifier: Option<Identifier>,
+    /// Its place in the list.
+    pub entry: usize,
+    /// Its report, if it is held.
+    pub body: Option<Body>,
+}
+
+/// Which items are shown by who saw them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Only {
+    /// All.
+    #[default]
+    Any,
+    /// Seen in all.
+    All,
+    /// Seen in some, not in all.
+    Some,
+    /// Seen only here.
+    Here,
+    /// Seen elsewhere, not here.
+    NotHere,
+}
+
+/// Another file to compare with is chosen.
+#[derive(Debug)]
+pub struct OtherFile {
+    /// Files with held reports.
+    pub files: Vec<Recent>,
+    /// Cursor and window.
+    pub scroll: Scroll,
+}
+
+impl Stands for OtherFile {
+    fn place(&self) -> place::Place {
+        place::Place::OtherFile
+    }
+
+    fn height(&self) -> usize {
+        self.files.len()
+    }
+
+    fn choice(&self, _: Size) -> Option<Rows> {
+        Some(Rows { scroll: self.scroll, count: self.files.len(), ..Rows::default() })
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
+    }
+}
+
+impl Column {
+    /// The sandboxes of a list, as columns of one side.
+    pub(super) fn of(list: &List, side: usize) -> Vec<Self> {
+        let column = |(entry, found): (usize, &super::list::Entry)| Self {
+            name: found
+                .parts
+                .as_ref()
+                .map_or_else(|| Untrusted::from("(no identifier)"), |parts| parts.sandbox.clone()),
+            side,
+            identifier: found.identifier.clone(),
+            entry,
+            body: found.here().map(|here| here.body.clone()),
+        };
+        list.entries().iter().enumerate().map(column).collect()
+    }
+
+    /// Whether it is the same sandbox, whatever is held of it.
+    pub(super) fn is_of(&self, other: &Self) -> bool {
+        (self.side, &self.identifier) == (other.side, &other.identifier)
+            && (self.identifier.is_some() || self.entry == other.entry)
+    }
+}
+
+impl Only {
+    /// In words, about this column.
+    #[must_use]
+    pub fn words(self, here: &str) -> String {
+        match self {
+            Self::Any => "everything".to_owned(),
+            Self::All => "seen in all".to_owned(),
+            Self::Some => "seen in some, not in all".to_owned(),
+            Self::Here => format!("only in {here}"),
+            Self::NotHere => format!("not in {here}"),
+        }
+    }
+}
+
+/// The columns that are held to each other: each held sandbox by itself, or each file as a whole.
+#[must_use]
+pub fn sides(columns: &[(usize, bool)]) -> Vec<u64> {
+    let is_one_file = columns.iter().all(|(side, _)| *side == 0);
+    let mut sides: Vec<(usize, u64)> = Vec::new();
+    for (column, (side, _)) in columns.iter().enumerate().take(MOST_COLUMNS).filter(|(_, (_, is_held))| *is_held) {
+        let side = if is_one_file { column } else { *side };
+        match sides.iter_mut().find(|(known, _)| *known == side) {
+            Some((_, bits)) => *bits |= 1 << column,
+            None => sides.push((side, 1 << column)),
+        }
+    }
+    sides.into_iter().map(|(_, bits)| bits).collect()
+}
+
+impl Compare {
+    pub(super) fn new(number: u64, columns: Vec<Column>, has_more_pages: bool) -> Self {
+        let here = columns.iter().position(|column| column.body.is_some()).unwrap_or(0);
+        Self {
+            number,
+            columns,
+            matrix: None,
+            failure: None,
+            other: None,
+            pane: None,
+            only: Only::Any,
+            here,
+            shown: Vec::new(),
+            scroll: Scroll::default(),
+            typed: String::new(),
+            is_typing: false,
+            has_more_pages,
+            left_out: 0,
+            found: None,
+            without: Vec::new(),
+        }
+    }
+
+    fn sides(&self) -> Vec<u64> {
+        let columns: Vec<_> = self.columns.iter().map(|column| (column.side, column.body.is_some())).collect();
+        sides(&columns)
+    }
+
+    /// What the chosen column is called: the file's name for a whole file.
+    #[must_use]
+    pub fn here_words(&self) -> String {
+        let name = self.columns.get(self.here).map(|column| column.name.visible_cut(30).to_string());
+        match (&self.other, self.columns.get(self.here).map(|column| column.side)) {
+            (Some(_), Some(0)) => "this file".to_owned(),
+            (Some(other), _) => other.short(),
+            (None, _) => format!("{} {}", self.here + 1, name.unwrap_or_default()),
+        }
+    }
+
+    fn presence(&self) -> Presence {
+        let here = self.sides().into_iter().find(|bits| bits >> self.here & 1 == 1).unwrap_or(0);
+        match self.only {
+            Only::Any => Presence::Any,
+            Only::All => Presence::All,
+            Only::Some => Presence::Some,
+            Only::Here => Presence::Only(here),
+            Only::NotHere => Presence::Without(here),
+        }
+    }
+
+    /// Finds the shown items again, the cursor as near to its item as can be.
+    pub(super) fn refresh(&mut self) {
+        let Some(matrix) = &self.matrix else { return };
+        let chosen = self.shown.get(self.scroll.cursor).copied();
+        self.shown = matrix.select(self.pane, self.presence(), &self.sides());
+        if let Some(found) = &self.found {
+            self.shown.retain(|item| found.binary_search(item).is_ok());
+        }
+        let near = chosen.map_or(0, |chosen| self.shown.partition_point(|item| *item < chosen));
+        self.scroll = Scroll { cursor: near.min(self.shown.len().saturating_sub(1)), top: self.scroll.top };
+    }
+
+    /// Shows other items; the same filter twice shows everything again.
+    pub(super) fn show(&mut self, only: Only) {
+        self.only = if self.only == only { Only::Any } else { only };
+        self.refresh();
+    }
+
+    /// Chooses the next or previous held column.
+    pub(super) fn step_column(&mut self, forward: bool) {
+        let count = self.columns.len();
+        let steps = (1..=count).map(|n| if forward { self.here + n } else { self.here + count * 2 - n } % count.max(1));
+        let held = |column: &usize| self.columns.get(*column).is_some_and(|column| column.body.is_some());
+        self.here = steps.into_iter().find(held).unwrap_or(self.here);
+        self.refresh();
+    }
+
+    /// Whether the chosen column can be left out, so that two are still held to each other.
+    pub(super) fn can_leave_out(&self) -> bool {
+        let others = self.sides().into_iter().filter(|bits| bits & !(1 << self.here) != 0);
+        self.columns.get(self.here).is_some_and(|column| column.body.is_some()) && others.count() > 1
+    }
+
+    /// Leaves the chosen column out, and chooses the next one that is held.
+    pub(super) fn leave_out(&mut self) {
+        let left = self.here;
+        self.step_column(true);
+        if left < self.columns.len() {
+            self.without.push(self.columns.remove(left));
+        }
+        if self.here > left {
+            self.here -= 1;
+        }
+        self.forget_matrix();
+    }
+
+    /// Brings back what was left out.
+    pub(super) fn bring_back(&mut self) {
+        let here = self.columns.get(self.here).cloned();
+        self.columns.append(&mut self.without);
+        self.columns.sort_by_key(|column| (column.side, column.entry));
+        self.choose(here.as_ref());
+        self.forget_matrix();
+    }
+
+    /// Chooses the same column again, wherever it stands now.
+    pub(super) fn choose(&mut self, column: Option<&Column>) {
+        let now = column.and_then(|column| self.columns.iter().position(|now| now.is_of(column)));
+        self.here = now.unwrap_or(self.here);
+    }
+
+    /// Shows no item until there is another matrix: the marks of this one are those of other columns.
+    pub(super) fn forget_matrix(&mut self) {
+        self.matrix = None;
+        self.shown.clear();
+    }
+
+    /// The columns of a list that are not left out.
+    pub(super) fn columns_of(&self, list: &List) -> Vec<Column> {
+        let is_left_out = |column: &Column| self.without.iter().any(|without| without.is_of(column));
+        Column::of(list, 0).into_iter().filter(|column| !is_left_out(column)).collect()
+    }
+
+    /// Shows the items of the next pane that has any; after the last, those of all.
+    pub(super) fn step_pane(&mut self, forward: bool) {
+        let Some(matrix) = &self.matrix else { return };
+        let with_items =
+            PANES.iter().map(|info| info.pane).filter(|pane| matrix.items().iter().any(|i| i.pane == *pane));
+        let all: Vec<Option<Pane>> = [None].into_iter().chain(with_items.map(Some)).collect();
+        let at = all.iter().position(|pane| *pane == self.pane).unwrap_or(0);
+        let step = if forward { 1 } else { all.len() - 1 };
+        self.pane = all.get((at + step) % all.len()).copied().flatten();
+        self.refresh();
+    }
+
+    /// Whether it is of what a list holds right now.
+    pub(super) fn is_current(&self, list: &List) -> bool {
+        let now = self.columns_of(list);
+        let mine: Vec<_> = self.columns.iter().filter(|column| column.side == 0).collect();
+        let range = |column: &Column| column.body.as_ref().map(Body::range);
+        mine.len() == now.len().min(MOST_COLUMNS)
+            && mine.iter().zip(&now).all(|(a, b)| a.identifier == b.identifier && range(a) == range(b))
+    }
+
+    /// The chosen item's row, as the first column that saw it has it, and its pane.
+    pub(super) fn chosen_row(&self) -> Option<(Pane, Row)> {
+        let matrix = self.matrix.as_ref()?;
+        let item = matrix.items().get(*self.shown.get(self.scroll.cursor)? as usize)?;
+        Some((item.pane, matrix.row(item)))
+    }
+
+    /// Who saw the chosen item, of those that are held.
+    pub(super) fn seen_words(&self) -> Option<String> {
+        let matrix = self.matrix.as_ref()?;
+        let item = matrix.items().get(*self.shown.get(self.scroll.cursor)? as usize)?;
+        let held = || self.columns.iter().enumerate().filter(|(_, column)| column.body.is_some());
+        let saw = held().filter(|(n, _)| item.seen >> n & 1 == 1).map(|(_, column)| column.name.visible_cut(24));
+        let saw: Vec<_> = saw.map(|name| name.to_string()).collect();
+        Some(format!("seen by {} of {}: {}", saw.len(), held().count(), saw.join(", ")))
+    }
+
+    /// Where the chosen item was seen.
+    pub(super) fn spots(&self) -> Option<Spots> {
+        let matrix = self.matrix.as_ref()?;
+        let number = *self.shown.get(self.scroll.cursor)? as usize;
+        let item = matrix.items().get(number)?;
+        let mut spots = Vec::new();
+        for (n, column) in self.columns.iter().enumerate() {
+            let head = format!("{} {}", n + 1, column.name.visible_cut(24));
+            if column.body.is_none() {
+                spots.push(Spot::words(format!("? {head}"), "not held"));
+            } else if item.seen >> n & 1 == 0 {
+                spots.push(Spot::words(format!("· {head}"), "not seen"));
+            }
+            for (section, row) in matrix.places(number, n, MOST_TIMES) {
+                let file = self.other.clone().filter(|_| column.side == 1);
+                let place = Place { section, row };
+                let target =
+                    Target { file, identifier: column.identifier.clone(), entry: column.entry, place: Some(place) };
+                spots.push(Spot::row(format!("● {head}"), matrix.row_of(n, section, row), target));
+            }
+        }
+        Some(Spots::new("Where it was seen", spots))
+    }
+}
+
+impl Stands for Compare {
+    fn place(&self) -> place::Place {
+        if self.is_typing { place::Place::CompareLine } else { place::Place::Compare }
+    }
+
+    fn choice(&self, _: Size) -> Option<Rows> {
+        Some(Rows { scroll: self.scroll, count: self.shown.len(), ..Rows::default() })
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
+    }
+
+    fn press(&mut self, key: Key, most: usize) -> bool {
+        self.is_typing && type_into(&mut self.typed, key, most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_side_is_a_sandbox_or_a_whole_file() {
+        assert_eq!(sides(&[(0, true), (0, false), (0, true)]), [1, 4]);
+        assert_eq!(sides(&[(0, true), (0, true), (1, false), (1, true)]), [3, 8]);
+    }
+}

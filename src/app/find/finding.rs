@@ -1,0 +1,328 @@
+//! Finding: the filter of a pane as it is typed, hits over all panes and over everything that is held, and going to them.
+
+use super::finder::{Filter, Finder, HitGroup, Quest, Source};
+use crate::app::effect::Effect;
+use crate::app::keys::key::Key;
+use crate::app::keys::typing::{LONGEST_PASTED, LONGEST_TYPED, pasted, type_into};
+use crate::app::list::OpenReport;
+use crate::app::message::Opening;
+use crate::app::model::{Model, Screen};
+use crate::app::over::overlay::Overlay;
+use crate::app::over::spots::Target;
+use crate::app::panes::{Before, PaneState};
+use crate::report::find::{How, Scope};
+use crate::report::{Pane, Report, RowSet};
+
+/// Whether the end of a search came, and how.
+pub type Ended = Option<Result<(), String>>;
+
+impl Model {
+    /// The filter of the pane with the focus.
+    #[must_use]
+    pub fn filter(&self) -> Option<&Filter> {
+        self.focused().and_then(|pane| self.pane_state(pane).filter.as_ref())
+    }
+
+    /// Whether keys are typed into the filter of the pane with the focus.
+    #[must_use]
+    pub fn is_filtering(&self) -> bool {
+        self.screen == Screen::File && self.over.is_empty() && self.filter().is_some_and(|filter| filter.is_typed)
+    }
+
+    /// Begins to type a filter, or goes on with the one that is there.
+    pub(in crate::app) fn begin_filter(&mut self) -> Vec<Effect> {
+        if let Some((pane, open)) = self.focused().zip(self.open_mut()) {
+            let state = open.panes.entry(pane).or_default();
+            let before = state.before();
+            state.filter.get_or_insert_with(|| Filter { before, ..Filter::default() }).is_typed = true;
+            return vec![Effect::Prepare(open.report.clone())];
+        }
+        Vec::new()
+    }
+
+    /// Keeps the filter and gives the keys back; an empty one is none.
+    pub(in crate::app) fn keep_filter(&mut self) -> Vec<Effect> {
+        if self.filter().is_some_and(|filter| filter.quest.typed.is_empty()) {
+            return self.drop_filter();
+        }
+        if let Some(filter) = self.filter_mut() {
+            filter.is_typed = false;
+        }
+        Vec::new()
+    }
+
+    /// Takes the filter away; while it is typed everything is as it was before, later the cursor stays on its row.
+    pub(in crate::app) fn drop_filter(&mut self) -> Vec<Effect> {
+        if let Some((pane, open)) = self.focused().zip(self.open_mut())
+            && let Some(state) = open.panes.get_mut(&pane)
+            && let Some(filter) = state.filter.take()
+        {
+            state.fold_as(&filter.before);
+            state.sift(&open.report, pane, |sieve| sieve.find(None));
+            if filter.is_typed {
+                state.scroll = filter.before.scroll;
+            }
+        }
+        self.settle();
+        Vec::new()
+    }
+
+    fn filter_mut(&mut self) -> Option<&mut Filter> {
+        let pane = self.focused()?;
+        self.open_mut()?.panes.get_mut(&pane)?.filter.as_mut()
+    }
+
+    /// What is being typed to find something: in the list of hits, or in the pane's filter.
+    fn quest_mut(&mut self) -> Option<&mut Quest> {
+        if self.is_filtering() {
+            return self.filter_mut().map(|filter| &mut filter.quest);
+        }
+        match self.over.top_mut() {
+            Some(Overlay::Finder(finder)) => Some(&mut finder.quest),
+            _ => None,
+        }
+    }
+
+    /// Typing into the pane's filter; none for a key that keeps its meaning.
+    pub(in crate::app) fn type_filter(&mut self, key: Key) -> Option<Vec<Effect>> {
+        let filter = self.filter_mut().filter(|filter| filter.is_typed)?;
+        type_into(&mut filter.quest.typed, key, LONGEST_TYPED).then(|| self.seek())
+    }
+
+    /// Adds pasted text to the pane's filter.
+    pub(in crate::app) fn paste_filter(&mut self, text: &str) -> Vec<Effect> {
+        if let Some(filter) = self.filter_mut() {
+            for key in pasted(text) {
+                type_into(&mut filter.quest.typed, key, LONGEST_PASTED);
+            }
+        }
+        self.seek()
+    }
+
+    /// Means the words otherwise.
+    pub(in crate::app) fn change_how(&mut self, change: fn(&mut How)) -> Vec<Effect> {
+        match self.quest_mut() {
+            Some(quest) => {
+                change(&mut quest.how);
+                self.seek()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// Seeks what is typed.
+    fn seek(&mut self) -> Vec<Effect> {
+        if !self.is_filtering() {
+            return self.seek_hits();
+        }
+        let Some(pane) = self.focused() else { return Vec::new() };
+        let Some(filter) = self.filter_mut() else { return Vec::new() };
+        if filter.quest.renew_pattern() {
+            filter.covered = 0;
+            let opening = self.open().map(|open| open.opening);
+            return opening.map(|opening| self.seek_rows(opening, pane)).unwrap_or_default();
+        }
+        if filter.quest.typed.is_empty() {
+            let before = filter.before.clone();
+            if let Some(open) = self.open_mut() {
+                let state = open.panes.entry(pane).or_default();
+                state.fold_as(&before);
+                state.scroll = before.scroll;
+                state.sift(&open.report, pane, |sieve| sieve.find(None));
+            }
+        }
+        self.settle();
+        Vec::new()
+    }
+
+    /// Searches the rows of a report's pane that have not been searched yet.
+    fn seek_rows(&mut self, opening: Opening, pane: Pane) -> Vec<Effect> {
+        let number = self.next_number();
+        let Some(open) = self.opened_mut(opening) else { return Vec::new() };
+        let report = open.report.clone();
+        let Some(filter) = open.panes.get_mut(&pane).and_then(|state| state.filter.as_mut()) else { return Vec::new() };
+        let Some(pattern) = filter.quest.pattern.clone() else { return Vec::new() };
+        let is_further = filter.covered > 0;
+        if is_further {
+            // It will not be all that is found.
+            filter.earlier = None;
+        }
+        let scope = Scope { pane: Some(pane), from: filter.covered, within: filter.within() };
+        filter.covered = report.searchable();
+        let ticket = filter.quest.begin(number);
+        if let Some(run) = filter.quest.run.as_mut().filter(|_| is_further) {
+            run.is_new = false;
+        }
+        vec![Effect::Filter { ticket, report, pattern, scope }]
+    }
+
+    /// Goes on with the filters of a report after more of it has been indexed.
+    pub(in crate::app) fn seek_further(&mut self, opening: Opening) -> Vec<Effect> {
+        let Some(open) = self.opened_mut(opening) else { return Vec::new() };
+        let reaches = open.report.searchable();
+        let is_behind = |state: &PaneState| {
+            let filter = state.filter.as_ref();
+            filter.is_some_and(|filter| {
+                !filter.quest.is_running() && filter.quest.pattern.is_some() && filter.covered < reaches
+            })
+        };
+        let behind: Vec<Pane> =
+            open.panes.iter().filter(|(_, state)| is_behind(state)).map(|(pane, _)| *pane).collect();
+        behind.into_iter().flat_map(|pane| self.seek_rows(opening, pane)).collect()
+    }
+
+    /// Takes in rows that a pane's filter has found.
+    pub(in crate::app) fn found(&mut self, search: u64, rows: RowSet, ended: Ended) -> Vec<Effect> {
+        let is_it = |state: &PaneState| state.filter.as_ref().is_some_and(|filter| filter.quest.runs(search));
+        let open = self.files.reports_mut().find(|open| open.panes.values().any(is_it));
+        let Some(OpenReport { opening, report, panes, .. }) = open else { return Vec::new() };
+        let Some((pane, state)) = panes.iter_mut().find(|(_, state)| is_it(state)) else { return Vec::new() };
+        take_rows(state, report, *pane, search, rows);
+        let found = state.sieve().found().cloned();
+        if let (Some(end), Some(filter)) = (ended, &mut state.filter) {
+            filter.quest.run = None;
+            let is_all = end.is_ok() && report.index.is_complete && filter.covered == report.searchable();
+            filter.earlier = filter.quest.pattern.clone().zip(found).filter(|_| is_all);
+            filter.quest.problem = end.err().or(filter.quest.problem.take());
+        }
+        let opening = *opening;
+        self.settle();
+        self.seek_further(opening)
+    }
+
+    /// Opens the list of hits, with the words of last time.
+    pub(in crate::app) fn begin_finding(&mut self, is_held: bool) -> Vec<Effect> {
+        let earlier = self.kept_search(is_held).and_then(Option::take);
+        let words = if is_held { Quest::default() } else { self.sought.clone() };
+        let mut finder = earlier.unwrap_or_else(|| Finder::of(words, is_held));
+        finder.is_suggested = !finder.quest.typed.is_empty();
+        self.over.put(Overlay::Finder(finder));
+        let report = self.open().filter(|_| !is_held).map(|open| Effect::Prepare(open.report.clone()));
+        report.into_iter().chain(self.seek_hits()).collect()
+    }
+
+    /// Searches all panes, or everything that is held.
+    pub(in crate::app) fn seek_hits(&mut self) -> Vec<Effect> {
+        let (number, report) = (self.next_number(), self.open().map(|open| open.report.clone()));
+        let of = self.open().map(|open| open.opening);
+        let Some(Overlay::Finder(finder)) = self.over.top_mut() else { return Vec::new() };
+        finder.of = of.filter(|_| !finder.is_held);
+        if !finder.quest.renew_pattern() {
+            // What the words before these found, or are still finding, is nothing that these stand for.
+            finder.quest.run = None;
+            finder.forget_hits();
+            return Vec::new();
+        }
+        let Some(pattern) = finder.quest.pattern.clone() else { return Vec::new() };
+        let ticket = finder.quest.begin(number);
+        match (finder.is_held, report) {
+            (true, _) => vec![Effect::SearchHeld { ticket, pattern }],
+            (false, Some(report)) => vec![Effect::Search { ticket, report, pattern }],
+            (false, None) => Vec::new(),
+        }
+    }
+
+    /// Takes in hits.
+    pub(in crate::app) fn hits(
+        &mut self,
+        search: u64,
+        groups: Vec<HitGroup>,
+        searched: (u64, u64),
+        ended: Ended,
+    ) -> Vec<Effect> {
+        let over = self.over.find_mut(|over| match over {
+            Overlay::Finder(finder) => Some(finder),
+            _ => None,
+        });
+        let finders = over.into_iter().chain(&mut self.finder).chain(self.files.finders_mut());
+        for finder in finders {
+            let Some(run) = finder.quest.run_mut(search) else { continue };
+            if std::mem::take(&mut run.is_new) {
+                finder.forget_hits();
+            }
+            finder.add(groups);
+            finder.searched = searched;
+            if let Some(end) = ended {
+                finder.quest.run = None;
+                finder.quest.problem = end.err();
+            }
+            break;
+        }
+        Vec::new()
+    }
+
+    /// Goes to the chosen hit.
+    pub(in crate::app) fn go_to_hit(&mut self) -> Vec<Effect> {
+        let chosen = match self.over.top() {
+            Some(Overlay::Finder(finder)) => finder.chosen(),
+            _ => None,
+        };
+        match chosen.map(|(group, _)| group.of.out_of_reach()) {
+            None => return Vec::new(),
+            Some(Some(why)) => {
+                self.warn(why);
+                return Vec::new();
+            }
+            Some(None) => {}
+        }
+        let left = self.leave_list();
+        let effects = self.go_to_found();
+        self.set_left(left);
+        effects
+    }
+
+    pub(super) fn go_to_found(&mut self) -> Vec<Effect> {
+        let Some((group, hit)) = self.search().and_then(Finder::chosen) else { return Vec::new() };
+        if let Some(why) = group.of.out_of_reach() {
+            self.warn(why);
+            return Vec::new();
+        }
+        let place = hit.at.map(|(_, place)| place);
+        match group.of.clone() {
+            Source::Pane(_) => {
+                let entry = self.list().map_or(0, |list| list.scroll.cursor);
+                self.go_to(Target { file: None, identifier: None, entry, place })
+            }
+            Source::Report { file, identifier, .. } | Source::Notes { file, identifier } => {
+                let effects = self.go_to(Target { file, identifier: Some(identifier), entry: 0, place });
+                self.prefer_held_search();
+                effects
+            }
+        }
+    }
+
+    pub(super) fn step_wanted(&mut self, forward: bool) {
+        let height = self.height();
+        let Some((pane, open)) = self.focused().zip(self.open_mut()) else { return };
+        let Some(state) = open.panes.get_mut(&pane) else { return };
+        let (report, count, cursor) = (&open.report, state.count(&open.report, pane), state.scroll.cursor);
+        let is_wanted = |at: &usize| {
+            let place = state.place(report, pane, *at);
+            place.is_some_and(|place| state.sieve().lets_through(place.section, place.row))
+        };
+        let (after, before) =
+            ((cursor + 1..count).chain(0..cursor), (0..cursor).rev().chain((cursor + 1..count).rev()));
+        let found = if forward { after.into_iter().find(is_wanted) } else { before.into_iter().find(is_wanted) };
+        let is_one = found.is_none() && is_wanted(&cursor);
+        state.scroll.cursor = found.unwrap_or(cursor);
+        state.scroll.settle(count, height);
+        if found.is_none() {
+            self.say(if is_one {
+                "This is the only hit."
+            } else {
+                "Nothing in this pane holds what the filter seeks."
+            });
+        }
+    }
+}
+
+/// Shows the rows that a filter found; the first of a search take the place of the last one's.
+fn take_rows(state: &mut PaneState, report: &Report, pane: Pane, search: u64, rows: RowSet) {
+    let run = state.filter.as_mut().and_then(|filter| filter.quest.run_mut(search));
+    let is_first = run.is_some_and(|run| std::mem::take(&mut run.is_new));
+    if is_first && state.sieve().found().is_none() {
+        // Everything that is found is to be seen.
+        state.fold_as(&Before::default());
+    }
+    state.sift(report, pane, |sieve| if is_first { sieve.find(Some(rows)) } else { sieve.find_more(&rows) });
+}

@@ -1,0 +1,179 @@
+//! The way back: a list that was left for one of its rows comes back as it was left.
+
+use super::finder::Finder;
+use crate::app::effect::Effect;
+use crate::app::files::OpenFile;
+use crate::app::message::Opening;
+use crate::app::model::Model;
+use crate::app::over::overlay::Overlay;
+use crate::app::over::spots::{Reach, Spots};
+use crate::report::identifier::Sha256;
+
+/// A list that was left for one of its rows.
+#[derive(Debug)]
+pub(in crate::app) enum Left {
+    /// The hits of the last search.
+    Finder,
+    /// Where an item of the comparison was seen.
+    Compare {
+        /// The file whose comparison it is: the row may be of the one that it was compared with. None for a document.
+        file: Option<Sha256>,
+        /// The list.
+        spots: Spots,
+    },
+    /// Any other.
+    Other {
+        /// The opening whose rows it shows, where they are those of the report that was open.
+        of: Option<Opening>,
+        /// The list, above what it was opened from.
+        over: Vec<Overlay>,
+    },
+}
+
+impl Model {
+    /// What the list that was left is called, where going back leads to one.
+    #[must_use]
+    pub fn way_back(&self) -> Option<&'static str> {
+        let is_here = self.over.is_empty() && !self.is_zoomed() && self.filter().is_none();
+        let left = self.shown()?.left.as_ref().filter(|left| is_here && self.is_there(left))?;
+        Some(match left {
+            Left::Finder => "back to the hits",
+            Left::Compare { .. } => "back to the comparison",
+            Left::Other { over, .. } if matches!(over.last(), Some(Overlay::Indicators(_))) => "back to the indicators",
+            Left::Other { .. } => "back to the list",
+        })
+    }
+
+    /// Whether a list that was left can still come back: its file may be closed, its report another.
+    fn is_there(&self, left: &Left) -> bool {
+        match left {
+            Left::Finder => self.search().is_some(),
+            Left::Compare { file, .. } => {
+                let file = file.as_ref().map_or_else(|| self.shown(), |file| self.files.of(file));
+                file.is_some_and(|file| file.compared.is_some())
+            }
+            Left::Other { of, .. } => of.is_none() || *of == self.open().map(|open| open.opening),
+        }
+    }
+
+    /// Leaves the list that is over the screen for one of its rows.
+    pub(in crate::app) fn leave_list(&mut self) -> Option<Left> {
+        let over = self.over.close()?;
+        let mut below = self.over.clear();
+        match (over, below.pop()) {
+            (Overlay::Spots(spots), Some(Overlay::Compare(compare))) => {
+                self.keep_comparison(compare);
+                Some(Left::Compare { file: self.file().cloned(), spots })
+            }
+            (Overlay::Finder(mut finder), _) => {
+                finder.choose_hit();
+                self.keep_search(finder);
+                Some(Left::Finder)
+            }
+            (over, next) => {
+                let over: Vec<_> = below.into_iter().chain(next).chain([over]).collect();
+                let is_of_report = over.iter().any(|over| match over {
+                    Overlay::Spots(spots) => spots.notable == Some(Reach::Open),
+                    over => matches!(over, Overlay::Indicators(_)),
+                });
+                let of = self.open().map(|open| open.opening).filter(|_| is_of_report);
+                Some(Left::Other { of, over })
+            }
+        }
+    }
+
+    /// Notes which list was left for the row that is shown now.
+    pub(in crate::app) fn set_left(&mut self, left: Option<Left>) {
+        if let Some(file) = self.files.shown_mut() {
+            file.left = left;
+        }
+    }
+
+    /// Goes back to the list that was left, at its row, and to the file that it is of.
+    pub(in crate::app) fn return_to_list(&mut self) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match self.files.shown_mut().and_then(|file| file.left.take()) {
+            Some(Left::Finder) => {
+                let is_held = self.search().is_some_and(|finder| finder.is_held);
+                let finder = self.kept_search(is_held).and_then(Option::take);
+                finder.into_iter().for_each(|finder| self.over.put(Overlay::Finder(finder)));
+            }
+            Some(Left::Compare { file, spots }) => {
+                effects = file.map(|file| self.open_file(file)).unwrap_or_default();
+                let compare = self.files.shown_mut().and_then(|file| file.compared.take());
+                compare.into_iter().for_each(|compare| self.over.put(Overlay::Compare(compare)));
+                self.over.put(Overlay::Spots(spots));
+            }
+            Some(Left::Other { over, .. }) => over.into_iter().for_each(|over| self.over.put(over)),
+            None => {}
+        }
+        self.settle();
+        effects
+    }
+
+    /// The last search whose hits can be gone through here: of the report that is open, or else of everything that is held.
+    pub(super) fn search(&self) -> Option<&Finder> {
+        let file = self.shown();
+        let here = file.and_then(OpenFile::open).map(|open| open.opening);
+        file.and_then(|file| file.finder.as_ref()).filter(|finder| finder.of == here).or(self.finder.as_ref())
+    }
+
+    /// Where the last search is kept: with its file, or for all of them.
+    pub(super) fn kept_search(&mut self, is_held: bool) -> Option<&mut Option<Finder>> {
+        if is_held { Some(&mut self.finder) } else { self.files.shown_mut().map(|file| &mut file.finder) }
+    }
+
+    /// Keeps a search that is left or closed: its hits can still be gone through.
+    pub(in crate::app) fn keep_search(&mut self, finder: Finder) {
+        if finder.chosen().is_none() {
+            return;
+        }
+        if finder.is_held {
+            self.prefer_held_search();
+        } else {
+            self.sought = finder.quest.unsought();
+        }
+        if let Some(kept) = self.kept_search(finder.is_held) {
+            *kept = Some(finder);
+        }
+    }
+
+    /// Forgets the search of the file that is shown, as another is gone through.
+    pub(super) fn prefer_held_search(&mut self) {
+        self.files.shown_mut().into_iter().for_each(|file| file.finder = None);
+    }
+
+    /// Goes to the next hit or the one before: in a filtered pane, or else of the last search, over reports.
+    pub(in crate::app) fn step_hit(&mut self, forward: bool) -> Vec<Effect> {
+        if self.filter().is_some() {
+            self.step_wanted(forward);
+            return Vec::new();
+        }
+        let is_held = self.search().is_some_and(|finder| finder.is_held);
+        let finder = self.kept_search(is_held).and_then(Option::as_mut);
+        finder.into_iter().for_each(|finder| finder.step(forward));
+        let effects = self.go_to_found();
+        self.set_left(Some(Left::Finder));
+        effects
+    }
+
+    /// Whether the hits of a search are gone through, one after another.
+    #[must_use]
+    pub fn goes_through_hits(&self) -> bool {
+        self.over.is_empty() && self.shown().is_some_and(|file| matches!(file.left, Some(Left::Finder)))
+    }
+
+    /// Whether there is a hit to go to with the next key.
+    #[must_use]
+    pub fn has_hits(&self) -> bool {
+        self.filter().is_some() || self.hit().is_some()
+    }
+
+    /// Which hit of the last search is chosen, counted from 1, and how many there are.
+    #[must_use]
+    pub fn hit(&self) -> Option<(u64, u64)> {
+        let finder = self.search()?;
+        finder.chosen()?;
+        Some((finder.number(), finder.count()))
+    }
+}

@@ -1,0 +1,103 @@
+//! The line of a list that says which of its rows are shown, and the line that takes what is typed where nothing can be.
+
+use crate::app::keys::key::Key;
+use crate::app::keys::place::Place;
+use crate::app::keys::typing::type_into;
+use crate::app::model::Model;
+use crate::app::over::overlay::{Overlay, SMALL, Stands};
+use crate::app::{Command, Effect};
+
+/// What is sought among the rows of a list.
+#[derive(Debug, Clone, Default)]
+pub struct SoughtLine {
+    /// What has been typed.
+    pub typed: String,
+    /// Whether keys go into it.
+    pub is_typing: bool,
+}
+
+impl SoughtLine {
+    /// The rows that it takes above those of the list.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        usize::from(self.is_typing || !self.typed.is_empty())
+    }
+
+    /// Whether a row that says this holds every word that is typed, capitals apart.
+    #[must_use]
+    pub fn is_in(&self, text: &str) -> bool {
+        let text = text.to_lowercase();
+        self.typed.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
+    }
+
+    pub(in crate::app) fn press(&mut self, key: Key, most: usize) -> bool {
+        self.is_typing && type_into(&mut self.typed, key, most)
+    }
+}
+
+/// Commands that open a line to type into: whoever presses the key of one goes on with words.
+const OPEN_A_LINE: [&str; 6] = ["filter", "find", "find-from-list", "find-held", "palette", "note"];
+
+/// The line that is typed into where nothing can be: what follows a key that is off would act as keys otherwise.
+#[derive(Debug)]
+pub struct IdleLine {
+    /// What has been typed.
+    pub typed: String,
+    /// Why it goes nowhere.
+    pub why: String,
+}
+
+impl Stands for IdleLine {
+    fn place(&self) -> Place {
+        Place::Idle
+    }
+
+    fn height(&self) -> usize {
+        SMALL
+    }
+
+    fn press(&mut self, key: Key, most: usize) -> bool {
+        type_into(&mut self.typed, key, most)
+    }
+}
+
+impl Model {
+    /// Takes a key that means nothing here: one that opens a line elsewhere opens one that does nothing, of the others it is said.
+    pub(in crate::app) fn take_off_key(&mut self, key: Key) -> Vec<Effect> {
+        let opens = |command: &'static Command| OPEN_A_LINE.contains(&command.name);
+        let Some(why) = self.off_words(key) else { return Vec::new() };
+        if self.settings.keys.having(key).any(opens) {
+            self.over.put(Overlay::Idle(IdleLine { typed: String::new(), why }));
+        } else {
+            self.say(why);
+        }
+        Vec::new()
+    }
+
+    /// Begins to type what is sought in the list that has the keys, or ends it; what was found stays.
+    pub(in crate::app) fn seek_in_list(&mut self, is_typing: bool) -> Vec<Effect> {
+        if let Some(line) = self.over.top_mut().and_then(Overlay::sought_mut) {
+            line.is_typing = is_typing;
+        }
+        self.settle_over();
+        Vec::new()
+    }
+
+    /// Shows every row of the list again.
+    pub(in crate::app) fn drop_sought(&mut self) -> Vec<Effect> {
+        if let Some(line) = self.over.top_mut().and_then(Overlay::sought_mut) {
+            *line = SoughtLine::default();
+        }
+        self.sift_list()
+    }
+
+    /// Shows the rows of the list that hold every word that is typed.
+    pub(in crate::app) fn sift_list(&mut self) -> Vec<Effect> {
+        let report = self.open().map(|open| open.report.clone());
+        if let Some(list) = self.over.top_mut() {
+            list.sift(report.as_ref());
+        }
+        self.settle_over();
+        Vec::new()
+    }
+}

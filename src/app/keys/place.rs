@@ -1,0 +1,239 @@
+//! Places: where the analyst can be, and so where a command can be done at all.
+
+use super::key::{Key, Named};
+use crate::app::model::{Focus, Model, Screen};
+
+/// What becomes of letters in a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Letters {
+    /// They are keys: each means a command, or nothing.
+    Mean,
+    /// They are typed.
+    Typed,
+    /// They are typed, and seek among rows that are chosen from meanwhile.
+    Seek,
+}
+
+/// A row a place: its name, the set of it alone where a command is done nowhere else, what becomes of letters there, and where that
+/// is, in words that follow "it works".
+macro_rules! places {
+    ($($(#[$about:meta])* $place:ident $(as $set:ident)?, $letters:ident, $words:literal;)*) => {
+        /// Where the analyst is: always in exactly one place.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Place {
+            $($(#[$about])* $place,)*
+        }
+
+        impl Place {
+            /// Every place.
+            pub const ALL: &[Self] = &[$(Self::$place),*];
+
+            /// Where that is, in words that follow "it works".
+            #[must_use]
+            pub fn words(self) -> &'static str {
+                match self {
+                    $(Self::$place => $words,)*
+                }
+            }
+
+            const fn letters(self) -> Letters {
+                match self {
+                    $(Self::$place => Letters::$letters,)*
+                }
+            }
+        }
+
+        $($(pub(in crate::app) const $set: Places = Places::of(&[Place::$place]);)?)*
+    };
+}
+
+places! {
+    /// The start screen.
+    Start as START, Mean, "on the start screen";
+    /// The list of sandboxes.
+    List as LIST, Mean, "in the list of sandboxes";
+    /// A pane of a report.
+    Pane as PANE, Mean, "in panes";
+    /// The line of a pane's filter.
+    Filter as FILTER, Typed, "while a filter is typed";
+    /// Words of our own.
+    Sheet, Mean, "on a page of words";
+    /// A row whole.
+    Detail as DETAIL, Mean, "where a row is shown whole";
+    /// An answer as a tree.
+    Answer as ANSWER, Mean, "in an answer";
+    /// The list of keys and commands.
+    Palette as PALETTE, Seek, "in this list";
+    /// The line that a question is typed into.
+    Prompt as PROMPT, Typed, "while a question is typed";
+    /// A question that waits for a yes.
+    Confirm as CONFIRM, Mean, "where a yes is wanted";
+    /// The planner.
+    Planner as PLANNER, Typed, "in the planner";
+    /// The screen of what is held.
+    Held as HELD, Mean, "on the screen of what is held";
+    /// The line that an age is typed into.
+    Age as AGE, Typed, "while an age is typed";
+    /// The line that a note is typed into.
+    Note as NOTE, Typed, "while a note is typed";
+    /// What others can look for.
+    Indicators as INDICATORS, Mean, "among the indicators";
+    /// What can be downloaded.
+    Artefacts as ARTEFACTS, Mean, "among the downloads";
+    /// The line that the path of a file is typed into.
+    Save as SAVE, Typed, "while the path of a file is typed";
+    /// The line of a search, with its hits.
+    Finder as FINDER, Seek, "among the hits of a search";
+    /// Sandboxes against each other.
+    Compare as COMPARE, Mean, "in a comparison";
+    /// The line that finds in a comparison.
+    CompareLine as COMPARE_LINE, Typed, "while it is typed what to find in a comparison";
+    /// Another file to compare with.
+    OtherFile as OTHER_FILE, Mean, "where another file is chosen";
+    /// Rows to go to.
+    Spots as SPOTS, Mean, "in a list of rows";
+    /// The line that finds in a list.
+    SoughtLine as SOUGHT_LINE, Typed, "while it is typed what to find in a list of rows";
+    /// The line that is typed into where nothing can be.
+    Idle as IDLE, Typed, "where nothing can be typed";
+    /// The form of a file that is submitted.
+    Submit as SUBMIT, Typed, "while a file is submitted";
+}
+
+/// A set of places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Places(u32);
+
+/// Where a filter can be taken away.
+pub(in crate::app) const FILTERED: Places = Places::of(&[Place::Pane, Place::Filter]);
+/// Where words are typed that are sought.
+pub(in crate::app) const SOUGHT: Places = Places::of(&[Place::Filter, Place::Finder]);
+/// Where there are rows that can be sought among.
+pub(in crate::app) const SIFTED: Places = Places::of(&[Place::Spots, Place::Held, Place::Indicators]);
+/// Where the sandboxes of the file are seen all at once.
+pub(in crate::app) const LISTED: Places = Places::of(&[Place::List, Place::Compare]);
+/// Where there is a value to copy, and something to write to a file.
+pub(in crate::app) const VALUED: Places =
+    Places::of(&[Place::List, Place::Pane, Place::Detail, Place::Answer, Place::Indicators, Place::Spots]);
+/// Where there is something to copy.
+pub(in crate::app) const COPIED: Places = Places::of(&[
+    Place::List,
+    Place::Pane,
+    Place::Detail,
+    Place::Answer,
+    Place::Indicators,
+    Place::Spots,
+    Place::Compare,
+]);
+/// Where there is a row to copy.
+pub(in crate::app) const ROW: Places = Places::of(&[Place::List, Place::Pane, Place::Spots, Place::Compare]);
+/// Where there are rows that can be copied all at once.
+pub(in crate::app) const ROWS: Places = Places::of(&[Place::Pane, Place::Indicators]);
+/// Where there is a report or a row to write a note on.
+pub(in crate::app) const NOTED: Places = Places::of(&[Place::List, Place::Pane, Place::Detail]);
+/// Where a row of a report is looked at.
+pub(in crate::app) const VIEWED: Places = Places::of(&[Place::Pane, Place::Detail]);
+/// Where a pane is gone to, or its items are compared.
+pub(in crate::app) const PANED: Places = Places::of(&[Place::List, Place::Pane, Place::Compare]);
+/// Where a scan is followed: with the file, and on the page that says how far it is.
+pub(in crate::app) const FOLLOWED: Places = Places::of(&[Place::List, Place::Pane, Place::Sheet]);
+/// List and panes.
+pub(in crate::app) const FILE: Places = Places::of(&[Place::List, Place::Pane]);
+/// Wherever nothing stands over the screen.
+pub(in crate::app) const OPEN: Places = Places::of(&[Place::Start, Place::List, Place::Pane]);
+/// Where a process or a member of an answer can be folded.
+pub(in crate::app) const TREE: Places = Places::of(&[Place::Pane, Place::Answer]);
+/// Wherever there is something to look at and nothing to type.
+pub(in crate::app) const READING: Places = Places::reading();
+/// Everywhere.
+pub(in crate::app) const EVERYWHERE: Places = Places::of(Place::ALL);
+
+impl Place {
+    /// Whether a key is typed here as a letter, and so can mean no command.
+    #[must_use]
+    pub fn types(self, key: Key) -> bool {
+        match (self, key) {
+            (Self::Start, Key::Char(c)) => c.is_ascii_hexdigit(),
+            (place, Key::Char(_) | Key::Ctrl('u') | Key::Named(Named::Backspace)) => place.has_line(),
+            _ => false,
+        }
+    }
+
+    /// Whether there is a line here that takes every letter.
+    #[must_use]
+    pub fn has_line(self) -> bool {
+        self.letters() != Letters::Mean
+    }
+
+    /// Whether what is typed seeks among rows that are chosen from meanwhile.
+    #[must_use]
+    pub fn seeks(self) -> bool {
+        self.letters() == Letters::Seek
+    }
+}
+
+impl Places {
+    /// The set of these.
+    #[must_use]
+    pub const fn of(mut places: &[Place]) -> Self {
+        let mut set = 0;
+        while let [first, rest @ ..] = places {
+            set |= 1 << *first as u32;
+            places = rest;
+        }
+        Self(set)
+    }
+
+    /// Those in which letters are keys.
+    const fn reading() -> Self {
+        let (mut places, mut set) = (Place::ALL, 0);
+        while let [first, rest @ ..] = places {
+            if matches!(first.letters(), Letters::Mean) {
+                set |= 1 << *first as u32;
+            }
+            places = rest;
+        }
+        Self(set)
+    }
+
+    /// Whether this is one of them.
+    #[must_use]
+    pub fn contains(self, place: Place) -> bool {
+        self.0 & 1 << place as u32 != 0
+    }
+
+    /// Each of them.
+    pub fn each(self) -> impl Iterator<Item = Place> {
+        Place::ALL.iter().copied().filter(move |place| self.contains(*place))
+    }
+
+    /// Where that is, in words.
+    #[must_use]
+    pub fn words(self) -> String {
+        match self {
+            EVERYWHERE => return "everywhere".to_owned(),
+            READING => return "where nothing is typed".to_owned(),
+            OPEN => return "where nothing stands over the screen".to_owned(),
+            _ => {}
+        }
+        let words: Vec<_> = self.each().map(Place::words).collect();
+        match words.split_last() {
+            Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+            _ => words.concat(),
+        }
+    }
+}
+
+impl Model {
+    /// Where the analyst is.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        match (self.over.top(), self.screen, self.focus()) {
+            (Some(over), ..) => over.place(),
+            (None, Screen::Start, _) => Place::Start,
+            (None, Screen::File, Focus::List) => Place::List,
+            (None, Screen::File, Focus::Pane(_)) if self.is_filtering() => Place::Filter,
+            (None, Screen::File, Focus::Pane(_)) => Place::Pane,
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The mouse: a press chooses, the wheel moves what is under it, a border can be dragged. It never spends.
+
+use super::key::ENTER;
+use crate::app::commands::Command;
+use crate::app::effect::Effect;
+use crate::app::layout::Edge;
+use crate::app::model::{Model, Screen};
+use crate::app::panes::scroll::Move;
+use crate::app::spending::price::Tag;
+use jiff::Timestamp;
+use std::ops::RangeInclusive;
+
+/// Milliseconds within which two presses at one place are a double one; a clock that was set back meanwhile says nothing of that.
+const DOUBLE: RangeInclusive<i64> = 0..=400;
+
+/// Rows that one notch of the wheel moves.
+const NOTCH: usize = 3;
+
+/// What the mouse did, and where, in columns and rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pointer {
+    /// Column.
+    pub x: u16,
+    /// Row.
+    pub y: u16,
+    /// What it did.
+    pub does: Does,
+}
+
+/// What the mouse did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Does {
+    /// Its first button was pressed.
+    Press,
+    /// It moved with the button pressed.
+    Drag,
+    /// The button was let go.
+    Release,
+    /// The wheel turned up.
+    Up,
+    /// The wheel turned down.
+    Down,
+}
+
+/// What is remembered of the mouse.
+#[derive(Debug, Default)]
+pub(in crate::app) struct Mouse {
+    /// The border that is dragged.
+    edge: Option<Edge>,
+    /// The last press, and when it was.
+    press: Option<(u16, u16, Timestamp)>,
+}
+
+impl Model {
+    pub(in crate::app) fn point(&mut self, pointer: Pointer) -> Vec<Effect> {
+        match pointer.does {
+            Does::Press => self.click(pointer),
+            Does::Drag => {
+                if let Some(edge) = self.mouse.edge {
+                    let layout = self.layout();
+                    self.sizes.drag(edge, &layout, pointer.x, pointer.y);
+                    self.settle();
+                }
+                Vec::new()
+            }
+            Does::Release => {
+                self.mouse.edge = None;
+                Vec::new()
+            }
+            Does::Up => self.wheel(pointer, Move::Up(NOTCH)),
+            Does::Down => self.wheel(pointer, Move::Down(NOTCH)),
+        }
+    }
+
+    /// A press; the message that stood there goes with it, but not from under the pointer.
+    fn click(&mut self, at: Pointer) -> Vec<Effect> {
+        let before = self.notice.clone();
+        let effects = self.press_at(at);
+        self.notice.take_if(|notice| Some(&*notice) == before.as_ref() && !self.is_quitting);
+        effects
+    }
+
+    fn press_at(&mut self, at: Pointer) -> Vec<Effect> {
+        let now = self.now.as_millisecond();
+        let is_double = self
+            .mouse
+            .press
+            .take()
+            .is_some_and(|(x, y, when)| (x, y) == (at.x, at.y) && DOUBLE.contains(&(now - when.as_millisecond())));
+        if is_double {
+            return self.enter_by_mouse();
+        }
+        self.mouse.press = Some((at.x, at.y, self.now));
+        if let Some(overlay) = self.over.top() {
+            let area = overlay.area(self.layout().content);
+            let room = self.overlay_room();
+            let row = self.rows_over().and_then(|rows| rows.at(area.row_at(at.x, at.y)?, room));
+            return match row {
+                Some(row) => self.go_to_row(row),
+                None if area.contains(at.x, at.y) => Vec::new(),
+                None => self.go_back(),
+            };
+        }
+        if self.screen == Screen::Start {
+            return Vec::new();
+        }
+        self.mouse.edge = self.layout().edge_at(at.x, at.y);
+        if self.mouse.edge.is_some() { Vec::new() } else { self.choose_at(at) }
+    }
+
+    /// Gives the focus to what is there, and chooses its row.
+    fn choose_at(&mut self, at: Pointer) -> Vec<Effect> {
+        let layout = self.layout();
+        if let Some(area) = layout.list.filter(|area| area.contains(at.x, at.y)) {
+            self.focus_list();
+            let (height, top) = (self.list_row_height(), self.list().map_or(0, |list| list.scroll.top));
+            return area.row_at(at.x, at.y).map_or_else(Vec::new, |row| self.go_to_row(top + row / height));
+        }
+        let Some((pane, area)) = layout.panes.into_iter().find(|(_, area)| area.contains(at.x, at.y)) else {
+            return Vec::new();
+        };
+        if self.open().is_none() {
+            return Vec::new();
+        }
+        self.focus_pane(pane);
+        let top = self.pane_state(pane).scroll.top;
+        area.row_at(at.x, at.y).map_or_else(Vec::new, |row| self.go_to_row(top + row))
+    }
+
+    fn wheel(&mut self, at: Pointer, movement: Move) -> Vec<Effect> {
+        let layout = self.layout();
+        let pane = layout.panes.iter().find(|(_, area)| area.contains(at.x, at.y)).map(|(pane, area)| (*pane, *area));
+        match pane.filter(|_| self.over.is_empty() && self.screen == Screen::File) {
+            Some((pane, area)) => {
+                let height = area.inside().height.into();
+                self.with_pane(pane, |state, count| state.scroll.go(movement, count, height));
+                Vec::new()
+            }
+            None => self.go(movement),
+        }
+    }
+
+    /// What the enter key would do, if that costs nothing: the price of a press cannot be read between two.
+    fn enter_by_mouse(&mut self) -> Vec<Effect> {
+        let Some(command) = Command::of(ENTER, self).or_else(|| Command::of_enter(self)) else { return Vec::new() };
+        let tag = self.tag(command);
+        if matches!(tag, Tag::Free | Tag::Held) {
+            return self.run(command);
+        }
+        let key = self.key_of(command).map_or_else(|| command.name.to_owned(), |key| key.to_string());
+        self.say(format!("{}: {}. The mouse never spends: {key} does it.", command.meant(self).label, tag.words()));
+        Vec::new()
+    }
+}

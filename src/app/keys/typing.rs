@@ -1,0 +1,162 @@
+//! Typing: a hash on the start screen, letters in the palette, the words of a question; and what Enter makes of them.
+
+use super::key::{Key, Named};
+use crate::app::effect::Effect;
+use crate::app::model::{Model, Screen};
+use crate::app::over::detail::Detail;
+use crate::app::over::overlay::Overlay;
+use crate::app::over::palette::Does;
+use crate::app::spending::prompt::Prompt;
+use crate::report::rows::Line;
+use crate::text::thousands;
+
+/// The longest line that is typed key by key, in bytes: something is looked for after each of them.
+pub(in crate::app) const LONGEST_TYPED: usize = 4 << 10;
+
+/// The longest line that is pasted, in bytes: some thousand hashes.
+pub(in crate::app) const LONGEST_PASTED: usize = 64 << 10;
+
+impl Model {
+    /// Does what is chosen in the palette.
+    pub(in crate::app) fn choose(&mut self) -> Vec<Effect> {
+        let Some(Overlay::Palette(palette)) = self.over.top() else { return Vec::new() };
+        let Some(item) = palette.chosen().cloned() else { return Vec::new() };
+        if let Some(why) = item.off {
+            self.warn(format!("{} does not apply here: {why}.", item.name));
+            return Vec::new();
+        }
+        self.over.close();
+        match item.does {
+            Does::Command(command) => self.run(command),
+            Does::Ask(ask) => {
+                self.over.put(Overlay::Prompt(Prompt::new(ask)));
+                self.look_up()
+            }
+        }
+    }
+
+    /// Shows the chosen value of an answer whole.
+    pub(in crate::app) fn open_value(&mut self) -> Vec<Effect> {
+        let columns = usize::from(self.overlay_room().width);
+        let chosen = match self.over.top() {
+            Some(Overlay::Answer(answer)) => answer.chosen().cloned(),
+            _ => None,
+        };
+        if let Some(line) = chosen.filter(|line| line.value.is_some()) {
+            let detail = Detail::new("value".to_owned(), vec![Line { depth: 0, ..line }], Vec::new(), columns);
+            self.over.put(Overlay::Detail(detail));
+        }
+        Vec::new()
+    }
+
+    /// Typing into what stands over the screen; none for a key that keeps its meaning there.
+    pub(in crate::app) fn type_into_overlay(&mut self, key: Key) -> Option<Vec<Effect>> {
+        if self.is_form_sent() {
+            return None;
+        }
+        self.over.top_mut()?.press(key).then(|| self.after_typing())
+    }
+
+    /// Looks for what is typed now: among the rows that are there, or in the store.
+    fn after_typing(&mut self) -> Vec<Effect> {
+        match self.over.top() {
+            Some(Overlay::Finder(_)) => self.seek_hits(),
+            Some(Overlay::Compare(_)) => self.sift(),
+            Some(Overlay::Spots(_) | Overlay::Held(_) | Overlay::Indicators(_)) => self.sift_list(),
+            _ => self.look_up(),
+        }
+    }
+
+    /// Asks the store whether the answer to what is typed is held, or each of the downloads.
+    pub(in crate::app) fn look_up(&self) -> Vec<Effect> {
+        match self.over.top() {
+            Some(Overlay::Artefacts(list)) => list.requests().map(Effect::LookUp).collect(),
+            Some(Overlay::Prompt(form)) => form.request(self.now).map(Effect::LookUp).into_iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Types what was pasted: into the line that has the keys, or hashes on the start screen.
+    pub(in crate::app) fn paste(&mut self, text: &str) -> Vec<Effect> {
+        if self.is_filtering() {
+            return self.paste_filter(text);
+        }
+        if self.is_form_sent() {
+            return Vec::new();
+        }
+        if let Some(over) = self.over.top_mut().filter(|over| over.place().has_line()) {
+            over.paste(text);
+            return self.after_typing();
+        }
+        if self.screen != Screen::Start {
+            return Vec::new();
+        }
+        self.over.clear();
+        self.paste_hashes(text);
+        Vec::new()
+    }
+
+    pub(in crate::app) fn open_detail(&mut self) -> Vec<Effect> {
+        let columns = usize::from(self.overlay_room().width);
+        let Some((pane, open)) = self.focused().zip(self.open()) else { return Vec::new() };
+        let state = self.pane_state(pane);
+        let Some(place) = state.place(&open.report, pane, state.scroll.cursor) else { return Vec::new() };
+        let name = open
+            .report
+            .section(place.section)
+            .map(|section| section.name.visible_cut(60).to_string())
+            .unwrap_or_default();
+        let title = format!("{name} · row {}", thousands(place.row as u64 + 1));
+        match open.report.lines(place.section, place.row) {
+            Ok(lines) => {
+                let lines = lines.into_iter().chain(self.facts(place)).chain(self.note_line()).collect();
+                let detail = Detail::new(title, lines, self.reasons(place), columns);
+                self.over.put(Overlay::Detail(detail));
+            }
+            Err(error) => self.warn(format!("The row cannot be read: {error}")),
+        }
+        Vec::new()
+    }
+}
+
+/// Pasted text as keys: a control is a blank, and what ends the last line is nothing.
+pub(in crate::app) fn pasted(text: &str) -> impl Iterator<Item = Key> {
+    text.trim_end_matches(['\r', '\n']).chars().map(|c| Key::Char(if c.is_control() { ' ' } else { c }))
+}
+
+/// Types a key into a line of at most so many bytes; says whether it is a key that changes the line.
+pub(in crate::app) fn type_into(typed: &mut String, key: Key, most: usize) -> bool {
+    match key {
+        Key::Char(c) if typed.len() < most => typed.push(c),
+        Key::Named(Named::Backspace) => drop(typed.pop()),
+        Key::Ctrl('u') => typed.clear(),
+        _ => return false,
+    }
+    true
+}
+
+/// The same, where letters take the place of what nobody has typed yet; its end can be taken off.
+pub(in crate::app) fn type_over(typed: &mut String, is_suggested: &mut bool, key: Key, most: usize) -> bool {
+    if *is_suggested && matches!(key, Key::Char(_)) {
+        typed.clear();
+    }
+    let is_typed = type_into(typed, key, most);
+    *is_suggested &= !is_typed;
+    is_typed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_takes_keys_up_to_its_longest_and_can_be_taken_back() {
+        let mut typed = "a".repeat(LONGEST_TYPED - 1);
+        assert!(type_into(&mut typed, Key::Char('b'), LONGEST_TYPED));
+        assert!(!type_into(&mut typed, Key::Char('c'), LONGEST_TYPED));
+        assert!(typed.ends_with("ab"));
+        assert!(type_into(&mut typed, Key::Char('c'), LONGEST_PASTED));
+        assert!(type_into(&mut typed, Key::Named(Named::Backspace), LONGEST_TYPED));
+        assert_eq!(typed.len(), LONGEST_TYPED);
+    }
+}

@@ -1,0 +1,124 @@
+//! An answer of any kind as a tree that folds.
+
+use super::overlay::{Rows, Stands};
+use crate::app::keys::place::Place;
+use crate::app::layout::Size;
+use crate::app::panes::scroll::Scroll;
+use crate::report::rows::Line;
+use crate::report::{Depths, Folds};
+use jiff::Timestamp;
+
+/// An answer that is looked at.
+#[derive(Debug)]
+pub struct AnswerTree {
+    /// What was asked.
+    pub title: String,
+    /// When the answer came.
+    pub received: Timestamp,
+    /// The answer taken apart, a line a leaf.
+    pub lines: Vec<Line>,
+    /// What is folded.
+    pub folds: Folds,
+    /// Cursor and window.
+    pub scroll: Scroll,
+    depths: Depths,
+}
+
+impl AnswerTree {
+    /// An answer, unfolded.
+    #[must_use]
+    pub fn new(title: String, received: Timestamp, lines: Vec<Line>) -> Self {
+        let depths: Vec<_> = lines.iter().map(|line| u16::try_from(line.depth).unwrap_or(u16::MAX)).collect();
+        let depths = Depths::from(depths);
+        Self { title, received, lines, folds: Folds::default(), scroll: Scroll::default(), depths }
+    }
+
+    /// How many lines are visible.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.folds.len(&self.depths)
+    }
+
+    /// The line at a visible position, with whether it has children and whether they are hidden.
+    #[must_use]
+    pub fn line(&self, position: usize) -> Option<(&Line, Option<bool>)> {
+        let row = self.folds.row(position);
+        let children = self.depths.has_children(row).then(|| self.folds.is_folded(row));
+        Some((self.lines.get(row)?, children))
+    }
+
+    /// Folds the line, or goes to its parent.
+    pub fn left(&mut self) {
+        let row = self.folds.row(self.scroll.cursor);
+        if self.depths.has_children(row) && !self.folds.is_folded(row) {
+            self.folds.fold(row, &self.depths);
+        } else if let Some(parent) = self.depths.parent(row) {
+            self.scroll.cursor = self.folds.position(parent);
+        }
+    }
+
+    /// Unfolds the line.
+    pub fn right(&mut self) {
+        self.folds.unfold(self.folds.row(self.scroll.cursor), &self.depths);
+    }
+
+    /// Folds or unfolds the line.
+    pub fn toggle(&mut self) {
+        let row = self.folds.row(self.scroll.cursor);
+        if self.folds.is_folded(row) {
+            self.folds.unfold(row, &self.depths)
+        } else {
+            self.folds.fold(row, &self.depths)
+        }
+    }
+
+    /// Folds everything, or nothing.
+    pub fn fold_all(&mut self, fold: bool) {
+        let row = self.folds.row(self.scroll.cursor);
+        self.folds.fold_all(fold, &self.depths);
+        self.scroll.cursor = self.folds.position(row);
+    }
+
+    /// The chosen line.
+    #[must_use]
+    pub fn chosen(&self) -> Option<&Line> {
+        self.line(self.scroll.cursor).map(|(line, _)| line)
+    }
+}
+
+impl Stands for AnswerTree {
+    fn place(&self) -> Place {
+        Place::Answer
+    }
+
+    fn choice(&self, _: Size) -> Option<Rows> {
+        Some(Rows { scroll: self.scroll, count: self.count(), ..Rows::default() })
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::rows::lines;
+
+    #[test]
+    fn an_answer_folds_and_climbs() {
+        let lines = lines(br#"{"data":{"a":[1,2],"b":3}}"#);
+        let mut tree = AnswerTree::new("t".to_owned(), Timestamp::UNIX_EPOCH, lines);
+        assert_eq!(tree.count(), 6);
+        tree.scroll.cursor = 3;
+        tree.left();
+        assert_eq!(tree.scroll.cursor, 2);
+        tree.left();
+        assert_eq!(tree.count(), 4);
+        tree.toggle();
+        tree.fold_all(true);
+        assert_eq!((tree.count(), tree.scroll.cursor), (1, 0));
+        tree.right();
+        assert_eq!(tree.count(), 2);
+    }
+}

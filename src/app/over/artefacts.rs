@@ -1,0 +1,151 @@
+//! What a sandbox kept beside its report, as a list over the screen: fetched at a price, held, written to a file.
+
+use super::overlay::{Overlay, Rows, Stands};
+use crate::app::away::saving::SaveForm;
+use crate::app::effect::Effect;
+use crate::app::keys::place;
+use crate::app::layout::Size;
+use crate::app::model::Model;
+use crate::app::panes::scroll::Scroll;
+use crate::export::file;
+use crate::report::identifier::Identifier;
+use crate::request::{Artefact, Request};
+use jiff::Timestamp;
+
+/// The artefacts of a report that says that they exist.
+#[derive(Debug)]
+pub struct ArtefactList {
+    /// Each with since when it is held, if it is.
+    pub rows: Vec<(Artefact, Option<Timestamp>)>,
+    /// Cursor and window.
+    pub scroll: Scroll,
+    /// The last call failed so.
+    pub failure: Option<crate::app::message::Failure>,
+    identifier: Identifier,
+}
+
+impl ArtefactList {
+    /// The question for an artefact.
+    #[must_use]
+    pub fn request(&self, artefact: Artefact) -> Request {
+        Request::Artefact { identifier: self.identifier.clone(), artefact }
+    }
+
+    /// The questions for all of them.
+    pub(in crate::app) fn requests(&self) -> impl Iterator<Item = Request> + '_ {
+        self.rows.iter().map(|(artefact, _)| self.request(*artefact))
+    }
+
+    fn chosen(&self) -> Option<(Artefact, Option<Timestamp>)> {
+        self.rows.get(self.scroll.cursor).copied()
+    }
+}
+
+impl Stands for ArtefactList {
+    fn place(&self) -> place::Place {
+        place::Place::Artefacts
+    }
+
+    fn height(&self) -> usize {
+        self.rows.len() + usize::from(self.failure.is_some()) * 3
+    }
+
+    fn choice(&self, _: Size) -> Option<Rows> {
+        Some(Rows { scroll: self.scroll, count: self.rows.len(), ..Rows::default() })
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
+    }
+}
+
+/// Whether the report that is open says that there is any.
+pub(in crate::app) fn any(model: &Model) -> bool {
+    model.chosen().is_some_and(|entry| entry.identifier.is_some())
+        && model.open().is_some_and(|open| {
+            Artefact::ALL.into_iter().any(|artefact| artefact.is_beside(&open.report) == Some(true))
+        })
+}
+
+/// The question for the chosen one.
+pub(in crate::app) fn chosen(model: &Model) -> Option<Request> {
+    match model.over.top() {
+        Some(Overlay::Artefacts(list)) => list.chosen().map(|(artefact, _)| list.request(artefact)),
+        _ => None,
+    }
+}
+
+/// Whether the chosen one is held.
+pub(in crate::app) fn is_chosen_held(model: &Model) -> bool {
+    matches!(model.over.top(), Some(Overlay::Artefacts(list)) if list.chosen().is_some_and(|(_, since)| since.is_some()))
+}
+
+impl Model {
+    pub(in crate::app) fn show_artefacts(&mut self) -> Vec<Effect> {
+        let Some((identifier, open)) =
+            self.chosen().and_then(|entry| Some((entry.identifier.clone()?, entry.open.as_ref()?)))
+        else {
+            return Vec::new();
+        };
+        let claimed = Artefact::ALL.into_iter().filter(|artefact| artefact.is_beside(&open.report) == Some(true));
+        let rows: Vec<_> = claimed.map(|artefact| (artefact, None)).collect();
+        let list = ArtefactList { rows, scroll: Scroll::default(), failure: None, identifier };
+        self.over.put(Overlay::Artefacts(list));
+        self.look_up()
+    }
+
+    /// Notes since when an artefact is held.
+    pub(in crate::app) fn artefact_held(&mut self, request: &Request, since: Option<Timestamp>) {
+        if let (Some(Overlay::Artefacts(list)), Request::Artefact { identifier, artefact }) =
+            (self.over.top_mut(), request)
+            && list.identifier == *identifier
+        {
+            list.rows.iter_mut().filter(|(row, _)| row == artefact).for_each(|row| row.1 = since);
+        }
+    }
+
+    /// An artefact has come, or not.
+    pub(in crate::app) fn fetched(
+        &mut self,
+        request: &Request,
+        result: Result<(Timestamp, u64), crate::app::message::Failure>,
+    ) -> Vec<Effect> {
+        let effects = self.ended(request);
+        match result {
+            Ok((received, length)) => {
+                self.artefact_held(request, Some(received));
+                if let Some(Overlay::Artefacts(list)) = self.over.top_mut() {
+                    list.failure = None;
+                }
+                let what = match request {
+                    Request::Artefact { artefact, .. } => artefact.words().to_owned(),
+                    other => other.words(),
+                };
+                let (length, fetch) = (crate::text::bytes(length), self.way_to("fetch"));
+                self.say(match self.over.top() {
+                    Some(Overlay::Artefacts(_)) => format!("Held: {what}, {length}. {fetch} writes it to a file."),
+                    _ => format!(
+                        "Held: {what}, {length}. {} shows it, to be written to a file.",
+                        self.way_to("artefacts")
+                    ),
+                });
+            }
+            Err(failure) => match self.over.top_mut() {
+                Some(Overlay::Artefacts(list)) => list.failure = Some(failure),
+                _ => self.warn(failure.short()),
+            },
+        }
+        effects
+    }
+
+    /// Asks where the chosen artefact is written.
+    pub(in crate::app) fn save_artefact(&mut self) -> Vec<Effect> {
+        if let Some(request) = chosen(self)
+            && let Request::Artefact { identifier, artefact } = &request
+        {
+            let name = file::name(Some(identifier), None, artefact.extension());
+            self.over.put(Overlay::Save(SaveForm::held(request, name)));
+        }
+        Vec::new()
+    }
+}

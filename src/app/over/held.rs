@@ -1,0 +1,385 @@
+//! What is held, on a screen of its own: every report with its size, its age and where it came from; and how it is deleted.
+
+use super::overlay::{Overlay, Rows, SMALL, Stands};
+use super::spots::Target;
+use crate::app::effect::Effect;
+use crate::app::find::sought::SoughtLine;
+use crate::app::keys::key::Key;
+use crate::app::keys::place::Place;
+use crate::app::keys::typing::type_into;
+use crate::app::layout::Size;
+use crate::app::model::{Model, Screen};
+use crate::app::panes::scroll::Scroll;
+use crate::app::spending::confirm::{Confirm, Confirmed, Deletion};
+use crate::report::{Doomed, Held, Holding, Purge, Report, Version, whose};
+use crate::request::{Request, again};
+use crate::text::{Untrusted, bytes, count, thousands};
+use jiff::{SignedDuration, Timestamp};
+use std::slice::from_ref;
+
+/// Seconds of a day.
+const DAY: i64 = 86_400;
+
+/// The order of the lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// What came last first.
+    #[default]
+    Newest,
+    /// What came first first.
+    Oldest,
+    /// The largest first.
+    Largest,
+    /// By file and sandbox.
+    File,
+    /// What the service still has first.
+    Expiry,
+}
+
+impl Order {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Newest => "newest first",
+            Self::Oldest => "oldest first",
+            Self::Largest => "largest first",
+            Self::File => "by file",
+            Self::Expiry => "by expiry",
+        }
+    }
+
+    fn next(self) -> Self {
+        match self {
+            Self::Newest => Self::Oldest,
+            Self::Oldest => Self::Largest,
+            Self::Largest => Self::File,
+            Self::File => Self::Expiry,
+            Self::Expiry => Self::Newest,
+        }
+    }
+}
+
+/// Everything that is held.
+#[derive(Debug, Default)]
+pub struct HeldScreen {
+    /// The things, in order.
+    pub lines: Vec<Holding>,
+    /// In which order.
+    pub order: Order,
+    /// Cursor and window.
+    pub scroll: Scroll,
+    /// What is sought among them.
+    pub line: SoughtLine,
+    /// Those that are shown, by their number.
+    shown: Vec<usize>,
+}
+
+/// What a thing is, to be made visible: the sandbox, or what was asked.
+#[must_use]
+pub fn title(thing: &Holding) -> Untrusted {
+    match &thing.what {
+        Held::Report(identifier) | Held::Notes(identifier) => identifier.parts().sandbox,
+        Held::Answer { key, .. } => Untrusted::from(Request::holding_words(key.as_bytes())),
+    }
+}
+
+impl HeldScreen {
+    /// Takes things in, in the order that was chosen.
+    #[must_use]
+    pub fn with(mut self, lines: Vec<Holding>, now: Timestamp) -> Self {
+        self.lines = lines;
+        self.sort(now);
+        self
+    }
+
+    /// Those that are shown.
+    pub fn shown(&self) -> impl ExactSizeIterator<Item = Option<&Holding>> {
+        self.shown.iter().map(|number| self.lines.get(*number))
+    }
+
+    fn choose_shown(&mut self) {
+        let holds = |(_, thing): &(usize, &Holding)| self.line.typed.is_empty() || self.line.is_in(&words(thing));
+        self.shown = self.lines.iter().enumerate().filter(holds).map(|(number, _)| number).collect();
+    }
+
+    fn sort(&mut self, now: Timestamp) {
+        let by_file = |line: &Holding| (line.file.clone(), title(line));
+        match self.order {
+            Order::Newest => self.lines.sort_by_key(|line| std::cmp::Reverse(line.received)),
+            Order::Oldest => self.lines.sort_by_key(|line| line.received),
+            Order::Largest => self.lines.sort_by_key(|line| std::cmp::Reverse(line.on_disk)),
+            Order::File => self.lines.sort_by_key(by_file),
+            Order::Expiry => self.lines.sort_by_key(|line| std::cmp::Reverse(line.retention(now))),
+        }
+        self.choose_shown();
+    }
+
+    /// The chosen thing.
+    #[must_use]
+    pub fn chosen(&self) -> Option<&Holding> {
+        self.lines.get(*self.shown.get(self.scroll.cursor)?)
+    }
+}
+
+impl Stands for HeldScreen {
+    fn place(&self) -> Place {
+        if self.line.is_typing { Place::SoughtLine } else { Place::Held }
+    }
+
+    fn choice(&self, _: Size) -> Option<Rows> {
+        let (above, below) = (self.line.rows() + ABOVE, ROWS_BESIDE - ABOVE);
+        Some(Rows { scroll: self.scroll, count: self.shown.len(), above, below })
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
+    }
+
+    fn press(&mut self, key: Key, most: usize) -> bool {
+        self.line.press(key, most)
+    }
+
+    fn sought(&mut self) -> Option<&mut SoughtLine> {
+        Some(&mut self.line)
+    }
+
+    fn sift(&mut self, _: Option<&Report>) {
+        self.choose_shown();
+        self.scroll = Scroll::default();
+    }
+}
+
+/// What a thing is sought by: what it is, of which file, by whom, and where it came from.
+fn words(thing: &Holding) -> String {
+    let file = thing.file.as_ref().map(ToString::to_string).unwrap_or_default();
+    let name = thing.name.as_ref().map(|name| name.visible().to_string()).unwrap_or_default();
+    let imported = thing.imported.as_ref().map(|imported| imported.words()).unwrap_or_default();
+    let profile = Untrusted::from(thing.profile.as_str());
+    format!("{} {file} {name} {} {imported}", title(thing).visible(), profile.visible())
+}
+
+/// Rows of the held screen above its lines: the heading.
+const ABOVE: usize = 1;
+
+/// Rows of the held screen that are no lines: the heading, and what is said of the chosen one.
+pub const ROWS_BESIDE: usize = 4;
+
+/// The line that an age in days is typed into.
+#[derive(Debug, Default)]
+pub struct AgeForm {
+    /// What has been typed.
+    pub typed: String,
+}
+
+impl Stands for AgeForm {
+    fn place(&self) -> Place {
+        Place::Age
+    }
+
+    fn height(&self) -> usize {
+        SMALL
+    }
+
+    fn press(&mut self, key: Key, most: usize) -> bool {
+        type_into(&mut self.typed, key, most)
+    }
+}
+
+impl Model {
+    /// Takes in what is held: a new screen, or the one that is there already.
+    pub(in crate::app) fn show_held(&mut self, lines: Vec<Holding>) -> Vec<Effect> {
+        let now = self.now;
+        match self.held_mut() {
+            Some(held) => *held = std::mem::take(held).with(lines, now),
+            None => self.over.put(Overlay::Held(HeldScreen::default().with(lines, now))),
+        }
+        self.settle_over();
+        Vec::new()
+    }
+
+    /// Everything that the held screen shows.
+    fn held_lines(&self) -> &[Holding] {
+        match self.over.top() {
+            Some(Overlay::Held(held)) => &held.lines,
+            _ => &[],
+        }
+    }
+
+    fn held_mut(&mut self) -> Option<&mut HeldScreen> {
+        self.over.find_mut(|over| match over {
+            Overlay::Held(held) => Some(held),
+            _ => None,
+        })
+    }
+
+    pub(in crate::app) fn sort_held(&mut self) -> Vec<Effect> {
+        let now = self.now;
+        if let Some(held) = self.held_mut() {
+            held.order = held.order.next();
+            held.sort(now);
+        }
+        Vec::new()
+    }
+
+    /// The chosen thing of the held screen.
+    #[must_use]
+    pub fn chosen_held(&self) -> Option<&Holding> {
+        match self.over.top() {
+            Some(Overlay::Held(held)) => held.chosen(),
+            _ => None,
+        }
+    }
+
+    /// Opens the file of the chosen thing.
+    pub(in crate::app) fn open_held(&mut self) -> Vec<Effect> {
+        let Some(line) = self.chosen_held() else { return Vec::new() };
+        let Some(file) = line.file.clone() else { return Vec::new() };
+        let report = match &line.what {
+            Held::Report(identifier) | Held::Notes(identifier) => Some(identifier.clone()),
+            Held::Answer { beside, .. } => beside.clone(),
+        };
+        self.over.clear();
+        match report {
+            Some(identifier) => {
+                self.go_to(Target { file: Some(file), identifier: Some(identifier), entry: 0, place: None })
+            }
+            None => self.open_file(file),
+        }
+    }
+
+    /// Asks for a yes to delete the chosen thing.
+    pub(in crate::app) fn delete_chosen(&mut self) -> Vec<Effect> {
+        let what = self.chosen_held().map(|line| match &line.what {
+            Held::Report(identifier) | Held::Notes(identifier) => {
+                Purge::Report { profile: line.profile.clone(), identifier: identifier.clone() }
+            }
+            Held::Answer { number, .. } => Purge::Answer(*number),
+        });
+        what.map(|what| self.confirm_purge(what)).unwrap_or_default()
+    }
+
+    /// Asks for a yes to delete everything of the chosen thing's file.
+    pub(in crate::app) fn delete_file(&mut self) -> Vec<Effect> {
+        let line = self.chosen_held();
+        let file = line.and_then(|line| Some((line.profile.clone(), line.file.clone()?)));
+        file.map(|(profile, file)| self.confirm_purge(Purge::File { profile, file })).unwrap_or_default()
+    }
+
+    /// Asks for a yes to delete what is older than the days that are typed.
+    pub(in crate::app) fn delete_old(&mut self) -> Vec<Effect> {
+        let Some(Overlay::Age(AgeForm { typed })) = self.over.top() else { return Vec::new() };
+        let Some(before) = typed.trim().parse::<i64>().ok().and_then(|days| before(self.now, days)) else {
+            self.warn("A number of days, such as 30.");
+            return Vec::new();
+        };
+        self.over.close();
+        self.confirm_purge(Purge::Before(before))
+    }
+
+    /// Asks for a yes, and says what goes and what it would cost to have it again.
+    pub(in crate::app) fn confirm_purge(&mut self, what: Purge) -> Vec<Effect> {
+        if !matches!(self.over.top(), Some(Overlay::Held(_))) {
+            return Vec::new();
+        }
+        let deletion = Deletion::of(what, self.held_lines());
+        if deletion.is_empty() {
+            self.say("Nothing is held that is as old as that.");
+            return Vec::new();
+        }
+        let why = self.purge_words(&deletion.what);
+        self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Purge(deletion), why }));
+        Vec::new()
+    }
+
+    /// Takes in that other things would have gone than the question named: nothing was deleted, and it is asked again.
+    pub(in crate::app) fn purge_differs(&mut self, what: Purge, lines: Vec<Holding>) -> Vec<Effect> {
+        if self.held_mut().is_some() {
+            self.show_held(lines);
+        }
+        self.warn("Nothing was deleted: what is held has changed since the question was asked.");
+        self.confirm_purge(what)
+    }
+
+    fn purge_words(&self, what: &Purge) -> String {
+        let Doomed { things: doomed, versions, notes, stays } = Doomed::of(from_ref(what), self.held_lines(), None);
+        let reports: Vec<_> = doomed.iter().filter(|line| line.report().is_some()).collect();
+        let sum = |of: fn(&Holding) -> u64, of_old: fn(&Version) -> u64| {
+            let old = versions.iter().map(|old| of_old(old));
+            doomed.iter().map(|line| of(line)).chain(old).fold(0, u64::saturating_add)
+        };
+        let file = match what {
+            Purge::Before(_) | Purge::DownTo(_) | Purge::Everything => None,
+            _ => doomed.iter().find_map(|line| Some((line.file.as_ref()?, line.name.as_ref()))),
+        };
+        let name = |name: &Untrusted| format!(" ({})", name.visible_cut(40));
+        let file =
+            file.map(|(file, given)| format!(" of file {}{}", file.short(), given.map(name).unwrap_or_default()));
+        let old = count(versions.len() as u64, "older version") + " of what stays";
+        let others = doomed.iter().filter(|line| matches!(line.what, Held::Answer { .. })).count();
+        let many = |number: usize, one: &str| count(number as u64, one);
+        let mut words = match (reports.as_slice(), others) {
+            ([], 0) if doomed.is_empty() => old.clone(),
+            ([], 0) => "what was written of reports that are not held".to_owned(),
+            ([one], 0) => format!("the report by {}", title(one).visible_cut(40)),
+            (several, 0) => many(several.len(), "report"),
+            ([], others) => many(others, "answer"),
+            (several, others) => format!("{} and {}", many(several.len(), "report"), many(others, "other answer")),
+        };
+        if !doomed.is_empty() {
+            words += &format!(" {}", whose(doomed.iter().copied()));
+            if !versions.is_empty() {
+                words += &format!(" and {old}");
+            }
+        }
+        words += &format!(
+            ": {}, {} on disk",
+            bytes(sum(|line| line.bytes, |old| old.bytes)),
+            bytes(sum(|line| line.on_disk, |old| old.on_disk))
+        );
+        if notes > 0 {
+            words += &format!(", with {}", count(notes, "note"));
+        }
+        let stays = stays.words().map(|stays| stays + " ").unwrap_or_default();
+        let again = again(&doomed, &self.figures.entitlements, self.now);
+        let (file, hidden) = (file.unwrap_or_default(), self.hidden_words(&doomed));
+        format!("To be deleted{file}: {words}. {hidden}{stays}{again}").trim_end().to_owned()
+    }
+
+    /// How much of what would go is not in sight for the filter: whoever chose it among what is shown may mean that alone.
+    fn hidden_words(&self, doomed: &[&Holding]) -> String {
+        let Some(Overlay::Held(held)) = self.over.top() else { return String::new() };
+        let is_shown = |thing: &Holding| held.shown().flatten().any(|shown| std::ptr::eq(shown, thing));
+        match doomed.iter().filter(|thing| !is_shown(thing)).count() {
+            0 => String::new(),
+            1 => "1 of them is not in the list as it is filtered. ".to_owned(),
+            several => format!("{} of them are not in the list as it is filtered. ", thousands(several as u64)),
+        }
+    }
+
+    /// Deletes what a yes was given for.
+    pub(in crate::app) fn purge(&mut self) -> Vec<Effect> {
+        match self.over.close() {
+            Some(Overlay::Confirm(Confirm { what: Confirmed::Purge(doomed), .. })) => vec![Effect::Purge(doomed)],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Takes in that something was deleted. All files that are open are left: what they show may be gone.
+    pub(in crate::app) fn purged(&mut self, words: String, lines: Vec<Holding>) -> Vec<Effect> {
+        if self.held_mut().is_some() {
+            self.show_held(lines);
+        }
+        if !self.is_document() && self.shown().is_some() {
+            self.close_files();
+            self.screen = Screen::Start;
+        }
+        self.say(words);
+        vec![Effect::FindRecent]
+    }
+}
+
+fn before(now: Timestamp, days: i64) -> Option<Timestamp> {
+    let age = SignedDuration::from_secs(days.checked_mul(DAY).filter(|_| days >= 0)?);
+    now.checked_sub(age).ok()
+}

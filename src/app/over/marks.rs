@@ -1,0 +1,311 @@
+//! What the rules make of the open report: the list of what deserves a look, noise that is hidden, and why a row is marked.
+
+use super::detail::Remark;
+use super::overlay::Overlay;
+use super::spots::{Reach, Shows, Spot, Spots, Target};
+use crate::app::effect::Effect;
+use crate::app::list::{Entry, Next, OpenReport};
+use crate::app::message::Opening;
+use crate::app::model::Model;
+use crate::app::panes::PANES;
+use crate::export::What;
+use crate::report::identifier::Identifier;
+use crate::report::rules::{Marks, Rule, Rules, Severity};
+use crate::report::{Body, Order, Pane, Place, Row, RowSet, Section};
+use crate::text::{Untrusted, Visible, thousands};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A report whose rows are to be judged beside others.
+#[derive(Debug)]
+pub struct Judged {
+    /// Its place in the list.
+    pub entry: usize,
+    /// What it is asked for by.
+    pub identifier: Option<Identifier>,
+    /// Its sandbox.
+    pub name: Untrusted,
+    /// Its bytes.
+    pub body: Body,
+}
+
+/// A row that deserves a look, in one or several reports.
+#[derive(Debug)]
+pub struct Noted {
+    /// The rule that matters most.
+    pub rule: u16,
+    /// The row.
+    pub row: Row,
+    /// The sandboxes that saw it: the first by its name, the others counted.
+    pub seen_by: Visible,
+    /// Where the first of them has it.
+    pub target: Target,
+}
+
+/// What is said where no row deserves a look.
+const NOTHING_NOTABLE: &str = "No rule marks a row of this report.";
+
+fn spot(rule: &Rule, shows: Shows, target: Target) -> Spot {
+    let why = format!("{} {} {} {}", rule.id, rule.why, rule.severity.word(), rule.attack.join(" "));
+    let (severity, head) = (Some(rule.severity), rule.name.clone().into());
+    Spot { severity, head, why, seen_by: None, shows, target: Some(target) }
+}
+
+impl OpenReport {
+    /// How a row is marked.
+    #[must_use]
+    pub fn mark(&self, rules: &Rules, place: Place) -> Option<Severity> {
+        let marks = self.marks.as_ref()?;
+        let rule = marks.rule(place.section, place.row).and_then(|rule| rules.rule(rule)).map(|rule| rule.severity);
+        rule.or_else(|| marks.noise().contains(place.section, place.row).then_some(Severity::Noise))
+    }
+
+    /// Shows rows by how severe they say that they are; where nobody has moved yet, the first of them are seen.
+    fn arrange(&mut self, order: &Arc<Order>, focused: Option<Pane>) {
+        let pane_of = |section: usize| self.report.section(section).map(Section::pane);
+        let panes: BTreeSet<Pane> = order.sections().filter_map(pane_of).collect();
+        for pane in panes {
+            let state = self.panes.entry(pane).or_default();
+            let is_untouched = state.scroll.cursor == 0 && focused != Some(pane);
+            state.sift(&self.report, pane, |sieve| sieve.arrange(Arc::clone(order)));
+            if is_untouched {
+                state.scroll.cursor = 0;
+            }
+        }
+    }
+
+    /// Hides the rows that are noise in every pane, or shows them again.
+    fn hide_noise(&mut self, hide: bool) {
+        let Some(marks) = self.marks.clone() else { return };
+        for pane in PANES.iter().map(|info| info.pane) {
+            let noise = if hide { noise_of(self, &marks, pane) } else { RowSet::EMPTY };
+            if !noise.is_empty() || self.panes.get(&pane).is_some_and(|state| !state.sieve().hidden().is_empty()) {
+                let state = self.panes.entry(pane).or_default();
+                state.sift(&self.report, pane, |sieve| sieve.hide(noise));
+            }
+        }
+    }
+}
+
+fn noise_of(open: &OpenReport, marks: &Marks, pane: Pane) -> RowSet {
+    let sections = open.report.sections(pane).into_iter();
+    sections.flat_map(|section| marks.noise().rows(section).iter().map(move |row| (section, *row))).collect()
+}
+
+impl Model {
+    /// Has a report judged, after it has been read.
+    pub(in crate::app) fn have_judged(&mut self, opening: Opening) -> Vec<Effect> {
+        let report = self.opened_mut(opening).map(|open| open.report.clone());
+        let (rules, own) = (self.rules.clone(), self.settings.rules_file.clone());
+        report.map(|report| Effect::Judge { opening, report, rules, own }).into_iter().collect()
+    }
+
+    pub(in crate::app) fn ruled(&mut self, rules: Arc<Rules>, problems: &[String]) -> Vec<Effect> {
+        self.rules = Some(rules);
+        if !problems.is_empty() {
+            self.warn(problems.join(" "));
+        }
+        Vec::new()
+    }
+
+    pub(in crate::app) fn judged(&mut self, opening: Opening, marks: Marks) -> Vec<Effect> {
+        let hide = self.hides_noise;
+        let file = self.files.with_opening_mut(opening);
+        if let Some((focused, open)) = file.and_then(|file| Some((file.focused(), file.list.opened_mut(opening)?))) {
+            open.arrange(marks.order(), focused);
+            open.marks = Some(Arc::new(marks));
+            if hide {
+                open.hide_noise(true);
+            }
+        }
+        if self.open().is_some_and(|open| open.opening == opening) {
+            self.fill_notable();
+        }
+        self.settle();
+        Vec::new()
+    }
+
+    /// Hides noise in every pane, or shows it again.
+    pub(in crate::app) fn toggle_noise(&mut self) -> Vec<Effect> {
+        self.hides_noise = !self.hides_noise;
+        let hide = self.hides_noise;
+        self.files.reports_mut().for_each(|open| open.hide_noise(hide));
+        let hidden = self.open().and_then(|open| open.marks.as_ref()).map_or(0, |marks| marks.noise().len());
+        self.say(match hide {
+            true => {
+                format!("{} rows that any machine makes by itself are hidden. ~ shows them.", thousands(hidden as u64))
+            }
+            false => "Everything is shown.".to_owned(),
+        });
+        self.settle();
+        Vec::new()
+    }
+
+    /// Lists every row that deserves a look, the most severe first.
+    pub(in crate::app) fn list_notable(&mut self) -> Vec<Effect> {
+        let Some(open) = self.open().filter(|_| self.rules.is_some()) else { return Vec::new() };
+        if open.marks.is_none() {
+            self.say("The rules are still being applied.");
+            return Vec::new();
+        }
+        let spots = self.notable_spots();
+        if spots.is_empty() {
+            self.say(NOTHING_NOTABLE);
+            return Vec::new();
+        }
+        let list = Spots { notable: Some(Reach::Open), ..Spots::new("What deserves a look", spots) };
+        self.over.put(Overlay::Spots(list));
+        Vec::new()
+    }
+
+    /// The rows of the open report that deserve a look, the most severe first.
+    fn notable_spots(&self) -> Vec<Spot> {
+        let Some((open, rules)) = self.open().zip(self.rules.as_ref()) else { return Vec::new() };
+        let entry = self.list().map_or(0, |list| list.scroll.cursor);
+        let identifier = self.chosen().and_then(|entry| entry.identifier.clone());
+        let order = |section: usize| {
+            let found = open.report.section(section);
+            found.map(|found| (found.pane(), found.rank))
+        };
+        let found = open.marks.iter().flat_map(|marks| marks.notable());
+        let found = found.filter_map(|(section, row, rule)| Some((rules.rule(rule)?, section, row)));
+        let mut found: Vec<_> = found.collect();
+        found.sort_by_key(|(rule, section, row)| (rule.severity, order(*section), *row));
+        let spots = found.into_iter().map(|(rule, section, row)| {
+            let place = Place { section, row };
+            let target = Target { file: None, identifier: identifier.clone(), entry, place: Some(place) };
+            spot(rule, Shows::Open(place), target)
+        });
+        spots.collect()
+    }
+
+    /// A report has come anew: a list of what deserved a look in the one before is made anew, for its rows are others now.
+    pub(in crate::app) fn list_notable_anew(&mut self, identifier: &Identifier) -> Vec<Effect> {
+        let is_open = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
+        match self.spots_mut() {
+            Some(spots) if is_open && spots.notable == Some(Reach::Open) => {
+                let line = std::mem::take(&mut spots.line);
+                let none = Spots::new(std::mem::take(&mut spots.title), Vec::new());
+                *spots = Spots { notable: Some(Reach::Open), is_complete: false, line, ..none };
+                Vec::new()
+            }
+            Some(spots) if matches!(spots.notable, Some(Reach::Held(_))) => self.reach_held(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The rows of the open report that a list of what deserves a look shows.
+    pub(in crate::app) fn listed_notable(&self) -> Option<What> {
+        let Some(Overlay::Spots(list)) = self.over.top() else { return None };
+        let places = list.spots().filter_map(|spot| spot.target.as_ref()?.place);
+        let rows = places.filter_map(|place| Some((place.section, u32::try_from(place.row).ok()?)));
+        (list.notable == Some(Reach::Open)).then(|| What::Notable(Some(Arc::new(rows.collect()))))
+    }
+
+    /// Fills a list of what deserves a look that waited for the rules.
+    fn fill_notable(&mut self) {
+        let waits = |spots: &&mut Spots| spots.notable == Some(Reach::Open) && !spots.is_complete;
+        if self.spots_mut().filter(waits).is_none() {
+            return;
+        }
+        let found = self.notable_spots();
+        if found.is_empty() {
+            self.say(NOTHING_NOTABLE);
+        }
+        if let Some(spots) = self.spots_mut() {
+            (spots.spots, spots.is_complete) = (found, true);
+        }
+        self.sift_spots();
+    }
+
+    /// Whether a list of what deserves a look can take in further reports, or is one that has.
+    pub(in crate::app) fn can_reach_further(&self) -> bool {
+        matches!(self.over.top(), Some(Overlay::Spots(spots)) if spots.notable.is_some())
+            && self.list().is_some_and(|list| list.held() > 1)
+    }
+
+    /// The reports of the list that are here, by their place.
+    fn held_here(&self) -> impl Iterator<Item = (usize, &Entry)> {
+        let entries = self.list().into_iter().flat_map(|list| list.entries().iter().enumerate());
+        entries.filter(|(_, entry)| entry.here().is_some())
+    }
+
+    /// Lists what deserves a look in every held report of the file, or in the open one again.
+    pub(in crate::app) fn reach_further(&mut self) -> Vec<Effect> {
+        let reach = self.spots_mut().and_then(|spots| spots.notable);
+        if matches!(reach, Some(Reach::Held(_))) {
+            self.over.close();
+            return self.list_notable();
+        }
+        self.reach_held()
+    }
+
+    /// Has what deserves a look in every held report of the file found.
+    fn reach_held(&mut self) -> Vec<Effect> {
+        let Some(rules) = self.rules.clone() else { return Vec::new() };
+        let number = self.next_number();
+        let reports = self.held_here().filter_map(|(entry, found)| {
+            let name = found.parts.as_ref().map(|parts| parts.sandbox.clone()).unwrap_or_default();
+            let (identifier, body) = (found.identifier.clone(), found.here()?.body.clone());
+            Some(Judged { entry, identifier, name, body })
+        });
+        let reports = reports.collect();
+        if let Some(spots) = self.spots_mut() {
+            (spots.notable, spots.is_complete) = (Some(Reach::Held(number)), false);
+        }
+        vec![Effect::JudgeHeld { number, reports, rules }]
+    }
+
+    /// Takes in what deserves a look in every held report.
+    pub(in crate::app) fn judged_held(&mut self, number: u64, found: Vec<Noted>) -> Vec<Effect> {
+        let Some(rules) = self.rules.clone() else { return Vec::new() };
+        let (without, not_in_it) = self.not_judged();
+        let Some(list) = self.spots_mut().filter(|spots| spots.notable == Some(Reach::Held(number))) else {
+            return Vec::new();
+        };
+        let spots = found.into_iter().filter_map(|Noted { rule, row, seen_by, target }| {
+            let spot = spot(rules.rule(rule)?, Shows::Row(row), target);
+            Some(Spot { seen_by: Some(seen_by), ..spot })
+        });
+        let line = std::mem::take(&mut list.line);
+        let all = Spots::new(format!("What deserves a look in all held reports of the file{without}"), spots.collect());
+        *list = Spots { notable: Some(Reach::Held(number)), line, ..all };
+        if let Some(words) = not_in_it.filter(|_| self.notice.is_none()) {
+            self.say(words);
+        }
+        self.sift_spots()
+    }
+
+    /// What a list over all held reports does not know of, for its title and as a message: sandboxes that are not held, and pages
+    /// that were not listed.
+    fn not_judged(&self) -> (String, Option<String>) {
+        let missing = Some(self.missing_reports().len() as u64).filter(|missing| *missing > 0);
+        let has_more = self.list().is_some_and(|list| matches!(list.next, Next::Page(_) | Next::Lost));
+        let title = missing.map(|missing| format!(" · without {} not held", thousands(missing))).unwrap_or_default();
+        let sandboxes = match missing {
+            Some(1) => Some("1 sandbox that is not held".to_owned()),
+            Some(missing) => Some(format!("{} sandboxes that are not held", thousands(missing))),
+            None => None,
+        };
+        let pages = has_more.then(|| "further sandboxes on pages that were not listed".to_owned());
+        let words: Vec<_> = sandboxes.into_iter().chain(pages).collect();
+        let words = (!words.is_empty()).then(|| format!("Not in it: {}.", words.join(", and ")));
+        (title + if has_more { " · without unlisted pages" } else { "" }, words)
+    }
+
+    /// What a list over every held report leads back to.
+    #[must_use]
+    pub fn leads_back_to_one(&self) -> bool {
+        matches!(self.over.top(), Some(Overlay::Spots(spots)) if matches!(spots.notable, Some(Reach::Held(_))))
+    }
+
+    /// Which rules mark a row, and why.
+    pub(in crate::app) fn reasons(&self, place: Place) -> Vec<Remark> {
+        let Some((open, rules)) = self.open().zip(self.rules.as_ref()) else { return Vec::new() };
+        let reason = |rule: &Rule| {
+            let head = format!("{} {}", rule.severity.sign(), rule.severity.word());
+            Remark { head, words: rule.words() }
+        };
+        rules.of_row(&open.report, place.section, place.row).into_iter().map(reason).collect()
+    }
+}

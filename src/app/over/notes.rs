@@ -1,0 +1,194 @@
+//! Notes on the screen: which there are of the open file, and the line that one is typed into.
+
+use super::detail::Detail;
+use super::overlay::{Overlay, SMALL, Stands};
+use crate::app::effect::Effect;
+use crate::app::keys::key::Key;
+use crate::app::keys::place;
+use crate::app::keys::typing::type_into;
+use crate::app::model::{Focus, Model, Screen};
+use crate::app::spending::confirm::{Confirm, Confirmed};
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::note::{self, About, Item, Note, Notes};
+use crate::report::{Place, rows::Line};
+use crate::text::Untrusted;
+use std::collections::HashMap;
+
+/// The sign of a note, wherever one is.
+pub const MARK: &str = "✎";
+
+/// All notes of the profile. They belong to reports, whichever files list these.
+#[derive(Debug, Default)]
+pub struct AllNotes {
+    reports: HashMap<Identifier, Notes>,
+}
+
+impl AllNotes {
+    /// These notes.
+    #[must_use]
+    pub fn new(notes: Vec<Note>) -> Self {
+        let mut reports = HashMap::<Identifier, Notes>::new();
+        notes.into_iter().for_each(|note| reports.entry(note.about.identifier.clone()).or_default().add(note));
+        Self { reports }
+    }
+
+    /// The notes on a report and on the items in it.
+    #[must_use]
+    pub fn of(&self, identifier: &Identifier) -> Option<&Notes> {
+        self.reports.get(identifier)
+    }
+
+    /// The note on this.
+    #[must_use]
+    pub fn on(&self, about: &About) -> Option<&Note> {
+        let notes = self.of(&about.identifier)?;
+        about.item.as_ref().map_or_else(|| notes.on_report(), |item| notes.on_item(item))
+    }
+}
+
+/// The line that a note is typed into.
+#[derive(Debug)]
+pub struct NoteForm {
+    /// What it is about.
+    pub about: About,
+    /// The file whose report it is.
+    pub file: Sha256,
+    /// What has been typed.
+    pub typed: String,
+    /// The note that is known to stand there: what is typed takes its place, and no other's.
+    pub standing: Option<Untrusted>,
+    /// Whether that one was written after the line was begun.
+    pub is_late: bool,
+}
+
+impl Stands for NoteForm {
+    fn place(&self) -> place::Place {
+        place::Place::Note
+    }
+
+    fn height(&self) -> usize {
+        SMALL
+    }
+
+    fn press(&mut self, key: Key, most: usize) -> bool {
+        type_into(&mut self.typed, key, most)
+    }
+}
+
+impl Model {
+    /// The notes on a report and on the items in it. A document's reports are of no profile, and have none.
+    #[must_use]
+    pub fn notes_on(&self, identifier: &Identifier) -> Option<&Notes> {
+        self.notes.of(identifier).filter(|_| !self.is_document())
+    }
+
+    /// What a note would be about here: the sandbox in the list, the row in a pane. A document has nowhere to keep one.
+    #[must_use]
+    pub fn noted(&self) -> Option<(Sha256, About)> {
+        let file = self.file().filter(|_| self.screen == Screen::File)?.clone();
+        let identifier = self.chosen()?.identifier.clone()?;
+        if self.focus() == Focus::List {
+            return Some((file, About::report(identifier)));
+        }
+        let item = self.item_here()?;
+        Some((file, About { identifier, item: Some(item) }))
+    }
+
+    /// The row under the cursor, as a note knows it.
+    fn item_here(&self) -> Option<Item> {
+        let (place, open) = (self.place_here()?, self.open()?);
+        open.report.item(place.section, &open.report.row(place.section, place.row))
+    }
+
+    pub(in crate::app) fn place_here(&self) -> Option<Place> {
+        let (pane, open) = self.focused().zip(self.open())?;
+        let state = self.pane_state(pane);
+        state.place(&open.report, pane, state.scroll.cursor)
+    }
+
+    /// The note on the row under the cursor, as a line of its detail.
+    pub(in crate::app) fn note_line(&self) -> Option<Line> {
+        let (_, about) = self.noted()?;
+        let value = Some(self.notes.on(&about)?.text.clone());
+        Some(Line { depth: 0, name: Some(Untrusted::from(format!("{MARK} note"))), value })
+    }
+
+    /// Opens the line for a note on what has the focus.
+    pub(in crate::app) fn write_note(&mut self) -> Vec<Effect> {
+        let Some((file, about)) = self.noted() else { return Vec::new() };
+        let standing = self.notes.on(&about).map(|note| note.text.clone());
+        let typed = standing.as_ref().map(words).unwrap_or_default();
+        self.over.put(Overlay::Note(NoteForm { about, file, typed, standing, is_late: false }));
+        Vec::new()
+    }
+
+    /// Keeps the note that was typed; an empty line deletes the one before, after a yes.
+    pub(in crate::app) fn keep_note(&mut self) -> Vec<Effect> {
+        let Some(Overlay::Note(form)) = self.over.top() else { return Vec::new() };
+        let typed = form.typed.trim();
+        if typed.is_empty() && form.standing.is_some() {
+            let confirm =
+                Confirm { what: Confirmed::NoNote, why: "The line is empty: the note is deleted.".to_owned() };
+            self.over.put(Overlay::Confirm(confirm));
+            return Vec::new();
+        }
+        let note = (!typed.is_empty()).then(|| Note {
+            about: form.about.clone(),
+            file: Some(form.file.clone()),
+            text: Untrusted::from(typed.get(..note::LONGEST).unwrap_or(typed)),
+            written: self.now,
+        });
+        let known = form.standing.clone();
+        self.over.close();
+        note.map(|note| Effect::WriteNote { note, known }).into_iter().collect()
+    }
+
+    /// Deletes the note whose line was emptied.
+    pub(in crate::app) fn delete_note(&mut self) -> Vec<Effect> {
+        // The question stands over the line.
+        self.over.close();
+        match self.over.close() {
+            Some(Overlay::Note(NoteForm { about, file, standing: Some(text), .. })) => {
+                vec![Effect::DeleteNote(Note { about, file: Some(file), text, written: self.now })]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Gives words back to their line that were not written, because another note was meanwhile: that one is shown below them.
+    pub(in crate::app) fn keep_words(&mut self, note: &Note) -> Vec<Effect> {
+        let Some(file) = note.file.clone() else { return Vec::new() };
+        let standing = self.notes.on(&note.about).map(|note| note.text.clone());
+        let way = self.way_to("keep-note");
+        self.warn(format!(
+            "Not written: another note was written here meanwhile. {way} puts what is typed in its place."
+        ));
+        let (about, typed) = (note.about.clone(), words(&note.text));
+        self.over.put(Overlay::Note(NoteForm { about, file, typed, standing, is_late: true }));
+        Vec::new()
+    }
+
+    /// Takes in the notes of the profile, as the store has them.
+    pub(in crate::app) fn take_notes(&mut self, notes: Vec<Note>) -> Vec<Effect> {
+        self.notes = AllNotes::new(notes);
+        // A row that is looked at whole shows its note as it is now.
+        if let Some(Overlay::Detail(Detail { top, .. })) = self.over.top()
+            && self.views_row()
+            && self.place_here().is_some()
+        {
+            let top = *top;
+            self.over.close();
+            let effects = self.open_detail();
+            if let Some(Overlay::Detail(detail)) = self.over.top_mut() {
+                detail.top = top;
+            }
+            return effects;
+        }
+        Vec::new()
+    }
+}
+
+/// A note's words, to be typed on.
+fn words(text: &Untrusted) -> String {
+    String::from_utf8_lossy(text.as_bytes()).into_owned()
+}

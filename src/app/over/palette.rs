@@ -1,0 +1,299 @@
+//! The palette and the help, which are one list: what can be done, with keys, prices and reasons, found by typing some of its
+//! letters.
+
+use super::overlay::{Overlay, Rows, Stands, TYPED};
+use crate::app::commands::Command;
+use crate::app::keys::key::Key;
+use crate::app::keys::place::Place;
+use crate::app::keys::typing::type_into;
+use crate::app::layout::Size;
+use crate::app::model::Model;
+use crate::app::panes::scroll::Scroll;
+use crate::app::spending::asks::{ASKS, Ask};
+use crate::app::spending::price::Tag;
+use crate::app::spending::questions::Questions;
+use crate::text::Columns;
+
+/// A list of keys and commands: everything, or what a key does right here.
+#[derive(Debug)]
+pub struct Palette {
+    /// What has been typed.
+    pub typed: String,
+    /// Cursor among the items that match.
+    pub scroll: Scroll,
+    items: Vec<Item>,
+    is_help: bool,
+    shows_off: bool,
+}
+
+/// Something that can be done.
+#[derive(Debug, Clone)]
+pub struct Item {
+    /// What it does.
+    pub does: Does,
+    /// Its keys, where it has some.
+    pub keys: String,
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub help: &'static str,
+    /// What it costs to choose it.
+    pub tag: Tag,
+    /// What it asks the service.
+    pub requests: Questions,
+    /// Why it does not apply right now; none if it does.
+    pub off: Option<String>,
+}
+
+/// What an item does.
+#[derive(Debug, Clone, Copy)]
+pub enum Does {
+    /// Runs a command.
+    Command(&'static Command),
+    /// Asks for the words of a question.
+    Ask(&'static Ask),
+}
+
+impl Palette {
+    /// Every command and question; what does not apply right now comes last, with the reason.
+    #[must_use]
+    pub fn everything(model: &Model) -> Self {
+        let items = Command::all().map(|command| item(command, model)).chain(questions(model));
+        Self::new(items.collect(), false)
+    }
+
+    /// The keys that do something right here; the others can be shown as well.
+    #[must_use]
+    pub fn keys(model: &Model) -> Self {
+        let items = Command::all().map(|command| item(command, model)).filter(|item| !item.keys.is_empty());
+        Self::new(items.collect(), true)
+    }
+
+    /// The same list, as things stand now.
+    fn again(&self, model: &Model) -> Self {
+        let fresh = if self.is_help { Self::keys(model) } else { Self::everything(model) };
+        Self { typed: self.typed.clone(), scroll: self.scroll, shows_off: self.shows_off, ..fresh }
+    }
+
+    fn new(items: Vec<Item>, is_help: bool) -> Self {
+        Self { typed: String::new(), scroll: Scroll::default(), items, is_help, shows_off: !is_help }
+    }
+
+    /// What it shows.
+    #[must_use]
+    pub fn title(&self) -> &'static str {
+        match (self.is_help, self.shows_off) {
+            (true, false) => "Keys that apply here",
+            (true, true) => "Keys, and why some are off",
+            (false, true) => "What to do?",
+            (false, false) => "What to do here?",
+        }
+    }
+
+    /// Shows what does not apply right now, or hides it.
+    pub fn toggle_off(&mut self) {
+        self.shows_off = !self.shows_off;
+        self.scroll = Scroll::default();
+    }
+
+    /// How many items do not apply right now, and whether they are shown.
+    #[must_use]
+    pub fn off(&self) -> (usize, bool) {
+        (self.items.iter().filter(|item| item.off.is_some()).count(), self.shows_off)
+    }
+
+    /// The items that match what has been typed, the best first; those that are off after all others.
+    #[must_use]
+    pub fn matching(&self) -> Vec<&Item> {
+        let shown = self.items.iter().filter(|item| self.shows_off || item.off.is_none());
+        let rated = shown.filter_map(|item| Some((item.off.is_some(), rate(&self.typed, item)? + item.later(), item)));
+        let mut found: Vec<_> = rated.collect();
+        found.sort_by_key(|(is_off, rating, _)| (*is_off, *rating));
+        found.into_iter().map(|(.., item)| item).collect()
+    }
+
+    /// The chosen item.
+    #[must_use]
+    pub fn chosen(&self) -> Option<&Item> {
+        self.matching().get(self.scroll.cursor).copied()
+    }
+}
+
+/// Rows that say all of what is chosen, where it has this many.
+const TOLD: usize = 2;
+
+/// Rows from which on all of what is chosen is said.
+const TALL: usize = 10;
+
+/// Rows that say all of what is chosen, where there are so many in all.
+#[must_use]
+pub fn told(rows: u16) -> usize {
+    if usize::from(rows) >= TALL { TOLD } else { 0 }
+}
+
+impl Stands for Palette {
+    fn place(&self) -> Place {
+        Place::Palette
+    }
+
+    fn choice(&self, room: Size) -> Option<Rows> {
+        Some(Rows { scroll: self.scroll, count: self.matching().len(), above: TYPED, below: told(room.height) })
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
+    }
+
+    fn press(&mut self, key: Key, most: usize) -> bool {
+        let is_typed = type_into(&mut self.typed, key, most);
+        if is_typed {
+            self.scroll = Scroll::default();
+        }
+        is_typed
+    }
+}
+
+/// How much later a question comes than a command of the program's own: below those that say the same in their help, above
+/// those of which only letters agree.
+const LATER: usize = 550;
+
+impl Item {
+    fn later(&self) -> usize {
+        match self.does {
+            Does::Command(_) => 0,
+            Does::Ask(_) => LATER,
+        }
+    }
+}
+
+fn item(command: &'static Command, model: &Model) -> Item {
+    let off = command.off(model);
+    Item {
+        does: Does::Command(command),
+        keys: model.settings.keys.words(command),
+        name: command.name,
+        help: command.help,
+        tag: if off.is_none() { model.tag(command) } else { Tag::Free },
+        requests: if off.is_none() { command.requests(model) } else { Questions::default() },
+        off,
+    }
+}
+
+impl Item {
+    /// Its price in as many words as so many columns hold; none for what asks the service for nothing, and for what is off.
+    #[must_use]
+    pub fn price(&self, room: usize) -> Option<String> {
+        match self.does {
+            Does::Ask(ask) => Some("priced as you type".to_owned()).filter(|_| !ask.input.is_empty()),
+            Does::Command(command) if command.can_cost() && self.off.is_none() => {
+                let words = self.tag.words();
+                Some(if words.columns() > room { self.tag.brief() } else { words })
+            }
+            Does::Command(_) => None,
+        }
+    }
+}
+
+impl Model {
+    /// What is chosen in the palette, if it is there.
+    #[must_use]
+    pub fn chosen_item(&self) -> Option<&Item> {
+        match self.over.top() {
+            Some(Overlay::Palette(palette)) => palette.chosen(),
+            _ => None,
+        }
+    }
+
+    /// Brings prices and reasons in the palette up to date: while it is looked at, answers come in.
+    pub(in crate::app) fn refresh_palette(&mut self) {
+        if !matches!(self.over.top(), Some(Overlay::Palette(_))) {
+            return;
+        }
+        // They are what they are to whoever stands below it.
+        if let Some(Overlay::Palette(palette)) = self.over.close() {
+            let palette = palette.again(self);
+            self.over.put(Overlay::Palette(palette));
+        }
+    }
+}
+
+fn questions(model: &Model) -> impl Iterator<Item = Item> {
+    let off = model.is_document().then(|| "it needs a service".to_owned());
+    ASKS.iter().map(move |ask| Item {
+        does: Does::Ask(ask),
+        keys: String::new(),
+        name: ask.name,
+        help: ask.help,
+        tag: Tag::Free,
+        requests: Questions::default(),
+        off: off.clone(),
+    })
+}
+
+/// How well letters match an item, best first: as its key, at once in its name, apart in its name, in its help; none where
+/// they do not.
+fn rate(typed: &str, item: &Item) -> Option<usize> {
+    if typed.is_empty() || item.keys.split(' ').any(|key| key == typed) {
+        return Some(0);
+    }
+    let typed = typed.to_lowercase();
+    let help = item.help.to_lowercase();
+    let words = || typed.split_whitespace().all(|word| help.contains(word)).then_some(1_000);
+    let at_once = item.name.find(&typed).map(|at| 1 + at);
+    at_once
+        .or_else(|| gaps(&typed, item.name).map(|gaps| 100 + gaps))
+        .or_else(|| help.contains(&typed).then_some(500))
+        .or_else(words)
+}
+
+/// How far apart letters stand in a text, in their order; the start of a word counts as near. None where one is missing.
+fn gaps(letters: &str, text: &str) -> Option<usize> {
+    let mut rest = text.char_indices().peekable();
+    let (mut sum, mut near, mut before) = (0, 0, '-');
+    for letter in letters.chars().filter(|letter| !letter.is_whitespace()) {
+        let (at, starts) = loop {
+            let (at, found) = rest.next()?;
+            let starts = before == '-';
+            before = found;
+            if found == letter {
+                break (at, starts);
+            }
+        };
+        sum += if starts { 0 } else { at - near };
+        near = at + 1;
+    }
+    Some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::model::Service;
+    use jiff::Timestamp;
+
+    #[test]
+    fn letters_find_what_is_meant() {
+        let model = Model::new(Service { has_key: true, ..Service::default() }, Timestamp::UNIX_EPOCH);
+        let mut palette = Palette::everything(&model);
+        let mut first = |typed: &str| {
+            palette.typed = typed.to_owned();
+            palette.matching().first().map(|item| item.name)
+        };
+        assert_eq!(first("resc"), Some("v3-rescan"));
+        assert_eq!(first("v2rep"), Some("v2-file-report"));
+        assert_eq!(first("Upload a file"), Some("v2-file-scan"));
+        assert_eq!((first("opf"), first("ctrl-b")), (Some("open-file"), Some("page-up")));
+        assert_eq!(first("zzz"), None);
+    }
+
+    #[test]
+    fn what_is_off_comes_last_with_the_reason() {
+        let model = Model::new(Service { has_key: true, ..Service::default() }, Timestamp::UNIX_EPOCH);
+        let palette = Palette::everything(&model);
+        let (first, last) = (palette.matching()[0].clone(), palette.matching().pop().unwrap().clone());
+        assert_eq!((first.name, first.off), ("find-held", None));
+        assert_eq!(last.off.as_deref(), Some("it works in the list of sandboxes, in panes and in a comparison"));
+        let keys = Palette::keys(&model);
+        assert!(keys.matching().iter().all(|item| item.off.is_none() && !item.keys.is_empty()));
+    }
+}

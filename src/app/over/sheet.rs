@@ -1,0 +1,261 @@
+//! Words of our own that stand over the screen: the prices explained, the ledger, the counters.
+
+use super::overlay::Stands;
+use crate::app::commands::Command;
+use crate::app::keys::key::Key;
+use crate::app::keys::place::Place;
+use crate::app::layout::Size;
+use crate::app::model::Model;
+use crate::app::panes::scroll::{Move, scrolled};
+use crate::app::spending::figures::Left;
+use crate::app::spending::price::Tag;
+use crate::quota::{Holder, Price};
+use crate::text::{Untrusted, count, thousands, words_in_rows};
+
+/// Columns of the head of a paragraph, the gap included.
+pub const HEAD: usize = 14;
+
+/// A page of paragraphs, laid out for a width.
+#[derive(Debug)]
+pub struct Sheet {
+    /// What it is about.
+    pub title: String,
+    /// The first row that is shown.
+    pub top: usize,
+    paragraphs: Vec<Paragraph>,
+    columns: usize,
+    rows: Vec<SheetRow>,
+}
+
+/// A paragraph beside its head.
+#[derive(Debug, Clone)]
+pub(in crate::app) struct Paragraph {
+    head: String,
+    text: Text,
+}
+
+/// What stands beside a head.
+#[derive(Debug, Clone)]
+enum Text {
+    /// Words, in as many rows as they need.
+    Words(String),
+    /// A row that is drawn for the columns that there are.
+    Drawn(Mark),
+}
+
+/// A mark on a line, and what it marks.
+#[derive(Debug, Clone)]
+pub(super) struct Mark {
+    /// How far along the line it stands, from 0 to 1.
+    pub(super) share: f64,
+    /// How far what it marks is moved in, in columns.
+    pub(super) indent: usize,
+    /// What it marks.
+    pub(super) name: Untrusted,
+}
+
+impl Mark {
+    /// Columns of the line, where there are so many in all.
+    pub(super) fn line(room: usize) -> usize {
+        (room * 2 / 5).clamp(6, 60)
+    }
+
+    fn row(&self, room: usize) -> String {
+        let line = Self::line(room);
+        let last = line - 1;
+        // Between 0 and the last column, so nothing is lost.
+        let at = ((self.share * last as f64).round() as usize).min(last);
+        // A name keeps some room, however far it is moved in.
+        let left = room.saturating_sub(line + 2);
+        let indent = self.indent.min(left / 2);
+        let name = self.name.visible_cut(left.saturating_sub(indent).max(1));
+        format!("{}●{}  {}{name}", "·".repeat(at), " ".repeat(last - at), " ".repeat(indent))
+    }
+}
+
+/// One row of a sheet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SheetRow {
+    /// The paragraph's head, on its first row.
+    pub head: String,
+    /// The text.
+    pub text: String,
+}
+
+impl Sheet {
+    pub(in crate::app) fn new(title: &str, paragraphs: Vec<Paragraph>, columns: usize) -> Self {
+        let mut sheet = Self { title: title.to_owned(), top: 0, paragraphs, columns: 0, rows: Vec::new() };
+        sheet.lay_out(columns);
+        sheet
+    }
+
+    /// A page of these rows, each a paragraph with its head.
+    pub(in crate::app) fn of(title: &str, rows: Vec<SheetRow>, columns: usize) -> Self {
+        let paragraphs = rows.into_iter().map(|SheetRow { head, text }| Paragraph { head, text: Text::Words(text) });
+        Self::new(title, paragraphs.collect(), columns)
+    }
+
+    /// Lays the sheet out for a width.
+    fn lay_out(&mut self, columns: usize) {
+        if columns != self.columns {
+            self.columns = columns;
+            self.rows = self.paragraphs.iter().flat_map(|paragraph| paragraph.rows(columns)).collect();
+        }
+    }
+
+    /// Takes newer words in the place of its own.
+    pub(in crate::app) fn refresh(&mut self, newer: Self) {
+        let top = self.top.min(newer.count().saturating_sub(1));
+        *self = Self { top, ..newer };
+    }
+
+    /// The rows from the first one shown on.
+    pub fn rows(&self) -> impl Iterator<Item = &SheetRow> {
+        self.rows.iter().skip(self.top)
+    }
+
+    /// Rows in all.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The prices that apply right now: first what each key costs, then each rule that says so, once.
+    #[must_use]
+    pub fn prices(model: &Model, columns: usize) -> Self {
+        let priced: Vec<_> = Command::applying(model).filter(|(_, command)| command.can_cost()).collect();
+        let mut paragraphs: Vec<_> = priced.iter().map(|(key, command)| price_of(model, *key, command)).collect();
+        if paragraphs.is_empty() {
+            paragraphs.push(paragraph("every key", "0: no key that applies here asks the service."));
+        } else {
+            paragraphs.push(paragraph("every other", "0: it asks the service for nothing."));
+            let reasons = reasons(model, &priced);
+            let is_paid = reasons.iter().any(|reason| !reason.price.is_free());
+            paragraphs.extend(reasons.iter().flat_map(Reason::paragraphs));
+            let left = [Holder::User, Holder::Group].into_iter().filter_map(|holder| left(model, holder));
+            let left: Vec<_> = left.filter(|_| is_paid).collect();
+            paragraphs.extend((!left.is_empty()).then(|| paragraph("", "")));
+            paragraphs.extend(left.into_iter().map(|words| paragraph("left", words)));
+            let budget = model.figures.allowance.words(model.figures.spent.values().copied().sum());
+            paragraphs.extend(budget.map(|words| paragraph("budget", words)));
+        }
+        Self::new("What keys cost here, and why", paragraphs, columns)
+    }
+}
+
+impl Stands for Sheet {
+    fn place(&self) -> Place {
+        Place::Sheet
+    }
+
+    fn height(&self) -> usize {
+        self.count()
+    }
+
+    fn go(&mut self, movement: Move, room: Size) {
+        self.top = scrolled(self.top, movement, self.count(), room.height.into());
+    }
+
+    fn fit(&mut self, room: Size) {
+        self.lay_out(room.width.into());
+        self.go(Move::Up(0), room);
+    }
+}
+
+pub(in crate::app) fn paragraph(head: &str, text: impl Into<String>) -> Paragraph {
+    Paragraph { head: head.to_owned(), text: Text::Words(text.into()) }
+}
+
+/// A row with a mark on a line.
+pub(super) fn drawn(head: &str, mark: Mark) -> Paragraph {
+    Paragraph { head: head.to_owned(), text: Text::Drawn(mark) }
+}
+
+/// What a key costs, in a row.
+fn price_of(model: &Model, key: Key, command: &Command) -> Paragraph {
+    let words = match model.tag(command) {
+        Tag::UnderWay => "0, the same question is under way".to_owned(),
+        tag => tag.words(),
+    };
+    paragraph(&key.to_string(), format!("{} · {words}", command.label))
+}
+
+/// Why keys cost what they cost.
+struct Reason {
+    keys: Vec<Key>,
+    price: Price,
+    sentences: Vec<String>,
+}
+
+impl Reason {
+    fn paragraphs(&self) -> Vec<Paragraph> {
+        let keys: Vec<String> = self.keys.iter().map(ToString::to_string).collect();
+        let mut found = vec![paragraph("", "")];
+        let heads = std::iter::once(keys.join(" ")).chain(std::iter::repeat(String::new()));
+        found.extend(heads.zip(&self.sentences).map(|(head, sentence)| paragraph(&head, sentence.as_str())));
+        found
+    }
+}
+
+/// The rules behind the keys that ask the service, each with the keys that it prices.
+fn reasons(model: &Model, priced: &[(Key, &'static Command)]) -> Vec<Reason> {
+    let mut reasons: Vec<Reason> = Vec::new();
+    for (key, command) in priced {
+        let is_priced = !matches!(model.tag(command), Tag::Held | Tag::UnderWay | Tag::Free);
+        let Some(request) = command.request(model).filter(|_| is_priced) else { continue };
+        let price = model.price(&request);
+        let mut sentences = price.explanation();
+        sentences.extend((!price.is_free()).then(|| seen(model, price.operation.name())));
+        match reasons.iter_mut().find(|known| known.sentences == sentences) {
+            Some(known) => known.keys.push(*key),
+            None => reasons.push(Reason { keys: vec![*key], price, sentences }),
+        }
+    }
+    reasons
+}
+
+/// How often the service's counters have confirmed the price of an operation.
+fn seen(model: &Model, operation: &str) -> String {
+    match model.figures.record.get(operation) {
+        None => "The counters have not been seen to confirm or contradict it yet.".to_owned(),
+        Some((confirmed, contradicted)) => {
+            let (confirmed, contradicted) = (count(*confirmed, "time"), count(*contradicted, "time"));
+            format!("The counters have been seen to confirm it {confirmed}, to contradict it {contradicted}.")
+        }
+    }
+}
+
+fn left(model: &Model, holder: Holder) -> Option<String> {
+    let left = model.figures.scarcest(holder, model.now)?;
+    Some(format!("{} has {}.", holder_name(holder), left_words(&left)))
+}
+
+fn holder_name(holder: Holder) -> &'static str {
+    match holder {
+        Holder::User => "The user",
+        Holder::Group => "The group",
+    }
+}
+
+/// What is left of a limit, with its period.
+#[must_use]
+pub fn left_words(Left { limit, is_at_most }: &Left) -> String {
+    let most = if *is_at_most { "at most " } else { "" };
+    format!("{most}{} of {} left {}", thousands(limit.remaining), thousands(limit.allowed), limit.period.current())
+}
+
+impl Paragraph {
+    fn rows(&self, columns: usize) -> Vec<SheetRow> {
+        let room = columns.saturating_sub(HEAD).max(16);
+        let text = match &self.text {
+            Text::Words(words) => words_in_rows(words, room),
+            Text::Drawn(mark) => vec![mark.row(room)],
+        };
+        let text = text.into_iter();
+        let mut rows: Vec<SheetRow> = text.map(|text| SheetRow { head: String::new(), text }).collect();
+        if let Some(first) = rows.first_mut() {
+            first.head.clone_from(&self.head);
+        }
+        rows
+    }
+}

@@ -1,0 +1,354 @@
+//! A list of rows to go to: where an item was seen, what deserves a look, what names a process.
+
+use crate::app::effect::Effect;
+use crate::app::find::sought::SoughtLine;
+use crate::app::keys::key::Key;
+use crate::app::keys::place;
+use crate::app::layout::Size;
+use crate::app::list::List;
+use crate::app::model::{Model, Screen};
+use crate::app::over::overlay::{Overlay, Rows, Stands};
+use crate::app::panes::scroll::{Move, Scroll};
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::rows::Label;
+use crate::report::rules::Severity;
+use crate::report::{Place, Report, Row};
+use crate::text::Visible;
+use std::borrow::Cow;
+
+/// Columns below which a list of rows has none to spare for words of our own.
+const NARROW: u16 = 66;
+
+/// Techniques of ATT&CK by which something stays on a machine, in small letters: rules and reports name them by number, analysts
+/// ask for them by what they do.
+const PERSISTING: [&str; 15] = [
+    "ta0003", "t1037", "t1053", "t1098", "t1136", "t1176", "t1197", "t1505", "t1542", "t1543", "t1546", "t1547",
+    "t1556", "t1574", "t1624",
+];
+
+/// Rows to go to.
+#[derive(Debug)]
+pub struct Spots {
+    /// What they have in common.
+    pub title: String,
+    /// The rows, and words between them.
+    pub(super) spots: Vec<Spot>,
+    /// Those that are shown, by their number.
+    pub(super) shown: Vec<usize>,
+    /// Cursor and window.
+    pub scroll: Scroll,
+    /// Whether more may come.
+    pub is_complete: bool,
+    /// What is sought among them.
+    pub line: SoughtLine,
+    /// Of what deserves a look: whether it is of every held report of the file, and under which number that was asked for.
+    pub(in crate::app) notable: Option<Reach>,
+}
+
+/// How far a list of what deserves a look reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::app) enum Reach {
+    /// The report that is open.
+    Open,
+    /// Every held report of the file, asked for under this number.
+    Held(u64),
+}
+
+/// One of them.
+#[derive(Debug, Clone)]
+pub struct Spot {
+    /// How much it deserves a look, where that is what the list is about.
+    pub severity: Option<Severity>,
+    /// Our own words before it.
+    pub head: Cow<'static, str>,
+    /// Further words on why it is there, which are sought in but not shown.
+    pub why: String,
+    /// The sandboxes that saw it, where it is not plain which.
+    pub seen_by: Option<Visible>,
+    /// What it shows.
+    pub shows: Shows,
+    /// Where it leads; nowhere for mere words.
+    pub target: Option<Target>,
+}
+
+/// What a spot shows.
+#[derive(Debug, Clone)]
+pub enum Shows {
+    /// Our own words.
+    Words(Cow<'static, str>),
+    /// A row that has been decoded.
+    Row(Row),
+    /// A row of the open report, decoded when it is looked at.
+    Open(Place),
+}
+
+/// A row of a report, be it open or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The file; none for the one that is open.
+    pub file: Option<Sha256>,
+    /// The report.
+    pub identifier: Option<Identifier>,
+    /// The report's place in the list, where it has no identifier.
+    pub entry: usize,
+    /// The row; none for the report itself.
+    pub place: Option<Place>,
+}
+
+impl Spot {
+    /// Words that lead nowhere.
+    #[must_use]
+    pub fn words(head: impl Into<Cow<'static, str>>, words: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            severity: None,
+            head: head.into(),
+            why: String::new(),
+            seen_by: None,
+            shows: Shows::Words(words.into()),
+            target: None,
+        }
+    }
+
+    /// A row that has been decoded.
+    #[must_use]
+    pub fn row(head: impl Into<Cow<'static, str>>, row: Row, target: Target) -> Self {
+        Self {
+            severity: None,
+            head: head.into(),
+            why: String::new(),
+            seen_by: None,
+            shows: Shows::Row(row),
+            target: Some(target),
+        }
+    }
+
+    /// Our own words on it in one line: how much it deserves a look, why it is there, who saw it.
+    #[must_use]
+    pub fn said(&self) -> String {
+        let severity = self.severity.map(|severity| severity.word().to_owned());
+        let head = Some(self.head.to_string()).filter(|head| !head.is_empty());
+        let by = self.seen_by.as_ref().map(|by| format!("seen by {by}"));
+        [severity, head, by].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    }
+
+    /// Whether what is sought stands in what it shows, or in our words before it.
+    fn holds(&self, line: &SoughtLine, open: Option<&Report>) -> bool {
+        let shown = match (&self.shows, open) {
+            (Shows::Words(words), _) => words.to_string(),
+            (Shows::Row(row), _) => text_of(row),
+            (Shows::Open(place), Some(report)) => text_of(&report.row(place.section, place.row)),
+            (Shows::Open(_), None) => String::new(),
+        };
+        let by = self.seen_by.as_ref().map_or("", Visible::as_str);
+        let mut text = format!("{} {by} {} {shown}", self.head, self.why).to_lowercase();
+        if PERSISTING.iter().any(|technique| text.contains(technique)) {
+            text += " persistence: survives a reboot";
+        }
+        line.is_in(&text)
+    }
+}
+
+/// A row as it can be read.
+fn text_of(row: &Row) -> String {
+    let label = match &row.label {
+        Label::Known(word) => (*word).to_owned(),
+        Label::Named(name) => name.visible().to_string(),
+    };
+    format!("{label} {}", String::from_utf8_lossy(&row.text()))
+}
+
+impl Spots {
+    /// A list, the cursor on the first row that leads somewhere.
+    #[must_use]
+    pub fn new(title: impl Into<String>, spots: Vec<Spot>) -> Self {
+        let cursor = spots.iter().position(|spot| spot.target.is_some()).unwrap_or(0);
+        let shown = (0..spots.len()).collect();
+        Self {
+            title: title.into(),
+            spots,
+            shown,
+            scroll: Scroll { cursor, top: 0 },
+            is_complete: true,
+            line: SoughtLine::default(),
+            notable: None,
+        }
+    }
+
+    /// The rows that are shown.
+    pub fn spots(&self) -> impl Iterator<Item = &Spot> {
+        self.shown.iter().filter_map(|number| self.spots.get(*number))
+    }
+
+    /// How many rows are shown, and how many there are.
+    #[must_use]
+    pub fn counts(&self) -> (usize, usize) {
+        (self.shown.len(), self.spots.len())
+    }
+
+    /// Whether it is told of the chosen row alone why it is there: beside each there is no room in so few columns.
+    #[must_use]
+    pub fn tells_below(&self, columns: u16) -> bool {
+        self.is_notable() && columns < NARROW
+    }
+
+    /// The chosen row.
+    #[must_use]
+    pub fn chosen_spot(&self) -> Option<&Spot> {
+        self.spots.get(*self.shown.get(self.scroll.cursor)?)
+    }
+
+    /// Whether it is a list of what deserves a look.
+    #[must_use]
+    pub fn is_notable(&self) -> bool {
+        self.notable.is_some()
+    }
+
+    /// Where the chosen row leads.
+    #[must_use]
+    pub fn chosen(&self) -> Option<&Target> {
+        self.chosen_spot()?.target.as_ref()
+    }
+}
+
+impl Stands for Spots {
+    fn place(&self) -> place::Place {
+        if self.line.is_typing { place::Place::SoughtLine } else { place::Place::Spots }
+    }
+
+    fn height(&self) -> usize {
+        self.spots.len().saturating_add(self.line.rows() + 1)
+    }
+
+    fn choice(&self, room: Size) -> Option<Rows> {
+        Some(Rows {
+            scroll: self.scroll,
+            count: self.shown.len(),
+            above: self.line.rows(),
+            below: self.tells_below(room.width).into(),
+        })
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
+    }
+
+    fn press(&mut self, key: Key, most: usize) -> bool {
+        self.line.press(key, most)
+    }
+
+    fn sought(&mut self) -> Option<&mut SoughtLine> {
+        Some(&mut self.line)
+    }
+
+    fn sift(&mut self, open: Option<&Report>) {
+        let holds = |(_, spot): &(usize, &Spot)| self.line.typed.is_empty() || spot.holds(&self.line, open);
+        self.shown = self.spots.iter().enumerate().filter(holds).map(|(number, _)| number).collect();
+        self.scroll = Scroll::default();
+    }
+}
+
+impl Model {
+    /// Goes to the chosen row of the list.
+    pub(in crate::app) fn go_to_spot(&mut self) -> Vec<Effect> {
+        let Some(target) = self.spots_mut().and_then(|spots| spots.chosen().cloned()) else { return Vec::new() };
+        let left = self.leave_list();
+        let effects = self.go_to(target);
+        self.set_left(left);
+        effects
+    }
+
+    pub(super) fn spots_mut(&mut self) -> Option<&mut Spots> {
+        self.over.find_mut(|over| match over {
+            Overlay::Spots(spots) => Some(spots),
+            _ => None,
+        })
+    }
+
+    /// Shows the rows of the list that hold every word that is typed, in what they show or in why they are there.
+    pub(super) fn sift_spots(&mut self) -> Vec<Effect> {
+        let report = self.open().map(|open| open.report.clone());
+        if let Some(spots) = self.spots_mut() {
+            spots.sift(report.as_ref());
+        }
+        self.settle_over();
+        Vec::new()
+    }
+
+    /// Goes to a row, be its report open or not, its file the one that is open or another whose reports are held.
+    pub(in crate::app) fn go_to(&mut self, target: Target) -> Vec<Effect> {
+        let is_elsewhere = target.file.as_ref().is_some_and(|file| self.file() != Some(file));
+        // What is open beside it is here already, and is not recalled.
+        let is_aside = |file: &Sha256| self.list_of(file).is_some_and(|list| !list.entries().is_empty());
+        let is_here = !is_elsewhere || target.file.as_ref().is_some_and(is_aside);
+        let mut effects = match &target.file {
+            // Nothing is done where it is open already, but that it is brought to the screen.
+            Some(file) if is_elsewhere || self.screen == Screen::Start => self.open_file(file.clone()),
+            _ => Vec::new(),
+        };
+        let is_chosen = self.list().is_some_and(|list| entry_of(list, &target) == Some(list.scroll.cursor));
+        self.bound_for = Some(target);
+        if is_here {
+            self.zoom(self.is_zoomed() && is_chosen);
+            effects.extend(self.go_on());
+        }
+        effects
+    }
+
+    /// Goes on towards a row, after its file's reports were found: first its report is chosen, then the row.
+    pub(in crate::app) fn go_on(&mut self) -> Vec<Effect> {
+        let Some(target) = self.bound_for.clone() else { return Vec::new() };
+        let chosen = self.list().map(|list| (entry_of(list, &target), list.scroll.cursor));
+        let effects = match chosen {
+            Some((Some(entry), cursor)) if entry != cursor || target.place.is_none() => self.choose_entry(entry),
+            Some((Some(_), _)) => self.show_chosen(),
+            Some((None, _)) | None => {
+                self.bound_for = None;
+                self.warn("That report is not held any more.");
+                self.show_chosen()
+            }
+        };
+        self.arrive();
+        effects
+    }
+
+    /// Chooses a sandbox by its place in the list.
+    fn choose_entry(&mut self, entry: usize) -> Vec<Effect> {
+        self.focus_list();
+        let height = self.height();
+        let Some(list) = self.list_mut() else { return Vec::new() };
+        let count = list.count();
+        list.scroll.go(Move::First, count, height);
+        list.scroll.go(Move::Down(entry), count, height);
+        self.show_chosen()
+    }
+
+    /// Puts the cursor on the row that it is bound for, once that has been found.
+    pub(in crate::app) fn arrive(&mut self) {
+        let Some(target) = self.bound_for.clone() else { return };
+        let is_its_file = target.file.is_none() || target.file.as_ref() == self.file();
+        let is_chosen = self.list().is_some_and(|list| entry_of(list, &target) == Some(list.scroll.cursor));
+        if !is_its_file || !is_chosen {
+            return;
+        }
+        let Some(place) = target.place else {
+            self.bound_for = None;
+            return;
+        };
+        let Some(report) = self.open().map(|open| &open.report) else { return };
+        let is_found = report.section(place.section).is_some_and(|section| section.len() > place.row);
+        if is_found || report.index.is_complete {
+            self.bound_for = None;
+        }
+        if is_found {
+            self.show_row(place);
+        }
+    }
+}
+
+/// Place of a target's report in a list; none for one that is not in it.
+fn entry_of(list: &List, target: &Target) -> Option<usize> {
+    match &target.identifier {
+        Some(identifier) => list.place_of(identifier),
+        None => Some(target.entry).filter(|entry| *entry < list.entries().len()),
+    }
+}

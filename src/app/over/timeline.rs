@@ -1,0 +1,78 @@
+//! When each process started: the tree laid out along time, for as many as know it.
+
+use super::sheet::{Mark, Paragraph, Sheet, drawn, paragraph};
+use crate::app::model::Model;
+use crate::report::Piece;
+use crate::report::index::Form;
+use crate::text::{Untrusted, last_part, thousands};
+
+/// Levels that are told apart by how far a name is moved in.
+const DEEPEST: u16 = 8;
+
+/// Most processes that are laid out.
+const MOST: usize = 500;
+
+/// A process and when it started, in seconds after the analysis did.
+struct Start {
+    seconds: f64,
+    name: Untrusted,
+    depth: u16,
+}
+
+impl Sheet {
+    /// The processes of the report that is open by the time at which they started.
+    #[must_use]
+    pub fn timeline(model: &Model, columns: usize) -> Self {
+        let (mut starts, all) = starts(model);
+        starts.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
+        let last = starts.last().map_or(0.0, |start| start.seconds);
+        let mut paragraphs: Vec<Paragraph> = starts.iter().map(|start| row(start, last)).collect();
+        let known = starts.len();
+        paragraphs.push(paragraph("", ""));
+        paragraphs.push(paragraph("", words(known, all)));
+        Self::new("When processes started", paragraphs, columns)
+    }
+}
+
+fn words(known: usize, all: usize) -> String {
+    let (known_words, all_words) = (thousands(known as u64), thousands(all as u64));
+    match known {
+        0 => "The report does not say when its processes started.".to_owned(),
+        _ if known == all => format!("All {all_words} processes, each from its start on."),
+        _ => format!("{known_words} of {all_words} processes say when they started, or are among the first {MOST}."),
+    }
+}
+
+/// The processes whose start is known, in the order of the tree; and how many processes there are.
+fn starts(model: &Model) -> (Vec<Start>, usize) {
+    let Some(open) = model.open() else { return (Vec::new(), 0) };
+    let sections = open.report.index.sections.iter().enumerate();
+    let Some((number, tree)) = sections.into_iter().find(|(_, section)| section.form == Form::Processes) else {
+        return (Vec::new(), 0);
+    };
+    let start = |row: usize| {
+        let pieces = open.report.row(number, row).pieces;
+        let offset =
+            pieces.iter().skip_while(|piece| !matches!(piece, Piece::Own(words) if words.trim() == "+")).nth(1)?;
+        let Piece::Detail(offset) = offset else { return None };
+        let seconds = std::str::from_utf8(offset.as_bytes()).ok()?.parse::<f64>().ok()?;
+        let Some(Piece::Value(name)) = pieces.into_iter().next() else { return None };
+        let name = tail(&name);
+        let is_sane = seconds.is_finite() && seconds >= 0.0;
+        is_sane.then(|| Start { seconds, name, depth: tree.depths().get(row).unwrap_or(0) })
+    };
+    ((0..tree.len().min(MOST)).filter_map(start).collect(), tree.len())
+}
+
+/// The last part of a path, which tells processes apart.
+fn tail(name: &Untrusted) -> Untrusted {
+    let last = Some(last_part(name.as_bytes())).filter(|last| !last.is_empty());
+    Untrusted::from(last.unwrap_or(name.as_bytes()).to_vec())
+}
+
+fn row(start: &Start, last: f64) -> Paragraph {
+    let share = if last > 0.0 { start.seconds / last } else { 0.0 };
+    // What is started stands further in than what started it.
+    let indent = 2 * usize::from(start.depth.min(DEEPEST));
+    drawn(&format!("+{} s", start.seconds), Mark { share, indent, name: start.name.clone() })
+}

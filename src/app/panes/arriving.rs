@@ -1,0 +1,113 @@
+//! A report that is still coming: what has come of it is looked at like any other, but nothing of it is held yet.
+
+use crate::app::effect::Effect;
+use crate::app::files::OpenFile;
+use crate::app::list::{Entry, OpenReport};
+use crate::app::message::{Failure, Here, Opening};
+use crate::app::model::{Focus, Model};
+use crate::report::body::Body;
+use crate::report::identifier::Identifier;
+use crate::report::index::Batch;
+use crate::request::Request;
+use std::ops::Range;
+
+impl OpenReport {
+    /// Adds what came next, if it goes on where the last part ended.
+    fn add(&mut self, body: Body, read: Range<u64>, batch: Batch) {
+        if self.coming == Some(read.start) {
+            self.coming = Some(read.end);
+            self.report.body = body;
+            self.absorb(batch);
+        }
+    }
+
+    /// Adds rows that were found.
+    pub(in crate::app) fn absorb(&mut self, batch: Batch) {
+        self.report.absorb(batch);
+        for (pane, state) in &mut self.panes {
+            if state.folds().any() || !state.sieve().is_open() {
+                state.refresh(&self.report, *pane);
+            }
+        }
+    }
+
+    /// Goes over to the bytes that are held, where every row of them has come already; says whether that is so.
+    pub(in crate::app) fn settle(&mut self, here: &Here) -> bool {
+        let is_whole = self.coming == Some(here.body.len()) && self.report.index.is_complete;
+        if is_whole {
+            (self.coming, self.report.body) = (None, here.body.clone());
+        }
+        is_whole
+    }
+}
+
+impl Entry {
+    /// Lets go of what came of a report that did not come whole; says whether there was anything.
+    fn forget_arriving(&mut self) -> bool {
+        self.open.take_if(|open| open.coming.is_some()).is_some()
+    }
+}
+
+impl OpenFile {
+    /// Takes in that a report did not come whole: what was looked at of it is left.
+    pub(in crate::app) fn take_failure(&mut self, identifier: &Identifier, failure: &Failure) {
+        let Some(entry) = self.list.entry_mut(identifier) else { return };
+        entry.failure = Some(failure.clone());
+        if entry.forget_arriving() {
+            self.turn_back();
+        }
+    }
+
+    /// Takes in a report that has come whole; says which opening goes on to show it.
+    pub(in crate::app) fn take_arrived(&mut self, identifier: &Identifier, here: &Here) -> Option<Opening> {
+        self.list.take_arrived(identifier, here)
+    }
+
+    /// Goes back from what was looked at of a report that did not come whole.
+    fn turn_back(&mut self) {
+        if self.focus != Focus::List && self.open().is_none() {
+            (self.focus, self.is_zoomed) = (Focus::List, false);
+        }
+    }
+}
+
+impl Model {
+    /// Shows rows of a report that is still coming, in every file that lists it. One that is held already stays until the new one
+    /// is whole.
+    pub(in crate::app) fn arriving(
+        &mut self,
+        request: &Request,
+        body: Body,
+        read: Range<u64>,
+        batch: Batch,
+    ) -> Vec<Effect> {
+        let Request::Behaviour { identifier } = request else { return Vec::new() };
+        self.calls.receive(request, body.len(), None);
+        let is_first = read.start == 0;
+        let count = self.files.each_entry_mut(identifier).count();
+        let fresh: Vec<_> = (0..count).map(|_| self.next_opening()).collect();
+        let mut openings = Vec::new();
+        let entries = self.files.each_entry_mut(identifier).zip(fresh);
+        for (entry, opening) in entries.filter(|(entry, _)| entry.here().is_none()) {
+            if is_first {
+                entry.open = Some(OpenReport { coming: Some(0), ..OpenReport::new(opening, body.clone(), &[]) });
+            }
+            if let Some(open) = &mut entry.open {
+                open.add(body.clone(), read.clone(), batch.clone());
+                openings.push(open.opening);
+            }
+        }
+        if is_first && !openings.is_empty() {
+            self.turn_to(identifier);
+        }
+        openings.into_iter().flat_map(|opening| self.seek_further(opening)).collect()
+    }
+
+    /// Goes from the list into a report that was asked for there, unless the analyst has gone elsewhere.
+    pub(in crate::app) fn turn_to(&mut self, identifier: &Identifier) {
+        let is_chosen = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
+        if is_chosen && self.batch.is_none() && self.focus() == Focus::List && self.over.is_empty() {
+            self.enter_group();
+        }
+    }
+}

@@ -1,0 +1,420 @@
+//! The table of panes: title, key, place; and how far each is scrolled and folded.
+
+pub(super) mod arriving;
+pub(super) mod facts;
+pub(super) mod moving;
+pub mod order;
+pub mod scroll;
+pub mod sieve;
+pub(super) mod subtree;
+
+use super::commands::{A_REPORT, Act, Command};
+use super::find::finder::Filter;
+use super::keys::key::Key;
+use super::keys::place::PANED;
+use crate::report::index::Form;
+use crate::report::{Folds, Pane, Place, Report, Row, Section};
+use scroll::Scroll;
+use sieve::Sieve;
+use std::ops::Range;
+use std::sync::{Arc, LazyLock};
+
+/// One pane on the screen.
+#[derive(Debug)]
+pub struct PaneInfo {
+    /// Which.
+    pub pane: Pane,
+    /// Title in its border.
+    pub title: &'static str,
+    /// Title in a few letters.
+    pub short: &'static str,
+    /// What goes there.
+    pub command: Command,
+}
+
+/// How many panes stand on the screen at once.
+pub const GROUP: usize = 4;
+
+/// A row of the table: a pane with its titles, the name of its command and its key.
+macro_rules! pane {
+    ($pane:ident, $title:literal, $short:literal, $name:literal, $key:literal) => {
+        PaneInfo {
+            pane: Pane::$pane,
+            title: $title,
+            short: $short,
+            command: Command {
+                name: $name,
+                keys: &[Key::Char($key)],
+                label: $title,
+                help: concat!("Go to the pane ", $title, "; in a comparison, show its items only, or all again"),
+                rank: 0,
+                place: PANED,
+                when: A_REPORT,
+                act: Act::Local(|model| model.go_to_pane(Pane::$pane)),
+            },
+        }
+    };
+}
+
+/// Every pane. Four after another stand on the screen together; the overview stands beside them.
+pub static PANES: [PaneInfo; 13] = [
+    pane!(Processes, "Processes", "proc", "pane-processes", '1'),
+    pane!(Tags, "Tags", "tags", "pane-tags", '2'),
+    pane!(Registry, "Registry", "reg", "pane-registry", '3'),
+    pane!(Files, "Files", "file", "pane-files", '4'),
+    pane!(Network, "Network", "net", "pane-network", '5'),
+    pane!(Commands, "Commands", "cmd", "pane-commands", '6'),
+    pane!(Modules, "Modules and calls", "mod", "pane-modules", '7'),
+    pane!(Services, "Services and mutexes", "svc", "pane-services", '8'),
+    pane!(Techniques, "ATT&CK and signatures", "att", "pane-techniques", '9'),
+    pane!(Text, "Text and crypto", "text", "pane-text", 't'),
+    pane!(Mobile, "Mobile", "mob", "pane-mobile", 'm'),
+    pane!(Other, "Other", "oth", "pane-other", 'o'),
+    pane!(Overview, "Overview", "over", "pane-overview", '0'),
+];
+
+/// The row of a pane.
+#[must_use]
+pub fn info(wanted: Pane) -> Option<&'static PaneInfo> {
+    PANES.iter().find(|info| info.pane == wanted)
+}
+
+/// How one pane of one report is looked at.
+///
+/// What decides which rows are shown is shared with who draws them, and is copied when it changes: the same is seen to be the same
+/// at once.
+#[derive(Debug, Clone, Default)]
+pub struct PaneState {
+    /// Cursor and window.
+    pub scroll: Scroll,
+    /// Columns that are scrolled off at the left.
+    pub shift: usize,
+    /// What is folded of the process tree.
+    folds: Arc<Folds>,
+    /// Which rows are let through.
+    sieve: Arc<Sieve>,
+    /// The filter, if there is one.
+    pub filter: Option<Filter>,
+}
+
+/// How a pane was looked at before a filter.
+#[derive(Debug, Clone, Default)]
+pub struct Before {
+    folds: Arc<Folds>,
+    /// Cursor and window.
+    pub scroll: Scroll,
+}
+
+/// Which rows of a report a pane without a filter shows, from which on, from which column on. Two are equal only where nobody has
+/// changed anything in between.
+#[derive(Debug, Clone)]
+pub struct Sight {
+    top: usize,
+    shift: usize,
+    folds: Arc<Folds>,
+    sieve: Arc<Sieve>,
+}
+
+impl PartialEq for Sight {
+    fn eq(&self, other: &Self) -> bool {
+        (self.top, self.shift) == (other.top, other.shift)
+            && Arc::ptr_eq(&self.folds, &other.folds)
+            && Arc::ptr_eq(&self.sieve, &other.sieve)
+    }
+}
+
+impl Eq for Sight {}
+
+/// A pane that nobody has moved in.
+static UNTOUCHED: LazyLock<PaneState> = LazyLock::new(PaneState::default);
+
+/// One row as a pane shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// The row.
+    pub row: Row,
+    /// For a process: its place in the tree.
+    pub branch: Option<Branch>,
+    /// Whether the row is shown for its own sake, and not only because it stands above one in the tree.
+    pub is_wanted: bool,
+}
+
+/// A process's place in the tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Branch {
+    /// Whether another child follows, at each depth down to this row's.
+    pub guides: Vec<bool>,
+    /// Whether there are children, and whether they are hidden.
+    pub children: Option<bool>,
+}
+
+/// How far ahead a guide line looks for the next child of the same parent, in rows.
+const GUIDE_REACH: usize = 2_000;
+
+impl PaneState {
+    /// A pane that nobody has moved in.
+    #[must_use]
+    pub fn untouched() -> &'static Self {
+        &UNTOUCHED
+    }
+
+    /// A pane whose tree is folded at these rows.
+    #[must_use]
+    pub fn folded(rows: &[u32]) -> Self {
+        Self { folds: Arc::new(Folds::of(rows)), ..Self::default() }
+    }
+
+    /// What of the report is in sight; none where a filter says more of it.
+    #[must_use]
+    pub fn sight(&self) -> Option<Sight> {
+        let (folds, sieve) = (Arc::clone(&self.folds), Arc::clone(&self.sieve));
+        self.filter.is_none().then_some(Sight { top: self.scroll.top, shift: self.shift, folds, sieve })
+    }
+
+    /// How it is looked at now, to be gone back to.
+    #[must_use]
+    pub fn before(&self) -> Before {
+        Before { folds: Arc::clone(&self.folds), scroll: self.scroll }
+    }
+
+    /// Folds what was folded then, and nothing else.
+    pub fn fold_as(&mut self, before: &Before) {
+        self.folds = Arc::clone(&before.folds);
+    }
+
+    /// What is folded of the process tree.
+    #[must_use]
+    pub fn folds(&self) -> &Folds {
+        &self.folds
+    }
+
+    /// What is folded of the process tree, to be changed.
+    pub fn folds_mut(&mut self) -> &mut Folds {
+        Arc::make_mut(&mut self.folds)
+    }
+
+    /// How many rows the pane shows of this report: those that are let through, with those above them in the tree, without what
+    /// is folded away.
+    #[must_use]
+    pub fn count(&self, report: &Report, pane: Pane) -> usize {
+        report.sections(pane).into_iter().map(|section| self.section_count(report, section)).sum()
+    }
+
+    /// How many rows are let through, folded ones included.
+    #[must_use]
+    pub fn wanted(&self, report: &Report, pane: Pane) -> usize {
+        let rows = |section| self.sieve.rows(section).map_or_else(|| length(report, section), <[u32]>::len);
+        report.sections(pane).into_iter().map(rows).sum()
+    }
+
+    /// Which rows are let through.
+    #[must_use]
+    pub fn sieve(&self) -> &Sieve {
+        &self.sieve
+    }
+
+    /// Whether a process is shown with those below it alone.
+    #[must_use]
+    pub fn is_subtree(&self) -> bool {
+        self.filter.is_none() && self.sieve.found().is_some()
+    }
+
+    /// Lets other rows through; the cursor stays on its row, or goes to the one before it that is shown.
+    pub fn sift(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut Sieve)) {
+        let here = self.place(report, pane, self.scroll.cursor);
+        change(Arc::make_mut(&mut self.sieve));
+        self.refresh(report, pane);
+        self.scroll.cursor = here.map_or(0, |here| self.position(report, pane, here));
+    }
+
+    /// Finds what is shown again, after rows were added.
+    pub fn refresh(&mut self, report: &Report, pane: Pane) {
+        let sections = report.sections(pane);
+        Arc::make_mut(&mut self.sieve).refresh(sections.iter().map(|section| (*section, length(report, *section))));
+        for section in sections {
+            if let Some(tree) = report.section(section).filter(|found| found.form == Form::Processes) {
+                Arc::make_mut(&mut self.folds).keep(self.sieve.rows(section), tree.depths());
+            }
+        }
+    }
+
+    fn section_count(&self, report: &Report, section: usize) -> usize {
+        report.section(section).map_or(0, |found| match found.form {
+            Form::Processes => self.folds.len(found.depths()),
+            _ => self.sieve.rows(section).map_or_else(|| found.len(), <[u32]>::len),
+        })
+    }
+
+    /// The row that stands at a position of the pane.
+    #[must_use]
+    pub fn place(&self, report: &Report, pane: Pane, position: usize) -> Option<Place> {
+        self.places(report, pane, position..position.saturating_add(1)).next()
+    }
+
+    /// The rows that stand at some positions of the pane, as far as there are any.
+    pub fn places<'a>(
+        &'a self,
+        report: &'a Report,
+        pane: Pane,
+        positions: Range<usize>,
+    ) -> impl Iterator<Item = Place> + 'a {
+        let mut before = 0;
+        report.sections(pane).into_iter().flat_map(move |section| {
+            let (first, count) = (before, self.section_count(report, section));
+            before += count;
+            let within = |position: usize| position.saturating_sub(first).min(count);
+            let is_tree = report.section(section).is_some_and(|found| found.form == Form::Processes);
+            (within(positions.start)..within(positions.end)).map(move |at| {
+                let row = if is_tree { self.folds.row(at) } else { self.sieve.row(section, at) };
+                Place { section, row }
+            })
+        })
+    }
+
+    /// The position of a row, or of the nearest one before it that is shown.
+    #[must_use]
+    pub fn position(&self, report: &Report, pane: Pane, place: Place) -> usize {
+        let mut before = 0;
+        for section in report.sections(pane) {
+            let count = self.section_count(report, section);
+            if section == place.section && count > 0 {
+                let is_tree = report.section(section).is_some_and(|found| found.form == Form::Processes);
+                let within =
+                    if is_tree { self.folds.position(place.row) } else { self.sieve.position(section, place.row) };
+                return before + within.min(count - 1);
+            }
+            if section == place.section {
+                return before.saturating_sub(1);
+            }
+            before += count;
+        }
+        0
+    }
+
+    /// The position at which a row stands, after taking away what hides it: folds, a filter, its being noise.
+    pub fn reveal(&mut self, report: &Report, pane: Pane, place: Place) -> usize {
+        if !self.sieve.lets_through(place.section, place.row) {
+            self.filter = None;
+            self.sift(report, pane, |sieve| {
+                sieve.find(None);
+                sieve.show(place.section, place.row);
+            });
+        }
+        if let Some(tree) = report.section(place.section).filter(|found| found.form == Form::Processes) {
+            self.folds_mut().reveal(place.row, tree.depths());
+        }
+        self.position(report, pane, place)
+    }
+
+    /// The positions at which sections begin, the first left out.
+    #[must_use]
+    pub fn borders(&self, report: &Report, pane: Pane) -> Vec<usize> {
+        let counts = report.sections(pane).into_iter().map(|section| self.section_count(report, section));
+        let mut at = 0;
+        let ends = counts.map(|count| {
+            at += count;
+            at
+        });
+        let mut ends: Vec<usize> = ends.filter(|end| *end > 0).collect();
+        ends.pop();
+        ends.dedup();
+        ends
+    }
+
+    /// The row at a position, decoded.
+    #[must_use]
+    pub fn shown(&self, report: &Report, pane: Pane, position: usize) -> Option<Shown> {
+        let place = self.place(report, pane, position)?;
+        let (branch, is_wanted) = (self.branch(report, place), self.is_wanted(place));
+        Some(Shown { row: report.row(place.section, place.row), branch, is_wanted })
+    }
+
+    /// Where a row stands in the tree, if it is a process.
+    #[must_use]
+    pub fn branch(&self, report: &Report, place: Place) -> Option<Branch> {
+        let tree = report.section(place.section).filter(|section| section.form == Form::Processes)?.depths();
+        let children = self.folds.has_children(place.row, tree).then(|| self.folds.is_folded(place.row));
+        Some(Branch { guides: self.folds.guides(place.row, tree, GUIDE_REACH), children })
+    }
+
+    /// Whether a row is shown for its own sake.
+    #[must_use]
+    pub fn is_wanted(&self, place: Place) -> bool {
+        self.sieve.lets_through(place.section, place.row)
+    }
+}
+
+fn length(report: &Report, section: usize) -> usize {
+    report.section(section).map_or(0, Section::len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::RowSet;
+
+    #[test]
+    fn every_pane_has_a_row_a_key_and_a_place() {
+        assert_eq!(PANES.each_ref().map(|info| info.pane), Pane::ALL);
+        for pane in Pane::ALL {
+            assert!(info(pane).is_some(), "{pane:?}");
+            assert!(super::order::Order::of(None).group_of(pane).is_some() || pane == Pane::Overview, "{pane:?}");
+        }
+        let mut keys: Vec<_> = PANES.iter().map(|info| info.command.keys[0].to_string()).collect();
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), PANES.len());
+    }
+
+    /// A registry pane with three kinds of rows, and a tree.
+    fn report() -> Report {
+        let json = br#"{"processes_tree":[{"name":"a","children":[{"name":"b"},{"name":"c"}]},{"name":"d"}],
+            "registry_keys_set":["s0","s1","s2"],"registry_keys_deleted":["d0"],"registry_keys_opened":["o0","o1"]}"#;
+        let body = crate::report::Body::in_memory(json.to_vec());
+        let index = crate::report::Index::of(&body).unwrap();
+        Report::new(body, index)
+    }
+
+    /// Every row that a pane shows; `^` stands before one that only stands above another.
+    fn rows(state: &PaneState, report: &Report, pane: Pane) -> Vec<String> {
+        let rows = (0..state.count(report, pane)).map(|at| {
+            let place = state.place(report, pane, at).unwrap();
+            assert_eq!(state.position(report, pane, place), at);
+            let shown = state.shown(report, pane, at).unwrap();
+            let crate::report::Piece::Value(text) = &shown.row.pieces[0] else { panic!("a value") };
+            format!("{}{}", if shown.is_wanted { "" } else { "^" }, text.visible())
+        });
+        rows.collect()
+    }
+
+    #[test]
+    fn a_pane_shows_what_is_found_without_what_is_hidden() {
+        let (report, mut state) = (report(), PaneState::default());
+        let all = ["s0", "s1", "s2", "d0", "o0", "o1"];
+        assert_eq!(rows(&state, &report, Pane::Registry), all);
+        state.scroll.cursor = 5;
+        let found = [(1, 1), (1, 2), (3, 0)].into_iter().collect();
+        state.sift(&report, Pane::Registry, |sieve| sieve.find(Some(found)));
+        assert_eq!(rows(&state, &report, Pane::Registry), ["s1", "s2", "o0"]);
+        assert_eq!((state.scroll.cursor, state.borders(&report, Pane::Registry)), (2, vec![2]));
+        state.sift(&report, Pane::Registry, |sieve| sieve.hide([(1, 2), (3, 1)].into_iter().collect()));
+        assert_eq!(rows(&state, &report, Pane::Registry), ["s1", "o0"]);
+        state.sift(&report, Pane::Registry, |sieve| sieve.find(None));
+        assert_eq!(rows(&state, &report, Pane::Registry), ["s0", "s1", "d0", "o0"]);
+        assert_eq!(state.scroll.cursor, 3);
+        state.sift(&report, Pane::Registry, |sieve| sieve.hide(RowSet::EMPTY));
+        assert_eq!(rows(&state, &report, Pane::Registry), all);
+    }
+
+    #[test]
+    fn a_tree_keeps_those_above_what_is_found() {
+        let (report, mut state) = (report(), PaneState::default());
+        state.sift(&report, Pane::Processes, |sieve| sieve.find(Some([(0, 2)].into_iter().collect())));
+        assert_eq!(rows(&state, &report, Pane::Processes), ["^a", "c"]);
+        assert_eq!(state.wanted(&report, Pane::Processes), 1);
+        let shown = state.shown(&report, Pane::Processes, 1).unwrap();
+        assert_eq!(shown.branch, Some(Branch { guides: vec![false], children: None }));
+        state.sift(&report, Pane::Processes, |sieve| sieve.find(Some(RowSet::EMPTY)));
+        assert_eq!((state.count(&report, Pane::Processes), state.scroll.cursor), (0, 0));
+    }
+}

@@ -1,0 +1,280 @@
+//! Moving: through rows, panes, groups of panes; folding; and keeping every cursor among its rows.
+
+use super::PaneState;
+use super::scroll::{Move, way};
+use crate::app::effect::Effect;
+use crate::app::model::{Focus, Model, Screen};
+use crate::app::over::overlay::Overlay;
+use crate::report::index::Form;
+use crate::report::{Depths, Pane, Place, Report};
+
+impl Model {
+    /// Moves in what has the focus.
+    pub(in crate::app) fn go(&mut self, movement: Move) -> Vec<Effect> {
+        let height = self.height();
+        if let Some(room) = self.over.top().map(|over| self.room_of(over)) {
+            self.over.top_mut().into_iter().for_each(|over| over.go(movement, room));
+            return Vec::new();
+        }
+        if self.screen == Screen::Start {
+            let count = self.start.recent.len();
+            self.start.scroll.go(movement, count, usize::from(self.size.height.saturating_sub(14)).max(1));
+            return Vec::new();
+        }
+        match self.focus() {
+            Focus::List => {
+                if let Some(file) = self.files.shown_mut() {
+                    file.left = None;
+                    let count = file.list.count();
+                    file.list.scroll.go(movement, count, height);
+                }
+                self.show_chosen()
+            }
+            Focus::Pane(pane) => {
+                self.with_pane(pane, |state, count| state.scroll.go(movement, count, height));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Goes to a row of what has the focus, from 0; the window moves no further than it has to.
+    pub fn go_to_row(&mut self, row: usize) -> Vec<Effect> {
+        let movement = match (self.over.top(), self.screen, self.focus()) {
+            (Some(_), ..) => way(self.rows_over().map_or(0, |rows| rows.scroll.cursor), row),
+            (None, Screen::Start, _) => way(self.start.scroll.cursor, row),
+            (None, Screen::File, Focus::List) => way(self.list().map_or(0, |list| list.scroll.cursor), row),
+            (None, Screen::File, Focus::Pane(pane)) => way(self.pane_state(pane).scroll.cursor, row),
+        };
+        self.go(movement)
+    }
+
+    /// Moves by a page less one row, so that the eye finds its place again.
+    pub(in crate::app) fn go_page(&mut self, direction: fn(usize) -> Move) -> Vec<Effect> {
+        let height = match self.over.top() {
+            Some(over) => self.room_of(over).height.into(),
+            None => self.height(),
+        };
+        self.go(direction(height.saturating_sub(1).max(1)))
+    }
+
+    pub(in crate::app) fn with_pane(&mut self, pane: Pane, change: impl FnOnce(&mut PaneState, usize)) {
+        if let Some(open) = self.open_mut() {
+            let state = open.panes.entry(pane).or_default();
+            let count = state.count(&open.report, pane);
+            change(state, count);
+        }
+    }
+
+    /// Brings every cursor back among its rows, after sizes or places have changed.
+    pub(in crate::app) fn settle(&mut self) {
+        let height = self.height();
+        if self.focus() == Focus::List
+            && let Some(list) = self.list_mut()
+        {
+            let count = list.count();
+            list.scroll.settle(count, height);
+        }
+        for (pane, area) in self.layout().panes {
+            let height = usize::from(area.inside().height);
+            self.with_pane(pane, |state, count| state.scroll.settle(count, height));
+        }
+        self.settle_over();
+    }
+
+    /// Brings every cursor over the screen back among its rows.
+    pub(in crate::app) fn settle_over(&mut self) {
+        let rooms: Vec<_> = self.over.all().iter().map(|over| self.room_of(over)).collect();
+        self.over.all_mut().iter_mut().zip(rooms).for_each(|(over, room)| over.fit(room));
+    }
+
+    /// Goes to a pane, and brings its group to the screen.
+    pub(super) fn go_to_pane(&mut self, pane: Pane) -> Vec<Effect> {
+        if self.comparing().is_some() {
+            return self.compare_in(pane);
+        }
+        self.focus_pane(pane);
+        self.settle();
+        Vec::new()
+    }
+
+    pub(in crate::app) fn widen_list(&mut self, by: i16) -> Vec<Effect> {
+        let layout = self.layout();
+        self.sizes.widen_list(&layout, by);
+        self.settle();
+        Vec::new()
+    }
+
+    pub(in crate::app) fn grow_upper(&mut self, by: i16) -> Vec<Effect> {
+        self.sizes.grow_upper(by);
+        self.settle();
+        Vec::new()
+    }
+
+    pub(in crate::app) fn step_pane(&mut self, forward: bool) -> Vec<Effect> {
+        match self.focus() {
+            Focus::List => self.enter_group(),
+            Focus::Pane(pane) => self.focus_pane(self.order().neighbour(pane, forward)),
+        }
+        self.settle();
+        Vec::new()
+    }
+
+    pub(in crate::app) fn step_group(&mut self, forward: bool) -> Vec<Effect> {
+        let (order, shown) = (self.order(), self.shown_group());
+        let step = if forward { 1 } else { order.groups().saturating_sub(1) };
+        let group = (shown + step) % order.groups().max(1);
+        self.files.shown_mut().into_iter().for_each(|file| file.group = group);
+        if let (Focus::Pane(_), Some(first)) = (self.focus(), order.first(group)) {
+            self.focus_pane(first);
+        }
+        self.settle();
+        Vec::new()
+    }
+
+    pub(in crate::app) fn step_kind(&mut self, forward: bool) -> Vec<Effect> {
+        let height = self.height();
+        let Some((pane, open)) = self.focused().zip(self.open()) else { return Vec::new() };
+        let state = self.pane_state(pane);
+        let mut borders = state.borders(&open.report, pane);
+        borders.insert(0, 0);
+        let cursor = state.scroll.cursor;
+        let found = if forward {
+            borders.into_iter().find(|border| *border > cursor)
+        } else {
+            borders.into_iter().rfind(|border| *border < cursor)
+        };
+        if let Some(border) = found {
+            self.with_pane(pane, |state, count| {
+                state.scroll.go(Move::First, count, height);
+                state.scroll.go(Move::Down(border), count, height);
+                // The kind's first row stands at the top, with its own rows below it.
+                state.scroll.top = border;
+                state.scroll.settle(count, height);
+            });
+        }
+        Vec::new()
+    }
+
+    /// Brings a row to the screen and puts the cursor on it; what folds or a filter hide is shown again for it.
+    pub(in crate::app) fn show_row(&mut self, place: Place) {
+        let Some(pane) = self.open().and_then(|open| Some(open.report.section(place.section)?.pane())) else { return };
+        self.focus_pane(pane);
+        let height = self.height();
+        if let Some(open) = self.open_mut() {
+            let state = open.panes.entry(pane).or_default();
+            let position = state.reveal(&open.report, pane, place);
+            let count = state.count(&open.report, pane);
+            state.scroll.go(Move::First, count, height);
+            state.scroll.go(Move::Down(position), count, height);
+            state.shift = 0;
+        }
+        self.settle();
+    }
+
+    /// Chooses the next value of the row that is shown whole.
+    pub(in crate::app) fn step_value(&mut self, forward: bool) -> Vec<Effect> {
+        let room = usize::from(self.overlay_room().height);
+        if let Some(Overlay::Detail(detail)) = self.over.top_mut() {
+            detail.step(forward, room);
+        }
+        Vec::new()
+    }
+
+    /// Shows another kind of indicators.
+    pub(in crate::app) fn step_indicators(&mut self, forward: bool) -> Vec<Effect> {
+        if let Some(Overlay::Indicators(list)) = self.over.top_mut() {
+            list.step(forward);
+        }
+        Vec::new()
+    }
+
+    pub(in crate::app) fn go_left(&mut self, columns: usize) -> Vec<Effect> {
+        if let Some(Overlay::Answer(answer)) = self.over.top_mut() {
+            answer.left();
+            self.settle_over();
+            return Vec::new();
+        }
+        let height = self.height();
+        let is_tree = self.with_process(|state, row, depths| {
+            if state.folds().has_children(row, depths) && !state.folds().is_folded(row) {
+                state.folds_mut().fold(row, depths);
+            } else if let Some(parent) = depths.parent(row) {
+                state.scroll.cursor = state.folds().position(parent);
+                state.scroll.settle(state.folds().len(depths), height);
+            }
+        });
+        if let (false, Some(pane)) = (is_tree, self.focused()) {
+            self.with_pane(pane, |state, _| state.shift = state.shift.saturating_sub(columns));
+        }
+        Vec::new()
+    }
+
+    pub(in crate::app) fn go_right(&mut self, columns: usize) -> Vec<Effect> {
+        if let Some(Overlay::Answer(answer)) = self.over.top_mut() {
+            answer.right();
+            return Vec::new();
+        }
+        let Some(pane) = self.focused() else { return self.step_pane(true) };
+        if !self.with_process(|state, row, depths| state.folds_mut().unfold(row, depths)) {
+            self.with_pane(pane, |state, _| state.shift = state.shift.saturating_add(columns).min(100_000));
+        }
+        Vec::new()
+    }
+
+    pub(in crate::app) fn toggle_fold(&mut self) -> Vec<Effect> {
+        if let Some(Overlay::Answer(answer)) = self.over.top_mut() {
+            answer.toggle();
+            return Vec::new();
+        }
+        self.with_process(|state, row, depths| {
+            if state.folds().is_folded(row) {
+                state.folds_mut().unfold(row, depths)
+            } else {
+                state.folds_mut().fold(row, depths)
+            }
+        });
+        Vec::new()
+    }
+
+    pub(in crate::app) fn fold_all(&mut self, fold: bool) -> Vec<Effect> {
+        if let Some(Overlay::Answer(answer)) = self.over.top_mut() {
+            answer.fold_all(fold);
+            self.settle_over();
+            return Vec::new();
+        }
+        let height = self.height();
+        self.with_tree(|state, report| {
+            let Some((number, tree)) = report.tree() else { return };
+            let place = state.place(report, Pane::Processes, state.scroll.cursor);
+            let row = place.filter(|place| place.section == number).map_or(0, |place| place.row);
+            state.folds_mut().fold_all(fold, tree.depths());
+            state.scroll.cursor = state.folds().position(row);
+            let count = state.count(report, Pane::Processes);
+            state.scroll.settle(count, height);
+        });
+        Vec::new()
+    }
+
+    /// Changes how the tree of processes is looked at.
+    pub(super) fn with_tree(&mut self, change: impl FnOnce(&mut PaneState, &Report)) {
+        if let Some(open) = self.open_mut() {
+            change(open.panes.entry(Pane::Processes).or_default(), &open.report);
+        }
+    }
+
+    /// Changes how the process under the cursor is looked at; says whether there is one.
+    fn with_process(&mut self, change: impl FnOnce(&mut PaneState, usize, &Depths)) -> bool {
+        let mut is_process = false;
+        if self.focused() == Some(Pane::Processes) {
+            self.with_tree(|state, report| {
+                let place = state.place(report, Pane::Processes, state.scroll.cursor);
+                let found = place.and_then(|place| Some((place.row, report.section(place.section)?)));
+                if let Some((row, section)) = found.filter(|(_, section)| section.form == Form::Processes) {
+                    is_process = true;
+                    change(state, row, section.depths());
+                }
+            });
+        }
+        is_process
+    }
+}

@@ -1,0 +1,442 @@
+//! Following a scan until its reports are there: one look after another, each at the price that was agreed to.
+
+use crate::app::effect::{Effect, Source};
+use crate::app::message::Failure;
+use crate::app::model::Model;
+use crate::app::over::overlay::Overlay;
+use crate::app::over::sheet::{Sheet, SheetRow};
+use crate::app::spending::confirm::{Confirm, Confirmed};
+use crate::app::spending::price::{Tag, Together};
+use crate::quota::{Kind, Numbers, Operation, Plan};
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::{Analysis, PendingScan};
+use crate::request::{Listing, Request};
+use crate::text::count;
+use jiff::SignedDuration;
+
+/// The title of the panel that says how far a scan is.
+const FOLLOWING: &str = "Following the scan";
+
+/// How a scan is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pace {
+    /// The time between two looks.
+    pub interval: SignedDuration,
+    /// The most calls that one following makes.
+    pub most: u64,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { interval: SignedDuration::from_secs(30), most: 20 }
+    }
+}
+
+/// A scan that is followed.
+#[derive(Debug)]
+pub struct Follow {
+    /// The file.
+    pub file: Sha256,
+    /// How far the scan was at the last look.
+    pub seen: Option<Analysis>,
+    /// Calls that were made.
+    pub made: u64,
+    /// How it is followed.
+    pub pace: Pace,
+    /// When the next look is, in time that has passed: the clock may be set back meanwhile.
+    next: SignedDuration,
+    scan: Option<Identifier>,
+    step: Step,
+    /// Sandboxes that were done when the reports were last listed.
+    listed: usize,
+}
+
+/// What the next call asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// Which scan there is of the file.
+    Find,
+    /// How far it is.
+    Look,
+    /// The list, from its first page.
+    List,
+    /// The list's next page.
+    NextPage,
+}
+
+/// What becomes of a following.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// It goes on.
+    On,
+    /// Its reports are there.
+    Done,
+}
+
+impl Follow {
+    /// Follows the scan of this name, or the last one of the file. `now` is the time that has passed since any one moment, here as
+    /// in what goes on from here: it never goes back.
+    #[must_use]
+    pub fn new(file: Sha256, scan: Option<Identifier>, pace: Pace, now: SignedDuration) -> Self {
+        let step = if scan.is_some() { Step::Look } else { Step::Find };
+        Self { file, seen: None, made: 0, pace, next: now, scan, step, listed: 0 }
+    }
+
+    /// Calls that it may still make.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        self.pace.most.saturating_sub(self.made)
+    }
+
+    /// The next question; `next_page` is that for the next page of the file's list.
+    #[must_use]
+    pub fn request(&self, listing: Listing, next_page: Option<Request>) -> Request {
+        let file = self.file.clone();
+        let first_page = Request::Behaviours { file: file.clone(), listing, cursor: None };
+        match (self.step, &self.scan) {
+            (Step::Look, Some(identifier)) => Request::PrivateAnalysis { identifier: identifier.clone() },
+            (Step::Find | Step::Look, _) => Request::PrivateAnalyses { file },
+            (Step::List, _) => first_page,
+            (Step::NextPage, _) => next_page.unwrap_or(first_page),
+        }
+    }
+
+    /// Counts a call that is made now.
+    pub fn count(&mut self, now: SignedDuration) {
+        self.made += 1;
+        self.next = now.saturating_add(self.pace.interval);
+    }
+
+    /// Takes in how far the scan is; none where the service knows of no scan. The list is asked for as soon as there is more in it.
+    pub fn looked(&mut self, seen: Option<Analysis>, now: SignedDuration) {
+        let has_more = seen.as_ref().is_none_or(|seen| seen.is_done() || seen.done() > self.listed);
+        self.scan = seen.as_ref().map(|seen| seen.identifier.clone()).or(self.scan.take());
+        self.seen = seen;
+        self.step = if has_more { Step::List } else { Step::Look };
+        if has_more {
+            self.next = now;
+        }
+    }
+
+    /// Takes in that a page of the list came; says whether that was all.
+    pub fn listed(&mut self, has_reports: bool, has_next_page: bool, now: SignedDuration) -> Turn {
+        let is_over = self.seen.as_ref().map_or(has_reports, Analysis::is_done);
+        self.listed = self.seen.as_ref().map_or(0, Analysis::done);
+        self.step = match (is_over && has_next_page, &self.seen) {
+            (true, _) => Step::NextPage,
+            (false, Some(_)) => Step::Look,
+            (false, None) => Step::List,
+        };
+        if self.step == Step::NextPage {
+            self.next = now;
+        }
+        if is_over && !has_next_page { Turn::Done } else { Turn::On }
+    }
+
+    /// Seconds until the next look.
+    #[must_use]
+    pub fn seconds(&self, now: SignedDuration) -> i64 {
+        let left = self.next.saturating_sub(now).max(SignedDuration::ZERO);
+        left.as_secs().saturating_add(i64::from(left.subsec_nanos() > 0))
+    }
+}
+
+impl Model {
+    /// The following of the file that is shown.
+    #[must_use]
+    pub fn following(&self) -> Option<&Follow> {
+        let file = self.file()?;
+        self.follows.iter().find(|follow| follow.file == *file)
+    }
+
+    /// What a following may cost.
+    #[must_use]
+    pub fn follow_price(&self) -> Together {
+        let plan = Plan::of(looks(self.settings.pace.most), &self.figures.entitlements);
+        Together { plan, is_at_most: true }
+    }
+
+    /// Asks whether the scan of a file is to be followed that has reports already: few want that, so the bar does not offer it.
+    pub(in crate::app) fn ask_to_follow(&mut self) -> Vec<Effect> {
+        let price = self.follow_price();
+        // What the budget does not allow is refused at once, as it is where nothing is listed, and not after a yes.
+        if let tag @ Tag::OverBudget(_) = self.in_budget(Tag::Together(price.clone())) {
+            self.refuse_several("follow", &tag, &price);
+            return Vec::new();
+        }
+        self.ask_why_follow("Reports of the file are listed already. ")
+    }
+
+    fn ask_why_follow(&mut self, why: &str) -> Vec<Effect> {
+        let why = format!("{why}To follow its scan costs {}.", self.follow_price());
+        self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Follow, why }));
+        Vec::new()
+    }
+
+    /// Begins to follow the scan of the file that is shown, after a yes where it may cost more than is let pass.
+    pub(in crate::app) fn follow_if_cheap(&mut self) -> Vec<Effect> {
+        if self.is_dear(self.follow_price().worst()) { self.ask_why_follow("") } else { self.follow() }
+    }
+
+    /// Begins to follow the scan of the file that is shown; its price was on the screen.
+    pub(in crate::app) fn follow(&mut self) -> Vec<Effect> {
+        let Some(file) = self.file().cloned() else { return Vec::new() };
+        if self.refuse_unsendable(crate::quota::price(&looks(1), &self.figures.entitlements).allowed) {
+            return Vec::new();
+        }
+        let scan = self.scans.get(&file).cloned();
+        let mut effects = vec![self.note_pending(&file)];
+        self.files.of_mut(&file).into_iter().for_each(|file| file.is_scanned = false);
+        self.follows.push(Follow::new(file, scan, self.settings.pace, self.passed));
+        effects.extend(self.next_look());
+        effects
+    }
+
+    /// Stops following the file that is shown; nobody who stopped it wants to be reminded of it.
+    pub(in crate::app) fn stop_following(&mut self) -> Vec<Effect> {
+        let Some(file) = self.file().cloned() else { return Vec::new() };
+        self.end_following(&file, "Stopped following.");
+        vec![Effect::NoteScan { file, scan: None }]
+    }
+
+    /// Notes for the next run of the program that the end of a file's scan is still to be seen.
+    pub(super) fn note_pending(&self, file: &Sha256) -> Effect {
+        let scan = PendingScan { identifier: self.scans.get(file).cloned(), since: self.now };
+        Effect::NoteScan { file: file.clone(), scan: Some(scan) }
+    }
+
+    /// Takes in that the end of a file's scan was not seen when it was left, and offers to go on; nothing is asked.
+    pub(in crate::app) fn recall_scan(&mut self, file: &Sha256, scan: Option<PendingScan>) {
+        let is_followed = self.follows.iter().any(|follow| follow.file == *file);
+        let Some(scan) = scan.filter(|scan| !is_followed && scan.is_pending(self.now)) else { return };
+        if let Some(identifier) = scan.identifier {
+            self.scans.entry(file.clone()).or_insert(identifier);
+        }
+        if self.file() == Some(file) && self.notice.is_none() && self.service.barred().is_none() {
+            let (follow, price) = (self.way_to("follow"), self.follow_price());
+            self.say(format!(
+                "Its scan was not seen to its end when it was left. {follow} goes on following it: {price}."
+            ));
+        }
+    }
+
+    /// The reports that a scan has made and that are not held, as happens where lists bring identifiers only: how to open them.
+    fn way_to_missing(&self, file: &Sha256) -> String {
+        let missing = if self.file() == Some(file) { self.missing_reports().len() } else { 0 };
+        match missing {
+            0 => String::new(),
+            1 => format!(" {} opens the report, for {}.", self.way_to("open"), self.missing_price()),
+            count => format!(" {} opens the {count} reports, for {}.", self.way_to("open-all"), self.missing_price()),
+        }
+    }
+
+    /// Ends a following, and says after how many calls.
+    fn end_following(&mut self, file: &Sha256, why: &str) {
+        let Some(at) = self.follows.iter().position(|follow| follow.file == *file) else { return };
+        let follow = self.follows.remove(at);
+        let calls = count(follow.made, "call");
+        self.warn(format!("{why} {}: {calls} made, nothing further is sent.", file.short()));
+    }
+
+    /// Makes the next call of a following whose time has come, one at a time.
+    pub(in crate::app) fn next_look(&mut self) -> Vec<Effect> {
+        if self.is_quitting || self.calls.awaits_paid() {
+            return Vec::new();
+        }
+        let now = self.passed;
+        let Some(at) = self.follows.iter().position(|follow| follow.next <= now) else { return Vec::new() };
+        let Some(follow) = self.follows.get(at) else { return Vec::new() };
+        if follow.left() == 0 {
+            let file = follow.file.clone();
+            self.end_following(&file, "The scan is not done, and the looks that were agreed to are used up.");
+            return Vec::new();
+        }
+        let listing = self.service.listing;
+        let next_page = self.list_of(&follow.file).and_then(|list| list.next_page(listing));
+        let (request, file) = (follow.request(listing, next_page), follow.file.clone());
+        if self.awaits_minute(&request) {
+            return Vec::new();
+        }
+        let effects = self.ask_agreed(request, Source::Service);
+        match self.follows.get_mut(at) {
+            Some(follow) if !effects.is_empty() => follow.count(now),
+            // Refused before it was sent, with its reason on the screen.
+            _ => self.follows.retain(|follow| follow.file != file),
+        }
+        effects
+    }
+
+    /// A look has brought how far a scan is, or nothing.
+    pub(in crate::app) fn looked(
+        &mut self,
+        request: &Request,
+        result: Result<Option<Analysis>, Failure>,
+    ) -> Vec<Effect> {
+        let mut effects = self.ended(request);
+        let now = self.passed;
+        let is_this = |follow: &&mut Follow| match request {
+            Request::PrivateAnalysis { identifier } => follow.scan.as_ref() == Some(identifier),
+            Request::PrivateAnalyses { file } => follow.file == *file,
+            _ => false,
+        };
+        let Some(follow) = self.follows.iter_mut().find(is_this) else { return effects };
+        let file = follow.file.clone();
+        match result {
+            Ok(seen) => {
+                follow.looked(seen, now);
+                if let Some(scan) = follow.scan.clone()
+                    && self.scans.insert(file.clone(), scan.clone()) != Some(scan)
+                {
+                    effects.push(self.note_pending(&file));
+                }
+                effects.extend(self.next_look());
+            }
+            Err(failure) => self.end_following(&file, &format!("{} Stopped following", failure.short())),
+        }
+        effects
+    }
+
+    /// A page of a followed file's list has come, or not.
+    pub(in crate::app) fn listed_while_following(&mut self, file: &Sha256, failure: Option<&Failure>) -> Vec<Effect> {
+        let (now, listing) = (self.passed, self.service.listing);
+        let list = self.list_of(file);
+        let has_reports = list.is_some_and(|list| !list.entries().is_empty());
+        let has_next = list.is_some_and(|list| list.next_page(listing).is_some() && list.since.is_some());
+        let Some(follow) = self.follows.iter_mut().find(|follow| follow.file == *file) else { return Vec::new() };
+        if let Some(failure) = failure {
+            self.end_following(file, &format!("{} Stopped following", failure.short()));
+            return Vec::new();
+        }
+        if !matches!(follow.step, Step::List | Step::NextPage) {
+            return Vec::new();
+        }
+        let mut effects = Vec::new();
+        if follow.listed(has_reports, has_next, now) == Turn::Done {
+            let calls = count(follow.made, "call");
+            self.follows.retain(|follow| follow.file != *file);
+            let open = self.way_to_missing(file);
+            self.scans.remove(file);
+            self.files.of_mut(file).into_iter().for_each(|file| file.is_scanned = true);
+            self.say(format!("The scan of {} is done, and its reports are listed: {calls} made.{open}", file.short()));
+            effects.push(Effect::NoteScan { file: file.clone(), scan: None });
+        }
+        effects.extend(self.next_look());
+        effects
+    }
+
+    /// What the next look may cost, in words: a list follows it as soon as there is more in it.
+    #[must_use]
+    pub fn next_look_price(&self, follow: &Follow) -> String {
+        let request = follow.request(self.service.listing, None);
+        let look = self.price(&request);
+        if matches!(follow.step, Step::List | Step::NextPage) || !look.is_allowed() {
+            return look.short();
+        }
+        let list = Request::Behaviours { file: follow.file.clone(), listing: self.service.listing, cursor: None };
+        let both = look.units.max().zip(self.price(&list).units.max()).map(|(look, list)| look.saturating_add(list));
+        both.map_or_else(|| look.short(), |both| format!("{}, or {both} once a sandbox has reported", look.short()))
+    }
+
+    /// Shows how far the scan of the file that is shown is.
+    pub(in crate::app) fn show_following(&mut self) -> Vec<Effect> {
+        if self.following().is_some() {
+            let sheet = self.following_sheet();
+            self.over.put(crate::app::Overlay::Sheet(sheet));
+        }
+        Vec::new()
+    }
+
+    /// Brings the panel of a following up to date: while it is looked at, time passes and answers come in.
+    pub(in crate::app) fn refresh_following(&mut self) {
+        if self.shows_following() {
+            let newer = self.following_sheet();
+            if let Some(Overlay::Sheet(sheet)) = self.over.top_mut() {
+                sheet.refresh(newer);
+            }
+        }
+    }
+
+    /// Whether that panel has the keys.
+    pub(in crate::app) fn shows_following(&self) -> bool {
+        matches!(self.over.top(), Some(Overlay::Sheet(sheet)) if sheet.title == FOLLOWING)
+    }
+
+    fn following_sheet(&self) -> Sheet {
+        Sheet::of(FOLLOWING, self.following_rows(), usize::from(self.overlay_room().width))
+    }
+
+    /// How far the scan of the file that is shown is.
+    fn following_rows(&self) -> Vec<SheetRow> {
+        let row = |head: &str, text: String| SheetRow { head: head.to_owned(), text };
+        let Some(follow) = self.following() else {
+            let is_done = self.shown().is_some_and(|file| file.is_scanned);
+            let ended = if is_done { "done, and its reports are listed" } else { "not followed any more" };
+            return vec![row("scan", format!("{ended}: nothing further is sent"))];
+        };
+        let (seconds, price) = (follow.seconds(self.passed), self.next_look_price(follow));
+        let mut rows = vec![
+            row("next look", format!("in {seconds} s · {price}; {} stops", self.way_to("stop-following"))),
+            row("calls", format!("{} made, at most {} more", follow.made, follow.left())),
+        ];
+        match &follow.seen {
+            None => rows.push(row("scan", "nothing is known of it yet".to_owned())),
+            Some(seen) => {
+                rows.push(row("scan", seen.progress.words()));
+                let runs = seen.sandboxes.iter();
+                rows.extend(runs.map(|run| row("", format!("{}: {}", run.sandbox().visible_cut(40), run.words()))));
+            }
+        }
+        rows
+    }
+}
+
+/// So many looks, as the rules price them.
+fn looks(calls: u64) -> Operation {
+    Operation::with(Kind::PrivateAnalysis, Numbers { calls, ..Numbers::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(status: &str, done: usize) -> Option<Analysis> {
+        let runs: Vec<_> = (0..3)
+            .map(|n| format!(r#""s{n}":{{"status":"{}"}}"#, if n < done { "completed" } else { "in-progress" }))
+            .collect();
+        let text = format!(
+            r#"{{"data":{{"id":"x","attributes":{{"status":"{status}","sandbox_status":{{{}}}}}}}}}"#,
+            runs.join(",")
+        );
+        Analysis::of(text.as_bytes())
+    }
+
+    #[test]
+    fn the_list_is_asked_for_only_when_there_is_more_in_it() {
+        let file = Sha256::parse(&"ab".repeat(32)).unwrap();
+        let now = SignedDuration::ZERO;
+        let mut follow = Follow::new(file, None, Pace::default(), now);
+        let kind = |follow: &Follow| follow.request(Listing::Reports, None).operation().kind();
+        assert_eq!(kind(&follow), Kind::PrivateRelated);
+        follow.count(now);
+        follow.looked(seen("queued", 0), now);
+        assert_eq!((kind(&follow), follow.seconds(now)), (Kind::PrivateAnalysis, 30));
+        follow.looked(seen("in-progress", 1), now);
+        assert_eq!((kind(&follow), follow.seconds(now)), (Kind::PrivateBehaviours, 0));
+        assert_eq!(follow.listed(true, false, now), Turn::On);
+        follow.looked(seen("in-progress", 1), now);
+        assert_eq!(kind(&follow), Kind::PrivateAnalysis);
+        follow.looked(seen("completed", 3), now);
+        assert_eq!(follow.listed(true, true, now), Turn::On);
+        assert_eq!(follow.listed(true, false, now), Turn::Done);
+    }
+
+    #[test]
+    fn without_a_scan_the_list_alone_is_looked_at() {
+        let now = SignedDuration::ZERO;
+        let mut follow = Follow::new(Sha256::parse(&"ab".repeat(32)).unwrap(), None, Pace::default(), now);
+        follow.looked(None, now);
+        assert_eq!(follow.listed(false, false, now), Turn::On);
+        assert_eq!(follow.request(Listing::Reports, None).operation().kind(), Kind::PrivateBehaviours);
+        assert_eq!(follow.listed(true, false, now), Turn::Done);
+    }
+}

@@ -1,0 +1,4 @@
+//! Submitting a file for a private scan, and following the scan until its reports are there.
+
+pub mod follow;
+pub mod submit;

@@ -1,0 +1,405 @@
+//! Submitting a file for a private scan: what is asked for, what it costs, and what becomes of it.
+
+use crate::app::effect::Effect;
+use crate::app::keys::key::Key;
+use crate::app::keys::place::Place;
+use crate::app::keys::typing::type_into;
+use crate::app::list::List;
+use crate::app::message::Failure;
+use crate::app::model::Model;
+use crate::app::over::overlay::{Overlay, SMALL, Stands};
+use crate::app::spending::calls::UnderWay;
+use crate::app::spending::confirm::{Confirm, Confirmed};
+use crate::app::spending::price::Together;
+use crate::export::file;
+use crate::quota::{Entitlements, Plan};
+use crate::report::identifier::{Identifier, Sha256};
+use crate::request::{LONGEST_RETENTION, Password, Request, ScanOption, ScanOptions, Submission, UploadLimit};
+use crate::text::count;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The form that is filled in.
+#[derive(Default)]
+pub struct SubmitForm {
+    /// What is typed, field by field: [`FIELDS`].
+    pub typed: [String; 6],
+    /// The field that is typed into.
+    pub chosen: usize,
+    /// The file, once it has been looked at: it is sent only as what it was then.
+    pub found: Option<Found>,
+    /// Why it cannot be sent, or was not.
+    pub failure: Option<Failure>,
+    /// Whether the file is being looked at.
+    pub is_looked_at: bool,
+    /// The large file that a yes was given for, while it is looked at once more: an address for another one is paid in vain.
+    pub(in crate::app) agreed: Option<Arc<Submission>>,
+}
+
+/// A file that has been looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Where it is, as it was typed.
+    pub path: PathBuf,
+    /// The hash of its bytes.
+    pub file: Sha256,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Whether one call takes it.
+    pub limit: UploadLimit,
+}
+
+/// One field of the form.
+#[derive(Debug)]
+pub struct Field {
+    /// What stands before it.
+    pub label: &'static str,
+    /// What is typed into it.
+    pub hint: &'static str,
+    /// What it tells the sandboxes; none for the path.
+    pub option: Option<ScanOption>,
+}
+
+/// The fields, in their order.
+pub static FIELDS: [Field; 6] = [
+    Field { label: "File", hint: "path of the file", option: None },
+    Field {
+        label: "Sandbox",
+        hint: "its name; empty for all that the service likes",
+        option: Some(ScanOption::Sandbox),
+    },
+    Field { label: "Internet", hint: "yes or no; empty for the service's default", option: Some(ScanOption::Internet) },
+    Field { label: "Keep days", hint: "1 to 28; empty for the service's default", option: Some(ScanOption::Retention) },
+    Field { label: "Command line", hint: "what it is run with", option: Some(ScanOption::CommandLine) },
+    Field {
+        label: "Password",
+        hint: "what it is encrypted with; never shown, kept or logged",
+        option: Some(ScanOption::Password),
+    },
+];
+
+/// What is typed may be a password: none of it is shown.
+impl std::fmt::Debug for SubmitForm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SubmitForm({:?})", self.found)
+    }
+}
+
+impl SubmitForm {
+    /// The field that is typed into, if it is there.
+    #[must_use]
+    pub fn field(&self) -> Option<&'static Field> {
+        FIELDS.get(self.chosen)
+    }
+
+    /// The path that is typed.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        file::typed(self.typed.first().map(|path| path.trim()).unwrap_or_default())
+    }
+
+    /// Goes to another field.
+    pub fn step(&mut self, by: isize) {
+        let count = FIELDS.len().cast_signed();
+        let next = (self.chosen.cast_signed() + by).rem_euclid(count);
+        self.chosen = next.unsigned_abs();
+    }
+
+    /// What the sandboxes are told.
+    ///
+    /// # Errors
+    /// Says what is wrong.
+    pub fn options(&self) -> Result<ScanOptions, String> {
+        let mut options = ScanOptions::default();
+        for (field, typed) in FIELDS.iter().zip(&self.typed) {
+            // A blank may be a part of a password.
+            let plain = Some(typed.trim()).filter(|plain| !plain.is_empty()).map(str::to_owned);
+            match field.option {
+                Some(ScanOption::Sandbox) => options.sandbox = plain,
+                Some(ScanOption::CommandLine) => options.command_line = plain,
+                Some(ScanOption::Password) => options.password = Password::new(typed.clone()),
+                Some(ScanOption::Internet) => options.internet = plain.as_deref().map(yes_or_no).transpose()?,
+                Some(ScanOption::Retention) => options.retention = plain.as_deref().map(days).transpose()?,
+                None => {}
+            }
+        }
+        Ok(options)
+    }
+
+    /// What is sent, once the file has been looked at and nothing is wrong.
+    #[must_use]
+    pub fn submission(&self) -> Option<Arc<Submission>> {
+        let Found { path, file, size, .. } = self.found.clone()?;
+        let options = self.options().ok()?;
+        Some(Arc::new(Submission { path, file, size, options }))
+    }
+}
+
+impl Stands for SubmitForm {
+    fn place(&self) -> Place {
+        Place::Submit
+    }
+
+    fn height(&self) -> usize {
+        FIELDS.len() + SMALL - 1
+    }
+
+    fn press(&mut self, key: Key, most: usize) -> bool {
+        let is_path = self.field().is_some_and(|field| field.option.is_none());
+        let Some(typed) = self.typed.get_mut(self.chosen) else { return false };
+        let is_typed = type_into(typed, key, most);
+        if is_typed {
+            self.failure = None;
+            if is_path {
+                self.found = None;
+            }
+        }
+        is_typed
+    }
+}
+
+/// A yes or a no.
+///
+/// # Errors
+/// When it is neither.
+pub fn yes_or_no(typed: &str) -> Result<bool, String> {
+    match typed.to_ascii_lowercase().as_str() {
+        "y" | "yes" | "true" | "on" => Ok(true),
+        "n" | "no" | "false" | "off" => Ok(false),
+        _ => Err("internet access is yes or no".to_owned()),
+    }
+}
+
+/// Days that a file is kept.
+///
+/// # Errors
+/// When the service keeps nothing as long as that.
+pub fn days(typed: &str) -> Result<u8, String> {
+    let days = typed.parse().ok().filter(|days| (1..=LONGEST_RETENTION).contains(days));
+    days.ok_or_else(|| format!("a file is kept for 1 to {LONGEST_RETENTION} days"))
+}
+
+/// What a submission costs in all; a large file needs an address first.
+#[must_use]
+pub fn price_of(submission: &Arc<Submission>, limit: UploadLimit, entitled: &Entitlements) -> Together {
+    let scan = Request::PrivateScan { submission: Arc::clone(submission), to: None };
+    let mut plan = Plan::of(scan.operation(), entitled);
+    if limit == UploadLimit::Large {
+        plan.add(Request::UploadAddress.operation(), entitled);
+    }
+    Together { plan, is_at_most: false }
+}
+
+impl Model {
+    /// The form, if it is open.
+    #[must_use]
+    pub fn submitting(&self) -> Option<&SubmitForm> {
+        match self.over.top() {
+            Some(Overlay::Submit(form)) => Some(form),
+            _ => None,
+        }
+    }
+
+    pub(in crate::app) fn submitting_mut(&mut self) -> Option<&mut SubmitForm> {
+        self.over.find_mut(|over| match over {
+            Overlay::Submit(form) => Some(&mut **form),
+            _ => None,
+        })
+    }
+
+    /// The question that the form asks, if one call takes the file.
+    #[must_use]
+    pub fn direct_scan(&self) -> Option<Request> {
+        let submission = self.submission_of(UploadLimit::Direct)?;
+        Some(Request::PrivateScan { submission, to: None })
+    }
+
+    /// What the form sends to an address that has to be asked for first.
+    #[must_use]
+    pub fn large_scan(&self) -> Option<Arc<Submission>> {
+        self.submission_of(UploadLimit::Large)
+    }
+
+    fn submission_of(&self, limit: UploadLimit) -> Option<Arc<Submission>> {
+        let form = self.submitting().filter(|form| form.found.as_ref().is_some_and(|found| found.limit == limit))?;
+        form.submission()
+    }
+
+    /// The call that sends what this form holds, or asks where it is sent to.
+    #[must_use]
+    pub fn call_of(&self, form: &SubmitForm) -> Option<&UnderWay> {
+        let submission = form.submission()?;
+        self.calls.iter().find(|call| call.sends(&submission))
+    }
+
+    /// Whether the form that has the keys is on its way: it stays then as it was agreed to.
+    #[must_use]
+    pub fn is_form_sent(&self) -> bool {
+        self.submitting().is_some_and(|form| form.agreed.is_some() || self.call_of(form).is_some())
+    }
+
+    /// The form that holds this.
+    pub(in crate::app) fn form_of(&mut self, submission: &Submission) -> Option<&mut SubmitForm> {
+        self.submitting_mut().filter(|form| form.submission().as_deref() == Some(submission))
+    }
+
+    /// Looks at the file that is typed, and at what else is; nothing is sent.
+    pub(in crate::app) fn look_at_file(&mut self) -> Vec<Effect> {
+        let Some(form) = self.submitting_mut() else { return Vec::new() };
+        let path = form.path();
+        let missing = match form.options() {
+            _ if path.as_os_str().is_empty() => Some("no path yet".to_owned()),
+            Ok(_) => None,
+            Err(why) => Some(why),
+        };
+        form.failure = missing.map(unsent);
+        if form.failure.is_some() {
+            return Vec::new();
+        }
+        form.is_looked_at = true;
+        vec![Effect::LookAtFile(path)]
+    }
+
+    /// The file has been looked at.
+    pub(in crate::app) fn looked_at_file(
+        &mut self,
+        path: PathBuf,
+        result: Result<(Sha256, u64), String>,
+    ) -> Vec<Effect> {
+        let (direct, largest) = (self.service.upload_direct, self.service.upload_largest);
+        let is_sent = self.is_form_sent();
+        let Some(form) = self.submitting_mut().filter(|form| form.path() == path) else { return Vec::new() };
+        form.is_looked_at = false;
+        if let Some(agreed) = form.agreed.take() {
+            return self.looked_again(&agreed, result);
+        }
+        match result {
+            // It stays what was agreed to.
+            _ if is_sent => {}
+            Ok((_, size)) if size > largest => {
+                form.failure = Some(unsent(format!("the service takes files up to {}", crate::text::bytes(largest))));
+            }
+            Ok((file, size)) => {
+                let limit = if size > direct { UploadLimit::Large } else { UploadLimit::Direct };
+                form.found = Some(Found { path, file, size, limit });
+            }
+            Err(why) => form.failure = Some(unsent(why)),
+        }
+        Vec::new()
+    }
+
+    /// The file has been taken in, or not.
+    pub(in crate::app) fn submitted(&mut self, request: &Request, result: Result<Identifier, Failure>) -> Vec<Effect> {
+        let mut effects = self.ended(request);
+        let Request::PrivateScan { submission, .. } = request else { return effects };
+        match result {
+            Ok(scan) => {
+                self.scans.insert(submission.file.clone(), scan);
+                effects.push(self.note_pending(&submission.file));
+                let is_form = |form: &SubmitForm| form.submission().as_ref() == Some(submission);
+                if self.submitting().is_some_and(is_form) {
+                    self.over.close();
+                    effects.extend(self.open_file(submission.file.clone()));
+                }
+                let (follow, price) = (self.way_to("follow"), self.follow_price());
+                self.say(format!(
+                    "{} is submitted as {}. {follow} follows its scan: {price}.",
+                    submission.name(),
+                    submission.file.short()
+                ));
+            }
+            Err(failure) if failure.is_unsure => {
+                effects.push(self.note_pending(&submission.file));
+                let advice = self.way_to_look(&submission.file);
+                self.scan_failed(submission, Failure { advice, ..failure });
+            }
+            Err(failure) => self.scan_failed(submission, failure),
+        }
+        effects
+    }
+
+    /// How to find out, for less than another upload, whether one arrived whose answer did not come.
+    fn way_to_look(&self, file: &Sha256) -> String {
+        let request = Request::PrivateAnalyses { file: file.clone() };
+        format!(
+            "It may have arrived all the same. Before it is sent again: {} offers {}, and {} looks for its scan there, the \
+             first time for {}.",
+            self.way_to("other-file"),
+            file.short(),
+            self.way_to("follow"),
+            self.price(&request).short(),
+        )
+    }
+
+    pub(in crate::app) fn scan_failed(&mut self, submission: &Submission, failure: Failure) {
+        match self.form_of(submission) {
+            Some(form) => {
+                // The next key looks at it again, and offers what it is now.
+                form.found.take_if(|_| failure.is_of_file);
+                form.failure = Some(failure);
+            }
+            None => self.warn(failure.words()),
+        }
+    }
+
+    /// Asks what of the file is to be deleted at the service.
+    pub(in crate::app) fn delete_at_service(&mut self) -> Vec<Effect> {
+        let Some(file) = self.file().cloned() else { return Vec::new() };
+        let held = self.list().map_or(0, List::held);
+        let why = format!(
+            "Delete {} at the service, for everybody in the group and for ever? Either the file with all its reports and \
+             scans; or the file alone, so that nobody can fetch it or scan it again, and its reports stay until they \
+             expire. The {} of it held on this machine stay{} either way.",
+            file.short(),
+            count(held as u64, "report"),
+            if held == 1 { "s" } else { "" }
+        );
+        self.over.put(Overlay::Confirm(Confirm { what: Confirmed::AtService(file), why }));
+        Vec::new()
+    }
+
+    /// The file has been deleted at the service, or not.
+    pub(in crate::app) fn deleted(&mut self, request: &Request, result: Result<(), Failure>) -> Vec<Effect> {
+        let effects = self.ended(request);
+        match (request, result) {
+            (Request::PrivateDelete { file, only_from_storage }, Ok(())) => {
+                let what = if *only_from_storage { "The file alone" } else { "The file with its reports" };
+                self.say(format!("{what} is deleted at the service: {}. What is held here stays.", file.short()));
+            }
+            (_, Ok(())) => {}
+            (_, Err(failure)) => self.warn(failure.words()),
+        }
+        effects
+    }
+}
+
+/// Why nothing was sent.
+pub(in crate::app) fn unsent(why: String) -> Failure {
+    Failure { what: format!("Nothing was sent: {why}."), ..Failure::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::keys::typing::pasted;
+
+    #[test]
+    fn what_is_typed_becomes_what_the_sandboxes_are_told() {
+        let mut form = SubmitForm::default();
+        for (field, text) in ["/a b", "CAPE", "Yes", "28", "-x 1", " hunter2 "].into_iter().enumerate() {
+            form.chosen = field;
+            for key in pasted(text) {
+                form.press(key, usize::MAX);
+            }
+        }
+        let options = form.options().unwrap();
+        assert_eq!((options.internet, options.retention), (Some(true), Some(28)));
+        assert_eq!(options.password, Password::new(" hunter2 ".to_owned()));
+        assert!(!format!("{form:?}").contains("hunter2"));
+        assert_eq!(form.path(), PathBuf::from("/a b"));
+        form.typed[3] = "29".to_owned();
+        assert!(form.options().unwrap_err().contains("1 to 28"));
+        form.typed[2] = "perhaps".to_owned();
+        assert!(form.options().is_err() && form.submission().is_none());
+    }
+}

@@ -1,0 +1,134 @@
+//! What is sent and what is not: whatever asks the service passes here, with its price, its yes, and where its answer may come from.
+
+use super::confirm::{Confirm, Confirmed};
+use super::price::Barred;
+use crate::app::effect::{Effect, Source};
+use crate::app::model::Model;
+use crate::app::over::overlay::Overlay;
+use crate::quota::{Allowed, Period};
+use crate::request::{Quote, Request};
+
+impl Model {
+    /// Asks the service, after a yes where one is wanted; unless the same question is under way or cannot be asked.
+    pub(in crate::app) fn ask(&mut self, request: Request, source: Source) -> Vec<Effect> {
+        let quote = request.quote(&self.figures.entitlements);
+        if self.refuse_barred(&quote) {
+            return Vec::new();
+        }
+        let is_agreed = self.agrees_to(quote.request());
+        if let Some(why) = self.wants_yes(&quote).filter(|_| !is_agreed) {
+            let what = Confirmed::One(quote.request().clone());
+            self.over.put(Overlay::Confirm(Confirm { what, why }));
+            return Vec::new();
+        }
+        if self.refuse_spent(&quote) {
+            return Vec::new();
+        }
+        if is_agreed {
+            self.over.close_question();
+        }
+        self.send(quote, source)
+    }
+
+    /// Asks what was agreed to before, together with other questions, or costs nothing; whatever stands over the screen stays
+    /// there.
+    pub(in crate::app) fn ask_agreed(&mut self, request: Request, source: Source) -> Vec<Effect> {
+        let quote = request.quote(&self.figures.entitlements);
+        if self.refuse_barred(&quote) || self.refuse_spent(&quote) {
+            return Vec::new();
+        }
+        self.send(quote, source)
+    }
+
+    /// Shows the answer that the screen says is held: nothing is sent, though it may be gone by now.
+    pub(in crate::app) fn ask_held(&mut self, request: Request) -> Vec<Effect> {
+        if self.is_quitting {
+            return Vec::new();
+        }
+        let quote = request.quote(&self.figures.entitlements);
+        self.calls.begin(quote.request().clone(), false, self.now);
+        vec![Effect::Ask { quote, source: Source::Held }]
+    }
+
+    /// Refuses what cannot be sent now, and says why; whether it did.
+    fn refuse_barred(&mut self, quote: &Quote) -> bool {
+        self.is_quitting || self.calls.has(quote.request()) || self.refuse_unsendable(quote.price().allowed)
+    }
+
+    /// Refuses what cannot be sent at all, and says why; whether it did.
+    pub(in crate::app) fn refuse_unsendable(&mut self, allowed: Allowed) -> bool {
+        let why = match (self.service.barred(), allowed) {
+            (Some(Barred::Offline), _) => {
+                "Nothing was sent: this run is offline. Start again without --offline, and without `offline` in the \
+                 config file."
+                    .to_owned()
+            }
+            (Some(Barred::NoKey), _) => {
+                "There is no key: nothing was sent. Set BEHAVIEW_API_KEY and start again, or run `behaview demo`."
+                    .to_owned()
+            }
+            (None, Allowed::Refused(reason)) => {
+                format!("Nothing was sent: {reason}. {} explains.", self.way_to("prices"))
+            }
+            (None, Allowed::Allowed) => return false,
+        };
+        self.warn(why);
+        true
+    }
+
+    /// Refuses what the quota is spent for, and says until when; whether it did.
+    fn refuse_spent(&mut self, quote: &Quote) -> bool {
+        let Some(until) = self.figures.spent_until(quote.price(), self.now) else { return false };
+        let asks = self.way_to("balances");
+        self.warn(format!(
+            "Nothing was sent: the quota is spent until {until}. {asks} asks the counters again, for nothing."
+        ));
+        true
+    }
+
+    /// Whether what was agreed to has to wait for the next minute, as this one's limit is used up.
+    pub(in crate::app) fn awaits_minute(&self, request: &Request) -> bool {
+        let limit = self.figures.used_up(&self.price(request), self.now);
+        limit.is_some_and(|limit| limit.period == Period::Minute && limit.allowed > 0)
+    }
+
+    fn send(&mut self, quote: Quote, source: Source) -> Vec<Effect> {
+        let request = quote.request().clone();
+        self.forget_failure(&request);
+        let is_paid = !quote.price().is_free();
+        self.calls.begin(request, is_paid, self.now);
+        vec![Effect::Ask { quote, source }]
+    }
+
+    /// Whether the question that has the keys is about this: a key that asks it then is the yes.
+    fn agrees_to(&self, request: &Request) -> bool {
+        matches!(self.over.top(), Some(Overlay::Confirm(confirm)) if confirm.what.agrees_to(request))
+    }
+
+    /// Why a yes is wanted before this is sent; none if none is wanted.
+    fn wants_yes(&self, quote: &Quote) -> Option<String> {
+        let (request, price) = (quote.request(), quote.price());
+        let dear = || self.is_dear(price.units.max()).then(|| format!("{} costs {}.", request.words(), price.short()));
+        request.warning().or_else(dear)
+    }
+
+    /// Whether what costs so much at worst wants a yes for that alone; what nobody knows the limit of does.
+    pub(in crate::app) fn is_dear(&self, worst: Option<u64>) -> bool {
+        self.settings.confirm_above.is_some_and(|most| worst.is_none_or(|worst| worst > most))
+    }
+
+    fn forget_failure(&mut self, request: &Request) {
+        match request {
+            Request::Behaviours { file, .. } => {
+                self.list_of_mut(file).into_iter().for_each(|list| list.failure = None);
+            }
+            Request::PrivateScan { .. } | Request::UploadAddress => {
+                self.submitting_mut().into_iter().for_each(|form| form.failure = None);
+            }
+            Request::Behaviour { identifier } => {
+                self.files.each_entry_mut(identifier).for_each(|entry| entry.failure = None);
+            }
+            _ => {}
+        }
+    }
+}

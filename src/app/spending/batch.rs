@@ -1,0 +1,144 @@
+//! Opening all sandboxes of a file: the total is said first, the calls go one after another at the pace of the minute limit,
+//! and the first failure stops them.
+
+use super::confirm::{Confirm, Confirmed};
+use super::price::Together;
+use super::questions::Questions;
+use crate::app::effect::{Effect, Source};
+use crate::app::list::List;
+use crate::app::model::Model;
+use crate::app::over::overlay::Overlay;
+use crate::quota::{Holder, Kind, Numbers, Operation, Period, Plan, Unit};
+use crate::report::identifier::Sha256;
+use crate::request::Request;
+use jiff::SignedDuration;
+use std::collections::VecDeque;
+
+/// Calls that are made one after another.
+#[derive(Debug)]
+pub struct Batch {
+    /// The file whose reports are opened.
+    pub(in crate::app) file: Option<Sha256>,
+    /// What is still to be asked.
+    pub waiting: VecDeque<Request>,
+    /// How many there were at first.
+    pub total: usize,
+    /// When the next may be asked, in time that has passed: the clock may be set back meanwhile.
+    not_before: SignedDuration,
+}
+
+impl Model {
+    /// The reports of the list that are not held.
+    #[must_use]
+    pub fn missing_reports(&self) -> Questions {
+        let Some(list) = self.list() else { return Questions::default() };
+        let asked = self.calls.iter().map(|call| &call.request).filter(|request| is_missing(list, request));
+        Questions::without(list.missing(), asked.cloned().collect())
+    }
+
+    /// What all the missing reports would cost together.
+    #[must_use]
+    pub fn missing_price(&self) -> Together {
+        self.price_of(&self.missing_reports())
+    }
+
+    /// What so many reports cost: a list may be long, and every frame says it.
+    fn price_of(&self, reports: &Questions) -> Together {
+        let numbers = Numbers { calls: reports.len() as u64, ..Numbers::default() };
+        let operation = Operation::with(Kind::PrivateBehaviour, numbers);
+        let plan = if reports.is_empty() { Plan::new() } else { Plan::of(operation, &self.figures.entitlements) };
+        Together { plan, is_at_most: false }
+    }
+
+    /// Begins to open every report that is not held, after a yes where one is wanted.
+    pub(in crate::app) fn open_missing(&mut self) -> Vec<Effect> {
+        let missing = self.missing_reports();
+        let price = self.price_of(&missing);
+        let only = self.too_little_left(&price);
+        if only.is_some() || self.is_dear(price.worst()) {
+            let only = only.map(|only| format!(", and {only}: what comes after those fails")).unwrap_or_default();
+            let why = format!("Opening all costs {price}{only}.");
+            self.over.put(Overlay::Confirm(Confirm { what: Confirmed::All(missing), why }));
+            return Vec::new();
+        }
+        self.open_each(&missing)
+    }
+
+    /// The reports whose opening waits for a yes.
+    pub(in crate::app) fn waiting_reports(&self) -> Questions {
+        match self.over.top() {
+            Some(Overlay::Confirm(Confirm { what: Confirmed::All(reports), .. })) => reports.clone(),
+            _ => Questions::default(),
+        }
+    }
+
+    /// What those would cost together.
+    pub(in crate::app) fn waiting_price(&self) -> Together {
+        self.price_of(&self.waiting_reports())
+    }
+
+    /// Begins to open the reports that a yes was given for, whatever the list has got meanwhile.
+    pub(in crate::app) fn open_waiting(&mut self) -> Vec<Effect> {
+        let agreed = self.waiting_reports();
+        self.over.close_question();
+        self.open_each(&agreed)
+    }
+
+    fn open_each(&mut self, reports: &Questions) -> Vec<Effect> {
+        let waiting: VecDeque<_> = reports.iter().cloned().collect();
+        let file = self.file().cloned();
+        self.batch = Some(Batch { file, total: waiting.len(), waiting, not_before: self.passed });
+        self.next_in_batch()
+    }
+
+    /// Stops before the next call; one that is under way comes to its end.
+    pub(in crate::app) fn stop_batch(&mut self, why: &str) {
+        if let Some(batch) = self.batch.take() {
+            let asked = batch.total - batch.waiting.len();
+            self.warn(format!("{why} {asked} of {} were asked for, nothing further is sent.", batch.total));
+        }
+    }
+
+    /// Asks the next question of the batch, if it is time and the last one is answered.
+    pub(in crate::app) fn next_in_batch(&mut self) -> Vec<Effect> {
+        let is_free = !self.calls.awaits_paid();
+        let (pace, passed) = (self.pace(), self.passed);
+        let next = self.batch.as_ref().and_then(|batch| batch.waiting.front());
+        if next.is_some_and(|next| self.awaits_minute(next)) {
+            return Vec::new();
+        }
+        let Some(batch) = self.batch.as_mut().filter(|batch| is_free && batch.not_before <= passed) else {
+            return Vec::new();
+        };
+        let Some(request) = batch.waiting.pop_front() else {
+            let total = batch.total;
+            self.batch = None;
+            self.say(format!("All {total} reports are here."));
+            return Vec::new();
+        };
+        batch.not_before = passed.saturating_add(pace);
+        let effects = self.ask_agreed(request, Source::HeldOrService);
+        if effects.is_empty() && !self.calls.awaits_paid() {
+            // Refused before it was sent, with its reason on the screen.
+            self.batch = None;
+        }
+        effects
+    }
+
+    /// The time between two calls that keeps within the minute limit, where there is one.
+    fn pace(&self) -> SignedDuration {
+        let counter =
+            self.figures.balances.as_ref().and_then(|balances| balances.counter(Unit::Request, Period::Minute));
+        let allowed = |holder| counter.and_then(|counter| counter.limit(holder)).map(|limit| limit.allowed);
+        let least = [Holder::User, Holder::Group].into_iter().filter_map(allowed).min();
+        let milliseconds = least.filter(|allowed| *allowed > 0).map_or(0, |allowed| 60_000 / allowed);
+        SignedDuration::from_millis(i64::try_from(milliseconds).unwrap_or(0))
+    }
+}
+
+/// Whether a question is for a report of the list that is not here.
+fn is_missing(list: &List, request: &Request) -> bool {
+    let Request::Behaviour { identifier } = request else { return false };
+    let place = list.place_of(identifier);
+    place.and_then(|place| list.entries().get(place)).is_some_and(|entry| entry.here().is_none())
+}

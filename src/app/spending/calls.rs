@@ -1,0 +1,103 @@
+//! Calls that are under way.
+
+use crate::request::{Request, Submission};
+use jiff::Timestamp;
+use std::sync::Arc;
+
+/// A call that is under way.
+#[derive(Debug, Clone)]
+pub struct UnderWay {
+    /// The question.
+    pub request: Request,
+    /// When it was asked.
+    pub since: Timestamp,
+    /// Bytes that have come.
+    pub bytes: u64,
+    /// Bytes in all, where they were announced.
+    pub total: Option<u64>,
+    /// Whether it may have to be paid.
+    pub is_paid: bool,
+    /// The file that was agreed to be uploaded to the address that it asks for.
+    pub uploads: Option<Arc<Submission>>,
+}
+
+impl UnderWay {
+    /// Whether it is a step of sending this file.
+    #[must_use]
+    pub fn sends(&self, file: &Submission) -> bool {
+        match &self.request {
+            Request::PrivateScan { submission, .. } => **submission == *file,
+            _ => self.uploads.as_deref() == Some(file),
+        }
+    }
+}
+
+/// All of them, in the order in which they were asked.
+#[derive(Debug, Default)]
+pub struct Calls(Vec<UnderWay>);
+
+impl Calls {
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = &UnderWay> {
+        self.0.iter()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The call that asks this.
+    #[must_use]
+    pub fn asking(&self, request: &Request) -> Option<&UnderWay> {
+        self.iter().find(|call| call.request == *request)
+    }
+
+    /// Whether this is asked.
+    #[must_use]
+    pub fn has(&self, request: &Request) -> bool {
+        self.asking(request).is_some()
+    }
+
+    /// Whether a paid answer is still to come: the program does not end before it is kept.
+    #[must_use]
+    pub fn awaits_paid(&self) -> bool {
+        self.paid().next().is_some()
+    }
+
+    /// Those that may have to be paid.
+    pub fn paid(&self) -> impl Iterator<Item = &UnderWay> {
+        self.iter().filter(|call| call.is_paid)
+    }
+
+    pub(in crate::app) fn begin(&mut self, request: Request, is_paid: bool, since: Timestamp) {
+        self.0.push(UnderWay { request, since, bytes: 0, total: None, is_paid, uploads: None });
+    }
+
+    /// Keeps with a call the file that goes to the address it asks for.
+    pub(super) fn upload_after(&mut self, request: &Request, file: &Arc<Submission>) {
+        for call in self.0.iter_mut().filter(|call| call.request == *request) {
+            call.uploads = Some(Arc::clone(file));
+        }
+    }
+
+    /// Notes how much of an answer has come.
+    pub(in crate::app) fn receive(&mut self, request: &Request, bytes: u64, total: Option<u64>) {
+        for call in self.0.iter_mut().filter(|call| call.request == *request) {
+            (call.bytes, call.total) = (bytes, total.or(call.total));
+        }
+    }
+
+    /// Forgets a call; says whether it may have had to be paid.
+    pub(in crate::app) fn end(&mut self, request: &Request) -> bool {
+        let ended: Vec<_> = self.0.extract_if(.., |call| call.request == *request).collect();
+        ended.iter().any(|call| call.is_paid)
+    }
+}

@@ -1,0 +1,163 @@
+//! A question that waits for a clear yes.
+
+use super::questions::Questions;
+use crate::app::away::saving::Save;
+use crate::app::keys::place::Place;
+use crate::app::model::Model;
+use crate::app::over::overlay::{Overlay, SMALL, Stands};
+use crate::report::identifier::Sha256;
+use crate::report::{Doomed, Holding, Purge, Version};
+use crate::request::{Request, Submission};
+use crate::text::words_in_rows;
+use std::slice::from_ref;
+use std::sync::Arc;
+
+/// Rows that the keys of a question take where there is little room.
+const KEYS: usize = 2;
+
+/// Something that waits for a clear yes: it makes something public, costs more than is let pass without, or may do harm.
+#[derive(Debug)]
+pub struct Confirm {
+    /// What is done.
+    pub what: Confirmed,
+    /// Why a yes is wanted.
+    pub why: String,
+}
+
+impl Confirm {
+    /// The rows that it fills in so many columns: all of its words, and its keys.
+    #[must_use]
+    pub fn rows(&self, columns: usize) -> usize {
+        (words_in_rows(&self.why, columns).len() + KEYS).max(SMALL)
+    }
+
+    /// Its keys, and what each does, in so many columns.
+    #[must_use]
+    pub fn keys(&self, model: &Model, columns: usize) -> Vec<String> {
+        let (does, command) = self.what.yes();
+        let does = match &self.what {
+            Confirmed::AtService(_) => format!("{does}, {} the file alone", model.way_to("confirm-delete-file")),
+            _ => does.to_owned(),
+        };
+        words_in_rows(&format!("{} {does}, {} does not.", model.way_to(command), model.way_to("back")), columns)
+    }
+}
+
+impl Model {
+    /// Whether the question that has the keys can be answered: its keys are on the screen, and some of its words.
+    #[must_use]
+    pub fn can_answer(&self) -> bool {
+        let Some(overlay @ Overlay::Confirm(confirm)) = self.over.top() else { return true };
+        let rows = overlay.area(self.layout().content).inside().height;
+        let columns = usize::from(self.overlay_room().width).max(10);
+        self.size.is_enough() && confirm.keys(self, columns).len() < usize::from(rows)
+    }
+}
+
+impl Confirmed {
+    /// Whether a yes to it is a yes to this question.
+    #[must_use]
+    pub fn agrees_to(&self, request: &Request) -> bool {
+        match (self, request) {
+            (Self::One(asked), request) => asked == request,
+            (Self::AtService(file), Request::PrivateDelete { file: deleted, .. }) => file == deleted,
+            _ => false,
+        }
+    }
+
+    /// What a yes does, in words, and the command that is that yes.
+    #[must_use]
+    pub fn yes(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::One(_) => ("sends it", "confirm"),
+            Self::All(_) => ("sends it", "confirm-all"),
+            Self::Raw => ("copies it", "confirm-copy"),
+            Self::Replace(_) => ("writes over it", "save-over"),
+            Self::NoNote => ("deletes it", "confirm-no-note"),
+            Self::Purge(_) => ("deletes it", "confirm-purge"),
+            Self::Large(_) => ("sends it", "confirm-large"),
+            Self::Follow => ("follows it", "confirm-follow"),
+            Self::AtService(_) => ("deletes all of it", "confirm-delete-all"),
+        }
+    }
+}
+
+impl Stands for Confirm {
+    fn place(&self) -> Place {
+        Place::Confirm
+    }
+}
+
+/// What is to be deleted, and what the question named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deletion {
+    /// What is deleted.
+    pub what: Purge,
+    /// What goes with it, as it was counted.
+    pub things: Vec<Holding>,
+    /// Older versions that go of things that stay.
+    pub versions: Vec<Version>,
+    /// How many notes go with it, other profiles' included.
+    pub notes: u64,
+}
+
+impl Deletion {
+    /// What is deleted of all that is held.
+    #[must_use]
+    pub fn of(what: Purge, held: &[Holding]) -> Self {
+        let Doomed { things, versions, notes, .. } = Doomed::of(from_ref(&what), held, None);
+        let mut versions: Vec<_> = versions.into_iter().cloned().collect();
+        versions.sort();
+        Self { things: things.into_iter().cloned().collect(), versions, notes, what }
+    }
+
+    /// Whether nothing would be deleted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.things.is_empty() && self.versions.is_empty()
+    }
+
+    /// How many bytes go, as received.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let (things, versions) =
+            (self.things.iter().map(|thing| thing.bytes), self.versions.iter().map(|old| old.bytes));
+        things.chain(versions).fold(0, u64::saturating_add)
+    }
+
+    /// Whether these are the same things, each in as many versions, and with as many notes.
+    #[must_use]
+    pub fn is_still(&self, held: &[Holding]) -> bool {
+        let named = |thing: &Holding| (thing.profile.clone(), thing.what.clone(), thing.versions.clone(), thing.notes);
+        let sorted = |things: &[Holding]| {
+            let mut things: Vec<_> = things.iter().map(named).collect();
+            things.sort();
+            things
+        };
+        let now = Self::of(self.what.clone(), held);
+        (sorted(&self.things), &self.versions, self.notes) == (sorted(&now.things), &now.versions, now.notes)
+    }
+}
+
+/// What a yes does.
+#[derive(Debug)]
+pub enum Confirmed {
+    /// One question is sent.
+    One(Request),
+    /// These reports, which are not held.
+    All(Questions),
+    /// Nothing: text is copied as it is.
+    Raw,
+    /// Nothing: a file is written over.
+    Replace(Save),
+    /// Nothing is sent: the note whose line was emptied is deleted.
+    NoNote,
+    /// Nothing is sent: what is held is deleted.
+    Purge(Deletion),
+    /// This large file is sent.
+    Large(Arc<Submission>),
+    /// The scan of a file is followed that has reports already.
+    Follow,
+    /// A file is deleted at the service, in one way or another.
+    AtService(Sha256),
+}

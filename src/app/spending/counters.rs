@@ -1,0 +1,172 @@
+//! The service's own counters on the screen: what is left, with bars and countdowns, and what was used, day by day.
+
+use crate::app::over::sheet::{Paragraph, Sheet, paragraph};
+use crate::quota::{Balance, Balances, Counter, Holder, Usage};
+use crate::text::{Untrusted, thousands};
+use jiff::civil::Date;
+use jiff::{Span, Timestamp};
+
+/// Columns of a bar that shows how much is used.
+const BAR: u64 = 20;
+
+impl Sheet {
+    /// The service's own counters, for the user and the group.
+    #[must_use]
+    pub fn counters(balances: &Balances, now: Timestamp, columns: usize) -> Self {
+        let mut counters: Vec<_> = balances.counters().iter().collect();
+        // What requests take comes first, then what private scanning has of its own.
+        let is_private = |counter: &Counter| counter.name.as_bytes().starts_with(b"private");
+        counters.sort_by_key(|counter| (counter.meaning.is_none(), counter.meaning, !is_private(counter)));
+        let lenders = lenders(&counters);
+        let mut paragraphs: Vec<Paragraph> =
+            counters.into_iter().flat_map(|counter| counter_rows(counter, now, lenders.len() > 1)).collect();
+        if let [lender] = lenders.as_slice() {
+            paragraphs.push(paragraph("group", format!("Its limits are those of {}.", safe(lender))));
+        }
+        if !balances.has(Holder::Group) {
+            paragraphs.push(paragraph("group", "The service shows no group: only the user is charged."));
+        }
+        let odd = balances.set_aside().iter();
+        paragraphs.extend(odd.map(|odd| paragraph("odd", format!("{}: {}", safe(&odd.name), odd.why))));
+        Self::new("What the service's counters say", paragraphs, columns)
+    }
+}
+
+/// Those whose limits the group has been given, each once.
+fn lenders<'a>(counters: &[&'a Counter]) -> Vec<&'a String> {
+    let groups = counters.iter().filter_map(|counter| counter.side(Holder::Group)?.inherited_from.as_ref());
+    groups.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
+}
+
+fn counter_rows(counter: &Counter, now: Timestamp, names_lender: bool) -> Vec<Paragraph> {
+    let title = match counter.meaning {
+        Some((unit, period)) => {
+            let about = if period.reset_is_assumed() { "about " } else { "" };
+            let wait = wait_words(period.until_reset(now).as_secs());
+            let reset = format!("full again in {about}{wait}, {}", period.reset_words(now));
+            format!("{} {} · {reset}", unit.plural(), period.current())
+        }
+        None => safe(&counter.name),
+    };
+    let mut rows = vec![paragraph("", title)];
+    for holder in [Holder::User, Holder::Group] {
+        if let Some(balance) = counter.side(holder) {
+            rows.push(paragraph(holder.name(), balance_words(balance, names_lender)));
+        }
+    }
+    rows.push(paragraph("", ""));
+    rows
+}
+
+/// A wait in its two largest units.
+fn wait_words(seconds: i64) -> String {
+    let (minutes, hours) = (seconds / 60 % 60, seconds / 3600);
+    match hours {
+        0 => format!("{} min", minutes.max(1)),
+        1..48 => format!("{hours} h {minutes:02} min"),
+        _ => format!("{} d {} h", hours / 24, hours % 24),
+    }
+}
+
+fn balance_words(balance: &Balance, names_lender: bool) -> String {
+    let (used, allowed) = (thousands(balance.used), thousands(balance.allowed));
+    let lender = balance.inherited_from.as_ref().filter(|_| names_lender);
+    let inherited = lender.map(|from| format!(" · from {}", safe(from))).unwrap_or_default();
+    match balance.percent_used() {
+        _ if balance.is_practically_unlimited() => format!("{used} used, no limit in practice{inherited}"),
+        None => format!("{used} used; nothing of its own, it draws on the group's{inherited}"),
+        Some(percent) => {
+            let full = usize::try_from((percent * BAR / 100).min(BAR)).unwrap_or(0);
+            let bar = "█".repeat(full) + &"░".repeat(usize::try_from(BAR).unwrap_or(0) - full);
+            let left = thousands(balance.remaining());
+            format!("{bar} {percent:>3} % · {used} of {allowed} · {left} left{inherited}")
+        }
+    }
+}
+
+/// A name from the service, made visible.
+fn safe(name: &str) -> String {
+    Untrusted::from(name).visible_cut(60).to_string()
+}
+
+/// Heights of a day in the chart.
+const HEIGHTS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
+
+/// The most days that the chart shows: as many as the service tells of at once.
+const DAYS: i64 = 31;
+
+/// The days from the first to the last on which something was used, a column a day; what one day alone shows needs no chart.
+fn chart(usage: &Usage, most: u64) -> Vec<Paragraph> {
+    let (Some((first, _)), Some((last, _))) = (usage.daily.first_key_value(), usage.daily.last_key_value()) else {
+        return Vec::new();
+    };
+    let first = last.saturating_sub(Span::new().days(DAYS - 1)).max(*first);
+    let days: Vec<_> = first.series(Span::new().days(1)).take_while(|day| day <= last).collect();
+    let column = |day: &Date| match usage.on(*day) {
+        0 => "·",
+        used => {
+            let height = u128::from(used) * HEIGHTS.len() as u128 / u128::from(most);
+            HEIGHTS.get(usize::try_from(height).unwrap_or(0).saturating_sub(1)).copied().unwrap_or("█")
+        }
+    };
+    match days.as_slice() {
+        [first, .., last] => {
+            let columns: String = days.iter().map(column).collect();
+            let words = format!("▕{columns}▏ {first} to {last}, at most {} a day", thousands(most));
+            vec![paragraph("day by day", words), paragraph("", "")]
+        }
+        _ => Vec::new(),
+    }
+}
+
+impl Sheet {
+    /// What was used, the last day first: a bar a day, and the endpoints that were called most.
+    #[must_use]
+    pub fn usage(usage: &Usage, columns: usize) -> Self {
+        let most = usage.by_day().map(|(_, count)| count).max().unwrap_or(0).max(1);
+        let days: Vec<_> = usage.daily.iter().rev().collect();
+        let rows = days.into_iter().map(|(day, endpoints)| {
+            let all = usage.on(*day);
+            let length = usize::try_from(u128::from(all) * u128::from(BAR) / u128::from(most)).unwrap_or(0);
+            let mut named: Vec<_> = endpoints.iter().collect();
+            named.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+            let named: Vec<_> =
+                named.into_iter().map(|(name, count)| format!("{} {}", safe(name), thousands(*count))).collect();
+            let bar = "█".repeat(length.max(usize::from(all > 0)));
+            paragraph(&day.to_string(), format!("{bar} {} · {}", thousands(all), named.join(" · ")))
+        });
+        let mut paragraphs: Vec<Paragraph> = chart(usage, most).into_iter().chain(rows).collect();
+        if paragraphs.is_empty() {
+            paragraphs.push(paragraph("", "Nothing was used in these days."));
+        }
+        let odd = usage.set_aside.iter();
+        paragraphs.extend(odd.map(|odd| paragraph("odd", format!("{}: {}", safe(&odd.name), odd.why))));
+        Self::new("What was used, in requests by day", paragraphs, columns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(usage: &str) -> Vec<String> {
+        let sheet = Sheet::usage(&Usage::parse(usage.as_bytes()).unwrap(), 100);
+        sheet.rows().map(|row| format!("{} {}", row.head, row.text)).collect()
+    }
+
+    #[test]
+    fn days_stand_side_by_side_with_gaps_where_nothing_was_used() {
+        let usage =
+            r#"{"data":{"daily":{"2026-11-01":{"a":80},"2026-11-03":{"a":8,"b":12},"2026-11-04":{"a":1}},"total":{}}}"#;
+        let rows = rows(usage);
+        assert_eq!(rows[0], "day by day ▕█·▂▁▏ 2026-11-01 to 2026-11-04, at most 80 a day");
+        assert!(rows[2].starts_with("2026-11-04 █ 1 · a 1") && rows[3].contains("20 · b 12 · a 8"), "{rows:?}");
+    }
+
+    #[test]
+    fn one_day_needs_no_chart_and_a_wild_range_has_an_end() {
+        assert!(rows(r#"{"data":{"daily":{"2026-11-01":{"a":80}}}}"#)[0].starts_with("2026-11-01"));
+        let wild = rows(r#"{"data":{"daily":{"0001-01-01":{"a":1},"9999-12-31":{"a":2}}}}"#);
+        assert!(wild[0].contains("▕······························█▏"), "{wild:?}");
+    }
+}

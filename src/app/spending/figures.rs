@@ -1,0 +1,110 @@
+//! What is known of quota: the service's counters, what this session has spent, what the user has bought.
+
+use super::allowance::Allowance;
+use crate::quota::{Balances, Entitlements, Holder, Limit, Price, Spent, Unit, Usage};
+use crate::request::Request;
+use jiff::Timestamp;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// What a holder has left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Left {
+    /// Of which limit, and how much.
+    pub limit: Limit,
+    /// Whether it was renewed since the counters were asked for: what others have used since is not known.
+    pub is_at_most: bool,
+}
+
+/// The figures that prices and what is left are told from.
+#[derive(Debug, Default)]
+pub struct Figures {
+    /// What the service's counters say.
+    pub balances: Option<Balances>,
+    /// When they were asked for: a period that has begun since is not counted in them.
+    asked: Option<Timestamp>,
+    /// Why they are not known, if they were asked for.
+    pub failure: Option<String>,
+    /// What was used by day and endpoint, once somebody has looked at it.
+    pub usage: Option<Usage>,
+    /// What the user has bought, as far as it is known.
+    pub entitlements: Entitlements,
+    /// What this session has spent of each unit.
+    pub spent: BTreeMap<Unit, Spent>,
+    /// What the user allows to be spent.
+    pub allowance: Allowance,
+    /// How often the counters confirmed and contradicted the price of each operation.
+    pub record: BTreeMap<String, (u64, u64)>,
+    /// Whether the analyst asked for the counters, and is told when they are there.
+    announces_balances: bool,
+    /// The same for what was used.
+    announces_usage: bool,
+    /// Whether something was paid while the counters were on their way: what they say may be from before.
+    are_outrun: bool,
+}
+
+impl Figures {
+    /// Notes that the analyst asks this, and is to be told when it is answered; other questions have places of their own.
+    pub(in crate::app) fn await_answer(&mut self, request: &Request) {
+        self.announces_balances |= *request == Request::Quotas;
+        self.announces_usage |= matches!(request, Request::Usage { .. });
+    }
+
+    /// Notes that something was paid while the counters are on their way.
+    pub(in crate::app) fn outrun(&mut self) {
+        self.are_outrun = true;
+    }
+
+    /// Takes the word that the counters which have come may be from before something that was paid, if it was given.
+    pub(in crate::app) fn take_outrun(&mut self) -> bool {
+        std::mem::take(&mut self.are_outrun)
+    }
+
+    /// Takes the analyst's wish to be told the counters, if there is one.
+    pub(in crate::app) fn take_balances_awaited(&mut self) -> bool {
+        std::mem::take(&mut self.announces_balances)
+    }
+
+    /// Takes the analyst's wish to be told what was used, if there is one.
+    pub(in crate::app) fn take_usage_awaited(&mut self) -> bool {
+        std::mem::take(&mut self.announces_usage)
+    }
+
+    /// Takes in what the counters say, and what they let know of what was bought.
+    pub(in crate::app) fn take_balances(&mut self, balances: Balances, asked: Timestamp) {
+        self.entitlements = self.entitlements.updated(Entitlements::from_balances(&balances));
+        (self.balances, self.asked, self.failure) = (Some(balances), Some(asked), None);
+    }
+
+    /// What the counters are known to leave now: those that were renewed since they were asked for are full, at most.
+    #[must_use]
+    pub fn balances_now(&self, now: Timestamp) -> Option<Cow<'_, Balances>> {
+        let balances = self.balances.as_ref()?;
+        Some(balances.as_of(now, self.asked.unwrap_or(now)))
+    }
+
+    /// The limit on requests that leaves a holder the least.
+    #[must_use]
+    pub fn scarcest(&self, holder: Holder, now: Timestamp) -> Option<Left> {
+        self.left_of(Unit::Request, holder, now)
+    }
+
+    fn left_of(&self, unit: Unit, holder: Holder, now: Timestamp) -> Option<Left> {
+        let limit = self.balances_now(now)?.scarcest(unit, holder)?;
+        Some(Left { limit, is_at_most: self.asked.is_some_and(|asked| limit.period.is_renewed(asked, now)) })
+    }
+
+    /// The limit that is used up, if the service's counters leave nothing for this price.
+    #[must_use]
+    pub fn used_up(&self, price: &Price, now: Timestamp) -> Option<Limit> {
+        let limits = [Holder::User, Holder::Group].map(|holder| self.left_of(price.unit, holder, now));
+        let mut limits = limits.into_iter().flatten().map(|left| left.limit).filter(|_| !price.is_free());
+        limits.find(|limit| limit.remaining == 0)
+    }
+
+    /// When a spent quota is full again, if it is spent.
+    #[must_use]
+    pub fn spent_until(&self, price: &Price, now: Timestamp) -> Option<String> {
+        self.used_up(price, now).map(|limit| limit.period.reset_words(now))
+    }
+}

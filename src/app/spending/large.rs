@@ -1,0 +1,105 @@
+//! A file that is too large for one call: an address is asked for first, and what was agreed to goes there, nothing else.
+
+use super::confirm::{Confirm, Confirmed};
+use super::price::Together;
+use crate::app::effect::{Effect, Source};
+use crate::app::message::Failure;
+use crate::app::model::Model;
+use crate::app::over::overlay::Overlay;
+use crate::app::scan::submit::{price_of, unsent};
+use crate::quota::Plan;
+use crate::report::identifier::Sha256;
+use crate::request::{Request, Submission, UploadAddress, UploadLimit};
+use std::sync::Arc;
+
+impl Model {
+    /// The large file that waits for a yes.
+    pub(in crate::app) fn waiting_large(&self) -> Option<Arc<Submission>> {
+        match self.over.top() {
+            Some(Overlay::Confirm(Confirm { what: Confirmed::Large(submission), .. })) => Some(Arc::clone(submission)),
+            _ => None,
+        }
+    }
+
+    /// What the large file of the form costs in all.
+    #[must_use]
+    pub fn large_price(&self) -> Together {
+        self.price_of_large(self.large_scan())
+    }
+
+    /// What the large file that waits for a yes costs in all.
+    pub(in crate::app) fn waiting_large_price(&self) -> Together {
+        self.price_of_large(self.waiting_large())
+    }
+
+    fn price_of_large(&self, submission: Option<Arc<Submission>>) -> Together {
+        let price = |submission| price_of(&submission, UploadLimit::Large, &self.figures.entitlements);
+        submission.map_or_else(|| Together { plan: Plan::new(), is_at_most: false }, price)
+    }
+
+    /// Sends the form's large file, after a yes where one is wanted.
+    pub(in crate::app) fn submit_large(&mut self) -> Vec<Effect> {
+        let Some(submission) = self.large_scan() else { return Vec::new() };
+        let (scan, price) =
+            (Request::PrivateScan { submission: Arc::clone(&submission), to: None }, self.large_price());
+        let dear = || self.is_dear(price.worst()).then(|| format!("{} costs {price}.", scan.words()));
+        if let Some(why) = scan.warning().or_else(dear) {
+            self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Large(submission), why }));
+            return Vec::new();
+        }
+        self.look_again(&submission)
+    }
+
+    /// Sends the large file that a yes was given for.
+    pub(in crate::app) fn submit_waiting(&mut self) -> Vec<Effect> {
+        let Some(submission) = self.waiting_large() else { return Vec::new() };
+        self.over.close_question();
+        self.look_again(&submission)
+    }
+
+    /// Looks at the large file once more before anything is paid for it.
+    fn look_again(&mut self, submission: &Arc<Submission>) -> Vec<Effect> {
+        let Some(form) = self.form_of(submission) else { return Vec::new() };
+        (form.agreed, form.is_looked_at, form.failure) = (Some(Arc::clone(submission)), true, None);
+        vec![Effect::LookAtFile(submission.path.clone())]
+    }
+
+    /// The large file has been looked at once more: it is sent if it still is what was agreed to.
+    pub(in crate::app) fn looked_again(
+        &mut self,
+        agreed: &Arc<Submission>,
+        found: Result<(Sha256, u64), String>,
+    ) -> Vec<Effect> {
+        let why = match found {
+            Ok((file, size)) if file == agreed.file && size == agreed.size => return self.begin_large(agreed),
+            Ok(_) => "it has changed since it was looked at".to_owned(),
+            Err(why) => why,
+        };
+        self.scan_failed(agreed, Failure { is_of_file: true, ..unsent(why) });
+        Vec::new()
+    }
+
+    /// Asks for the address that a large file is uploaded to, and keeps with that call which file was agreed to.
+    fn begin_large(&mut self, submission: &Arc<Submission>) -> Vec<Effect> {
+        let effects = self.ask_agreed(Request::UploadAddress, Source::Service);
+        if !effects.is_empty() {
+            self.calls.upload_after(&Request::UploadAddress, submission);
+        }
+        effects
+    }
+
+    /// The address has come: the file that was agreed to goes there, unless its form was closed.
+    pub(in crate::app) fn addressed(&mut self, result: Result<UploadAddress, Failure>) -> Vec<Effect> {
+        let agreed = self.calls.asking(&Request::UploadAddress).and_then(|call| call.uploads.clone());
+        let mut effects = self.ended(&Request::UploadAddress);
+        let Some(submission) = agreed else { return effects };
+        match result {
+            Ok(to) if self.form_of(&submission).is_some() => {
+                effects.extend(self.ask_agreed(Request::PrivateScan { submission, to: Some(to) }, Source::Service));
+            }
+            Ok(_) => self.warn("The form was closed: nothing was uploaded. The address it asked for was paid."),
+            Err(failure) => self.scan_failed(&submission, failure),
+        }
+        effects
+    }
+}

@@ -1,0 +1,259 @@
+//! The planner: operations added up before any is asked, with what they would leave to the user and the group.
+
+use crate::app::keys::key::{Key, Named};
+use crate::app::keys::place::Place;
+use crate::app::keys::typing::type_into;
+use crate::app::model::Model;
+use crate::app::over::overlay::Stands;
+use crate::app::over::sheet::SheetRow;
+use crate::export::file;
+use crate::quota::{Amount, Entitlements, Fit, Kind, Line, Numbers, Operation, Plan, price};
+use crate::text::{Untrusted, thousands};
+use std::path::{Path, PathBuf};
+
+/// A plan that is being made.
+#[derive(Debug, Default)]
+pub struct Planner {
+    /// What is typed: an operation's name, and how many.
+    pub typed: String,
+    items: Vec<Operation>,
+}
+
+impl Planner {
+    /// The operation that is typed, or what is missing.
+    ///
+    /// # Errors
+    /// Says what is missing.
+    pub fn operation(&self) -> Result<Operation, String> {
+        let (name, amount) = self.words();
+        let name = Some(name)
+            .filter(|name| !name.is_empty())
+            .ok_or("type an operation and how many, such as v2-file-report 600, or @ and a file of hashes")?;
+        let kind = Kind::named(name).ok_or_else(|| {
+            let more = if self.offered().next().is_some() { "; tab takes the first of these" } else { "" };
+            format!("no operation is called {name}{more}")
+        })?;
+        let count = match Amount::read(kind, amount)? {
+            Amount::Number(count) => count,
+            Amount::Listed(path) => {
+                return Err(format!("enter counts the hashes that {} lists", Untrusted::from(path).visible_cut(60)));
+            }
+        };
+        // Each operation takes the one number that is its own.
+        let numbers = Numbers {
+            calls: count,
+            hashes: count,
+            rules: count,
+            jobs: count,
+            graphs: count,
+            scans: count,
+            ..Numbers::default()
+        };
+        Ok(Operation::with(kind, numbers))
+    }
+
+    /// Adds what is typed to the plan; gives the file that is typed in place of a number, which is to be read first.
+    ///
+    /// # Errors
+    /// Says what is missing.
+    pub fn add(&mut self) -> Result<Option<PathBuf>, String> {
+        if let Some((_, path)) = self.list() {
+            return Ok(Some(file::typed(path)));
+        }
+        self.items.push(self.operation()?);
+        self.typed.clear();
+        Ok(None)
+    }
+
+    /// Puts the number of hashes in the place of the file that lists them.
+    pub fn counted(&mut self, path: &Path, count: u64) {
+        let Some((operation, typed)) = self.list() else { return };
+        if file::typed(typed) == path {
+            self.typed = format!("{operation} {count}");
+        }
+    }
+
+    /// The operations that what is typed may become, those on private files first.
+    fn offered(&self) -> impl Iterator<Item = Kind> {
+        let typed = self.typed.trim();
+        let mut kinds: Vec<Kind> = Kind::ALL.iter().copied().filter(|kind| kind.name().contains(typed)).collect();
+        kinds.sort_by_key(|kind| !kind.is_private());
+        kinds.into_iter()
+    }
+
+    /// The operation that is typed, and the file after it.
+    fn list(&self) -> Option<(&str, &str)> {
+        let (operation, amount) = self.words();
+        match Amount::read(Kind::named(operation)?, amount).ok()? {
+            Amount::Listed(path) => Some((operation, path)),
+            Amount::Number(_) => None,
+        }
+    }
+
+    /// The name of an operation, and what is typed behind it.
+    fn words(&self) -> (&str, &str) {
+        let typed = self.typed.trim();
+        typed.split_once(char::is_whitespace).unwrap_or((typed, ""))
+    }
+
+    /// Takes the last operation out of the plan.
+    pub fn take_back(&mut self) {
+        self.items.pop();
+    }
+
+    /// The plan with what is typed, as rows: each operation with its price, then what the whole would leave.
+    #[must_use]
+    pub fn rows(&self, model: &Model) -> Vec<SheetRow> {
+        let entitled = &model.figures.entitlements;
+        let mut rows: Vec<SheetRow> = self.items.iter().map(|item| priced("planned", item, entitled)).collect();
+        match self.operation() {
+            Ok(operation) => rows.push(priced("typed", &operation, entitled)),
+            Err(missing) if rows.is_empty() || !self.typed.is_empty() => {
+                rows.push(row("", missing));
+                rows.extend(self.offered().map(|kind| row("", format!("  {}", kind.name()))));
+            }
+            Err(_) => {}
+        }
+        let mut plan = Plan::new();
+        self.items.iter().cloned().chain(self.operation()).for_each(|operation| plan.add(operation, entitled));
+        if plan.items().is_empty() {
+            return rows;
+        }
+        rows.push(row("", String::new()));
+        match model.figures.balances_now(model.now) {
+            None => {
+                rows.push(row("", "What it would leave is not known: the counters have not been asked.".to_owned()))
+            }
+            Some(balances) => {
+                let forecast = plan.forecast(&balances, model.now);
+                rows.push(row(fit(forecast.fit), forecast.words));
+                rows.extend(forecast.lines.iter().map(left));
+            }
+        }
+        rows
+    }
+}
+
+impl Stands for Planner {
+    fn place(&self) -> Place {
+        Place::Planner
+    }
+
+    fn press(&mut self, key: Key, most: usize) -> bool {
+        if key == Key::Named(Named::Backspace) && self.typed.is_empty() {
+            self.take_back();
+        }
+        if key == Key::Named(Named::Tab) {
+            let first = self.offered().next();
+            return first.map(|kind| self.typed = format!("{} ", kind.name())).is_some();
+        }
+        type_into(&mut self.typed, key, most)
+    }
+}
+
+fn row(head: &str, text: String) -> SheetRow {
+    SheetRow { head: head.to_owned(), text }
+}
+
+fn priced(head: &str, operation: &Operation, entitled: &Entitlements) -> SheetRow {
+    let price = price(operation, entitled);
+    let (name, many) = (operation.kind().name(), operation.words());
+    let text = format!("{name} · {many} · {} · rule {}, {}", price.short(), price.rule.number, price.basis.name());
+    row(head, text)
+}
+
+fn fit(fit: Fit) -> &'static str {
+    match fit {
+        Fit::Fits => "fits",
+        Fit::Paced => "fits, paced",
+        Fit::Perhaps => "perhaps",
+        Fit::Unknown => "not known",
+        Fit::Short => "too much",
+        Fit::Refused => "refused",
+    }
+}
+
+fn left(line: &Line) -> SheetRow {
+    let (remaining, allowed) = (thousands(line.limit.remaining), thousands(line.limit.allowed));
+    let after = match line.at_worst {
+        Some(worst) if worst == line.at_best => thousands(worst),
+        Some(worst) => format!("{} to {}", thousands(worst), thousands(line.at_best)),
+        None => format!("at most {}", thousands(line.at_best)),
+    };
+    let (unit, period) = (line.unit.plural(), line.limit.period.current());
+    row(
+        line.limit.holder.name(),
+        format!("{unit} {period}: {after} left after it, of {remaining} now ({allowed} in all)"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::model::Service;
+    use crate::quota::Balances;
+    use jiff::Timestamp;
+
+    fn model() -> Model {
+        let mut model = Model::new(Service::default(), Timestamp::UNIX_EPOCH);
+        let answer = br#"{"data":{"api_requests_daily":{"user":{"allowed":600,"used":2}}}}"#;
+        model.figures.balances = Some(Balances::parse(answer).unwrap());
+        model
+    }
+
+    fn text(planner: &Planner) -> String {
+        planner.rows(&model()).into_iter().map(|row| format!("{}|{}\n", row.head, row.text)).collect()
+    }
+
+    #[test]
+    fn operations_add_up_and_are_held_against_the_limits() {
+        let mut planner = Planner { typed: "v2-file-report 590".to_owned(), ..Planner::default() };
+        assert!(
+            text(&planner).contains("typed|v2-file-report · 590 hashes · 590 requests · rule 8.2.1"),
+            "{}",
+            text(&planner)
+        );
+        assert_eq!(planner.add(), Ok(None));
+        planner.typed = "v3-file 10".to_owned();
+        let shown = text(&planner);
+        assert!(shown.contains("too much|") && shown.contains("2 more than are left today"), "{shown}");
+        planner.typed.clear();
+        assert!(text(&planner).contains("fits|"), "{}", text(&planner));
+        planner.take_back();
+        assert!(!text(&planner).contains("planned"));
+    }
+
+    #[test]
+    fn what_a_plan_of_the_command_line_takes_is_taken_here() {
+        for (typed, words) in [
+            ("private-behaviours --calls 3", "typed|private-behaviours · 3 calls"),
+            ("v2-file-report --hashes 600", "typed|v2-file-report · 600 hashes"),
+            ("v2-file-report --hashes", "--hashes takes a number"),
+            ("v2-file-report --calls 3", "takes --hashes and how many"),
+            ("v2-file-report --hashes-from a.txt", "enter counts the hashes that a.txt lists"),
+        ] {
+            let planner = Planner { typed: typed.to_owned(), ..Planner::default() };
+            assert!(text(&planner).contains(words), "{typed}: {}", text(&planner));
+        }
+    }
+
+    #[test]
+    fn a_file_of_hashes_stands_for_their_number() {
+        let mut planner = Planner { typed: "v2-file-report @my list.txt".to_owned(), ..Planner::default() };
+        assert!(text(&planner).contains("enter counts the hashes that my list.txt lists"), "{}", text(&planner));
+        let path = planner.add().unwrap().unwrap();
+        planner.counted(Path::new("another"), 3);
+        planner.counted(&path, 590);
+        assert!(text(&planner).contains("typed|v2-file-report · 590 hashes · 590 requests"), "{}", text(&planner));
+    }
+
+    #[test]
+    fn what_is_no_operation_is_helped_along() {
+        let planner = Planner { typed: "report".to_owned(), ..Planner::default() };
+        assert!(text(&planner).contains("tab takes the first of these\n|  v2-file-report\n"), "{}", text(&planner));
+        let mut planner = Planner { typed: "v2-file-rep".to_owned(), ..Planner::default() };
+        assert!(planner.press(Key::Named(Named::Tab), 100) && planner.typed == "v2-file-report ");
+        let planner = Planner { typed: "v3-file many".to_owned(), ..Planner::default() };
+        assert!(text(&planner).contains("many is no number"));
+    }
+}

@@ -1,0 +1,270 @@
+//! What a key costs right now, and in how few words that can be said.
+
+use crate::app::commands::{Act, Command};
+use crate::app::model::Model;
+use crate::app::over::overlay::Overlay;
+use crate::quota::{Allowed, Fit, Holder, Item, Kind, Numbers, Operation, Plan, Price, Spent, Total, Unit, price};
+use crate::request::Request;
+use crate::text::thousands;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What pressing a key would cost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tag {
+    /// Nothing: the service is not asked.
+    Free,
+    /// Nothing: the answer is held.
+    Held,
+    /// This much.
+    Costs(Price),
+    /// Nothing now: the same question is under way.
+    UnderWay,
+    /// Nothing, because the quota is spent: when it is worth trying again, as far as that is known.
+    Spent(String),
+    /// Several questions together cost this.
+    Together(Together),
+    /// Nothing now; what it opens costs this, after a yes.
+    Later(Together),
+    /// It would cost this, and the budget does not allow it.
+    OverBudget(Box<Self>),
+    /// The service cannot be asked at all.
+    Barred(Barred),
+}
+
+/// Why the service cannot be asked at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Barred {
+    /// Nothing is to be sent.
+    Offline,
+    /// There is no key.
+    NoKey,
+}
+
+impl Barred {
+    /// In a word or three.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Offline => "offline",
+            Self::NoKey => "needs a key",
+        }
+    }
+
+    /// The same where there is little room.
+    #[must_use]
+    pub fn short(self) -> &'static str {
+        match self {
+            Self::Offline => "offline",
+            Self::NoKey => "no key",
+        }
+    }
+}
+
+/// What several questions cost together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Together {
+    /// What is asked.
+    pub(in crate::app) plan: Plan,
+    /// Whether it may end before all of them are asked.
+    pub(in crate::app) is_at_most: bool,
+}
+
+impl Together {
+    /// The most that it can cost; none if nobody knows.
+    pub(in crate::app) fn worst(&self) -> Option<u64> {
+        let total = self.plan.totals().into_iter().fold(Total::NOTHING, |sum, (_, total)| sum.plus(total));
+        total.max
+    }
+}
+
+impl fmt::Display for Together {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(reason) = self.plan.refusal() {
+            return write!(f, "refused: {reason}");
+        }
+        let totals: Vec<_> = self.plan.totals().into_iter().map(|(unit, total)| total.words(unit)).collect();
+        write!(f, "{}{}", if self.is_at_most { "at most " } else { "" }, totals.join(" and "))
+    }
+}
+
+impl Tag {
+    /// What would be spent, in words; none where it is nothing.
+    #[must_use]
+    pub fn spends(&self) -> Option<String> {
+        match self {
+            Self::Costs(price) if !price.is_free() && price.is_allowed() => Some(price.short()),
+            Self::Together(together) => Some(together.to_string()),
+            Self::OverBudget(tag) => tag.spends(),
+            _ => None,
+        }
+    }
+
+    /// The price in the words of a wide bar.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Free => "0".to_owned(),
+            Self::Held => "0, held".to_owned(),
+            Self::Costs(price) => price.short(),
+            Self::UnderWay => "under way".to_owned(),
+            Self::Spent(until) => format!("quota spent until {until}"),
+            Self::Barred(barred) => barred.words().to_owned(),
+            Self::Together(together) if together.plan.refusal().is_some() => together.to_string(),
+            Self::Together(together) => format!("{together} in all"),
+            Self::Later(together) if together.plan.refusal().is_some() => together.to_string(),
+            Self::Later(together) => format!("0 now, {together} once agreed to"),
+            Self::OverBudget(tag) => format!("{}, over budget", tag.words()),
+        }
+    }
+
+    /// The price where there is little room.
+    #[must_use]
+    pub fn short(&self) -> String {
+        match self {
+            Self::Costs(price) if price.allowed != Allowed::Allowed => "refused".to_owned(),
+            Self::Costs(price) => price.units.to_string(),
+            Self::Free | Self::Held | Self::Later(_) => "0".to_owned(),
+            Self::UnderWay => "…".to_owned(),
+            Self::Spent(_) => "spent".to_owned(),
+            Self::Barred(barred) => barred.short().to_owned(),
+            Self::Together(together) => {
+                let words = together.to_string();
+                let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
+                let most = if together.is_at_most { "≤" } else { "" };
+                words
+                    .split(' ')
+                    .find(is_number)
+                    .map_or_else(|| "refused".to_owned(), |number| format!("{most}{number}"))
+            }
+            Self::OverBudget(tag) => format!("{}, over budget", tag.short()),
+        }
+    }
+}
+
+impl Tag {
+    /// The price in a list that has little room for it: what is asked for later is said all the same.
+    #[must_use]
+    pub fn brief(&self) -> String {
+        match self {
+            Self::Later(together) if together.plan.refusal().is_none() => {
+                format!("0, then {}", Self::Together(together.clone()).short())
+            }
+            Self::OverBudget(tag) => format!("{}, over budget", tag.brief()),
+            other => other.short(),
+        }
+    }
+
+    /// The same where there is hardly any room.
+    #[must_use]
+    pub fn shortest(&self) -> String {
+        match self {
+            Self::OverBudget(_) => "over".to_owned(),
+            other => other.short(),
+        }
+    }
+}
+
+impl Model {
+    /// What a request would cost.
+    #[must_use]
+    pub fn price(&self, request: &Request) -> Price {
+        price(&request.operation(), &self.figures.entitlements)
+    }
+
+    /// How little the service's counters leave, where that is known not to pay for all of this.
+    pub(super) fn too_little_left(&self, together: &Together) -> Option<String> {
+        let forecast = together.plan.forecast(self.figures.balances_now(self.now)?.as_ref(), self.now);
+        let short = forecast.lines.iter().filter(|line| line.fit == Fit::Short);
+        let limit = short.map(|line| line.limit).min_by_key(|limit| limit.remaining)?;
+        let (left, period) = (thousands(limit.remaining), limit.period.current());
+        Some(match limit.holder {
+            Holder::User => format!("only {left} left {period}"),
+            Holder::Group => format!("only {left} left to the group {period}"),
+        })
+    }
+
+    /// What one call of a kind would cost.
+    pub(in crate::app) fn price_of_one(&self, kind: Kind) -> Together {
+        let one = Numbers { calls: 1, scans: 1, ..Numbers::default() };
+        Together { plan: Plan::of(Operation::with(kind, one), &self.figures.entitlements), is_at_most: false }
+    }
+
+    /// What pressing a command's key would cost, and whether the budget allows that.
+    #[must_use]
+    pub fn tag(&self, command: &Command) -> Tag {
+        self.in_budget(self.tag_of_any_budget(command))
+    }
+
+    /// A price, and whether the budget allows it.
+    pub(in crate::app) fn in_budget(&self, tag: Tag) -> Tag {
+        let worst = match &tag {
+            Tag::Costs(price) if price.is_allowed() => price.units.max(),
+            Tag::Together(together) | Tag::Later(together) if together.plan.refusal().is_some() => return tag,
+            Tag::Together(together) | Tag::Later(together) => together.worst(),
+            _ => return tag,
+        };
+        let is_allowed = self.figures.allowance.allows(worst, self.spent().into_values().sum());
+        if is_allowed { tag } else { Tag::OverBudget(Box::new(tag)) }
+    }
+
+    /// Says that the budget does not allow several questions together, and what it may still allow.
+    pub(in crate::app) fn refuse_several(&mut self, label: &str, tag: &Tag, together: &Together) {
+        let way = match together.is_at_most {
+            true => "fewer looks may fit: [follow] in the config.",
+            false => "one by one the budget may allow some of them.",
+        };
+        self.warn(format!("{label}: {}. Nothing was sent; {way}", tag.words()));
+    }
+
+    /// What this run has spent of each unit, what is under way at its worst included: as the gate counts it.
+    #[must_use]
+    pub fn spent(&self) -> BTreeMap<Unit, Spent> {
+        let mut spent = self.figures.spent.clone();
+        for call in self.calls.paid() {
+            let price = self.price(&call.request);
+            let worst = price.units.max();
+            let worst = Spent { unsure: worst.unwrap_or(1), is_open: worst.is_none(), ..Spent::default() };
+            let sum = spent.entry(price.unit).or_default();
+            *sum = sum.and(worst);
+        }
+        spent
+    }
+
+    fn tag_of_any_budget(&self, command: &Command) -> Tag {
+        let (request, is_held) = match &command.act {
+            Act::Local(_) => return Tag::Free,
+            Act::Chosen => return self.chosen_item().map_or(Tag::Free, |item| item.tag.clone()),
+            Act::Leads { price, .. } => return self.barred_or(|| self.unless_spent(price(self), Tag::Later)),
+            Act::Each { price, .. } => return self.barred_or(|| self.unless_spent(price(self), Tag::Together)),
+            Act::Ask { request, is_held, .. } => (request, is_held),
+        };
+        match request(self) {
+            None => Tag::Free,
+            Some(_) if is_held(self) || self.is_typed_held(command) => Tag::Held,
+            Some(request) if self.calls.has(&request) => Tag::UnderWay,
+            Some(request) => self.barred_or(|| {
+                let price = self.price(&request);
+                self.figures.spent_until(&price, self.now).map_or(Tag::Costs(price), Tag::Spent)
+            }),
+        }
+    }
+
+    /// What something would cost if the service can be asked at all.
+    fn barred_or(&self, tag: impl FnOnce() -> Tag) -> Tag {
+        self.service.barred().map_or_else(tag, Tag::Barred)
+    }
+
+    /// Several questions, unless the service's counters leave nothing for one of them.
+    fn unless_spent(&self, together: Together, tag: fn(Together) -> Tag) -> Tag {
+        let spent = |item: &Item| self.figures.spent_until(&item.price, self.now);
+        let spent = together.plan.items().iter().find_map(spent).filter(|_| together.plan.refusal().is_none());
+        spent.map_or_else(|| tag(together), Tag::Spent)
+    }
+
+    /// Whether the answer to the question that is typed is held, and is not asked for anew.
+    pub(in crate::app) fn is_typed_held(&self, command: &Command) -> bool {
+        let Some(Overlay::Prompt(form)) = self.over.top() else { return false };
+        matches!(command.act, Act::Ask { anew: false, .. }) && form.held_since(self.now).is_some()
+    }
+}

@@ -1,0 +1,72 @@
+//! A list of hashes as people keep them in files.
+
+use super::FileHash;
+use crate::text::Untrusted;
+use std::collections::HashSet;
+
+/// Bad lines that are named; the others are counted.
+const NAMED: usize = 5;
+
+/// How many hashes there are in a list.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Hashes {
+    /// All of them: each is charged, repeated or not (§8.2).
+    pub count: u64,
+    /// Those that stood in the list before.
+    pub repeated: u64,
+}
+
+impl Hashes {
+    /// Counts hashes that are apart by line ends, blanks or commas.
+    ///
+    /// # Errors
+    /// Names the lines that hold something else.
+    pub fn of(list: &[u8]) -> Result<Self, String> {
+        let list = list.strip_prefix(b"\xef\xbb\xbf").unwrap_or(list);
+        let (mut found, mut seen, mut wrong) = (Self::default(), HashSet::new(), Vec::new());
+        for (number, line) in (1..).zip(list.split(|byte| *byte == b'\n')) {
+            let words = line.split(|byte| byte.is_ascii_whitespace() || *byte == b',');
+            for word in words.filter(|word| !word.is_empty()) {
+                if str::from_utf8(word).ok().and_then(FileHash::parse).is_none() {
+                    wrong.push((number, word));
+                    continue;
+                }
+                found.count += 1;
+                found.repeated += u64::from(!seen.insert(word.to_ascii_lowercase()));
+            }
+        }
+        if wrong.is_empty() { Ok(found) } else { Err(complaint(&wrong)) }
+    }
+}
+
+fn complaint(wrong: &[(u64, &[u8])]) -> String {
+    let named = wrong.iter().take(NAMED);
+    let named = named.map(|(line, word)| format!("line {line} ({})", Untrusted::from(*word).visible_cut(40)));
+    let more = match wrong.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("no MD5, SHA-1 or SHA-256: {}{more}", named.collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_stand_one_a_line_or_several_and_repeated_ones_count() {
+        let (md5, sha1, sha256) = ("ab".repeat(16), "cd".repeat(20), "ef".repeat(32));
+        let list = format!("\u{feff}{md5}\r\n\n{sha1}, {sha256},{md5}\t{}\n", sha1.to_uppercase());
+        assert_eq!(Hashes::of(list.as_bytes()), Ok(Hashes { count: 5, repeated: 2 }));
+        assert_eq!(Hashes::of(b"\n , \n"), Ok(Hashes::default()));
+    }
+
+    #[test]
+    fn bad_lines_are_named_and_cannot_touch_a_terminal() {
+        let list = format!("{}\nno\x1b[2J\n\n{}\n", "ab".repeat(16), "ab".repeat(17));
+        let error = Hashes::of(list.as_bytes()).unwrap_err();
+        assert!(error.contains(r"line 2 (no\x1b[2J), line 4 (abab"), "{error}");
+        let error = Hashes::of("x\n".repeat(7).as_bytes()).unwrap_err();
+        assert!(error.ends_with("line 5 (x) and 2 more"), "{error}");
+    }
+}

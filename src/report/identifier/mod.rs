@@ -1,0 +1,193 @@
+//! A sandbox identifier, shown by its parts without trusting its shape (specification §2.1).
+
+pub mod hashes;
+
+use crate::text::Untrusted;
+
+/// What the service calls a sandbox report: `<file_sha256>_<sandbox_name>-<integer_timestamp>`, or anything else.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Identifier(Untrusted);
+
+/// The parts of an identifier, as far as it has the documented shape.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parts {
+    /// SHA-256 of the file, in lower case.
+    pub file: Option<Sha256>,
+    /// Name of the sandbox; the whole identifier where the shape is another.
+    pub sandbox: Untrusted,
+    /// Seconds since 1970.
+    pub when: Option<i64>,
+}
+
+impl Identifier {
+    /// Any text that can stand in an address: nothing at all, `.` and `..` would name another operation.
+    #[must_use]
+    pub fn new(text: Untrusted) -> Option<Self> {
+        (!matches!(text.as_bytes(), b"" | b"." | b"..")).then_some(Self(text))
+    }
+
+    /// The identifier as the service wrote it.
+    #[must_use]
+    pub fn text(&self) -> &Untrusted {
+        &self.0
+    }
+
+    /// The identifier's bytes, to be percent-encoded into an address.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+
+    /// Takes the identifier apart from both ends; what is left is the sandbox.
+    #[must_use]
+    pub fn parts(&self) -> Parts {
+        let (file, rest) = split_file(self.0.as_bytes());
+        let (sandbox, when) = split_when(rest);
+        Parts { file, sandbox: Untrusted::from(sandbox), when }
+    }
+}
+
+fn split_file(bytes: &[u8]) -> (Option<Sha256>, &[u8]) {
+    let found = bytes.split_at_checked(Sha256::LENGTH).and_then(|(hash, rest)| {
+        let hash = Sha256::parse(std::str::from_utf8(hash).ok()?)?;
+        Some((hash, rest.strip_prefix(b"_")?))
+    });
+    found.map_or((None, bytes), |(hash, rest)| (Some(hash), rest))
+}
+
+fn split_when(bytes: &[u8]) -> (&[u8], Option<i64>) {
+    let found = bytes.iter().rposition(|byte| *byte == b'-').and_then(|dash| {
+        let (name, digits) = bytes.split_at_checked(dash)?;
+        let digits = digits.get(1..)?;
+        let when = std::str::from_utf8(digits).ok().filter(|d| d.bytes().all(|b| b.is_ascii_digit()))?.parse().ok()?;
+        Some((name, when))
+    });
+    found.map_or((bytes, None), |(name, when)| (name, Some(when)))
+}
+
+impl Identifier {
+    /// The most bytes of one that is typed: an address has room for three times as many, whatever letters they are.
+    pub const LONGEST: usize = 16 * 1024;
+
+    /// An identifier as somebody typed it: the hash that it begins with may be written in capitals. None that is too long for an
+    /// address.
+    #[must_use]
+    pub fn typed(text: &str) -> Option<Self> {
+        let split = text.split_at_checked(Sha256::LENGTH).and_then(|(hash, rest)| Some((Sha256::parse(hash)?, rest)));
+        let text = split.map_or_else(|| text.to_owned(), |(hash, rest)| format!("{hash}{rest}"));
+        Some(text).filter(|text| text.len() <= Self::LONGEST).map(Untrusted::from).and_then(Self::new)
+    }
+}
+
+/// A file's SHA-256, in lower case: the only hash that private endpoints take.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Sha256(String);
+
+impl Sha256 {
+    /// Hexadecimal digits of a SHA-256.
+    pub const LENGTH: usize = 64;
+
+    /// A hash from what somebody typed: blanks around it are passed over, capitals made small.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let fits = text.len() == Self::LENGTH && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        fits.then(|| Self(text.to_ascii_lowercase()))
+    }
+
+    /// The hexadecimal digits.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// First and last digits, for places without room.
+    #[must_use]
+    pub fn short(&self) -> String {
+        let (head, tail) = (self.0.get(..8).unwrap_or_default(), self.0.get(60..).unwrap_or_default());
+        format!("{head}…{tail}")
+    }
+}
+
+impl std::fmt::Display for Sha256 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::fmt::Debug for Sha256 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.short())
+    }
+}
+
+/// A file's MD5, SHA-1 or SHA-256, in lower case, as the public operations take it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileHash(String);
+
+impl FileHash {
+    /// A hash from what somebody typed: blanks around it are passed over, capitals made small.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let fits = matches!(text.len(), 32 | 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        fits.then(|| Self(text.to_ascii_lowercase()))
+    }
+
+    /// The hexadecimal digits.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HASH: &str = "30d1125d95914b55119a55b4105027b592065853e95eb7d5adb5e6b523548891";
+
+    fn parts(text: &str) -> Parts {
+        Identifier::new(Untrusted::from(text)).unwrap().parts()
+    }
+
+    #[test]
+    fn what_would_name_another_operation_is_no_identifier() {
+        for text in ["", ".", ".."] {
+            assert_eq!(Identifier::new(Untrusted::from(text)), None);
+        }
+    }
+
+    #[test]
+    fn the_documented_shape_is_taken_apart() {
+        let parts = parts(&format!("{HASH}_VirusTotal Jujubox-12345"));
+        assert_eq!(parts.file.unwrap().as_str(), HASH);
+        assert_eq!(parts.sandbox, Untrusted::from("VirusTotal Jujubox"));
+        assert_eq!(parts.when, Some(12345));
+    }
+
+    #[test]
+    fn other_shapes_keep_all_their_text() {
+        for (text, sandbox, when) in [
+            ("odd", "odd", None),
+            ("a-b_c", "a-b_c", None),
+            ("C2AE-99999999999999999999", "C2AE-99999999999999999999", None),
+            ("sand-box-7", "sand-box", Some(7)),
+            ("x-", "x-", None),
+        ] {
+            let parts = parts(text);
+            assert_eq!((parts.file, parts.sandbox, parts.when), (None, Untrusted::from(sandbox), when), "{text}");
+        }
+        let unnamed = parts(&format!("{HASH}-5"));
+        assert_eq!(unnamed.file, None);
+    }
+
+    #[test]
+    fn only_a_sha256_is_a_hash() {
+        assert!(Sha256::parse(&format!("  {}\n", HASH.to_uppercase())).is_some());
+        assert!(Sha256::parse("d41d8cd98f00b204e9800998ecf8427e").is_none());
+        assert!(Sha256::parse(&"g".repeat(64)).is_none());
+        assert!(FileHash::parse("D41D8CD98F00B204E9800998ECF8427E").is_some());
+        assert!(FileHash::parse("d41d8cd9").is_none());
+    }
+}

@@ -1,0 +1,411 @@
+//! Builds an index in one pass over bytes that come in pieces: tells envelopes, bare objects, summaries and list pages apart on
+//! the way (specification §2.1).
+
+use super::{Batch, Entry, Form, Index, Section, Tail};
+use crate::report::attributes::{Attribute, Shape};
+use crate::report::json::{Event, Scanner};
+use crate::text::Untrusted;
+
+/// The most entries that one page is read for: a service sends tens.
+const MOST_ENTRIES: usize = 100_000;
+
+/// The most attributes that get a section each: a report has about a hundred. What comes after them is a row each, shown raw.
+const MOST_SECTIONS: usize = 1_024;
+
+/// Where in the document an open container stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Root,
+    Data,
+    Page,
+    Entry,
+    EntryAttributes,
+    Attributes,
+    Elements,
+    Members,
+    Processes,
+    Process,
+    Deep,
+}
+
+/// Builds an index from bytes that come in pieces.
+#[derive(Debug, Default)]
+pub struct Indexer {
+    scanner: Scanner,
+    layout: Layout,
+}
+
+#[derive(Debug, Default)]
+struct Layout {
+    places: Vec<Place>,
+    name: Vec<u8>,
+    name_at: u32,
+    /// Rows of the processes that are open, innermost last.
+    ancestors: Vec<u32>,
+    /// Rows of the section that is open, those of earlier batches included.
+    rows: u32,
+    entry: Option<Entry>,
+    listed: usize,
+    /// Whether a section is open that the last batch has taken along.
+    continues: bool,
+    /// Sections that earlier batches have taken along, but for the one that is open.
+    taken: usize,
+    tails: Vec<Tail>,
+    found: Index,
+}
+
+impl Indexer {
+    /// Reads the next bytes.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        let layout = &mut self.layout;
+        self.scanner.feed(bytes, &mut |at, event| layout.on(offset(at), event));
+    }
+
+    /// Offset of the next byte to be fed.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.scanner.position()
+    }
+
+    /// Hands over what was found since the last time.
+    #[must_use]
+    pub fn take(&mut self) -> Batch {
+        self.layout.take()
+    }
+
+    /// Hands over the rest, after the last byte.
+    #[must_use]
+    pub fn finish(mut self) -> Batch {
+        self.layout.found.is_complete = true;
+        self.layout.found.is_cut = !self.scanner.is_balanced();
+        self.layout.take()
+    }
+}
+
+/// Bodies past [`crate::report::body::LARGEST`] are refused before they are indexed, so nothing is lost here.
+fn offset(at: u64) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+impl Layout {
+    fn take(&mut self) -> Batch {
+        let is_open = |section: &&Section| section.end == 0 && section.form != Form::Scalar;
+        let open = self.found.sections.last().filter(is_open);
+        let next = open.map(|section| Section::new(Untrusted::from(""), section.attribute, section.form));
+        let continues = std::mem::replace(&mut self.continues, next.is_some());
+        self.taken += self.found.sections.len() - usize::from(next.is_some());
+        let fresh = Index { sections: next.into_iter().collect(), ..Index::default() };
+        Batch { continues, tails: std::mem::take(&mut self.tails), found: std::mem::replace(&mut self.found, fresh) }
+    }
+
+    fn on(&mut self, at: u32, event: Event<'_>) {
+        match event {
+            Event::Name(name) => self.named(at, name),
+            Event::Open { object } => {
+                let place = self.enter(at, Some(object));
+                self.places.push(place);
+            }
+            Event::Close => self.leave(at),
+            Event::Text | Event::Word => {
+                self.enter(at, None);
+            }
+        }
+    }
+
+    fn named(&mut self, at: u32, name: &[u8]) {
+        match self.places.last() {
+            Some(Place::Members) => self.push_row(at),
+            Some(Place::Deep) | None => {}
+            Some(place) => {
+                if let (Place::EntryAttributes, Some(entry)) = (place, &mut self.entry) {
+                    entry.has_attributes = true;
+                }
+                self.name.clear();
+                // A name that is written with escapes is the same name.
+                match name.contains(&b'\\') {
+                    true => self.name.extend_from_slice(Untrusted::from_json(name).as_bytes()),
+                    false => self.name.extend_from_slice(name),
+                }
+                self.name_at = at;
+            }
+        }
+    }
+
+    /// Notes a value that starts, and says what place it opens; `object` is none for a value that opens nothing.
+    #[inline(always)]
+    fn enter(&mut self, at: u32, object: Option<bool>) -> Place {
+        match self.places.last() {
+            None => self.enter_document(object),
+            Some(Place::Root) if self.name == b"data" => self.enter_data(at, object),
+            Some(Place::Root | Place::Data) => self.enter_member(at, object),
+            Some(Place::Page) => self.enter_entry(at, object),
+            Some(Place::Entry) => self.enter_entry_member(at, object),
+            Some(Place::Attributes) => self.open_section(at, object),
+            Some(Place::Elements) => {
+                self.push_row(at);
+                Place::Deep
+            }
+            Some(Place::Processes) => self.enter_process(at, object),
+            Some(Place::Process) if self.name == b"children" && object == Some(false) => Place::Processes,
+            Some(Place::Members | Place::EntryAttributes | Place::Process | Place::Deep) => Place::Deep,
+        }
+    }
+
+    fn enter_document(&mut self, object: Option<bool>) -> Place {
+        self.found.is_json |= object.is_some();
+        match object {
+            Some(true) => Place::Root,
+            Some(false) => self.enter_page(),
+            None => Place::Deep,
+        }
+    }
+
+    fn enter_page(&mut self) -> Place {
+        self.found.is_page = true;
+        Place::Page
+    }
+
+    fn enter_data(&mut self, at: u32, object: Option<bool>) -> Place {
+        self.found.is_enveloped |= object.is_some();
+        match object {
+            Some(true) => Place::Data,
+            Some(false) => self.enter_page(),
+            None => self.open_section(at, object),
+        }
+    }
+
+    fn enter_member(&mut self, at: u32, object: Option<bool>) -> Place {
+        match (self.name.as_slice(), object) {
+            (b"attributes", Some(true)) => {
+                self.found.is_attributed = true;
+                return Place::Attributes;
+            }
+            (b"id", None) => self.found.id = self.found.id.or(Some(at)),
+            (b"type", None) => self.found.kind = self.found.kind.or(Some(at)),
+            _ => {}
+        }
+        self.open_section(at, object)
+    }
+
+    fn enter_entry(&mut self, at: u32, object: Option<bool>) -> Place {
+        let mut entry = Entry { range: at..at, id: None, has_attributes: false };
+        if object == Some(true) {
+            self.entry = Some(entry);
+            return Place::Entry;
+        }
+        // An identifier by itself, where an object was promised.
+        entry.id = object.is_none().then_some(at);
+        self.push_entry(entry);
+        Place::Deep
+    }
+
+    fn push_entry(&mut self, entry: Entry) {
+        self.listed = self.listed.saturating_add(1);
+        if self.listed > MOST_ENTRIES {
+            self.found.left_out = self.found.left_out.saturating_add(1);
+        } else {
+            self.found.entries.push(entry);
+        }
+    }
+
+    fn enter_entry_member(&mut self, at: u32, object: Option<bool>) -> Place {
+        match (self.name.as_slice(), object, &mut self.entry) {
+            (b"attributes", Some(true), _) => return Place::EntryAttributes,
+            (b"id", None, Some(entry)) => entry.id = entry.id.or(Some(at)),
+            _ => {}
+        }
+        Place::Deep
+    }
+
+    fn open_section(&mut self, at: u32, object: Option<bool>) -> Place {
+        let attribute = Attribute::named(&self.name);
+        if attribute.is_none() && object.is_none() || self.taken + self.found.sections.len() >= MOST_SECTIONS {
+            return self.push_loose();
+        }
+        let is_tree = attribute.is_some_and(|found| found.shape == Shape::ProcessTree);
+        let (form, place) = match object {
+            None => (Form::Scalar, Place::Deep),
+            Some(false) if is_tree => (Form::Processes, Place::Processes),
+            Some(false) => (Form::Array, Place::Elements),
+            Some(true) => (Form::Object, Place::Members),
+        };
+        self.rows = 0;
+        self.ancestors.clear();
+        self.found.sections.push(Section::new(Untrusted::from(self.name.as_slice()), attribute, form));
+        if form == Form::Scalar {
+            self.push_row(at);
+        }
+        place
+    }
+
+    /// Single values that nobody has named, and what comes past the most sections, share a section, a row each: a million of them
+    /// cost no more than a million rows.
+    fn push_loose(&mut self) -> Place {
+        if self.found.sections.last().is_none_or(|last| last.form != Form::Loose) {
+            self.found.sections.push(Section::new(Untrusted::default(), None, Form::Loose));
+        }
+        self.push_row(self.name_at);
+        Place::Deep
+    }
+
+    fn enter_process(&mut self, at: u32, object: Option<bool>) -> Place {
+        let depth = u16::try_from(self.ancestors.len()).unwrap_or(u16::MAX);
+        if let Some(section) = self.found.sections.last_mut() {
+            section.depths.push(depth);
+            section.tails.push(0);
+        }
+        if object == Some(true) {
+            self.ancestors.push(self.rows);
+        }
+        self.push_row(at);
+        if object == Some(true) { Place::Process } else { Place::Deep }
+    }
+
+    #[inline(always)]
+    fn push_row(&mut self, at: u32) {
+        self.rows = self.rows.saturating_add(1);
+        if let Some(section) = self.found.sections.last_mut() {
+            section.starts.push(at);
+        }
+    }
+
+    fn leave(&mut self, at: u32) {
+        match self.places.pop() {
+            Some(Place::Process) => {
+                self.ancestors.pop();
+            }
+            Some(Place::Processes) => match self.ancestors.last() {
+                Some(parent) => self.note_tail(*parent, at),
+                None => self.close_section(at),
+            },
+            Some(Place::Elements | Place::Members) => self.close_section(at),
+            Some(Place::Entry) => {
+                if let Some(mut entry) = self.entry.take() {
+                    entry.range.end = at;
+                    self.push_entry(entry);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn note_tail(&mut self, row: u32, at: u32) {
+        let section = (self.taken + self.found.sections.len()).saturating_sub(1);
+        self.tails.push(Tail { section, row, at });
+    }
+
+    fn close_section(&mut self, at: u32) {
+        if let Some(section) = self.found.sections.last_mut() {
+            section.end = at;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::body::Body;
+
+    fn index(json: &str) -> Index {
+        Index::of(&Body::in_memory(json.as_bytes().to_vec())).unwrap()
+    }
+
+    /// Sections as `name:form:rows`.
+    fn picture(index: &Index) -> Vec<String> {
+        let one = |s: &Section| format!("{}:{:?}:{}", s.name.visible(), s.form, s.len());
+        index.sections.iter().map(one).collect()
+    }
+
+    /// Offset, depth and tail of every row, and the end.
+    fn rows(section: &Section) -> Vec<[Option<u32>; 4]> {
+        let depth = |row| section.depths().get(row).map(u32::from);
+        (0..section.len()).map(|row| [section.start(row), depth(row), section.tail(row), section.end()]).collect()
+    }
+
+    const ATTRIBUTES: &str =
+        r#"{"tags":["A","B"],"behash":"ab","registry_keys_set":[{"key":"k","value":"v"}],"new_thing":{"x":1,"y":[2]}}"#;
+    const SECTIONS: [&str; 4] = ["tags:Array:2", "behash:Scalar:1", "registry_keys_set:Array:1", "new_thing:Object:2"];
+
+    #[test]
+    fn every_kind_of_document_gives_the_same_attributes() {
+        for json in [
+            format!(r#"{{"data":{{"id":"i","type":"t","attributes":{ATTRIBUTES}}}}}"#),
+            format!(r#"{{"id":"i","type":"t","attributes":{ATTRIBUTES}}}"#),
+            format!(r#"{{"data":{ATTRIBUTES}}}"#),
+            ATTRIBUTES.to_owned(),
+        ] {
+            let index = index(&json);
+            let found = picture(&index);
+            let rows: Vec<_> =
+                found.iter().filter(|s| !["id:Scalar:1", "type:Scalar:1"].contains(&s.as_str())).collect();
+            assert_eq!(rows, SECTIONS, "{json}");
+            assert!(index.is_complete && !index.is_cut && index.is_json && !index.is_page);
+            assert_eq!(index.id.is_some(), json.contains("\"i\""));
+        }
+    }
+
+    #[test]
+    fn what_stands_beside_the_attributes_is_kept() {
+        let index = index(r#"{"data":{"links":{"self":"u"},"attributes":{"tags":[]}},"meta":{"count":1}}"#);
+        assert_eq!(picture(&index), ["links:Object:1", "tags:Array:0", "meta:Object:1"]);
+    }
+
+    #[test]
+    fn a_page_is_told_apart_and_its_entries_found() {
+        let json = r#"{"data":[{"id":"a","attributes":{"tags":["T"]}},{"type":"t","id":"b","attributes":{}},"c",7,[]],"meta":{"cursor":"x"}}"#;
+        let index = index(json);
+        assert!(index.is_page);
+        let found: Vec<_> = index
+            .entries
+            .iter()
+            .map(|e| (&json[e.range.start as usize..e.range.end as usize], e.id.is_some(), e.has_attributes))
+            .collect();
+        assert_eq!(found[0], (r#"{"id":"a","attributes":{"tags":["T"]}}"#, true, true));
+        assert_eq!(found[1], (r#"{"type":"t","id":"b","attributes":{}}"#, true, false));
+        assert_eq!(found[2], ("", true, false));
+        assert_eq!(found.len(), 5);
+        assert_eq!(picture(&index), ["meta:Object:1"]);
+    }
+
+    #[test]
+    fn processes_are_rows_with_depths_whatever_their_ids() {
+        let json = r#"{"processes_tree":[{"process_id":"1","children":[{"process_id":"1","name":"n","children":[{}]},null]},{"children":7}]}"#;
+        let index = index(json);
+        assert_eq!(index.sections[0].depths().window(0..9).unwrap()[..], [0, 1, 2, 1, 0]);
+        assert_eq!(index.sections[0].len(), 5);
+    }
+
+    #[test]
+    fn a_cut_report_keeps_the_rows_that_came() {
+        let index = index(r#"{"data":{"attributes":{"tags":["A","B"#);
+        assert!(index.is_cut && index.is_complete);
+        assert_eq!(picture(&index), ["tags:Array:2"]);
+    }
+
+    #[test]
+    fn what_is_no_json_is_said_so() {
+        assert!(!index("<html></html>").is_json);
+        assert!(!index("").is_json);
+        assert!(!index("42").is_json);
+    }
+
+    #[test]
+    fn batches_add_up_to_the_whole() {
+        let json = format!(
+            r#"{{"data":{{"id":"i","attributes":{{"processes_tree":[{{"children":[{{}},{{}}]}}],"files_opened":["a","b","c"],"x":{ATTRIBUTES}}}}}}}"#
+        );
+        let whole = index(&json);
+        for step in 1..json.len() {
+            let (mut indexer, mut index) = (Indexer::default(), Index::default());
+            for piece in json.as_bytes().chunks(step) {
+                indexer.feed(piece);
+                index.absorb(indexer.take());
+            }
+            index.absorb(indexer.finish());
+            assert_eq!(picture(&index), picture(&whole), "{step}");
+            for (a, b) in index.sections.iter().zip(&whole.sections) {
+                assert_eq!(rows(a), rows(b), "{step}");
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Where the rows of a report start, found in one pass over bytes that may still be arriving.
+//!
+//! An index is made of batches, so that the first rows can be shown while the last bytes are read. A row costs four bytes, a
+//! process six and a parent some more.
+
+pub(super) mod column;
+pub(super) mod indexer;
+pub(super) mod kept;
+
+use super::attributes::{Attribute, Pane};
+use super::body::Body;
+use super::tree::Depths;
+use crate::text::Untrusted;
+use column::Column;
+use indexer::Indexer;
+use std::borrow::Cow;
+use std::io;
+use std::ops::Range;
+
+/// What a body holds, and where.
+#[derive(Debug, Clone, Default)]
+pub struct Index {
+    /// The report's attributes and everything that stands beside them, in the order of the bytes.
+    pub sections: Vec<Section>,
+    /// Offset of the value of `id`.
+    pub id: Option<u32>,
+    /// Offset of the value of `type`.
+    pub kind: Option<u32>,
+    /// Whether the body is a page of a list: its `data` is an array.
+    pub is_page: bool,
+    /// Whether the report or the list stands in an envelope, under `data`.
+    pub is_enveloped: bool,
+    /// Whether `attributes` of a bare report have been seen.
+    pub is_attributed: bool,
+    /// A page's entries.
+    pub entries: Vec<Entry>,
+    /// Entries past the most that a page is read for.
+    pub left_out: usize,
+    /// Whether every byte has been read.
+    pub is_complete: bool,
+    /// Whether the bytes stop inside of a value: the body was cut short.
+    pub is_cut: bool,
+    /// Whether the body begins like JSON at all.
+    pub is_json: bool,
+}
+
+/// One attribute's rows.
+#[derive(Debug, Clone)]
+pub struct Section {
+    /// The attribute's name in the report.
+    pub name: Untrusted,
+    /// Its row in the table, if it has one.
+    pub attribute: Option<&'static Attribute>,
+    /// Place of that row in the table, after all of them where there is none.
+    pub rank: usize,
+    /// What the value turned out to be.
+    pub form: Form,
+    /// Offset of each row's first byte.
+    pub(super) starts: Column<u32>,
+    /// Depth of each process; empty for other forms.
+    pub(super) depths: Depths,
+    /// Offset at which each process goes on after its children, 0 where it does not; empty for other forms.
+    pub(super) tails: Column<u32>,
+    /// Offset after the last row, 0 while unknown.
+    pub(super) end: u32,
+}
+
+/// What an attribute's value turned out to be, whatever the table says of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// One string, number or word: one row.
+    Scalar,
+    /// An array: a row an element.
+    Array,
+    /// An object: a row a member.
+    Object,
+    /// Single values that nobody has named, one after another: a row a member.
+    Loose,
+    /// An array of processes with children: a row a process, at any depth, parents first.
+    Processes,
+}
+
+/// One entry of a list page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Offsets of the entry's first byte and of the byte after it.
+    pub range: std::ops::Range<u32>,
+    /// Offset of its identifier.
+    pub id: Option<u32>,
+    /// Whether the report came with it.
+    pub has_attributes: bool,
+}
+
+impl Section {
+    pub(super) fn new(name: Untrusted, attribute: Option<&'static Attribute>, form: Form) -> Self {
+        let rank = Attribute::rank(attribute);
+        let (starts, depths, tails) = (Column::default(), Depths::default(), Column::default());
+        Self { name, attribute, rank, form, starts, depths, tails, end: 0 }
+    }
+
+    /// The pane that shows these rows.
+    #[must_use]
+    pub fn pane(&self) -> Pane {
+        self.attribute.map_or(Pane::Other, |attribute| attribute.pane)
+    }
+
+    /// How many rows there are so far.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Whether there is no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Offset of a row's first byte.
+    #[must_use]
+    pub fn start(&self, row: usize) -> Option<u32> {
+        self.starts.get(row)
+    }
+
+    /// Offsets of the first bytes of some rows, cut to those there are; for who reads many of them.
+    ///
+    /// # Errors
+    /// When they are kept and cannot be read.
+    pub fn starts(&self, rows: Range<usize>) -> io::Result<Cow<'_, [u32]>> {
+        self.starts.window(rows)
+    }
+
+    /// The first row that starts at this offset of the body or after it; the number of rows where none does.
+    #[must_use]
+    pub fn row_from(&self, at: u64) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.start(middle).is_some_and(|start| u64::from(start) < at) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// Offset after the last row; none while it is not known.
+    #[must_use]
+    pub fn end(&self) -> Option<u32> {
+        Some(self.end).filter(|end| *end > 0)
+    }
+
+    /// How deep each process stands; nothing for other forms.
+    #[must_use]
+    pub fn depths(&self) -> &Depths {
+        &self.depths
+    }
+
+    /// Where a process goes on after its children: its name may stand there.
+    #[must_use]
+    pub fn tail(&self, row: usize) -> Option<u32> {
+        self.tails.get(row).filter(|tail| *tail > 0)
+    }
+}
+
+/// What an indexer found since it was last asked.
+#[derive(Debug, Clone)]
+pub struct Batch {
+    /// Whether the first section goes on where the last batch's last one stopped.
+    pub(super) continues: bool,
+    /// Processes that go on after their children, with the offsets; their rows may have come with an earlier batch.
+    pub(super) tails: Vec<Tail>,
+    pub(super) found: Index,
+}
+
+/// A process that goes on after its children.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tail {
+    /// Number of its section in the index.
+    pub(super) section: usize,
+    pub(super) row: u32,
+    pub(super) at: u32,
+}
+
+impl From<Index> for Batch {
+    /// All that there is to find.
+    fn from(found: Index) -> Self {
+        Self { continues: false, tails: Vec::new(), found }
+    }
+}
+
+impl Index {
+    /// Adds what was found next.
+    pub fn absorb(&mut self, batch: Batch) {
+        let mut sections = batch.found.sections.into_iter();
+        if batch.continues
+            && let (Some(open), Some(more)) = (self.sections.last_mut(), sections.next())
+        {
+            open.starts.append(more.starts);
+            open.depths.append(more.depths);
+            open.tails.append(more.tails);
+            open.end = more.end;
+        }
+        self.sections.extend(sections);
+        for tail in batch.tails {
+            if let Some(section) = self.sections.get_mut(tail.section) {
+                section.tails.set_once(tail.row as usize, tail.at);
+            }
+        }
+        self.entries.extend(batch.found.entries);
+        self.left_out += batch.found.left_out;
+        self.id = self.id.or(batch.found.id);
+        self.kind = self.kind.or(batch.found.kind);
+        self.is_page |= batch.found.is_page;
+        self.is_enveloped |= batch.found.is_enveloped;
+        self.is_attributed |= batch.found.is_attributed;
+        self.is_json |= batch.found.is_json;
+        self.is_complete = batch.found.is_complete;
+        self.is_cut = batch.found.is_cut;
+    }
+
+    /// Reads a whole body.
+    ///
+    /// # Errors
+    /// When the body cannot be read.
+    pub fn of(body: &Body) -> io::Result<Self> {
+        let mut indexer = Indexer::default();
+        let mut windows = body.windows();
+        while let Some(window) = windows.read()? {
+            indexer.feed(window);
+        }
+        let mut index = Self::default();
+        index.absorb(indexer.finish());
+        Ok(index)
+    }
+}

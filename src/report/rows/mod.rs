@@ -1,0 +1,468 @@
+//! A report's rows, decoded one at a time when they are looked at.
+
+pub mod records;
+pub(super) mod row_set;
+pub(super) mod severity;
+pub(super) mod stream;
+pub(super) mod values;
+pub mod verdict;
+
+use super::attributes::{Field, Pane, Role, Shape};
+use super::body::Body;
+use super::identifier::Identifier;
+use super::index::{Batch, Form, Index, Section};
+use super::json::{Kind, Raw};
+use super::note::Item;
+use crate::text::Untrusted;
+use records::Place;
+use std::borrow::Cow;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+use values::{compact, joined, member_length, named_lines, split_member};
+
+pub use values::{Line, lines};
+
+/// How many bytes of a row are read to show it in a line; a longer row is read whole only when it is opened.
+pub(super) const PREVIEW: u64 = 16 * 1024;
+
+/// The most values of evidence that a line tells before the rest is counted.
+const EVIDENCE: usize = 8;
+
+/// How many bytes of a row are read when it is opened.
+pub(super) const WHOLE_ROW: u64 = 8 * 1024 * 1024;
+
+/// A report: its bytes, and where its rows start. Clones share both.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The bytes as received.
+    pub body: Body,
+    /// Where the rows start, as far as the bytes have been read.
+    pub index: Arc<Index>,
+}
+
+/// One row as it stands in a pane.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Row {
+    /// What happened to the thing, or what it is.
+    pub label: Label,
+    /// The row's text, in pieces.
+    pub pieces: Vec<Piece>,
+}
+
+/// The word beside a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Label {
+    /// From the table of attributes.
+    Known(&'static str),
+    /// The attribute's own name, where the table has none.
+    Named(Untrusted),
+}
+
+impl Default for Label {
+    fn default() -> Self {
+        Self::Known("")
+    }
+}
+
+impl Section {
+    /// The word beside each of its rows.
+    pub(super) fn label(&self) -> Label {
+        self.attribute.map_or_else(|| Label::Named(self.name.clone()), |known| Label::Known(known.label))
+    }
+}
+
+/// A piece of a row's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// From the report: what the row is about.
+    Value(Untrusted),
+    /// From the report: what is said about it.
+    Detail(Untrusted),
+    /// Our own words.
+    Own(Cow<'static, str>),
+}
+
+impl Row {
+    /// The row's text in one piece.
+    #[must_use]
+    pub fn text(&self) -> Vec<u8> {
+        let mut text = Vec::new();
+        self.push_text(&mut text);
+        text
+    }
+
+    /// Adds the row's text to `out`.
+    pub fn push_text(&self, out: &mut Vec<u8>) {
+        for piece in &self.pieces {
+            match piece {
+                Piece::Value(text) | Piece::Detail(text) => out.extend_from_slice(text.as_bytes()),
+                Piece::Own(words) => out.extend_from_slice(words.as_bytes()),
+            }
+        }
+    }
+
+    /// What the row is about, if it begins with that: a process's name.
+    #[must_use]
+    pub fn name(&self) -> Option<&Untrusted> {
+        match self.pieces.first()? {
+            Piece::Value(name) => Some(name),
+            Piece::Detail(_) | Piece::Own(_) => None,
+        }
+    }
+}
+
+impl Report {
+    /// A report of which no byte has been read.
+    #[must_use]
+    pub fn unread(body: Body) -> Self {
+        Self::new(body, Index::default())
+    }
+
+    /// A report that is held or saved: its rows by the index that is kept of it, or by reading it.
+    ///
+    /// # Errors
+    /// When the body cannot be read.
+    pub fn open(body: &Body) -> io::Result<Self> {
+        Ok(Self::new(body.clone(), Index::open(body)?))
+    }
+
+    /// A report whose rows have been found.
+    #[must_use]
+    pub fn new(body: Body, index: Index) -> Self {
+        Self { body, index: Arc::new(index) }
+    }
+
+    /// The same report in memory, its bytes and its index: for who looks at all of it again and again.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn unpacked(&self) -> io::Result<Self> {
+        Ok(Self::new(self.body.unpacked()?, self.index.unpacked()?))
+    }
+
+    /// Adds what was found next. An index that somebody else still looks at is left to them as it was.
+    pub fn absorb(&mut self, batch: Batch) {
+        Arc::make_mut(&mut self.index).absorb(batch);
+    }
+
+    /// Offset of the body up to which rows are known whole, and so can be searched.
+    #[must_use]
+    pub fn searchable(&self) -> u64 {
+        let last = |section: &Section| section.start(section.len().checked_sub(1)?).map(u64::from);
+        match self.index.is_complete {
+            true => self.body.len(),
+            false => self.index.sections.iter().filter_map(last).max().unwrap_or(0),
+        }
+    }
+
+    /// The identifier that the report itself gives.
+    #[must_use]
+    pub fn identifier(&self) -> Option<Identifier> {
+        self.header(self.index.id).and_then(Identifier::new)
+    }
+
+    /// The type that the report itself gives.
+    #[must_use]
+    pub fn kind(&self) -> Option<Untrusted> {
+        self.header(self.index.kind)
+    }
+
+    /// Whether anything says that it is a behaviour report: its type, or an attribute that no other document has.
+    #[must_use]
+    pub fn is_behaviour(&self) -> bool {
+        let is_known = |section: &Section| section.attribute.is_some_and(|known| !["id", "type"].contains(&known.name));
+        let says_so = |kind: Untrusted| kind.as_bytes().ends_with(b"behaviour");
+        self.index.sections.iter().any(is_known) || self.kind().is_some_and(says_so)
+    }
+
+    fn header(&self, at: Option<u32>) -> Option<Untrusted> {
+        let at = u64::from(at?);
+        let bytes = self.body.window(at..at + PREVIEW).ok()?;
+        Some(Raw::new(&bytes).text())
+    }
+
+    /// The sections of a pane, in the order of the attribute table.
+    #[must_use]
+    pub fn sections(&self, pane: Pane) -> Vec<usize> {
+        let mut found: Vec<usize> =
+            (0..).zip(&self.index.sections).filter(|(_, s)| s.pane() == pane).map(|(n, _)| n).collect();
+        found.sort_by_key(|n| self.section(*n).map(|section| section.rank));
+        found
+    }
+
+    /// How many rows a pane has.
+    #[must_use]
+    pub fn count(&self, pane: Pane) -> usize {
+        self.index.sections.iter().filter(|section| section.pane() == pane).map(Section::len).sum()
+    }
+
+    /// A section by its number.
+    #[must_use]
+    pub fn section(&self, section: usize) -> Option<&Section> {
+        self.index.sections.get(section)
+    }
+
+    /// The tree of processes with its section's number, where there is one.
+    #[must_use]
+    pub fn tree(&self) -> Option<(usize, &Section)> {
+        (0..).zip(&self.index.sections).find(|(_, section)| section.form == Form::Processes)
+    }
+
+    /// Decodes a row. A row that cannot be read says so in its own place.
+    #[must_use]
+    pub fn row(&self, section: usize, row: usize) -> Row {
+        let Some(found) = self.section(section) else { return Row::default() };
+        match self.row_bytes(section, row, PREVIEW) {
+            Ok(bytes) => self.row_from(section, row, &bytes),
+            Err(error) => {
+                Row { label: found.label(), pieces: vec![Piece::Own(format!("(unreadable: {error})").into())] }
+            }
+        }
+    }
+
+    /// Decodes a row with everything that it says, up to 8 MiB of it.
+    ///
+    /// # Errors
+    /// When the body cannot be read.
+    pub fn whole_row(&self, place: Place) -> io::Result<Row> {
+        let Some(found) = self.section(place.section) else { return Ok(Row::default()) };
+        let bytes = self.row_bytes(place.section, place.row, WHOLE_ROW)?;
+        let pieces = match found.form {
+            Form::Processes => self.whole_process(place.section, place.row, &bytes),
+            _ => pieces(found, &bytes, Told::Whole),
+        };
+        Ok(Row { label: found.label(), pieces })
+    }
+
+    /// Decodes a row from its bytes.
+    pub(super) fn row_from(&self, section: usize, row: usize, bytes: &[u8]) -> Row {
+        let Some(found) = self.section(section) else { return Row::default() };
+        let pieces = match found.form {
+            Form::Processes => self.process(section, row, bytes, PREVIEW),
+            _ => pieces(found, bytes, Told::InALine),
+        };
+        Row { label: found.label(), pieces }
+    }
+
+    /// The thing that a row tells of, as a note knows it.
+    #[must_use]
+    pub fn item(&self, section: usize, row: &Row) -> Option<Item> {
+        Some(Item::new(self.section(section)?.name.clone(), &row.text()))
+    }
+
+    /// A row's value as written, up to 8 MiB.
+    ///
+    /// # Errors
+    /// When the body cannot be read.
+    pub fn raw_row(&self, section: usize, row: usize) -> io::Result<Vec<u8>> {
+        let Some(found) = self.section(section) else { return Ok(Vec::new()) };
+        let bytes = self.row_bytes(section, row, WHOLE_ROW)?;
+        let length = if matches!(found.form, Form::Object | Form::Loose) {
+            member_length(&bytes)
+        } else {
+            Raw::new(&bytes).bytes().len()
+        };
+        Ok(bytes.get(..length).unwrap_or(&bytes).to_vec())
+    }
+
+    /// A row's value taken apart, a line a leaf.
+    ///
+    /// # Errors
+    /// When the body cannot be read.
+    pub fn lines(&self, section: usize, row: usize) -> io::Result<Vec<Line>> {
+        let Some(found) = self.section(section) else { return Ok(Vec::new()) };
+        if self.row_bytes(section, row, WHOLE_ROW)?.len() as u64 == WHOLE_ROW && found.form == Form::Array {
+            let mut found = lines(&self.raw_row(section, row)?);
+            let remark = format!("(the row goes on: only its first {} are shown)", crate::text::bytes(WHOLE_ROW));
+            found.push(Line { depth: 0, name: None, value: Some(Untrusted::from(remark)) });
+            return Ok(found);
+        }
+        match found.form {
+            Form::Processes => {
+                let bytes = self.row_bytes(section, row, WHOLE_ROW)?;
+                if Raw::new(&bytes).kind() != Kind::Object {
+                    return Ok(lines(Raw::new(&bytes).bytes()));
+                }
+                let own = self.process_members(section, row, &bytes, WHOLE_ROW);
+                Ok(own.into_iter().flat_map(|(name, value)| named_lines(&name, &value)).collect())
+            }
+            Form::Object | Form::Loose => {
+                Ok(lines(&[b"{", &*self.raw_row(section, row)?, b"}"].concat()).into_iter().skip(1).collect())
+            }
+            Form::Scalar | Form::Array => Ok(lines(&self.raw_row(section, row)?)),
+        }
+    }
+
+    /// Offset after a section's last row: everything from there on belongs to others.
+    pub(super) fn section_end(&self, section: usize) -> u64 {
+        let next = || {
+            let later = self.index.sections.iter().skip(section + 1);
+            later.filter_map(|next| next.start(0)).next().map(u64::from)
+        };
+        let end = self.section(section).and_then(Section::end).map(u64::from);
+        end.or_else(next).unwrap_or_else(|| self.body.len()).min(self.body.len())
+    }
+
+    /// The bytes that a row begins in, up to the next row's: of a process those before its first child.
+    pub(super) fn extent(&self, section: usize, row: usize) -> Range<u64> {
+        let start = |row| self.section(section).and_then(|section| section.start(row)).map(u64::from);
+        let end = start(row + 1).unwrap_or_else(|| self.section_end(section));
+        start(row).map_or(0..0, |start| start..end.max(start))
+    }
+
+    /// The bytes that a process goes on in behind its children; none where it does not.
+    pub(super) fn tail(&self, section: usize, row: usize) -> Option<Range<u64>> {
+        let found = self.section(section)?;
+        let tail = u64::from(found.tail(row)?);
+        let next = found.start(found.row_from(tail)).map(u64::from);
+        Some(tail..next.unwrap_or_else(|| self.section_end(section)).max(tail))
+    }
+
+    /// A row's first bytes, at most `limit`.
+    fn row_bytes(&self, section: usize, row: usize, limit: u64) -> io::Result<Vec<u8>> {
+        let extent = self.extent(section, row);
+        self.body.window(extent.start..extent.end.min(extent.start + limit))
+    }
+
+    fn process(&self, section: usize, row: usize, bytes: &[u8], limit: u64) -> Vec<Piece> {
+        if Raw::new(bytes).kind() != Kind::Object {
+            return vec![Piece::Value(compact(Raw::new(bytes)))];
+        }
+        let members = self.process_members(section, row, bytes, limit);
+        let value = |wanted: &str| {
+            let found = members.iter().find(|(name, _)| name.as_bytes() == wanted.as_bytes());
+            found.map(|(_, value)| compact(Raw::new(value)))
+        };
+        if value("name").is_none() && limit == PREVIEW && bytes.len() as u64 == PREVIEW {
+            // Something long stands before the name.
+            let whole = self.row_bytes(section, row, WHOLE_ROW).unwrap_or_default();
+            return self.process(section, row, &whole, WHOLE_ROW);
+        }
+        let mut pieces = vec![value("name").map_or(Piece::Own("(no name)".into()), Piece::Value)];
+        if let Some(id) = value("process_id") {
+            pieces.extend([Piece::Own("  ".into()), Piece::Detail(id)]);
+        }
+        if let Some(offset) = value("time_offset") {
+            pieces.extend([Piece::Own("  +".into()), Piece::Detail(offset), Piece::Own(" s".into())]);
+        }
+        pieces
+    }
+
+    /// A process as a pane shows it, and what else it says.
+    fn whole_process(&self, section: usize, row: usize, bytes: &[u8]) -> Vec<Piece> {
+        let mut pieces = self.process(section, row, bytes, WHOLE_ROW);
+        let is_shown = |name: &Untrusted| matches!(name.as_bytes(), b"name" | b"process_id" | b"time_offset");
+        if Raw::new(bytes).kind() == Kind::Object {
+            let members = self.process_members(section, row, bytes, WHOLE_ROW).into_iter();
+            members
+                .filter(|(name, _)| !is_shown(name))
+                .for_each(|(name, value)| tell(&mut pieces, name, Raw::new(&value)));
+        }
+        pieces
+    }
+
+    /// A process's members without its children: those before them, and those after.
+    fn process_members(&self, section: usize, row: usize, bytes: &[u8], limit: u64) -> Vec<(Untrusted, Vec<u8>)> {
+        let tail = self.section(section).and_then(|section| section.tail(row)).map(u64::from);
+        let after = tail.and_then(|tail| self.after_children(tail..tail.saturating_add(limit)).ok());
+        let is_own =
+            |(name, value): &(Untrusted, Raw<'_>)| name.as_bytes() != b"children" || value.kind() != Kind::Array;
+        let own = |(name, value): (Untrusted, Raw<'_>)| (name, value.bytes().to_vec());
+        let mut members: Vec<_> = match tail {
+            Some(_) => Raw::new(bytes).members().take_while(is_own).map(own).collect(),
+            None => Raw::new(bytes).members().filter(is_own).map(own).collect(),
+        };
+        members.extend(after.iter().flat_map(|bytes| Raw::new(bytes).members()).filter(is_own).map(own));
+        members
+    }
+}
+
+/// How much of a row is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// What a line has room for; the rest is counted.
+    InALine,
+    /// Everything.
+    Whole,
+}
+
+impl Told {
+    fn value(self, raw: Raw<'_>) -> Untrusted {
+        if self == Self::Whole { joined(raw, usize::MAX) } else { compact(raw) }
+    }
+}
+
+/// Adds a member with its name.
+fn tell(pieces: &mut Vec<Piece>, name: Untrusted, value: Raw<'_>) {
+    let value = Piece::Detail(Told::Whole.value(value));
+    pieces.extend([Piece::Own(" · ".into()), Piece::Detail(name), Piece::Own(" ".into()), value]);
+}
+
+fn pieces(section: &Section, bytes: &[u8], told: Told) -> Vec<Piece> {
+    if matches!(section.form, Form::Object | Form::Loose) {
+        return member_pieces(bytes, told);
+    }
+    let raw = Raw::new(bytes);
+    match section.attribute.map(|attribute| &attribute.shape) {
+        Some(Shape::Moment) => {
+            raw.integer().and_then(moment).map_or_else(|| vec![Piece::Value(told.value(raw))], |when| vec![when])
+        }
+        Some(Shape::Records(fields)) if raw.kind() == Kind::Object => record_pieces(raw, fields, told),
+        _ => vec![Piece::Value(told.value(raw))],
+    }
+}
+
+fn moment(seconds: i64) -> Option<Piece> {
+    let when = jiff::Timestamp::from_second(seconds).ok()?;
+    Some(Piece::Own(when.strftime("%Y-%m-%d %H:%M:%S UTC").to_string().into()))
+}
+
+/// The fields that the table names, in its order; the others behind them, or their number.
+fn record_pieces(raw: Raw<'_>, fields: &'static [Field], told: Told) -> Vec<Piece> {
+    let members: Vec<_> = raw.members().collect();
+    let (mut pieces, mut has_value) = (Vec::new(), false);
+    for field in fields {
+        let Some((_, value)) = members.iter().find(|(name, _)| name.as_bytes() == field.name.as_bytes()) else {
+            continue;
+        };
+        let is_said = |piece: &Piece| matches!(piece, Piece::Value(said) if *said == compact(*value));
+        // A signature is often called by its identifier: once is enough.
+        if field.name == "id" && pieces.iter().any(is_said) {
+            continue;
+        }
+        if !pieces.is_empty() {
+            pieces.push(Piece::Own(field.before.into()));
+        }
+        pieces.push(match field.role {
+            Role::Severity => Piece::Detail(severity::word(compact(*value))),
+            Role::Evidence => {
+                Piece::Detail(severity::evidence(*value, if told == Told::Whole { usize::MAX } else { EVIDENCE }))
+            }
+            // What the row is about is the first that is said.
+            Role::Said if has_value => Piece::Detail(told.value(*value)),
+            Role::Said => Piece::Value(told.value(*value)),
+        });
+        has_value |= field.role == Role::Said;
+    }
+    let named = |name: &Untrusted| fields.iter().any(|field| field.name.as_bytes() == name.as_bytes());
+    if pieces.is_empty() {
+        return vec![Piece::Value(told.value(raw))];
+    }
+    let others = members.iter().filter(|(name, _)| !named(name));
+    match others.clone().count() {
+        0 => {}
+        _ if told == Told::Whole => others.for_each(|(name, value)| tell(&mut pieces, name.clone(), *value)),
+        more => pieces.push(Piece::Own(format!(" · {more} more").into())),
+    }
+    pieces
+}
+
+/// `name: value` of an object that is no record.
+fn member_pieces(bytes: &[u8], told: Told) -> Vec<Piece> {
+    let (name, value) = split_member(bytes);
+    vec![Piece::Detail(name.text()), Piece::Own(": ".into()), Piece::Value(told.value(value))]
+}
+
+#[cfg(test)]
+mod tests;

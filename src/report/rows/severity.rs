@@ -1,0 +1,151 @@
+//! How severe a row is, by the word that its sandbox gives it, and what that was seen by; and the order in which rows are shown.
+
+use super::Report;
+use super::records::{Step, leaves};
+use crate::report::index::Section;
+use crate::report::json::Raw;
+use crate::report::wanted::still_wanted;
+use crate::text::Untrusted;
+use std::collections::BTreeMap;
+use std::io;
+
+/// What the service puts before its words.
+const PREFIX: &[u8] = b"IMPACT_SEVERITY_";
+
+/// The words, the most severe first; several mean the same. What is none of them comes last.
+const WORDS: [&[&str]; 5] =
+    [&["critical"], &["high"], &["medium", "moderate"], &["low"], &["info", "informational", "information"]];
+
+/// The word without what the service puts before it.
+pub(super) fn word(text: Untrusted) -> Untrusted {
+    text.as_bytes().strip_prefix(PREFIX).map(Untrusted::from).unwrap_or(text)
+}
+
+fn rank(text: Untrusted) -> usize {
+    let word = word(text);
+    let is_one = |words: &&[&str]| words.iter().any(|known| word.as_bytes().eq_ignore_ascii_case(known.as_bytes()));
+    WORDS.iter().position(is_one).unwrap_or(WORDS.len())
+}
+
+/// What something was seen by, in one line: each value with its name, but for a reference, whose value is all that tells; so many
+/// values, and the rest counted.
+pub(super) fn evidence(raw: Raw<'_>, most: usize) -> Untrusted {
+    let (mut joined, mut count) = (Vec::new(), 0_usize);
+    leaves(raw.bytes(), &mut |way, value| {
+        let name = match way.last() {
+            Some(Step::Member(name)) => name.as_bytes(),
+            Some(Step::Element(_)) | None => b"",
+        };
+        if name == b"ref" {
+            return;
+        }
+        count += 1;
+        if count > most {
+            return;
+        }
+        let before: &[u8] = if joined.is_empty() { b"" } else { b", " };
+        let is_told = !matches!(name, b"" | b"value");
+        joined.extend([before, if is_told { name } else { b"" }, if is_told { b"=" } else { b"" }].concat());
+        joined.extend_from_slice(value.text().as_bytes());
+    });
+    if count > most {
+        joined.extend_from_slice(format!(", +{}", count - most).as_bytes());
+    }
+    Untrusted::from(joined)
+}
+
+/// The rows of some sections in an order of their own: the most severe first, those of one severity as they stand in the report.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Order {
+    sections: BTreeMap<usize, Arranged>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Arranged {
+    /// The row at each position.
+    rows: Vec<u32>,
+    /// The position of each row.
+    positions: Vec<u32>,
+}
+
+impl Order {
+    /// The order of a report; its other sections, and those that stand in order already, are not in it.
+    ///
+    /// # Errors
+    /// When the body cannot be read, and when nobody wants it any more.
+    pub(in crate::report) fn of(report: &Report, is_wanted: &dyn Fn() -> bool) -> io::Result<Self> {
+        let mut order = Self::default();
+        for (number, section) in report.index.sections.iter().enumerate() {
+            let Some(name) = severity(section) else { continue };
+            still_wanted(is_wanted)?;
+            let mut ranks = Vec::new();
+            report.each_row(number, |row| {
+                ranks.push(Raw::new(row.bytes).member(name).map_or(WORDS.len(), |value| rank(value.text())));
+                true
+            })?;
+            if !ranks.is_sorted() {
+                order.sections.insert(number, Arranged::by(&ranks));
+            }
+        }
+        Ok(order)
+    }
+
+    /// The sections that have an order of their own.
+    pub fn sections(&self) -> impl Iterator<Item = usize> + '_ {
+        self.sections.keys().copied()
+    }
+
+    /// The row at a position of its section.
+    #[must_use]
+    pub fn row(&self, section: usize, position: usize) -> usize {
+        let found = self.sections.get(&section).and_then(|found| found.rows.get(position));
+        found.map_or(position, |row| *row as usize)
+    }
+
+    /// The position of a row in its section.
+    #[must_use]
+    pub fn position(&self, section: usize, row: usize) -> usize {
+        let found = self.sections.get(&section).and_then(|found| found.positions.get(row));
+        found.map_or(row, |position| *position as usize)
+    }
+}
+
+impl Arranged {
+    fn by(ranks: &[usize]) -> Self {
+        let mut rows: Vec<u32> = (0..).take(ranks.len()).collect();
+        rows.sort_by_key(|row| ranks.get(*row as usize));
+        let mut positions = vec![0; rows.len()];
+        for (position, row) in (0..).zip(&rows) {
+            if let Some(place) = positions.get_mut(*row as usize) {
+                *place = position;
+            }
+        }
+        Self { rows, positions }
+    }
+}
+
+/// The member of a section's records that says how severe each is.
+fn severity(section: &Section) -> Option<&'static str> {
+    section.attribute.and_then(|attribute| attribute.severity())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Body, Index};
+
+    #[test]
+    fn the_most_severe_come_first_and_equals_stay_as_they_are() {
+        let json = br#"{"mitre_attack_techniques":[{"severity":"IMPACT_SEVERITY_LOW"},{},{"severity":"IMPACT_SEVERITY_HIGH"},7,
+            {"severity":"odd"},{"severity":"IMPACT_SEVERITY_MEDIUM"},{"severity":"high"}],
+            "sigma_analysis_results":[{"rule_level":"critical"},{"rule_level":"high"}],"tags":["b","a"]}"#;
+        let body = Body::in_memory(json.to_vec());
+        let index = Index::of(&body).unwrap();
+        let order = Order::of(&Report::new(body, index), &|| true).unwrap();
+        let rows = |section| (0..7).map(|position| order.row(section, position)).collect::<Vec<_>>();
+        assert_eq!(rows(0), [2, 6, 5, 0, 1, 3, 4]);
+        assert!((0..7).all(|position| order.position(0, order.row(0, position)) == position));
+        assert_eq!(order.sections().collect::<Vec<_>>(), [0]);
+        assert_eq!((order.row(1, 1), order.position(2, 0)), (1, 0));
+    }
+}
