@@ -1,5 +1,6 @@
 //! A report's rows, decoded one at a time when they are looked at.
 
+mod pieces;
 pub mod records;
 pub(super) mod row_set;
 pub(super) mod severity;
@@ -7,27 +8,25 @@ pub(super) mod stream;
 pub(super) mod values;
 pub mod verdict;
 
-use super::attributes::{Field, Pane, Role, Shape};
+use super::attributes::Pane;
 use super::body::Body;
 use super::identifier::Identifier;
 use super::index::{Batch, Form, Index, Section};
 use super::json::{Kind, Raw};
 use super::note::Item;
 use crate::text::Untrusted;
+use pieces::{Told, pieces, tell};
 use records::Place;
 use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-use values::{compact, joined, member_length, named_lines, split_member};
+use values::{compact, member_length, named_lines};
 
 pub use values::{Line, lines};
 
 /// How many bytes of a row are read to show it in a line; a longer row is read whole only when it is opened.
 pub(super) const PREVIEW: u64 = 16 * 1024;
-
-/// The most values of evidence that a line tells before the rest is counted.
-const EVIDENCE: usize = 8;
 
 /// How many bytes of a row are read when it is opened.
 pub(super) const WHOLE_ROW: u64 = 8 * 1024 * 1024;
@@ -376,92 +375,6 @@ impl Report {
         members.extend(after.iter().flat_map(|bytes| Raw::new(bytes).members()).filter(is_own).map(own));
         members
     }
-}
-
-/// How much of a row is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
-    /// What a line has room for; the rest is counted.
-    InALine,
-    /// Everything.
-    Whole,
-}
-
-impl Told {
-    fn value(self, raw: Raw<'_>) -> Untrusted {
-        if self == Self::Whole { joined(raw, usize::MAX) } else { compact(raw) }
-    }
-}
-
-/// Adds a member with its name.
-fn tell(pieces: &mut Vec<Piece>, name: Untrusted, value: Raw<'_>) {
-    let value = Piece::Detail(Told::Whole.value(value));
-    pieces.extend([Piece::Own(" · ".into()), Piece::Detail(name), Piece::Own(" ".into()), value]);
-}
-
-fn pieces(section: &Section, bytes: &[u8], told: Told) -> Vec<Piece> {
-    if matches!(section.form, Form::Object | Form::Loose) {
-        return member_pieces(bytes, told);
-    }
-    let raw = Raw::new(bytes);
-    match section.attribute.map(|attribute| &attribute.shape) {
-        Some(Shape::Moment) => {
-            raw.integer().and_then(moment).map_or_else(|| vec![Piece::Value(told.value(raw))], |when| vec![when])
-        }
-        Some(Shape::Records(fields)) if raw.kind() == Kind::Object => record_pieces(raw, fields, told),
-        _ => vec![Piece::Value(told.value(raw))],
-    }
-}
-
-fn moment(seconds: i64) -> Option<Piece> {
-    let when = jiff::Timestamp::from_second(seconds).ok()?;
-    Some(Piece::Own(when.strftime("%Y-%m-%d %H:%M:%S UTC").to_string().into()))
-}
-
-/// The fields that the table names, in its order; the others behind them, or their number.
-fn record_pieces(raw: Raw<'_>, fields: &'static [Field], told: Told) -> Vec<Piece> {
-    let members: Vec<_> = raw.members().collect();
-    let (mut pieces, mut has_value) = (Vec::new(), false);
-    for field in fields {
-        let Some((_, value)) = members.iter().find(|(name, _)| name.as_bytes() == field.name.as_bytes()) else {
-            continue;
-        };
-        let is_said = |piece: &Piece| matches!(piece, Piece::Value(said) if *said == compact(*value));
-        // A signature is often called by its identifier: once is enough.
-        if field.name == "id" && pieces.iter().any(is_said) {
-            continue;
-        }
-        if !pieces.is_empty() {
-            pieces.push(Piece::Own(field.before.into()));
-        }
-        pieces.push(match field.role {
-            Role::Severity => Piece::Detail(severity::word(compact(*value))),
-            Role::Evidence => {
-                Piece::Detail(severity::evidence(*value, if told == Told::Whole { usize::MAX } else { EVIDENCE }))
-            }
-            // What the row is about is the first that is said.
-            Role::Said if has_value => Piece::Detail(told.value(*value)),
-            Role::Said => Piece::Value(told.value(*value)),
-        });
-        has_value |= field.role == Role::Said;
-    }
-    let named = |name: &Untrusted| fields.iter().any(|field| field.name.as_bytes() == name.as_bytes());
-    if pieces.is_empty() {
-        return vec![Piece::Value(told.value(raw))];
-    }
-    let others = members.iter().filter(|(name, _)| !named(name));
-    match others.clone().count() {
-        0 => {}
-        _ if told == Told::Whole => others.for_each(|(name, value)| tell(&mut pieces, name.clone(), *value)),
-        more => pieces.push(Piece::Own(format!(" · {more} more").into())),
-    }
-    pieces
-}
-
-/// `name: value` of an object that is no record.
-fn member_pieces(bytes: &[u8], told: Told) -> Vec<Piece> {
-    let (name, value) = split_member(bytes);
-    vec![Piece::Detail(name.text()), Piece::Own(": ".into()), Piece::Value(told.value(value))]
 }
 
 #[cfg(test)]

@@ -1,0 +1,99 @@
+//! What a row tells, piece by piece: a record by the fields that the table names, anything else as a value.
+
+use super::Piece;
+use super::severity;
+use super::values::{compact, joined, split_member};
+use crate::report::attributes::{Field, Role, Shape};
+use crate::report::index::{Form, Section};
+use crate::report::json::{Kind, Raw};
+use crate::text::Untrusted;
+
+/// The most values of evidence that a line tells before the rest is counted.
+const EVIDENCE: usize = 8;
+
+/// How much of a row is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// What a line has room for; the rest is counted.
+    InALine,
+    /// Everything.
+    Whole,
+}
+
+impl Told {
+    fn value(self, raw: Raw<'_>) -> Untrusted {
+        if self == Self::Whole { joined(raw, usize::MAX) } else { compact(raw) }
+    }
+}
+
+/// Adds a member with its name.
+pub(super) fn tell(pieces: &mut Vec<Piece>, name: Untrusted, value: Raw<'_>) {
+    let value = Piece::Detail(Told::Whole.value(value));
+    pieces.extend([Piece::Own(" · ".into()), Piece::Detail(name), Piece::Own(" ".into()), value]);
+}
+
+/// What a row of anything but a process tells.
+pub(super) fn pieces(section: &Section, bytes: &[u8], told: Told) -> Vec<Piece> {
+    if matches!(section.form, Form::Object | Form::Loose) {
+        return member_pieces(bytes, told);
+    }
+    let raw = Raw::new(bytes);
+    match section.attribute.map(|attribute| &attribute.shape) {
+        Some(Shape::Moment) => {
+            raw.integer().and_then(moment).map_or_else(|| vec![Piece::Value(told.value(raw))], |when| vec![when])
+        }
+        Some(Shape::Records(fields)) if raw.kind() == Kind::Object => record_pieces(raw, fields, told),
+        _ => vec![Piece::Value(told.value(raw))],
+    }
+}
+
+fn moment(seconds: i64) -> Option<Piece> {
+    let when = jiff::Timestamp::from_second(seconds).ok()?;
+    Some(Piece::Own(when.strftime("%Y-%m-%d %H:%M:%S UTC").to_string().into()))
+}
+
+/// The fields that the table names, in its order; the others behind them, or their number.
+fn record_pieces(raw: Raw<'_>, fields: &'static [Field], told: Told) -> Vec<Piece> {
+    let members: Vec<_> = raw.members().collect();
+    let (mut pieces, mut has_value) = (Vec::new(), false);
+    for field in fields {
+        let Some((_, value)) = members.iter().find(|(name, _)| name.as_bytes() == field.name.as_bytes()) else {
+            continue;
+        };
+        let is_said = |piece: &Piece| matches!(piece, Piece::Value(said) if *said == compact(*value));
+        // A signature is often called by its identifier: once is enough.
+        if field.name == "id" && pieces.iter().any(is_said) {
+            continue;
+        }
+        if !pieces.is_empty() {
+            pieces.push(Piece::Own(field.before.into()));
+        }
+        pieces.push(match field.role {
+            Role::Severity => Piece::Detail(severity::word(compact(*value))),
+            Role::Evidence => {
+                Piece::Detail(severity::evidence(*value, if told == Told::Whole { usize::MAX } else { EVIDENCE }))
+            }
+            // What the row is about is the first that is said.
+            Role::Said if has_value => Piece::Detail(told.value(*value)),
+            Role::Said => Piece::Value(told.value(*value)),
+        });
+        has_value |= field.role == Role::Said;
+    }
+    let named = |name: &Untrusted| fields.iter().any(|field| field.name.as_bytes() == name.as_bytes());
+    if pieces.is_empty() {
+        return vec![Piece::Value(told.value(raw))];
+    }
+    let others = members.iter().filter(|(name, _)| !named(name));
+    match others.clone().count() {
+        0 => {}
+        _ if told == Told::Whole => others.for_each(|(name, value)| tell(&mut pieces, name.clone(), *value)),
+        more => pieces.push(Piece::Own(format!(" · {more} more").into())),
+    }
+    pieces
+}
+
+/// `name: value` of an object that is no record.
+fn member_pieces(bytes: &[u8], told: Told) -> Vec<Piece> {
+    let (name, value) = split_member(bytes);
+    vec![Piece::Detail(name.text()), Piece::Own(": ".into()), Piece::Value(told.value(value))]
+}
