@@ -8,11 +8,12 @@ use super::find::returning::Left;
 use super::list::{Entry, List, OpenReport};
 use super::message::{HeldReport, Opening};
 use super::model::{Focus, Model, Screen};
+use super::over::overlay::Overlay;
 use super::panes::order::Order;
-use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
+use crate::report::{Holding, Pane};
 use crate::text::Untrusted;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The most files that are open at once; the one that was opened first is closed for another.
 const MOST: usize = 20;
@@ -85,6 +86,18 @@ impl OpenFile {
     pub(super) fn focus_pane(&mut self, pane: Pane) {
         self.focus = Focus::Pane(pane);
         self.group = self.order().group_of(pane).unwrap_or(self.group);
+    }
+
+    /// Lets go of the reports that are here and not among these; says whether there was one.
+    fn let_go(&mut self, held: &HashSet<&Identifier>) -> bool {
+        let is_changed = self.list.let_go(held);
+        if is_changed {
+            (self.compared, self.finder, self.left) = (None, None, None);
+        }
+        if self.open().is_none() {
+            (self.focus, self.is_zoomed) = (Focus::List, false);
+        }
+        is_changed
     }
 
     /// Goes on to a pane with rows, where the one that a report was opened into turns out to have none.
@@ -302,11 +315,37 @@ impl Model {
         }
     }
 
-    /// Closes all files.
-    pub(super) fn close_files(&mut self) {
-        while !self.files.all.is_empty() {
-            self.close(0);
+    /// Lets go of the reports that are not among what is held, and closes files of which nothing is.
+    pub(super) fn let_go_of_deleted(&mut self, held: &[Holding]) -> Vec<Effect> {
+        let ours = || held.iter().filter(|thing| thing.profile == self.service.name);
+        let reports: HashSet<_> = ours().filter_map(Holding::report).collect();
+        let files: HashSet<_> =
+            ours().filter(|thing| thing.is_answer()).filter_map(|thing| thing.file.as_ref()).collect();
+        let mut is_changed = false;
+        for file in &mut self.files.all {
+            is_changed |= file.let_go(&reports);
         }
+        let is_empty = |list: &List| {
+            let is_known = !list.entries().is_empty();
+            is_known && list.held() == 0 && list.file().is_some_and(|file| !files.contains(file))
+        };
+        let empty = |files: &Files| files.all.iter().position(|open| is_empty(&open.list));
+        while let Some(place) = empty(&self.files) {
+            self.close(place);
+            is_changed = true;
+        }
+        if !is_changed {
+            return Vec::new();
+        }
+        // What was found or compared may quote what is gone.
+        self.finder = None;
+        self.bound_for = None;
+        self.over.keep(|over| matches!(over, Overlay::Held(_)));
+        if self.files.all.is_empty() {
+            self.screen = Screen::Start;
+        }
+        self.settle();
+        self.show_chosen()
     }
 
     /// The list of a file that is open.

@@ -12,7 +12,7 @@ use crate::text::Untrusted;
 use entries::Entries;
 pub use entry::{Entry, OpenReport};
 use jiff::Timestamp;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The sandboxes of one file, or the reports of one opened document.
@@ -267,6 +267,18 @@ impl List {
     pub(super) fn take_newer(&mut self, held: &HeldReport) -> bool {
         let place = self.place_of(&held.identifier);
         place.and_then(|place| self.entries.change(place, |entry| entry.take_newer(held))).is_some()
+    }
+
+    /// Lets go of the reports that are here and not among these; says whether there was one. What could not be kept is here alone.
+    pub(super) fn let_go(&mut self, held: &HashSet<&Identifier>) -> bool {
+        let is_gone = |entry: &Entry| {
+            let is_kept = entry.here().is_some_and(|here| here.unkept.is_none());
+            is_kept && entry.identifier.as_ref().is_some_and(|identifier| !held.contains(identifier))
+        };
+        let gone: Vec<_> =
+            (0..).zip(self.entries()).filter(|(_, entry)| is_gone(entry)).map(|(place, _)| place).collect();
+        gone.iter().for_each(|place| _ = self.entries.change(*place, Entry::let_go));
+        !gone.is_empty()
     }
 
     /// Takes a report that has come whole; says which opening goes on to show it.

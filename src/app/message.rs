@@ -20,6 +20,7 @@ use crate::report::rows::Line;
 use crate::report::rules::{Marks, Rules};
 use crate::report::{Analysis, Holding, Imported, Indicators, PendingScan, Purge, Recent, RowSet};
 use crate::request::{Request, UploadAddress};
+use crate::text::words_in_rows;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -376,6 +377,12 @@ impl Failure {
     #[must_use]
     pub fn words(&self) -> String {
         joined([&self.what, &self.cost, &self.advice])
+    }
+
+    /// The rows that its words take in so many columns, each sentence on its own.
+    #[must_use]
+    pub fn rows(&self, columns: usize) -> usize {
+        [&self.what, &self.cost, &self.advice].into_iter().map(|words| words_in_rows(words, columns).len()).sum()
     }
 }
 

@@ -16,12 +16,13 @@ pub fn again(things: &[&Holding], entitlements: &Entitlements, now: Timestamp) -
     let fetched: Vec<_> = reports().filter(|thing| thing.imported.is_none()).collect();
     let has_imported = reports().any(|thing| thing.imported.is_some());
     let has_others = things.iter().any(|thing| matches!(thing.what, Held::Answer { .. }));
-    let fetching = match fetched.as_slice() {
-        [] if has_others && !has_imported => Some("Asking the same again costs what it costs.".to_owned()),
-        [] => None,
-        fetched => Some(fetching(fetched, entitlements, now)),
+    let fetching = (!fetched.is_empty()).then(|| fetching(&fetched, entitlements, now));
+    let asking = match (&fetching, has_others) {
+        (_, false) => None,
+        (None, true) => Some("To ask the same again costs what it costs.".to_owned()),
+        (Some(_), true) => Some("To ask for the other answers again costs what it costs, beside that.".to_owned()),
     };
-    let words = fetching.into_iter().chain(has_imported.then(|| IMPORTED.to_owned()));
+    let words = fetching.into_iter().chain(asking).chain(has_imported.then(|| IMPORTED.to_owned()));
     words.collect::<Vec<_>>().join(" ")
 }
 

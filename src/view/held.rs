@@ -112,7 +112,8 @@ fn draw_line(mut line: LineWriter<'_, '_>, area: Area, thing: &Holding, columns:
         Some(_) => &received,
     };
     cell(Some(columns.received), received, Meaning::Text);
-    cell(columns.raw, &bytes(thing.bytes), Meaning::Text);
+    let in_versions = if thing.versions.len() > 1 { format!(" in {}", thing.versions.len()) } else { String::new() };
+    cell(columns.raw, &(bytes(thing.bytes) + &in_versions), Meaning::Text);
     cell(Some(columns.on_disk), &bytes(thing.on_disk), Meaning::Text);
     cell(columns.service, &thing.retention(model.now).map(Retention::short).unwrap_or_default(), Meaning::Text);
     cell(columns.from, &from(thing), Meaning::Text);
@@ -139,14 +140,14 @@ fn about(thing: &Holding, model: &Model) -> String {
         None => format!("asked of {}", own(&thing.profile)),
     };
     let versions = if thing.versions.len() > 1 {
-        format!(" · {} versions", thousands(thing.versions.len() as u64))
+        format!(" in {} versions", thousands(thing.versions.len() as u64))
     } else {
         String::new()
     };
     let service = thing.retention(model.now).map(|found| format!(" · {}", found.words())).unwrap_or_default();
     let when = thing.received.strftime("%F %H:%M UTC");
-    let size = format!("{}, {} on disk", bytes(thing.bytes), bytes(thing.on_disk));
-    format!("{name}{from} on {when} · {size}{versions}{service}")
+    let size = format!("{}{versions}, {} on disk", bytes(thing.bytes), bytes(thing.on_disk));
+    format!("{name}{from} on {when} · {size}{service}")
 }
 
 /// A profile's name, made harmless.

@@ -122,6 +122,8 @@ impl Rows<'_> {
     fn draw_anew(&self, buffer: &mut Canvas<'_>, inside: Area, key: &RowKey, has_cursor: bool) {
         let (report, place) = (&self.open.report, key.place);
         let found = report.row(place.section, place.row);
+        let has_note = self.notes.is_some_and(|notes| notes.on_row(report, place.section, &found).is_some());
+        let inside = if has_note { draw_note_mark(buffer, inside) } else { inside };
         let mut line = LineWriter::new(buffer, inside, 0);
         if has_cursor {
             line.point();
@@ -137,14 +139,15 @@ impl Rows<'_> {
         let value = if steps_back { Meaning::Faint } else { Meaning::Text };
         let sought = self.state.filter.as_ref().and_then(|filter| filter.quest.pattern.as_deref());
         draw_pieces(&mut line, &found.pieces, value, !is_shifted, sought);
-        if let Some(notes) = self.notes
-            && notes.on_row(report, place.section, &found).is_some()
-        {
-            let width = inside.width;
-            let end = Area { x: inside.x + width.saturating_sub(2), width: width.min(2), ..inside };
-            LineWriter::new(buffer, end, 0).own(&format!(" {MARK}"), Meaning::Key);
-        }
     }
+}
+
+/// Says at the end of a row that it has a note; gives what is left of the row.
+fn draw_note_mark(buffer: &mut Canvas<'_>, inside: Area) -> Area {
+    let width = inside.width.saturating_sub(2);
+    let end = Area { x: inside.x + width, width: inside.width - width, ..inside };
+    LineWriter::new(buffer, end, 0).own(&format!(" {MARK}"), Meaning::Key);
+    Area { width, ..inside }
 }
 
 /// Says in the last row why what is typed is no filter; the rows of the last one that was stay.

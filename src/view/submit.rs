@@ -13,22 +13,22 @@ use crate::text::{Untrusted, bytes, words_in_rows};
 /// Columns of a field's name.
 const LABEL: usize = 14;
 
-/// Rows that are kept for what is said below the fields.
-const SAID: u16 = 2;
-
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, form: &SubmitForm, model: &Model) {
     let inside = inside(buffer, area, model, "Submit a file for a private scan", 0, 0);
-    let fields = u16::try_from(FIELDS.len()).unwrap_or(u16::MAX).min(inside.height.saturating_sub(SAID).max(1));
+    let room = usize::from(inside.width).max(10);
+    let rows: Vec<_> = said(form, model)
+        .into_iter()
+        .flat_map(|(text, meaning)| words_in_rows(&text, room).into_iter().map(move |row| (row, meaning)))
+        .collect();
+    // All that is said is seen first: it may be what keeps somebody from paying twice.
+    let said = u16::try_from(rows.len()).unwrap_or(u16::MAX);
+    let fields = u16::try_from(FIELDS.len()).unwrap_or(u16::MAX).min(inside.height.saturating_sub(said).max(1));
     // Where there is little room, the chosen field is the last that is shown.
     let top = (form.chosen + 1).saturating_sub(fields.into());
     for row in 0..fields {
         draw_field(buffer, inside, row, top + usize::from(row), form);
     }
-    let gap = u16::from(inside.height > fields + SAID);
-    let room = usize::from(inside.width).max(10);
-    let rows = said(form, model)
-        .into_iter()
-        .flat_map(|(text, meaning)| words_in_rows(&text, room).into_iter().map(move |row| (row, meaning)));
+    let gap = u16::from(inside.height > fields.saturating_add(said));
     for (row, (text, meaning)) in (fields + gap..inside.height).zip(rows) {
         LineWriter::new(buffer, inside, row).own(&text, meaning);
     }

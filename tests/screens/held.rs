@@ -44,7 +44,7 @@ fn one_report_is_deleted_after_a_yes() {
 }
 
 #[test]
-fn no_file_stays_open_whose_reports_may_be_deleted() {
+fn no_file_stays_open_of_which_nothing_is_held_any_more() {
     let mut stage = Stage::listed();
     stage.open_other(&file("Parcel"));
     stage.keys("enter J");
@@ -171,4 +171,21 @@ fn the_question_names_the_file_and_what_the_filter_hides_of_it() {
     stage.size(50, 12);
     stage.keys("D");
     assert!(said(&stage).contains(&named) && said(&stage).contains(hidden), "{}", stage.screen());
+}
+
+#[test]
+fn what_is_open_stays_open_but_for_what_was_deleted() {
+    let mut stage = Stage::listed();
+    stage.open_other(&file("Parcel"));
+    stage.keys("enter enter tab tab j f T esc J tab tab z");
+    let before = stage.screen();
+    assert!(before.contains("file 1 of 2"), "{before}");
+    // One that is not looked at.
+    stage.keys("H / D r o i d enter d y esc");
+    let screen = stage.screen();
+    assert_eq!(screen, before.replace("6 of 6", "5 of 6"), "{screen}");
+    // The one that is looked at.
+    stage.keys("H / C A P E enter d y esc");
+    let screen = stage.screen();
+    assert!(screen.contains("file 1 of 2") && screen.contains("open · 1 request"), "{screen}");
 }

@@ -252,7 +252,7 @@ impl Stands for SaveForm {
         Place::Save
     }
 
-    fn height(&self) -> usize {
+    fn height(&self, _: usize) -> usize {
         if self.has_parts() { SMALL + 4 } else { SMALL }
     }
 

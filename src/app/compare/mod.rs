@@ -103,7 +103,7 @@ impl Stands for OtherFile {
         place::Place::OtherFile
     }
 
-    fn height(&self) -> usize {
+    fn height(&self, _: usize) -> usize {
         self.files.len()
     }
 

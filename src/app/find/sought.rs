@@ -52,7 +52,7 @@ impl Stands for IdleLine {
         Place::Idle
     }
 
-    fn height(&self) -> usize {
+    fn height(&self, _: usize) -> usize {
         SMALL
     }
 

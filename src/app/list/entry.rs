@@ -141,6 +141,11 @@ impl Entry {
         }
     }
 
+    /// Lets go of a report that is not held any more.
+    pub(super) fn let_go(&mut self) {
+        *self = Self::new(self.identifier.take());
+    }
+
     /// Closes the report if it is like this, and says whether it was; its filters are kept for when it is opened again.
     pub(super) fn close_if(&mut self, is_it: fn(&OpenReport) -> bool) -> bool {
         let closed = self.open.take_if(|open| is_it(open));

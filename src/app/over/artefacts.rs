@@ -10,6 +10,7 @@ use crate::app::panes::scroll::Scroll;
 use crate::export::file;
 use crate::report::identifier::Identifier;
 use crate::request::{Artefact, Request};
+use crate::text::words_in_rows;
 use jiff::Timestamp;
 
 /// The artefacts of a report that says that they exist.
@@ -46,8 +47,9 @@ impl Stands for ArtefactList {
         place::Place::Artefacts
     }
 
-    fn height(&self) -> usize {
-        self.rows.len() + usize::from(self.failure.is_some()) * 3
+    fn height(&self, columns: usize) -> usize {
+        let said = self.failure.as_ref().map_or(0, |failure| words_in_rows(&failure.words(), columns).len());
+        self.rows.len() + said
     }
 
     fn choice(&self, _: Size) -> Option<Rows> {

@@ -185,7 +185,7 @@ impl Stands for Detail {
         Place::Detail
     }
 
-    fn height(&self) -> usize {
+    fn height(&self, _: usize) -> usize {
         self.count()
     }
 

@@ -8,7 +8,7 @@ use crate::app::keys::key::Key;
 use crate::app::keys::place::Place;
 use crate::app::keys::typing::type_into;
 use crate::app::layout::Size;
-use crate::app::model::{Model, Screen};
+use crate::app::model::Model;
 use crate::app::panes::scroll::Scroll;
 use crate::app::spending::confirm::{Confirm, Confirmed, Deletion};
 use crate::report::{Doomed, Held, Holding, Purge, Report, Version, whose};
@@ -177,7 +177,7 @@ impl Stands for AgeForm {
         Place::Age
     }
 
-    fn height(&self) -> usize {
+    fn height(&self, _: usize) -> usize {
         SMALL
     }
 
@@ -365,17 +365,15 @@ impl Model {
         }
     }
 
-    /// Takes in that something was deleted. All files that are open are left: what they show may be gone.
+    /// Takes in that something was deleted: what is not held any more is not shown any more, be it open or only found.
     pub(in crate::app) fn purged(&mut self, words: String, lines: Vec<Holding>) -> Vec<Effect> {
+        let mut effects = self.let_go_of_deleted(&lines);
         if self.held_mut().is_some() {
             self.show_held(lines);
         }
-        if !self.is_document() && self.shown().is_some() {
-            self.close_files();
-            self.screen = Screen::Start;
-        }
         self.say(words);
-        vec![Effect::FindRecent]
+        effects.push(Effect::FindRecent);
+        effects
     }
 }
 

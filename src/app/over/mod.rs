@@ -90,6 +90,12 @@ impl Over {
         self.all.pop_if(|top| matches!(top, Overlay::Prompt(prompt) if is_meant(prompt)));
     }
 
+    /// Takes all away but these.
+    pub(super) fn keep(&mut self, is_kept: fn(&Overlay) -> bool) {
+        self.changes += 1;
+        self.all.retain(is_kept);
+    }
+
     /// Takes all of them away.
     pub(super) fn clear(&mut self) -> Vec<Overlay> {
         self.changes += 1;

@@ -66,7 +66,7 @@ impl Stands for NoteForm {
         place::Place::Note
     }
 
-    fn height(&self) -> usize {
+    fn height(&self, _: usize) -> usize {
         SMALL
     }
 

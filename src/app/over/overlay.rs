@@ -106,8 +106,8 @@ pub(in crate::app) trait Stands {
     /// Where the analyst is while this has the keys.
     fn place(&self) -> Place;
 
-    /// Rows that it fills, its frame not counted: as many as there are, unless it needs fewer.
-    fn height(&self) -> usize {
+    /// Rows that it fills in so many columns, its frame not counted: as many as there are, unless it needs fewer.
+    fn height(&self, _: usize) -> usize {
         usize::MAX
     }
 
@@ -186,10 +186,8 @@ impl Overlay {
     /// Its area: as low as it needs to be, at the bottom, so that what it is about stays in sight.
     #[must_use]
     pub fn area(&self, content: Area) -> Area {
-        let rows = match self {
-            Self::Confirm(confirm) => confirm.rows(usize::from(content.width).saturating_sub(4).max(10)),
-            _ => whichever!(self, it => it.height()),
-        };
+        let columns = usize::from(content.width).saturating_sub(4).max(10);
+        let rows = whichever!(self, it => it.height(columns));
         let height = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2).min(content.height);
         Area { y: content.y + content.height - height, height, ..content }
     }

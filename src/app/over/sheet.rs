@@ -148,7 +148,7 @@ impl Stands for Sheet {
         Place::Sheet
     }
 
-    fn height(&self) -> usize {
+    fn height(&self, _: usize) -> usize {
         self.count()
     }
 

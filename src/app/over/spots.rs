@@ -215,7 +215,7 @@ impl Stands for Spots {
         if self.line.is_typing { place::Place::SoughtLine } else { place::Place::Spots }
     }
 
-    fn height(&self) -> usize {
+    fn height(&self, _: usize) -> usize {
         self.spots.len().saturating_add(self.line.rows() + 1)
     }
 

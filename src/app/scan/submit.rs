@@ -15,7 +15,7 @@ use crate::export::file;
 use crate::quota::{Entitlements, Plan};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::request::{LONGEST_RETENTION, Password, Request, ScanOption, ScanOptions, Submission, UploadLimit};
-use crate::text::count;
+use crate::text::{count, words_in_rows};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -140,8 +140,10 @@ impl Stands for SubmitForm {
         Place::Submit
     }
 
-    fn height(&self) -> usize {
-        FIELDS.len() + SMALL - 1
+    /// Room for the fields, and for all that is said below them.
+    fn height(&self, columns: usize) -> usize {
+        let said = self.failure.as_ref().map_or(0, |failure| words_in_rows(&failure.words(), columns).len() + 1);
+        FIELDS.len() + said.max(SMALL - 1)
     }
 
     fn press(&mut self, key: Key, most: usize) -> bool {

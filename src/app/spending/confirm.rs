@@ -25,12 +25,6 @@ pub struct Confirm {
 }
 
 impl Confirm {
-    /// The rows that it fills in so many columns: all of its words, and its keys.
-    #[must_use]
-    pub fn rows(&self, columns: usize) -> usize {
-        (words_in_rows(&self.why, columns).len() + KEYS).max(SMALL)
-    }
-
     /// Its keys, and what each does, in so many columns.
     #[must_use]
     pub fn keys(&self, model: &Model, columns: usize) -> Vec<String> {
@@ -85,6 +79,11 @@ impl Confirmed {
 impl Stands for Confirm {
     fn place(&self) -> Place {
         Place::Confirm
+    }
+
+    /// All of its words, and its keys.
+    fn height(&self, columns: usize) -> usize {
+        (words_in_rows(&self.why, columns).len() + KEYS).max(SMALL)
     }
 }
 

@@ -50,8 +50,9 @@ impl Stands for Prompt {
         Place::Prompt
     }
 
-    fn height(&self) -> usize {
-        SMALL
+    /// Room for the line, and for all that a failure says.
+    fn height(&self, columns: usize) -> usize {
+        self.failure.as_ref().map_or(0, |failure| failure.rows(columns) + 1).max(SMALL)
     }
 
     fn press(&mut self, key: Key, most: usize) -> bool {

@@ -144,6 +144,12 @@ impl Holding {
         }
     }
 
+    /// Whether the service gave it, and not the analyst.
+    #[must_use]
+    pub fn is_answer(&self) -> bool {
+        !matches!(self.what, Held::Notes(_))
+    }
+
     /// The report that its notes are on; none for any other answer.
     #[must_use]
     pub fn noted(&self) -> Option<&Identifier> {

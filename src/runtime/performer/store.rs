@@ -109,6 +109,7 @@ impl Performer {
         self.with_gate(move |gate, work| {
             let failed = |error| Message::Notice(format!("Nothing was deleted: {}", words(&error)));
             work.send(held::purge(gate, deletion).unwrap_or_else(failed));
+            work.send(notes(gate));
         });
     }
 }
