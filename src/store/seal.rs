@@ -123,6 +123,17 @@ pub(super) fn renew(connection: &Connection, answer: AnswerId) -> rusqlite::Resu
     seal_answers(connection, "id = ?1", &[&answer.0])
 }
 
+/// Says of the reports of an answer that stand from a byte on that they stand so many bytes before that. Of a row that is not what
+/// was written nothing is known: with a new seal it would be believed.
+pub(super) fn move_reports(connection: &Connection, answer: AnswerId, from: i64, by: i64) -> rusqlite::Result<()> {
+    let behind = seals_of_reports(connection, "answer = ?1 AND first >= ?2", &[&answer.0, &from])?;
+    for (row, _) in behind.into_iter().filter(|(_, seal)| seal.is_whole()) {
+        connection.execute("UPDATE report SET first = first - ?1, after = after - ?1 WHERE rowid = ?2", [by, row])?;
+        seal_reports(connection, "rowid = ?1", &[&row])?;
+    }
+    Ok(())
+}
+
 /// Seals all that is held as it stands: what an earlier version wrote is believed.
 pub(super) fn all_held(connection: &Connection) -> rusqlite::Result<()> {
     seal_answers(connection, "TRUE", &[])?;

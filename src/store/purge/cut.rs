@@ -1,8 +1,8 @@
-//! Taking a report out of the lists that it came with: its bytes go, and what else there is of a list stays where and what it is.
+//! Taking a report out of the lists that it came with: its bytes go, and what else there is of a list stays what it is.
 
-use super::super::blocks::{self, Shelf};
-use super::super::error;
+use super::super::blocks::{self, BLOCK, Shelf};
 use super::super::held::{AnswerId, FoundReport, found};
+use super::super::{error, seal};
 use crate::report::identifier::Identifier;
 use crate::report::json::Raw;
 use rusqlite::{ToSql, Transaction, params};
@@ -23,12 +23,29 @@ struct Place {
 /// When it cannot be written; and where it is not known where one stands, so that another's bytes could go.
 pub(super) fn out(transaction: &Transaction<'_>, profile: &str, identifier: &Identifier) -> rusqlite::Result<u64> {
     let mut gone = 0;
+    // Where the next one stands is asked when the one before is gone: that moves what is behind it.
     while let Some(place) = next(transaction, profile, identifier)? {
-        write_over(transaction, &place)?;
-        let [first, after] = [place.range.start, place.range.end].map(in_table);
+        let (size, blocks) = blocks::all(transaction, place.answer)?;
+        let whole: Option<Vec<_>> = blocks.iter().map(Option::as_deref).collect();
+        let shorter = whole.and_then(|blocks| without(&blocks.concat(), &place.range));
+        let shift = match &shorter {
+            Some((bytes, shift)) => {
+                write_anew(transaction, place.answer, bytes)?;
+                *shift
+            }
+            None => {
+                blank(transaction, &place, size, blocks)?;
+                0
+            }
+        };
+        let [first, after, shift] = [place.range.start, place.range.end, shift].map(in_table);
         let there = params![place.answer.0, first, after, identifier.as_bytes()];
         let delete = "DELETE FROM report WHERE answer = ?1 AND first = ?2 AND after = ?3 AND identifier = ?4";
         transaction.execute(delete, there)?;
+        if shift > 0 {
+            seal::move_reports(transaction, place.answer, after, shift)?;
+            seal::renew(transaction, place.answer)?;
+        }
         gone += place.range.len() as u64;
     }
     Ok(gone)
@@ -48,57 +65,58 @@ fn next(transaction: &Transaction<'_>, profile: &str, identifier: &Identifier) -
     }
 }
 
-/// Puts what is left of a report in its place: nothing that stands beside it moves, for where that stands is sealed, and may be
-/// damaged.
+/// A list with no more of a report than its identifier, and by how much it is shorter: it stays whole, and need not be asked for
+/// again.
+fn without(list: &[u8], range: &Range<usize>) -> Option<(Vec<u8>, usize)> {
+    let (head, entry, tail) = (list.get(..range.start)?, list.get(range.clone())?, list.get(range.end..)?);
+    let stub = [b"{\"id\":", Raw::new(entry).member("id")?.bytes(), b"}"].concat();
+    let shift = entry.len().checked_sub(stub.len())?;
+    Some(([head, &stub, tail].concat(), shift))
+}
+
+fn write_anew(transaction: &Transaction<'_>, answer: AnswerId, bytes: &[u8]) -> rusqlite::Result<()> {
+    transaction.execute("DELETE FROM block WHERE answer = ?1", [answer.0])?;
+    // Rows are elsewhere now: an index is made anew.
+    transaction.execute("DELETE FROM row_index WHERE answer = ?1", [answer.0])?;
+    let lengths = params![in_table(bytes.len()), in_table(BLOCK), answer.0];
+    transaction.execute("UPDATE answer SET length = ?1, block = ?2 WHERE id = ?3", lengths)?;
+    blocks::write(transaction, Shelf::Answer(answer), 0, bytes)
+}
+
+/// Takes the bytes of a report out of a list that cannot be written anew because it is damaged: all else stays where it is.
 ///
 /// What is no block of the list may be of that report all the same, and is missing from now on.
-fn write_over(transaction: &Transaction<'_>, place: &Place) -> rusqlite::Result<()> {
+fn blank(
+    transaction: &Transaction<'_>,
+    place: &Place,
+    size: usize,
+    blocks: Vec<Option<Vec<u8>>>,
+) -> rusqlite::Result<()> {
     let Place { answer, range } = place;
     let overlaps = "DELETE FROM row_index WHERE answer = ?1 AND first < ?3 AND after > ?2";
     transaction.execute(overlaps, params![answer.0, in_table(range.start), in_table(range.end)])?;
-    let (size, blocks) = blocks::all(transaction, *answer)?;
     let in_list = in_table(blocks.len());
     transaction
         .execute("DELETE FROM block WHERE answer = ?1 AND number NOT BETWEEN 0 AND ?2 - 1", [answer.0, in_list])?;
-    let left = left_of(&blocks, size, range);
-    let touched = range.start / size..range.end.div_ceil(size);
-    for (number, block) in blocks.into_iter().enumerate().filter(|(number, _)| touched.contains(number)) {
+    for (number, block) in blocks.into_iter().enumerate() {
+        let at = |byte: usize, block: &[u8]| byte.saturating_sub(number.saturating_mul(size)).min(block.len());
         match block {
-            Some(mut block) => {
-                let first = number * size;
-                let start = range.start.max(first);
-                let end = range.end.min(first + block.len()).max(start);
-                let left = left.get(start - range.start..end - range.start).unwrap_or_default();
-                block.get_mut(start - first..end - first).unwrap_or_default().copy_from_slice(left);
+            Some(block) if at(range.start, &block) == at(range.end, &block) => {}
+            Some(mut block) if at(range.end, &block) - at(range.start, &block) < block.len() => {
+                let gone = at(range.start, &block)..at(range.end, &block);
+                block.get_mut(gone).unwrap_or_default().fill(GONE);
                 blocks::write_one(transaction, Shelf::Answer(*answer), number as u64, &block)?;
             }
-            None => {
+            wholly => {
                 let one = params![answer.0, in_table(number)];
                 transaction.execute("DELETE FROM block WHERE answer = ?1 AND number = ?2", one)?;
-                blocks::delete_moved(transaction, *answer, number)?;
+                if wholly.is_none() {
+                    blocks::delete_moved(transaction, *answer, number)?;
+                }
             }
         }
     }
     Ok(())
-}
-
-/// As many bytes as a report had: its identifier and blanks, so that the list stays whole and need not be asked for again; blanks
-/// alone where damage hides the identifier.
-fn left_of(blocks: &[Option<Vec<u8>>], size: usize, range: &Range<usize>) -> Vec<u8> {
-    let first = range.start / size;
-    let whole = blocks.get(first..range.end.div_ceil(size)).and_then(|blocks| {
-        let blocks: Option<Vec<_>> = blocks.iter().map(Option::as_deref).collect();
-        Some(blocks?.concat())
-    });
-    let start = first * size;
-    let entry = whole.as_deref().and_then(|whole| whole.get(range.start - start..range.end - start));
-    let id = entry.and_then(|entry| Raw::new(entry).member("id"));
-    let mut left = id.map(|id| [b"{\"id\":", id.bytes(), b"}"].concat()).unwrap_or_default();
-    if left.len() > range.len() {
-        left.clear();
-    }
-    left.resize(range.len(), GONE);
-    left
 }
 
 fn in_table(number: usize) -> i64 {

@@ -164,23 +164,28 @@ fn a_block_that_damage_has_put_elsewhere_goes_with_its_report() {
 #[test]
 fn a_report_that_a_page_names_twice_goes_alone_and_whole() {
     let [first, second] = [40, 70].map(|tags| report("twice", tags));
-    for order in [[0, 1, 2, 3, 4], [0, 4, 1, 2, 3], [1, 2, 0, 4, 3]] {
-        let others = ["one", "two", "three"].map(|name| (name, report(name, 9)));
-        let all = [
-            ("twice", first.clone()),
-            others[0].clone(),
-            others[1].clone(),
-            others[2].clone(),
-            ("twice", second.clone()),
-        ];
-        let list = List::of(&order.map(|place: usize| all[place].clone()));
-        assert_eq!(list.delete("twice"), (1, (first.len() + second.len()) as u64));
-        assert!(!list.is_on_disk("twice"));
-        for (name, report) in others {
-            assert_eq!(list.read(name).unwrap().unwrap(), report, "{name} of {order:?}");
+    // Behind a report that is gone stands one where the next was.
+    let gap = first.len() - br#"{"id":"twice"}"#.len();
+    let fitting = [report("twice", 40), [report("twice", 2), vec![b' '; gap]].concat()[..gap - 1].to_vec()];
+    for [first, second] in [[first, second], fitting] {
+        for order in [[0, 1, 2, 3, 4], [0, 4, 1, 2, 3], [1, 2, 0, 4, 3]] {
+            let others = ["one", "two", "three"].map(|name| (name, report(name, 9)));
+            let all = [
+                ("twice", first.clone()),
+                others[0].clone(),
+                others[1].clone(),
+                others[2].clone(),
+                ("twice", second.clone()),
+            ];
+            let list = List::of(&order.map(|place: usize| all[place].clone()));
+            assert_eq!(list.delete("twice"), (1, (first.len() + second.len()) as u64));
+            assert!(!list.is_on_disk("twice"));
+            for (name, report) in others {
+                assert_eq!(list.read(name).unwrap().unwrap(), report, "{name} of {order:?}");
+            }
+            let page = Page::of(&list.store.answer("p", KEY).unwrap().unwrap().body).unwrap();
+            assert_eq!(page.entries.iter().filter(|entry| entry.report.is_some()).count(), 3);
         }
-        let page = Page::of(&list.store.answer("p", KEY).unwrap().unwrap().body).unwrap();
-        assert_eq!(page.entries.iter().filter(|entry| entry.report.is_some()).count(), 3);
     }
 }
 
