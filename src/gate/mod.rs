@@ -326,7 +326,7 @@ impl Gate {
         let settled = price.settle(reading::outcome(request, &taken));
         let outcome = taken.as_ref().map_or_else(ToString::to_string, |_| "answered".to_owned());
         self.settle(call, settlement(settled, &taken), &outcome).await;
-        taken.map_err(|error| GateError::Service { error, cost: Cost::of(settled), line: None })
+        taken.map_err(|error| GateError::Service { error, cost: Cost::of(settled, price.unit), line: None })
     }
 
     /// Ends the wait for an answer that is under way; what was sent may have been charged, and counts so.

@@ -210,7 +210,7 @@ impl Refusal {
         let advice = match self.reason {
             Reason::WrongKey => "Check the key.",
             Reason::Forbidden => "Private reports need a private scanning licence; ask the group's administrator.",
-            Reason::NotFound => "Private files and reports expire, after a day unless set otherwise. Check the hash.",
+            Reason::NotFound => "Check what was asked for. What is private expires: after a day, unless set otherwise.",
             Reason::QuotaSpent => "The daily quota is full again at 00:00 UTC, the monthly on the 1st.",
             Reason::TooFast => "Wait before the next call.",
             Reason::Down => "Try later.",

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use behaview::demo::FaultKind;
 use behaview::gate::Received;
-use behaview::quota::Entitlements;
+use behaview::quota::{Entitlements, price};
 
 use super::*;
 use Comes::{Lost, Never, Refusal, Sound, TooLong, Unusable};
@@ -127,7 +127,11 @@ impl Trial {
             Err(GateError::Service { error, cost, .. }) => (kind(error), Some(*cost)),
             Err(other) => panic!("{}: {other:?}", self.fault),
         };
-        let careful = if is_paid(&self.request) { Cost::Perhaps(Some(1)) } else { Cost::Nothing };
+        let careful = if is_paid(&self.request) {
+            Cost::Perhaps(Some((1, price(&self.request.operation(), &Entitlements::default()).unit)))
+        } else {
+            Cost::Nothing
+        };
         assert_eq!(comes, self.comes, "{} on {}: {result:?}", self.fault, self.request.words());
         assert!(cost.is_none_or(|cost| cost == careful), "{}: {result:?}", self.fault);
         let key = self.visit.demo.key();

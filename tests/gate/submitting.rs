@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use behaview::demo::{Endpoint, Fault};
 use behaview::gate::Received;
-use behaview::quota::Entitlements;
+use behaview::quota::{Entitlements, Unit};
 use behaview::report::Analysis;
 use behaview::report::analysis::{submitted, upload_address};
 use behaview::request::{Password, ScanOptions, Submission, UploadAddress};
@@ -178,7 +178,10 @@ async fn an_upload_that_may_have_been_counted_is_sent_once_and_counts() {
         });
         let error = visit.ask(&scan(&small(&visit), None)).await.unwrap_err();
         assert_eq!(visit.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Scan)).count(), 1, "{fault}");
-        assert!(matches!(error, GateError::Service { cost: Cost::Perhaps(Some(1)), .. }), "{fault}: {error:?}");
+        assert!(
+            matches!(error, GateError::Service { cost: Cost::Perhaps(Some((1, Unit::Scan))), .. }),
+            "{fault}: {error:?}"
+        );
         let spent = visit.gate.spent().unwrap();
         assert!(spent.charged + spent.unsure >= counted(&visit), "{fault}: {spent:?}");
     }
