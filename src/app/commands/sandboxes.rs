@@ -7,7 +7,7 @@ use crate::app::effect::Effect;
 use crate::app::key::{ENTER, key};
 use crate::app::list::Next;
 use crate::app::model::Model;
-use crate::app::place::{FILE, LIST, LISTED, START};
+use crate::app::place::{FILE, LIST, LISTED, NAMED, START};
 use crate::request::Request;
 
 pub(super) static COMMANDS: &[Command] = &[
@@ -115,7 +115,7 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "open file",
         help: "Open the file whose SHA-256 is typed, or the chosen earlier one; what is held of it costs nothing",
         rank: 1,
-        place: START,
+        place: NAMED,
         when: When::Has("a SHA-256 that is typed or pasted", |m| {
             !m.start.typed.is_empty() || !m.start.recent.is_empty()
         }),
