@@ -30,6 +30,9 @@ use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// The name of a document, and its reports with what each calls itself.
+pub type Named = (String, Vec<(Option<Identifier>, Here)>);
+
 /// The state of the program.
 #[derive(Debug)]
 pub struct Model {
@@ -186,7 +189,7 @@ impl Model {
     }
 
     /// Opens the reports of documents, by their names, in place of a service's; the first one at once.
-    pub fn open_documents(&mut self, documents: Vec<(String, Vec<(Option<Identifier>, Here)>)>) -> Vec<Effect> {
+    pub fn open_documents(&mut self, documents: Vec<Named>) -> Vec<Effect> {
         let several = Some(documents.len()).filter(|documents| *documents > 1);
         let title = several.map(|several| format!("one of {} documents", thousands(several as u64)));
         let name = title.or_else(|| documents.first().map(|(name, _)| name.clone())).unwrap_or_default();
