@@ -10,7 +10,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("files", &[]),
     ("state", &["app", "files"]),
     ("log", &["clock", "files", "text"]),
-    ("quota", &[]),
+    ("quota", &["text"]),
     ("report", &["text"]),
     ("request", &["quota", "report", "text"]),
     ("service", &["clock", "files", "request", "report", "text"]),

@@ -25,9 +25,13 @@ use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rules::Rules;
 use crate::request::{Listing, Request};
+use crate::text::{Untrusted, thousands};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// The name of a document, and its reports with what each calls itself.
+pub type Named = (String, Vec<(Option<Identifier>, Here)>);
 
 /// The state of the program.
 #[derive(Debug)]
@@ -184,9 +188,16 @@ impl Model {
         }
     }
 
-    /// Opens the reports of a document in place of a service's, the first one at once.
-    pub fn open_document(&mut self, name: String, reports: Vec<(Option<Identifier>, Here)>) -> Vec<Effect> {
-        let entries = reports.into_iter().map(|(identifier, here)| Entry::with(identifier, here));
+    /// Opens the reports of documents, by their names, in place of a service's; the first one at once.
+    pub fn open_documents(&mut self, documents: Vec<Named>) -> Vec<Effect> {
+        let several = Some(documents.len()).filter(|documents| *documents > 1);
+        let title = several.map(|several| format!("one of {} documents", thousands(several as u64)));
+        let name = title.or_else(|| documents.first().map(|(name, _)| name.clone())).unwrap_or_default();
+        let entries = documents.into_iter().flat_map(|(name, reports)| {
+            let document = several.map(|_| Untrusted::from(name));
+            let entry = move |(identifier, here)| Entry::with(identifier, here).of_document(document.clone());
+            reports.into_iter().map(entry)
+        });
         self.files.open(OpenFile::new(List::document(name, entries.collect())));
         self.screen = Screen::File;
         let effects = self.show_chosen();

@@ -1,7 +1,8 @@
 //! The start screen: the hash that is typed, and the files that were opened before.
 
 use super::effect::Effect;
-use super::keys::key::{Key, Named};
+use super::keys::key::Key;
+use super::keys::typing::type_into;
 use super::model::Model;
 use super::panes::scroll::Scroll;
 use crate::report::Recent;
@@ -25,18 +26,6 @@ pub struct Start {
 }
 
 impl Start {
-    /// Types a key into the hash: hexadecimal digits only, so every other key keeps its meaning. Says whether it is one that is typed.
-    pub(super) fn press(&mut self, key: Key) -> bool {
-        match key {
-            Key::Char(c) if c.is_ascii_hexdigit() && self.typed.len() < Sha256::LENGTH => {
-                self.typed.push(c.to_ascii_lowercase());
-                true
-            }
-            Key::Named(Named::Backspace) => self.typed.pop().is_some(),
-            _ => false,
-        }
-    }
-
     /// The files that Enter opens: the one that is typed with those that were pasted together with it, or the chosen earlier one.
     fn chosen(&mut self) -> Vec<Sha256> {
         match Sha256::parse(&self.typed) {
@@ -53,6 +42,28 @@ impl Start {
 }
 
 impl Model {
+    /// Types a key into the hash. Where nothing is typed yet a letter that is no digit of one keeps its meaning; behind a digit it
+    /// has none: whoever types a word does not mean the commands that its letters stand for. Says whether the key is done with.
+    pub(super) fn press_digit(&mut self, key: Key) -> bool {
+        let typed = &mut self.start.typed;
+        match key {
+            Key::Char(c) if c.is_ascii_hexdigit() => {
+                if typed.len() < Sha256::LENGTH {
+                    typed.push(c.to_ascii_lowercase());
+                }
+                true
+            }
+            Key::Char(_) if !typed.is_empty() => {
+                let back = self.way_to("back");
+                self.warn(format!(
+                    "{key} is no digit of a SHA-256 (0 to 9, a to f): it was left out. {back} empties the line."
+                ));
+                true
+            }
+            _ => !typed.is_empty() && type_into(typed, key, Sha256::LENGTH),
+        }
+    }
+
     /// Types the first hash in what was pasted; the others are opened with it.
     pub(super) fn paste_hashes(&mut self, text: &str) {
         let found = text.split(|c: char| !c.is_ascii_hexdigit()).filter_map(Sha256::parse);

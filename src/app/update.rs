@@ -196,7 +196,7 @@ impl Model {
         if let Some(effects) = self.type_into_overlay(key) {
             return effects;
         }
-        if self.screen == Screen::Start && self.over.is_empty() && self.start.press(key) {
+        if self.screen == Screen::Start && self.over.is_empty() && self.press_digit(key) {
             return Vec::new();
         }
         if self.declines(key) {

@@ -10,7 +10,7 @@ use crate::report::{Body, Indexer, Report};
 use crate::text::{self, Untrusted};
 use anyhow::Context;
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::ops::Range;
@@ -96,17 +96,6 @@ fn is_path(argument: &str) -> bool {
 /// Reads a document. A single report is looked at only as far as is needed to know that it is one.
 pub(super) fn read(path: impl AsRef<Path>) -> anyhow::Result<Document> {
     document(path.as_ref(), &body(path.as_ref())?)
-}
-
-/// Reads several documents as one.
-pub(super) fn read_all(paths: &[OsString]) -> anyhow::Result<Document> {
-    let mut documents = paths.iter().map(read).collect::<anyhow::Result<Vec<_>>>()?.into_iter();
-    let first = documents.next().ok_or_else(|| Failed::usage("no document is named"))?;
-    let name = match documents.len() {
-        0 => first.name,
-        more => format!("{} and {more} more", first.name),
-    };
-    Ok(Document { name, reports: first.reports.into_iter().chain(documents.flat_map(|next| next.reports)).collect() })
 }
 
 /// A document whose bytes are here already.

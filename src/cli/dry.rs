@@ -5,6 +5,7 @@ use super::table::Table;
 use super::{Failed, Setup};
 use crate::quota::{Allowed, Period, Price, Spent, Unit};
 use crate::request::{Quote, Request};
+use crate::text::thousands;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -123,7 +124,7 @@ impl Total {
     fn words(&self, unit: Unit) -> String {
         match self.max {
             Some(max) if max == self.min => unit.count(max),
-            Some(max) => format!("{} to {}", self.min, unit.count(max)),
+            Some(max) => format!("{} to {}", thousands(self.min), unit.count(max)),
             None => format!("{} or more", unit.count(self.min)),
         }
     }

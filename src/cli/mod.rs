@@ -328,14 +328,14 @@ fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
     let (folders, config) = common.config()?;
     let display = display::display(&config);
     runtime::attended(display)?;
-    let document = document::read_all(files)?;
+    let documents = files.iter().map(document::read).collect::<anyhow::Result<Vec<_>>>()?;
     let mut model = Model::new(Service::default(), crate::clock::now());
     model.settings = Settings { keys: config.keymap(), rules_file: rules_file(), ..Settings::default() };
     let mut left = Left::of(&folders, &config);
     if let Some(remark) = left.resume(&mut model) {
         model.warn(remark);
     }
-    let first = model.open_document(document.name, document.reports);
+    let first = model.open_documents(documents.into_iter().map(|document| (document.name, document.reports)).collect());
     let ended = runtime::run(model, Backing::Document, first, display, Signals::listen()?)?;
     left.note(&ended);
     exit::of_app(ended.exit)

@@ -1,6 +1,7 @@
 //! Limits that the user sets: beyond them nothing is sent.
 
 use super::{Price, Unit};
+use crate::text::thousands;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::iter::Sum;
@@ -81,7 +82,7 @@ pub fn in_units(spent: &BTreeMap<Unit, Spent>, part: impl Fn(&Spent) -> u64) -> 
     let each: Vec<_> = spent.iter().map(|(unit, spent)| (*unit, part(spent))).filter(|(_, n)| *n > 0).collect();
     match each.as_slice() {
         [] => "0".to_owned(),
-        [(Unit::Request, n)] => n.to_string(),
+        [(Unit::Request, n)] => thousands(*n),
         each => each.iter().map(|(unit, n)| unit.count(*n)).collect::<Vec<_>>().join(", "),
     }
 }

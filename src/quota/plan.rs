@@ -1,6 +1,7 @@
 //! Several operations added up, and compared with what each period still allows.
 
 use super::{Allowed, Balances, Entitlements, Holder, Limit, Operation, Period, Price, Unit, Units, price};
+use crate::text::thousands;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
@@ -290,13 +291,13 @@ impl Forecast {
             (Fit::Unknown, _) | (_, None) => "what is left is not known".to_owned(),
             (Fit::Short, Some(line)) => self.short_words(line, now),
             (Fit::Perhaps, Some(line)) => match line.short.max {
-                Some(short) => format!("up to {short} more than {}", line.left_words()),
+                Some(short) => format!("up to {} more than {}", thousands(short), line.left_words()),
                 None => format!("fits if it takes no more than {}", line.unit.count(line.limit.remaining)),
             },
             (Fit::Paced, Some(line)) => paced_words(line),
             (Fit::Fits | Fit::Refused, Some(line)) => format!(
                 "fits; {} left to the {} {}",
-                line.at_worst.unwrap_or(line.at_best),
+                thousands(line.at_worst.unwrap_or(line.at_best)),
                 line.limit.holder.name(),
                 line.limit.period.current()
             ),
@@ -305,7 +306,7 @@ impl Forecast {
 
     fn short_words(&self, line: &Line, now: Timestamp) -> String {
         let short = match self.totals.len() {
-            1 => line.short.min.to_string(),
+            1 => thousands(line.short.min),
             _ => line.unit.count(line.short.min),
         };
         let reset = line.reset_words(now);
@@ -318,8 +319,9 @@ impl Forecast {
                 format!("the rest takes {periods} more, from {reset}")
             }
         };
-        let first =
-            self.first_wall(line).map(|wall| format!("{} more than {} and ", wall.short.min, wall.left_words()));
+        let first = self
+            .first_wall(line)
+            .map(|wall| format!("{} more than {} and ", thousands(wall.short.min), wall.left_words()));
         format!("{}{short} more than {}; {rest}", first.unwrap_or_default(), line.left_words())
     }
 
@@ -343,7 +345,7 @@ impl Forecast {
 fn paced_words(line: &Line) -> String {
     let most = line.needed.max.unwrap_or(line.needed.min);
     let minutes = most.div_ceil(line.limit.allowed.max(1));
-    let pace = line.limit.allowed;
+    let pace = thousands(line.limit.allowed);
     format!("fits at {pace} a minute: about {}", super::pool::counted(minutes, "minute"))
 }
 

@@ -1,5 +1,6 @@
 //! The pools that quota is drawn from, their units, and the periods after which they fill again.
 
+use crate::text::thousands;
 use jiff::{SignedDuration, Timestamp, ToSpan, tz::TimeZone};
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -136,12 +137,12 @@ impl fmt::Display for Unit {
 
 /// `n` of a noun: "1 hash", "2 hashes".
 pub(super) fn counted(n: u64, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {}", plural(noun)) }
+    if n == 1 { format!("1 {noun}") } else { format!("{} {}", thousands(n), plural(noun)) }
 }
 
 /// The plural of a noun that takes "s" or, after a hiss, "es".
 pub(super) fn plural(noun: &str) -> String {
-    let ending = if noun.ends_with('h') && !noun.ends_with("ph") { "es" } else { "s" };
+    let ending = if noun.ends_with("sh") || noun.ends_with("ch") { "es" } else { "s" };
     format!("{noun}{ending}")
 }
 
@@ -399,6 +400,8 @@ mod tests {
     fn counts_in_words() {
         assert_eq!(Unit::Request.count(1), "1 request");
         assert_eq!(Unit::Search.count(2), "2 searches");
+        assert_eq!(Unit::Request.count(30_000), "30,000 requests");
+        assert_eq!(["hash", "graph", Period::Monthly.noun()].map(plural), ["hashes", "graphs", "months"]);
         assert_eq!(Unit::Graph.count(0), "0 graphs");
     }
 }

@@ -1,6 +1,7 @@
 //! A price before the call, in words and as JSON, and what it settles to after the call.
 
 use super::{Holder, Kind, Pool, Rule, Unit};
+use crate::text::thousands;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 use std::fmt;
 
@@ -90,12 +91,12 @@ impl Units {
 impl fmt::Display for Units {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Exact(n) => write!(f, "{n}"),
-            Self::Range { min, max, .. } => match max {
-                None => write!(f, "at least {min}"),
-                Some(max) if max <= min => write!(f, "{min}"),
-                Some(max) if max - min == 1 => write!(f, "{min} or {max}"),
-                Some(max) => write!(f, "{min} to {max}"),
+            Self::Exact(n) => f.write_str(&thousands(n)),
+            Self::Range { min, max, .. } => match (thousands(min), max) {
+                (least, None) => write!(f, "at least {least}"),
+                (least, Some(max)) if max <= min => f.write_str(&least),
+                (least, Some(max)) if max - min == 1 => write!(f, "{least} or {}", thousands(max)),
+                (least, Some(max)) => write!(f, "{least} to {}", thousands(max)),
             },
             Self::PerItem { item, each } => write!(f, "{each} per {}", item.name()),
         }

@@ -198,6 +198,7 @@ impl<I: Read, O: Write> Dialogue<I, O> {
                 Ok(())
             }
             place if place.seeks() && !line.is_empty() => self.command(line),
+            Place::Hash => self.command(line),
             place if place.has_line() && !line.is_empty() && named(line.trim_start_matches(':')).is_none() => {
                 self.type_line(line);
                 Ok(())
@@ -226,7 +227,7 @@ impl<I: Read, O: Write> Dialogue<I, O> {
         let by_key = word.parse().ok().and_then(|key| Command::of(key, model));
         match by_key.or_else(|| named(word)) {
             Some(command) => self.run_command(command),
-            None if model.place() == Place::Start => {
+            None if matches!(model.place(), Place::Start | Place::Hash) => {
                 self.session.take(Message::Paste(line.to_owned()));
                 let is_found = self.session.model().notice.as_ref().is_some_and(|notice| !notice.is_problem);
                 match Command::of_enter(self.session.model()).filter(|_| is_found) {

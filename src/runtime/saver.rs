@@ -31,9 +31,9 @@ fn write(
 ) -> Result<(u64, Option<Summary>), FileError> {
     let mut fresh = Fresh::begin(&path, save.may_replace)?;
     let written = match &save.what {
-        Saved::Report { source, what, format, rules } => {
+        Saved::Report { sources, what, format, rules } => {
             let rules = rules.clone().unwrap_or_else(|| Arc::new(Rules::shipped()));
-            let job = Job { sources: std::slice::from_ref(&**source), what: what.clone(), rules: &rules, is_wanted };
+            let job = Job { sources, what: what.clone(), rules: &rules, is_wanted };
             format.write(&job, &mut fresh).map(Some)
         }
         Saved::Value { text, is_raw: true } => fresh.write_all(text.as_bytes()).map(|()| None),

@@ -18,7 +18,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, finder: &Finder, model: 
     let title = if finder.is_held { "Search everything that is held" } else { "Find in all panes" };
     let inside = inside(buffer, area, model, &format!("{title}{}", state(finder)), 0, 0);
     let meaning = if finder.is_suggested { Meaning::Cursor } else { Meaning::Strong };
-    draw_line_as(buffer, inside, 0, (prompt(&finder.quest), meaning), &finder.quest.typed, true);
+    draw_line_as(buffer, inside, 0, (prompt(&finder.quest), meaning), &finder.quest.typed, finder.is_typed);
     if finder.is_suggested && finder.quest.problem.is_none() {
         LineWriter::new(buffer, inside, 1).own("typing replaces the words of last time", Meaning::Faint);
     }

@@ -19,6 +19,9 @@ use jiff::Timestamp;
 /// Columns of a verdict, at most.
 const VERDICT: usize = 18;
 
+/// Columns behind a sandbox's name in which it is worth saying which document it is of.
+const DOCUMENT: usize = 12;
+
 /// Draws the list.
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model) {
     let has_focus = model.focus() == Focus::List;
@@ -68,6 +71,10 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model,
         line.visible(verdict, Meaning::Strong);
     }
     if area.height < 2 {
+        if let Some(document) = entry.document.as_ref().filter(|_| line.room() >= DOCUMENT) {
+            line.own("  ", Meaning::Faint);
+            return line.elided(document, &document.visible(), line.room().saturating_sub(1), Meaning::Faint);
+        }
         if state.columns() + 2 <= line.room() {
             line.own(&format!("  {state}"), Meaning::Faint);
         }
@@ -78,6 +85,9 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model,
     if let Some(verdict) = entry.verdict.as_ref().filter(|_| beside.is_none()) {
         second.visible(&verdict.visible_cut(VERDICT), Meaning::Strong);
         second.own(" · ", Meaning::Faint);
+    }
+    if let Some(document) = &entry.document {
+        return second.elided(document, &document.visible(), usize::MAX, Meaning::Faint);
     }
     let when = entry.parts.as_ref().and_then(when).unwrap_or_default();
     // The whole moment, or it without its year, or the day alone: as much as there is room for.
@@ -115,6 +125,7 @@ fn state(entry: &Entry, model: &Model) -> String {
         (_, Some(call), _) => progress(call, model.now),
         (None, None, Some(_)) => "failed".to_owned(),
         (Some(_), None, Some(_)) => "held, refetch failed".to_owned(),
+        (Some(_), None, None) if entry.document.is_some() => String::new(),
         (Some(_), None, None) if model.is_document() => "open".to_owned(),
         (Some(here), None, None) => {
             let how = if entry.imported.is_some() { "imported" } else { "held" };

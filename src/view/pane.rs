@@ -129,7 +129,8 @@ impl Rows<'_> {
             line.point();
         }
         let mark = self.model.rules.as_ref().and_then(|rules| self.open.mark(rules, place));
-        let (mut line, start) = if key.is_judged { draw_mark(line, inside.x, mark) } else { (line, inside.x) };
+        // Its column is there before the rules have come: no text moves when they do.
+        let (mut line, start) = draw_mark(line, inside.x, mark);
         let is_shifted = draw_head(&mut line, start, &found, key);
         if has_cursor {
             line.begin_bar();

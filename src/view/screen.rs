@@ -79,7 +79,11 @@ fn title(model: &Model, columns: u16) -> Vec<(String, Meaning)> {
     let mut parts = Vec::new();
     match model.list().filter(|_| model.screen == Screen::File).map(|list| &list.origin) {
         None => parts.push((own_name(&model.service.name), Meaning::Faint)),
-        Some(Origin::Document(name)) => parts.push((own_name(name), Meaning::Strong)),
+        Some(Origin::Document(name)) => {
+            let document = model.chosen().and_then(|entry| entry.document.as_ref());
+            parts.extend(document.map(|document| (document.visible_cut(40).to_string(), Meaning::Strong)));
+            parts.push((own_name(name), if document.is_some() { Meaning::Key } else { Meaning::Strong }));
+        }
         Some(Origin::Service(file)) => {
             let hash = if columns >= 150 { file.to_string() } else { file.short() };
             parts.extend([(own_name(&model.service.name), Meaning::Faint), (hash, Meaning::Strong)]);
@@ -113,7 +117,8 @@ fn own_name(name: &str) -> String {
 }
 
 fn right_of_title(model: &Model) -> String {
-    let all = model.batch.as_ref().map(|batch| format!("{} of {} · ", batch.total - batch.waiting.len(), batch.total));
+    let all = model.batch.as_ref().map(|batch| (batch.total - batch.waiting.len(), batch.total));
+    let all = all.map(|(done, all)| format!("{} of {} · ", thousands(done as u64), thousands(all as u64)));
     match model.calls.paid().next() {
         Some(call) => format!("◌ {}{} ", all.unwrap_or_default(), list::progress(call, model.now)),
         None => all.unwrap_or_else(|| followed(model)),
@@ -340,19 +345,17 @@ fn start_words(model: &Model) -> Vec<(String, Meaning)> {
 fn draw_typed(buffer: &mut Canvas<'_>, inside: Area, row: u16, model: &Model) {
     let mut line = LineWriter::new(buffer, inside, row);
     line.own("  SHA-256 ", Meaning::Key);
+    if model.start.typed.is_empty() {
+        // It is no line yet: but for the digits of a hash, letters are keys.
+        return line.own("type its digits, 0 to 9 and a to f, or paste it", Meaning::Faint);
+    }
     line.own(&model.start.typed, Meaning::Strong);
     line.own("▏", Meaning::Focus);
-    let missing = crate::report::identifier::Sha256::LENGTH.saturating_sub(model.start.typed.len());
-    if !model.start.typed.is_empty() {
-        line.own(
-            &if missing == 0 {
-                format!(" {} opens it", model.way_to("open-file"))
-            } else {
-                format!(" {missing} to go")
-            },
-            Meaning::Faint,
-        );
-    }
+    let more = match crate::report::identifier::Sha256::LENGTH.saturating_sub(model.start.typed.len()) {
+        0 => format!(" {} opens it", model.way_to("open-file")),
+        missing => format!(" {missing} to go"),
+    };
+    line.own(&more, Meaning::Faint);
 }
 
 fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {

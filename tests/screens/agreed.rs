@@ -303,8 +303,8 @@ fn a_price_that_was_seen_is_for_the_file_that_was_seen() {
 fn a_yes_is_one_to_a_question_that_stood_there() {
     // What asks, and what would answer: about what is held, and about the service.
     for (place, keys, question) in [
-        ("H", ["X", "y"], "Are you sure?"),
-        ("home", ["E", "y"], "esc does not."),
+        ("H", ["X", "Y"], "Are you sure?"),
+        ("home", ["E", "Y"], "esc does not."),
         ("home", ["E", "f"], "esc does not."),
         ("home", ["r", "y"], "costs 1 request."),
     ] {
@@ -397,15 +397,15 @@ fn the_keys_of_a_question_are_on_the_screen_wherever_it_can_be_answered() {
         assert!(screen.contains("esc does not."), "{screen}");
         assert_eq!(screen.contains('…') && !screen.contains("either way"), height == 10, "{screen}");
     }
-    stage.size(39, 10).keys("y");
+    stage.size(39, 10).keys("Y");
     assert_eq!(stage.calls(Endpoint::PrivateDelete), 0);
     stage.size(40, 10).keys("f");
     assert_eq!(stage.calls(Endpoint::PrivateDelete), 1, "{}", stage.screen());
     stage.keys("H X");
     assert!(stage.screen().contains("esc does not."), "{}", stage.screen());
-    stage.size(39, 10).keys("y");
+    stage.size(39, 10).keys("Y");
     stage.size(120, 40);
     assert!(stage.screen().contains("Are you sure?"), "{}", stage.screen());
-    stage.keys("y");
+    stage.keys("Y");
     assert!(stage.screen().contains("Nothing is held."), "{}", stage.screen());
 }

@@ -1,23 +1,33 @@
 //! Reports that were saved by any tool, opened in the same screens.
 
 use crate::screen;
+use behaview::app::effect::Effect;
 use behaview::app::message::Here;
-use behaview::app::{Model, Size};
-use behaview::report::Body;
+use behaview::app::{Message, Model, Size};
+use behaview::report::rules::Rules;
+use behaview::report::{Body, Indexer};
 use behaview::runtime::{Backing, Session};
 use jiff::Timestamp;
 use ratatui::backend::TestBackend;
+use std::sync::Arc;
 use std::time::Duration;
 
 struct Opened(Session<TestBackend>);
 
 impl Opened {
     fn new(json: &str) -> Self {
+        Self::several(&[("report.json", json)])
+    }
+
+    fn several(documents: &[(&str, &str)]) -> Self {
         let mut model = Model::new(Default::default(), Timestamp::UNIX_EPOCH);
         model.size = Size { width: 100, height: 24 };
-        let body = Body::in_memory(json.as_bytes().to_vec());
-        let here = Here { received: Timestamp::UNIX_EPOCH, body, unkept: None };
-        let first = model.open_document("report.json".to_owned(), vec![(None, here)]);
+        let here = |json: &str| {
+            let body = Body::in_memory(json.as_bytes().to_vec());
+            Here { received: Timestamp::UNIX_EPOCH, body, unkept: None }
+        };
+        let document = |(name, json): &(&str, &str)| ((*name).to_owned(), vec![(None, here(json))]);
+        let first = model.open_documents(documents.iter().map(document).collect());
         let mut session = Session::new(TestBackend::new(100, 24), model, Backing::Document, || Timestamp::UNIX_EPOCH);
         session.begin(first);
         assert!(session.run_until_idle(Duration::from_secs(20)).unwrap());
@@ -32,11 +42,15 @@ impl Opened {
     }
 
     fn screen(&self) -> String {
-        let buffer = self.0.terminal().backend().buffer();
-        let rows = buffer.content().chunks(usize::from(buffer.area.width));
-        rows.map(|row| row.iter().map(ratatui::buffer::Cell::symbol).collect::<String>().trim_end().to_owned() + "\n")
-            .collect()
+        screen_of(&self.0)
     }
+}
+
+fn screen_of(session: &Session<TestBackend>) -> String {
+    let buffer = session.terminal().backend().buffer();
+    let rows = buffer.content().chunks(usize::from(buffer.area.width));
+    rows.map(|row| row.iter().map(ratatui::buffer::Cell::symbol).collect::<String>().trim_end().to_owned() + "\n")
+        .collect()
 }
 
 #[test]
@@ -74,4 +88,52 @@ fn what_deserves_a_look_below_a_process_that_says_who_it_is_behind_its_children(
     opened.keys("esc");
     let row = opened.screen().lines().find(|line| line.contains("cmd.exe")).unwrap_or_default().to_owned();
     assert!(row.contains('!'), "{}", opened.screen());
+}
+
+#[test]
+fn of_several_documents_each_row_says_which_it_is_of() {
+    let report = |tag: &str| format!(r#"{{"tags":["{tag}","BOTH"]}}"#);
+    let (one, two) = (report("ONE"), report("TWO"));
+    let long = "a-name-that-is-too-long-for-the-list-of-reports.json";
+    let mut opened = Opened::several(&[("first.json", &one), ("b\u{1b}[31m\u{202e}.json", &two), (long, &one)]);
+    screen!("documents", opened);
+    opened.keys("j j");
+    assert!(opened.screen().contains("· a-name-that-is-too-long-for-the-list-of"), "{}", opened.screen());
+    opened.keys("c");
+    screen!("documents_compared", opened);
+}
+
+/// A report with a row that a rule marks.
+const REPORT: &[u8] = br#"{"tags":["PERSISTENCE","RUNTIME_MODULES"]}"#;
+
+#[test]
+fn marks_move_no_text_when_they_come() {
+    let mut model = Model::new(Default::default(), Timestamp::UNIX_EPOCH);
+    model.size = Size { width: 100, height: 24 };
+    let body = Body::in_memory(REPORT.to_vec());
+    let here = Here { received: Timestamp::UNIX_EPOCH, body, unkept: None };
+    let first = model.open_documents(vec![("report.json".to_owned(), vec![(None, here)])]);
+    let mut session = Session::new(TestBackend::new(100, 24), model, Backing::Document, || Timestamp::UNIX_EPOCH);
+    let opening = first.iter().find_map(|effect| match effect {
+        Effect::Index { opening, .. } => Some(*opening),
+        _ => None,
+    });
+    let opening = opening.expect("the report is read");
+    let mut tell = |message| {
+        session.model_mut().update(message, Timestamp::UNIX_EPOCH);
+        session.draw().unwrap();
+        let open = session.model().open().unwrap().report.clone();
+        let screen = screen_of(&session);
+        let row = screen.lines().find(|row| row.contains("RUNTIME_MODULES"));
+        (row.map(|row| row[..row.find("RUNTIME").unwrap()].chars().count()), screen, open)
+    };
+    let mut indexer = Indexer::default();
+    indexer.feed(REPORT);
+    let (before, _, report) = tell(Message::Indexed { opening, batch: indexer.finish() });
+    let rules = Rules::shipped();
+    let marks = rules.judge(&report, &|| true).unwrap();
+    tell(Message::Ruled { rules: Arc::new(rules), problems: Vec::new() });
+    let (after, screen, _) = tell(Message::Judged { opening, marks });
+    assert!(screen.contains("!PERSISTENCE"), "{screen}");
+    assert!(before.is_some() && before == after, "from {before:?} to {after:?}: {screen}");
 }

@@ -230,3 +230,18 @@ fn whoever_looks_for_searching_finds_both_searches() {
     let screen = stage.screen();
     assert!(screen.contains("find-held") && screen.contains("find  "), "{screen}");
 }
+
+#[test]
+fn hits_that_are_gone_back_to_take_keys_and_no_words() {
+    let mut stage = Stage::listed();
+    for begin in ["S", "esc F"] {
+        stage.keys(begin);
+        type_words(&mut stage, "lumen");
+        stage.keys("enter esc j");
+        assert!(stage.screen().contains("find lumen ") && !stage.screen().contains('▏'), "{}", stage.screen());
+        stage.keys("/ x");
+        assert!(stage.screen().contains("find lumenx▏"), "{}", stage.screen());
+        stage.keys("backspace enter esc esc");
+        assert!(!stage.screen().contains("find lumen"), "{}", stage.screen());
+    }
+}

@@ -49,7 +49,7 @@ fn no_file_stays_open_of_which_nothing_is_held_any_more() {
     stage.open_other(&file("Parcel"));
     stage.keys("enter J");
     assert!(stage.screen().contains("file 1 of 2") && stage.screen().contains("held <1m"), "{}", stage.screen());
-    stage.keys("H X y esc");
+    stage.keys("H X Y esc");
     let is_left = |stage: &Stage| {
         let screen = stage.screen();
         assert!(screen.contains("enter list sandboxes · ") && !screen.contains("held <1m"), "{screen}");
@@ -70,7 +70,7 @@ fn a_file_what_is_old_and_everything_go_after_a_yes() {
     insta::assert_snapshot!("held_purge_by_age", without_port(&stage));
     stage.keys("esc D");
     insta::assert_snapshot!("held_delete_file", without_port(&stage));
-    stage.keys("esc X y");
+    stage.keys("esc X Y");
     insta::assert_snapshot!("held_nothing", without_port(&stage));
     stage.keys("esc");
     assert!(stage.screen().contains("No file has been opened yet"), "{}", stage.screen());
@@ -87,7 +87,7 @@ fn an_old_version_goes_by_its_age_and_is_named_though_a_newer_one_stays() {
         "{}",
         stage.screen()
     );
-    stage.keys("y");
+    stage.keys("Y");
     assert!(stage.screen().contains("Deleted: 3 reports and 1 older version of what stays, "), "{}", stage.screen());
     stage.keys("p 3 0 enter");
     assert!(stage.screen().contains("Nothing is held that is as old"), "{}", stage.screen());
@@ -105,12 +105,12 @@ fn what_came_after_the_question_does_not_go_with_its_yes() {
         let page = Request::Behaviours { file: main_file(), listing, cursor: Some(Untrusted::from("next")) };
         let (profile, page) = (&before[0].profile, page.holding_key().unwrap());
         other.keep(profile, &page, before[0].received, &Body::in_memory(b"{\"data\":[]}".to_vec())).unwrap();
-        stage.keys("y");
+        stage.keys("Y");
         assert_eq!(other.inventory().unwrap().len(), before.len() + 1, "{key}");
         let screen = stage.screen();
         assert!(screen.contains("Nothing was deleted: what is held has changed"), "{screen}");
         assert!(screen.contains("To be deleted") && screen.contains("1 other answer"), "{screen}");
-        stage.keys("y");
+        stage.keys("Y");
         assert_eq!(other.inventory().unwrap().len(), 0, "{key}: {}", stage.screen());
     }
 }
@@ -147,7 +147,7 @@ fn what_another_profile_wrote_of_an_import_is_counted_where_it_goes() {
     assert!(said(&stage).contains(stays) && !stage.screen().contains(", with 1 note"), "{}", stage.screen());
     stage.keys("esc X");
     assert!(!stage.screen().contains("Of other") && stage.screen().contains(", with 1 note"), "{}", stage.screen());
-    stage.keys("esc D y");
+    stage.keys("esc D Y");
     assert!(stage.screen().contains("Held: 1") && stage.screen().contains("notes alone"), "{}", stage.screen());
 }
 
@@ -188,4 +188,22 @@ fn what_is_open_stays_open_but_for_what_was_deleted() {
     stage.keys("H / C A P E enter d y esc");
     let screen = stage.screen();
     assert!(screen.contains("file 1 of 2") && screen.contains("open · 1 request"), "{screen}");
+}
+
+#[test]
+fn what_deletes_several_reports_is_not_agreed_to_by_y() {
+    let mut stage = Stage::listed();
+    for ask in ["H X", "D", "d esc p 0 enter"] {
+        stage.later(60);
+        stage.keys(ask);
+        assert!(stage.screen().contains("Y deletes all of it"), "{ask}: {}", stage.screen());
+        stage.keys("y");
+        let screen = stage.screen();
+        assert!(screen.contains("y is no answer") && screen.contains("Held: 4"), "{ask}: {screen}");
+    }
+    stage.keys("d y");
+    assert!(stage.screen().contains("Held: 3"), "one is one: {}", stage.screen());
+    stage.keys("X Y");
+    assert!(stage.screen().contains("Nothing is held."), "{}", stage.screen());
+    assert_eq!(stage.paid_calls(), 1);
 }

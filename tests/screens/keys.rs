@@ -11,6 +11,7 @@ use std::cell::{Cell, RefCell};
 /// Ways to places that are all different.
 const WAYS: &[&str] = &[
     "f",
+    "f a",
     "esc",
     "G",
     "enter",
@@ -51,6 +52,7 @@ const WAYS: &[&str] = &[
     "! tab",
     "! j j enter",
     "S s t a g e enter",
+    "S s t a g e enter esc",
     ": v 3 - r e s c a n enter",
 ];
 

@@ -2,6 +2,7 @@
 
 use crate::screen;
 use crate::stage::{Stage, file, options};
+use behaview::app::Message;
 
 #[test]
 fn what_deserves_a_look_is_listed_and_leads_there() {
@@ -50,4 +51,23 @@ fn what_survives_a_reboot_is_found_among_what_deserves_a_look() {
         assert!(screen.contains(found), "{found}\n{screen}");
     }
     assert!(!screen.contains("Encoded PowerShell") && !screen.contains("Drops a program"), "{screen}");
+}
+
+#[test]
+fn what_deserves_a_look_in_all_held_reports_is_written_whole() {
+    let mut stage = Stage::listed();
+    stage.keys("enter ! tab x");
+    assert!(stage.screen().contains("the rows that deserve a look in all 4 held reports"), "{}", stage.screen());
+    let path = stage.folder.path().join("all.csv");
+    stage.session.take(Message::Paste(path.to_str().unwrap().to_owned()));
+    stage.keys("enter");
+    let written = std::fs::read_to_string(&path).unwrap_or_else(|_| panic!("{}", stage.screen()));
+    for (sandbox, row) in
+        [("CAPE", "LumenUpdate"), ("Quiet", "DemoBackup"), ("Lynxbox", "Network rules raised an alarm")]
+    {
+        let holds = |line: &str| line.contains(sandbox) && line.contains(row);
+        assert!(written.lines().any(holds), "{sandbox}: {row}\n{written}");
+    }
+    stage.keys("x tab");
+    assert!(stage.screen().contains("Write the value"), "{}", stage.screen());
 }

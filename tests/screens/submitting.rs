@@ -392,12 +392,13 @@ fn deleting_at_the_service_says_what_is_lost() {
     stage.keys("E");
     screen!("delete_at_service", stage);
     stage.keys("esc");
+    stage.keys("E y");
     assert_eq!(stage.calls(Endpoint::PrivateDelete), 0);
     stage.keys("E f");
     assert_eq!(stage.calls(Endpoint::PrivateDelete), 1);
     assert!(stage.screen().contains("The file alone is deleted at the service"), "{}", stage.screen());
     let mut stage = Stage::at(main_file(), Options { licence: false, ..options() });
-    stage.keys("b esc E y");
+    stage.keys("b esc E Y");
     assert_eq!(stage.calls(Endpoint::PrivateDelete), 0, "{}", stage.screen());
 }
 

@@ -153,3 +153,49 @@ fn the_page_of_a_followed_scan_stops_it() {
     assert!(!is_followed(&stage), "{}", stage.screen());
     assert!(stage.screen().contains("not followed any more"), "{}", stage.screen());
 }
+
+#[test]
+fn behind_the_first_digit_of_a_hash_letters_are_no_keys() {
+    let mut stage = Stage::listed();
+    stage.keys("f");
+    assert!(!stage.screen().contains('▏'), "nothing is typed into yet: {}", stage.screen());
+    stage.keys("a q H p");
+    assert_eq!(stage.session.exit(), None);
+    let screen = stage.screen();
+    assert!(screen.contains("SHA-256 a▏ 63 to go") && screen.contains("p is no digit of a SHA-256"), "{screen}");
+    stage.keys("5 ctrl-w");
+    assert!(!stage.screen().contains('▏'), "{}", stage.screen());
+    stage.keys("c esc");
+    assert!(!stage.screen().contains('▏') && stage.screen().contains("Which file?"), "{}", stage.screen());
+}
+
+#[test]
+fn the_last_word_of_a_line_is_taken_off_at_once() {
+    let mut stage = Stage::listed();
+    for (line, before, after) in
+        [("F o n e space t w o", "find one two▏", "find one ▏"), ("esc S o n e space", "find one ▏", "find ▏")]
+    {
+        stage.keys(line);
+        assert!(stage.screen().contains(before), "{}", stage.screen());
+        stage.keys("ctrl-w");
+        assert!(stage.screen().contains(after), "{}", stage.screen());
+    }
+    stage.keys("esc enter / p o w ctrl-w");
+    assert!(stage.screen().contains("· /▏"), "{}", stage.screen());
+}
+
+#[test]
+fn numbers_of_units_are_written_in_thousands() {
+    let mut stage = Stage::listed();
+    stage.keys("p");
+    stage.session.take(behaview::app::Message::Paste("v2-file-report 30000".to_owned()));
+    stage.rest();
+    assert!(stage.screen().contains("30,000 hashes · 30,000 requests"), "{}", stage.screen());
+}
+
+#[test]
+fn the_prices_say_where_the_other_rules_are() {
+    let mut stage = Stage::listed();
+    stage.keys("$ G");
+    assert!(stage.screen().contains("behaview cost rules"), "{}", stage.screen());
+}

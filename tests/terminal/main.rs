@@ -168,7 +168,8 @@ fn several_documents_are_opened_beside_each_other() {
         path.to_str().unwrap().to_owned()
     });
     let mut terminal = Terminal::start(&["open", &paths[0], &paths[1]]);
-    terminal.wait_for("one.json and 1 more");
+    terminal.wait_for("one.json · one of 2 documents");
+    terminal.wait_for("two.json");
     terminal.wait_for("Sandboxes 2");
     terminal.press("q");
     assert_eq!(terminal.wait_for_end(), 0);

@@ -52,7 +52,7 @@ fn plays_the_program() {
     let now = jiff::Timestamp::now();
     let mut model = Model::new(Default::default(), now);
     let here = Here { received: now, body: Body::new(trap), unkept: None };
-    let first = model.open_document("trap".to_owned(), vec![(None, here)]);
+    let first = model.open_documents(vec![("trap".to_owned(), vec![(None, here)])]);
     let display = Display { theme: Some(Theme::Dark), depth: Depth::True, is_plain: false, takes_mouse: false };
     runtime::run(model, Backing::Document, first, display, Signals::listen().unwrap()).unwrap();
 }

@@ -113,7 +113,7 @@ impl Stage {
             index: behaview::report::Index::of(&here.body).unwrap().into(),
         }
         .identifier();
-        let effects = model.open_document(name.to_owned(), vec![(identifier, here)]);
+        let effects = model.open_documents(vec![(name.to_owned(), vec![(identifier, here)])]);
         let mut stage = Self::new(model, width, height);
         stage.session.begin(effects);
         assert!(stage.session.run_until_idle(Duration::from_secs(60)).unwrap());

@@ -4,6 +4,7 @@
 pub mod saving;
 
 use super::effect::Effect;
+use super::list::Entry;
 use super::model::{Focus, Model};
 use super::over::overlay::Overlay;
 use super::over::spots::Shows;
@@ -228,9 +229,23 @@ impl Model {
 
     /// Where the report that is open came from.
     pub(super) fn source(&self) -> Option<Source> {
-        let (entry, here) = self.chosen().and_then(|entry| Some((entry, entry.here()?)))?;
+        self.source_of(self.chosen()?)
+    }
+
+    /// The reports that are written from: that which is open, or every held one where a list is of them all.
+    fn sources(&self) -> Vec<Source> {
+        match self.leads_back_to_one() {
+            true => self.held_here().filter_map(|(_, entry)| self.source_of(entry)).collect(),
+            false => self.source().into_iter().collect(),
+        }
+    }
+
+    fn source_of(&self, entry: &Entry) -> Option<Source> {
+        let here = entry.here()?;
         let origin = match self.list().map(|list| &list.origin) {
-            Some(super::list::Origin::Document(name)) => name.clone(),
+            Some(super::list::Origin::Document(name)) => {
+                entry.document.as_ref().map_or_else(|| name.clone(), |document| document.visible().to_string())
+            }
             _ => self.service.name.clone(),
         };
         let received = (!self.is_document()).then_some(here.received);
@@ -241,10 +256,10 @@ impl Model {
 
     /// Asks where to write what is looked at.
     pub(super) fn ask_where(&mut self) -> Vec<Effect> {
-        let (source, parts, first) = (self.source(), self.parts(), self.first_part());
+        let (sources, parts, first) = (self.sources(), self.parts(), self.first_part());
         let chosen = parts.iter().position(|part| is_like(part, &first)).unwrap_or(0);
         if !parts.is_empty() {
-            self.over.put(Overlay::Save(SaveForm::export(source, parts, chosen)));
+            self.over.put(Overlay::Save(SaveForm::export(sources, parts, chosen)));
         }
         Vec::new()
     }
@@ -252,7 +267,7 @@ impl Model {
     /// Whether there is anything to write here.
     #[must_use]
     pub fn can_write(&self) -> bool {
-        self.writes_report() || self.written_value().is_some()
+        self.writes_report() || self.leads_back_to_one() || self.written_value().is_some()
     }
 
     /// Whether a report can be written from where the keys are.
@@ -286,6 +301,9 @@ impl Model {
             }
             whats.push(Some(What::Indicators));
         }
+        if self.leads_back_to_one() {
+            whats.push(Some(What::Notable(None)));
+        }
         whats.into_iter().flatten().map(Part::Of).chain(self.written_value()).collect()
     }
 
@@ -310,6 +328,7 @@ impl Model {
     fn first_part(&self) -> Part {
         match self.over.top() {
             Some(Overlay::Indicators(list)) => Part::Of(list.kind.map_or(What::Indicators, What::OfKind)),
+            Some(Overlay::Spots(_)) if self.leads_back_to_one() => Part::Of(What::Notable(None)),
             Some(Overlay::Spots(_)) => self.listed_notable().map_or(Part::Value(Untrusted::default()), Part::Of),
             Some(Overlay::Detail(_) | Overlay::Answer(_)) => Part::Value(Untrusted::default()),
             _ => Part::Of(What::All),

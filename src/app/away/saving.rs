@@ -26,8 +26,8 @@ pub struct Save {
 pub enum Saved {
     /// A report, or a part of it.
     Report {
-        /// The report.
-        source: Box<Source>,
+        /// The report, or several.
+        sources: Vec<Source>,
         /// Which part.
         what: What,
         /// In which format.
@@ -71,9 +71,9 @@ pub struct SaveForm {
 
 #[derive(Debug)]
 enum Subject {
-    /// Parts of a report; without one there are only values.
+    /// Parts of a report, or of several; without one there are only values.
     Report {
-        source: Option<Box<Source>>,
+        sources: Vec<Source>,
         parts: Vec<Part>,
         chosen: usize,
     },
@@ -131,13 +131,13 @@ impl Part {
         }
     }
 
-    fn saved(&self, source: Option<&Source>, format: &'static Format) -> Result<Saved, String> {
-        match (self, source) {
+    fn saved(&self, sources: &[Source], format: &'static Format) -> Result<Saved, String> {
+        match (self, sources) {
             (Self::Value(text), _) if format.is_raw() || format.extension == self.extension() => {
                 Ok(Saved::Value { text: text.clone(), is_raw: format.is_raw() })
             }
-            (Self::Of(what), Some(source)) if format.can_write(what) => {
-                Ok(Saved::Report { source: Box::new(source.clone()), what: what.clone(), format, rules: None })
+            (Self::Of(what), [_, ..]) if format.can_write(what) => {
+                Ok(Saved::Report { sources: sources.to_vec(), what: what.clone(), format, rules: None })
             }
             (Self::Value(_), _) => Err(
                 "a value is written as .txt, in one line without teeth; raw before the name writes its bytes as they are"
@@ -149,10 +149,10 @@ impl Part {
 }
 
 impl SaveForm {
-    /// A part of a report is to be written, the chosen one unless another is wanted; without a report, a value.
+    /// A part of a report, or of several, is to be written, the chosen one unless another is wanted; without a report, a value.
     #[must_use]
-    pub fn export(source: Option<Source>, parts: Vec<Part>, chosen: usize) -> Self {
-        let subject = Subject::Report { source: source.map(Box::new), parts, chosen };
+    pub fn export(sources: Vec<Source>, parts: Vec<Part>, chosen: usize) -> Self {
+        let subject = Subject::Report { sources, parts, chosen };
         let mut form = Self { typed: String::new(), is_suggested: true, failure: None, is_under_way: false, subject };
         form.suggest();
         form
@@ -166,10 +166,11 @@ impl SaveForm {
     }
 
     fn suggest(&mut self) {
-        if let Subject::Report { source, parts, chosen } = &self.subject
+        if let Subject::Report { sources, parts, chosen } = &self.subject
             && let Some(part) = parts.get(*chosen)
         {
-            let identifier = source.as_ref().and_then(|source| source.identifier.as_ref());
+            // What is of several is named by none of them.
+            let identifier = if let [one] = sources.as_slice() { one.identifier.as_ref() } else { None };
             self.typed = file::name(identifier, part.name().as_deref(), part.extension());
         }
     }
@@ -215,7 +216,12 @@ impl SaveForm {
     #[must_use]
     pub fn words(&self) -> String {
         match &self.subject {
-            Subject::Report { parts, chosen, .. } => parts.get(*chosen).map(Part::words).unwrap_or_default(),
+            Subject::Report { sources, parts, chosen } => {
+                let several = Some(sources.len()).filter(|sources| *sources > 1);
+                let of = |part: &Part| several.filter(|_| matches!(part, Part::Of(_)));
+                let of = |part: &Part| of(part).map(|several| format!(" in all {several} held reports"));
+                parts.get(*chosen).map(|part| part.words() + &of(part).unwrap_or_default()).unwrap_or_default()
+            }
             Subject::Held(Request::Artefact { identifier, artefact }) => {
                 format!("the {} by {}", artefact.words(), identifier.parts().sandbox.visible_cut(40))
             }
@@ -237,10 +243,10 @@ impl SaveForm {
         }
         let what = match &self.subject {
             Subject::Held(request) => Saved::Held(request.clone()),
-            Subject::Report { source, parts, chosen } => {
+            Subject::Report { sources, parts, chosen } => {
                 let format = named.or_else(|| Format::of_file(path)).ok_or_else(|| unknown(path, &self.formats()))?;
                 let part = parts.get(*chosen).ok_or_else(|| "nothing to write".to_owned())?;
-                part.saved(source.as_deref(), format)?
+                part.saved(sources, format)?
             }
         };
         Ok(Save { what, path: path.to_owned(), may_replace: false })

@@ -3,10 +3,10 @@
 use super::context::{A_REPORT, A_STORE};
 use super::{Act, Command, When};
 use crate::app::keys::key::{ENTER, ESC, Key, key};
-use crate::app::keys::place::{FILE, FILTER, FILTERED, FINDER, LIST, OPEN, PANE, SOUGHT};
+use crate::app::keys::place::{FILE, FILTER, FILTERED, FOUND, HITS, LIST, OPEN, PANE, SOUGHT};
 use crate::app::model::Model;
 
-const HITS: When = When::Has("a filter or a search", Model::has_hits);
+const A_HIT: When = When::Has("a filter or a search", Model::has_hits);
 
 pub(super) static COMMANDS: &[Command] = &[
     Command {
@@ -35,9 +35,19 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "go there",
         help: "Go to the chosen hit, in its report and pane",
         rank: 1,
-        place: FINDER,
+        place: FOUND,
         when: When::Always,
         act: Act::Local(Model::go_to_hit),
+    },
+    Command {
+        name: "change-search",
+        keys: &[key('/')],
+        label: "change the words",
+        help: "Go on typing what is sought",
+        rank: 2,
+        place: HITS,
+        when: When::Always,
+        act: Act::Local(Model::type_search),
     },
     Command {
         name: "expression",
@@ -106,7 +116,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Go to the next hit: of the pane's filter, or of the last search, over all its reports",
         rank: 4,
         place: FILE,
-        when: HITS,
+        when: A_HIT,
         act: Act::Local(|m| m.step_hit(true)),
     },
     Command {
@@ -116,7 +126,7 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Go to the hit before",
         rank: 0,
         place: FILE,
-        when: HITS,
+        when: A_HIT,
         act: Act::Local(|m| m.step_hit(false)),
     },
 ];

@@ -120,7 +120,21 @@ pub(super) static COMMANDS: &[Command] = &[
         help: "Delete what waits for a yes; its bytes are overwritten",
         rank: 1,
         place: CONFIRM,
-        when: When::Has("a deletion that waits for a yes", |m| confirms(m, |what| matches!(what, Confirmed::Purge(_)))),
+        when: When::Has("a deletion that waits for a yes", |m| {
+            confirms(m, |what| matches!(what, Confirmed::Purge(doomed) if !doomed.is_of_several()))
+        }),
+        act: Act::Local(Model::purge),
+    },
+    Command {
+        name: "confirm-purge-all",
+        keys: &[key('Y')],
+        label: "yes, delete all of it",
+        help: "Delete several things that wait for a yes, which y alone is not; their bytes are overwritten",
+        rank: 1,
+        place: CONFIRM,
+        when: When::Has("a deletion of several things that waits for a yes", |m| {
+            confirms(m, |what| matches!(what, Confirmed::Purge(doomed) if doomed.is_of_several()))
+        }),
         act: Act::Local(Model::purge),
     },
 ];

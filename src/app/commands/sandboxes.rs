@@ -4,7 +4,7 @@ use super::context::{A_SERVICE, chosen_report, enter_report, first_page, is_chos
 use super::{Act, Command, When};
 use crate::app::effect::Effect;
 use crate::app::keys::key::{ENTER, key};
-use crate::app::keys::place::{FILE, LIST, LISTED, START};
+use crate::app::keys::place::{FILE, LIST, LISTED, NAMED, START};
 use crate::app::list::Next;
 use crate::app::model::Model;
 use crate::app::spending::asks::last_days;
@@ -115,7 +115,7 @@ pub(super) static COMMANDS: &[Command] = &[
         label: "open file",
         help: "Open the file whose SHA-256 is typed, or the chosen earlier one; what is held of it costs nothing",
         rank: 1,
-        place: START,
+        place: NAMED,
         when: When::Has("a SHA-256 that is typed or pasted", |m| {
             !m.start.typed.is_empty() || !m.start.recent.is_empty()
         }),

@@ -208,7 +208,7 @@ pub(super) static COMMANDS: &[Command] = &[
     },
     Command {
         name: "confirm-delete-all",
-        keys: &[key('y')],
+        keys: &[key('Y')],
         label: "yes, with its reports",
         help: "Delete the file and its reports at the service",
         rank: 1,

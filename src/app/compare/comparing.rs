@@ -137,7 +137,7 @@ impl Model {
         let legend = compare.columns.iter().enumerate().map(|(n, column)| {
             let chosen = if n == compare.here { "▸" } else { "" };
             let file = if compare.other.is_some() { if column.side == 0 { "this: " } else { "other: " } } else { "" };
-            let name = column.name.visible_cut(24);
+            let name = column.words();
             let count = counts.as_ref().and_then(|counts| counts.get(n)).copied().unwrap_or(0);
             let state = if column.body.is_none() { "not held".to_owned() } else { thousands(count as u64) };
             format!("{chosen}{} {file}{name} {state}", n + 1)
@@ -147,7 +147,7 @@ impl Model {
             remarks.push("further sandboxes on pages that were not listed".to_owned());
         }
         if !compare.without.is_empty() {
-            let names: Vec<_> = compare.without.iter().map(|column| column.name.visible_cut(24).to_string()).collect();
+            let names: Vec<_> = compare.without.iter().map(Column::words).collect();
             remarks.push(format!("without {}: {} brings back", names.join(", "), self.way_to("compare-every")));
         }
         if compare.left_out > 0 {

@@ -63,6 +63,8 @@ pub struct Compare {
 pub struct Column {
     /// Its name.
     pub name: Untrusted,
+    /// The document that it is of, where several are open.
+    pub document: Option<Untrusted>,
     /// The file's number: 0, or 1 for the other file.
     pub side: usize,
     /// What its report is asked for by.
@@ -124,12 +126,19 @@ impl Column {
                 .parts
                 .as_ref()
                 .map_or_else(|| Untrusted::from("(no identifier)"), |parts| parts.sandbox.clone()),
+            document: found.document.clone(),
             side,
             identifier: found.identifier.clone(),
             entry,
             body: found.here().map(|here| here.body.clone()),
         };
         list.entries().iter().enumerate().map(column).collect()
+    }
+
+    /// Its name in a few columns, with that of its document.
+    pub(super) fn words(&self) -> String {
+        let document = self.document.as_ref().map(|document| format!(" ({})", document.visible_cut(32)));
+        format!("{}{}", self.name.visible_cut(24), document.unwrap_or_default())
     }
 
     /// Whether it is the same sandbox, whatever is held of it.
@@ -336,7 +345,7 @@ impl Compare {
         let item = matrix.items().get(number)?;
         let mut spots = Vec::new();
         for (n, column) in self.columns.iter().enumerate() {
-            let head = format!("{} {}", n + 1, column.name.visible_cut(24));
+            let head = format!("{} {}", n + 1, column.words());
             if column.body.is_none() {
                 spots.push(Spot::words(format!("? {head}"), "not held"));
             } else if item.seen >> n & 1 == 0 {

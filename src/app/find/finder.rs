@@ -153,6 +153,8 @@ pub struct Finder {
     pub quest: Quest,
     /// Whether the words are those of last time: the first letter takes their place.
     pub is_suggested: bool,
+    /// Whether keys are typed into it; among hits that were gone back to they are not.
+    pub is_typed: bool,
     /// Whether everything that is held is searched.
     pub is_held: bool,
     /// Hits by pane or by report.
@@ -264,6 +266,7 @@ impl Finder {
     pub fn of(quest: Quest, is_held: bool) -> Self {
         Self {
             is_suggested: !quest.typed.is_empty(),
+            is_typed: true,
             quest,
             is_held,
             groups: Vec::new(),
@@ -365,7 +368,7 @@ impl Finder {
 
 impl Stands for Finder {
     fn place(&self) -> place::Place {
-        place::Place::Finder
+        if self.is_typed { place::Place::Finder } else { place::Place::Hits }
     }
 
     fn choice(&self, _: Size) -> Option<Rows> {
@@ -377,6 +380,6 @@ impl Stands for Finder {
     }
 
     fn press(&mut self, key: Key, most: usize) -> bool {
-        type_over(&mut self.quest.typed, &mut self.is_suggested, key, most)
+        self.is_typed && type_over(&mut self.quest.typed, &mut self.is_suggested, key, most)
     }
 }

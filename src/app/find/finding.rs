@@ -195,10 +195,18 @@ impl Model {
         let earlier = self.kept_search(is_held).and_then(Option::take);
         let words = if is_held { Quest::default() } else { self.sought.clone() };
         let mut finder = earlier.unwrap_or_else(|| Finder::of(words, is_held));
-        finder.is_suggested = !finder.quest.typed.is_empty();
+        (finder.is_suggested, finder.is_typed) = (!finder.quest.typed.is_empty(), true);
         self.over.put(Overlay::Finder(finder));
         let report = self.open().filter(|_| !is_held).map(|open| Effect::Prepare(open.report.clone()));
         report.into_iter().chain(self.seek_hits()).collect()
+    }
+
+    /// Goes on typing what is sought, among hits that were gone back to.
+    pub(in crate::app) fn type_search(&mut self) -> Vec<Effect> {
+        if let Some(Overlay::Finder(finder)) = self.over.top_mut() {
+            finder.is_typed = true;
+        }
+        Vec::new()
     }
 
     /// Searches all panes, or everything that is held.

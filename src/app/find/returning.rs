@@ -96,7 +96,9 @@ impl Model {
             Some(Left::Finder) => {
                 let is_held = self.search().is_some_and(|finder| finder.is_held);
                 let finder = self.kept_search(is_held).and_then(Option::take);
-                finder.into_iter().for_each(|finder| self.over.put(Overlay::Finder(finder)));
+                // Whoever comes back looks at the hits: the next key is none of the words.
+                let hits = finder.map(|finder| Finder { is_typed: false, is_suggested: false, ..finder });
+                hits.into_iter().for_each(|hits| self.over.put(Overlay::Finder(hits)));
             }
             Some(Left::Compare { file, spots }) => {
                 effects = file.map(|file| self.open_file(file)).unwrap_or_default();

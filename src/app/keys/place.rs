@@ -50,6 +50,8 @@ macro_rules! places {
 places! {
     /// The start screen.
     Start as START, Mean, "on the start screen";
+    /// The line of a hash, once it has a digit.
+    Hash, Typed, "while a SHA-256 is typed";
     /// The list of sandboxes.
     List as LIST, Mean, "in the list of sandboxes";
     /// A pane of a report.
@@ -83,7 +85,9 @@ places! {
     /// The line that the path of a file is typed into.
     Save as SAVE, Typed, "while the path of a file is typed";
     /// The line of a search, with its hits.
-    Finder as FINDER, Seek, "among the hits of a search";
+    Finder, Seek, "while it is typed what to search for";
+    /// The hits of a search that was typed.
+    Hits as HITS, Mean, "among the hits of a search";
     /// Sandboxes against each other.
     Compare as COMPARE, Mean, "in a comparison";
     /// The line that finds in a comparison.
@@ -104,10 +108,14 @@ places! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Places(u32);
 
+/// Where a file is named.
+pub(in crate::app) const NAMED: Places = Places::of(&[Place::Start, Place::Hash]);
 /// Where a filter can be taken away.
 pub(in crate::app) const FILTERED: Places = Places::of(&[Place::Pane, Place::Filter]);
-/// Where words are typed that are sought.
-pub(in crate::app) const SOUGHT: Places = Places::of(&[Place::Filter, Place::Finder]);
+/// Where words are sought.
+pub(in crate::app) const SOUGHT: Places = Places::of(&[Place::Filter, Place::Finder, Place::Hits]);
+/// Where there are hits of a search.
+pub(in crate::app) const FOUND: Places = Places::of(&[Place::Finder, Place::Hits]);
 /// Where there are rows that can be sought among.
 pub(in crate::app) const SIFTED: Places = Places::of(&[Place::Spots, Place::Held, Place::Indicators]);
 /// Where the sandboxes of the file are seen all at once.
@@ -154,7 +162,7 @@ impl Place {
     pub fn types(self, key: Key) -> bool {
         match (self, key) {
             (Self::Start, Key::Char(c)) => c.is_ascii_hexdigit(),
-            (place, Key::Char(_) | Key::Ctrl('u') | Key::Named(Named::Backspace)) => place.has_line(),
+            (place, Key::Char(_) | Key::Ctrl('u' | 'w') | Key::Named(Named::Backspace)) => place.has_line(),
             _ => false,
         }
     }
@@ -230,7 +238,8 @@ impl Model {
     pub fn place(&self) -> Place {
         match (self.over.top(), self.screen, self.focus()) {
             (Some(over), ..) => over.place(),
-            (None, Screen::Start, _) => Place::Start,
+            (None, Screen::Start, _) if self.start.typed.is_empty() => Place::Start,
+            (None, Screen::Start, _) => Place::Hash,
             (None, Screen::File, Focus::List) => Place::List,
             (None, Screen::File, Focus::Pane(_)) if self.is_filtering() => Place::Filter,
             (None, Screen::File, Focus::Pane(_)) => Place::Pane,

@@ -129,10 +129,18 @@ pub(in crate::app) fn type_into(typed: &mut String, key: Key, most: usize) -> bo
     match key {
         Key::Char(c) if typed.len() < most => typed.push(c),
         Key::Named(Named::Backspace) => drop(typed.pop()),
+        Key::Ctrl('w') => take_word(typed),
         Key::Ctrl('u') => typed.clear(),
         _ => return false,
     }
     true
+}
+
+/// Takes the last word off a line, with the blanks behind it.
+fn take_word(typed: &mut String) {
+    let words = typed.trim_end();
+    let end = words.char_indices().rfind(|(_, c)| c.is_whitespace()).map_or(0, |(at, blank)| at + blank.len_utf8());
+    typed.truncate(end);
 }
 
 /// The same, where letters take the place of what nobody has typed yet; its end can be taken off.

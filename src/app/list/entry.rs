@@ -28,6 +28,8 @@ pub struct Entry {
     pub open: Option<OpenReport>,
     /// Where the report came from, if not from the service.
     pub imported: Option<Imported>,
+    /// The name of the document that it is of, where several are open.
+    pub document: Option<Untrusted>,
     /// What the sandbox holds the file to be, as far as it is known.
     pub verdict: Option<Untrusted>,
     /// The filters of a report that was open until a newer one came, for the panes of that.
@@ -92,8 +94,8 @@ impl Entry {
     #[must_use]
     pub fn new(identifier: Option<Identifier>) -> Self {
         let parts = identifier.as_ref().map(Identifier::parts);
-        let (imported, verdict, filters) = (None, None, BTreeMap::new());
-        Self { identifier, parts, here: None, failure: None, open: None, imported, verdict, filters }
+        let (imported, document, verdict, filters) = (None, None, None, BTreeMap::new());
+        Self { identifier, parts, here: None, failure: None, open: None, imported, document, verdict, filters }
     }
 
     /// A sandbox whose report is here.
@@ -102,6 +104,12 @@ impl Entry {
         let mut entry = Self::new(identifier);
         entry.take(here);
         entry
+    }
+
+    /// The same, of a document that others are open with.
+    #[must_use]
+    pub(in crate::app) fn of_document(self, document: Option<Untrusted>) -> Self {
+        Self { document, ..self }
     }
 
     /// The report's bytes, if they are here.

@@ -225,7 +225,7 @@ impl Model {
     }
 
     /// The reports of the list that are here, by their place.
-    fn held_here(&self) -> impl Iterator<Item = (usize, &Entry)> {
+    pub(in crate::app) fn held_here(&self) -> impl Iterator<Item = (usize, &Entry)> {
         let entries = self.list().into_iter().flat_map(|list| list.entries().iter().enumerate());
         entries.filter(|(_, entry)| entry.here().is_some())
     }

@@ -9,7 +9,7 @@ use crate::app::model::Model;
 use crate::app::panes::scroll::{Move, scrolled};
 use crate::app::spending::figures::Left;
 use crate::app::spending::price::Tag;
-use crate::quota::{Holder, Price};
+use crate::quota::{Holder, Price, RULES};
 use crate::text::{Untrusted, count, thousands, words_in_rows};
 
 /// Columns of the head of a paragraph, the gap included.
@@ -139,6 +139,17 @@ impl Sheet {
             let budget = model.figures.allowance.words(model.figures.spent.values().copied().sum());
             paragraphs.extend(budget.map(|words| paragraph("budget", words)));
         }
+        paragraphs.push(paragraph("", ""));
+        paragraphs.push(paragraph(
+            "other rules",
+            format!(
+                "They price what no key here asks: `behaview cost rules` prints all {}. {} prices any operation, {} every \
+                 question that is typed.",
+                RULES.len(),
+                model.way_to("planner"),
+                model.way_to("palette")
+            ),
+        ));
         Self::new("What keys cost here, and why", paragraphs, columns)
     }
 }

@@ -11,7 +11,7 @@ use crate::quota::{Kind, Numbers, Operation, Plan};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Analysis, PendingScan};
 use crate::request::{Listing, Request};
-use crate::text::count;
+use crate::text::{count, thousands};
 use jiff::SignedDuration;
 
 /// The title of the panel that says how far a scan is.
@@ -334,7 +334,10 @@ impl Model {
         }
         let list = Request::Behaviours { file: follow.file.clone(), listing: self.service.listing, cursor: None };
         let both = look.units.max().zip(self.price(&list).units.max()).map(|(look, list)| look.saturating_add(list));
-        both.map_or_else(|| look.short(), |both| format!("{}, or {both} once a sandbox has reported", look.short()))
+        both.map_or_else(
+            || look.short(),
+            |both| format!("{}, or {} once a sandbox has reported", look.short(), thousands(both)),
+        )
     }
 
     /// Shows how far the scan of the file that is shown is.

@@ -2,6 +2,7 @@
 //! decides by the ledger, would refuse.
 
 use crate::quota::{Budget, Period, Spent};
+use crate::text::thousands;
 use jiff::Timestamp;
 
 /// The budget, and what others have spent of it.
@@ -45,7 +46,8 @@ impl Allowance {
             [("This run", self.budget.session, session), ("All runs today", self.budget.daily, self.today(session))];
         let words = limits.into_iter().filter_map(|(who, limit, spent)| {
             let most = if spent.is_open { "at least " } else { "" };
-            Some(format!("{who} may spend {}: {most}{} spent, or may be.", limit?, spent.total()))
+            let (limit, spent) = (thousands(limit?), thousands(spent.total()));
+            Some(format!("{who} may spend {limit}: {most}{spent} spent, or may be."))
         });
         let words: Vec<_> = words.collect();
         (!words.is_empty()).then(|| words.join(" "))

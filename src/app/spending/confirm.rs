@@ -68,6 +68,7 @@ impl Confirmed {
             Self::Raw => ("copies it", "confirm-copy"),
             Self::Replace(_) => ("writes over it", "save-over"),
             Self::NoNote => ("deletes it", "confirm-no-note"),
+            Self::Purge(doomed) if doomed.is_of_several() => ("deletes all of it", "confirm-purge-all"),
             Self::Purge(_) => ("deletes it", "confirm-purge"),
             Self::Large(_) => ("sends it", "confirm-large"),
             Self::Follow => ("follows it", "confirm-follow"),
@@ -114,6 +115,12 @@ impl Deletion {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.things.is_empty() && self.versions.is_empty()
+    }
+
+    /// Whether more than one thing goes: what is pressed without looking is no yes to that.
+    #[must_use]
+    pub fn is_of_several(&self) -> bool {
+        self.things.len() + self.versions.len() > 1
     }
 
     /// How many bytes go, as received.

@@ -74,9 +74,9 @@ fn when(at: Timestamp, now: Timestamp) -> String {
 
 fn words(line: &LedgerLine) -> String {
     let predicted = match line.predicted_max {
-        Some(max) if max == line.predicted_min => max.to_string(),
-        Some(max) => format!("{} to {max}", line.predicted_min),
-        None => format!("at least {}", line.predicted_min),
+        Some(max) if max == line.predicted_min => thousands(max),
+        Some(max) => format!("{} to {}", thousands(line.predicted_min), thousands(max)),
+        None => amount(line.predicted_min, true),
     };
     let counted = line.counted.as_ref().map(|counted| format!(" · {counted}")).unwrap_or_default();
     let counts_as = amount(line.counts_as, line.is_open);

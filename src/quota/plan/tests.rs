@@ -259,7 +259,7 @@ fn the_form_for_machines() {
 fn a_sum_beyond_what_can_be_counted_says_so() {
     let most = Total { min: u64::MAX, max: Some(u64::MAX) };
     let words = most.plus(Total { min: 1, max: Some(1) }).words(Unit::Request);
-    assert_eq!(words, "at least 18446744073709551615 requests");
+    assert_eq!(words, "at least 18,446,744,073,709,551,615 requests");
 }
 
 fn any_total() -> impl Strategy<Value = Total> {
