@@ -8,6 +8,7 @@ use crate::report::indicators::Kind;
 use crate::report::rules::Rules;
 use crate::report::{Indicator, Report};
 use jiff::Timestamp;
+use std::collections::HashSet;
 use std::io::{self, Write};
 use uuid::Uuid;
 
@@ -26,12 +27,19 @@ const UNDEFINED: &str = "4";
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut summary = Summary::default();
     let (rules, is_list) = (Rules::shipped(), job.sources.len() != 1);
+    let mut events = HashSet::new();
     out.write_all(if is_list { b"{\"response\":[" } else { b"" })?;
     for (number, source) in job.sources.iter().enumerate() {
         out.write_all(if number > 0 { b",\n" } else { b"" })?;
         let opened = Opened::new(job, source, Some(&rules))?;
         summary.add_report(&opened.report);
-        summary.rows += write_event(&opened, out)?;
+        let name = opened.name()?;
+        let mut event = Uuid::new_v5(&OWN, format!("event {name}").as_bytes());
+        if !events.insert(event) {
+            // Another version of the same report.
+            event = Uuid::new_v5(&OWN, format!("event {name} {}", opened.digest()?).as_bytes());
+        }
+        summary.rows += write_event(&opened, &name, &event, out)?;
     }
     out.write_all(if is_list { b"]}\n" } else { b"\n" })?;
     Ok(summary)
@@ -66,16 +74,15 @@ fn head(event: &Uuid, when: Timestamp, info: &str, report: &Report) -> String {
     ])
 }
 
-fn write_event(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<u64> {
-    let identifier = opened.identifier.as_ref();
-    let name = identifier.map(|identifier| identifier.text().visible().to_string()).unwrap_or_default();
-    let parts = identifier.map(|identifier| identifier.parts());
-    let event = Uuid::new_v5(&OWN, format!("event {name}").as_bytes());
+fn write_event(opened: &Opened<'_>, name: &str, event: &Uuid, out: &mut dyn Write) -> io::Result<u64> {
+    let parts = opened.identifier.as_ref().map(|identifier| identifier.parts());
     let when = parts.as_ref().and_then(|parts| parts.when).and_then(|when| Timestamp::from_second(when).ok());
     let when = when.or(opened.source.received).unwrap_or(Timestamp::UNIX_EPOCH);
-    let sandbox = parts.as_ref().map(|parts| parts.sandbox.visible_cut(100).to_string()).unwrap_or_default();
-    let info = format!("Private behaviour report by {sandbox}: {name}");
-    let head = head(&event, when, &info, &opened.report);
+    let info = match &parts {
+        Some(parts) => format!("Private behaviour report by {}: {name}", parts.sandbox.visible_cut(100)),
+        None => format!("Behaviour report without an identifier, its bytes with SHA-256 {name}"),
+    };
+    let head = head(event, when, &info, &opened.report);
     write!(out, "{{\"Event\":{},\"Attribute\":[", head.strip_suffix('}').unwrap_or(&head))?;
     let (mut rows, mut said, noted) = (0, Vec::new(), Noted::of(opened)?);
     for indicator in opened.indicators()?.all() {
@@ -92,7 +99,7 @@ fn write_event(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<u64> {
         let (kind, category) = standing(opened, indicator);
         let value = indicator.value.visible();
         let what = (kind, category, reason.is_some());
-        write_attribute(&event, when, what, value.as_str(), &(why + &words), out)?;
+        write_attribute(event, when, what, value.as_str(), &(why + &words), out)?;
         rows += 1;
     }
     // What no indicator says stands by itself.
@@ -103,7 +110,7 @@ fn write_event(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<u64> {
         let on = note.about.item.as_ref().map(|item| format!("{}: {}", item.attribute.visible(), item.text.visible()));
         let comment = format!("note on {}", on.unwrap_or_else(|| "the report".to_owned()));
         let text = note.text.visible();
-        write_attribute(&event, note.written, ("comment", "Other", false), text.as_str(), &comment, out)?;
+        write_attribute(event, note.written, ("comment", "Other", false), text.as_str(), &comment, out)?;
         rows += 1;
     }
     out.write_all(b"]}}")?;

@@ -5,6 +5,7 @@ use crate::report::rules::{Marks, Rule, Rules};
 use crate::report::wanted::still_wanted;
 use crate::report::{Identifier, Indicator, Indicators, Pane, Place, Report, RowSet};
 use crate::text::Untrusted;
+use sha2::{Digest, Sha256};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
@@ -81,6 +82,24 @@ impl<'a> Opened<'a> {
             What::OfKind(kind) => all.only(*kind),
             _ => all,
         })
+    }
+
+    /// What tells the report from every other: its identifier, or a digest of its bytes where it has none.
+    pub(super) fn name(&self) -> io::Result<String> {
+        match &self.identifier {
+            Some(identifier) => Ok(identifier.text().visible().into()),
+            None => self.digest(),
+        }
+    }
+
+    /// A digest of the report's bytes.
+    pub(super) fn digest(&self) -> io::Result<String> {
+        let (mut hash, mut windows) = (Sha256::new(), self.report.body.windows());
+        while let Some(window) = windows.read()? {
+            self.go_on()?;
+            hash.update(window);
+        }
+        Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     /// Whether an indicator is the file that was run.

@@ -12,7 +12,7 @@ use crate::report::rules::{Rules, Severity};
 use crate::report::{About, Indicator, Note, Report};
 use crate::text::Untrusted;
 use jiff::Timestamp;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 use uuid::Uuid;
 
@@ -24,7 +24,7 @@ const OWN: Uuid = Uuid::from_u128(0x3d6f_8c52_90a1_4e5b_8f0e_6b1d_27c4_a913);
 
 /// Writes one bundle of all reports; what several saw stands in it once.
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    let mut bundle = Bundle { out, written: HashSet::new(), rows: 0 };
+    let mut bundle = Bundle { out, written: HashSet::new(), to_block: BTreeMap::new(), rows: 0 };
     let mut summary = Summary::default();
     let names =
         job.sources.iter().map(|source| source.identifier.as_ref().map(|i| literal(i.text())).unwrap_or_default());
@@ -36,6 +36,7 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
         summary.add_report(&opened.report);
         bundle.report(&opened)?;
     }
+    bundle.indicators()?;
     bundle.out.write_all(b"]}\n")?;
     Ok(Summary { rows: bundle.rows, ..summary })
 }
@@ -43,7 +44,27 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
 struct Bundle<'a> {
     out: &'a mut dyn Write,
     written: HashSet<String>,
+    /// What others are to block, by its identifier: how sure that is, and the object.
+    to_block: BTreeMap<String, (Sureness, String)>,
     rows: u64,
+}
+
+/// How sure it is that something is to be blocked, the surest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Sureness {
+    Malicious,
+    Anomalous,
+    Unknown,
+}
+
+impl Sureness {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Malicious => "malicious-activity",
+            Self::Anomalous => "anomalous-activity",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 impl Bundle<'_> {
@@ -74,7 +95,7 @@ impl Bundle<'_> {
             opened.go_on()?;
             let seen = self.observable(indicator)?;
             if let Some(reason) = indicators::reason(opened, indicator) {
-                self.indicator(opened, indicator, &reason, &when)?;
+                self.block(opened, indicator, &reason, &when);
             }
             // The sample was run; that it was seen beside it is said of everything else.
             if sample.as_ref() == Some(&seen) && indicator.places.is_empty() {
@@ -86,8 +107,17 @@ impl Bundle<'_> {
             observed.push(own_literal(&seen));
         }
         let sandbox = parts.map(|parts| product(&parts.sandbox)).filter(|name| !name.is_empty());
-        let own_name = identifier.map(|identifier| literal(identifier.text())).unwrap_or_default();
-        let id = format!("malware-analysis--{}", Uuid::new_v5(&OWN, format!("analysis {own_name}").as_bytes()));
+        let name = match identifier {
+            Some(identifier) => literal(identifier.text()),
+            None => opened.digest()?,
+        };
+        let id =
+            |name: &str| format!("malware-analysis--{}", Uuid::new_v5(&OWN, format!("analysis {name}").as_bytes()));
+        let id = match id(&name) {
+            // Another version of the same report.
+            twice if self.written.contains(&twice) => id(&format!("{name} {}", opened.digest()?)),
+            once => once,
+        };
         let json = object([
             ("type", Some(own_literal("malware-analysis"))),
             ("spec_version", Some(own_literal("2.1"))),
@@ -188,24 +218,21 @@ impl Bundle<'_> {
         self.simple("directory", "path", &Untrusted::from(path))
     }
 
-    /// What others are to block, and why.
-    fn indicator(
-        &mut self,
-        opened: &Opened<'_>,
-        indicator: &Indicator,
-        reason: &Reason<'_>,
-        when: &str,
-    ) -> io::Result<()> {
+    /// Takes in what others are to block, and why: of several reports the surest says it.
+    fn block(&mut self, opened: &Opened<'_>, indicator: &Indicator, reason: &Reason<'_>, when: &str) {
         let value = plain(&indicator.value);
-        let Some(path) = pattern_path(indicator.kind, &value) else { return Ok(()) };
+        let Some(path) = pattern_path(indicator.kind, &value) else { return };
         let pattern = format!("[{path} = '{}']", value.replace('\\', r"\\").replace('\'', r"\'"));
         let id = format!("indicator--{}", Uuid::new_v5(&OWN, pattern.as_bytes()));
-        let kind = match reason {
-            Reason::Rule(rule) if rule.severity == Severity::High => "malicious-activity",
-            Reason::Rule(_) => "anomalous-activity",
-            Reason::Sample if verdict(&opened.report) == "malicious" => "malicious-activity",
-            Reason::Sample => "unknown",
+        let sureness = match reason {
+            Reason::Rule(rule) if rule.severity == Severity::High => Sureness::Malicious,
+            Reason::Rule(_) => Sureness::Anomalous,
+            Reason::Sample if verdict(&opened.report) == "malicious" => Sureness::Malicious,
+            Reason::Sample => Sureness::Unknown,
         };
+        if self.to_block.get(&id).is_some_and(|(known, _)| *known <= sureness) {
+            return;
+        }
         let json = object([
             ("type", Some(own_literal("indicator"))),
             ("spec_version", Some(own_literal("2.1"))),
@@ -214,12 +241,20 @@ impl Bundle<'_> {
             ("modified", Some(when.to_owned())),
             ("name", Some(own_literal(&format!("{}: {}", indicator.kind.name(), reason.name())))),
             ("description", Some(own_literal(&reason.words(opened, indicator)))),
-            ("indicator_types", Some(list([own_literal(kind)]))),
+            ("indicator_types", Some(list([own_literal(sureness.word())]))),
             ("pattern", Some(own_literal(&pattern))),
             ("pattern_type", Some(own_literal("stix"))),
             ("valid_from", Some(when.to_owned())),
         ]);
-        self.write(id, &json).map(|_| ())
+        self.to_block.insert(id, (sureness, json));
+    }
+
+    /// Writes what others are to block.
+    fn indicators(&mut self) -> io::Result<()> {
+        for (id, (_, json)) in std::mem::take(&mut self.to_block) {
+            self.write(id, &json)?;
+        }
+        Ok(())
     }
 }
 

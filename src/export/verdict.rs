@@ -8,17 +8,42 @@ const MOST: usize = 100;
 
 /// What the sandbox thought of the sample, in the words of STIX.
 pub(super) fn verdict(report: &Report) -> &'static str {
-    let words = strings(report, "verdicts");
-    let has = |wanted: &[&str]| words.iter().any(|word| wanted.iter().any(|wanted| word.contains(wanted)));
-    if has(&["MALWARE", "RANSOM", "TROJAN", "STEALER", "RAT", "PHISHING", "MALICIOUS"]) {
+    let verdicts = strings(report, "verdicts");
+    let says = |wanted: &[&str]| verdicts.iter().any(|verdict| says_one_of(verdict, wanted));
+    if says(MALICIOUS) {
         "malicious"
-    } else if has(&["SUSPICIOUS", "GREYWARE"]) {
+    } else if says(SUSPICIOUS) {
         "suspicious"
-    } else if has(&["CLEAN", "HARMLESS"]) {
+    } else if says(BENIGN) {
         "benign"
     } else {
         "unknown"
     }
+}
+
+/// Words of verdicts, each with the one of STIX that they come to.
+const MALICIOUS: &[&str] = &[
+    "MALWARE",
+    "MALICIOUS",
+    "RANSOM",
+    "RANSOMWARE",
+    "TROJAN",
+    "STEALER",
+    "RAT",
+    "PHISHING",
+    "BANKER",
+    "EXPLOIT",
+    "SPREADER",
+    "WORM",
+    "VIRUS",
+];
+const SUSPICIOUS: &[&str] = &["SUSPICIOUS", "GREYWARE", "ADWARE", "EVADER"];
+const BENIGN: &[&str] = &["CLEAN", "HARMLESS", "BENIGN"];
+
+/// Whether a verdict says one of these words, and does not say that it is none.
+fn says_one_of(verdict: &str, wanted: &[&str]) -> bool {
+    let words: Vec<_> = verdict.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty()).collect();
+    !words.iter().any(|word| matches!(*word, "NOT" | "NO" | "NON")) && words.iter().any(|word| wanted.contains(word))
 }
 
 /// The techniques of MITRE ATT&CK that it names, each once.
@@ -52,4 +77,31 @@ fn values(report: &Report, name: &str) -> Vec<Vec<u8>> {
         .flat_map(|(number, section)| (0..section.len().min(MOST)).map(move |row| Place { section: number, row }));
     let found = places.filter_map(|place| report.record(place).ok()).map(|record| record.value);
     found.filter(|value| !value.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Body, Index};
+
+    #[test]
+    fn a_verdict_is_read_word_by_word() {
+        for (said, wanted) in [
+            ("MALWARE", "malicious"),
+            ("rat", "malicious"),
+            ("Known_Ransomware", "malicious"),
+            ("BANKER", "malicious"),
+            ("ADWARE", "suspicious"),
+            ("CLEAN", "benign"),
+            ("MODERATE", "unknown"),
+            ("UNRATED", "unknown"),
+            ("NOT_MALICIOUS", "unknown"),
+            ("NOT CLEAN", "unknown"),
+            ("UNKNOWN_VERDICT", "unknown"),
+        ] {
+            let body = Body::in_memory(format!(r#"{{"verdicts":["{said}"]}}"#).into_bytes());
+            let index = Index::of(&body).unwrap();
+            assert_eq!(verdict(&Report::new(body, index)), wanted, "{said}");
+        }
+    }
 }

@@ -11,7 +11,7 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Body, Imported};
 use crate::text::Untrusted;
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, TransactionBehavior, params};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -148,7 +148,8 @@ impl Store {
     /// When it cannot be written; then the answer stays unread.
     pub fn accept(&self, profile: &str, answer: AnswerId, reports: &[Brought]) -> Result<(), StoreError> {
         self.with(|connection| {
-            let transaction = connection.transaction()?;
+            // What is read first and written after may be written by nobody else in between.
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             if let Some(held) = the_same(&transaction, answer)?
                 && seal::is_whole(&transaction, held, reports.len())?
             {
@@ -274,12 +275,15 @@ impl Store {
     }
 }
 
-/// What is held under the same key as an answer, if that is the newest there and packs the same bytes.
+/// What is held under the same key as an answer, if that is the newest there, packs the same bytes, and no other answer has brought
+/// one of its reports since.
 fn the_same(connection: &Connection, answer: AnswerId) -> rusqlite::Result<Option<AnswerId>> {
     let select = "SELECT o.id FROM answer n JOIN answer o ON o.profile = n.profile AND o.key = n.key AND o.id < n.id
                   WHERE n.id = ?1 AND o.imported_from IS NULL AND o.usable = 1 AND o.length = n.length AND o.block = n.block
                     AND NOT EXISTS (SELECT 1 FROM answer b WHERE b.profile = n.profile AND b.key = n.key
                                     AND b.id > o.id AND b.id < n.id AND b.usable = 1)
+                    AND NOT EXISTS (SELECT 1 FROM report r JOIN report s ON s.profile = r.profile
+                                    AND s.identifier = r.identifier AND s.answer > r.answer WHERE r.answer = o.id)
                     AND NOT EXISTS (SELECT 1 FROM block p LEFT JOIN block q ON q.answer = o.id AND q.number = p.number
                                     WHERE p.answer = n.id AND q.bytes IS NOT p.bytes)";
     connection.query_row(select, [answer.0], |row| row.get(0).map(AnswerId)).optional()

@@ -54,23 +54,24 @@ impl Visible {
 
     fn disarmed_where(&self, is_address: impl Fn(&str) -> bool) -> Visible {
         let is_border = |c: char| c.is_whitespace() || BORDERS.contains(&c);
-        let mut disarmed = Visible::default();
+        // Brackets are all that is added, a column each.
+        let (mut disarmed, mut added) = (String::with_capacity(self.as_str().len()), 0);
         let mut rest = self.as_str();
         while !rest.is_empty() {
             let (word, after) = rest.split_at(rest.find(is_border).unwrap_or(rest.len()));
-            let word = Visible::from_parts(word.to_owned(), 0);
-            let safe = if is_address(word.as_str()) { word.defanged() } else { word };
+            if is_address(word) {
+                let safe = Visible::from_parts(word.to_owned(), 0).defanged();
+                added += safe.width();
+                disarmed.push_str(safe.as_str());
+            } else {
+                disarmed.push_str(word);
+            }
             let end = after.find(|c: char| !is_border(c)).unwrap_or(after.len());
             let (border, next) = after.split_at(end);
-            disarmed = Visible::from_parts(
-                disarmed.as_str().to_owned() + safe.as_str() + border,
-                disarmed.width() + safe.width(),
-            );
+            disarmed.push_str(border);
             rest = next;
         }
-        // Brackets are all that is added, a column each.
-        let added = disarmed.width();
-        Visible::from_parts(disarmed.into(), self.width() + added)
+        Visible::from_parts(disarmed, self.width() + added)
     }
 }
 

@@ -168,7 +168,7 @@ fn misp_is_told_what_was_dropped_what_was_only_read_and_how_bad_it_is() {
     let level = |verdict: &str| {
         parsed(&export_of(&format!(r#"{{"verdicts":["{verdict}"]}}"#), &["--format", "misp"]))["Event"]["threat_level_id"].clone()
     };
-    assert_eq!([level("GREYWARE"), level("CLEAN"), level("EVADER")], ["2", "4", "4"]);
+    assert_eq!([level("GREYWARE"), level("EVADER"), level("CLEAN"), level("MODERATE")], ["2", "2", "4", "4"]);
 }
 
 #[test]

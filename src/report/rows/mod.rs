@@ -227,10 +227,13 @@ impl Report {
     pub fn whole_row(&self, place: Place) -> io::Result<Row> {
         let Some(found) = self.section(place.section) else { return Ok(Row::default()) };
         let bytes = self.row_bytes(place.section, place.row, WHOLE_ROW)?;
-        let pieces = match found.form {
+        let mut pieces = match found.form {
             Form::Processes => self.whole_process(place.section, place.row, &bytes),
             _ => pieces(found, &bytes, Told::Whole),
         };
+        if bytes.len() as u64 == WHOLE_ROW {
+            pieces.push(Piece::Own(format!(" {}", goes_on()).into()));
+        }
         Ok(Row { label: found.label(), pieces })
     }
 
@@ -273,8 +276,7 @@ impl Report {
         let Some(found) = self.section(section) else { return Ok(Vec::new()) };
         if self.row_bytes(section, row, WHOLE_ROW)?.len() as u64 == WHOLE_ROW && found.form == Form::Array {
             let mut found = lines(&self.raw_row(section, row)?);
-            let remark = format!("(the row goes on: only its first {} are shown)", crate::text::bytes(WHOLE_ROW));
-            found.push(Line { depth: 0, name: None, value: Some(Untrusted::from(remark)) });
+            found.push(Line { depth: 0, name: None, value: Some(Untrusted::from(goes_on())) });
             return Ok(found);
         }
         match found.form {
@@ -375,6 +377,11 @@ impl Report {
         members.extend(after.iter().flat_map(|bytes| Raw::new(bytes).members()).filter(is_own).map(own));
         members
     }
+}
+
+/// What stands at the end of a row of which no more is read.
+fn goes_on() -> String {
+    format!("(the row goes on: only its first {} are shown)", crate::text::bytes(WHOLE_ROW))
 }
 
 #[cfg(test)]

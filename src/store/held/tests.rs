@@ -102,3 +102,45 @@ fn a_damaged_block_says_so() {
     assert!(error.to_string().contains("is damaged in the store: what stood in it is set aside"), "{error}");
     assert!(store.answer("p", b"key").unwrap().is_none(), "it does not count as held any more");
 }
+
+#[test]
+fn what_comes_again_is_the_newest_though_another_answer_brought_the_report_meanwhile() {
+    let (_folder, store) = store();
+    let identifier = Identifier::new(Untrusted::from("one")).unwrap();
+    let full: &[u8] = br#"{"id":"one","x":[1,2]}"#;
+    let come = |key: &[u8], second, bytes: &[u8]| {
+        let answer = store.keep("p", key, at(second), &Body::in_memory(bytes.to_vec())).unwrap();
+        let range = if key == b"list" { 1..bytes.len() as u64 - 1 } else { 0..bytes.len() as u64 };
+        store.accept("p", answer, &[Brought { identifier: identifier.clone(), file: None, range }]).unwrap();
+    };
+    let newest = || store.report("p", &identifier).unwrap().unwrap().body.whole().unwrap();
+    come(b"key", 1, full);
+    come(b"list", 2, br#"[{"id":"one"}]"#);
+    assert_eq!(newest(), br#"{"id":"one"}"#);
+    for second in 3..6 {
+        come(b"key", second, full);
+        assert_eq!(newest(), full, "at {second}");
+    }
+    come(b"list", 6, br#"[{"id":"one"}]"#);
+    assert_eq!(newest(), br#"{"id":"one"}"#);
+    assert_eq!(store.inventory().unwrap().iter().map(|held| held.versions.len()).collect::<Vec<_>>(), [4]);
+}
+
+#[test]
+fn two_programs_take_their_answers_in_at_once() {
+    let (folder, _store) = store();
+    let path = folder.path().join("behaview.db");
+    let take_in = |name: &'static str| {
+        let store = Store::open(&path).unwrap();
+        move || {
+            for number in 0..60 {
+                let identifier = Identifier::new(Untrusted::from(format!("{name} {number}").as_str())).unwrap();
+                let bytes = Body::in_memory(format!(r#"{{"id":"{name} {number}"}}"#).into_bytes());
+                let answer = store.keep("p", identifier.as_bytes(), at(number), &bytes).unwrap();
+                store.accept("p", answer, &[Brought::whole(identifier, bytes.len())]).unwrap();
+            }
+        }
+    };
+    let programs = ["one", "two"].map(take_in).map(std::thread::spawn);
+    assert!(programs.map(std::thread::JoinHandle::join).iter().all(Result::is_ok));
+}
