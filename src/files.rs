@@ -27,12 +27,16 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
 const REMOVALS: usize = 50;
 const BETWEEN_REMOVALS: Duration = Duration::from_millis(10);
 
-/// Removes a folder with all that is in it; work that was given up may still put something there for a moment.
+/// Removes a folder with all that is in it; work that was given up may still try to put something there.
 pub fn remove_folder(folder: &Path) {
+    let mut aside = folder.as_os_str().to_owned();
+    aside.push("-gone");
+    let both = [folder, Path::new(&aside)];
     for _ in 0..REMOVALS {
-        // Whether it is gone says more than what was in the way.
-        let _ = std::fs::remove_dir_all(folder);
-        if std::fs::symlink_metadata(folder).is_err() {
+        // Whether they are gone says more than what was in the way. It is moved first: by its name nothing more is put into it.
+        let _ = std::fs::rename(folder, &aside);
+        both.iter().for_each(|folder| _ = std::fs::remove_dir_all(folder));
+        if both.iter().all(|folder| std::fs::symlink_metadata(folder).is_err()) {
             return;
         }
         std::thread::sleep(BETWEEN_REMOVALS);
