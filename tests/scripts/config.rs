@@ -154,3 +154,28 @@ fn a_name_that_is_no_settings_is_repeated_with_the_one_that_is_meant() {
     let key = "0123456789abcdef".repeat(4);
     assert!(!said(&key).contains(&key[..8]));
 }
+
+#[test]
+fn of_what_is_wrong_the_programs_own_words_are_all_shown_and_no_value_that_may_be_a_key() {
+    let desk = Desk::new();
+    desk.configure(
+        "listing = 5\nslowst = 1\ntimeout = \"5ecretK3y\"\nv3_prefix = 5\nconnect_timeout = -1\n[keys]\nzoom = \"c\"\nhelp = \"5ecretK3y\"\n\
+         [budget]\ndaily = \"a\\\"5ecret\\\"K3y\"\nsession = 5550123456\n5ecretK3y = 1\n[look]\ntheme = \"5ecretK3y\"\n[profiles.other]\nroot = \"http://5ecretK3y.example\"\n",
+    );
+    let output = desk.run(&["config", "check"]);
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(14), "{output:?}");
+    for words in [
+        "http is accepted for this machine (127.0.0.1) only",
+        "keys are single characters, ctrl-c, alt-c, f1 and the like",
+        "expected one of `root`, `v3_prefix`, `v2_prefix`, `header`",
+        "profiles.lab.v3_prefix: invalid type: integer `5`, expected a string",
+        "connect_timeout: invalid value: integer `-1`, expected a whole number, and none below zero",
+        "look.theme: invalid value: no theme's name, expected one of `auto`",
+        "budget.daily: invalid type: string \"…\", expected a whole number",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let all = said + &errors(&output);
+    assert!(!all.contains("5ecret") && !all.contains("K3y") && !all.contains("5550"), "{all}");
+}
