@@ -250,6 +250,7 @@ pub(super) fn kind(error: &anyhow::Error) -> Kind {
 fn kind_of_config(error: &ConfigError) -> Kind {
     match error {
         ConfigError::NoHome
+        | ConfigError::Missing(_)
         | ConfigError::Unreadable { .. }
         | ConfigError::Invalid { .. }
         | ConfigError::Exposed(_) => Kind::Config,

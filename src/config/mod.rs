@@ -131,6 +131,9 @@ pub enum ConfigError {
     /// The system has no home folder, or names one that is another in every folder.
     #[error("there is no home folder: set HOME to a path that begins at the root")]
     NoHome,
+    /// The variable names a file that is not there.
+    #[error("{FILE_VARIABLE} names {}, and there is no such file; behaview config init makes it", .0.display())]
+    Missing(PathBuf),
     /// The file is there and cannot be read.
     #[error("{path} cannot be read: {why}")]
     Unreadable {
