@@ -197,3 +197,32 @@ fn tables_and_text_say_whose_report_it_is_and_who_started_whom() {
     let several = String::from_utf8(several.stdout).unwrap();
     assert_eq!(several.lines().filter(|line| line.starts_with("# ")).count(), 2, "{several}");
 }
+
+#[test]
+fn what_is_notable_stands_under_its_pane_with_how_many_there_are_of_how_many() {
+    let report = r#"{"processes_tree":[{"name":"a.exe","children":[{"name":"b.exe","children":[{"name":"vssadmin.exe delete shadows","children":[
+        {"name":"vssadmin.exe delete shadows /all"}]}]},{"name":"c.exe","children":[{"name":"wbadmin.exe delete catalog"}]}]}],
+        "mitre_attack_techniques":[{"id":"T1055","severity":"HIGH","signature_description":"Injects"}],
+        "mutexes_created":["m"]}"#;
+    let notable = export_of(report, &["--notable", "--format", "md"]);
+    let shown = |start: &str| notable.lines().any(|line| line.starts_with(start));
+    assert!(shown("## Processes 3 of 6"), "{notable}");
+    // Nothing is indented below what is not written.
+    for start in
+        ["- `vssadmin.exe delete shadows`", "  - `vssadmin.exe delete shadows /all`", "- `wbadmin.exe delete catalog`"]
+    {
+        assert!(shown(start), "{start}: {notable}");
+    }
+    let all = export_of(report, &["--format", "md"]);
+    for line in [
+        "## Processes 6",
+        "      - `vssadmin.exe delete shadows /all`",
+        "## ATT&CK and signatures 1",
+        "## Services and mutexes 1",
+    ] {
+        assert!(all.lines().any(|found| found.starts_with(line)), "{line}: {all}");
+    }
+    assert!(all.contains("- technique `HIGH · T1055 Injects`") && !all.contains("record"), "{all}");
+    let text = export_of(report, &["--notable", "--format", "txt"]);
+    assert!(text.contains("\n## Processes 3 of 6\nvssadmin") && text.contains("\n  vssadmin"), "{text}");
+}
