@@ -75,3 +75,19 @@ fn what_deserves_a_look_below_a_process_that_says_who_it_is_behind_its_children(
     let row = opened.screen().lines().find(|line| line.contains("cmd.exe")).unwrap_or_default().to_owned();
     assert!(row.contains('!'), "{}", opened.screen());
 }
+
+#[test]
+fn what_a_conversation_is_about_is_its_address_and_not_how_it_was_asked_for() {
+    let report = r#"{"data":{"attributes":{"http_conversations":[{"request_method":"GET","url":"http://c2.example/a"}],
+        "tls":[{"sni":"","version":"TLSv1.3","thumbprint":"ab12cd"}],"memory_pattern_urls":["http://c2.example/a"]}}}"#;
+    let mut opened = Opened::new(report);
+    opened.keys("5 g e");
+    assert!(
+        opened.screen().contains("http://c2.example/a▏") && opened.screen().contains("2 hits"),
+        "{}",
+        opened.screen()
+    );
+    let mut opened = Opened::new(report);
+    opened.keys("5 g j e");
+    assert!(opened.screen().contains("ab12cd▏"), "{}", opened.screen());
+}

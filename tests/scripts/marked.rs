@@ -226,3 +226,16 @@ fn what_is_notable_stands_under_its_pane_with_how_many_there_are_of_how_many() {
     let text = export_of(report, &["--notable", "--format", "txt"]);
     assert!(text.contains("\n## Processes 3 of 6\nvssadmin") && text.contains("\n  vssadmin"), "{text}");
 }
+
+#[test]
+fn an_address_with_colons_is_told_from_its_port_and_nothing_stands_before_the_first_that_is_said() {
+    let report = r#"{"ip_traffic":[{"destination_ip":"2001:db8::24","destination_port":8443,"transport_layer_protocol":"TCP"},
+        {"destination_ip":"192.0.2.7","destination_port":80}],
+        "tls":[{"sni":"","version":"TLSv1.3","thumbprint":"ab12"},{"version":"TLSv1.2"}]}"#;
+    let text = export_of(report, &["--format", "txt"]);
+    for line in
+        ["address [2001[:]db8[:][:]24]:8443 TCP", "address 192[.]0[.]2[.]7:80", "tls TLSv1.3 · ab12", "tls TLSv1.2"]
+    {
+        assert!(text.lines().any(|found| found.starts_with(line)), "{line}: {text}");
+    }
+}

@@ -251,6 +251,8 @@ pub struct Field {
 pub enum Role {
     /// What the thing is, or something of it.
     Said,
+    /// What the row is about; where no field says so, or none of these is there, it is the first that is said.
+    About,
     /// How severe it is: rows are shown by it.
     Severity,
     /// What it was seen by: values at any depth, one after another.
