@@ -49,7 +49,7 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     Ok(summary)
 }
 
-/// Nothing but the things themselves: such a list is read by other programs.
+/// Nothing but the things themselves, without teeth: the formats for other programs have them as they are.
 fn write_indicators(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<u64> {
     let found = opened.indicators()?;
     for indicator in found.all() {
