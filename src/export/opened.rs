@@ -78,7 +78,7 @@ impl<'a> Opened<'a> {
 
     /// The rule that matters most of those that mark the rows which name an indicator.
     pub(super) fn rule_of(&self, indicator: &Indicator) -> Option<&'a Rule> {
-        indicator.places.iter().filter_map(|place| self.rule(*place)).min_by_key(|rule| rule.severity)
+        indicator.telling().filter_map(|place| self.rule(place)).min_by_key(|rule| rule.severity)
     }
 
     /// The indicators that are meant: those in the rows, and the file itself.

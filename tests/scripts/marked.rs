@@ -239,3 +239,17 @@ fn an_address_with_colons_is_told_from_its_port_and_nothing_stands_before_the_fi
         assert!(text.lines().any(|found| found.starts_with(line)), "{line}: {text}");
     }
 }
+
+#[test]
+fn a_mark_on_a_command_line_is_none_on_the_systems_files_in_it_and_capitals_lose_none() {
+    let report = r#"{"command_executions":["C:\\Windows\\System32\\cmd.exe /c vssadmin.exe delete shadows & C:\\Windows\\system32\\Tasks\\evil.exe"],
+        "files_dropped":[{"path":"C:\\Windows\\System32\\Tasks\\Evil.exe"}],
+        "ip_traffic":[{"destination_ip":"127.0.0.1"},{"destination_ip":"0.0.0.0"},{"destination_ip":"::1"},{"destination_ip":"192.0.2.7"}]}"#;
+    let csv = export_of(report, &["--indicators", "--format", "csv"]);
+    let of = |kind: &str| csv.lines().filter(|line| line.contains(&format!("\"{kind}\""))).collect::<Vec<_>>();
+    let paths = of("path");
+    assert_eq!((paths.len(), of("address").len()), (2, 1), "{csv}");
+    for path in paths {
+        assert_eq!(path.contains("\"high\""), path.to_lowercase().contains("evil.exe"), "{path}");
+    }
+}
