@@ -253,3 +253,18 @@ fn a_mark_on_a_command_line_is_none_on_the_systems_files_in_it_and_capitals_lose
         assert_eq!(path.contains("\"high\""), path.to_lowercase().contains("evil.exe"), "{path}");
     }
 }
+
+#[test]
+fn what_is_taken_out_of_a_scanners_sight_is_told_from_a_scanner_that_is_off() {
+    for (command, name) in [
+        (r"powershell Add-MpPreference -ExclusionPath C:\\x", "Makes the virus scanner look away"),
+        (r"powershell Set-MpPreference -ExclusionProcess x.exe", "Makes the virus scanner look away"),
+        (r"powershell Set-MpPreference -DisableRealtimeMonitoring $true", "Turns the virus scanner off"),
+        (r"powershell Set-MpPreference -MAPSReporting 0", "Turns the virus scanner off"),
+        (r"MpCmdRun.exe -RemoveDefinitions -All", "Turns the virus scanner off"),
+    ] {
+        let report = format!(r#"{{"command_executions":["{command}"]}}"#);
+        let text = export_of(&report, &["--notable", "--format", "txt"]);
+        assert!(text.contains(&format!("high: {name}.")), "{command}: {text}");
+    }
+}
