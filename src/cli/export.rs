@@ -135,7 +135,9 @@ impl Export {
             Some(name) => Format::named(name),
             None => by_name(),
         };
-        found.ok_or_else(|| Failed::usage("which format? --format says, or the end of the file's name").into())
+        let known = || FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+        let which = || format!("which format? --format says, or the end of the file's name; there are {}", known());
+        found.ok_or_else(|| Failed::usage(which()).into())
     }
 
     fn what(&self) -> What {

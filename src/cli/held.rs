@@ -48,7 +48,7 @@ pub(super) struct Held {
     json: bool,
     #[command(flatten)]
     which: Which,
-    /// Delete it without asking back
+    /// Delete what is listed; without it nothing is deleted
     #[arg(long)]
     yes: bool,
 }

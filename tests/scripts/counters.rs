@@ -58,14 +58,14 @@ fn a_limit_that_is_none_says_so() {
 fn usage_is_counted_by_day_and_endpoint_and_costs_nothing() {
     let desk = Desk::new();
     let empty = desk.run(&["usage"]);
-    assert_eq!(squeezed(&text(&empty)), "day endpoint requests\ntotal all 0\n", "{empty:?}");
+    assert_eq!(squeezed(&text(&empty)), "day endpoint requests\ntotal (in all) 0\n", "{empty:?}");
     let id = json(&desk.run(&["list", "--all", &main_file()]))["sandboxes"][0]["id"].as_str().unwrap().to_owned();
     json(&desk.run(&["show", "--refresh", &id]));
     let output = desk.run(&["usage", "--days", "2"]);
     assert_eq!(errors(&output), "behaview: nothing was charged\n");
     let shown = squeezed(&text(&output));
     assert!(shown.contains(" private_file_behaviours 1\n"), "{shown}");
-    assert!(shown.ends_with("total all 3\n") && !shown.contains('█'), "{shown}");
+    assert!(shown.ends_with("total (in all) 3\n") && !shown.contains('█'), "{shown}");
     let found = json(&desk.run(&["usage", "--json"]));
     assert_eq!(found["total"]["private_file_behaviours"], 1);
     assert_eq!(desk.paid(), 3);
