@@ -43,6 +43,13 @@ impl Call {
         let known = || ASKS.iter().map(|ask| ask.name).collect::<Vec<_>>().join(", ");
         let ask = Ask::named(&self.name)
             .ok_or_else(|| Failed::usage(format!("there is no such question; there are {}", known())))?;
+        if ask.input.is_empty() && !self.input.is_empty() {
+            return Err(Failed::usage(format!(
+                "nothing was sent. {} is asked about nothing: leave out what stands behind it",
+                ask.name
+            ))
+            .into());
+        }
         let setup = setup_to_spend(common, self.agreed.spending)?;
         let request = (ask.make)(&self.typed()?, setup.gate.now());
         let request = request.map_err(|why| Failed::usage(format!("{}: {why}", ask.name)))?;

@@ -120,8 +120,9 @@ struct Checked<'a> {
 }
 
 fn check(form: &Form) -> anyhow::Result<()> {
-    let path = Folders::find()?.config;
-    let found = config::Config::check(&path)?;
+    let folders = Folders::find()?;
+    let path = folders.to_read()?;
+    let found = config::Config::check(path)?;
     if form.json {
         print_json(&Checked { file: path.display().to_string(), found: &found })?;
     } else {

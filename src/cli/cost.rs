@@ -8,6 +8,7 @@ mod words;
 use super::output::{print_json, print_text};
 use super::quota::{ask_balances, read_balances};
 use super::{Common, Failed, setup};
+use crate::config::Config;
 use crate::quota::{Balances, Entitlements, Fit, Forecast, Plan, RULES};
 use clap::Args;
 use files::Files;
@@ -48,6 +49,8 @@ pub(super) struct Cost {
 
 impl Cost {
     pub(super) fn run(mut self, common: &Common) -> anyhow::Result<()> {
+        let (_, config) = common.config()?;
+        config.profile(None)?;
         if self.target == Target::Rules {
             return self.rules();
         }
@@ -56,7 +59,7 @@ impl Cost {
         let asked =
             self.planned()?.into_iter().map(|item| item.read(&mut files)).collect::<anyhow::Result<Vec<_>>>()?;
         let balances = self.left(common, &mut files)?;
-        let entitled = self.entitlements(common, balances.as_ref())?;
+        let entitled = self.entitlements(&config, balances.as_ref());
         let mut plan = Plan::new();
         for (operation, by_hand) in asked {
             plan.add(operation, &entitled.updated(by_hand));
@@ -104,10 +107,9 @@ impl Cost {
     }
 
     /// The options settle it, else the config file, else the balances.
-    fn entitlements(&self, common: &Common, balances: Option<&Balances>) -> anyhow::Result<Entitlements> {
-        let (_, config) = common.config()?;
+    fn entitlements(&self, config: &Config, balances: Option<&Balances>) -> Entitlements {
         let read = balances.map(Entitlements::from_balances).unwrap_or_default();
-        Ok(read.updated(config.entitlements()).updated(self.entitled.by_hand()))
+        read.updated(config.entitlements()).updated(self.entitled.by_hand())
     }
 
     fn print(&self, plan: &Plan, forecast: &Forecast, is_balanced: bool) -> anyhow::Result<()> {

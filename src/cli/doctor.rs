@@ -297,7 +297,7 @@ fn online(common: &Common) -> Vec<Check> {
     let (setup, balances) = match asked {
         Ok(asked) => asked,
         Err(error) => {
-            let advice = super::exit::advice(&error).unwrap_or_else(|| "see the words before this".to_owned());
+            let advice = super::exit::advice(&error).unwrap_or_default();
             return vec![Check::wrong("online", format!("{error:#}"), advice).of_kind(exit::kind(&error))];
         }
     };

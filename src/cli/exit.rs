@@ -180,6 +180,8 @@ pub(super) fn say(error: &anyhow::Error, log: &Log) {
 fn logged(error: &anyhow::Error, log: &Log) -> Option<LineId> {
     let kind = kind(error);
     let line = match error.downcast_ref::<GateError>() {
+        // Nothing was sent, and nothing else went wrong.
+        Some(GateError::Service { error: ServiceError::NoKey, .. }) => None,
         Some(GateError::Service { line: Some(line), .. }) => Some(line.clone()),
         _ if kind == Kind::DoesNotFit => None,
         _ => {
@@ -250,6 +252,7 @@ pub(super) fn kind(error: &anyhow::Error) -> Kind {
 fn kind_of_config(error: &ConfigError) -> Kind {
     match error {
         ConfigError::NoHome
+        | ConfigError::Missing(_)
         | ConfigError::Unreadable { .. }
         | ConfigError::Invalid { .. }
         | ConfigError::Exposed(_) => Kind::Config,

@@ -27,7 +27,8 @@ Examples:
 
 Several reports in one output are one JSON document with a list, one STIX bundle, one list of MISP events; lines, tables \
 and text follow each other. Raw bytes of several go to a folder, --output FOLDER/, a file each. Notes go along in every \
-format but raw, and in the list that txt makes of indicators, which is for other programs.";
+format but raw, and in the list that txt makes of indicators: that is defanged, to be read and pasted; csv, jsonl, stix and \
+misp have the values as they are, for other programs.";
 
 /// `behaview export`
 #[derive(Debug, Args)]
@@ -134,7 +135,9 @@ impl Export {
             Some(name) => Format::named(name),
             None => by_name(),
         };
-        found.ok_or_else(|| Failed::usage("which format? --format says, or the end of the file's name").into())
+        let known = || FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+        let which = || format!("which format? --format says, or the end of the file's name; there are {}", known());
+        found.ok_or_else(|| Failed::usage(which()).into())
     }
 
     fn what(&self) -> What {

@@ -4,7 +4,6 @@ use super::output::{print_json, print_text};
 use super::table::Table;
 use super::{Common, Failed};
 use crate::app::over::held::title;
-use crate::config::Folders;
 use crate::quota::Entitlements;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Doomed, Held as Thing, Holding, Others, Purge, Retention, Version, whose};
@@ -49,7 +48,7 @@ pub(super) struct Held {
     json: bool,
     #[command(flatten)]
     which: Which,
-    /// Delete it without asking back
+    /// Delete what is listed; without it nothing is deleted
     #[arg(long)]
     yes: bool,
 }
@@ -139,9 +138,14 @@ struct Left {
 
 impl Held {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        let store = super::store::open_to_look(&Folders::find()?.store)?;
+        let (folders, config) = common.config()?;
+        let store = super::store::open_to_look(&folders.store)?;
         let (now, profile) = (crate::clock::now(), common.profile.as_deref());
         let all = store.inventory()?;
+        // What is held of a profile that was taken out of the config can still be looked at, and deleted.
+        if !all.iter().any(|kept| profile == Some(&*kept.profile)) {
+            config.profile(None)?;
+        }
         let kept = of_profile(all.clone(), profile);
         let what = self.which.purge(&kept, now, profile)?;
         let Some(what) = what else { return self.print(&store, [&kept; 2], None, now) };

@@ -247,7 +247,7 @@ impl Common {
             set.push(("offline".to_owned(), "true".to_owned()));
         }
         let overrides = Overrides { profile: self.profile.clone(), set };
-        let config = Config::load(&folders.config, &overrides, |name| std::env::var(name).ok())?;
+        let config = Config::load(folders.to_read()?, &overrides, |name| std::env::var(name).ok())?;
         Ok((folders, config))
     }
 

@@ -111,7 +111,7 @@ fn rows(table: &mut Table, day: &str, endpoints: &BTreeMap<&str, u64>, all: u64,
         let endpoint = Untrusted::from(*endpoint).visible_cut(60).to_string();
         table.row([day.to_owned(), endpoint, thousands(*count)]);
     }
-    table.row([day.to_owned(), "all".to_owned(), thousands(all), bar]);
+    table.row([day.to_owned(), "(in all)".to_owned(), thousands(all), bar]);
 }
 
 /// A bar as long as the day's share of the busiest day.
@@ -144,13 +144,13 @@ mod tests {
         let wanted = format!(
             "day         endpoint  requests\n\
              2026-11-18  files            1\n\
-             2026-11-18  all              1  █\n\
+             2026-11-18  (in all)         1  █\n\
              2026-11-19  \\x1b[2J         40\n\
              2026-11-19  files           20\n\
-             2026-11-19  all             60  {}\n\
+             2026-11-19  (in all)        60  {}\n\
              total       \\x1b[2J         40\n\
              total       files           21\n\
-             total       all             61\n\
+             total       (in all)        61\n\
              odd: files: the days add up to 21, the service's total is 22\n",
             "█".repeat(30)
         );

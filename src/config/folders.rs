@@ -2,7 +2,8 @@
 
 use super::ConfigError;
 use directories::ProjectDirs;
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 /// Name of the config file in its folder.
 pub const FILE: &str = "config.toml";
@@ -47,6 +48,16 @@ impl Folders {
             cache: folders.cache_dir().to_owned(),
             state: state.to_owned(),
         })
+    }
+
+    /// The config file as it is read: where the variable names it, it is there.
+    ///
+    /// # Errors
+    /// When the variable names a file that is not there: what was meant to hold would not.
+    pub fn to_read(&self) -> Result<&Path, ConfigError> {
+        let is_named = std::env::var_os(FILE_VARIABLE).is_some_and(|named| *named == *self.config);
+        let is_missing = || self.config.metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
+        if is_named && is_missing() { Err(ConfigError::Missing(self.config.clone())) } else { Ok(&self.config) }
     }
 
     /// Folder of logs.

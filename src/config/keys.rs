@@ -1,8 +1,8 @@
 //! `[keys]`: which keys the analyst gives to which command, and what of it cannot be.
 
-use super::without_values;
+use super::masked;
 use crate::app::Keymap;
-use crate::app::keys::keymap::Change;
+use crate::app::keys::keymap::{Change, Mistake};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -32,8 +32,16 @@ impl Keys {
     pub(super) fn read(&self) -> Result<Keymap, Vec<(String, String)>> {
         let changes: Vec<_> = self.0.iter().map(|(command, names)| Change { command, keys: names.each() }).collect();
         let command = |change: usize| changes.get(change).map_or_else(String::new, |change| change.command.to_owned());
+        // Only what was written is left out: the other words are the program's own.
+        let quoted = |written: &str| format!("`{written}`");
+        let shown = |change: Option<&Change<'_>>, words: &str| {
+            let written = change.into_iter().flat_map(|change| std::iter::once(&change.command).chain(&change.keys));
+            written.fold(words.to_owned(), |words, written| words.replace(&quoted(written), &quoted(masked(written))))
+        };
         Keymap::read(&changes).map_err(|mistakes| {
-            mistakes.iter().map(|mistake| (command(mistake.change), without_values(&mistake.words))).collect()
+            let told =
+                |mistake: &Mistake| (command(mistake.change), shown(changes.get(mistake.change), &mistake.words));
+            mistakes.iter().map(told).collect()
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Flags over variables over the file over what holds without them, put together into one table before it is read.
 
 use super::settings::{SETTINGS, Setting, Shown};
-use super::{Config, ConfigError, without_values};
+use super::{Config, ConfigError, masked, without_values};
 use crate::text::Untrusted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -127,9 +127,9 @@ fn accepts(path: &[String], value: Value) -> Result<(), String> {
     let mut table = Table::new();
     put(&mut table, path, value);
     Config::deserialize(table).map(|_| ()).map_err(|error| {
-        let name = path.iter().map(|part| without_values(&format!("`{part}`"))).collect::<Vec<_>>().join(".");
+        let name = path.iter().map(|part| masked(part)).collect::<Vec<_>>().join(".");
         let why = without_values(&in_plain_words(error.message()));
-        if why.contains("unknown field") { why } else { format!("{}: {why}", name.replace('`', "")) }
+        if why.contains("unknown field") { why } else { format!("{name}: {why}") }
     })
 }
 
@@ -144,6 +144,7 @@ fn named(name: &str) -> String {
 fn in_plain_words(message: &str) -> String {
     match message.rsplit_once("expected ") {
         Some((before, "u16" | "u32" | "u64")) => format!("{before}expected a whole number, and none below zero"),
+        Some((before, "a nonzero u32")) => format!("{before}expected a whole number above zero"),
         _ => message.to_owned(),
     }
 }

@@ -1,7 +1,7 @@
 //! `[look]`: what the analyst wants of the screen.
 
 use crate::view::Theme;
-use serde::de::Error;
+use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer};
 
 /// The table as it is written.
@@ -24,6 +24,9 @@ fn theme<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Theme>, D::Error> 
     match (name.as_str(), Theme::named(&name)) {
         ("auto", _) => Ok(None),
         (_, Some(theme)) => Ok(Some(theme)),
-        (_, None) => Err(D::Error::custom(format!("themes are `{}`", Theme::names().collect::<Vec<_>>().join("`, `")))),
+        (_, None) => {
+            let wanted = format!("one of `{}`", Theme::names().collect::<Vec<_>>().join("`, `"));
+            Err(D::Error::invalid_value(Unexpected::Other("no theme's name"), &&*wanted))
+        }
     }
 }

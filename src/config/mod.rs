@@ -31,6 +31,9 @@ use std::path::{Path, PathBuf};
 /// The longest config file that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
 
+/// What is no longer than this cannot be a key, and is repeated as it was written.
+const SHORTEST_KEY: usize = 4;
+
 /// What is set.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -128,6 +131,9 @@ pub enum ConfigError {
     /// The system has no home folder, or names one that is another in every folder.
     #[error("there is no home folder: set HOME to a path that begins at the root")]
     NoHome,
+    /// The variable names a file that is not there.
+    #[error("{FILE_VARIABLE} names {}, and there is no such file; behaview config init makes it", .0.display())]
+    Missing(PathBuf),
     /// The file is there and cannot be read.
     #[error("{path} cannot be read: {why}")]
     Unreadable {
@@ -220,10 +226,10 @@ impl Config {
             found.push(Finding { line: layers.line("profile").unwrap_or(1), words: error.to_string() });
         }
         for (name, profile) in &config.profiles {
-            let profile = Profile { name: name.clone(), ..profile.clone() };
+            let profile = Profile { name: masked(name).to_owned(), ..profile.clone() };
             for error in profile.mistakes() {
                 let line = layers.line(&format!("profiles.{name}.{}", error.setting()));
-                found.push(Finding { line: line.unwrap_or(1), words: without_values(&error.to_string()) });
+                found.push(Finding { line: line.unwrap_or(1), words: error.to_string() });
             }
         }
         for (command, words) in config.keys.read().err().unwrap_or_default() {
@@ -291,7 +297,7 @@ impl Config {
             None if name == builtin.name => Ok(builtin),
             None => {
                 let known = self.profiles.keys().cloned().collect::<Vec<_>>().join(", ");
-                Err(ConfigError::UnknownProfile(without_values(&format!("`{name}`")), known))
+                Err(ConfigError::UnknownProfile(format!("`{}`", masked(&name)), known))
             }
         }
     }
@@ -366,27 +372,28 @@ fn text(path: &Path) -> Result<String, ConfigError> {
     }
 }
 
-/// A message without what it quotes of the file, unless that is a plain word: a key may stand anywhere by mistake.
+/// A name as it was written, if it is a plain word or one of the settings' own: a key may stand anywhere by mistake. What is as
+/// short as these is none.
+fn masked(written: &str) -> &str {
+    let is_plain = written.len() <= 24 && written.bytes().all(|b| b.is_ascii_lowercase() || b == b'_' || b == b'-');
+    let is_own = || SETTINGS.iter().any(|setting| setting.name.split('.').any(|part| part == written));
+    if is_plain || written.len() <= SHORTEST_KEY || is_own() { written } else { "…" }
+}
+
+/// A parser's message without what it quotes of the file, unless that may be shown. What was expected there are the parser's own words.
 fn without_values(message: &str) -> String {
-    let is_plain =
-        |quoted: &str| quoted.len() <= 24 && quoted.bytes().all(|b| b.is_ascii_lowercase() || b == b'_' || b == b'-');
-    let mut shown = String::new();
-    let mut rest = message;
-    while let Some(start) = rest.find(['`', '"']) {
-        let quote = if rest.get(start..).is_some_and(|rest| rest.starts_with('`')) { '`' } else { '"' };
-        shown += rest.get(..=start).unwrap_or_default();
-        rest = rest.get(start + 1..).unwrap_or_default();
-        let end = rest.find(quote).unwrap_or(rest.len());
-        let quoted = rest.get(..end).unwrap_or_default();
-        shown += if is_plain(quoted) { quoted } else { "…" };
-        rest = rest.get(end..).unwrap_or_default();
-        if let Some(after) = rest.strip_prefix(quote) {
-            shown.push(quote);
-            rest = after;
-        }
-    }
-    let rest: String = rest.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect();
-    shown + &rest
+    let (found, expected) = message.rfind(", expected ").map_or((message, ""), |at| message.split_at(at));
+    let is_quote = |c: char| matches!(c, '`' | '"');
+    // What is quoted may hold quotes itself: all between the first and the last is of the file.
+    let quoted = found.find(is_quote).zip(found.rfind(is_quote)).filter(|(first, last)| first < last);
+    let parts =
+        quoted.and_then(|(first, last)| Some((found.get(..=first)?, found.get(first + 1..last)?, found.get(last..)?)));
+    let digits = |text: &str| text.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect::<String>();
+    let found = match parts {
+        Some((before, written, behind)) => format!("{}{}{}", digits(before), masked(written), digits(behind)),
+        None => digits(found),
+    };
+    found + expected
 }
 
 #[cfg(test)]

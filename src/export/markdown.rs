@@ -1,18 +1,17 @@
 //! Markdown for people: everything from the report stands in code spans, in which nothing is markup and nothing links.
 
+use super::nested::Nested;
 use super::noted::Noted;
 use super::opened::Opened;
-use super::{Job, Summary, attribute, harmless, indicators};
+use super::{Job, Summary, attribute, harmless, indicators, line};
+use crate::report::attributes::Shape;
 use crate::report::json::{Kind, Raw};
-use crate::report::rows::Label;
 use crate::report::rows::records::{leaves, pointer};
+use crate::report::rows::{Label, Row};
 use crate::report::rules::Rule;
 use crate::report::{Note, Pane, Place};
 use crate::text::Untrusted;
 use std::io::{self, Write};
-
-/// The deepest level that a process is indented to; deeper ones say theirs.
-pub(super) const DEEPEST: u16 = 20;
 
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut summary = Summary::default();
@@ -64,22 +63,19 @@ fn write_head(opened: &Opened<'_>, noted: &Noted<'_>, out: &mut dyn Write) -> io
 }
 
 fn write_rows(opened: &Opened<'_>, noted: &Noted<'_>, out: &mut dyn Write) -> io::Result<u64> {
-    let (mut rows, mut last) = (0, None);
+    let (mut rows, mut last, mut nested) = (0, None, Nested::default());
     for (pane, place) in opened.places() {
         opened.go_on()?;
         if last != Some(pane) {
-            writeln!(out, "\n## {} {}\n", title(pane), opened.report.count(pane))?;
+            writeln!(out, "\n## {}\n", opened.heading(pane))?;
             last = Some(pane);
         }
-        write_row(opened, pane, place, noted.at(place), out)?;
+        let depths = opened.report.section(place.section).map(|section| section.depths());
+        let indent = nested.indent(place.section, place.row, depths);
+        write_row(opened, pane, place, noted.at(place), indent, out)?;
         rows += 1;
     }
     Ok(rows)
-}
-
-fn title(pane: Pane) -> String {
-    let mut letters = pane.name().chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// A row as an item of a list; of an object each leaf as an item below it.
@@ -88,6 +84,7 @@ fn write_row(
     pane: Pane,
     place: Place,
     noted: Option<&Note>,
+    (indent, level): (String, String),
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let report = &opened.report;
@@ -97,8 +94,6 @@ fn write_row(
         Some(known) => Label::Known(known.label),
         None => Label::Named(name),
     };
-    let indent = "  ".repeat(record.depth.min(DEEPEST).into());
-    let level = if record.depth > DEEPEST { format!("level {} ", record.depth) } else { String::new() };
     let label = match label {
         Label::Known("") => String::new(),
         Label::Known(word) => format!("{word} "),
@@ -110,7 +105,7 @@ fn write_row(
     if matches!(raw.kind(), Kind::Text | Kind::Word) {
         return writeln!(out, "{indent}- {level}{label}{member}{}{behind}", value(pane, &raw.text()));
     }
-    writeln!(out, "{indent}- {level}{label}{member}{}{behind}", lead(pane, raw))?;
+    writeln!(out, "{indent}- {level}{label}{member}{}{behind}", lead(opened, pane, place, raw))?;
     let mut written = Ok(());
     leaves(&record.value, &mut |way, raw| {
         let way = pointer(way).visible();
@@ -133,8 +128,13 @@ pub(super) fn note(note: &Note) -> String {
     format!(" - note {}", value(Pane::Other, &note.text))
 }
 
-/// What tells an object best in its first line: its name.
-fn lead(pane: Pane, raw: Raw<'_>) -> String {
+/// What tells an object best in its first line: what its pane shows of it, or its name where that is nothing but the object itself.
+fn lead(opened: &Opened<'_>, pane: Pane, place: Place, raw: Raw<'_>) -> String {
+    let shape = opened.report.section(place.section).and_then(|section| section.attribute).map(|known| &known.shape);
+    if matches!(shape, Some(Shape::Records(_) | Shape::ProcessTree)) {
+        let row = Row { label: Label::default(), ..opened.report.row(place.section, place.row) };
+        return code(&line(pane, &row));
+    }
     let named = ["name", "rule_title", "rule_msg", "path", "key", "hostname", "url"];
     let found = named.iter().find_map(|name| raw.member(name)).filter(|found| found.kind() == Kind::Text);
     found.map_or_else(|| "record".to_owned(), |found| value(pane, &found.text()))

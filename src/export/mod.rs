@@ -14,6 +14,7 @@ mod json;
 mod lines;
 mod markdown;
 mod misp;
+mod nested;
 mod noted;
 mod opened;
 mod plain;
@@ -134,7 +135,13 @@ pub static FORMATS: [Format; 8] = [
     format("jsonl", "jsonl", Reach::Indicators, "JSON lines, one a row", lines::write),
     format("csv", "csv", Reach::Indicators, "a table, one line a value", csv::write),
     format("md", "md", Reach::Indicators, "Markdown, for people", markdown::write),
-    format("txt", "txt", Reach::Indicators, "plain text, defanged, one line a row as it is copied", plain::write),
+    format(
+        "txt",
+        "txt",
+        Reach::Indicators,
+        "plain text, defanged, one line a row as it is copied, or an indicator",
+        plain::write,
+    ),
     format("stix", "stix.json", Reach::Indicators, "a STIX 2.1 bundle of indicators", stix::write),
     format("misp", "misp.json", Reach::Indicators, "a MISP event of indicators", misp::write),
 ];

@@ -49,6 +49,16 @@ impl<'a> Opened<'a> {
         })
     }
 
+    /// The heading of a pane: its title, and how many of its rows are written.
+    pub(super) fn heading(&self, pane: Pane) -> String {
+        let written = |section| self.rows(section).map_or(0, |rows| rows.len());
+        let written: usize = self.report.sections(pane).into_iter().map(written).sum();
+        match self.report.count(pane) {
+            all if all == written => format!("{} {all}", pane.title()),
+            all => format!("{} {written} of {all}", pane.title()),
+        }
+    }
+
     /// The rows of a section that are meant; none where the section is not.
     pub(super) fn rows(&self, section: usize) -> Option<Rows<'_>> {
         let found = self.report.section(section)?;
@@ -69,7 +79,7 @@ impl<'a> Opened<'a> {
 
     /// The rule that matters most of those that mark the rows which name an indicator.
     pub(super) fn rule_of(&self, indicator: &Indicator) -> Option<&'a Rule> {
-        indicator.places.iter().filter_map(|place| self.rule(*place)).min_by_key(|rule| rule.severity)
+        indicator.telling().filter_map(|place| self.rule(place)).min_by_key(|rule| rule.severity)
     }
 
     /// The indicators that are meant: those in the rows, and the file itself.

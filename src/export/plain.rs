@@ -1,6 +1,6 @@
-//! Plain text: under a heading for each report a line a row, whole and defanged; or a line an indicator, and nothing else.
+//! Plain text: under a heading for each report and each pane a line a row, whole and defanged; or a line an indicator, and nothing else.
 
-use super::markdown::DEEPEST;
+use super::nested::Nested;
 use super::noted::Noted;
 use super::opened::Opened;
 use super::{Job, Summary, What};
@@ -49,7 +49,7 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     Ok(summary)
 }
 
-/// Nothing but the things themselves: such a list is read by other programs.
+/// Nothing but the things themselves, without teeth: the formats for other programs have them as they are.
 fn write_indicators(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<u64> {
     let found = opened.indicators()?;
     for indicator in found.all() {
@@ -70,13 +70,15 @@ fn write_rows(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<u64> {
         let item = format!("{} {}", item.attribute.visible(), item.text.visible().disarmed());
         writeln!(out, "{}  (on {item}, which is not in this report any more)", words(note))?;
     }
-    let mut rows = 0;
+    let (mut rows, mut last, mut nested) = (0, None, Nested::default());
     for (pane, place) in opened.places() {
         opened.go_on()?;
+        if last != Some(pane) && !matches!(opened.job.what, What::Row(_)) {
+            writeln!(out, "## {}", opened.heading(pane))?;
+            last = Some(pane);
+        }
         let depths = opened.report.section(place.section).map(|section| section.depths());
-        let depth = depths.and_then(|depths| depths.get(place.row)).unwrap_or_default();
-        let indent = "  ".repeat(depth.min(DEEPEST).into());
-        let level = if depth > DEEPEST { format!("level {depth} ") } else { String::new() };
+        let (indent, level) = nested.indent(place.section, place.row, depths);
         let rule = opened.rule(place).map(marked).unwrap_or_default();
         let note = noted.at(place).map(|note| format!("  ({})", words(note))).unwrap_or_default();
         writeln!(out, "{indent}{level}{}{rule}{note}", line(pane, &opened.report.whole_row(place)?))?;

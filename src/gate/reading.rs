@@ -105,7 +105,9 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
             "a list of scans",
         ),
         // A page in the place of an answer without any would pass for one.
-        Request::PrivateDelete { .. } => (!looks_like_a_page(body), "an answer of the service's"),
+        Request::PrivateDelete { .. } | Request::Quotas | Request::Usage { .. } | Request::User => {
+            (!looks_like_a_page(body), "an answer of the service's")
+        }
         _ => return Ok(()),
     };
     match is_fit {

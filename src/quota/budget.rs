@@ -156,7 +156,10 @@ impl fmt::Display for OverBudget {
                 Span::Session => f.write_str(", and this run may spend nothing"),
                 Span::Day => f.write_str(", and nothing may be spent today (UTC)"),
             },
-            Some(spent) => write!(f, ", and {spent} of the {} that {whose} are spent or may be", self.limit),
+            Some(spent) if spent < self.limit => {
+                write!(f, ", and {} of the {} that {whose} is left", self.limit - spent, self.limit)
+            }
+            Some(_) => write!(f, ", and nothing is left of the {} that {whose}", self.limit),
             None => write!(
                 f,
                 ", and nobody knows how much of the {} that {whose} is spent: the answer to a call without a known \
@@ -180,12 +183,11 @@ mod tests {
         let spent = |charged| Spent { charged, ..Spent::default() };
         assert_eq!(budget.exceeded(&one, spent(2), spent(4)), None);
         let words = |price, session, today| budget.exceeded(price, spent(session), spent(today)).unwrap().to_string();
-        let run =
-            "over the budget: it would cost 1 request, and 3 of the 3 that this run may spend are spent or may be";
+        let run = "over the budget: it would cost 1 request, and nothing is left of the 3 that this run may spend";
         assert_eq!(words(&one, 3, 0), run);
         let nothing = Budget { session: Some(0), daily: None }.exceeded(&one, spent(0), spent(0)).unwrap().to_string();
         assert_eq!(nothing, "over the budget: it would cost 1 request, and this run may spend nothing");
-        assert!(words(&one, 0, 5).contains("5 of the 5 that may be spent today"));
+        assert!(words(&one, 0, 5).contains("nothing is left of the 5 that may be spent today"));
         assert!(words(&open, 0, 0).contains("nobody knows"));
         assert_eq!(Budget::default().exceeded(&open, spent(u64::MAX), spent(u64::MAX)), None);
         let lost = Spent { is_open: true, ..spent(0) };

@@ -80,12 +80,22 @@ pub struct Indicator {
     pub seen: u64,
     /// Whether one of these times says that the sample left it behind.
     pub is_left: bool,
+    /// Which of the first rows name nothing else: bit by bit, the first row's lowest.
+    itself: u16,
 }
 
 impl Indicator {
     /// One that was not seen yet.
     fn new(kind: Kind, value: Untrusted) -> Self {
-        Self { kind, value, places: Vec::new(), seen: 0, is_left: false }
+        Self { kind, value, places: Vec::new(), seen: 0, is_left: false, itself: 0 }
+    }
+
+    /// The rows whose marks are marks on it. A command line names the system's own files beside those it does harm with, so that
+    /// of a path only its own rows count, unless the sample left it behind.
+    pub fn telling(&self) -> impl Iterator<Item = Place> + '_ {
+        let is_any = self.kind != Kind::Path || self.is_left;
+        let places = self.places.iter().enumerate();
+        places.filter(move |(at, _)| is_any || self.itself >> at & 1 == 1).map(|(_, place)| *place)
     }
 
     /// What is shown and copied: without teeth, in one line.
@@ -184,6 +194,8 @@ impl Indicators {
 struct Seen {
     place: Place,
     is_left: bool,
+    /// Whether the value is the thing itself, and not words that name it.
+    is_itself: bool,
 }
 
 /// What has been found so far.
@@ -201,7 +213,8 @@ impl Gathered {
         let is_meant = |wanted: &str| if wanted.is_empty() { way.len() == 1 } else { is_named(way, wanted) };
         for source in sources.iter().filter(|source| is_meant(source.member)) {
             let text = value.text();
-            let seen = Seen { place, is_left: source.is_left };
+            let is_itself = source.meaning != Meaning::Words;
+            let seen = Seen { place, is_left: source.is_left, is_itself };
             match source.meaning {
                 Meaning::Is(kind) => self.known_as(kind, &text, seen),
                 Meaning::Words => self.words(&text, seen),
@@ -255,8 +268,8 @@ impl Gathered {
     fn add(&mut self, kind: Kind, value: Option<Untrusted>, seen: Seen) {
         let Some(value) = value else { return };
         let next = self.found.len();
-        let number = *self.known.entry((kind, value)).or_insert_with_key(|(kind, value)| {
-            self.found.push(Indicator::new(*kind, value.clone()));
+        let number = *self.known.entry((kind, same(kind, &value))).or_insert_with(|| {
+            self.found.push(Indicator::new(kind, value));
             next
         });
         if let Some(indicator) = self.found.get_mut(number) {
@@ -264,6 +277,9 @@ impl Gathered {
             indicator.is_left |= seen.is_left;
             if indicator.places.len() < MOST_PLACES && indicator.places.last() != Some(&seen.place) {
                 indicator.places.push(seen.place);
+            }
+            if seen.is_itself && indicator.places.last() == Some(&seen.place) {
+                indicator.itself |= 1 << (indicator.places.len() - 1).min(MOST_PLACES - 1);
             }
         }
     }
@@ -274,6 +290,12 @@ impl Gathered {
         found.sort_by_key(|indicator| indicator.kind);
         Indicators { found }
     }
+}
+
+/// What makes two values one thing: to Windows capitals of paths and keys are the same as small letters.
+fn same(kind: Kind, value: &Untrusted) -> Untrusted {
+    let is_of_windows = kind == Kind::Key || kind == Kind::Path && value.as_bytes().contains(&b'\\');
+    if is_of_windows { Untrusted::from(value.as_bytes().to_ascii_lowercase()) } else { value.clone() }
 }
 
 /// Whether a way to a value goes by a member of this name.
@@ -311,8 +333,13 @@ fn hash(text: &str) -> Option<Untrusted> {
     fits.then(|| Untrusted::from(text.to_ascii_lowercase()))
 }
 
+/// An address of another machine: each has itself, and the one that stands for none.
 fn address(text: &str) -> Option<Untrusted> {
-    text.parse::<IpAddr>().ok().map(|address| Untrusted::from(address.to_string()))
+    let found = text.parse::<IpAddr>().ok().filter(|found| {
+        let plain = found.to_canonical();
+        !plain.is_loopback() && !plain.is_unspecified()
+    });
+    found.map(|address| Untrusted::from(address.to_string()))
 }
 
 /// A host as a resolver takes it, in lower case.

@@ -40,7 +40,7 @@ async fn what_may_have_been_charged_counts() {
     visit.demo.arm("reset*1".parse().unwrap());
     assert!(visit::ask(&gate, &first_report()).await.is_err());
     let error = visit::ask(&gate, &first_report()).await.unwrap_err();
-    let wanted = "nothing was sent: over the budget: it would cost 1 request, and 1 of the 1 that this run may spend are spent or may be";
+    let wanted = "nothing was sent: over the budget: it would cost 1 request, and nothing is left of the 1 that this run may spend";
     assert_eq!((error.to_string().as_str(), visit.calls()), (wanted, 1));
 }
 

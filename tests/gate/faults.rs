@@ -49,7 +49,7 @@ const FAULTS: [(&str, Comes, Comes); 43] = [
     ("400-not-yet", Refusal(Reason::Other), Refusal(Reason::Other)),
     ("503", Refusal(Reason::Down), Refusal(Reason::Down)),
     ("504", Refusal(Reason::Down), Refusal(Reason::Down)),
-    ("portal", Unusable, Sound),
+    ("portal", Unusable, Unusable),
     ("empty", Unusable, Sound),
     ("not-json", Unusable, Sound),
     ("array", Unusable, Sound),

@@ -137,3 +137,19 @@ fn marks_move_no_text_when_they_come() {
     assert!(screen.contains("!PERSISTENCE"), "{screen}");
     assert!(before.is_some() && before == after, "from {before:?} to {after:?}: {screen}");
 }
+
+#[test]
+fn what_a_conversation_is_about_is_its_address_and_not_how_it_was_asked_for() {
+    let report = r#"{"data":{"attributes":{"http_conversations":[{"request_method":"GET","url":"http://c2.example/a"}],
+        "tls":[{"sni":"","version":"TLSv1.3","thumbprint":"ab12cd"}],"memory_pattern_urls":["http://c2.example/a"]}}}"#;
+    let mut opened = Opened::new(report);
+    opened.keys("5 g e");
+    assert!(
+        opened.screen().contains("http://c2.example/a▏") && opened.screen().contains("2 hits"),
+        "{}",
+        opened.screen()
+    );
+    let mut opened = Opened::new(report);
+    opened.keys("5 g j e");
+    assert!(opened.screen().contains("ab12cd▏"), "{}", opened.screen());
+}

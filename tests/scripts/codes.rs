@@ -1,6 +1,6 @@
 //! Every exit code that the help documents, had from the program; a code without a way to it here is a code that nobody has seen.
 
-use crate::desk::{Desk, errors, main_file};
+use crate::desk::{Desk, behaview, errors, main_file, text};
 use behaview::demo::{Demo, Endpoint, Options};
 use std::process::Output;
 
@@ -75,4 +75,20 @@ fn what_is_longer_than_any_address_is_refused_before_anything_is_sent() {
     let words = errors(&ended);
     assert!(ended.status.code() == Some(2) && words.contains("address") && words.contains("longer than"), "{words}");
     assert!(desk.demo.seen().iter().all(|call| call.endpoint == Some(Endpoint::Quotas)), "{:?}", desk.demo.seen());
+}
+
+#[test]
+fn what_is_refused_is_said_in_plain_words() {
+    let desk = Desk::new();
+    let export = desk.run(&["export", "x", "-o", "e.html"]);
+    assert!(errors(&export).contains("there are raw, json, jsonl, csv, md, txt, stix, misp"), "{export:?}");
+    let call = desk.run(&["call", "v3-quotas", "x"]);
+    assert!(call.status.code() == Some(2) && errors(&call).contains("v3-quotas is asked about nothing"), "{call:?}");
+    assert!(desk.demo.seen().is_empty());
+    let help = text(&desk.run(&["submit", "--help"]));
+    assert!(!help.contains("asking back") && help.contains("without --yes that is refused"), "{help}");
+    let keyless = behaview(desk.home.path()).args(["list", &main_file()]).output().unwrap();
+    assert!(keyless.status.code() == Some(3) && !errors(&keyless).contains("[log"), "{keyless:?}");
+    let spent = desk.run(&["list", "--all", "--max-cost", "1", &main_file()]);
+    assert!(errors(&spent).contains("nothing is left of the 1 that this run may spend"), "{spent:?}");
 }

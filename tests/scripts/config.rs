@@ -121,10 +121,6 @@ fn a_pipe_in_the_place_of_a_file_is_named_and_not_waited_for() {
         for arguments in [&["list", &main_file()][..], &["doctor"], &["ledger"], &["held"], &["--plain"]] {
             let output = desk.run(arguments);
             let said = errors(&output) + &text(&output);
-            // What is held can be looked at without any config.
-            if file == config && arguments == ["held"] {
-                continue;
-            }
             assert!(!output.status.success(), "{arguments:?}: {output:?}");
             assert!(
                 said.contains(&*file.to_string_lossy()) && said.contains("no ordinary file"),
@@ -153,4 +149,63 @@ fn a_name_that_is_no_settings_is_repeated_with_the_one_that_is_meant() {
     // What may be a key is not repeated.
     let key = "0123456789abcdef".repeat(4);
     assert!(!said(&key).contains(&key[..8]));
+}
+
+#[test]
+fn of_what_is_wrong_the_programs_own_words_are_all_shown_and_no_value_that_may_be_a_key() {
+    let desk = Desk::new();
+    desk.configure(
+        "listing = 5\nslowst = 1\ntimeout = \"5ecretK3y\"\nv3_prefix = 5\nconnect_timeout = -1\n[keys]\nzoom = \"c\"\nhelp = \"5ecretK3y\"\n\
+         [budget]\ndaily = \"a\\\"5ecret\\\"K3y\"\nsession = 5550123456\n5ecretK3y = 1\n[look]\ntheme = \"5ecretK3y\"\n[profiles.other]\nroot = \"http://5ecretK3y.example\"\n",
+    );
+    let output = desk.run(&["config", "check"]);
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(14), "{output:?}");
+    for words in [
+        "http is accepted for this machine (127.0.0.1) only",
+        "keys are single characters, ctrl-c, alt-c, f1 and the like",
+        "expected one of `root`, `v3_prefix`, `v2_prefix`, `header`",
+        "profiles.lab.v3_prefix: invalid type: integer `5`, expected a string",
+        "connect_timeout: invalid value: integer `-1`, expected a whole number, and none below zero",
+        "look.theme: invalid value: no theme's name, expected one of `auto`",
+        "budget.daily: invalid type: string \"…\", expected a whole number",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let all = said + &errors(&output);
+    assert!(!all.contains("5ecret") && !all.contains("K3y") && !all.contains("5550"), "{all}");
+}
+
+#[test]
+fn a_file_that_is_named_and_not_there_is_no_config() {
+    let desk = Desk::new();
+    let named = desk.home.path().join("nowhere/config.toml");
+    let run = |arguments: &[&str]| desk.command(arguments).env("BEHAVIEW_CONFIG", &named).output().unwrap();
+    for arguments in [&["config", "check"][..], &["config", "show"], &["held"], &["list", &main_file()]] {
+        let output = run(arguments);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(14), 0), "{arguments:?}: {output:?}");
+        assert!(errors(&output).contains("BEHAVIEW_CONFIG names"), "{output:?}");
+    }
+    assert!(run(&["config", "init"]).status.success());
+    assert!(run(&["config", "check"]).status.success());
+}
+
+#[test]
+fn every_command_refuses_settings_that_are_none() {
+    let desk = Desk::new();
+    for (wrong, code) in [(["--profile", "nosuch"], 2), (["--set", "budget.dayly=3"], 2)] {
+        for arguments in [&["held"][..], &["cost", "private-behaviours"], &["ledger"], &["search", "x"]] {
+            let output = desk.run(&[arguments, &wrong].concat());
+            assert_eq!((output.status.code(), output.stdout.len()), (Some(code), 0), "{arguments:?} {output:?}");
+        }
+    }
+    // What is held of a profile that the config does not name any more can be seen and deleted.
+    json(&desk.run(&["list", &main_file()]));
+    let path = desk.home.path().join(".config/behaview/config.toml");
+    std::fs::write(&path, "").unwrap();
+    assert!(text(&desk.run(&["held", "--profile", "lab"])).contains(" held: "));
+    std::fs::write(&path, "profiel = 1\n").unwrap();
+    for arguments in [&["held"][..], &["cost", "rules"]] {
+        assert_eq!(desk.run(arguments).status.code(), Some(14), "{arguments:?}");
+    }
 }

@@ -58,14 +58,14 @@ fn a_limit_that_is_none_says_so() {
 fn usage_is_counted_by_day_and_endpoint_and_costs_nothing() {
     let desk = Desk::new();
     let empty = desk.run(&["usage"]);
-    assert_eq!(squeezed(&text(&empty)), "day endpoint requests\ntotal all 0\n", "{empty:?}");
+    assert_eq!(squeezed(&text(&empty)), "day endpoint requests\ntotal (in all) 0\n", "{empty:?}");
     let id = json(&desk.run(&["list", "--all", &main_file()]))["sandboxes"][0]["id"].as_str().unwrap().to_owned();
     json(&desk.run(&["show", "--refresh", &id]));
     let output = desk.run(&["usage", "--days", "2"]);
     assert_eq!(errors(&output), "behaview: nothing was charged\n");
     let shown = squeezed(&text(&output));
     assert!(shown.contains(" private_file_behaviours 1\n"), "{shown}");
-    assert!(shown.ends_with("total all 3\n") && !shown.contains('█'), "{shown}");
+    assert!(shown.ends_with("total (in all) 3\n") && !shown.contains('█'), "{shown}");
     let found = json(&desk.run(&["usage", "--json"]));
     assert_eq!(found["total"]["private_file_behaviours"], 1);
     assert_eq!(desk.paid(), 3);
@@ -101,5 +101,18 @@ fn counters_that_cannot_be_had_have_the_exit_codes_of_other_commands() {
             assert!(!errors(&output).contains(&desk.key));
         }
         assert_eq!(desk.paid(), 0);
+    }
+}
+
+#[test]
+fn a_web_page_in_the_place_of_an_answer_is_told_in_the_same_words_by_every_command() {
+    let words = "it is not JSON, but a web page: something between here and the service may want a login";
+    let main = main_file();
+    for arguments in [&["quota"][..], &["usage"], &["call", "v3-user"], &["list", &main], &["doctor", "--online"]] {
+        let desk = Desk::with(Options { faults: vec!["portal".parse().unwrap()], ..Options::default() });
+        let output = desk.run(arguments);
+        let said = errors(&output) + &text(&output);
+        assert_eq!(output.status.code(), Some(9), "{output:?}");
+        assert!(said.contains(words) && !said.contains("the words before"), "{arguments:?}: {said}");
     }
 }

@@ -102,11 +102,16 @@ fn notes_go_along_in_every_format_but_raw() {
 }
 
 #[test]
-fn indicators_as_text_are_a_list_for_other_programs_and_a_pane_has_its_own_only() {
+fn indicators_as_text_are_a_defanged_list_and_a_pane_has_its_own_only() {
     let desk = Desk::new();
     let id = &listed(&desk)[0];
     let all = export(&desk, &[id, "--format", "txt", "--indicators"]);
     assert!(all.lines().any(|line| line == "gate[.]lumen[.]example") && all.lines().all(|line| !line.is_empty()));
+    // For other programs there is the same as it is.
+    let lines = export(&desk, &[id, "--format", "jsonl", "--indicators"]);
+    assert!(lines.contains("\"gate.lumen.example\"") && !lines.contains("[.]"));
+    let help = text(&desk.run(&["export", "--help"])).replace('\n', " ");
+    assert!(help.contains("that is defanged") && help.contains("the values as they are"), "{help}");
     let network = export(&desk, &[id, "--format", "stix", "--pane", "network"]);
     assert!(network.contains("domain-name--") && !network.contains("windows-registry-key--"));
 }

@@ -197,3 +197,74 @@ fn tables_and_text_say_whose_report_it_is_and_who_started_whom() {
     let several = String::from_utf8(several.stdout).unwrap();
     assert_eq!(several.lines().filter(|line| line.starts_with("# ")).count(), 2, "{several}");
 }
+
+#[test]
+fn what_is_notable_stands_under_its_pane_with_how_many_there_are_of_how_many() {
+    let report = r#"{"processes_tree":[{"name":"a.exe","children":[{"name":"b.exe","children":[{"name":"vssadmin.exe delete shadows","children":[
+        {"name":"vssadmin.exe delete shadows /all"}]}]},{"name":"c.exe","children":[{"name":"wbadmin.exe delete catalog"}]}]}],
+        "mitre_attack_techniques":[{"id":"T1055","severity":"HIGH","signature_description":"Injects"}],
+        "mutexes_created":["m"]}"#;
+    let notable = export_of(report, &["--notable", "--format", "md"]);
+    let shown = |start: &str| notable.lines().any(|line| line.starts_with(start));
+    assert!(shown("## Processes 3 of 6"), "{notable}");
+    // Nothing is indented below what is not written.
+    for start in
+        ["- `vssadmin.exe delete shadows`", "  - `vssadmin.exe delete shadows /all`", "- `wbadmin.exe delete catalog`"]
+    {
+        assert!(shown(start), "{start}: {notable}");
+    }
+    let all = export_of(report, &["--format", "md"]);
+    for line in [
+        "## Processes 6",
+        "      - `vssadmin.exe delete shadows /all`",
+        "## ATT&CK and signatures 1",
+        "## Services and mutexes 1",
+    ] {
+        assert!(all.lines().any(|found| found.starts_with(line)), "{line}: {all}");
+    }
+    assert!(all.contains("- technique `HIGH · T1055 Injects`") && !all.contains("record"), "{all}");
+    let text = export_of(report, &["--notable", "--format", "txt"]);
+    assert!(text.contains("\n## Processes 3 of 6\nvssadmin") && text.contains("\n  vssadmin"), "{text}");
+}
+
+#[test]
+fn an_address_with_colons_is_told_from_its_port_and_nothing_stands_before_the_first_that_is_said() {
+    let report = r#"{"ip_traffic":[{"destination_ip":"2001:db8::24","destination_port":8443,"transport_layer_protocol":"TCP"},
+        {"destination_ip":"192.0.2.7","destination_port":80}],
+        "tls":[{"sni":"","version":"TLSv1.3","thumbprint":"ab12"},{"version":"TLSv1.2"}]}"#;
+    let text = export_of(report, &["--format", "txt"]);
+    for line in
+        ["address [2001[:]db8[:][:]24]:8443 TCP", "address 192[.]0[.]2[.]7:80", "tls TLSv1.3 · ab12", "tls TLSv1.2"]
+    {
+        assert!(text.lines().any(|found| found.starts_with(line)), "{line}: {text}");
+    }
+}
+
+#[test]
+fn a_mark_on_a_command_line_is_none_on_the_systems_files_in_it_and_capitals_lose_none() {
+    let report = r#"{"command_executions":["C:\\Windows\\System32\\cmd.exe /c vssadmin.exe delete shadows & C:\\Windows\\system32\\Tasks\\evil.exe"],
+        "files_dropped":[{"path":"C:\\Windows\\System32\\Tasks\\Evil.exe"}],
+        "ip_traffic":[{"destination_ip":"127.0.0.1"},{"destination_ip":"0.0.0.0"},{"destination_ip":"::1"},{"destination_ip":"192.0.2.7"}]}"#;
+    let csv = export_of(report, &["--indicators", "--format", "csv"]);
+    let of = |kind: &str| csv.lines().filter(|line| line.contains(&format!("\"{kind}\""))).collect::<Vec<_>>();
+    let paths = of("path");
+    assert_eq!((paths.len(), of("address").len()), (2, 1), "{csv}");
+    for path in paths {
+        assert_eq!(path.contains("\"high\""), path.to_lowercase().contains("evil.exe"), "{path}");
+    }
+}
+
+#[test]
+fn what_is_taken_out_of_a_scanners_sight_is_told_from_a_scanner_that_is_off() {
+    for (command, name) in [
+        (r"powershell Add-MpPreference -ExclusionPath C:\\x", "Makes the virus scanner look away"),
+        (r"powershell Set-MpPreference -ExclusionProcess x.exe", "Makes the virus scanner look away"),
+        (r"powershell Set-MpPreference -DisableRealtimeMonitoring $true", "Turns the virus scanner off"),
+        (r"powershell Set-MpPreference -MAPSReporting 0", "Turns the virus scanner off"),
+        (r"MpCmdRun.exe -RemoveDefinitions -All", "Turns the virus scanner off"),
+    ] {
+        let report = format!(r#"{{"command_executions":["{command}"]}}"#);
+        let text = export_of(&report, &["--notable", "--format", "txt"]);
+        assert!(text.contains(&format!("high: {name}.")), "{command}: {text}");
+    }
+}

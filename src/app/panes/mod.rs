@@ -12,6 +12,7 @@ use super::commands::{A_REPORT, Act, Command};
 use super::find::finder::Filter;
 use super::keys::key::Key;
 use super::keys::place::PANED;
+use crate::report::attributes::title;
 use crate::report::index::Form;
 use crate::report::{Folds, Pane, Place, Report, Row, Section};
 use scroll::Scroll;
@@ -37,16 +38,16 @@ pub const GROUP: usize = 4;
 
 /// A row of the table: a pane with its titles, the name of its command and its key.
 macro_rules! pane {
-    ($pane:ident, $title:literal, $short:literal, $name:literal, $key:literal) => {
+    ($pane:ident, $short:literal, $name:literal, $key:literal) => {
         PaneInfo {
             pane: Pane::$pane,
-            title: $title,
+            title: Pane::$pane.title(),
             short: $short,
             command: Command {
                 name: $name,
                 keys: &[Key::Char($key)],
-                label: $title,
-                help: concat!("Go to the pane ", $title, "; in a comparison, show its items only, or all again"),
+                label: Pane::$pane.title(),
+                help: concat!("Go to the pane ", title!($pane), "; in a comparison, show its items only, or all again"),
                 rank: 0,
                 place: PANED,
                 when: A_REPORT,
@@ -58,19 +59,19 @@ macro_rules! pane {
 
 /// Every pane. Four after another stand on the screen together; the overview stands beside them.
 pub static PANES: [PaneInfo; 13] = [
-    pane!(Processes, "Processes", "proc", "pane-processes", '1'),
-    pane!(Tags, "Tags", "tags", "pane-tags", '2'),
-    pane!(Registry, "Registry", "reg", "pane-registry", '3'),
-    pane!(Files, "Files", "file", "pane-files", '4'),
-    pane!(Network, "Network", "net", "pane-network", '5'),
-    pane!(Commands, "Commands", "cmd", "pane-commands", '6'),
-    pane!(Modules, "Modules and calls", "mod", "pane-modules", '7'),
-    pane!(Services, "Services and mutexes", "svc", "pane-services", '8'),
-    pane!(Techniques, "ATT&CK and signatures", "att", "pane-techniques", '9'),
-    pane!(Text, "Text and crypto", "text", "pane-text", 't'),
-    pane!(Mobile, "Mobile", "mob", "pane-mobile", 'm'),
-    pane!(Other, "Other", "oth", "pane-other", 'o'),
-    pane!(Overview, "Overview", "over", "pane-overview", '0'),
+    pane!(Processes, "proc", "pane-processes", '1'),
+    pane!(Tags, "tags", "pane-tags", '2'),
+    pane!(Registry, "reg", "pane-registry", '3'),
+    pane!(Files, "file", "pane-files", '4'),
+    pane!(Network, "net", "pane-network", '5'),
+    pane!(Commands, "cmd", "pane-commands", '6'),
+    pane!(Modules, "mod", "pane-modules", '7'),
+    pane!(Services, "svc", "pane-services", '8'),
+    pane!(Techniques, "att", "pane-techniques", '9'),
+    pane!(Text, "text", "pane-text", 't'),
+    pane!(Mobile, "mob", "pane-mobile", 'm'),
+    pane!(Other, "oth", "pane-other", 'o'),
+    pane!(Overview, "over", "pane-overview", '0'),
 ];
 
 /// The row of a pane.

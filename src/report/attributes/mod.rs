@@ -7,6 +7,50 @@ use super::indicators::Kind;
 
 pub use table::ATTRIBUTES;
 
+/// The title of a pane, as a literal that others can be made of.
+macro_rules! title {
+    (Processes) => {
+        "Processes"
+    };
+    (Tags) => {
+        "Tags"
+    };
+    (Registry) => {
+        "Registry"
+    };
+    (Files) => {
+        "Files"
+    };
+    (Network) => {
+        "Network"
+    };
+    (Commands) => {
+        "Commands"
+    };
+    (Modules) => {
+        "Modules and calls"
+    };
+    (Services) => {
+        "Services and mutexes"
+    };
+    (Techniques) => {
+        "ATT&CK and signatures"
+    };
+    (Text) => {
+        "Text and crypto"
+    };
+    (Mobile) => {
+        "Mobile"
+    };
+    (Other) => {
+        "Other"
+    };
+    (Overview) => {
+        "Overview"
+    };
+}
+pub(crate) use title;
+
 /// A pane of a report: attributes that an analyst looks at together. They stand, and compare, in the order of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Pane {
@@ -73,6 +117,26 @@ impl Pane {
             Self::Text => "text",
             Self::Mobile => "mobile",
             Self::Other => "other",
+        }
+    }
+
+    /// Its title on the screen and in texts for people.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Processes => title!(Processes),
+            Self::Tags => title!(Tags),
+            Self::Registry => title!(Registry),
+            Self::Files => title!(Files),
+            Self::Network => title!(Network),
+            Self::Commands => title!(Commands),
+            Self::Modules => title!(Modules),
+            Self::Services => title!(Services),
+            Self::Techniques => title!(Techniques),
+            Self::Text => title!(Text),
+            Self::Mobile => title!(Mobile),
+            Self::Other => title!(Other),
+            Self::Overview => title!(Overview),
         }
     }
 
@@ -187,6 +251,8 @@ pub struct Field {
 pub enum Role {
     /// What the thing is, or something of it.
     Said,
+    /// What the row is about; where no field says so, or none of these is there, it is the first that is said.
+    About,
     /// How severe it is: rows are shown by it.
     Severity,
     /// What it was seen by: values at any depth, one after another.

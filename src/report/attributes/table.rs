@@ -11,6 +11,11 @@ const fn field(before: &'static str, name: &'static str) -> Field {
     Field { before, name, role: Role::Said }
 }
 
+/// What the row is about, where another field stands before it or in its place.
+const fn about(before: &'static str, name: &'static str) -> Field {
+    Field { before, name, role: Role::About }
+}
+
 /// How severe a thing is, as the first field of its row.
 const fn severity(name: &'static str) -> Field {
     Field { before: "", name, role: Role::Severity }
@@ -149,7 +154,7 @@ pub static ATTRIBUTES: &[Attribute] = &[
         "http_conversations",
         Network,
         "http",
-        &[field("", "request_method"), field(" ", "url"), field(" → ", "response_status_code")],
+        &[field("", "request_method"), about(" ", "url"), field(" → ", "response_status_code")],
     )
     .told_by(&[&["request_method", "url"]])
     .same(Sameness::Exact)
@@ -162,7 +167,7 @@ pub static ATTRIBUTES: &[Attribute] = &[
     )
     .told_by(&[&["destination_ip", "destination_port", "transport_layer_protocol"]])
     .holds(&[is("destination_ip", Kind::Address)]),
-    records("tls", Network, "tls", &[field("", "sni"), field(" · ", "version"), field(" · ", "thumbprint")])
+    records("tls", Network, "tls", &[about("", "sni"), field(" · ", "version"), about(" · ", "thumbprint")])
         .told_by(&[&["sni", "thumbprint"]])
         .holds(&[is("sni", Kind::Host)]),
     list("ja3_digests", Network, "ja3"),

@@ -55,29 +55,35 @@ fn moment(seconds: i64) -> Option<Piece> {
 /// The fields that the table names, in its order; the others behind them, or their number.
 fn record_pieces(raw: Raw<'_>, fields: &'static [Field], told: Told) -> Vec<Piece> {
     let members: Vec<_> = raw.members().collect();
-    let (mut pieces, mut has_value) = (Vec::new(), false);
+    let said = |field: &Field| {
+        let found = members.iter().find(|(name, _)| name.as_bytes() == field.name.as_bytes());
+        found.map(|(_, value)| *value)
+    };
+    let about =
+        fields.iter().find(|field| field.role == Role::About && said(field).is_some_and(|value| !is_empty(value)));
+    let (mut pieces, mut has_value) = (Vec::new(), about.is_some());
     for field in fields {
-        let Some((_, value)) = members.iter().find(|(name, _)| name.as_bytes() == field.name.as_bytes()) else {
-            continue;
-        };
-        let is_said = |piece: &Piece| matches!(piece, Piece::Value(said) if *said == compact(*value));
+        // Nothing stands in the place of what comes first.
+        let Some(value) = said(field).filter(|value| !pieces.is_empty() || !is_empty(*value)) else { continue };
+        let is_said = |piece: &Piece| matches!(piece, Piece::Value(said) if *said == compact(value));
         // A signature is often called by its identifier: once is enough.
         if field.name == "id" && pieces.iter().any(is_said) {
             continue;
         }
         if !pieces.is_empty() {
-            pieces.push(Piece::Own(field.before.into()));
+            let words = before(&mut pieces, field);
+            pieces.push(Piece::Own(words.into()));
         }
         pieces.push(match field.role {
-            Role::Severity => Piece::Detail(severity::word(compact(*value))),
+            Role::Severity => Piece::Detail(severity::word(compact(value))),
             Role::Evidence => {
-                Piece::Detail(severity::evidence(*value, if told == Told::Whole { usize::MAX } else { EVIDENCE }))
+                Piece::Detail(severity::evidence(value, if told == Told::Whole { usize::MAX } else { EVIDENCE }))
             }
-            // What the row is about is the first that is said.
-            Role::Said if has_value => Piece::Detail(told.value(*value)),
-            Role::Said => Piece::Value(told.value(*value)),
+            // What the row is about is the first that is said, unless a field says so.
+            _ if about.map_or(has_value, |about| about != field) => Piece::Detail(told.value(value)),
+            Role::Said | Role::About => Piece::Value(told.value(value)),
         });
-        has_value |= field.role == Role::Said;
+        has_value |= matches!(field.role, Role::Said | Role::About);
     }
     let named = |name: &Untrusted| fields.iter().any(|field| field.name.as_bytes() == name.as_bytes());
     if pieces.is_empty() {
@@ -90,6 +96,21 @@ fn record_pieces(raw: Raw<'_>, fields: &'static [Field], told: Told) -> Vec<Piec
         more => pieces.push(Piece::Own(format!(" · {more} more").into())),
     }
     pieces
+}
+
+/// Whether a value is an empty text.
+fn is_empty(value: Raw<'_>) -> bool {
+    value.bytes() == b"\"\""
+}
+
+/// What stands before a field: an address with colons of its own is put in brackets, so that it can be told from the port behind it.
+fn before(pieces: &mut Vec<Piece>, field: &Field) -> &'static str {
+    let has_colons = matches!(pieces.as_slice(), [Piece::Value(address)] if address.as_bytes().contains(&b':'));
+    if field.before == ":" && has_colons {
+        pieces.insert(0, Piece::Own("[".into()));
+        return "]:";
+    }
+    field.before
 }
 
 /// `name: value` of an object that is no record.
