@@ -4,11 +4,11 @@ use super::lines::Member;
 use super::noted::Noted;
 use super::opened::Opened;
 use super::{Job, Summary, csv, lines, list, literal, markdown, object, own_literal};
-use crate::report::indicators::{ITSELF, Kind};
+use crate::report::indicators::{ITSELF, Kind, server};
 use crate::report::rules::{Rule, Severity};
 use crate::report::{Indicator, Report};
 use std::io::{self, Write};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The columns of the table. A note that is on no row has a line of its own, without a kind.
 const COLUMNS: [&str; 10] =
@@ -46,9 +46,12 @@ impl Reason<'_> {
 pub(super) fn reason<'a>(opened: &Opened<'a>, indicator: &Indicator) -> Option<Reason<'a>> {
     let value = indicator.value.as_bytes();
     let can_be_blocked = match indicator.kind {
-        Kind::Hash | Kind::Url => true,
-        Kind::Host => is_plain_host(value),
-        Kind::Address => is_of_the_internet(value),
+        Kind::Hash => true,
+        Kind::Url => std::str::from_utf8(value).ok().and_then(server).is_some_and(is_server_of_the_internet),
+        Kind::Host => is_plain_host(value) && is_host_of_the_internet(value),
+        Kind::Address => {
+            std::str::from_utf8(value).ok().and_then(|text| text.parse().ok()).is_some_and(is_of_the_internet)
+        }
         // Any program may touch these.
         Kind::Mail | Kind::Path | Kind::Key | Kind::Mutex => false,
     };
@@ -65,18 +68,56 @@ pub(super) fn is_plain_host(value: &[u8]) -> bool {
     ends_well && value.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))
 }
 
+/// Ends of names that every network, or none, gives its own machines.
+const LOCAL_ENDS: [&str; 9] =
+    ["localhost", "local", "localdomain", "lan", "home", "corp", "internal", "intranet", "arpa"];
+
+/// Whether a host is somebody's, and not one that every network may have.
+fn is_host_of_the_internet(value: &[u8]) -> bool {
+    let last = value.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
+    value.contains(&b'.') && !LOCAL_ENDS.iter().any(|end| last.eq_ignore_ascii_case(end.as_bytes()))
+}
+
+/// Whether the server of a URL is.
+fn is_server_of_the_internet(server: &str) -> bool {
+    let bare = server.trim_start_matches('[').trim_end_matches(']');
+    match bare.parse::<IpAddr>() {
+        Ok(address) => is_of_the_internet(address),
+        Err(_) => is_host_of_the_internet(bare.as_bytes()),
+    }
+}
+
 /// Whether an address is somebody's, and not one that every network has.
-fn is_of_the_internet(value: &[u8]) -> bool {
-    match std::str::from_utf8(value).ok().and_then(|text| text.parse::<IpAddr>().ok()) {
-        Some(IpAddr::V4(address)) => {
+fn is_of_the_internet(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => {
+            let [first, second, third, _] = address.octets();
             let is_local = address.is_private() || address.is_loopback() || address.is_link_local();
-            !(is_local || address.is_multicast() || address.is_broadcast() || address.is_unspecified())
+            let is_shared = first == 100 && (64..128).contains(&second);
+            let is_for_tests = first == 198 && (18..20).contains(&second);
+            let is_of_protocols = [first, second, third] == [192, 0, 0];
+            let is_nobodys = first == 0 || first >= 240 || address.is_multicast();
+            !(is_local || is_shared || is_for_tests || is_of_protocols || is_nobodys)
         }
-        Some(IpAddr::V6(address)) => {
-            let is_local = address.is_unique_local() || address.is_loopback() || address.is_unicast_link_local();
-            !(is_local || address.is_multicast() || address.is_unspecified())
-        }
-        None => false,
+        IpAddr::V6(address) => match embedded(address) {
+            Some(address) => is_of_the_internet(address.into()),
+            None => {
+                let is_site_local = address.segments()[0] & 0xffc0 == 0xfec0;
+                let is_local = address.is_unique_local() || address.is_unicast_link_local() || is_site_local;
+                !(is_local || address.is_loopback() || address.is_multicast() || address.is_unspecified())
+            }
+        },
+    }
+}
+
+/// The address of version 4 that one of version 6 leads to: mapped, compatible, translated (NAT64) or tunnelled (6to4).
+fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let four = |high: u16, low: u16| Some(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
+    match address.segments() {
+        [0, 0, 0, 0, 0, 0, 0, 0 | 1] => None,
+        [0, 0, 0, 0, 0, 0 | 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => four(high, low),
+        [0x2002, high, low, ..] => four(high, low),
+        _ => None,
     }
 }
 

@@ -26,9 +26,13 @@ impl<'a> Opened<'a> {
     /// Opens a report, and judges it by these rules; where none are wanted no row is marked.
     pub(super) fn new(job: &'a Job<'_>, source: &'a Source, rules: Option<&'a Rules>) -> io::Result<Self> {
         let report = source.open()?;
-        let marks = rules.map(|rules| rules.judge(&report, job.is_wanted)).transpose()?.unwrap_or_default();
+        let judged = |rules: &Rules| rules.judge(&report, job.is_wanted);
+        let marks = rules.map(judged).transpose()?.unwrap_or_default();
         let what = match &job.what {
             What::Notable(None) => {
+                // Which rows deserve a look, the user's own rules say as well.
+                let is_job = rules.is_some_and(|rules| std::ptr::eq(rules, job.rules));
+                let marks = if is_job { &marks } else { &judged(job.rules)? };
                 let rows = marks.notable().filter_map(|(section, row, _)| Some((section, u32::try_from(row).ok()?)));
                 What::Notable(Some(Arc::new(rows.collect::<RowSet>())))
             }
@@ -79,13 +83,14 @@ impl<'a> Opened<'a> {
 
     /// The rule that matters most of those that mark the rows which name an indicator.
     pub(super) fn rule_of(&self, indicator: &Indicator) -> Option<&'a Rule> {
-        indicator.telling().filter_map(|place| self.rule(place)).min_by_key(|rule| rule.severity)
+        self.rule(indicator.marked()?)
     }
 
     /// The indicators that are meant: those in the rows, and the file itself.
     pub(super) fn indicators(&self) -> io::Result<Indicators> {
         let rows = |section| self.rows(section).unwrap_or_default().iter();
-        let found = Indicators::among(&self.report, &rows, self.job.is_wanted)?;
+        let mark = |place| self.rule(place).map(|rule| rule.severity);
+        let found = Indicators::among(&self.report, &rows, &mark, self.job.is_wanted)?;
         let sample = self.identifier.as_ref().and_then(|identifier| identifier.parts().file);
         let all = found.with_sample(sample.as_ref());
         Ok(match &self.what {

@@ -7,6 +7,7 @@ use super::index::Section;
 use super::json::{Kind as JsonKind, Raw};
 use super::rows::Report;
 use super::rows::records::{Place, Step, leaves};
+use super::rules::Severity;
 use super::wanted::still_wanted;
 use crate::text::{Untrusted, Visible};
 use std::collections::HashMap;
@@ -80,22 +81,23 @@ pub struct Indicator {
     pub seen: u64,
     /// Whether one of these times says that the sample left it behind.
     pub is_left: bool,
-    /// Which of the first rows name nothing else: bit by bit, the first row's lowest.
-    itself: u16,
+    /// The row whose mark matters most, and the one of those that name nothing else.
+    marked: [Option<(Severity, Place)>; 2],
 }
 
 impl Indicator {
     /// One that was not seen yet.
     fn new(kind: Kind, value: Untrusted) -> Self {
-        Self { kind, value, places: Vec::new(), seen: 0, is_left: false, itself: 0 }
+        Self { kind, value, places: Vec::new(), seen: 0, is_left: false, marked: [None; 2] }
     }
 
-    /// The rows whose marks are marks on it. A command line names the system's own files beside those it does harm with, so that
-    /// of a path only its own rows count, unless the sample left it behind.
-    pub fn telling(&self) -> impl Iterator<Item = Place> + '_ {
-        let is_any = self.kind != Kind::Path || self.is_left;
-        let places = self.places.iter().enumerate();
-        places.filter(move |(at, _)| is_any || self.itself >> at & 1 == 1).map(|(_, place)| *place)
+    /// The row whose mark matters most, of all that name it. A command line names the system's own files beside those it does harm
+    /// with, so that of a path only its own rows count, unless the sample left it behind.
+    #[must_use]
+    pub fn marked(&self) -> Option<Place> {
+        let [any, own] = self.marked;
+        let marked = if self.kind != Kind::Path || self.is_left { any } else { own };
+        marked.map(|(_, place)| place)
     }
 
     /// What is shown and copied: without teeth, in one line.
@@ -117,16 +119,17 @@ impl Indicators {
     /// # Errors
     /// When the body cannot be read, and when nobody wants them any more.
     pub fn of(report: &Report, is_wanted: &dyn Fn() -> bool) -> io::Result<Self> {
-        Self::among(report, &|section| 0..report.section(section).map_or(0, Section::len), is_wanted)
+        Self::among(report, &|section| 0..report.section(section).map_or(0, Section::len), &|_| None, is_wanted)
     }
 
-    /// Looks through some rows of each section only.
+    /// Looks through some rows of each section only, which are marked like this.
     ///
     /// # Errors
     /// When the body cannot be read, and when nobody wants them any more.
     pub fn among<Rows: IntoIterator<Item = usize>>(
         report: &Report,
         rows: &dyn Fn(usize) -> Rows,
+        mark: &dyn Fn(Place) -> Option<Severity>,
         is_wanted: &dyn Fn() -> bool,
     ) -> io::Result<Self> {
         let mut gathered = Gathered::default();
@@ -141,13 +144,13 @@ impl Indicators {
                     still_wanted(is_wanted)?;
                 }
                 let place = Place { section, row };
-                let record = report.record(place)?;
+                let (record, mark) = (report.record(place)?, mark(place));
                 let is_question = has_destination && is_question(Raw::new(&record.value));
                 // A resolver is asked for a name, and does nobody any harm by that.
                 let is_resolver = |way: &[Step]| is_question && is_named(way, DESTINATION);
                 leaves(&record.value, &mut |way, value| {
                     if !is_resolver(way) {
-                        gathered.leaf(sources, way, value, place);
+                        gathered.leaf(sources, way, value, (place, mark));
                     }
                 });
             }
@@ -193,10 +196,14 @@ impl Indicators {
 #[derive(Clone, Copy)]
 struct Seen {
     place: Place,
+    mark: Option<Severity>,
     is_left: bool,
     /// Whether the value is the thing itself, and not words that name it.
     is_itself: bool,
 }
+
+/// A row with its mark.
+type Marked = (Place, Option<Severity>);
 
 /// What has been found so far.
 #[derive(Default)]
@@ -206,7 +213,7 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn leaf(&mut self, sources: &[Source], way: &[Step], value: Raw<'_>, place: Place) {
+    fn leaf(&mut self, sources: &[Source], way: &[Step], value: Raw<'_>, (place, mark): Marked) {
         if value.kind() != JsonKind::Text {
             return;
         }
@@ -214,7 +221,7 @@ impl Gathered {
         for source in sources.iter().filter(|source| is_meant(source.member)) {
             let text = value.text();
             let is_itself = source.meaning != Meaning::Words;
-            let seen = Seen { place, is_left: source.is_left, is_itself };
+            let seen = Seen { place, mark, is_left: source.is_left, is_itself };
             match source.meaning {
                 Meaning::Is(kind) => self.known_as(kind, &text, seen),
                 Meaning::Words => self.words(&text, seen),
@@ -278,8 +285,10 @@ impl Gathered {
             if indicator.places.len() < MOST_PLACES && indicator.places.last() != Some(&seen.place) {
                 indicator.places.push(seen.place);
             }
-            if seen.is_itself && indicator.places.last() == Some(&seen.place) {
-                indicator.itself |= 1 << (indicator.places.len() - 1).min(MOST_PLACES - 1);
+            let counts = [true, seen.is_itself];
+            for (marked, _) in indicator.marked.iter_mut().zip(counts).filter(|(_, counts)| *counts) {
+                let mark = seen.mark.filter(|mark| marked.is_none_or(|(known, _)| *mark < known));
+                *marked = mark.map(|mark| (mark, seen.place)).or(*marked);
             }
         }
     }
@@ -363,7 +372,7 @@ fn mail(text: &str) -> Option<Untrusted> {
 }
 
 /// The server that a URL names, without user and port; none for what is no URL.
-fn server(url: &str) -> Option<&str> {
+pub(crate) fn server(url: &str) -> Option<&str> {
     let (scheme, rest) = url.split_once("://")?;
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));

@@ -268,3 +268,38 @@ fn what_is_taken_out_of_a_scanners_sight_is_told_from_a_scanner_that_is_off() {
         assert!(text.contains(&format!("high: {name}.")), "{command}: {text}");
     }
 }
+
+#[test]
+fn what_every_network_has_is_not_blocked_and_often_is_no_way_to_hide() {
+    let rows =
+        |values: &[&str], of: &str| values.iter().map(|value| of.replace('#', value)).collect::<Vec<_>>().join(",");
+    let alert = r##"{"rule_msg":"x","alert_severity":"high","alert_context":{"dest_ip":"#","dest_port":443}}"##;
+    let url = r##"{"rule_msg":"x","alert_severity":"high","alert_context":{"url":"http://#/x"}}"##;
+    let blocked = |alerts: String| {
+        let bundle = parsed(&export_of(&format!(r#"{{"ids_alerts":[{alerts}]}}"#), &["--format", "stix"]));
+        // One is the file that was run.
+        patterns(&bundle).len() - 1
+    };
+    let local = [
+        "::ffff:192.168.1.1",
+        "64:ff9b::c0a8:101",
+        "2002:c0a8:101::1",
+        "fec0::1",
+        "100.64.1.1",
+        "0.1.2.3",
+        "240.0.0.1",
+        "198.18.0.1",
+    ];
+    assert_eq!(blocked(rows(&local, alert)), 0);
+    assert_eq!(blocked(rows(&["203.0.113.7", "2001:db8::7", "::ffff:203.0.113.8"], alert)), 3);
+    assert_eq!(
+        blocked(rows(&["192.168.1.1", "127.0.0.1:8080", "localhost", "[::1]", "printer.local", "wpad.corp.lan"], url)),
+        0
+    );
+    let named = r#"{"hostname":"bad.example","resolved_ips":["203.0.113.9"]}"#;
+    let often = format!(
+        r#"{{"dns_lookups":[{}],"ids_alerts":[{{"rule_msg":"x","alert_severity":"high","alert_context":{{"dest_ip":"203.0.113.9","dest_port":443,"hostname":"bad.example"}}}}]}}"#,
+        [named; 40].join(",")
+    );
+    assert_eq!(patterns(&parsed(&export_of(&often, &["--format", "stix"]))).len() - 1, 2);
+}

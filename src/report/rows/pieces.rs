@@ -11,6 +11,9 @@ use crate::text::Untrusted;
 /// The most values of evidence that a line tells before the rest is counted.
 const EVIDENCE: usize = 8;
 
+/// What stands before a field that is one of several.
+const BETWEEN: &str = " · ";
+
 /// How much of a row is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Told {
@@ -29,7 +32,7 @@ impl Told {
 /// Adds a member with its name.
 pub(super) fn tell(pieces: &mut Vec<Piece>, name: Untrusted, value: Raw<'_>) {
     let value = Piece::Detail(Told::Whole.value(value));
-    pieces.extend([Piece::Own(" · ".into()), Piece::Detail(name), Piece::Own(" ".into()), value]);
+    pieces.extend([Piece::Own(BETWEEN.into()), Piece::Detail(name), Piece::Own(" ".into()), value]);
 }
 
 /// What a row of anything but a process tells.
@@ -62,9 +65,13 @@ fn record_pieces(raw: Raw<'_>, fields: &'static [Field], told: Told) -> Vec<Piec
     let about =
         fields.iter().find(|field| field.role == Role::About && said(field).is_some_and(|value| !is_empty(value)));
     let (mut pieces, mut has_value) = (Vec::new(), about.is_some());
-    for field in fields {
-        // Nothing stands in the place of what comes first.
-        let Some(value) = said(field).filter(|value| !pieces.is_empty() || !is_empty(*value)) else { continue };
+    for (n, field) in fields.iter().enumerate() {
+        let Some(value) = said(field) else { continue };
+        // Nothing stands in the place of what comes first, unless what stands before the next says that something is missing there.
+        let next = || fields.iter().skip(n + 1).find(|next| said(next).is_some());
+        if pieces.is_empty() && is_empty(value) && next().is_none_or(|next| next.before == BETWEEN) {
+            continue;
+        }
         let is_said = |piece: &Piece| matches!(piece, Piece::Value(said) if *said == compact(value));
         // A signature is often called by its identifier: once is enough.
         if field.name == "id" && pieces.iter().any(is_said) {
