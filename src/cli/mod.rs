@@ -23,6 +23,7 @@ mod left;
 mod list;
 mod meant;
 mod memory;
+mod open;
 mod output;
 mod pane;
 mod quota;
@@ -199,7 +200,7 @@ fn run(command: Option<Command>, sha256: &[String], common: &Common) -> anyhow::
     match command {
         None => app(sha256, common),
         Some(Command::Demo(demo)) => demo.run(common),
-        Some(Command::Open { files }) => open(&files, common),
+        Some(Command::Open { files }) => open::open(&files, common),
         Some(Command::List(list)) => list.run(common),
         Some(Command::Show(show)) => show.run(common),
         Some(Command::Export(export)) => export.run(common),
@@ -322,23 +323,6 @@ fn run_app(
     let ended = runtime::run(model, Backing::Service(Arc::new(gate)), first, display, signals)?;
     left.note(&ended);
     Ok(ended.exit)
-}
-
-fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
-    let (folders, config) = common.config()?;
-    let display = display::display(&config);
-    runtime::attended(display)?;
-    let documents = files.iter().map(document::read).collect::<anyhow::Result<Vec<_>>>()?;
-    let mut model = Model::new(Service::default(), crate::clock::now());
-    model.settings = Settings { keys: config.keymap(), rules_file: rules_file(), ..Settings::default() };
-    let mut left = Left::of(&folders, &config);
-    if let Some(remark) = left.resume(&mut model) {
-        model.warn(remark);
-    }
-    let first = model.open_documents(documents.into_iter().map(|document| (document.name, document.reports)).collect());
-    let ended = runtime::run(model, Backing::Document, first, display, Signals::listen()?)?;
-    left.note(&ended);
-    exit::of_app(ended.exit)
 }
 
 /// The user's own rules; where the system has no home folder there are none.

@@ -173,6 +173,15 @@ fn several_documents_are_opened_beside_each_other() {
     terminal.wait_for("Sandboxes 2");
     terminal.press("q");
     assert_eq!(terminal.wait_for_end(), 0);
+    // One that is no report keeps nobody from the others.
+    let odd = folder.path().join("\u{1b}[31modd.json");
+    std::fs::write(&odd, "no JSON").unwrap();
+    let mut terminal = terminal.start_again(&["open", odd.to_str().unwrap(), &paths[1]]);
+    terminal.wait_for("two.json");
+    terminal.wait_for("Not opened: ");
+    terminal.wait_for("\\x1b[31modd.json");
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
 }
 
 #[test]
