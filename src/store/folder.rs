@@ -51,6 +51,17 @@ pub(super) fn create(path: &Path) -> std::io::Result<File> {
     open(path, OpenOptions::new().write(true).create(true).truncate(false))
 }
 
+/// Opens a file to write behind what it holds, making it if it is not there, never through a link. Its folder is not made: where
+/// that is gone, the store is.
+pub(super) fn append(path: &Path) -> std::io::Result<File> {
+    if path.is_symlink() {
+        return Err(std::io::ErrorKind::AlreadyExists.into());
+    }
+    let file = create(path).and_then(|_| OpenOptions::new().append(true).open(path))?;
+    close_to_others(path, 0o600)?;
+    Ok(file)
+}
+
 /// Makes a file where nothing is, neither a file nor a link.
 pub(super) fn create_new(path: &Path) -> std::io::Result<File> {
     open(path, OpenOptions::new().write(true).create_new(true))

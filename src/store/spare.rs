@@ -7,7 +7,7 @@
 //! pages are in it, and where that fails for want of room it cannot grow either, so that what stays in it is shorter than this file.
 
 use super::error;
-use super::folder::beside;
+use super::folder::{self, beside};
 use crate::files;
 use rusqlite::Transaction;
 use std::fs::{File, Metadata, OpenOptions};
@@ -143,7 +143,7 @@ fn fill(path: &Path, length: u64) -> io::Result<()> {
         // Its name is the store's, what it leads to is not.
         std::fs::remove_file(path)?;
     }
-    let mut file = files::append(path)?;
+    let mut file = folder::append(path)?;
     let mut here = about.as_ref().map_or(0, Metadata::len);
     if about.is_some_and(|about| room_in(&about) < about.len()) {
         file.set_len(0)?;
@@ -227,5 +227,16 @@ mod tests {
             std::fs::remove_file(&path).unwrap();
             assert_eq!(std::fs::read(&others).unwrap(), b"precious");
         }
+    }
+
+    #[test]
+    fn where_the_folder_is_gone_nothing_is_put_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("inner");
+        std::fs::create_dir(&inner).unwrap();
+        let spare = Spare::keep(&inner.join("behaview.db"));
+        std::fs::remove_dir_all(&inner).unwrap();
+        spare.lend(|| ());
+        assert!(!inner.exists());
     }
 }
