@@ -13,6 +13,7 @@ mod arriving;
 mod cost;
 mod error;
 mod growing;
+mod held;
 pub mod import;
 mod looks;
 mod reading;
@@ -206,42 +207,6 @@ impl Gate {
     /// When the store cannot be read.
     pub fn spent_in(&self, period: Period) -> Result<Spent, StoreError> {
         self.store.spent_in(self.profile(), period, self.now())
-    }
-
-    /// The answer that is held, for nothing.
-    ///
-    /// One that was kept and never read is read now: what it brings is noted, and where it cannot be used it is set aside, so that
-    /// an earlier one is held again, or none.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn held(&self, request: &Request) -> Result<Option<HeldAnswer>, StoreError> {
-        // First: what nobody has read yet may be newer than the report that is known.
-        let held = self.held_answer(request);
-        match request {
-            Request::Behaviour { identifier } => match self.store.report(self.profile(), identifier)? {
-                Some(report) => Ok(Some(report.into_answer())),
-                None => held,
-            },
-            _ => held,
-        }
-    }
-
-    /// The answer that is held under a request's own key, read if nobody has read it yet.
-    fn held_answer(&self, request: &Request) -> Result<Option<HeldAnswer>, StoreError> {
-        let Some(key) = request.holding_key() else { return Ok(None) };
-        while let Some(held) = self.store.answer(self.profile(), &key)? {
-            if held.is_read {
-                return Ok(Some(held));
-            }
-            // A run that ended between keeping and reading leaves bytes that nobody has looked at. Where they are taken in, they may
-            // stand elsewhere from now on.
-            if reading::accept(&self.store, self.profile(), request, held.id, &held.body, None).is_err() {
-                // Heard: an answer that cannot be set aside would be found again for ever.
-                self.store.set_aside(held.id)?;
-            }
-        }
-        Ok(None)
     }
 
     /// The answer that is held, or else the service's.

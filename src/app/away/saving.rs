@@ -219,7 +219,7 @@ impl SaveForm {
             Subject::Report { sources, parts, chosen } => {
                 let several = Some(sources.len()).filter(|sources| *sources > 1);
                 let of = |part: &Part| several.filter(|_| matches!(part, Part::Of(_)));
-                let of = |part: &Part| of(part).map(|several| format!(" in all {several} held reports"));
+                let of = |part: &Part| of(part).map(|several| format!(" in all {several} reports that are here"));
                 parts.get(*chosen).map(|part| part.words() + &of(part).unwrap_or_default()).unwrap_or_default()
             }
             Subject::Held(Request::Artefact { identifier, artefact }) => {

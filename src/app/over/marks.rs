@@ -260,6 +260,7 @@ impl Model {
     pub(in crate::app) fn judged_held(&mut self, number: u64, found: Vec<Noted>) -> Vec<Effect> {
         let Some(rules) = self.rules.clone() else { return Vec::new() };
         let (without, not_in_it) = self.not_judged();
+        let which = if self.is_document() { "reports that are open" } else { "held reports of the file" };
         let Some(list) = self.spots_mut().filter(|spots| spots.notable == Some(Reach::Held(number))) else {
             return Vec::new();
         };
@@ -268,7 +269,7 @@ impl Model {
             Some(Spot { seen_by: Some(seen_by), ..spot })
         });
         let line = std::mem::take(&mut list.line);
-        let all = Spots::new(format!("What deserves a look in all held reports of the file{without}"), spots.collect());
+        let all = Spots::new(format!("What deserves a look in all {which}{without}"), spots.collect());
         *list = Spots { notable: Some(Reach::Held(number)), line, ..all };
         if let Some(words) = not_in_it.filter(|_| self.notice.is_none()) {
             self.say(words);
