@@ -62,7 +62,7 @@ impl Model {
                 let is_new = !is_held && arrived.is_empty();
                 effects.extend(arrived.into_iter().flat_map(|opening| self.known_whole(opening)));
                 if let Some(why) = here.unkept {
-                    self.warn(format!("The report is here, but could not be kept: {why}"));
+                    self.warn(format!("The report is here, but {why}"));
                 }
                 if is_held {
                     effects.extend(self.list_notable_anew(identifier));
@@ -169,7 +169,7 @@ impl Model {
                 let (entries, unkept) = (page.page.entries.len(), page.unkept.clone());
                 list.take_page(cursor.as_ref(), page);
                 if let Some(why) = unkept {
-                    self.warn(format!("The list is here, but could not be kept: {why}"));
+                    self.warn(format!("The list is here, but {why}"));
                 } else if list.next == Next::Circle {
                     self.warn(
                         "The service repeats a page's address: it goes in circles, so no further page is asked for.",

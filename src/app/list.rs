@@ -192,14 +192,14 @@ impl List {
 
     /// Takes a page that was asked for with this word. A first page begins the list anew; what is open stays open.
     pub fn take_page(&mut self, cursor: Option<&Untrusted>, held: HeldPage) {
-        let HeldPage { received, page, .. } = held;
+        let HeldPage { received, page, unkept } = held;
         self.nameless += page.nameless;
         self.total = page.count.or(self.total);
         if cursor.is_none() {
-            return self.begin_anew(page, received);
+            return self.begin_anew(page, received, unkept);
         }
         let listed = self.entries().len();
-        self.add(page.entries, received, &mut HashMap::new());
+        self.add(page.entries, received, unkept, &mut HashMap::new());
         let is_new = self.entries().len() > listed;
         self.used_cursors.extend(cursor.cloned());
         self.next = match page.cursor {
@@ -209,13 +209,13 @@ impl List {
     }
 
     /// Takes a first page. Where it leads to the same second page as before, later pages stay as they are.
-    fn begin_anew(&mut self, page: Page, received: Timestamp) {
+    fn begin_anew(&mut self, page: Page, received: Timestamp, unkept: Option<String>) {
         let before = std::mem::take(&mut self.entries).into_all();
         let order: Vec<_> = before.iter().filter_map(|entry| entry.identifier.clone()).collect();
         let mut before: HashMap<_, _> = before.into_iter().filter_map(|e| Some((e.identifier.clone()?, e))).collect();
         self.since = Some(received);
         self.nameless = page.nameless;
-        self.add(page.entries, received, &mut before);
+        self.add(page.entries, received, unkept, &mut before);
         let stays = page.cursor.is_some() && self.used_cursors.first() == page.cursor.as_ref();
         // A report that is held stays, though the service lists it no more.
         let rest = order.iter().filter_map(|identifier| before.remove(identifier));
@@ -227,14 +227,20 @@ impl List {
     }
 
     /// Adds a page's entries; those that are listed already are passed over.
-    fn add(&mut self, entries: Vec<PageEntry>, received: Timestamp, before: &mut HashMap<Identifier, Entry>) {
+    fn add(
+        &mut self,
+        entries: Vec<PageEntry>,
+        received: Timestamp,
+        unkept: Option<String>,
+        before: &mut HashMap<Identifier, Entry>,
+    ) {
         for entry in entries {
             if self.place_of(&entry.identifier).is_some() {
                 continue;
             }
             let mut row = before.remove(&entry.identifier).unwrap_or_else(|| Entry::new(Some(entry.identifier)));
             if let Some(body) = entry.report {
-                row.take_arrived(Here { received, body, unkept: None }, false);
+                row.take_arrived(Here { received, body, unkept: unkept.clone() }, false);
             }
             self.entries.push(row);
         }
@@ -361,5 +367,13 @@ mod tests {
         list.take_page(None, page(r#"{"data":[{"id":"c"}]}"#));
         assert_eq!(names(&list), ["c", "a"]);
         assert!(list.entries()[1].here().is_some());
+    }
+
+    #[test]
+    fn a_report_of_a_page_that_could_not_be_kept_stays_when_what_is_held_goes() {
+        let mut list = list();
+        let lost = page(r#"{"data":[{"id":"a","attributes":{"tags":["x"]}}]}"#);
+        list.take_page(None, HeldPage { unkept: Some("could not be kept".to_owned()), ..lost });
+        assert!(!list.let_go(&HashSet::new()) && list.entries()[0].here().is_some());
     }
 }

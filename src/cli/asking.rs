@@ -31,8 +31,7 @@ pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Resu
     if let Some(why) = answer.as_ref().ok().and_then(|answer| answer.unkept.as_ref()) {
         let why = Untrusted::from(why.as_str()).visible();
         // An answer that was paid for is worth more than the remark about it.
-        let _ =
-            writeln!(std::io::stderr(), "behaview: the answer could not be kept, so asking again costs again: {why}");
+        let _ = writeln!(std::io::stderr(), "behaview: the answer {why}");
     }
     answer
 }

@@ -16,6 +16,8 @@ impl Gate {
         // First: what nobody has read yet may be newer than the report that is known.
         let held = self.held_answer(request);
         match request {
+            // Read, but not noted as read: no report is known of it yet.
+            _ if matches!(&held, Ok(Some(answer)) if !answer.is_read) => held,
             Request::Behaviour { identifier } => match self.store.report(self.profile(), identifier)? {
                 Some(report) => Ok(Some(report.into_answer())),
                 None => held,
@@ -24,7 +26,7 @@ impl Gate {
         }
     }
 
-    /// The answer that is held under a request's own key, read if nobody has read it yet.
+    /// The answer that is held under a request's own key, read if nobody has read it yet; unread where that cannot be noted.
     fn held_answer(&self, request: &Request) -> Result<Option<HeldAnswer>, StoreError> {
         let Some(key) = request.holding_key() else { return Ok(None) };
         while let Some(held) = self.store.answer(self.profile(), &key)? {
@@ -33,9 +35,11 @@ impl Gate {
             }
             // A run that ended between keeping and reading leaves bytes that nobody has looked at. Where they are taken in, they may
             // stand elsewhere from now on.
-            if reading::accept(&self.store, self.profile(), request, held.id, &held.body, None).is_err() {
-                // Heard: an answer that cannot be set aside would be found again for ever.
-                self.store.set_aside(held.id)?;
+            match reading::accept(&self.store, self.profile(), request, held.id, &held.body, None) {
+                // Otherwise it would be found again for ever, and so would one that cannot be set aside.
+                Ok(accepted) if accepted.is_unmarked() => return Ok(Some(held)),
+                Ok(_) => {}
+                Err(_) => self.store.set_aside(held.id)?,
             }
         }
         Ok(None)

@@ -62,8 +62,8 @@ pub struct Answer {
     pub received: Timestamp,
     /// Its bytes.
     pub body: Body,
-    /// Why it could not be kept, if so: it is gone when the program ends; or why what it brought could not be noted, and then it is
-    /// read anew when it is next wanted.
+    /// What could not be done with it, in words that follow its name: it could not be kept, and is gone when the program ends; or it
+    /// is kept, and could not be noted as read.
     pub unkept: Option<String>,
 }
 
@@ -395,7 +395,8 @@ impl Gate {
                 Err(error) => {
                     let Gathered { body, index } = gathered;
                     let read = reading::read(&request, &body, index);
-                    read.map(|_| Answer { received, body, unkept: Some(error.to_string()) })
+                    let unkept = format!("could not be kept, so asking again costs again: {error}");
+                    read.map(|_| Answer { received, body, unkept: Some(unkept) })
                 }
             },
         })

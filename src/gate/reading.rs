@@ -65,7 +65,9 @@ pub(super) fn read_kept(
         // One that cannot be kept is made again when it is wanted.
         let _ = index.keep(&body);
     }
-    Ok(Answer { received, body, unkept: unmarked.map(|error| error.to_string()) })
+    let unkept =
+        unmarked.map(|why| format!("could not be noted as read, so it is read again when it is next wanted: {why}"));
+    Ok(Answer { received, body, unkept })
 }
 
 /// An answer that is sound.
@@ -73,6 +75,12 @@ pub(super) struct Accepted {
     /// Why it could not be marked as read, if so: it is read again when it is next asked for.
     unmarked: Option<StoreError>,
     index: Index,
+}
+
+impl Accepted {
+    pub(super) fn is_unmarked(&self) -> bool {
+        self.unmarked.is_some()
+    }
 }
 
 /// Holds a kept answer that is sound, with the reports it brought, and sets aside one that is not.

@@ -150,6 +150,11 @@ impl Store {
         self.with(|connection| {
             // What is read first and written after may be written by nobody else in between.
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            // Another program may have read it at the same time, and noted it, or dropped it as what is held already.
+            let is_unread = "SELECT id FROM answer WHERE id = ?1 AND usable IS NULL";
+            if transaction.query_row(is_unread, [answer.0], |_| Ok(())).optional()?.is_none() {
+                return Ok(());
+            }
             if let Some(held) = the_same(&transaction, answer)?
                 && seal::is_whole(&transaction, held, reports.len())?
             {

@@ -82,6 +82,8 @@ async fn a_report_that_cannot_be_found_again_says_so() {
     for request in [first_report(), list(&dropper())] {
         let answer = visit.ask(&request).await.unwrap();
         assert!(bytes(&answer) == visit.reference(&request).await && answer.unkept.is_some());
+        // Nor can it be noted when it is looked for: it is there all the same.
+        assert!(visit.held(&request) == Some(bytes(&answer)));
     }
     assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 2, ..Spent::default() });
 }

@@ -94,6 +94,20 @@ fn reports_of_a_page_are_held_by_themselves() {
 }
 
 #[test]
+fn what_two_programs_have_read_is_noted_once() {
+    let (_folder, store) = store();
+    let identifier = Identifier::new(Untrusted::from("one")).unwrap();
+    let bytes = Body::in_memory(br#"{"id":"one"}"#.to_vec());
+    let answer = store.keep("p", b"key", at(1), &bytes).unwrap();
+    for _ in 0..2 {
+        store.accept("p", answer, &[Brought::whole(identifier.clone(), bytes.len())]).unwrap();
+    }
+    let count = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
+    let rows = store.read(|connection| connection.query_row("SELECT COUNT(*) FROM report", [], count));
+    assert_eq!(rows.unwrap(), 1);
+}
+
+#[test]
 fn a_damaged_block_says_so() {
     let (_folder, store) = store();
     store.keep("p", b"key", at(1), &Body::in_memory(b"bytes".to_vec())).unwrap();
