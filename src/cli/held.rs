@@ -167,7 +167,7 @@ impl Held {
             // The list is worth more than the remark about it.
             let _ = writeln!(
                 std::io::stderr(),
-                "behaview: another program is reading the store: the last of the bytes go when it ends"
+                "behaview: the last of the bytes go when no other program reads the store, and the disk has room"
             );
         }
         for remark in store.still_holding(&what)? {

@@ -1,5 +1,6 @@
 //! What is held, between the store and the screen.
 
+use super::performer::words;
 use crate::app::Message;
 use crate::app::spending::confirm::Deletion;
 use crate::gate::Gate;
@@ -18,24 +19,32 @@ pub(super) fn lines(gate: &Gate) -> Result<Vec<Holding>, StoreError> {
 }
 
 /// Deletes what a yes was given for, and nothing where that is not what would go.
-pub(super) fn purge(gate: &Gate, deletion: Deletion) -> Result<Message, StoreError> {
-    let purged = gate.store().purge_as_agreed(&deletion.what, &|held| deletion.is_still(held))?;
-    let lines = lines(gate)?;
-    Ok(match purged {
-        Some(purged) => {
-            let remarks = gate.store().still_holding(from_ref(&deletion.what))?;
-            let remarks: String = remarks.iter().map(|remark| format!(" {remark}.")).collect();
-            Message::Purged { words: words(purged, &deletion) + &remarks, lines }
+pub(super) fn purge(gate: &Gate, deletion: Deletion) -> Message {
+    let purged = match gate.store().purge_as_agreed(&deletion.what, &|held| deletion.is_still(held)) {
+        Ok(purged) => purged,
+        Err(error) => {
+            return Message::Notice(format!("Not all of it was deleted, and maybe none: {}", words(&error)));
         }
-        None => Message::PurgeDiffers { what: deletion.what, lines },
-    })
+    };
+    // What is deleted is deleted, whatever cannot be read afterwards.
+    let failed = |error| format!(" What is left could not be read: {}", words(&error));
+    let words = purged.map(|purged| {
+        let remarks = gate.store().still_holding(from_ref(&deletion.what));
+        let remarks = remarks.map(|remarks| remarks.iter().map(|remark| format!(" {remark}.")).collect::<String>());
+        gone(purged, &deletion) + &remarks.unwrap_or_else(failed)
+    });
+    match (words, lines(gate)) {
+        (Some(words), Ok(lines)) => Message::Purged { words, lines },
+        (None, Ok(lines)) => Message::PurgeDiffers { what: deletion.what, lines },
+        (words, Err(error)) => Message::Notice(words.unwrap_or("Nothing was deleted.".to_owned()) + &failed(error)),
+    }
 }
 
 /// What was deleted; beside the bytes that the question named go those of the lists that the reports came with.
-fn words(purged: Purged, deletion: &Deletion) -> String {
+fn gone(purged: Purged, deletion: &Deletion) -> String {
     let (named, old) = (deletion.bytes(), deletion.versions.len() as u64);
     let pending = if purged.is_pending {
-        " Another behaview is reading: the last of the bytes go when it ends."
+        " The last of the bytes go when no other behaview reads them, and the disk has room."
     } else {
         " Their bytes are overwritten. The ledger stays."
     };

@@ -36,8 +36,8 @@ pub struct Purged {
     pub bytes: u64,
     /// Notes on those reports.
     pub notes: u64,
-    /// Whether something was deleted whose bytes may still be in the write-ahead file, because another program is reading:
-    /// they go when it ends.
+    /// Whether something was deleted whose bytes may still be in the write-ahead file, because another program is reading, or there
+    /// is no room to give back what it took: they go later.
     pub is_pending: bool,
 }
 
@@ -175,7 +175,8 @@ fn delete_all(
     transaction.commit()?;
     let mut purged = Purged { reports: gone.len() as u64, bytes, notes, is_pending: false };
     if purged != Purged::default() || what.iter().any(|what| matches!(what, Purge::Everything | Purge::File { .. })) {
-        purged.is_pending = !let_go(connection, pace)?;
+        // It is deleted, whatever becomes of the room that it took.
+        purged.is_pending = !let_go(connection, pace).unwrap_or(false);
     }
     Ok(Some(purged))
 }

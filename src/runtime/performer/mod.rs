@@ -294,6 +294,6 @@ impl Drop for Performer {
 }
 
 /// An error's words, made visible: a path may stand in them.
-fn words(error: &dyn std::fmt::Display) -> String {
+pub(super) fn words(error: &dyn std::fmt::Display) -> String {
     Untrusted::from(error.to_string()).visible_cut(400).to_string()
 }

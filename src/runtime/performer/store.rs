@@ -107,8 +107,7 @@ impl Performer {
     /// Deletes what is held.
     pub(super) fn purge(&self, deletion: Deletion) {
         self.with_gate(move |gate, work| {
-            let failed = |error| Message::Notice(format!("Nothing was deleted: {}", words(&error)));
-            work.send(held::purge(gate, deletion).unwrap_or_else(failed));
+            work.send(held::purge(gate, deletion));
             work.send(notes(gate));
         });
     }
