@@ -9,6 +9,7 @@ use crate::report::rules::{Rule, Severity};
 use crate::report::{Indicator, Report};
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use url::Host;
 
 /// The columns of the table. A note that is on no row has a line of its own, without a kind.
 const COLUMNS: [&str; 10] =
@@ -48,7 +49,7 @@ pub(super) fn reason<'a>(opened: &Opened<'a>, indicator: &Indicator) -> Option<R
     let can_be_blocked = match indicator.kind {
         Kind::Hash => true,
         Kind::Url => std::str::from_utf8(value).ok().and_then(server).is_some_and(is_server_of_the_internet),
-        Kind::Host => is_plain_host(value) && is_host_of_the_internet(value),
+        Kind::Host => is_plain_host(value) && std::str::from_utf8(value).is_ok_and(is_server_of_the_internet),
         Kind::Address => {
             std::str::from_utf8(value).ok().and_then(|text| text.parse().ok()).is_some_and(is_of_the_internet)
         }
@@ -72,19 +73,19 @@ pub(super) fn is_plain_host(value: &[u8]) -> bool {
 const LOCAL_ENDS: [&str; 9] =
     ["localhost", "local", "localdomain", "lan", "home", "corp", "internal", "intranet", "arpa"];
 
-/// Whether a host is somebody's, and not one that every network may have.
-fn is_host_of_the_internet(value: &[u8]) -> bool {
-    let last = value.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
-    value.contains(&b'.') && !LOCAL_ENDS.iter().any(|end| last.eq_ignore_ascii_case(end.as_bytes()))
+/// Whether a server is somebody's, and not one that every network may have: as browsers read it, to whom `127.1` and `0x7f.1` are
+/// addresses.
+fn is_server_of_the_internet(server: &str) -> bool {
+    match Host::parse(server.strip_suffix('.').unwrap_or(server)) {
+        Ok(Host::Ipv4(address)) => is_of_the_internet(address.into()),
+        Ok(Host::Ipv6(address)) => is_of_the_internet(address.into()),
+        Ok(Host::Domain(name)) => is_plain_host(name.as_bytes()) && is_name_of_the_internet(&name),
+        Err(_) => false,
+    }
 }
 
-/// Whether the server of a URL is.
-fn is_server_of_the_internet(server: &str) -> bool {
-    let bare = server.trim_start_matches('[').trim_end_matches(']');
-    match bare.parse::<IpAddr>() {
-        Ok(address) => is_of_the_internet(address),
-        Err(_) => is_host_of_the_internet(bare.as_bytes()),
-    }
+fn is_name_of_the_internet(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, last)| !LOCAL_ENDS.iter().any(|end| last.eq_ignore_ascii_case(end)))
 }
 
 /// Whether an address is somebody's, and not one that every network has.
@@ -103,7 +104,10 @@ fn is_of_the_internet(address: IpAddr) -> bool {
             Some(address) => is_of_the_internet(address.into()),
             None => {
                 let is_site_local = address.segments()[0] & 0xffc0 == 0xfec0;
+                // Where a network translates addresses for itself.
+                let is_translated = address.segments().starts_with(&[0x64, 0xff9b, 1]);
                 let is_local = address.is_unique_local() || address.is_unicast_link_local() || is_site_local;
+                let is_local = is_local || is_translated;
                 !(is_local || address.is_loopback() || address.is_multicast() || address.is_unspecified())
             }
         },

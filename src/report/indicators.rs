@@ -314,8 +314,12 @@ fn is_named(way: &[Step], wanted: &str) -> bool {
 
 /// Whether what network rules saw went to the port of name servers.
 fn is_question(record: Raw<'_>) -> bool {
-    let port = record.member("alert_context").and_then(|context| context.member("dest_port"));
-    port.is_some_and(|port| port.text().as_bytes() == b"53")
+    let said = |name| record.member("alert_context").and_then(|context| context.member(name));
+    let is_of = |name, wanted: &str| {
+        said(name).is_some_and(|value| value.text().as_bytes().eq_ignore_ascii_case(wanted.as_bytes()))
+    };
+    // A server of the sample's may listen there as well, but is hardly asked for names by connections.
+    is_of("dest_port", "53") && !is_of("protocol", "tcp") && !is_of("proto", "tcp")
 }
 
 /// The words of a text: what stands in double quotes is one.

@@ -141,6 +141,8 @@ fn what_only_sounds_like_an_address_of_somebody_is_not_blocked() {
     assert_eq!(blocked(&alert("198.51.100.9", 443, "high")), 2);
     // A resolver is asked for the name, and is nobody's.
     assert_eq!(blocked(&alert("198.51.100.9", 53, "high")), 1);
+    let by_tcp = alert("198.51.100.9", 53, "high").replace(r#""dest_port""#, r#""protocol":"TCP","dest_port""#);
+    assert_eq!(blocked(&by_tcp), 2);
     assert_eq!(blocked(&alert("192.168.1.7", 443, "high")), 1);
     assert_eq!(blocked(&alert("198.51.100.9", 443, "low")), 0);
 }
@@ -283,6 +285,7 @@ fn what_every_network_has_is_not_blocked_and_often_is_no_way_to_hide() {
     let local = [
         "::ffff:192.168.1.1",
         "64:ff9b::c0a8:101",
+        "64:ff9b:1::a00:1",
         "2002:c0a8:101::1",
         "fec0::1",
         "100.64.1.1",
@@ -292,10 +295,14 @@ fn what_every_network_has_is_not_blocked_and_often_is_no_way_to_hide() {
     ];
     assert_eq!(blocked(rows(&local, alert)), 0);
     assert_eq!(blocked(rows(&["203.0.113.7", "2001:db8::7", "::ffff:203.0.113.8"], alert)), 3);
-    assert_eq!(
-        blocked(rows(&["192.168.1.1", "127.0.0.1:8080", "localhost", "[::1]", "printer.local", "wpad.corp.lan"], url)),
-        0
-    );
+    let dressed =
+        ["fileserver.corp.", "nas.local.:8080", "LOCALHOST.", "127.1", "10.1", "0x7f.1", "012.0.0.1", "192.168.257"];
+    let plain = ["192.168.1.1", "127.0.0.1:8080", "localhost", "[::1]", "printer.local", "wpad.corp.lan"];
+    for servers in [&plain[..], &dressed] {
+        assert_eq!(blocked(rows(servers, url)), 0);
+    }
+    // The URL, and its host.
+    assert_eq!(blocked(rows(&["bad.example."], url)), 2);
     let named = r#"{"hostname":"bad.example","resolved_ips":["203.0.113.9"]}"#;
     let often = format!(
         r#"{{"dns_lookups":[{}],"ids_alerts":[{{"rule_msg":"x","alert_severity":"high","alert_context":{{"dest_ip":"203.0.113.9","dest_port":443,"hostname":"bad.example"}}}}]}}"#,
