@@ -263,6 +263,7 @@ fn here(length: u64) -> Option<usize> {
 mod tests {
     use super::*;
     use rusqlite::Connection;
+    use sha2::{Digest, Sha256};
     use std::path::PathBuf;
 
     /// A database of tables with rows of every length, gaps between them, ways that lead to them, and an index.
@@ -274,16 +275,24 @@ mod tests {
                 "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA secure_delete = TRUE;
                  CREATE TABLE small (id INTEGER PRIMARY KEY, bytes BLOB);
                  CREATE TABLE large (id INTEGER PRIMARY KEY, bytes BLOB);
-                 CREATE INDEX small_by_length ON small (length(bytes));
-                 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 700)
-                 INSERT INTO small SELECT i * i - 1000, randomblob(i * 7 % 200) FROM n;
-                 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 30)
-                 INSERT INTO large SELECT i, randomblob(3900 + i * 13) FROM n;
-                 INSERT INTO large VALUES (1000, randomblob(4057)), (1001, randomblob(4058)), (1002, randomblob(20000));
-                 DELETE FROM small WHERE id % 5 = 0",
+                 CREATE INDEX small_by_length ON small (length(bytes)); BEGIN",
             )
             .unwrap();
+        let insert = |table: &str, id: i64, length: usize| {
+            let insert = format!("INSERT INTO {table} VALUES (?1, ?2)");
+            connection.prepare_cached(&insert).unwrap().execute((id, noise(id, length))).unwrap();
+        };
+        (0..=700).for_each(|i: i64| insert("small", i * i - 1000, i as usize * 7 % 200));
+        (0..=30).for_each(|i| insert("large", i, 3900 + i as usize * 13));
+        [4057, 4058, 20_000].into_iter().zip(1000..).for_each(|(length, id)| insert("large", id, length));
+        connection.execute_batch("COMMIT; DELETE FROM small WHERE id % 5 = 0").unwrap();
         path
+    }
+
+    /// Bytes without an order, the same in every run: one run in hundreds would have some that look like a row by chance.
+    fn noise(seed: i64, length: usize) -> Vec<u8> {
+        let parts = (0_i64..).flat_map(|part| Sha256::digest([seed.to_le_bytes(), part.to_le_bytes()].concat()));
+        parts.take(length).collect()
     }
 
     /// Numbers of the pages that begin with one of these.
