@@ -89,13 +89,12 @@ impl Model {
     pub(super) fn told(&mut self, request: &Request, result: Result<(Timestamp, Vec<Line>), Failure>) -> Vec<Effect> {
         let mut effects = self.ended(request);
         let now = self.now;
-        let is_awaited = |form: &Prompt| form.request(now).is_ok_and(|asked| asked == *request);
         match (self.over.top_mut(), result) {
-            (Some(Overlay::Prompt(form)), Ok((received, lines))) if is_awaited(form) => {
+            (Some(Overlay::Prompt(form)), Ok((received, lines))) if form.asks(request, now) => {
                 let answer = AnswerTree::new(request.words(), received, lines);
                 self.over.put(Overlay::Answer(answer));
             }
-            (Some(Overlay::Prompt(form)), Err(failure)) if is_awaited(form) => {
+            (Some(Overlay::Prompt(form)), Err(failure)) if form.asks(request, now) => {
                 form.failure = Some(failure);
                 // What was held may be gone, and its price is to be shown then.
                 effects.extend(self.look_up());
@@ -150,10 +149,12 @@ impl Model {
         match (self.over.top_mut(), result) {
             (_, Ok(entitlements)) => {
                 self.figures.entitlements = self.figures.entitlements.updated(entitlements);
-                self.over.close_prompt(|prompt| prompt.request(now) == Ok(request.clone()));
+                self.over.close_prompt(|prompt| prompt.asks(request, now));
                 self.say(self.figures.entitlements.words());
             }
-            (Some(Overlay::Prompt(prompt)), Err(failure)) => prompt.failure = Some(failure),
+            (Some(Overlay::Prompt(prompt)), Err(failure)) if prompt.asks(request, now) => {
+                prompt.failure = Some(failure)
+            }
             (_, Err(failure)) => self.warn(failure.short()),
         }
         effects
@@ -225,7 +226,7 @@ impl Model {
     }
 
     /// Shows figures that were asked for; those that are shown already are refreshed in their place.
-    fn show_figures(&mut self, sheet: Sheet, is_asked: bool) {
+    pub(super) fn show_figures(&mut self, sheet: Sheet, is_asked: bool) {
         match self.over.top_mut() {
             Some(Overlay::Sheet(shown)) if shown.title == sheet.title => shown.refresh(sheet),
             _ if is_asked => self.over.put(Overlay::Sheet(sheet)),

@@ -210,6 +210,7 @@ impl List {
 
     /// Takes a first page. Where it leads to the same second page as before, later pages stay as they are.
     fn begin_anew(&mut self, page: Page, received: Timestamp, unkept: Option<String>) {
+        let chosen = self.entries().get(self.scroll.cursor).and_then(|entry| entry.identifier.clone());
         let before = std::mem::take(&mut self.entries).into_all();
         let order: Vec<_> = before.iter().filter_map(|entry| entry.identifier.clone()).collect();
         let mut before: HashMap<_, _> = before.into_iter().filter_map(|e| Some((e.identifier.clone()?, e))).collect();
@@ -223,6 +224,10 @@ impl List {
         if !stays {
             self.used_cursors.clear();
             self.next = Next::behind(page.cursor, page.is_lost);
+        }
+        // The panes go on showing what they showed.
+        if let Some(place) = chosen.and_then(|identifier| self.place_of(&identifier)) {
+            self.scroll.cursor = place;
         }
     }
 
@@ -358,6 +363,17 @@ mod tests {
         list.take_page(None, page(r#"{"data":[{"id":"a"}],"meta":{"cursor":"x"}}"#));
         list.take_page(Some(&"x".into()), page(r#"{"data":[{"id":"a"}],"meta":{"cursor":"y"}}"#));
         assert_eq!(list.next, Next::Circle);
+    }
+
+    #[test]
+    fn a_refreshed_list_stays_on_the_sandbox_that_was_chosen() {
+        let mut list = list();
+        list.take_page(None, page(r#"{"data":[{"id":"a"},{"id":"b"}]}"#));
+        list.scroll.cursor = 1;
+        list.take_page(None, page(r#"{"data":[{"id":"c"},{"id":"b"},{"id":"a"}]}"#));
+        assert_eq!((names(&list), list.scroll.cursor), (["c", "b", "a"].map(str::to_owned).to_vec(), 1));
+        list.take_page(None, page(r#"{"data":[{"id":"b"},{"id":"c"}]}"#));
+        assert_eq!(list.scroll.cursor, 0);
     }
 
     #[test]

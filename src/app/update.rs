@@ -136,7 +136,11 @@ impl Model {
 
     fn looked_up(&mut self, request: Request, since: Option<Timestamp>) -> Vec<Effect> {
         self.artefact_held(&request, since);
-        if let Some(Overlay::Prompt(form)) = self.over.top_mut() {
+        let now = self.now;
+        // One that was asked about before says nothing of what is asked now.
+        if let Some(Overlay::Prompt(form)) = self.over.top_mut()
+            && form.asks(&request, now)
+        {
             form.held = since.map(|since| (request, since));
         }
         Vec::new()
@@ -144,7 +148,7 @@ impl Model {
 
     fn show_ledger(&mut self, page: &LedgerPage) -> Vec<Effect> {
         let columns = usize::from(self.overlay_room().width);
-        self.over.put(Overlay::Sheet(Sheet::ledger(page, self.now, columns)));
+        self.show_figures(Sheet::ledger(page, self.now, columns), !self.place().has_line());
         Vec::new()
     }
 

@@ -3,6 +3,7 @@
 use crate::screen;
 use crate::stage::{Stage, file, main_file, options};
 use behaview::app::Message;
+use behaview::app::spending::ledger::LedgerPage;
 use behaview::report::Pane;
 
 fn write(stage: &mut Stage, text: &str) {
@@ -119,4 +120,26 @@ fn a_note_that_another_program_wrote_meanwhile_is_shown_and_not_overwritten() {
     assert!(stage.screen().contains("✎ a third"), "{}", stage.screen());
     stage.keys("a ctrl-u enter y");
     assert!(!stage.screen().contains('✎'), "{}", stage.screen());
+}
+
+#[test]
+fn a_note_that_is_too_long_is_not_cut_and_stays_in_its_line() {
+    let mut stage = Stage::listed();
+    write(&mut stage, &"ü".repeat(2_049));
+    assert!(stage.screen().contains("A note has at most 4,096 bytes"), "{}", stage.screen());
+    stage.keys("backspace enter");
+    assert!(stage.screen().contains("CAPE Sandbox ✎"), "{}", stage.screen());
+}
+
+#[test]
+fn what_comes_while_a_note_is_typed_takes_none_of_its_letters() {
+    let mut stage = Stage::listed();
+    stage.keys("a o n e");
+    let page = LedgerPage::default();
+    for late in [Message::Held(Vec::new()), Message::Ledger(page)] {
+        stage.session.take(late);
+        stage.keys("space q");
+    }
+    stage.keys("enter");
+    assert!(stage.screen().contains("✎ one q q"), "{}", stage.screen());
 }

@@ -133,7 +133,9 @@ impl Model {
                 });
             }
             Err(failure) => match self.over.top_mut() {
-                Some(Overlay::Artefacts(list)) => list.failure = Some(failure),
+                Some(Overlay::Artefacts(list)) if list.requests().any(|asked| asked == *request) => {
+                    list.failure = Some(failure);
+                }
                 _ => self.warn(failure.short()),
             },
         }

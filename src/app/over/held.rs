@@ -189,9 +189,11 @@ impl Stands for AgeForm {
 impl Model {
     /// Takes in what is held: a new screen, or the one that is there already.
     pub(in crate::app) fn show_held(&mut self, lines: Vec<Holding>) -> Vec<Effect> {
-        let now = self.now;
+        let (now, has_line) = (self.now, self.place().has_line());
         match self.held_mut() {
             Some(held) => *held = std::mem::take(held).with(lines, now),
+            // What is typed into a line goes on being typed there.
+            None if has_line => {}
             None => self.over.put(Overlay::Held(HeldScreen::default().with(lines, now))),
         }
         self.settle_over();

@@ -11,7 +11,7 @@ use crate::app::spending::confirm::{Confirm, Confirmed};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::note::{self, About, Item, Note, Notes};
 use crate::report::{Place, rows::Line};
-use crate::text::Untrusted;
+use crate::text::{Untrusted, thousands};
 use std::collections::HashMap;
 
 /// The sign of a note, wherever one is.
@@ -132,10 +132,15 @@ impl Model {
             self.over.put(Overlay::Confirm(confirm));
             return Vec::new();
         }
+        if typed.len() > note::LONGEST {
+            let (found, most) = (thousands(typed.len() as u64), thousands(note::LONGEST as u64));
+            self.warn(format!("A note has at most {most} bytes, and this one {found}: it is not written yet."));
+            return Vec::new();
+        }
         let note = (!typed.is_empty()).then(|| Note {
             about: form.about.clone(),
             file: Some(form.file.clone()),
-            text: Untrusted::from(typed.get(..note::LONGEST).unwrap_or(typed)),
+            text: Untrusted::from(typed),
             written: self.now,
         });
         let known = form.standing.clone();

@@ -37,6 +37,12 @@ impl Prompt {
         (self.ask.make)(&self.typed, now)
     }
 
+    /// Whether it is this that is asked.
+    #[must_use]
+    pub fn asks(&self, request: &Request, now: Timestamp) -> bool {
+        self.request(now).is_ok_and(|asked| asked == *request)
+    }
+
     /// Since when the answer is held.
     #[must_use]
     pub fn held_since(&self, now: Timestamp) -> Option<Timestamp> {
