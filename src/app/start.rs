@@ -7,7 +7,8 @@ use super::model::Model;
 use super::panes::scroll::Scroll;
 use crate::report::Recent;
 use crate::report::identifier::Sha256;
-use crate::text::count;
+use crate::text::{count, thousands};
+use std::collections::HashSet;
 
 /// The most files that are opened at once by pasting their hashes.
 const MOST_PASTED: usize = 20;
@@ -67,15 +68,25 @@ impl Model {
     /// Types the first hash in what was pasted; the others are opened with it.
     pub(super) fn paste_hashes(&mut self, text: &str) {
         let found = text.split(|c: char| !c.is_ascii_hexdigit()).filter_map(Sha256::parse);
-        let mut found: Vec<_> = found.take(MOST_PASTED).collect();
-        found.dedup();
+        let (mut known, mut left_out) = (HashSet::new(), 0_u64);
+        let mut found: Vec<_> = found.filter(|hash| known.insert(hash.clone())).collect();
+        if found.len() > MOST_PASTED {
+            left_out = (found.len() - MOST_PASTED) as u64;
+            found.truncate(MOST_PASTED);
+        }
         if let Some(first) = found.first() {
             self.start.typed = first.to_string();
         }
         match found.len() {
             0 => self.warn("What was pasted holds no SHA-256 (64 hexadecimal digits); the service knows private files by nothing else."),
             1 => self.say("Pasted. Enter opens the file."),
-            several => self.say(format!("{several} files are pasted. Enter opens them beside each other.")),
+            several if left_out == 0 => {
+                self.say(format!("{several} files are pasted. Enter opens them beside each other."));
+            }
+            several => self.warn(format!(
+                "The first {several} files are pasted; {} more are left out. Enter opens them beside each other.",
+                thousands(left_out)
+            )),
         }
         self.start.pasted = found;
     }

@@ -158,21 +158,26 @@ impl<I: Read, O: Write> Dialogue<I, O> {
         Ok(())
     }
 
-    /// Asks for a line; none when there is no further one.
+    /// Asks for a line, and again after one that is too long: a yes is an answer to what stands before it. None when there is no
+    /// further one.
     fn ask(&mut self, prompt: &str) -> io::Result<Option<String>> {
-        write!(self.output, "{prompt}")?;
-        self.output.flush()?;
-        let mut line = Vec::new();
-        self.input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)?;
-        if line.len() as u64 == LONGEST_LINE && !line.ends_with(b"\n") {
-            return self.pass_over();
+        loop {
+            write!(self.output, "{prompt}")?;
+            self.output.flush()?;
+            let mut line = Vec::new();
+            self.input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)?;
+            if (line.len() as u64) < LONGEST_LINE || line.ends_with(b"\n") {
+                // What is no UTF-8 names nothing, and is said to.
+                return Ok((!line.is_empty()).then(|| String::from_utf8_lossy(&line).into_owned()));
+            }
+            if !self.pass_over()? {
+                return Ok(None);
+            }
         }
-        // What is no UTF-8 names nothing, and is said to.
-        Ok((!line.is_empty()).then(|| String::from_utf8_lossy(&line).into_owned()))
     }
 
-    /// Reads the rest of a line that is too long to be one; none where it has no end.
-    fn pass_over(&mut self) -> io::Result<Option<String>> {
+    /// Reads the rest of a line that is too long to be one; says whether it has an end.
+    fn pass_over(&mut self) -> io::Result<bool> {
         let mut left = MOST_PASSED_OVER;
         while left > 0 {
             let piece = self.input.fill_buf()?;
@@ -181,14 +186,14 @@ impl<I: Read, O: Write> Dialogue<I, O> {
             self.input.consume(length);
             if end.is_some() {
                 self.say(&format!("That line is longer than {}, and was left out.", text::bytes(LONGEST_LINE)))?;
-                return self.ask("> ");
+                return Ok(true);
             }
             if length == 0 {
                 break;
             }
             left = left.saturating_sub(length as u64);
         }
-        Ok(None)
+        Ok(false)
     }
 
     fn take(&mut self, line: &str) -> io::Result<()> {

@@ -143,3 +143,18 @@ fn what_comes_while_a_note_is_typed_takes_none_of_its_letters() {
     stage.keys("enter");
     assert!(stage.screen().contains("✎ one q q"), "{}", stage.screen());
 }
+
+#[test]
+fn a_note_leaves_the_value_chosen_that_was_chosen() {
+    let mut stage = Stage::listed();
+    stage.keys("enter 1 enter tab tab");
+    let copied = |stage: &mut Stage| {
+        stage.keys("y");
+        stage.copied()
+    };
+    let before = copied(&mut stage);
+    write(&mut stage, "seen");
+    assert_eq!(copied(&mut stage), before);
+    stage.keys("tab");
+    assert_ne!(copied(&mut stage), before);
+}

@@ -122,3 +122,10 @@ fn a_document_has_no_notes_and_it_is_said_how_it_could() {
     let text = says(&["open", &report, "--plain"], "note\nquit\n");
     assert!(text.contains("note does not apply here") && text.contains("behaview import holds saved ones"), "{text}");
 }
+
+#[test]
+fn a_line_that_is_too_long_is_no_answer_and_the_question_stands_again() {
+    let text = says(&["demo", "--plain"], &format!("5\n\n{}\nn\nquit\n", "y".repeat(100_000)));
+    assert_eq!(text.matches("Send it? y or n: ").count(), 2, "{text}");
+    assert!(text.contains("That line is longer than") && text.contains("Nothing was sent."), "{text}");
+}

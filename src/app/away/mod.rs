@@ -369,24 +369,28 @@ impl Model {
 
     /// Says where the file is, or why there is none.
     pub(super) fn saved(&mut self, result: Result<String, saving::NotSaved>) -> Vec<Effect> {
-        if let Some(Overlay::Save(form)) = self.over.top_mut() {
-            form.is_under_way = false;
-        }
-        match result {
-            Ok(words) => {
-                if matches!(self.over.top(), Some(Overlay::Save(_))) {
+        // One that was closed meanwhile has no say in another that is typed into.
+        let form = match self.over.top_mut() {
+            Some(Overlay::Save(form)) if form.is_under_way => Some(form),
+            _ => None,
+        };
+        match (result, form) {
+            (Ok(words), form) => {
+                if form.is_some() {
                     self.over.close();
                 }
                 self.say(words);
             }
-            Err(saving::NotSaved::Exists(save, why)) => {
+            (Err(saving::NotSaved::Exists(save, why)), Some(form)) => {
+                form.is_under_way = false;
                 let what = Confirmed::Replace(*save);
                 self.over.put(Overlay::Confirm(Confirm { what, why }));
             }
-            Err(saving::NotSaved::Failed(why)) => match self.over.top_mut() {
-                Some(Overlay::Save(form)) => form.failure = Some(why),
-                _ => self.warn(why),
-            },
+            (Err(saving::NotSaved::Failed(why)), Some(form)) => {
+                form.is_under_way = false;
+                form.failure = Some(why);
+            }
+            (Err(saving::NotSaved::Exists(_, why) | saving::NotSaved::Failed(why)), None) => self.warn(why),
         }
         Vec::new()
     }

@@ -63,6 +63,12 @@ impl Detail {
         detail
     }
 
+    /// Stays where an earlier look at the same row was.
+    pub(super) fn stay(&mut self, before: &Self) {
+        self.top = before.top;
+        self.chosen = before.chosen.min(self.lines.len().saturating_sub(1));
+    }
+
     /// Lays the row out for a width.
     fn lay_out(&mut self, columns: usize) {
         if columns == self.columns {

@@ -1,6 +1,5 @@
 //! Notes on the screen: which there are of the open file, and the line that one is typed into.
 
-use super::detail::Detail;
 use super::overlay::{Overlay, SMALL, Stands};
 use crate::app::effect::Effect;
 use crate::app::keys::key::Key;
@@ -177,15 +176,11 @@ impl Model {
     pub(in crate::app) fn take_notes(&mut self, notes: Vec<Note>) -> Vec<Effect> {
         self.notes = AllNotes::new(notes);
         // A row that is looked at whole shows its note as it is now.
-        if let Some(Overlay::Detail(Detail { top, .. })) = self.over.top()
-            && self.views_row()
-            && self.place_here().is_some()
-        {
-            let top = *top;
-            self.over.close();
+        if matches!(self.over.top(), Some(Overlay::Detail(_))) && self.views_row() && self.place_here().is_some() {
+            let before = self.over.close();
             let effects = self.open_detail();
-            if let Some(Overlay::Detail(detail)) = self.over.top_mut() {
-                detail.top = top;
+            if let (Some(Overlay::Detail(detail)), Some(Overlay::Detail(before))) = (self.over.top_mut(), before) {
+                detail.stay(&before);
             }
             return effects;
         }
