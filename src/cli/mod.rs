@@ -187,7 +187,8 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),
     };
-    let Cli { command, sha256, common } = cli;
+    let Cli { command, sha256, mut common } = cli;
+    common.take_set_profile();
     match run(command, &sha256, &common) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => exit::report(&error, common.log()),
@@ -238,6 +239,12 @@ fn grammar() -> clap::Command {
 }
 
 impl Common {
+    /// A profile that is set as any setting is, is the one that a command is about.
+    fn take_set_profile(&mut self) {
+        let set = self.set.iter().rfind(|(name, _)| name == "profile").map(|(_, value)| value.clone());
+        self.profile = self.profile.take().or(set);
+    }
+
     /// The folders, and the config with flags and variables laid over the file.
     fn config(&self) -> anyhow::Result<(Folders, Config)> {
         let folders = Folders::find()?;

@@ -194,7 +194,8 @@ fn what_was_imported_belongs_to_no_service_and_is_found_with_every_profile() {
     let other = desk.run(&["show", "--profile", "virustotal", "--offline", id]);
     assert!(errors(&other).contains("imported"), "{other:?}");
     // The import goes with the notes of its own profile; this one holds the report itself, and keeps its note.
-    assert!(desk.run(&["held", "--profile", "virustotal", "--delete", id, "--yes"]).status.success());
+    // A setting names the profile as the flag does.
+    assert!(desk.run(&["held", "--set", "profile=virustotal", "--delete", id, "--yes"]).status.success());
     let left = text(&desk.run(&["search", "SEEN by"]));
     assert!(left.contains("seen by lab"), "{left}");
     let connection = rusqlite::Connection::open(store(&desk)).unwrap();

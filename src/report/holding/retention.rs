@@ -34,12 +34,14 @@ impl Retention {
         let ran = identifier.parts().when.filter(|when| *when >= 1_000_000_000);
         let Some(ran) = ran.and_then(|when| Timestamp::from_second(when).ok()) else { return Self::Unknown };
         let after = |time| ran.checked_add(time).unwrap_or(Timestamp::MAX);
+        let had = |time| sent.is_some_and(|sent| sent >= after(time));
         match now {
-            now if now >= after(LONGEST) => Self::Gone(after(LONGEST)),
+            // An installation may keep for longer still.
+            now if now >= after(LONGEST) && !had(LONGEST) => Self::Gone(after(LONGEST)),
             // One that came later has a longer retention, and which one is not known.
-            now if now >= after(USUAL) => match sent.filter(|sent| *sent >= after(USUAL)) {
-                Some(sent) => Self::Had(sent),
-                None => Self::Unless(after(USUAL)),
+            now if now >= after(USUAL) => match sent {
+                Some(sent) if had(USUAL) => Self::Had(sent),
+                _ => Self::Unless(after(USUAL)),
             },
             _ => Self::Until(after(USUAL)),
         }
@@ -92,6 +94,7 @@ mod tests {
         assert_eq!(since(Some(86_399), 86_400), Retention::Unless(at(86_400)));
         assert_eq!(since(Some(86_400), 86_401), Retention::Had(at(86_400)));
         assert_eq!(since(Some(86_400), 28 * 86_400), Retention::Gone(at(28 * 86_400)));
+        assert_eq!(since(Some(29 * 86_400), 30 * 86_400), Retention::Had(at(29 * 86_400)));
         assert_eq!(of(28 * 86_400), Retention::Gone(at(28 * 86_400)));
         assert_eq!(Retention::of(&identifier("Box-7"), None, at(0)), Retention::Unknown);
     }
