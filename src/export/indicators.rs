@@ -4,12 +4,10 @@ use super::lines::Member;
 use super::noted::Noted;
 use super::opened::Opened;
 use super::{Job, Summary, csv, lines, list, literal, markdown, object, own_literal};
-use crate::report::indicators::{ITSELF, Kind, server};
+use crate::report::indicators::{ITSELF, Kind};
 use crate::report::rules::{Rule, Severity};
 use crate::report::{Indicator, Report};
 use std::io::{self, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use url::Host;
 
 /// The columns of the table. A note that is on no row has a line of its own, without a kind.
 const COLUMNS: [&str; 10] =
@@ -45,84 +43,11 @@ impl Reason<'_> {
 /// Why others are told to block an indicator, if they are: the file that was run, and what stands in a row that a rule marks high or
 /// medium, for programs that do harm ask for harmless hosts as well. Of these only what can be told from anybody else's.
 pub(super) fn reason<'a>(opened: &Opened<'a>, indicator: &Indicator) -> Option<Reason<'a>> {
-    let value = indicator.value.as_bytes();
-    let can_be_blocked = match indicator.kind {
-        Kind::Hash => true,
-        Kind::Url => std::str::from_utf8(value).ok().and_then(server).is_some_and(is_server_of_the_internet),
-        Kind::Host => is_plain_host(value) && std::str::from_utf8(value).is_ok_and(is_server_of_the_internet),
-        Kind::Address => {
-            std::str::from_utf8(value).ok().and_then(|text| text.parse().ok()).is_some_and(is_of_the_internet)
-        }
-        // Any program may touch these.
-        Kind::Mail | Kind::Path | Kind::Key | Kind::Mutex => false,
-    };
     if indicator.kind == Kind::Hash && opened.is_sample(&indicator.value) {
         return Some(Reason::Sample);
     }
-    let rule = opened.rule_of(indicator).filter(|rule| can_be_blocked && rule.severity <= Severity::Medium);
+    let rule = opened.rule_of(indicator).filter(|rule| indicator.can_be_blocked() && rule.severity <= Severity::Medium);
     rule.map(Reason::Rule)
-}
-
-/// A host that others take for one: letters, digits, dashes, dots.
-pub(super) fn is_plain_host(value: &[u8]) -> bool {
-    let ends_well = value.rsplit(|byte| *byte == b'.').next().is_some_and(|last| last.len() >= 2);
-    ends_well && value.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))
-}
-
-/// Ends of names that every network, or none, gives its own machines.
-const LOCAL_ENDS: [&str; 9] =
-    ["localhost", "local", "localdomain", "lan", "home", "corp", "internal", "intranet", "arpa"];
-
-/// Whether a server is somebody's, and not one that every network may have: as browsers read it, to whom `127.1` and `0x7f.1` are
-/// addresses.
-fn is_server_of_the_internet(server: &str) -> bool {
-    match Host::parse(server.strip_suffix('.').unwrap_or(server)) {
-        Ok(Host::Ipv4(address)) => is_of_the_internet(address.into()),
-        Ok(Host::Ipv6(address)) => is_of_the_internet(address.into()),
-        Ok(Host::Domain(name)) => is_plain_host(name.as_bytes()) && is_name_of_the_internet(&name),
-        Err(_) => false,
-    }
-}
-
-fn is_name_of_the_internet(name: &str) -> bool {
-    name.rsplit_once('.').is_some_and(|(_, last)| !LOCAL_ENDS.iter().any(|end| last.eq_ignore_ascii_case(end)))
-}
-
-/// Whether an address is somebody's, and not one that every network has.
-fn is_of_the_internet(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => {
-            let [first, second, third, _] = address.octets();
-            let is_local = address.is_private() || address.is_loopback() || address.is_link_local();
-            let is_shared = first == 100 && (64..128).contains(&second);
-            let is_for_tests = first == 198 && (18..20).contains(&second);
-            let is_of_protocols = [first, second, third] == [192, 0, 0];
-            let is_nobodys = first == 0 || first >= 240 || address.is_multicast();
-            !(is_local || is_shared || is_for_tests || is_of_protocols || is_nobodys)
-        }
-        IpAddr::V6(address) => match embedded(address) {
-            Some(address) => is_of_the_internet(address.into()),
-            None => {
-                let is_site_local = address.segments()[0] & 0xffc0 == 0xfec0;
-                // Where a network translates addresses for itself.
-                let is_translated = address.segments().starts_with(&[0x64, 0xff9b, 1]);
-                let is_local = address.is_unique_local() || address.is_unicast_link_local() || is_site_local;
-                let is_local = is_local || is_translated;
-                !(is_local || address.is_loopback() || address.is_multicast() || address.is_unspecified())
-            }
-        },
-    }
-}
-
-/// The address of version 4 that one of version 6 leads to: mapped, compatible, translated (NAT64) or tunnelled (6to4).
-fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
-    let four = |high: u16, low: u16| Some(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
-    match address.segments() {
-        [0, 0, 0, 0, 0, 0, 0, 0 | 1] => None,
-        [0, 0, 0, 0, 0, 0 | 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => four(high, low),
-        [0x2002, high, low, ..] => four(high, low),
-        _ => None,
-    }
 }
 
 pub(super) fn csv(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {

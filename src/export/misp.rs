@@ -4,7 +4,7 @@ use super::noted::Noted;
 use super::opened::Opened;
 use super::verdict::{techniques, verdict};
 use super::{Job, Summary, indicators, list, object, own_literal};
-use crate::report::indicators::Kind;
+use crate::report::indicators::{Kind, is_plain_host};
 use crate::report::rules::Rules;
 use crate::report::{Indicator, Report};
 use jiff::Timestamp;
@@ -150,7 +150,7 @@ fn standing(opened: &Opened<'_>, indicator: &Indicator) -> (&'static str, &'stat
         Kind::Hash if value.len() == 32 => "md5",
         Kind::Hash if value.len() == 40 => "sha1",
         Kind::Hash => "sha256",
-        Kind::Host if !indicators::is_plain_host(value) => "other",
+        Kind::Host if !is_plain_host(value) => "other",
         Kind::Host if value.iter().filter(|byte| **byte == b'.').count() > 1 => "hostname",
         Kind::Host => "domain",
         Kind::Address => "ip-dst",

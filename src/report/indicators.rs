@@ -1,7 +1,12 @@
 //! What a report holds that others can look for: hashes, hosts, addresses, URLs, mail addresses, paths, registry keys, mutexes;
 //! each with the rows where it was seen.
 
-use super::attributes::{DESTINATION, Meaning, Source};
+mod servers;
+mod words;
+
+pub use servers::is_plain_host;
+
+use super::attributes::{DESTINATION, Meaning, ORIGIN, Source};
 use super::identifier::Sha256;
 use super::index::Section;
 use super::json::{Kind as JsonKind, Raw};
@@ -12,7 +17,6 @@ use super::wanted::still_wanted;
 use crate::text::{Untrusted, Visible};
 use std::collections::HashMap;
 use std::io;
-use std::net::IpAddr;
 
 /// How many of its rows an indicator keeps; all of them are counted.
 const MOST_PLACES: usize = 16;
@@ -92,12 +96,23 @@ impl Indicator {
     }
 
     /// The row whose mark matters most, of all that name it. A command line names the system's own files beside those it does harm
-    /// with, so that of a path only its own rows count, unless the sample left it behind.
+    /// with, and numbers that look like a hash, so that of these only their own rows count, unless the sample left them behind.
     #[must_use]
     pub fn marked(&self) -> Option<Place> {
         let [any, own] = self.marked;
-        let marked = if self.kind != Kind::Path || self.is_left { any } else { own };
+        let marked = if !matches!(self.kind, Kind::Path | Kind::Hash) || self.is_left { any } else { own };
         marked.map(|(_, place)| place)
+    }
+
+    /// Whether others can be told to block it: it is not every network's, nor what many files have in common.
+    #[must_use]
+    pub fn can_be_blocked(&self) -> bool {
+        std::str::from_utf8(self.value.as_bytes()).is_ok_and(|value| match self.kind {
+            Kind::Hash => !is_of_no_file(value),
+            Kind::Host | Kind::Address | Kind::Url => servers::is_of_somebody(self.kind, value),
+            // Any program may touch these.
+            Kind::Mail | Kind::Path | Kind::Key | Kind::Mutex => false,
+        })
     }
 
     /// What is shown and copied: without teeth, in one line.
@@ -145,11 +160,10 @@ impl Indicators {
                 }
                 let place = Place { section, row };
                 let (record, mark) = (report.record(place)?, mark(place));
-                let is_question = has_destination && is_question(Raw::new(&record.value));
-                // A resolver is asked for a name, and does nobody any harm by that.
-                let is_resolver = |way: &[Step]| is_question && is_named(way, DESTINATION);
+                let traffic = has_destination.then(|| Traffic::of(Raw::new(&record.value))).unwrap_or_default();
+                let passed_over = traffic.passed_over();
                 leaves(&record.value, &mut |way, value| {
-                    if !is_resolver(way) {
+                    if !passed_over.iter().any(|end| is_named(way, end)) {
                         gathered.leaf(sources, way, value, (place, mark));
                     }
                 });
@@ -232,12 +246,14 @@ impl Gathered {
     fn known_as(&mut self, kind: Kind, text: &Untrusted, seen: Seen) {
         let plain = std::str::from_utf8(text.as_bytes()).unwrap_or_default().trim();
         match kind {
-            Kind::Hash => self.add(kind, hash(plain), seen),
-            Kind::Host if plain.parse::<IpAddr>().is_ok() => self.add(Kind::Address, address(plain), seen),
-            Kind::Host => self.add(kind, host(plain), seen),
-            Kind::Address => self.add(kind, address(plain), seen),
+            Kind::Hash => {
+                self.add(kind, words::is_hash(plain).then(|| Untrusted::from(plain.to_ascii_lowercase())), seen);
+            }
+            Kind::Host if servers::is_address(plain) => self.add(Kind::Address, servers::address(plain), seen),
+            Kind::Host => self.add(kind, servers::host(plain), seen),
+            Kind::Address => self.add(kind, servers::address(plain), seen),
             Kind::Url => self.url(plain, text, seen),
-            Kind::Mail => self.add(kind, mail(plain), seen),
+            Kind::Mail => self.add(kind, servers::mail(plain), seen),
             Kind::Path | Kind::Key | Kind::Mutex => {
                 self.add(kind, Some(text.clone()).filter(|text| !text.is_empty()), seen);
             }
@@ -246,29 +262,17 @@ impl Gathered {
 
     /// A URL, and the host or address in it.
     fn url(&mut self, plain: &str, text: &Untrusted, seen: Seen) {
-        if let Some(server) = server(plain) {
+        if let Some(server) = servers::server(plain).or_else(|| servers::server_without_scheme(plain)) {
             self.add(Kind::Url, Some(text.clone()), seen);
-            let bare = server.trim_start_matches('[').trim_end_matches(']');
-            self.known_as(Kind::Host, &Untrusted::from(bare), seen);
+            self.known_as(Kind::Host, &Untrusted::from(server), seen);
         }
     }
 
     /// What stands out among words, whatever it is.
     fn words(&mut self, text: &Untrusted, seen: Seen) {
         let Ok(plain) = std::str::from_utf8(text.as_bytes()) else { return };
-        for word in split(plain) {
-            if word.contains("://") {
-                self.url(word, &Untrusted::from(word), seen);
-            } else if let Some(found) = hash(word) {
-                self.add(Kind::Hash, Some(found), seen);
-            } else if is_path(word) {
-                self.add(Kind::Path, Some(Untrusted::from(word)), seen);
-            } else if word.contains('@') {
-                self.add(Kind::Mail, mail(word), seen);
-            } else {
-                let bare = word.split_once(':').map_or(word, |(bare, _)| bare);
-                self.add(Kind::Address, address(word).or_else(|| address(bare)), seen);
-            }
+        for (kind, word) in words::named(plain) {
+            self.known_as(kind, &Untrusted::from(word), seen);
         }
     }
 
@@ -312,79 +316,52 @@ fn is_named(way: &[Step], wanted: &str) -> bool {
     way.iter().any(|step| matches!(step, Step::Member(name) if name.as_bytes() == wanted.as_bytes()))
 }
 
-/// Whether what network rules saw went to the port of name servers.
-fn is_question(record: Raw<'_>) -> bool {
-    let said = |name| record.member("alert_context").and_then(|context| context.member(name));
-    let is_of = |name, wanted: &str| {
-        said(name).is_some_and(|value| value.text().as_bytes().eq_ignore_ascii_case(wanted.as_bytes()))
-    };
-    // A server of the sample's may listen there as well, but is hardly asked for names by connections.
-    is_of("dest_port", "53") && !is_of("protocol", "tcp") && !is_of("proto", "tcp")
+/// Which ends of the traffic that network rules saw are others' machines.
+#[derive(Default)]
+struct Traffic {
+    /// It went to the port of name servers.
+    is_question: bool,
+    /// It came from a machine of the internet to one that is none.
+    is_answer: bool,
 }
 
-/// The words of a text: what stands in double quotes is one.
-fn split(text: &str) -> impl Iterator<Item = &str> {
-    let is_border = |c: char| {
-        c.is_whitespace() || matches!(c, '\'' | '`' | '<' | '>' | '(' | ')' | '{' | '}' | ',' | ';' | '|' | '=')
-    };
-    text.split('"').enumerate().flat_map(move |(number, part)| {
-        let quoted = (number % 2 == 1 && is_path(part)).then_some(part);
-        let words = quoted.is_none().then(|| part.split(is_border));
-        quoted.into_iter().chain(words.into_iter().flatten())
-    })
+impl Traffic {
+    fn of(record: Raw<'_>) -> Self {
+        let said = |name| record.member("alert_context").and_then(|context| context.member(name)).map(Raw::text);
+        let is_of = |name, wanted: &str| {
+            said(name).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(wanted.as_bytes()))
+        };
+        let is_others = |name| {
+            let address = said(name).and_then(|value| servers::address(std::str::from_utf8(value.as_bytes()).ok()?));
+            address.is_some_and(|address| Indicator::new(Kind::Address, address).can_be_blocked())
+        };
+        Self {
+            // A server of the sample's may listen there as well, but is hardly asked for names by connections.
+            is_question: is_of("dest_port", "53") && !is_of("protocol", "tcp") && !is_of("proto", "tcp"),
+            is_answer: is_others(ORIGIN) && !is_others(DESTINATION),
+        }
+    }
+
+    /// The members that name no machine to look for: a resolver is asked for a name, and does nobody any harm by that; the machine
+    /// that the sample ran on begins most of the traffic, and is where the rest of it goes.
+    fn passed_over(&self) -> &'static [&'static str] {
+        match (self.is_answer, self.is_question) {
+            (true, _) => &[DESTINATION],
+            (false, true) => &[ORIGIN, DESTINATION],
+            (false, false) => &[ORIGIN],
+        }
+    }
 }
 
-/// A path that says itself where it begins.
-fn is_path(word: &str) -> bool {
-    let bytes = word.as_bytes();
-    let has_drive = matches!(bytes, [drive, b':', b'\\', _, ..] if drive.is_ascii_alphabetic());
-    has_drive || word.starts_with(r"\\") && word.len() > 4
-}
-
-fn hash(text: &str) -> Option<Untrusted> {
-    let fits = matches!(text.len(), 32 | 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    fits.then(|| Untrusted::from(text.to_ascii_lowercase()))
-}
-
-/// An address of another machine: each has itself, and the one that stands for none.
-fn address(text: &str) -> Option<Untrusted> {
-    let found = text.parse::<IpAddr>().ok().filter(|found| {
-        let plain = found.to_canonical();
-        !plain.is_loopback() && !plain.is_unspecified()
-    });
-    found.map(|address| Untrusted::from(address.to_string()))
-}
-
-/// A host as a resolver takes it, in lower case.
-fn host(text: &str) -> Option<Untrusted> {
-    let text = text.trim_end_matches('.');
-    let is_label = |label: &str| {
-        (1..=63).contains(&label.len())
-            && !label.chars().any(|c| c.is_whitespace() || c.is_control() || "/:@?#\\\"'".contains(c))
-    };
-    let fits = text.len() <= 253 && text.contains('.') && text.split('.').all(is_label);
-    fits.then(|| Untrusted::from(text.to_lowercase()))
-}
-
-fn mail(text: &str) -> Option<Untrusted> {
-    let text = text.trim_start_matches("mailto:");
-    // A miner's user and its mail address, a path and a file's name: what stands before a slash is something else.
-    let text = text.rsplit(['/', '\\']).next().unwrap_or(text);
-    let (user, domain) = text.rsplit_once('@')?;
-    let is_user = !user.is_empty() && user.chars().all(|c| c.is_alphanumeric() || ".!#$%&*+?^_~-".contains(c));
-    (is_user && domain.is_ascii() && host(domain).is_some()).then(|| Untrusted::from(text))
-}
-
-/// The server that a URL names, without user and port; none for what is no URL.
-pub(crate) fn server(url: &str) -> Option<&str> {
-    let (scheme, rest) = url.split_once("://")?;
-    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
-    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
-    let server = authority.rsplit_once('@').map_or(authority, |(_, server)| server);
-    let end = server.find(']').map_or_else(|| server.find(':'), |bracket| Some(bracket + 1));
-    let server = end.and_then(|end| server.get(..end)).unwrap_or(server);
-    (is_scheme && !server.is_empty() && !url.contains(char::is_whitespace)).then_some(server)
+/// Whether a hash is that of a file without bytes, or none at all.
+fn is_of_no_file(hash: &str) -> bool {
+    const EMPTY: [&str; 3] = [
+        "d41d8cd98f00b204e9800998ecf8427e",
+        "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    ];
+    let first = hash.bytes().next();
+    EMPTY.contains(&hash) || hash.bytes().all(|byte| Some(byte) == first)
 }
 
 #[cfg(test)]

@@ -217,7 +217,10 @@ pub enum Meaning {
     Words,
 }
 
-/// Where the traffic went that network rules saw.
+/// Where the traffic came from that network rules saw.
+pub const ORIGIN: &str = "src_ip";
+
+/// Where it went.
 pub const DESTINATION: &str = "dest_ip";
 
 /// What the values of an attribute look like when they are as documented. A value of another kind is shown all the same.

@@ -4,7 +4,7 @@ use super::Pane::{
     Commands, Files, Mobile, Modules, Network, Overview, Processes, Registry, Services, Tags, Techniques, Text,
 };
 use super::Shape::{Moment, ProcessTree, Value};
-use super::{Attribute, DESTINATION, Field, Meaning, Pane, Role, Sameness, Shape, Source};
+use super::{Attribute, DESTINATION, Field, Meaning, ORIGIN, Pane, Role, Sameness, Shape, Source};
 use crate::report::indicators::Kind;
 
 const fn field(before: &'static str, name: &'static str) -> Field {
@@ -74,7 +74,8 @@ const PATHS: &[Source] = &[is("", Kind::Path)];
 const LEFT_PATHS: &[Source] = &[left("", Kind::Path)];
 const KEYS: &[Source] = &[is("", Kind::Key)];
 const MUTEXES: &[Source] = &[is("", Kind::Mutex)];
-const ALERT: &[Source] = &[is("hostname", Kind::Host), is(DESTINATION, Kind::Address), is("url", Kind::Url)];
+const ALERT: &[Source] =
+    &[is("hostname", Kind::Host), is(ORIGIN, Kind::Address), is(DESTINATION, Kind::Address), is("url", Kind::Url)];
 
 /// Every attribute that is known by name. The order within a pane is the order of its rows: what tells most comes first.
 pub static ATTRIBUTES: &[Attribute] = &[

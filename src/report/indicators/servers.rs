@@ -1,0 +1,144 @@
+//! Names and addresses of machines: how reports write them, and whether they are somebody's.
+
+use super::Kind;
+use crate::text::Untrusted;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use url::Host;
+
+/// Whether a text is an address, with a port or without.
+pub(super) fn is_address(text: &str) -> bool {
+    without_port(text).parse::<IpAddr>().is_ok()
+}
+
+/// An address of another machine, with a port or without: each has itself, and the one that stands for none.
+pub(super) fn address(text: &str) -> Option<Untrusted> {
+    let found = without_port(text).parse::<IpAddr>().ok().filter(|found| {
+        let plain = found.to_canonical();
+        !plain.is_loopback() && !plain.is_unspecified()
+    });
+    found.map(|address| Untrusted::from(address.to_string()))
+}
+
+/// A host as a resolver takes it: in lower case, letters of other scripts as it is asked for them.
+pub(super) fn host(text: &str) -> Option<Untrusted> {
+    let text = without_port(text).trim_end_matches('.');
+    let is_odd = |c: char| c.is_whitespace() || c.is_control() || "/:@?#\\\"'()[]{}<>,;|=*".contains(c);
+    let is_label = |label: &str| (1..=63).contains(&label.len()) && !label.contains(is_odd);
+    let fits = text.len() <= 253 && text.contains('.') && text.split('.').all(is_label);
+    let asked_for = || match Host::parse(text) {
+        Ok(Host::Domain(name)) if !text.is_ascii() => name,
+        _ => text.to_lowercase(),
+    };
+    fits.then(|| Untrusted::from(asked_for()))
+}
+
+/// A mail address, without what stands before it.
+pub(super) fn mail(text: &str) -> Option<Untrusted> {
+    let text = text.trim_start_matches("mailto:");
+    // A miner's user and its mail address, a path and a file's name: what stands before a slash is something else.
+    let text = text.rsplit(['/', '\\']).next().unwrap_or(text);
+    let (user, domain) = text.rsplit_once('@')?;
+    let is_user = !user.is_empty() && user.chars().all(|c| c.is_alphanumeric() || ".!#$%&*+?^_~-".contains(c));
+    let is_domain = domain.is_ascii() && !domain.contains(':') && address(domain).is_none() && host(domain).is_some();
+    (is_user && is_domain).then(|| Untrusted::from(text))
+}
+
+/// The server that a URL names, without user and port; none for what is no URL.
+pub(super) fn server(url: &str) -> Option<&str> {
+    let (scheme, rest) = url.split_once("://").or_else(|| url.split_once(r":\\"))?;
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    let server = authority.rsplit_once('@').map_or(authority, |(_, server)| server);
+    let server = without_port(server);
+    (is_scheme && !server.is_empty() && !url.contains(char::is_whitespace)).then_some(server)
+}
+
+/// The server before a path, where a URL has lost its scheme.
+pub(super) fn server_without_scheme(url: &str) -> Option<&str> {
+    let (server, _) = url.split_once('/')?;
+    let fits = address(server).is_some() || host(server).is_some();
+    (fits && !url.contains(char::is_whitespace)).then_some(server)
+}
+
+/// A server without its port and the brackets around version 6.
+pub(super) fn without_port(server: &str) -> &str {
+    let inside = server.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(inside, _)| inside);
+    inside.unwrap_or_else(|| match server.split_once(':') {
+        // More than one colon stands in an address of version 6 only.
+        Some((server, port)) if !port.contains(':') => server,
+        _ => server,
+    })
+}
+
+/// Whether a URL, a name or an address leads to a machine that is somebody's.
+pub(super) fn is_of_somebody(kind: Kind, value: &str) -> bool {
+    match kind {
+        Kind::Url => server(value).is_some_and(is_server_of_the_internet),
+        Kind::Host => is_plain_host(value.as_bytes()) && is_server_of_the_internet(value),
+        Kind::Address => value.parse().is_ok_and(is_of_the_internet),
+        Kind::Hash | Kind::Mail | Kind::Path | Kind::Key | Kind::Mutex => false,
+    }
+}
+
+/// A host that others take for one: letters, digits, dashes, dots.
+pub fn is_plain_host(value: &[u8]) -> bool {
+    let ends_well = value.rsplit(|byte| *byte == b'.').next().is_some_and(|last| last.len() >= 2);
+    ends_well && value.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))
+}
+
+/// Ends of names that every network, or none, gives its own machines.
+const LOCAL_ENDS: [&str; 9] =
+    ["localhost", "local", "localdomain", "lan", "home", "corp", "internal", "intranet", "arpa"];
+
+/// Whether a server is somebody's, and not one that every network may have: as browsers read it, to whom `127.1` and `0x7f.1` are
+/// addresses.
+fn is_server_of_the_internet(server: &str) -> bool {
+    match Host::parse(server.strip_suffix('.').unwrap_or(server)) {
+        Ok(Host::Ipv4(address)) => is_of_the_internet(address.into()),
+        Ok(Host::Ipv6(address)) => is_of_the_internet(address.into()),
+        Ok(Host::Domain(name)) => is_plain_host(name.as_bytes()) && is_name_of_the_internet(&name),
+        Err(_) => false,
+    }
+}
+
+fn is_name_of_the_internet(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, last)| !LOCAL_ENDS.iter().any(|end| last.eq_ignore_ascii_case(end)))
+}
+
+/// Whether an address is somebody's, and not one that every network has.
+pub(super) fn is_of_the_internet(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => {
+            let [first, second, third, _] = address.octets();
+            let is_local = address.is_private() || address.is_loopback() || address.is_link_local();
+            let is_shared = first == 100 && (64..128).contains(&second);
+            let is_for_tests = first == 198 && (18..20).contains(&second);
+            let is_of_protocols = [first, second, third] == [192, 0, 0];
+            let is_nobodys = first == 0 || first >= 240 || address.is_multicast();
+            !(is_local || is_shared || is_for_tests || is_of_protocols || is_nobodys)
+        }
+        IpAddr::V6(address) => match embedded(address) {
+            Some(address) => is_of_the_internet(address.into()),
+            None => {
+                let is_site_local = address.segments()[0] & 0xffc0 == 0xfec0;
+                // Where a network translates addresses for itself.
+                let is_translated = address.segments().starts_with(&[0x64, 0xff9b, 1]);
+                let is_local = address.is_unique_local() || address.is_unicast_link_local() || is_site_local;
+                let is_local = is_local || is_translated;
+                !(is_local || address.is_loopback() || address.is_multicast() || address.is_unspecified())
+            }
+        },
+    }
+}
+
+/// The address of version 4 that one of version 6 leads to: mapped, compatible, translated (NAT64) or tunnelled (6to4).
+fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let four = |high: u16, low: u16| Some(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
+    match address.segments() {
+        [0, 0, 0, 0, 0, 0, 0, 0 | 1] => None,
+        [0, 0, 0, 0, 0, 0 | 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => four(high, low),
+        [0x2002, high, low, ..] => four(high, low),
+        _ => None,
+    }
+}

@@ -1,0 +1,141 @@
+//! What stands out among words: URLs wherever they begin, hashes, paths, mail addresses, addresses.
+
+use super::Kind;
+use super::servers::{is_address, mail};
+use std::ops::Range;
+
+/// Schemes that programs fetch by: letters that stand before one are none of it.
+const SCHEMES: [&str; 8] = ["https", "http", "hxxps", "hxxp", "ftps", "ftp", "wss", "ws"];
+
+/// What a text names, in its order.
+pub(super) fn named(text: &str) -> Vec<(Kind, &str)> {
+    let mut found = Vec::new();
+    for (number, part) in text.split('"').enumerate() {
+        // What stands in double quotes is one path, blanks and all.
+        if number % 2 == 1 && is_path(part) {
+            path(part, &mut found);
+            continue;
+        }
+        for chunk in part.split(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '`')) {
+            let mut done = 0;
+            for url in urls(chunk) {
+                others(chunk.get(done..url.start.max(done)).unwrap_or_default(), &mut found);
+                found.extend(chunk.get(url.clone()).map(|url| (Kind::Url, url)));
+                done = done.max(url.end);
+            }
+            others(chunk.get(done..).unwrap_or_default(), &mut found);
+        }
+    }
+    found
+}
+
+/// Where URLs stand in a text without blanks. One that stands within another is found as well: what redirects names both.
+fn urls(text: &str) -> Vec<Range<usize>> {
+    let starts = memchr::memmem::find_iter(text.as_bytes(), ":").filter_map(|colon| {
+        let (before, after) = (text.get(..colon)?, text.get(colon..)?);
+        let start = scheme_start(before)?;
+        // Programs of Windows take either slash after a scheme of the web.
+        let is_url = after.starts_with("://") || after.starts_with(r":\\") && is_of_the_web(before.get(start..)?);
+        is_url.then_some(start)
+    });
+    let starts: Vec<usize> = starts.collect();
+    let ends = starts.iter().map(|start| {
+        let next = starts.iter().find(|next| *next > start).copied();
+        start + url_length(text.get(*start..).unwrap_or_default(), next.map(|next| next - start))
+    });
+    starts.iter().zip(ends).map(|(start, end)| *start..end).collect()
+}
+
+fn is_of_the_web(scheme: &str) -> bool {
+    SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known))
+}
+
+/// Where the scheme begins that ends here: a known one may be glued to what stands before it.
+fn scheme_start(before: &str) -> Option<usize> {
+    let ends_with = |known: &&str| {
+        let start = before.len().checked_sub(known.len())?;
+        before.get(start..).filter(|end| end.eq_ignore_ascii_case(known)).map(|_| start)
+    };
+    let run = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    let first = before.get(run.len()..)?.find(|c: char| c.is_ascii_alphabetic()).map(|at| run.len() + at);
+    SCHEMES.iter().find_map(|known| ends_with(&known)).or(first)
+}
+
+/// How much of a text that begins with a URL is of it, given where the next one begins.
+fn url_length(text: &str, next: Option<usize>) -> usize {
+    let mut open: Vec<char> = Vec::new();
+    let mut has_query = false;
+    let end = text.char_indices().find_map(|(at, c)| {
+        let rest = text.get(at + c.len_utf8()..).unwrap_or_default();
+        has_query |= c == '?';
+        let is_end = match c {
+            '\'' | '|' | '^' => true,
+            '(' | '[' | '{' => {
+                open.push(c);
+                false
+            }
+            ')' | ']' | '}' => open.pop().is_none(),
+            // The next command of a shell's, unless it stands between the members of a query.
+            '&' => !has_query || rest.starts_with('&'),
+            ',' | ';' => is_path(rest) || next == Some(at + 1),
+            // Lists of servers are joined by whatever their reader splits them at; a slash or `=` leads to what is asked of the first.
+            _ => {
+                next == Some(at + c.len_utf8())
+                    && !c.is_ascii_alphanumeric()
+                    && !matches!(c, '/' | '=' | '?' | '#' | ':')
+            }
+        };
+        is_end.then_some(at)
+    });
+    let text = text.get(..end.unwrap_or(text.len())).unwrap_or_default();
+    text.trim_end_matches(['.', ',', ';', ':', '!', '\\', '*', '(', '[', '{']).len()
+}
+
+/// What is no URL.
+fn others<'a>(text: &'a str, found: &mut Vec<(Kind, &'a str)>) {
+    let is_border = |c: char| matches!(c, '\'' | '(' | ')' | '{' | '}' | ',' | ';' | '|' | '=');
+    let (mut before, mut at) = ("", 0);
+    for word in text.split(is_border) {
+        let is_braced = text.get(..at).is_some_and(|before| before.ends_with('{'));
+        at += word.len() + 1;
+        if is_path(word) {
+            path(word, found);
+        } else if is_hash(word) {
+            // A number of that length in braces is the name of an interface or of a class.
+            found.extend((!is_braced).then_some((Kind::Hash, word)));
+        } else if mail(word).is_some() {
+            found.push((Kind::Mail, word));
+        } else {
+            let is_version = before.to_ascii_lowercase().ends_with("version") && word.ends_with(".0");
+            found.extend(address_in(word).filter(|_| !is_version).map(|word| (Kind::Address, word)));
+        }
+        before = word;
+    }
+}
+
+/// A path, and the machine that it leads to.
+fn path<'a>(path: &'a str, found: &mut Vec<(Kind, &'a str)>) {
+    found.push((Kind::Path, path));
+    let machine = path.strip_prefix(r"\\").and_then(|rest| rest.split(['\\', '/', '@']).next());
+    found.extend(machine.filter(|machine| machine.contains('.')).map(|machine| (Kind::Host, machine)));
+}
+
+/// The address at the beginning of a word: before a path, behind a user and a protocol, with a port or without.
+fn address_in(word: &str) -> Option<&str> {
+    let server = word.split('/').next().unwrap_or(word);
+    let server = server.rsplit('@').next().unwrap_or(server);
+    let behind = server.split_once(':').map_or(server, |(_, behind)| behind);
+    [server, behind].into_iter().find(|found| is_address(found))
+}
+
+/// A path that says itself where it begins.
+pub(super) fn is_path(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    let has_drive = matches!(bytes, [drive, b':', b'\\', _, ..] if drive.is_ascii_alphabetic());
+    has_drive || word.starts_with(r"\\") && word.len() > 4
+}
+
+/// Whether a text is a SHA-256, SHA-1 or MD5 in hexadecimal digits.
+pub(super) fn is_hash(text: &str) -> bool {
+    matches!(text.len(), 32 | 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
