@@ -135,7 +135,8 @@ impl Model {
                     0 => String::new(),
                     repeated => format!(", {repeated} of them repeated; each is charged"),
                 };
-                self.say(format!("{name} lists {} hashes{again}. Enter adds them.", thousands(hashes.count)));
+                let way = self.way_to("plan");
+                self.say(format!("{name} lists {} hashes{again}. {way} adds them.", thousands(hashes.count)));
             }
             (_, Ok(_)) => {}
             (_, Err(why)) => self.warn(format!("{name} cannot be counted: {why}")),

@@ -112,6 +112,8 @@ pub enum Message {
         number: u64,
         /// What they mark, the most severe first.
         found: Vec<Noted>,
+        /// Reports that could not be read.
+        unread: u64,
     },
     /// All notes of the profile.
     Notes(Vec<Note>),

@@ -77,14 +77,15 @@ impl Model {
         if let Some(first) = found.first() {
             self.start.typed = first.to_string();
         }
+        let way = self.way_to("open-file");
         match found.len() {
             0 => self.warn("What was pasted holds no SHA-256 (64 hexadecimal digits); the service knows private files by nothing else."),
-            1 => self.say("Pasted. Enter opens the file."),
+            1 => self.say(format!("Pasted. {way} opens the file.")),
             several if left_out == 0 => {
-                self.say(format!("{several} files are pasted. Enter opens them beside each other."));
+                self.say(format!("{several} files are pasted. {way} opens them beside each other."));
             }
             several => self.warn(format!(
-                "The first {several} files are pasted; {} more are left out. Enter opens them beside each other.",
+                "The first {several} files are pasted; {} more are left out. {way} opens them beside each other.",
                 thousands(left_out)
             )),
         }

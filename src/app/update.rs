@@ -64,7 +64,7 @@ impl Model {
             Message::Compared { number, result } => self.compared(number, result),
             Message::Ruled { rules, problems } => self.ruled(rules, &problems),
             Message::Judged { opening, marks } => self.judged(opening, marks),
-            Message::JudgedHeld { number, found } => self.judged_held(number, found),
+            Message::JudgedHeld { number, found, unread } => self.judged_held(number, found, unread),
             Message::Sifted { number, sought, found } => self.sifted(number, &sought, found),
             Message::Notes(notes) => self.take_notes(notes),
             Message::Unwritten(note) => self.keep_words(&note),

@@ -2,7 +2,7 @@
 
 use super::asking::{ask, runtime, say_cost};
 use super::output::Output;
-use super::show::identifier;
+use super::show::{identifier, listed};
 use super::subjects::{self, Subject, each};
 use super::{Common, Failed, Setup, Spending, document, dry, pane, setup_to_spend};
 use crate::export::file::{self, Fresh};
@@ -208,6 +208,7 @@ fn wanted(identifiers: &[OsString]) -> anyhow::Result<Vec<Wanted>> {
     for subject in subjects::read(identifiers)? {
         match subject {
             Subject::Named(text) => wanted.push(Wanted::Of(identifier(&text)?)),
+            Subject::Piped(text) => wanted.push(Wanted::Of(listed(&text)?)),
             Subject::Saved(document) => {
                 document.say_if_other()?;
                 wanted.extend(document.reports.into_iter().map(|(identifier, here)| {

@@ -118,8 +118,11 @@ pub(super) fn note(setup: &Setup, file: &Sha256, scan: Option<Option<Identifier>
 
 /// What following costs at most, for a dry run.
 pub(super) fn most(pace: Pace) -> String {
-    let calls = count(pace.most, "call");
-    format!("Following makes at most {calls} at the price of a look, one every {} s.", pace.interval.as_secs())
+    let (calls, seconds) = (count(pace.most, "call"), pace.interval.as_secs());
+    format!(
+        "Following makes at most {calls}, each at the price of a look: one every {seconds} s, and once a sandbox has reported one for \
+         each page of the list."
+    )
 }
 
 /// Follows a scan to its end, and prints what came of it.

@@ -5,7 +5,7 @@ use super::document::{Document, services};
 use super::output::{print_json, print_lines, print_text};
 use super::subjects::{self, Subject, each};
 use super::table::Table;
-use super::{Common, Setup, Spending, dry, parse_sha256, setup_to_spend};
+use super::{Common, Failed, Setup, Spending, dry, parse_sha256, setup_to_spend};
 use crate::gate::Gate;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::{Page, PageEntry, no_way_on};
@@ -91,7 +91,7 @@ impl List {
         // Every mistake is found before anything is asked.
         let files = subjects::read(&self.files)?.into_iter().map(|subject| match subject {
             Subject::Saved(document) => Ok(Wanted::Saved(document)),
-            Subject::Named(hash) => parse_sha256(&hash).map(Wanted::Of),
+            Subject::Named(hash) | Subject::Piped(hash) => parse_sha256(&hash).map(Wanted::Of),
         });
         let files = files.collect::<anyhow::Result<Vec<_>>>()?;
         if !files.iter().any(Wanted::is_asked) {
@@ -146,14 +146,18 @@ impl List {
             if page.is_lost {
                 let _ = writeln!(std::io::stderr(), "behaview: {}: {}", file.short(), no_way_on());
             }
-            // A service that brings nothing new goes in circles, and would be paid for ever.
             if self.all && listed.more && fetched == MOST_PAGES {
                 let words =
                     "pages were fetched, and there are more: --all once more goes on behind those that are held";
                 let _ = writeln!(std::io::stderr(), "behaview: {}: {fetched} {words}", file.short());
             }
-            if !(self.all && cursor.is_some() && seen.len() > known && fetched < MOST_PAGES) {
+            if !self.all || cursor.is_none() || fetched >= MOST_PAGES {
                 return Ok(());
+            }
+            if seen.len() == known {
+                // A service that brings nothing new goes in circles, and would be paid for ever.
+                let words = "a page brought nothing new, and says that there is more: no further one is asked for";
+                return Err(Failed::partial(words).into());
             }
         }
     }

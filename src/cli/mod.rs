@@ -139,7 +139,7 @@ enum Command {
     Fetch(fetch::Fetch),
     /// Submit a file of this machine for a private scan; costs one private scan
     Submit(Box<submit::Submit>),
-    /// Follow a file's scan until its reports are there; each look costs one request
+    /// Follow a file's scan until its reports are there; each look costs one request, each page of the list one more
     Follow(follow::Follow),
     /// Delete a private file at the service; costs one request
     Delete(delete::Delete),

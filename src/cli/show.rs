@@ -14,6 +14,7 @@ use clap::{Args, ValueEnum};
 use std::cell::Cell;
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::Path;
 
 const SHOW_EXAMPLES: &str = "\
 Examples:
@@ -55,6 +56,7 @@ impl Show {
         let reports = subjects::read(&self.identifiers)?.into_iter().map(|subject| match subject {
             Subject::Saved(document) => Ok(Report::Saved(document)),
             Subject::Named(text) => identifier(&text).map(Report::Of),
+            Subject::Piped(text) => listed(&text).map(Report::Of),
         });
         let reports = reports.collect::<anyhow::Result<Vec<_>>>()?;
         let printer = Printer::new(self.format);
@@ -108,7 +110,24 @@ impl Report {
     }
 }
 
+/// An identifier that was typed. One that cannot be the service's would be asked for and paid for all the same, as both halves of
+/// one with a blank that was not quoted would be.
 pub(super) fn identifier(text: &str) -> anyhow::Result<Identifier> {
+    let identifier = listed(text)?;
+    if identifier.is_documented() {
+        return Ok(identifier);
+    }
+    let what = if Path::new(text).is_dir() { "a folder, and " } else { "" };
+    Err(Failed::usage(format!(
+        "{} is {what}no sandbox identifier, which is FILE_SANDBOX-TIME: nothing was sent. One with a blank wants quotes; where the \
+         service gives others, pipe them: echo IDENTIFIER | behaview show -",
+        text.chars().take(80).collect::<String>()
+    ))
+    .into())
+}
+
+/// An identifier as a list gives it, whatever its shape.
+pub(super) fn listed(text: &str) -> anyhow::Result<Identifier> {
     if Sha256::parse(text).is_some() {
         return Err(Failed::usage("that is a file's hash; behaview list prints the identifiers of its reports").into());
     }

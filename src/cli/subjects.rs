@@ -12,8 +12,10 @@ const LONGEST_LIST: u64 = 128 << 20;
 pub(super) enum Subject {
     /// Reports in a file, or on standard input.
     Saved(Document),
-    /// Something of the service's.
+    /// Something of the service's, typed as an argument.
     Named(String),
+    /// The same from standard input, where lists of the service's come from.
+    Piped(String),
 }
 
 /// Reads the arguments. `-` stands for standard input, which holds a document, or identifiers, one a line.
@@ -38,7 +40,7 @@ fn standard_input() -> anyhow::Result<Vec<Subject>> {
         return Ok(vec![Subject::Saved(document::of(STANDARD_INPUT, bytes)?)]);
     }
     let text = String::from_utf8(bytes).map_err(|_| Failed::usage("standard input is not UTF-8"))?;
-    Ok(lines(&text).map(|line| Subject::Named(line.to_owned())).collect())
+    Ok(lines(&text).map(|line| Subject::Piped(line.to_owned())).collect())
 }
 
 /// The lines that name something; what begins with `#` is a remark.

@@ -50,7 +50,7 @@ pub(super) struct Submit {
     /// Ask at the terminal what it is encrypted with, and show nothing of it
     #[arg(long, conflicts_with = "password_file")]
     ask_password: bool,
-    /// Follow the scan until its reports are there; each look costs one request
+    /// Follow the scan until its reports are there; each look costs one request, each page of the list one more
     #[arg(long)]
     follow: bool,
     #[command(flatten)]
@@ -104,7 +104,7 @@ impl Submit {
         let noted =
             noted.map_err(anyhow::Error::from).and_then(|()| note(setup, &submission.file, Some(Some(scan.clone()))));
         if self.follow {
-            return follow(setup, submission.file.clone(), Some(scan), self.looks.pace(setup));
+            return follow(setup, submission.file.clone(), Some(scan), self.looks.pace(setup)).and(noted);
         }
         say_cost(&setup.gate)?;
         print_json(&serde_json::json!({
@@ -121,6 +121,8 @@ impl Submit {
         if !error.downcast_ref::<GateError>().is_some_and(GateError::may_have_arrived) {
             return error;
         }
+        // Whoever follows it later, or opens it, is told that its scan may be under way. That this cannot be noted matters less.
+        let _ = note(setup, &submission.file, Some(None));
         let look = Request::PrivateAnalyses { file: submission.file.clone() }.quote(&setup.entitled);
         // The failure itself is what the run ends with; this is advice.
         let _ = writeln!(

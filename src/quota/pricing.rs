@@ -61,6 +61,9 @@ fn assumptions(operation: &Operation, entitled: &Entitlements) -> Vec<&'static s
     if kind == Kind::WebSearch && entitled.premium_intelligence.held().is_none() {
         notes.push("Whether there is premium intelligence is not known; it is assumed.");
     }
+    if kind == Kind::WebSearch && entitled.premium_intelligence.held() == Some(false) {
+        notes.push("Section 8 of the service's consumption rules is silent on searches without premium intelligence; that there are none is concluded.");
+    }
     notes
 }
 
@@ -80,6 +83,9 @@ fn enterprise_assumptions(entitled: &Entitlements) -> Option<&'static str> {
         ),
         (None, None) => Some(
             "Neither premium API nor premium intelligence is known; intelligence is assumed, the smaller of the two quotas.",
+        ),
+        (Some(false), Some(false)) => Some(
+            "Section 8 of the service's consumption rules is silent on users with neither premium API nor premium intelligence; that the call is refused is concluded.",
         ),
         _ if api.is_inferred() => Some("Premium API is inferred from a privilege of the user."),
         _ if api.held() != Some(true) && intelligence.is_inferred() => {

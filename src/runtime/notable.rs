@@ -25,13 +25,17 @@ struct Found<'a> {
     last: usize,
 }
 
-/// The rows that the rules mark, the most severe first; a report that cannot be read has been said to be so.
-pub(super) fn of(reports: &[Judged], rules: &Rules) -> Vec<Noted> {
+/// The rows that the rules mark, the most severe first; with how many reports could not be read.
+pub(super) fn of(reports: &[Judged], rules: &Rules, is_wanted: &dyn Fn() -> bool) -> (Vec<Noted>, u64) {
     let mut found: Vec<Found<'_>> = Vec::new();
     let mut known: HashMap<(u16, Vec<u8>), usize> = HashMap::new();
+    let mut unread = 0;
     for judged in reports {
-        let Ok(report) = Report::open(&judged.body) else { continue };
-        let Ok(marks) = rules.judge(&report, &|| true) else { continue };
+        let judged_rows = Report::open(&judged.body).and_then(|report| Ok((rules.judge(&report, is_wanted)?, report)));
+        let Ok((marks, report)) = judged_rows else {
+            unread += 1;
+            continue;
+        };
         for (section, row, rule) in marks.notable().take(MOST) {
             let Some(severity) = rules.rule(rule).map(|rule| rule.severity) else { continue };
             let (place, row) = (Place { section, row }, report.row(section, row));
@@ -47,7 +51,7 @@ pub(super) fn of(reports: &[Judged], rules: &Rules) -> Vec<Noted> {
         }
     }
     found.sort_by_key(|found| (found.severity, found.rule, found.first.entry));
-    found.into_iter().map(Found::noted).collect()
+    (found.into_iter().map(Found::noted).collect(), unread)
 }
 
 impl Found<'_> {

@@ -9,7 +9,7 @@ use crate::app::over::held::{self, HeldScreen, ROWS_BESIDE};
 use crate::app::over::notes::MARK;
 use crate::app::{Area, Model};
 use crate::report::{Held, Holding, Retention};
-use crate::text::{bytes, thousands, words_in_rows};
+use crate::text::{bytes, thousands, words_in_rows_cut};
 
 /// Where the columns begin, by how wide the screen is: file, what, received, raw, on disk, at the service, from.
 struct Columns {
@@ -66,7 +66,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, held: &HeldScreen, model
     if let Some(thing) = held.chosen().filter(|_| usize::from(area.height) > ROWS_BESIDE) {
         let below = u16::try_from(ROWS_BESIDE - 2).unwrap_or(2);
         let said = Area { y: area.y + area.height - below, height: below, ..area };
-        let words = words_in_rows(&about(thing, model), usize::from(area.width).max(10));
+        let words = words_in_rows_cut(&about(thing, model), usize::from(area.width).max(10), below.into());
         for (row, text) in (0..said.height).zip(words) {
             LineWriter::new(buffer, said, row).own(&text, Meaning::Faint);
         }

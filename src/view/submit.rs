@@ -68,7 +68,7 @@ fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
     if let Some(failure) = &form.failure {
         return vec![(failure.words(), Meaning::Problem)];
     }
-    if form.is_looked_at {
+    if form.is_looked_at() {
         return vec![("◌ reading the file …".to_owned(), Meaning::Strong)];
     }
     let (Some(found), Some(submission)) = (&form.found, form.submission()) else {

@@ -122,12 +122,12 @@ fn what_the_next_look_may_cost_counts_the_list_that_follows_it() {
     let mut stage = looked_at(&[]);
     stage.keys("enter W");
     let paid = stage.paid_calls();
-    let next = "1 request, or 2 once a sandbox has reported; at most 19 more";
+    let next = "1 request, +1 a page once a sandbox reported; at most 19 more";
     assert!(stage.screen().contains(next), "{}", stage.screen());
     // The panel tells the same, and stays as current as the title.
     stage.keys("W");
     assert!(
-        stage.screen().contains("in 30 s · 1 request, or 2 once a sandbox has reported; s stops"),
+        stage.screen().contains("in 30 s · 1 request, +1 a page once a sandbox reported; s stops"),
         "{}",
         stage.screen()
     );

@@ -72,7 +72,7 @@ fn calls_are_logged_and_an_error_names_its_line() {
         "{line}"
     );
     // Where all has been said the log knows no more: nothing to find, a command line that is wrong, a plan that does not fit.
-    let unknown = "nothing_of_this_name-1794474845";
+    let unknown = &format!("{}_nobody-1794474845", main_file());
     for said_all in [&["show", unknown][..], &["held", "--delete", unknown], &["show", "--offline", unknown]] {
         let failed = desk.run(said_all);
         assert!(!failed.status.success() && !errors(&failed).contains("[log"), "{said_all:?}: {failed:?}");
@@ -368,4 +368,18 @@ fn a_home_that_cannot_be_one_is_named_once_and_nothing_is_made() {
     let mut command = behaview(folder.path());
     command.current_dir(folder.path()).env("XDG_DATA_HOME", "data").args(["config", "path"]);
     assert!(!folder.path().join("data").exists() && command.output().unwrap().status.success());
+}
+
+#[test]
+fn a_list_that_goes_in_circles_says_so_and_is_not_followed() {
+    let page = r#"{"data":[{"id":"a"}],"meta":{"cursor":"again"}}"#.to_owned();
+    let (set, service) = pages(vec![("200 OK", page.clone()), ("200 OK", page)]);
+    let desk = Desk::new();
+    let listed = desk.run(&["list", "--all", &main_file(), "--set", &set]);
+    assert_eq!((listed.status.code(), service.join().unwrap().len()), (Some(12), 2), "{listed:?}");
+    assert!(errors(&listed).contains("a page brought nothing new, and says that there is more"), "{listed:?}");
+    assert_eq!(
+        serde_json::from_slice::<serde_json::Value>(&listed.stdout).unwrap()["sandboxes"].as_array().unwrap().len(),
+        1
+    );
 }

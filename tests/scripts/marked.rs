@@ -81,6 +81,22 @@ fn the_users_own_rules_mark_rows_but_not_what_others_block() {
 }
 
 #[test]
+fn the_rule_that_the_readme_shows_marks_what_it_says() {
+    let readme = include_str!("../../README.md");
+    let rule = readme.split("```toml\n[[rule]]").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let desk = Desk::new();
+    std::fs::write(desk.home.path().join(".config/behaview/rules.toml"), format!("[[rule]]{rule}")).unwrap();
+    let id = format!("{}_Box-1794474845", "ab".repeat(32));
+    let saved = desk.home.path().join("saved.json");
+    let commands = r#"["RunDLL32.exe C:\\a.DAT,startw","rundll32.exe C:\\a.dat,Other"]"#;
+    let report = format!(r#"{{"data":{{"id":"{id}","attributes":{{"command_executions":{commands}}}}}}}"#);
+    std::fs::write(&saved, report).unwrap();
+    let marked = desk.run(&["export", saved.to_str().unwrap(), "--notable", "--format", "csv"]);
+    let (marked, said) = (text(&marked), errors(&marked));
+    assert_eq!(marked.matches("Loader of the autumn campaign").count(), 1, "{marked} {said}");
+}
+
+#[test]
 fn indicators_say_how_the_rows_that_name_them_are_marked() {
     let csv = export(&demo("3-lynxbox"), &["--indicators", "--format", "csv"]);
     let line = |start: &str| csv.lines().find(|line| line.contains(start)).unwrap();

@@ -28,7 +28,7 @@ fn a_dry_run_prints_prices_and_sends_nothing() {
     let list = run(&["list", "--dry-run", "--all", &file]);
     assert!(list.status.success() && text(&list).contains("In all: 1 request. Nothing was sent."), "{list:?}");
     assert!(text(&list).contains("Each further page costs the same"));
-    let report = format!("{file}_Box_1795168800");
+    let report = format!("{file}_Box-1795168800");
     let other = format!("{report}1");
     let show = json(&run(&["show", "--dry-run", "--json", &report, &other, &report]));
     assert_eq!((show["calls"].as_array().unwrap().len(), &show["total"]["request"]["max"]), (3, &Value::from(2)));
@@ -42,6 +42,22 @@ fn a_dry_run_prints_prices_and_sends_nothing() {
     desk.configure("[entitlements]\nprivate_scanning = false\n");
     assert_eq!(run(&["list", "--dry-run", &file]).status.code(), Some(4));
     assert_eq!(desk.demo.seen().len(), 0);
+}
+
+#[test]
+fn what_cannot_be_an_identifier_is_not_asked_for() {
+    let desk = Desk::new();
+    let file = main_file();
+    let halves = [format!("{file}_CAPE"), "Sandbox-1794474845".to_owned()];
+    for arguments in [&["show", &halves[0], &halves[1]][..], &["show", "src"], &["export", "nothing"], &["show", "."]] {
+        let refused = desk.run(arguments);
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}: {refused:?}");
+    }
+    assert!(errors(&desk.run(&["show", &halves[1]])).contains("nothing was sent. One with a blank wants quotes"));
+    assert_eq!(desk.demo.seen().len(), 0);
+    // What a list brings is the service's, whatever its shape.
+    assert_eq!(piped(&desk, &["show", "-"], "odd\n").status.code(), Some(5));
+    assert_eq!(desk.demo.seen().len(), 1);
 }
 
 #[test]
@@ -60,7 +76,7 @@ fn a_dry_run_knows_what_is_held() {
 fn a_dry_run_knows_what_the_day_has_cost_before() {
     let desk = Desk::new();
     desk.configure("[budget]\ndaily = 2\n");
-    let [one, two] = ["a", "b"].map(|name| format!("{}_{name}_1795168800", main_file()));
+    let [one, two] = ["a", "b"].map(|name| format!("{}_{name}-1795168800", main_file()));
     let dry = || desk.run(&["show", "--dry-run", &one, &two]).status.code();
     assert_eq!(dry(), Some(0));
     assert!(desk.run(&["list", &main_file()]).status.success());

@@ -103,7 +103,7 @@ pub(super) static COMMANDS: &[Command] = &[
         keys: &[key('+')],
         label: "bring back",
         help: "Compare every column again that was left out",
-        rank: 5,
+        rank: 2,
         place: COMPARE,
         when: When::Has("a column that was left out", |m| m.comparing().is_some_and(|found| !found.without.is_empty())),
         act: Act::Local(Model::compare_every),

@@ -172,7 +172,8 @@ impl Model {
     /// What holding the missing columns costs.
     fn compare_missing(&self, compare: &Compare) -> Option<String> {
         let missing = |side| compare.columns.iter().filter(|c| c.side == side && c.body.is_none()).count();
-        let mine = (missing(0) > 0).then(|| format!("A fetches the missing: {}", self.missing_price()));
+        let mine = (missing(0) > 0)
+            .then(|| format!("{} fetches the missing: {}", self.way_to("open-all"), self.missing_price()));
         let other = (missing(1) > 0).then(|| "the other file's missing are fetched from its own list".to_owned());
         match (mine, other) {
             (Some(mine), Some(other)) => Some(format!("{mine}; {other}")),

@@ -163,7 +163,7 @@ fn words(thing: &Holding) -> String {
 const ABOVE: usize = 1;
 
 /// Rows of the held screen that are no lines: the heading, and what is said of the chosen one.
-pub const ROWS_BESIDE: usize = 4;
+pub const ROWS_BESIDE: usize = 5;
 
 /// The line that an age in days is typed into.
 #[derive(Debug, Default)]

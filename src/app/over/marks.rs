@@ -12,7 +12,7 @@ use crate::export::What;
 use crate::report::identifier::Identifier;
 use crate::report::rules::{Marks, Rule, Rules, Severity};
 use crate::report::{Body, Order, Pane, Place, Row, RowSet, Section};
-use crate::text::{Untrusted, Visible, thousands};
+use crate::text::{Untrusted, Visible, count, thousands};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -133,7 +133,8 @@ impl Model {
         let hidden = self.open().and_then(|open| open.marks.as_ref()).map_or(0, |marks| marks.noise().len());
         self.say(match hide {
             true => {
-                format!("{} rows that any machine makes by itself are hidden. ~ shows them.", thousands(hidden as u64))
+                let (hidden, way) = (thousands(hidden as u64), self.way_to("hide-noise"));
+                format!("{hidden} rows that any machine makes by itself are hidden. {way} shows them.")
             }
             false => "Everything is shown.".to_owned(),
         });
@@ -257,9 +258,9 @@ impl Model {
     }
 
     /// Takes in what deserves a look in every held report.
-    pub(in crate::app) fn judged_held(&mut self, number: u64, found: Vec<Noted>) -> Vec<Effect> {
+    pub(in crate::app) fn judged_held(&mut self, number: u64, found: Vec<Noted>, unread: u64) -> Vec<Effect> {
         let Some(rules) = self.rules.clone() else { return Vec::new() };
-        let (without, not_in_it) = self.not_judged();
+        let (without, not_in_it) = self.not_judged(unread);
         let which = if self.is_document() { "reports that are open" } else { "held reports of the file" };
         let Some(list) = self.spots_mut().filter(|spots| spots.notable == Some(Reach::Held(number))) else {
             return Vec::new();
@@ -277,9 +278,9 @@ impl Model {
         self.sift_spots()
     }
 
-    /// What a list over all held reports does not know of, for its title and as a message: sandboxes that are not held, and pages
-    /// that were not listed.
-    fn not_judged(&self) -> (String, Option<String>) {
+    /// What a list over all held reports does not know of, for its title and as a message: sandboxes that are not held, pages that
+    /// were not listed, reports that could not be read.
+    fn not_judged(&self, unread: u64) -> (String, Option<String>) {
         let missing = Some(self.missing_reports().len() as u64).filter(|missing| *missing > 0);
         let has_more = self.list().is_some_and(|list| matches!(list.next, Next::Page(_) | Next::Lost));
         let title = missing.map(|missing| format!(" · without {} not held", thousands(missing))).unwrap_or_default();
@@ -289,7 +290,8 @@ impl Model {
             None => None,
         };
         let pages = has_more.then(|| "further sandboxes on pages that were not listed".to_owned());
-        let words: Vec<_> = sandboxes.into_iter().chain(pages).collect();
+        let unread = (unread > 0).then(|| format!("{}, which cannot be read", count(unread, "report")));
+        let words: Vec<_> = sandboxes.into_iter().chain(pages).chain(unread).collect();
         let words = (!words.is_empty()).then(|| format!("Not in it: {}.", words.join(", and ")));
         (title + if has_more { " · without unlisted pages" } else { "" }, words)
     }

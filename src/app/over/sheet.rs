@@ -7,9 +7,10 @@ use crate::app::keys::place::Place;
 use crate::app::layout::Size;
 use crate::app::model::Model;
 use crate::app::panes::scroll::{Move, scrolled};
+use crate::app::scan::follow::looks;
 use crate::app::spending::figures::Left;
 use crate::app::spending::price::Tag;
-use crate::quota::{Holder, Price, RULES};
+use crate::quota::{Holder, Price, RULES, price};
 use crate::text::{Untrusted, count, thousands, words_in_rows};
 
 /// Columns of the head of a paragraph, the gap included.
@@ -120,7 +121,7 @@ impl Sheet {
         self.rows.len()
     }
 
-    /// The prices that apply right now: first what each key costs, then each rule that says so, once.
+    /// The prices that apply right now: first what each key costs and what is left, then each rule that says so, once.
     #[must_use]
     pub fn prices(model: &Model, columns: usize) -> Self {
         let priced: Vec<_> = Command::applying(model).filter(|(_, command)| command.can_cost()).collect();
@@ -131,13 +132,11 @@ impl Sheet {
             paragraphs.push(paragraph("every other", "0: it asks the service for nothing."));
             let reasons = reasons(model, &priced);
             let is_paid = reasons.iter().any(|reason| !reason.price.is_free());
-            paragraphs.extend(reasons.iter().flat_map(Reason::paragraphs));
             let left = [Holder::User, Holder::Group].into_iter().filter_map(|holder| left(model, holder));
-            let left: Vec<_> = left.filter(|_| is_paid).collect();
-            paragraphs.extend((!left.is_empty()).then(|| paragraph("", "")));
-            paragraphs.extend(left.into_iter().map(|words| paragraph("left", words)));
+            paragraphs.extend(left.filter(|_| is_paid).map(|words| paragraph("left", words)));
             let budget = model.figures.allowance.words(model.figures.spent.values().copied().sum());
             paragraphs.extend(budget.map(|words| paragraph("budget", words)));
+            paragraphs.extend(reasons.iter().flat_map(Reason::paragraphs));
         }
         paragraphs.push(paragraph("", ""));
         paragraphs.push(paragraph(
@@ -212,17 +211,36 @@ impl Reason {
 fn reasons(model: &Model, priced: &[(Key, &'static Command)]) -> Vec<Reason> {
     let mut reasons: Vec<Reason> = Vec::new();
     for (key, command) in priced {
-        let is_priced = !matches!(model.tag(command), Tag::Held | Tag::UnderWay | Tag::Free);
-        let Some(request) = command.request(model).filter(|_| is_priced) else { continue };
-        let price = model.price(&request);
-        let mut sentences = price.explanation();
-        sentences.extend((!price.is_free()).then(|| seen(model, price.operation.name())));
-        match reasons.iter_mut().find(|known| known.sentences == sentences) {
-            Some(known) => known.keys.push(*key),
-            None => reasons.push(Reason { keys: vec![*key], price, sentences }),
+        for price in prices_of(model, command) {
+            let mut sentences = price.explanation();
+            sentences.extend((!price.is_free()).then(|| seen(model, price.operation.name())));
+            match reasons.iter_mut().find(|known| known.sentences == sentences) {
+                Some(known) if known.keys.last() == Some(key) => {}
+                Some(known) => known.keys.push(*key),
+                None => reasons.push(Reason { keys: vec![*key], price, sentences }),
+            }
         }
     }
     reasons
+}
+
+/// The prices of all that a key asks, or leads to.
+fn prices_of(model: &Model, command: &Command) -> Vec<Price> {
+    let tag = match model.tag(command) {
+        Tag::OverBudget(tag) => *tag,
+        tag => tag,
+    };
+    match tag {
+        Tag::Held | Tag::UnderWay | Tag::Free => Vec::new(),
+        // Each of them alone: how many there will be nobody knows.
+        Tag::Together(together) | Tag::Later(together) if together.is_at_most => {
+            vec![price(&looks(1), &model.figures.entitlements)]
+        }
+        Tag::Together(together) | Tag::Later(together) => {
+            together.plan.items().iter().map(|item| item.price.clone()).collect()
+        }
+        _ => command.request(model).map(|request| model.price(&request)).into_iter().collect(),
+    }
 }
 
 /// How often the service's counters have confirmed the price of an operation.

@@ -324,7 +324,7 @@ impl Model {
         effects
     }
 
-    /// What the next look may cost, in words: a list follows it as soon as there is more in it.
+    /// What the next look may cost, in words: a list follows it as soon as there is more in it, page by page.
     #[must_use]
     pub fn next_look_price(&self, follow: &Follow) -> String {
         let request = follow.request(self.service.listing, None);
@@ -333,10 +333,9 @@ impl Model {
             return look.short();
         }
         let list = Request::Behaviours { file: follow.file.clone(), listing: self.service.listing, cursor: None };
-        let both = look.units.max().zip(self.price(&list).units.max()).map(|(look, list)| look.saturating_add(list));
-        both.map_or_else(
+        self.price(&list).units.max().map_or_else(
             || look.short(),
-            |both| format!("{}, or {} once a sandbox has reported", look.short(), thousands(both)),
+            |page| format!("{}, +{} a page once a sandbox reported", look.short(), thousands(page)),
         )
     }
 
@@ -394,7 +393,7 @@ impl Model {
 }
 
 /// So many looks, as the rules price them.
-fn looks(calls: u64) -> Operation {
+pub(in crate::app) fn looks(calls: u64) -> Operation {
     Operation::with(Kind::PrivateAnalysis, Numbers { calls, ..Numbers::default() })
 }
 

@@ -30,8 +30,8 @@ pub struct SubmitForm {
     pub found: Option<Found>,
     /// Why it cannot be sent, or was not.
     pub failure: Option<Failure>,
-    /// Whether the file is being looked at.
-    pub is_looked_at: bool,
+    /// The path that is being looked at.
+    pub(in crate::app) looked_at: Option<PathBuf>,
     /// The large file that a yes was given for, while it is looked at once more: an address for another one is paid in vain.
     pub(in crate::app) agreed: Option<Arc<Submission>>,
 }
@@ -86,6 +86,12 @@ impl std::fmt::Debug for SubmitForm {
 }
 
 impl SubmitForm {
+    /// Whether the file that is typed is being looked at.
+    #[must_use]
+    pub fn is_looked_at(&self) -> bool {
+        self.looked_at.as_ref().is_some_and(|path| *path == self.path())
+    }
+
     /// The field that is typed into, if it is there.
     #[must_use]
     pub fn field(&self) -> Option<&'static Field> {
@@ -255,10 +261,10 @@ impl Model {
             Err(why) => Some(why),
         };
         form.failure = missing.map(unsent);
-        if form.failure.is_some() {
+        if form.failure.is_some() || form.is_looked_at() {
             return Vec::new();
         }
-        form.is_looked_at = true;
+        form.looked_at = Some(path.clone());
         vec![Effect::LookAtFile(path)]
     }
 
@@ -270,8 +276,11 @@ impl Model {
     ) -> Vec<Effect> {
         let (direct, largest) = (self.service.upload_direct, self.service.upload_largest);
         let is_sent = self.is_form_sent();
-        let Some(form) = self.submitting_mut().filter(|form| form.path() == path) else { return Vec::new() };
-        form.is_looked_at = false;
+        let Some(form) = self.submitting_mut() else { return Vec::new() };
+        form.looked_at.take_if(|looked_at| *looked_at == path);
+        if form.path() != path {
+            return Vec::new();
+        }
         if let Some(agreed) = form.agreed.take() {
             return self.looked_again(&agreed, result);
         }

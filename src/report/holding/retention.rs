@@ -69,7 +69,7 @@ impl Retention {
         match self {
             Self::Gone(_) => "gone".to_owned(),
             Self::Unless(when) => format!("gone {}?", at(when)),
-            Self::Had(when) => format!("had {}", at(when)),
+            Self::Had(when) => format!("seen {}", at(when)),
             Self::Until(when) => format!("to {}", at(when)),
             Self::Unknown => "?".to_owned(),
         }

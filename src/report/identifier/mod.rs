@@ -38,6 +38,13 @@ impl Identifier {
         self.0.as_bytes()
     }
 
+    /// Whether it has the documented shape (specification §2.1).
+    #[must_use]
+    pub fn is_documented(&self) -> bool {
+        let parts = self.parts();
+        parts.file.is_some() && parts.when.is_some()
+    }
+
     /// Takes the identifier apart from both ends; what is left is the sandbox.
     #[must_use]
     pub fn parts(&self) -> Parts {

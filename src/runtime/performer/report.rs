@@ -62,8 +62,10 @@ impl Performer {
 
     /// Applies the rules to several reports.
     pub(super) fn judge_held(&self, number: u64, reports: Vec<Judged>, rules: Arc<Rules>) {
+        let is_wanted = self.goes_on_aside();
         self.reading(move |work| {
-            work.send(Message::JudgedHeld { number, found: notable::of(&reports, &rules) });
+            let (found, unread) = notable::of(&reports, &rules, &is_wanted);
+            work.send(Message::JudgedHeld { number, found, unread });
         });
     }
 
