@@ -65,11 +65,24 @@ fn rooms() -> Vec<(String, PathBuf)> {
     found.into_iter().map(|path| (room(&path), path)).filter(|(room, _)| room != "lib" && room != "main").collect()
 }
 
-/// A file's code without comments and without its tests.
+/// A file's code without comments and without its tests: an item of theirs ends with its line, or with the brace below its beginning.
 fn code(path: &Path) -> String {
     let text = std::fs::read_to_string(path).unwrap();
-    let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+    let mut lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let mut code = Vec::new();
+    while let Some(line) = lines.next() {
+        if line.trim_start() != "#[cfg(test)]" {
+            code.push(line);
+            continue;
+        }
+        let indent = line.len() - line.trim_start().len();
+        let head = lines.by_ref().find(|line| !line.trim_start().starts_with("#[")).unwrap();
+        if !head.ends_with(';') && !head.ends_with('}') {
+            let end = |line: &&str| line.trim_end() == format!("{}}}", " ".repeat(indent));
+            lines.by_ref().find(end).unwrap();
+        }
+    }
+    code.join("\n")
 }
 
 /// Whether `word` stands in the code as a path's segment.
@@ -105,6 +118,13 @@ fn no_room_names_a_room_above_it() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn rooms_are_named_one_by_one() {
+    let grouped: Vec<_> =
+        rooms().into_iter().filter(|(_, path)| code(path).contains("crate::{")).map(|(_, path)| path).collect();
+    assert!(grouped.is_empty(), "what is brought in by a group is not seen here: {grouped:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::line::LineWriter;
 use super::list::since;
 use super::overlay::draw_line as draw_sought;
 use super::theme::Meaning;
-use crate::app::over::held::{self, HeldScreen, ROWS_BESIDE};
+use crate::app::over::held::{self, HeldScreen, rows_beside};
 use crate::app::over::notes::MARK;
 use crate::app::{Area, Model};
 use crate::report::{Held, Holding, Retention};
@@ -56,15 +56,16 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, held: &HeldScreen, model
     }
     let columns = Columns::of(area.width.into());
     draw_heading(LineWriter::new(buffer, area, 0), area, &columns);
-    let rows = usize::from(area.height).saturating_sub(ROWS_BESIDE).max(1);
+    let beside = rows_beside(area.height.into());
+    let rows = usize::from(area.height).saturating_sub(beside).max(1);
     for (row, (position, thing)) in (1..area.height).zip(held.shown().enumerate().skip(held.scroll.top).take(rows)) {
         let Some(thing) = thing else { break };
         let line = LineWriter::new(buffer, area, row);
         let line = if position == held.scroll.cursor { line.base(Meaning::Cursor) } else { line };
         draw_line(line, area, thing, &columns, model);
     }
-    if let Some(thing) = held.chosen().filter(|_| usize::from(area.height) > ROWS_BESIDE) {
-        let below = u16::try_from(ROWS_BESIDE - 2).unwrap_or(2);
+    if let Some(thing) = held.chosen().filter(|_| usize::from(area.height) > beside) {
+        let below = u16::try_from(beside - 2).unwrap_or(2);
         let said = Area { y: area.y + area.height - below, height: below, ..area };
         let words = words_in_rows_cut(&about(thing, model), usize::from(area.width).max(10), below.into());
         for (row, text) in (0..said.height).zip(words) {

@@ -51,7 +51,7 @@ fn what_is_held_is_listed_with_size_age_and_origin() {
     let shown = squeezed(&text(&desk.run(&["held"])));
     assert!(shown.starts_with("received (UTC) size on disk notes at service from id\n"), "{shown}");
     assert!(
-        ["- had ", "- to ", "- gone lab "].iter().any(|words| shown.contains(words)) && !shown.contains('?'),
+        ["- seen ", "- to ", "- gone lab "].iter().any(|words| shown.contains(words)) && !shown.contains('?'),
         "what has just been sent was there: {shown}"
     );
     assert!(shown.contains("_CAPE Sandbox-1794474845\n") && shown.contains("\n4 held: "), "{shown}");

@@ -127,9 +127,10 @@ impl Stands for HeldScreen {
         if self.line.is_typing { Place::SoughtLine } else { Place::Held }
     }
 
-    fn choice(&self, _: Size) -> Option<Rows> {
-        let (above, below) = (self.line.rows() + ABOVE, ROWS_BESIDE - ABOVE);
-        Some(Rows { scroll: self.scroll, count: self.shown.len(), above, below })
+    fn choice(&self, room: Size) -> Option<Rows> {
+        let line = self.line.rows();
+        let below = rows_beside(usize::from(room.height).saturating_sub(line)) - ABOVE;
+        Some(Rows { scroll: self.scroll, count: self.shown.len(), above: line + ABOVE, below })
     }
 
     fn scroll(&mut self) -> Option<&mut Scroll> {
@@ -162,8 +163,11 @@ fn words(thing: &Holding) -> String {
 /// Rows of the held screen above its lines: the heading.
 const ABOVE: usize = 1;
 
-/// Rows of the held screen that are no lines: the heading, and what is said of the chosen one.
-pub const ROWS_BESIDE: usize = 5;
+/// Rows of the held screen that are no lines, where there are so many: the heading, and what is said of the chosen one.
+#[must_use]
+pub fn rows_beside(height: usize) -> usize {
+    if height < 10 { 4 } else { 5 }
+}
 
 /// The line that an age in days is typed into.
 #[derive(Debug, Default)]

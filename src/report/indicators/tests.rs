@@ -174,3 +174,11 @@ fn what_many_files_or_networks_have_is_not_blocked() {
     assert!(!can(Kind::Hash, &hash("0")) && !can(Kind::Hash, "d41d8cd98f00b204e9800998ecf8427e"));
     assert!(!can(Kind::Host, "fileserver.corp") && !can(Kind::Url, "http://0x7f.1/") && !can(Kind::Path, r"C:\x"));
 }
+
+#[test]
+fn urls_within_urls_are_looked_at_once_each() {
+    let text = "http://a.b/=".repeat(100_000);
+    let found = words::named(&text);
+    assert_eq!(found.len(), 100_000);
+    assert_eq!((found[0].1.len(), found[1].1.len()), (text.len(), 12));
+}

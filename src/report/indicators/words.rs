@@ -29,9 +29,10 @@ pub(super) fn named(text: &str) -> Vec<(Kind, &str)> {
     found
 }
 
-/// Where URLs stand in a text without blanks. One that stands within another is found as well: what redirects names both.
+/// Where URLs stand in a text without blanks. One that stands within another is found as well, up to the next: what redirects names
+/// both. Each byte is looked at twice at most, however many there are.
 fn urls(text: &str) -> Vec<Range<usize>> {
-    let starts = memchr::memmem::find_iter(text.as_bytes(), ":").filter_map(|colon| {
+    let starts = memchr::memchr_iter(b':', text.as_bytes()).filter_map(|colon| {
         let (before, after) = (text.get(..colon)?, text.get(colon..)?);
         let start = scheme_start(before)?;
         // Programs of Windows take either slash after a scheme of the web.
@@ -39,11 +40,19 @@ fn urls(text: &str) -> Vec<Range<usize>> {
         is_url.then_some(start)
     });
     let starts: Vec<usize> = starts.collect();
-    let ends = starts.iter().map(|start| {
-        let next = starts.iter().find(|next| *next > start).copied();
-        start + url_length(text.get(*start..).unwrap_or_default(), next.map(|next| next - start))
+    let nexts = starts.iter().skip(1).copied().chain([text.len()]);
+    let mut outer = 0;
+    let ranges = starts.iter().zip(nexts).map(|(start, next)| {
+        let is_outer = *start >= outer;
+        let end = if is_outer { text.len() } else { next.min(outer) };
+        let end = start
+            + url_length(text.get(*start..end).unwrap_or_default(), |at| starts.binary_search(&(start + at)).is_ok());
+        if is_outer {
+            outer = end;
+        }
+        *start..end
     });
-    starts.iter().zip(ends).map(|(start, end)| *start..end).collect()
+    ranges.collect()
 }
 
 fn is_of_the_web(scheme: &str) -> bool {
@@ -61,8 +70,8 @@ fn scheme_start(before: &str) -> Option<usize> {
     SCHEMES.iter().find_map(|known| ends_with(&known)).or(first)
 }
 
-/// How much of a text that begins with a URL is of it, given where the next one begins.
-fn url_length(text: &str, next: Option<usize>) -> usize {
+/// How much of a text that begins with a URL is of it, given where others begin.
+fn url_length(text: &str, is_start: impl Fn(usize) -> bool) -> usize {
     let mut open: Vec<char> = Vec::new();
     let mut has_query = false;
     let end = text.char_indices().find_map(|(at, c)| {
@@ -77,13 +86,9 @@ fn url_length(text: &str, next: Option<usize>) -> usize {
             ')' | ']' | '}' => open.pop().is_none(),
             // The next command of a shell's, unless it stands between the members of a query.
             '&' => !has_query || rest.starts_with('&'),
-            ',' | ';' => is_path(rest) || next == Some(at + 1),
+            ',' | ';' => is_path(rest) || is_start(at + 1),
             // Lists of servers are joined by whatever their reader splits them at; a slash or `=` leads to what is asked of the first.
-            _ => {
-                next == Some(at + c.len_utf8())
-                    && !c.is_ascii_alphanumeric()
-                    && !matches!(c, '/' | '=' | '?' | '#' | ':')
-            }
+            _ => is_start(at + c.len_utf8()) && !c.is_ascii_alphanumeric() && !matches!(c, '/' | '=' | '?' | '#' | ':'),
         };
         is_end.then_some(at)
     });
