@@ -33,6 +33,8 @@ pub struct Spots {
     pub title: String,
     /// The rows, and words between them.
     pub(super) spots: Vec<Spot>,
+    /// What each is sought by, once something is: to read every row again takes longer than a key may.
+    pub(super) words: Vec<String>,
     /// Those that are shown, by their number.
     pub(super) shown: Vec<usize>,
     /// Cursor and window.
@@ -131,8 +133,8 @@ impl Spot {
         [severity, head, by].into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 
-    /// Whether what is sought stands in what it shows, or in our words before it.
-    fn holds(&self, line: &SoughtLine, open: Option<&Report>) -> bool {
+    /// What it is sought by, in small letters: what it shows, and why it is there.
+    fn sought_by(&self, open: Option<&Report>) -> String {
         let shown = match (&self.shows, open) {
             (Shows::Words(words), _) => words.to_string(),
             (Shows::Row(row), _) => text_of(row),
@@ -144,7 +146,7 @@ impl Spot {
         if PERSISTING.iter().any(|technique| text.contains(technique)) {
             text += " persistence: survives a reboot";
         }
-        line.is_in(&text)
+        text
     }
 }
 
@@ -166,6 +168,7 @@ impl Spots {
         Self {
             title: title.into(),
             spots,
+            words: Vec::new(),
             shown,
             scroll: Scroll { cursor, top: 0 },
             is_complete: true,
@@ -241,8 +244,15 @@ impl Stands for Spots {
     }
 
     fn sift(&mut self, open: Option<&Report>) {
-        let holds = |(_, spot): &(usize, &Spot)| self.line.typed.is_empty() || spot.holds(&self.line, open);
-        self.shown = self.spots.iter().enumerate().filter(holds).map(|(number, _)| number).collect();
+        self.shown = if self.line.typed.is_empty() {
+            (0..self.spots.len()).collect()
+        } else {
+            if self.words.len() != self.spots.len() {
+                self.words = self.spots.iter().map(|spot| spot.sought_by(open)).collect();
+            }
+            let holds = |(_, words): &(usize, &String)| self.line.is_in(words);
+            self.words.iter().enumerate().filter(holds).map(|(number, _)| number).collect()
+        };
         self.scroll = Scroll::default();
     }
 }
