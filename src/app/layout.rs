@@ -238,7 +238,7 @@ impl Layout {
     fn wide(mut self, view: View) -> Self {
         let (left, right) =
             self.content.columns(view.sizes.list_columns((self.content.width / 4).clamp(28, 44), self.content.width));
-        let (list, overview) = left.rows(if view.is_single { ONE } else { (left.height / 2).max(6) });
+        let (list, overview) = left.rows(if view.is_single { ONE } else { left.height.div_ceil(2).max(6) });
         self.list = Some(list);
         self.panes.push((Pane::Overview, overview));
         self.panes.extend(four(right, view));

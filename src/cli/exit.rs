@@ -239,6 +239,7 @@ pub(super) fn kind(error: &anyhow::Error) -> Kind {
     }
     match error.downcast_ref::<GateError>() {
         Some(GateError::NotEntitled(_)) => Kind::Refused,
+        Some(GateError::NamesKey) => Kind::Usage,
         Some(GateError::OverBudget(_)) => Kind::OverBudget,
         Some(GateError::Offline) => Kind::NotHeld,
         Some(GateError::Service { error, .. }) => kind_of_service(error),

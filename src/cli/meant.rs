@@ -6,8 +6,8 @@ use clap::Subcommand;
 use clap::error::{ContextKind, ContextValue};
 use std::path::Path;
 
-/// Longest part of a word that is shown, in characters.
-const SHOWN: usize = 80;
+/// Longest part of a word that is shown, in characters: it may be the key.
+const SHOWN: usize = 15;
 
 /// A file's SHA-256, as the commands for scripts take it.
 ///
@@ -26,7 +26,7 @@ pub(super) fn parse_first(text: &str) -> anyhow::Result<Sha256> {
 }
 
 /// The start of a word; it is said by way of the escaper.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),

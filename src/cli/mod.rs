@@ -43,7 +43,7 @@ use crate::app::settings::Settings;
 use crate::app::spending::allowance::Allowance;
 use crate::app::{Keymap, Model};
 use crate::config::{Config, Folders, Overrides};
-use crate::gate::Gate;
+use crate::gate::{Gate, GateError};
 use crate::log::{Level, Log};
 use crate::quota::{Entitlements, Period};
 use crate::report::identifier::Sha256;
@@ -403,6 +403,10 @@ impl Setup {
         let is_offline = config.is_offline() || spending.dry_run;
         let credential = if is_offline { None } else { config.credential()? };
         let client = Client::new(profile, credential)?;
+        // Nothing notes what was typed before this.
+        if std::env::args_os().any(|argument| client.has_key(argument.as_encoded_bytes())) {
+            return Err(GateError::NamesKey.into());
+        }
         let (store, remarks) = store::open(folders, config)?;
         let gate = Gate::new(Arc::new(store), client, session, crate::clock::now)
             .with_budget(config.budget().at_most(spending.max_cost))

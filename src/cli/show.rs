@@ -2,6 +2,7 @@
 
 use super::asking::{ask, runtime, say_cost};
 use super::document::Document;
+use super::meant::shown;
 use super::output::{Output, print_report, without_mark};
 use super::subjects::{self, Subject, each};
 use super::{Common, Failed, Spending, dry, setup_to_spend};
@@ -121,7 +122,7 @@ pub(super) fn identifier(text: &str) -> anyhow::Result<Identifier> {
     Err(Failed::usage(format!(
         "{} is {what}no sandbox identifier, which is FILE_SANDBOX-TIME: nothing was sent. One with a blank wants quotes; where the \
          service gives others, pipe them: echo IDENTIFIER | behaview show -",
-        text.chars().take(80).collect::<String>()
+        shown(text)
     ))
     .into())
 }

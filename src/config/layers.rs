@@ -6,7 +6,7 @@ use crate::text::Untrusted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeTable, DeValue, ValueDeserializer};
 use toml::{Table, Value};
 
 /// The longest part of a name that is repeated, and the most parts.
@@ -95,11 +95,33 @@ pub(super) fn sort_out(text: &str) -> (Vec<Finding>, Table) {
     if !errors.is_empty() {
         return (errors.iter().map(|error| finding(text, error)).collect(), Table::new());
     }
-    let Ok(mut values) = text.parse::<Table>() else { return (Vec::new(), Table::new()) };
     let mut found = Vec::new();
+    let mut values = values(text, table.get_ref(), "", &mut found);
     look(text, table.get_ref(), &mut values, &mut Vec::new(), &mut found);
     found.sort_by_key(|finding| finding.line);
     (found, values)
+}
+
+/// The values of a table; what no value can be, such as a number beyond what is counted, is named and left out.
+fn values(text: &str, spans: &DeTable<'_>, before: &str, found: &mut Vec<Finding>) -> Table {
+    let mut table = Table::new();
+    for (key, span) in spans {
+        let name = format!("{before}{}", masked(key.get_ref()));
+        let value = match span.get_ref() {
+            DeValue::Table(inner) => Ok(Value::Table(values(text, inner, &format!("{name}."), found))),
+            _ => Value::deserialize(ValueDeserializer::from(span.clone())),
+        };
+        match value {
+            Ok(value) => {
+                table.insert(key.get_ref().to_string(), value);
+            }
+            Err(_) => {
+                let words = format!("{name}: a number beyond what can be counted");
+                found.push(Finding { line: line(text, key.span().start), words });
+            }
+        }
+    }
+    table
 }
 
 /// Tries each member of a table by itself, and then what is inside of it; what is wrong is taken out.

@@ -26,6 +26,11 @@ pub enum GateError {
     /// The user is not entitled to it, so nothing was sent.
     #[error("nothing was sent: {0}")]
     NotEntitled(&'static str),
+    /// The key was typed in the place of something else.
+    #[error(
+        "nothing was sent: what was typed is the key itself, or holds it. The service knows no file or report by it. Take another key if it may have been seen"
+    )]
+    NamesKey,
     /// Only what is held was wanted, and it is not.
     #[error("nothing was sent: the answer was held, and is gone. To ask the service costs what is shown now")]
     NotHeld,

@@ -242,6 +242,9 @@ impl Gate {
 
     /// Asks, and writes into the log what was asked, how long it took and what came of it.
     async fn ask_logged(&self, quote: &Quote, progress: Progress<'_>, anew: bool) -> Result<Answer, GateError> {
+        if self.client.tells_key(quote.request()) {
+            return Err(GateError::NamesKey);
+        }
         let began = Instant::now();
         let mut result = self.ask_unless(quote, progress, anew).await;
         let (what, price, ms) = (self.told(quote), quote.price().short(), began.elapsed().as_millis());

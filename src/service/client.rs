@@ -229,6 +229,24 @@ impl Client {
         ServiceError::Refused(refusal)
     }
 
+    /// Whether a text that somebody typed is the key, or holds it: pasted in the place of a hash it looks like one.
+    #[must_use]
+    pub fn has_key(&self, text: &[u8]) -> bool {
+        self.credential.as_ref().is_some_and(|key| key.is_in(text))
+    }
+
+    /// Whether a request names the key where it has no business: everywhere but in the path of the user's own counters (specification
+    /// §5).
+    #[must_use]
+    pub fn tells_key(&self, request: &Request) -> bool {
+        if matches!(request, Request::User | Request::Quotas | Request::Usage { .. }) {
+            return false;
+        }
+        let address = request.address(&User(self));
+        let path: Vec<u8> = percent_encoding::percent_decode_str(&address.path).collect();
+        self.has_key(&path) || address.parameters.iter().any(|(_, value)| self.has_key(value.as_bytes()))
+    }
+
     /// How far this machine's clock is behind the service's, in seconds; none before an answer that told the time.
     #[must_use]
     pub fn behind(&self) -> Option<i64> {

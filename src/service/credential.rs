@@ -22,6 +22,9 @@ const LONGEST_FILE: u64 = 1 << 20;
 /// The longest key that is taken, in bytes: far longer than any.
 const LONGEST_KEY: usize = 512;
 
+/// A shorter key is no secret: it may be a word of anybody's.
+pub(super) const SHORTEST_KEY: usize = 16;
+
 /// So many letters and digits of a key in a row are a quotation of it.
 const QUOTED: usize = 10;
 
@@ -147,6 +150,12 @@ impl Credential {
             };
             is_quoted(key) || is_quoted(encoded.as_bytes()) || is_there(digits.as_bytes())
         })
+    }
+
+    /// Whether a text is the key or has all of it, in capital or small letters. A key that is short may be any word.
+    pub(super) fn is_in(&self, text: &[u8]) -> bool {
+        let key = self.expose().to_ascii_lowercase();
+        key.len() >= SHORTEST_KEY && memchr::memmem::find(&text.to_ascii_lowercase(), key.as_bytes()).is_some()
     }
 
     /// Where it was found.

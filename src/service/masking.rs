@@ -3,13 +3,11 @@
 //! An occurrence is the key as it is, in small letters or in capitals, each character as itself or as JSON may escape it. Its bytes
 //! become asterisks one by one, so that every place stays where it is, and JSON stays JSON.
 
+use super::credential::SHORTEST_KEY;
 use memchr::memchr3_iter;
 use memchr::memmem::Finder;
 use std::borrow::Cow;
 use std::ops::Range;
-
-/// A shorter key is no secret, and may be a word or a number that stands in many a report.
-const SHORTEST: usize = 16;
 
 /// Characters of a key that stand at the end of what broke off, from which on they are left out: fewer tell next to nothing of
 /// it, and end many a text that has nothing to do with it.
@@ -60,7 +58,7 @@ enum Escape {
 impl Masking {
     /// What hides this key.
     pub(super) fn of(key: &str) -> Self {
-        if key.len() < SHORTEST {
+        if key.len() < SHORTEST_KEY {
             return Self::default();
         }
         let mut forms = vec![key.to_owned(), key.to_ascii_lowercase(), key.to_ascii_uppercase()];
@@ -80,7 +78,7 @@ impl Masking {
     /// Whether a key seems to have been masked in a text.
     pub(super) fn has_masked(&self, text: &[u8]) -> bool {
         let is_masked = |bytes: &[u8]| bytes.iter().all(|byte| *byte == self.mask);
-        !self.forms.is_empty() && text.windows(SHORTEST).any(is_masked)
+        !self.forms.is_empty() && text.windows(SHORTEST_KEY).any(is_masked)
     }
 
     /// Whether nothing of a text is masked or left out: neither the key is in it nor, at its end, the beginning of one.

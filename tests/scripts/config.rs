@@ -209,3 +209,17 @@ fn every_command_refuses_settings_that_are_none() {
         assert_eq!(desk.run(arguments).status.code(), Some(14), "{arguments:?}");
     }
 }
+
+#[test]
+fn a_number_that_cannot_be_counted_costs_its_setting_and_no_other() {
+    for number in ["9223372036854775808", "0xFFFFFFFFFFFFFFFF", "99999999999999999999", "[1, 99999999999999999999]"] {
+        let desk = Desk::new();
+        desk.configure(&format!("[follow]\nlooks = {number}\n[budget]\nsession = 1\n"));
+        let checked = desk.run(&["config", "check"]);
+        let words = "follow.looks: a number beyond what can be counted";
+        assert!(!checked.status.success() && text(&checked).contains(words), "{number}: {checked:?}");
+        let file = main_file();
+        let listed = desk.run(&["list", "--all", &file]);
+        assert_eq!((listed.status.code(), desk.demo.seen().len()), (Some(14), 0), "{number}: {listed:?}");
+    }
+}

@@ -60,6 +60,55 @@ fn what_cannot_be_an_identifier_is_not_asked_for() {
     assert_eq!(desk.demo.seen().len(), 1);
 }
 
+/// Every byte below a folder.
+fn all_bytes(folder: &std::path::Path) -> Vec<u8> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { all_bytes(&path) } else { std::fs::read(path).unwrap() }).collect()
+}
+
+#[test]
+fn a_key_in_the_place_of_a_hash_is_neither_sent_nor_kept_nor_shown() {
+    let desk = Desk::new();
+    let run = |key: &str, arguments: &[&str], input: &str| {
+        let mut command = desk.command(arguments);
+        command.env("VT_APIKEY", key).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        child.wait_with_output().unwrap()
+    };
+    let (key, file) = ("0123456789abcdef".repeat(4), main_file());
+    let [report, named] = [format!("{key}_Box-1794474845"), format!("{file}_{key}-1794474845")];
+    let other = key.replace('f', "g");
+    let upper = key.to_uppercase();
+    for (key, arguments) in [
+        (&key, &["list", &key][..]),
+        (&key, &["list", &upper]),
+        (&key, &["show", &report]),
+        (&key, &["show", &named]),
+        (&key, &["follow", &key]),
+        (&key, &["call", "v3-file", &key]),
+        (&key, &["call", "v2-file-report", &file, &key]),
+        (&key, &["--plain", &key]),
+        (&other, &["list", &other]),
+        (&other, &["show", &other]),
+        (&other, &["compare", &other]),
+    ] {
+        let output = run(key, arguments, "");
+        let said = errors(&output) + &text(&output);
+        assert!(output.status.code() == Some(2) && !said.to_lowercase().contains(key), "{arguments:?}: {output:?}");
+    }
+    for arguments in [["list", "-"], ["show", "-"], ["export", "-"]] {
+        let typed = if arguments[0] == "list" { &key } else { &report };
+        let output = run(&key, &arguments, typed);
+        let said = errors(&output) + &text(&output);
+        assert!(!output.status.success() && !said.contains(&key), "{arguments:?}: {output:?}");
+    }
+    assert_eq!(desk.demo.seen().len(), 0);
+    for key in [key, other] {
+        assert!(memchr::memmem::find(&all_bytes(desk.home.path()), key.as_bytes()).is_none());
+    }
+}
+
 #[test]
 fn a_dry_run_knows_what_is_held() {
     let desk = Desk::new();

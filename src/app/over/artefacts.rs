@@ -116,7 +116,9 @@ impl Model {
         match result {
             Ok((received, length)) => {
                 self.artefact_held(request, Some(received));
-                if let Some(Overlay::Artefacts(list)) = self.over.top_mut() {
+                if let Some(Overlay::Artefacts(list)) = self.over.top_mut()
+                    && list.requests().any(|asked| asked == *request)
+                {
                     list.failure = None;
                 }
                 let what = match request {

@@ -201,6 +201,7 @@ fn failure(error: &GateError) -> Failure {
             (Cost::Nothing, "Check the disk's free space and the data folder's permissions.".to_owned())
         }
         GateError::NotEntitled(_)
+        | GateError::NamesKey
         | GateError::NotHeld
         | GateError::UnderWay
         | GateError::UnderWayElsewhere

@@ -4,7 +4,7 @@ use super::{Performer, Work, words};
 use crate::app::Message;
 use crate::app::spending::confirm::Deletion;
 use crate::app::spending::ledger::{LedgerLine, LedgerPage, SHOWN};
-use crate::gate::Gate;
+use crate::gate::{Gate, GateError};
 use crate::quota::Period;
 use crate::report::PendingScan;
 use crate::report::identifier::Sha256;
@@ -29,6 +29,9 @@ impl Performer {
     /// Notes that a file was opened.
     pub(super) fn note_opened(&self, file: Sha256) {
         self.with_gate(move |gate, work| {
+            if gate.client().has_key(file.as_str().as_bytes()) {
+                return work.send(Message::Notice(GateError::NamesKey.to_string()));
+            }
             if let Err(error) = gate.store().note_file(gate.profile(), &file, None, gate.now()) {
                 work.send(Message::Notice(words(&error)));
             }
@@ -38,6 +41,9 @@ impl Performer {
     /// Notes that a scan of a file is under way, or that none is.
     pub(super) fn note_scan(&self, file: Sha256, scan: Option<PendingScan>) {
         self.with_gate(move |gate, work| {
+            if gate.client().has_key(file.as_str().as_bytes()) {
+                return;
+            }
             if let Err(error) = gate.store().note_scan(gate.profile(), &file, scan.as_ref()) {
                 work.send(Message::Notice(format!("The scan is not remembered: {}", words(&error))));
             }
