@@ -194,9 +194,10 @@ impl List {
     pub fn take_page(&mut self, cursor: Option<&Untrusted>, held: HeldPage) {
         let HeldPage { received, page, unkept } = held;
         self.nameless += page.nameless;
-        self.total = page.count.or(self.total);
+        let total = self.total;
+        self.total = page.count.or(total);
         if cursor.is_none() {
-            return self.begin_anew(page, received, unkept);
+            return self.begin_anew(page, received, unkept, total);
         }
         let listed = self.entries().len();
         self.add(page.entries, received, unkept, &mut HashMap::new());
@@ -208,16 +209,22 @@ impl List {
         };
     }
 
-    /// Takes a first page. Where it leads to the same second page as before, later pages stay as they are.
-    fn begin_anew(&mut self, page: Page, received: Timestamp, unkept: Option<String>) {
+    /// Takes a first page. Where it is the same as before, later pages stay as they are: the service's word for the next one alone
+    /// says nothing, for it may be a number.
+    fn begin_anew(&mut self, page: Page, received: Timestamp, unkept: Option<String>, total: Option<u64>) {
         let chosen = self.entries().get(self.scroll.cursor).and_then(|entry| entry.identifier.clone());
         let before = std::mem::take(&mut self.entries).into_all();
         let order: Vec<_> = before.iter().filter_map(|entry| entry.identifier.clone()).collect();
         let mut before: HashMap<_, _> = before.into_iter().filter_map(|e| Some((e.identifier.clone()?, e))).collect();
+        let is_same = page.entries.iter().zip(&order).all(|(entry, before)| entry.identifier == *before);
+        let stays = page.cursor.is_some()
+            && self.used_cursors.first() == page.cursor.as_ref()
+            && self.total == total
+            && is_same
+            && page.entries.len() <= order.len();
         self.since = Some(received);
         self.nameless = page.nameless;
         self.add(page.entries, received, unkept, &mut before);
-        let stays = page.cursor.is_some() && self.used_cursors.first() == page.cursor.as_ref();
         // A report that is held stays, though the service lists it no more.
         let rest = order.iter().filter_map(|identifier| before.remove(identifier));
         rest.filter(|old| stays || old.here().is_some()).for_each(|old| self.entries.push(old));

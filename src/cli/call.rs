@@ -2,7 +2,7 @@
 
 use super::asking::{get, runtime, say_cost};
 use super::output::{print_body, print_json};
-use super::{Agreed, Common, Failed, dry, setup_to_spend};
+use super::{Agreed, Common, Failed, dry, setup_to_print};
 use crate::app::{ASKS, Ask};
 use crate::quota::Entitlements;
 use crate::request::Request;
@@ -50,7 +50,7 @@ impl Call {
             ))
             .into());
         }
-        let setup = setup_to_spend(common, self.agreed.spending)?;
+        let setup = setup_to_print(common, self.agreed.spending)?;
         let request = (ask.make)(&self.typed()?, setup.gate.now());
         let request = request.map_err(|why| Failed::usage(format!("{}: {why}", ask.name)))?;
         if self.agreed.spending.dry_run {

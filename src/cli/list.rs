@@ -5,7 +5,7 @@ use super::document::{Document, services};
 use super::output::{print_json, print_lines, print_text};
 use super::subjects::{self, Subject, each};
 use super::table::Table;
-use super::{Common, Failed, Setup, Spending, dry, parse_sha256, setup_to_spend};
+use super::{Common, Failed, Setup, Spending, dry, parse_sha256, setup_to_print};
 use crate::gate::Gate;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::{Page, PageEntry, no_way_on};
@@ -97,7 +97,7 @@ impl List {
         if !files.iter().any(Wanted::is_asked) {
             return each(common, files, |file| self.print(&saved_list(file)));
         }
-        let (setup, runtime) = (setup_to_spend(common, self.spending)?, runtime()?);
+        let (setup, runtime) = (setup_to_print(common, self.spending)?, runtime()?);
         if self.spending.dry_run {
             return self.dry_run(&setup, files);
         }

@@ -389,6 +389,12 @@ fn setup_to_spend(common: &Common, spending: Spending) -> anyhow::Result<Setup> 
     Ok(setup)
 }
 
+/// The same for a command that prints what comes, one answer after another.
+fn setup_to_print(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
+    let setup = setup_to_spend(common, spending)?;
+    Ok(Setup { gate: setup.gate.with_answers_at_hand(), ..setup })
+}
+
 impl Setup {
     /// What config and command line name. A dry run sends nothing, whatever happens.
     fn of(common: &Common, folders: &Folders, config: &Config, spending: Spending) -> anyhow::Result<Self> {

@@ -5,7 +5,7 @@ use super::document::Document;
 use super::meant::shown;
 use super::output::{Output, print_report, without_mark};
 use super::subjects::{self, Subject, each};
-use super::{Common, Failed, Spending, dry, setup_to_spend};
+use super::{Common, Failed, Spending, dry, setup_to_print};
 use crate::gate::Gate;
 use crate::report::Body;
 use crate::report::identifier::{Identifier, Sha256};
@@ -65,7 +65,7 @@ impl Show {
             let shown = each(common, reports, |report| report.print_saved(&printer));
             return printer.end().and(shown);
         }
-        let (setup, runtime) = (setup_to_spend(common, self.spending)?, runtime()?);
+        let (setup, runtime) = (setup_to_print(common, self.spending)?, runtime()?);
         if self.spending.dry_run {
             let requests = reports.into_iter().filter_map(Report::request).collect();
             return dry::print(&setup, requests, self.refresh, None, self.json);

@@ -66,6 +66,9 @@ impl Gate {
             () = given_up.notified() => Err(ServiceError::GivenUp),
             fetched = self.client.fetch(request, (again, version.as_deref()), &mut grower) => fetched,
         };
+        let fetched = fetched.map_err(|error| {
+            if goes_on_nowhere(&error, again) { ServiceError::Unusable(Unusable::OtherBytes) } else { error }
+        });
         // What came of a lost answer is kept all the same.
         let written = grower.write_down(true).await;
         let fetched = fetched.and_then(|is_sure| written.map(|()| is_sure)).and_then(|is_sure| grower.judge(is_sure));
@@ -88,6 +91,14 @@ impl Gate {
         })
         .await
     }
+}
+
+/// What a service says that has no such bytes (RFC 9110 §15.5.17).
+const RANGE_NOT_SATISFIABLE: u16 = 416;
+
+/// Whether the service has nothing there where the part that is kept was to go on: asked like that it would say so for ever.
+fn goes_on_nowhere(error: &ServiceError, again: u64) -> bool {
+    again > 0 && matches!(error, ServiceError::Refused(refusal) if refusal.status == RANGE_NOT_SATISFIABLE)
 }
 
 /// Why what came could not be put away: another program may have been quicker.

@@ -45,6 +45,8 @@ pub struct Gate {
     clock: Clock,
     budget: Budget,
     is_offline: bool,
+    /// Whether an answer that comes stays in memory until it is let go.
+    stays_at_hand: bool,
     log: Log,
     under_way: Mutex<HashMap<Request, Flight>>,
 }
@@ -105,6 +107,7 @@ impl Gate {
             clock,
             budget: Budget::default(),
             is_offline: false,
+            stays_at_hand: false,
             log: Log::default(),
             under_way: Mutex::default(),
         }
@@ -114,6 +117,13 @@ impl Gate {
     #[must_use]
     pub fn with_offline(self, is_offline: bool) -> Self {
         Self { is_offline, ..self }
+    }
+
+    /// The same gate for what is printed at once: an answer that comes is read from memory, so that nobody who deletes it from the
+    /// store meanwhile takes it away from whoever paid for it.
+    #[must_use]
+    pub fn with_answers_at_hand(self) -> Self {
+        Self { stays_at_hand: true, ..self }
     }
 
     /// Whether nothing is sent at all.
@@ -387,6 +397,7 @@ impl Gate {
         gathered: Gathered,
     ) -> Result<Result<Answer, ServiceError>, GateError> {
         let (profile, request) = (self.profile().to_owned(), request.clone());
+        let stays_at_hand = self.stays_at_hand;
         self.work(move |store| match request.holding_key() {
             None => reading::check(&request, &gathered.body).map(|()| Answer {
                 received,
@@ -394,6 +405,11 @@ impl Gate {
                 unkept: None,
             }),
             Some(key) => match store.keep(&profile, &key, received, &gathered.body) {
+                Ok(id) if stays_at_hand => {
+                    let body = gathered.body.clone();
+                    let kept = reading::read_kept(store, &profile, &request, id, received, gathered);
+                    kept.map(|answer| Answer { body, ..answer })
+                }
                 Ok(id) => reading::read_kept(store, &profile, &request, id, received, gathered),
                 Err(error) => {
                     let Gathered { body, index } = gathered;

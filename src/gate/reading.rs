@@ -103,13 +103,15 @@ pub(super) fn accept(
 
 /// Whether an answer that is not held answers the question: an action's answer says what became of it.
 pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> {
-    let says = |fits: fn(&[u8]) -> bool| body.whole().is_ok_and(|bytes| fits(&bytes));
+    let says = |fits: &dyn Fn(&[u8]) -> bool| body.whole().is_ok_and(|bytes| fits(&bytes));
     let (is_fit, what) = match request {
-        Request::PrivateScan { .. } => (says(|bytes| submitted(bytes).is_some()), "a scan that has begun"),
-        Request::UploadAddress => (says(|bytes| upload_address(bytes).is_some()), "an address to upload to"),
-        Request::PrivateAnalysis { .. } => (says(|bytes| Analysis::of(bytes).is_some()), "a scan"),
+        Request::PrivateScan { .. } => (says(&|bytes| submitted(bytes).is_some()), "a scan that has begun"),
+        Request::UploadAddress => (says(&|bytes| upload_address(bytes).is_some()), "an address to upload to"),
+        Request::PrivateAnalysis { identifier } => {
+            (says(&|bytes| Analysis::of(bytes).is_some_and(|scan| scan.identifier == *identifier)), "that scan")
+        }
         Request::PrivateAnalyses { .. } => (
-            says(|bytes| Raw::new(bytes).member("data").is_some_and(|data| data.kind() == Kind::Array)),
+            says(&|bytes| Raw::new(bytes).member("data").is_some_and(|data| data.kind() == Kind::Array)),
             "a list of scans",
         ),
         // A page in the place of an answer without any would pass for one.

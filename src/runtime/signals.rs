@@ -111,9 +111,9 @@ pub(super) struct HeldBack {
 impl HeldBack {
     /// Holds them back from now on.
     pub(super) fn begin() -> io::Result<Self> {
-        use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+        use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
         let held = Self { heard: Arc::default(), is_over: Arc::default() };
-        for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
+        for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2] {
             signal_hook::flag::register_usize(signal, Arc::clone(&held.heard), signal.unsigned_abs() as usize)?;
             signal_hook::flag::register_conditional_default(signal, Arc::clone(&held.is_over))?;
         }

@@ -75,7 +75,7 @@ pub(super) struct Again {
 /// Holds the reports again that sound answers brought and of which nothing is known any more.
 pub(super) fn find_again(transaction: &Transaction<'_>) -> rusqlite::Result<Again> {
     let mut select = transaction
-        .prepare("SELECT id, profile, key, length, imported_from IS NOT NULL FROM answer WHERE usable = 1")?;
+        .prepare("SELECT id, profile, key, length, imported_from IS NOT NULL FROM answer WHERE usable IN (1, 3)")?;
     let answers = select.query_map([], |row| {
         let (answer, profile) = (AnswerId(row.get(0)?), row.get::<_, String>(1)?);
         Ok((answer, profile, row.get::<_, Vec<u8>>(2)?, row.get::<_, i64>(3)?, row.get::<_, bool>(4)?))

@@ -9,6 +9,7 @@ use super::numbers;
 use super::seal;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Body, Imported};
+use crate::request::Request;
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, TransactionBehavior, params};
@@ -159,7 +160,8 @@ impl Store {
                 && seal::is_whole(&transaction, held, reports.len())?
             {
                 let came = "received = (SELECT received FROM answer WHERE id = ?1)";
-                transaction.execute(&format!("UPDATE answer SET {came} WHERE id = ?2"), [answer.0, held.0])?;
+                transaction
+                    .execute(&format!("UPDATE answer SET usable = 1, {came} WHERE id = ?2"), [answer.0, held.0])?;
                 transaction.execute(&format!("UPDATE report SET {came} WHERE answer = ?2"), [answer.0, held.0])?;
                 transaction.execute("DELETE FROM block WHERE answer = ?1", [answer.0])?;
                 transaction.execute("DELETE FROM answer WHERE id = ?1", [answer.0])?;
@@ -169,6 +171,7 @@ impl Store {
                 report.insert(&transaction, profile, answer)?;
             }
             transaction.execute("UPDATE answer SET usable = 1 WHERE id = ?1", [answer.0])?;
+            outdate_pages(&transaction, answer)?;
             transaction.commit()
         })
     }
@@ -280,13 +283,28 @@ impl Store {
     }
 }
 
+/// Where an answer begins a list that is another one now, the pages behind the one before are of no use to it: they would hide what
+/// moved in between. In the table their `usable` is 3: no question finds them, and the reports that they brought stay held.
+fn outdate_pages(connection: &Connection, first: AnswerId) -> rusqlite::Result<()> {
+    let select = "SELECT profile, key FROM answer WHERE id = ?1";
+    let (profile, key) =
+        connection.query_row(select, [first.0], |row| Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
+    if !matches!(Request::of_holding_key(&key), Some(Request::Behaviours { cursor: None, .. })) {
+        return Ok(());
+    }
+    // A page's key is that of the first one with the service's word behind it.
+    let update = "UPDATE answer SET usable = 3 WHERE profile = ?1 AND key > ?2 AND substr(key, 1, length(?2)) = ?2
+                  AND id < ?3 AND usable = 1 AND imported_from IS NULL";
+    connection.execute(update, params![profile, key, first.0]).map(|_| ())
+}
+
 /// What is held under the same key as an answer, if that is the newest there, packs the same bytes, and no other answer has brought
 /// one of its reports since.
 fn the_same(connection: &Connection, answer: AnswerId) -> rusqlite::Result<Option<AnswerId>> {
     let select = "SELECT o.id FROM answer n JOIN answer o ON o.profile = n.profile AND o.key = n.key AND o.id < n.id
-                  WHERE n.id = ?1 AND o.imported_from IS NULL AND o.usable = 1 AND o.length = n.length AND o.block = n.block
+                  WHERE n.id = ?1 AND o.imported_from IS NULL AND o.usable IN (1, 3) AND o.length = n.length AND o.block = n.block
                     AND NOT EXISTS (SELECT 1 FROM answer b WHERE b.profile = n.profile AND b.key = n.key
-                                    AND b.id > o.id AND b.id < n.id AND b.usable = 1)
+                                    AND b.id > o.id AND b.id < n.id AND b.usable IN (1, 3))
                     AND NOT EXISTS (SELECT 1 FROM report r JOIN report s ON s.profile = r.profile
                                     AND s.identifier = r.identifier AND s.answer > r.answer WHERE r.answer = o.id)
                     AND NOT EXISTS (SELECT 1 FROM block p LEFT JOIN block q ON q.answer = o.id AND q.number = p.number

@@ -439,3 +439,17 @@ async fn a_version_that_is_damaged_is_none() {
         assert!(!heard.lock().unwrap()[1].contains("if-range"), "{heard:?}");
     }
 }
+
+#[tokio::test]
+async fn a_part_that_goes_on_nowhere_is_set_aside_and_fetched_from_its_beginning() {
+    let (one, other) = (b"one capture ".repeat(1000), b"a shorter one ".repeat(100));
+    let cut = (format!("200 OK\r\ncontent-length: {}", one.len()), one[..8000].to_vec());
+    let nowhere = ("416 Range\r\ncontent-length: 0\r\ncontent-range: bytes */1400".to_owned(), Vec::new());
+    let whole = (format!("200 OK\r\ncontent-length: {}", other.len()), other.clone());
+    let (_folder, gate, heard) = capture(vec![cut, nowhere, whole]);
+    let pcap = artefact(Artefact::Pcap);
+    assert!(visit::ask(&gate, &pcap).await.is_err());
+    assert_eq!(*unusable(&visit::ask(&gate, &pcap).await), Unusable::OtherBytes);
+    assert_eq!(bytes(&visit::ask(&gate, &pcap).await.unwrap()), other);
+    assert_eq!(heard.lock().unwrap()[2], "all");
+}

@@ -250,3 +250,14 @@ async fn nothing_is_asked_where_the_log_of_the_store_was_removed_or_replaced() {
         assert_eq!(visit.calls(), 1, "{ending} {is_replaced}");
     }
 }
+
+#[tokio::test]
+async fn what_is_deleted_while_it_is_printed_is_printed_all_the_same() {
+    let visit = Visit::begin().await;
+    let Visit { gate, demo: _demo, .. } = visit;
+    let (gate, list) = (gate.with_answers_at_hand(), list(&dropper()));
+    let answer = visit::ask(&gate, &list).await.unwrap();
+    gate.store().purge(&[Purge::Everything], None).unwrap();
+    assert!(gate.held(&list).unwrap().is_none());
+    assert!(answer.body.whole().unwrap().starts_with(b"{"));
+}

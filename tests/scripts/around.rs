@@ -383,3 +383,32 @@ fn a_list_that_goes_in_circles_says_so_and_is_not_followed() {
         1
     );
 }
+
+#[test]
+fn pages_behind_a_list_that_is_another_one_now_are_asked_for_again() {
+    let page = |ids: &[&str], count: usize, cursor: &str| {
+        let ids: Vec<_> = ids.iter().map(|id| format!(r#"{{"id":"{id}"}}"#)).collect();
+        let cursor = if cursor.is_empty() { String::new() } else { format!(r#","cursor":"{cursor}""#) };
+        ("200 OK", format!(r#"{{"data":[{}],"meta":{{"count":{count}{cursor}}}}}"#, ids.join(",")))
+    };
+    let (set, service) = pages(vec![
+        page(&["a", "b"], 4, "2"),
+        page(&["c", "d"], 4, ""),
+        page(&["a", "b"], 4, "2"),
+        page(&["n", "a"], 5, "2"),
+        page(&["b", "c"], 5, "4"),
+        page(&["d"], 5, ""),
+    ]);
+    let desk = Desk::new();
+    let list = |arguments: &[&str]| {
+        let listed = json(&desk.run(&[&["list", &main_file(), "--set", &set], arguments].concat()));
+        let ids = listed["sandboxes"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap().to_owned());
+        ids.collect::<Vec<_>>().concat()
+    };
+    assert_eq!(list(&["--all"]), "abcd");
+    // The same first page, byte for byte: what is behind it is held.
+    assert_eq!((list(&["--refresh"]), list(&["--all"])), ("ab".to_owned(), "abcd".to_owned()));
+    assert_eq!((list(&["--refresh"]), list(&["--all"])), ("na".to_owned(), "nabcd".to_owned()));
+    assert_eq!(list(&["--all"]), "nabcd");
+    assert_eq!(service.join().unwrap().len(), 6);
+}

@@ -105,6 +105,7 @@ fn a_url_begins_at_its_scheme_and_ends_where_the_next_thing_begins() {
         ),
         ("http://a.example/?u=http://b.example/2", &["http://a.example/?u=http://b.example/2", "http://b.example/2"]),
         (r"http:\\c2.example\x", &[r"http:\\c2.example\x"]),
+        ("'http://c2.example/'+'x'; http://u:pa'ss@d.example/", &["http://c2.example/", "http://u:pa'ss@d.example/"]),
         ("see http://c2.example/x.", &["http://c2.example/x"]),
         ("gopher://c2.example/x", &["gopher://c2.example/x"]),
         ("://x http:// a:b", &[]),

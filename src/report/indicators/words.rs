@@ -78,7 +78,9 @@ fn url_length(text: &str, is_start: impl Fn(usize) -> bool) -> usize {
         let rest = text.get(at + c.len_utf8()..).unwrap_or_default();
         has_query |= c == '?';
         let is_end = match c {
-            '\'' | '|' | '^' => true,
+            '|' | '^' => true,
+            // A quote ends what was quoted, but for one within a word.
+            '\'' => !rest.starts_with(|next: char| next.is_ascii_alphanumeric()),
             '(' | '[' | '{' => {
                 open.push(c);
                 false
