@@ -85,10 +85,79 @@ const FILE_ENDS: [&str; 40] = [
     "hta", "msi", "scr", "apk", "jar", "dex", "so", "bin",
 ];
 
+/// What stands around a name within a word: programs that make links pass it over.
+const PUNCTUATION: [char; 10] = ['=', '#', '!', '*', '&', '^', '~', '$', '+', '%'];
+
+/// Schemes by which something is opened without `//` behind them.
+const OPENING: [&str; 17] = [
+    "http",
+    "https",
+    "ftp",
+    "mailto",
+    "javascript",
+    "vbscript",
+    "data",
+    "file",
+    "tel",
+    "sms",
+    "magnet",
+    "search",
+    "search-ms",
+    "ms-msdt",
+    "ms-search",
+    "shell",
+    "mhtml",
+];
+
 /// Whether a word would be taken for an address by a program that makes links.
 fn is_address(word: &str) -> bool {
-    if word.contains("://") || is_of_digits(word) {
+    word.contains("://") || opens(word) || parts(word).any(is_address_part)
+}
+
+/// Whether a word begins with a scheme that opens something.
+fn opens(word: &str) -> bool {
+    let word = word.trim_start_matches(PUNCTUATION);
+    word.split_once(':').is_some_and(|(scheme, rest)| {
+        !rest.is_empty() && OPENING.iter().any(|known| scheme.eq_ignore_ascii_case(known))
+    })
+}
+
+/// A word without its punctuation and without what stands for a character that cannot be shown, piece by piece.
+fn parts(word: &str) -> impl Iterator<Item = &str> {
+    let word = word.split(PUNCTUATION);
+    word.flat_map(|part| {
+        let mut begin = 0;
+        let escapes = part.match_indices('\\').filter(|(at, _)| part.get(at + 1..).is_some_and(is_escape));
+        let mut pieces: Vec<_> = escapes
+            .filter_map(|(at, _)| {
+                let piece = part.get(begin..at);
+                begin = (at + ESCAPE).min(part.len());
+                piece
+            })
+            .collect();
+        pieces.extend(part.get(begin..));
+        pieces
+    })
+}
+
+/// Columns of `\x1b`; of `\u{202e}` a border has cut all but the first two away.
+const ESCAPE: usize = 4;
+
+/// Whether what stands behind a backslash is of an escape and not of a path: `\x5c` is a backslash itself, and `\u` one only where
+/// a brace was behind it.
+fn is_escape(rest: &str) -> bool {
+    let digits = rest.strip_prefix('x').and_then(|rest| rest.get(..2));
+    let is_shown = |digits: &str| digits != "5c" && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    digits.is_some_and(is_shown) || rest == "u"
+}
+
+fn is_address_part(word: &str) -> bool {
+    if is_of_digits(word) {
         return true;
+    }
+    // A share of another machine is opened as well.
+    if let Some(share) = word.strip_prefix(r"\\") {
+        return share.split(['\\', '@']).next().is_some_and(|machine| machine.contains('.'));
     }
     // Without a scheme the one of the page counts.
     let word = word.strip_prefix("//").unwrap_or(word);
@@ -165,6 +234,19 @@ mod tests {
             ("evil.xn--p1ai EVIL.XN--P1AI.", "evil[.]xn--p1ai EVIL[.]XN--P1AI[.]"),
             ("//evil.example/x", "//evil[.]example/x"),
             ("[2001:db8::1]:80", "[2001[:]db8[:][:]1][:]80"),
+            ("mailto:a@b.example =c@d.example", "mailto[:]a[@]b[.]example =c[@]d[.]example"),
+            ("=a.example #b.example c.example!", "=a[.]example #b[.]example c[.]example!"),
+            (
+                "a.example\u{7} b\u{202e}.c.example 192.0.2.1\u{1}",
+                r"a[.]example\x07 b\u{202e}[.]c[.]example 192[.]0[.]2[.]1\x01",
+            ),
+            (r"http:a.example HTTP:\\b.example", r"http[:]a[.]example HTTP[:]\\b[.]example"),
+            (
+                r"\\192.0.2.1\share\x \\b.example@SSL\x \\host\share.x",
+                r"\\192[.]0[.]2[.]1\share\x \\b[.]example[@]SSL\x \\host\share.x",
+            ),
+            ("ms-msdt:/id javascript:alert tel:1 data:", "ms-msdt[:]/id javascript[:]alert tel[:]1 data:"),
+            (r"C:\x64\a.b.c.net %TEMP%\a.js", r"C:\x5cx64\a.b.c.net %TEMP%\a.js"),
             ("kernel32.dll setup.exe a.zip /usr/lib/a.so 1.2.3", "kernel32.dll setup.exe a.zip /usr/lib/a.so 1.2.3"),
         ] {
             let found = Untrusted::from(text).visible().disarmed();

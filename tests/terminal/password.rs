@@ -60,12 +60,18 @@ fn ctrl_c_gives_the_question_up_and_nothing_is_sent() {
 
 #[test]
 fn a_signal_ends_the_program_once_the_terminal_is_as_it_was() {
-    for (name, code) in [("TERM", 143), ("HUP", 129)] {
+    let endings = [
+        ("TERM", 143, "Terminated"),
+        ("HUP", 129, "Hangup"),
+        ("ALRM", 142, "Alarm clock"),
+        ("USR1", 138, "User defined signal 1"),
+    ];
+    for (name, code, words) in endings {
         let mut asked = Asked::new();
         asked.terminal.press("swordf");
         signal(name, asked.terminal.job());
         // The shell says so by itself before its prompt.
-        asked.terminal.wait_for(if name == "TERM" { "Terminated" } else { "Hangup" });
+        asked.terminal.wait_for(words);
         asked.assert_ended(code);
         assert!(asked.demo.submitted().is_empty());
     }
