@@ -10,7 +10,7 @@ use crate::export::{FORMATS, Format, Job, Source, Summary, What};
 use crate::report::note::Notes;
 use crate::report::{Identifier, Pane};
 use crate::request::Request;
-use crate::runtime::read_rules;
+use crate::runtime::{HeldBack, read_rules};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::collections::HashSet;
@@ -186,10 +186,17 @@ impl Export {
         let (rules, problems) = read_rules(super::rules_file().as_deref());
         // What is written is worth more than the remark about it.
         problems.iter().for_each(|problem| drop(writeln!(io::stderr(), "behaview: {problem}")));
-        let job = Job { sources, what: self.what(), rules: &rules, is_wanted: &|| true };
+        let job = |is_wanted| Job { sources, what: self.what(), rules: &rules, is_wanted };
         let summary = match path {
-            Some(path) => write_file(path, self.force, |out| format.write(&job, out))?,
-            None => print(format, &job)?,
+            Some(path) => {
+                // Whoever ends it leaves nothing of the report behind.
+                let signals = HeldBack::begin()?;
+                let is_wanted = || !signals.has_any();
+                let written = write_file(path, self.force, |out| format.write(&job(&is_wanted), out));
+                signals.let_go()?;
+                written?
+            }
+            None => print(format, &job(&|| true))?,
         };
         match summary.cut {
             0 => Ok(()),

@@ -160,7 +160,10 @@ impl Indicators {
                 }
                 let place = Place { section, row };
                 let (record, mark) = (report.record(place)?, mark(place));
-                let traffic = has_destination.then(|| Traffic::of(Raw::new(&record.value))).unwrap_or_default();
+                let traffic = match has_destination {
+                    true => Traffic::of(Raw::new(&record.value)),
+                    false => Traffic::default(),
+                };
                 let passed_over = traffic.passed_over();
                 leaves(&record.value, &mut |way, value| {
                     if !passed_over.iter().any(|end| is_named(way, end)) {

@@ -33,7 +33,7 @@ pub use inbox::Outbox;
 pub use painter::Painter;
 pub(crate) use performer::read_rules;
 pub use performer::{Backing, Performer};
-pub use signals::{Signals, survive_file_limit};
+pub use signals::{HeldBack, Signals, survive_file_limit};
 pub use surface::Surface;
 pub use terminal::{Display, Unattended, attended, run, tame_panics, terminal_size};
 

@@ -97,38 +97,64 @@ pub fn survive_file_limit() -> io::Result<()> {
     Ok(())
 }
 
-/// The signals that end the program, held back while the terminal is not as it was found.
-pub(super) struct HeldBack {
+/// The signals that end the program, held back while the terminal is not as it was found, or a file is half written.
+pub struct HeldBack {
+    /// The system is told once how they are heard; it cannot be told to forget it.
+    #[cfg(unix)]
+    ears: &'static Ears,
+}
+
+/// What is heard of the signals that are held back.
+#[cfg(unix)]
+struct Ears {
     /// The last that came; 0 for none.
-    #[cfg(unix)]
     heard: Arc<AtomicUsize>,
-    /// From then on they end the program again, as they do any other.
-    #[cfg(unix)]
-    is_over: Arc<AtomicBool>,
+    /// While it is set they end the program as they do any other.
+    is_open: Arc<AtomicBool>,
+}
+
+#[cfg(unix)]
+impl Ears {
+    fn open() -> io::Result<&'static Self> {
+        use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+        static EARS: OnceLock<Ears> = OnceLock::new();
+        if let Some(ears) = EARS.get() {
+            return Ok(ears);
+        }
+        let ears = Self { heard: Arc::default(), is_open: Arc::default() };
+        for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2] {
+            signal_hook::flag::register_usize(signal, Arc::clone(&ears.heard), signal.unsigned_abs() as usize)?;
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&ears.is_open))?;
+        }
+        Ok(EARS.get_or_init(|| ears))
+    }
 }
 
 #[cfg(unix)]
 impl HeldBack {
     /// Holds them back from now on.
-    pub(super) fn begin() -> io::Result<Self> {
-        use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
-        let held = Self { heard: Arc::default(), is_over: Arc::default() };
-        for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2] {
-            signal_hook::flag::register_usize(signal, Arc::clone(&held.heard), signal.unsigned_abs() as usize)?;
-            signal_hook::flag::register_conditional_default(signal, Arc::clone(&held.is_over))?;
-        }
-        Ok(held)
+    ///
+    /// # Errors
+    /// When the system does not let them be listened for.
+    pub fn begin() -> io::Result<Self> {
+        let ears = Ears::open()?;
+        ears.is_open.store(false, Ordering::SeqCst);
+        Ok(Self { ears })
     }
 
     /// Whether one has come.
-    pub(super) fn has_any(&self) -> bool {
-        self.heard.load(Ordering::SeqCst) > 0
+    #[must_use]
+    pub fn has_any(&self) -> bool {
+        self.ears.heard.load(Ordering::SeqCst) > 0
     }
 
     /// Holds them back no longer: one that has come ends the program now.
-    pub(super) fn let_go(self) -> io::Result<()> {
-        self.is_over.store(true, Ordering::SeqCst);
-        match i32::try_from(self.heard.load(Ordering::SeqCst)) {
+    ///
+    /// # Errors
+    /// When the program cannot be ended as the signal would have.
+    pub fn let_go(self) -> io::Result<()> {
+        self.ears.is_open.store(true, Ordering::SeqCst);
+        match i32::try_from(self.ears.heard.load(Ordering::SeqCst)) {
             Ok(signal @ 1..) => signal_hook::low_level::emulate_default_handler(signal),
             _ => Ok(()),
         }
@@ -138,15 +164,25 @@ impl HeldBack {
 /// Where there are no signals nothing is held back.
 #[cfg(not(unix))]
 impl HeldBack {
-    pub(super) fn begin() -> io::Result<Self> {
+    /// Holds nothing back.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn begin() -> io::Result<Self> {
         Ok(Self {})
     }
 
-    pub(super) fn has_any(&self) -> bool {
+    /// Nothing comes.
+    #[must_use]
+    pub fn has_any(&self) -> bool {
         false
     }
 
-    pub(super) fn let_go(self) -> io::Result<()> {
+    /// Ends nothing.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn let_go(self) -> io::Result<()> {
         Ok(())
     }
 }

@@ -308,3 +308,29 @@ fn a_home_folder_that_no_shell_has_put_in_is_found() {
     let found = desk.command(&["search", "thread", "~/r.json"]).current_dir(folder.path()).output().unwrap();
     assert!(found.status.success(), "{found:?}");
 }
+
+#[cfg(unix)]
+#[test]
+fn an_export_that_is_ended_leaves_nothing_behind() {
+    use std::os::unix::process::ExitStatusExt;
+    let desk = Desk::new();
+    let (saved, out) = (desk.home.path().join("saved.json"), desk.home.path().join("out"));
+    let rows: Vec<_> = (0..400_000).map(|n| format!(r#""C:\\private\\{n:08}.dll""#)).collect();
+    std::fs::write(&saved, format!(r#"{{"data":{{"attributes":{{"files_opened":[{}]}}}}}}"#, rows.join(","))).unwrap();
+    std::fs::create_dir(&out).unwrap();
+    for (name, number) in [("TERM", 15), ("INT", 2), ("HUP", 1)] {
+        let path = out.join("x.md");
+        let mut export = desk.command(&["export", saved.to_str().unwrap(), "--output", path.to_str().unwrap()]);
+        let mut export = export.stderr(std::process::Stdio::null()).spawn().unwrap();
+        let is_begun =
+            || std::fs::read_dir(&out).unwrap().any(|file| file.unwrap().metadata().is_ok_and(|m| m.len() > 0));
+        while !is_begun() {
+            assert!(export.try_wait().unwrap().is_none(), "it ended before it was told to");
+            std::thread::yield_now();
+        }
+        let told = std::process::Command::new("kill").args(["-s", name, &export.id().to_string()]).status().unwrap();
+        assert!(told.success());
+        assert_eq!(export.wait().unwrap().signal(), Some(number));
+        assert_eq!(std::fs::read_dir(&out).unwrap().count(), 0, "{name}");
+    }
+}

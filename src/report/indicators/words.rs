@@ -61,13 +61,13 @@ fn is_of_the_web(scheme: &str) -> bool {
 
 /// Where the scheme begins that ends here: a known one may be glued to what stands before it.
 fn scheme_start(before: &str) -> Option<usize> {
-    let ends_with = |known: &&str| {
+    let begins = |known: &&str| {
         let start = before.len().checked_sub(known.len())?;
         before.get(start..).filter(|end| end.eq_ignore_ascii_case(known)).map(|_| start)
     };
     let run = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "+-.".contains(c));
     let first = before.get(run.len()..)?.find(|c: char| c.is_ascii_alphabetic()).map(|at| run.len() + at);
-    SCHEMES.iter().find_map(|known| ends_with(&known)).or(first)
+    SCHEMES.iter().find_map(begins).or(first)
 }
 
 /// How much of a text that begins with a URL is of it, given where others begin.
