@@ -168,7 +168,7 @@ impl Model {
         let Some(list) = self.list_of_mut(file) else { return effects };
         match result {
             Ok(page) => {
-                let (entries, unkept) = (page.page.entries.len(), page.unkept.clone());
+                let (entries, unkept, left_out) = (page.page.entries.len(), page.unkept.clone(), page.page.left_out());
                 list.take_page(cursor.as_ref(), page);
                 if let Some(why) = unkept {
                     self.warn(format!("The list is here, but {why}"));
@@ -178,6 +178,8 @@ impl Model {
                     );
                 } else if list.next == Next::Lost {
                     self.warn(crate::report::page::no_way_on());
+                } else if let Some(left_out) = left_out {
+                    self.warn(left_out);
                 } else if entries == 0 && list.entries().is_empty() {
                     self.say("The service lists no sandbox for this file.");
                 }

@@ -28,8 +28,6 @@ pub struct List {
     pub since: Option<Timestamp>,
     /// How many there are over all pages, if the service says so.
     pub total: Option<u64>,
-    /// Entries that gave no identifier and cannot be asked for.
-    pub nameless: usize,
     /// Cursor and window.
     pub scroll: Scroll,
     /// The last call for a page failed so.
@@ -73,9 +71,9 @@ impl Next {
 
 impl List {
     fn new(origin: Origin, entries: Entries, next: Next) -> Self {
-        let (since, total, nameless, scroll) = (None, None, 0, Scroll::default());
+        let (since, total, scroll) = (None, None, Scroll::default());
         let (failure, used_cursors) = (None, Vec::new());
-        Self { origin, entries, next, since, total, nameless, scroll, failure, used_cursors }
+        Self { origin, entries, next, since, total, scroll, failure, used_cursors }
     }
 
     /// A list of which nothing is known.
@@ -193,7 +191,6 @@ impl List {
     /// Takes a page that was asked for with this word. A first page begins the list anew; what is open stays open.
     pub fn take_page(&mut self, cursor: Option<&Untrusted>, held: HeldPage) {
         let HeldPage { received, page, unkept } = held;
-        self.nameless += page.nameless;
         let total = self.total;
         self.total = page.count.or(total);
         if cursor.is_none() {
@@ -223,7 +220,6 @@ impl List {
             && is_same
             && page.entries.len() <= order.len();
         self.since = Some(received);
-        self.nameless = page.nameless;
         self.add(page.entries, received, unkept, &mut before);
         // A report that is held stays, though the service lists it no more.
         let rest = order.iter().filter_map(|identifier| before.remove(identifier));

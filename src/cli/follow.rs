@@ -151,15 +151,19 @@ async fn look_to_the_end(
     while following.left() > 0 {
         wait(following, passed).await;
         let request = following.request(listing, next_page.take());
-        following.count(passed());
-        let body = ask(setup, &request, true).await?.body;
+        let asked_at = passed();
+        let answer = ask(setup, &request, true).await;
+        if !matches!(&answer, Err(error) if error.is_unsent()) {
+            following.count(asked_at);
+        }
+        let body = answer?.body;
         let now = passed();
         let Request::Behaviours { file, listing, .. } = request else {
             following.looked(seen(&body)?, now);
             tell(following);
             continue;
         };
-        let page = Page::of(&body)?;
+        let page = Page::of(&body)?.of_file(&file);
         let new: Vec<_> = page.entries.into_iter().map(|entry| entry.identifier).collect();
         let is_new = new.iter().any(|identifier| !reports.contains(identifier));
         reports.extend(new);

@@ -137,7 +137,10 @@ impl List {
             let request = Request::Behaviours { file: file.clone(), listing, cursor };
             fetched += usize::from(self.refresh || gate.held(&request)?.is_none());
             let got = runtime.block_on(ask(setup, &request, self.refresh))?;
-            let page = Page::of(&got.body)?;
+            let page = Page::of(&got.body)?.of_file(file);
+            if let Some(left_out) = page.left_out() {
+                let _ = writeln!(std::io::stderr(), "behaview: {}: {left_out}", file.short());
+            }
             let known = seen.len();
             let new: Vec<_> = page.entries.iter().filter(|entry| seen.insert(entry.identifier.clone())).collect();
             listed.sandboxes.extend(listed_entries(gate, &new, got.received)?);

@@ -15,6 +15,7 @@ use crate::text::{Untrusted, Visible};
 use clap::Args;
 use serde::Serialize;
 use std::ffi::{OsStr, OsString};
+use std::io::Write;
 use std::ops::ControlFlow;
 
 const EXAMPLES: &str = "\
@@ -77,7 +78,7 @@ impl Search {
                 Ok(())
             }
         };
-        let mut searched = 0;
+        let (mut searched, mut unreadable) = (0, 0);
         for document in self.what.iter().filter(is_document) {
             searched += search_document(document, &pattern, &mut print)?;
         }
@@ -86,9 +87,13 @@ impl Search {
             let reports = held(&setup.gate, &names)?;
             search_notes(&setup.gate, &names, &pattern, &mut print)?;
             searched += reports.len();
-            search_held(reports, &pattern, &mut print)?;
+            unreadable = search_held(reports, &pattern, &mut print)?;
         }
         match (hits, searched) {
+            _ if unreadable > 0 => {
+                let reports = crate::text::count(unreadable, "report");
+                Err(Failed::partial(format!("{reports} could not be searched")).into())
+            }
             (1.., _) => Ok(()),
             (0, 0) => Err(Failed::not_found("nothing is held yet, so there is nothing to search").into()),
             (0, _) => {
@@ -178,18 +183,28 @@ fn search_notes(gate: &Gate, names: &[&str], pattern: &Pattern, print: &mut Prin
     hits.try_for_each(|(of, hit)| print(of, None, hit))
 }
 
-fn search_held(reports: Vec<Searched>, pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
-    let mut result = Ok(());
+/// Searches what is held; says how many reports could not be, each of which is named.
+fn search_held(reports: Vec<Searched>, pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<u64> {
+    let (mut result, mut unreadable) = (Ok(()), 0);
     every_report(reports, pattern, &mut |outcome| {
-        result = outcome.found.map_err(anyhow::Error::from).and_then(|found| {
-            let Some(found) = found else { return Ok(()) };
-            let of = &found.group.of;
-            found.group.hits.iter().try_for_each(|hit| print(of, None, hit))?;
-            found.others(pattern).try_for_each(|hit| print(of, None, &hit))
-        });
+        result = match outcome.found {
+            Ok(None) => Ok(()),
+            Ok(Some(found)) => {
+                let of = &found.group.of;
+                let mut first = found.group.hits.iter();
+                let first = first.try_for_each(|hit| print(of, None, hit));
+                first.and_then(|()| found.others(pattern).try_for_each(|hit| print(of, None, &hit)))
+            }
+            Err(why) => {
+                unreadable += 1;
+                // The hits in the others are worth more than the remark about this one.
+                let _ = writeln!(std::io::stderr(), "behaview: {why}");
+                Ok(())
+            }
+        };
         if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
-    result
+    result.map(|()| unreadable)
 }
 
 /// Searches a document; says how many reports it holds.

@@ -84,6 +84,8 @@ pub enum FaultKind {
     Null,
     /// A sound answer, but for another file or report than the one asked for.
     Stranger,
+    /// A page of a list holds a report of another file beside the file's own.
+    Mixed,
     /// Every page of a list names itself, or the second page, as the next.
     SameCursor,
     /// The second page of a list names the first as the next.
@@ -117,7 +119,7 @@ pub enum FaultKind {
 }
 
 /// The kinds that take no value, by name.
-const PLAIN: [(&str, FaultKind); 35] = [
+const PLAIN: [(&str, FaultKind); 36] = [
     ("401-missing", FaultKind::KeyMissing),
     ("401-wrong", FaultKind::KeyWrong),
     ("401-inactive", FaultKind::UserInactive),
@@ -144,6 +146,7 @@ const PLAIN: [(&str, FaultKind); 35] = [
     ("string", FaultKind::Text),
     ("null", FaultKind::Null),
     ("stranger", FaultKind::Stranger),
+    ("mixed", FaultKind::Mixed),
     ("cursor-same", FaultKind::SameCursor),
     ("cursor-cycle", FaultKind::CyclicCursor),
     ("quota-spent", FaultKind::QuotaSpent),

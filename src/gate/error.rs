@@ -14,7 +14,7 @@ pub enum GateError {
     UnderWay,
     /// Another program on the same store has asked the same, and waits for the answer.
     #[error(
-        "nothing was sent: another behaview is asking the same. Once its answer is there it is held and costs nothing; if that program ends without one it can be asked again"
+        "nothing was sent: another behaview is asking the same. Once its answer is there it costs nothing here; if that program ends without one it can be asked again"
     )]
     UnderWayElsewhere,
     /// The same was asked, and whether another program waits for the answer cannot be told.
@@ -66,6 +66,16 @@ impl GateError {
     #[must_use]
     pub fn may_have_arrived(&self) -> bool {
         matches!(self, Self::Service { error, .. } if error.may_have_arrived())
+    }
+
+    /// Whether nothing left this machine.
+    #[must_use]
+    pub fn is_unsent(&self) -> bool {
+        match self {
+            Self::Service { error, .. } => !error.may_be_charged(),
+            Self::Internal(_) => false,
+            _ => true,
+        }
     }
 
     /// A bug of this program's own: its words may quote an answer, and are shown like one.

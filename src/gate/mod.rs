@@ -360,7 +360,7 @@ impl Gate {
 
     async fn reserve(&self, quote: &Quote) -> Result<Call, GateError> {
         let (session, profile) = (self.session.clone(), self.profile().to_owned());
-        let (what, key) = (quote.request().words(), quote.request().holding_key());
+        let (what, key) = (quote.request().words(), quote.request().claim());
         let (price, at) = (quote.price().clone(), self.now());
         let (account, budget) = (self.client.account(), self.budget);
         let write = move |store: &Store| {

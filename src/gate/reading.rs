@@ -112,7 +112,7 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
         }
         Request::PrivateAnalyses { .. } => (
             says(&|bytes| Raw::new(bytes).member("data").is_some_and(|data| data.kind() == Kind::Array)),
-            "a list of scans",
+            "the file's scans",
         ),
         // A page in the place of an answer without any would pass for one.
         Request::PrivateDelete { .. } | Request::Quotas | Request::Usage { .. } | Request::User => {
@@ -122,8 +122,8 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
     };
     match is_fit {
         true => Ok(()),
-        false if looks_like_a_page(body) => Err(ServiceError::Unusable(Unusable::NotJson(true))),
-        false => Err(ServiceError::Unusable(Unusable::WrongType(what))),
+        false if looks_like_a_page(body) => Err(ServiceError::Unusable(Unusable::WebPage)),
+        false => Err(ServiceError::Unusable(Unusable::Silent(what))),
     }
 }
 
@@ -174,9 +174,12 @@ fn page_of(body: &Body, index: &Index, file: &Sha256) -> Result<Page, Unusable> 
         PageError::NotJson => Unusable::NotJson(false),
         PageError::NotAList => Unusable::WrongType("a list of sandboxes"),
     })?;
-    let foreign = page.entries.iter().find(|entry| entry.identifier.parts().file.is_some_and(|found| found != *file));
-    foreign.map_or(Ok(()), |entry| Err(Unusable::Foreign(entry.identifier.text().clone())))?;
-    Ok(page)
+    let first = page.entries.first().map(|entry| entry.identifier.text().clone());
+    let page = page.of_file(file);
+    match first {
+        Some(foreign) if page.entries.is_empty() => Err(Unusable::Foreign(foreign)),
+        _ => Ok(page),
+    }
 }
 
 fn looks_like_a_page(body: &Body) -> bool {

@@ -4,10 +4,10 @@
 //! entry by entry.
 
 use super::body::Body;
-use super::identifier::Identifier;
+use super::identifier::{Identifier, Sha256};
 use super::index::{Form, Index};
 use super::json::Raw;
-use crate::text::Untrusted;
+use crate::text::{Untrusted, count};
 use std::io;
 
 /// How many bytes of an identifier or cursor are read at first.
@@ -23,6 +23,8 @@ pub struct Page {
     pub entries: Vec<PageEntry>,
     /// Entries that gave no identifier, and so cannot be asked for.
     pub nameless: usize,
+    /// Entries that name another file than the one asked about, and were left out.
+    pub foreign: usize,
     /// Opaque word that asks for the next page; none on the last.
     pub cursor: Option<Untrusted>,
     /// Whether there are more pages, and no way to them: such a word is longer than any that is taken, or there is an address of
@@ -106,6 +108,24 @@ impl Page {
         page.count = count.and_then(|count| std::str::from_utf8(count.as_bytes()).ok()?.parse().ok());
         Ok(page)
     }
+
+    /// The same page without what names another file: a service that mixes files up costs its mistakes, and not the page.
+    #[must_use]
+    pub fn of_file(mut self, file: &Sha256) -> Self {
+        let listed = self.entries.len();
+        self.entries.retain(|entry| entry.identifier.parts().file.is_none_or(|named| named == *file));
+        self.foreign += listed - self.entries.len();
+        self
+    }
+
+    /// Says which entries are not shown, if there are any.
+    #[must_use]
+    pub fn left_out(&self) -> Option<String> {
+        let left_out = [(self.nameless, "without an identifier"), (self.foreign, "of another file")];
+        let said = left_out.into_iter().filter(|(entries, _)| *entries > 0);
+        let said: Vec<_> = said.map(|(entries, why)| format!("{} {why}", count(entries as u64, "report"))).collect();
+        (!said.is_empty()).then(|| format!("Left out of the list: {}.", said.join(", ")))
+    }
 }
 
 /// Why no page is asked for behind one that leads nowhere.
@@ -179,6 +199,7 @@ mod tests {
         assert_eq!(entries, [(&b"a b-1"[..], true), (b"c", false), (b"d", false)]);
         assert_eq!((found.nameless, found.count), (1, Some(9)));
         assert_eq!(found.cursor, Some(Untrusted::from("n==")));
+        assert_eq!(found.left_out().unwrap(), "Left out of the list: 1 report without an identifier.");
         let report = found.entries[0].report.clone().unwrap();
         let sections = Index::of(&report).unwrap().sections;
         assert!(sections.iter().any(|section| section.name == Untrusted::from("tags")));

@@ -277,6 +277,20 @@ impl Request {
         }
     }
 
+    /// What tells other programs that the same is under way: what its answer is held under, or else what an action does that is
+    /// paid for twice where two programs begin it at one moment. A password is no part of it.
+    #[must_use]
+    pub fn claim(&self) -> Option<Vec<u8>> {
+        let action = match self {
+            Self::PrivateScan { submission, .. } => submission.claim(),
+            Self::V2Scan { path } => format!("public-upload {}", path.display()),
+            Self::Rescan { file } => format!("public-rescan {}", file.as_str()),
+            Self::PrivateDelete { file, only_from_storage } => format!("delete {file} {only_from_storage}"),
+            _ => return self.holding_key(),
+        };
+        Some(action.into_bytes())
+    }
+
     /// The request in a few words, safe to show.
     #[must_use]
     pub fn words(&self) -> String {

@@ -64,6 +64,13 @@ impl Submission {
         let name = self.path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
         Untrusted::from(name.as_ref()).visible_cut(60).to_string()
     }
+
+    /// The file and what the sandboxes are told, without the password: the same twice is one scan too many.
+    pub(super) fn claim(&self) -> String {
+        let options = ScanOptions { password: None, ..self.options.clone() };
+        let told: Vec<_> = options.values().map(|(option, value)| (option.field(), value)).collect();
+        format!("private-scan {} {told:?}", self.file)
+    }
 }
 
 impl ScanOptions {

@@ -55,3 +55,35 @@ fn different_questions_are_held_apart() {
         assert!(!keys[..n].contains(key));
     }
 }
+
+#[test]
+fn an_action_is_claimed_with_all_that_makes_it_another_but_a_password() {
+    let scan = |byte: &str, options: ScanOptions| {
+        let file = Sha256::parse(&byte.repeat(32)).unwrap();
+        let submission = Submission { path: "a".into(), file, size: 1, options };
+        Request::PrivateScan { submission: Arc::new(submission), to: None }
+    };
+    let password = Password::new("hunter2".to_owned());
+    let plain = scan("ab", ScanOptions::default()).claim().unwrap();
+    assert_eq!(scan("ab", ScanOptions { password, ..ScanOptions::default() }).claim().unwrap(), plain);
+    let to = Some(UploadAddress::new("".into()));
+    let large = match scan("ab", ScanOptions::default()) {
+        Request::PrivateScan { submission, .. } => Request::PrivateScan { submission, to },
+        other => other,
+    };
+    assert_eq!(large.claim().unwrap(), plain);
+    let hash = FileHash::parse(&"ab".repeat(32)).unwrap();
+    let others = [
+        scan("cd", ScanOptions::default()),
+        scan("ab", ScanOptions { retention: Some(1), ..ScanOptions::default() }),
+        Request::V2Scan { path: "a".into() },
+        Request::Rescan { file: hash },
+        Request::PrivateDelete { file: file(), only_from_storage: true },
+        Request::PrivateDelete { file: file(), only_from_storage: false },
+        Request::Behaviour { identifier: named("x") },
+    ];
+    let mut claims: Vec<_> = others.iter().map(|request| request.claim().unwrap()).chain([plain]).collect();
+    claims.sort();
+    claims.dedup();
+    assert_eq!(claims.len(), 8);
+}

@@ -8,6 +8,7 @@ use crate::report::identifier::Sha256;
 use crate::report::rows::Label;
 use crate::report::rows::records::{leaves, pointer};
 use crate::report::{About, Body, Index, Note, Pane, Piece, Report, Row, RowSet, Section};
+use crate::request::Request;
 use crate::store::HeldReport;
 use crate::text::Untrusted;
 use std::collections::BTreeMap;
@@ -90,10 +91,18 @@ pub struct Searched {
 /// What came of one report.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Its hits, if it has any; or why it could not be read.
-    pub found: io::Result<Option<Found>>,
+    /// Its hits, if it has any.
+    pub found: Result<Option<Found>, Unreadable>,
     /// How many reports have been searched with it.
     pub searched: u64,
+}
+
+/// A report that could not be searched: it is damaged, or another program deleted it meanwhile.
+#[derive(Debug, thiserror::Error)]
+#[error("the {report} cannot be searched: {why}")]
+pub struct Unreadable {
+    report: String,
+    why: io::Error,
 }
 
 /// The hits in one report.
@@ -158,7 +167,10 @@ fn row_of(about: &About, reports: &[Searched]) -> Option<(Pane, Place)> {
 pub fn every_report(reports: Vec<Searched>, pattern: &Pattern, tell: &mut dyn FnMut(Outcome) -> ControlFlow<()>) {
     let (is_over, mut searched) = (AtomicBool::new(false), 0);
     // Each is let go of when it has been searched: what was read of it would pile up.
-    let one = |report, room: &mut Vec<u8>| one_report(report, pattern, &is_over, room);
+    let one = |searched: Searched, room: &mut Vec<u8>| {
+        let report = Request::Behaviour { identifier: searched.held.identifier.clone() }.words();
+        one_report(searched, pattern, &is_over, room).map_err(|why| Unreadable { report, why })
+    };
     in_order(TOGETHER, reports.into_iter(), one, &mut |found| {
         searched += 1;
         let flow = tell(Outcome { found, searched });

@@ -6,6 +6,9 @@ use std::time::Duration;
 /// The most bytes of an address that are sent; what carries it takes hardly more.
 pub const LONGEST_ADDRESS: u64 = 60 * 1024;
 
+/// What is said of a page that comes in the place of an answer.
+const WEB_PAGE: &str = "it is a web page: something between here and the service may want a login";
+
 /// Why a call brought no usable answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ServiceError {
@@ -91,7 +94,7 @@ pub enum Reason {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
     /// Not JSON at all.
-    #[error("it is not JSON{}", if *.0 { ", but a web page: something between here and the service may want a login" } else { "" })]
+    #[error("{}", if *.0 { WEB_PAGE } else { "it is not JSON" })]
     NotJson(
         /// Whether it looks like a web page.
         bool,
@@ -102,8 +105,11 @@ pub enum Unusable {
     /// JSON of another kind than was asked for.
     #[error("it is JSON, but not {0}")]
     WrongType(&'static str),
+    /// It does not say what an answer to an action says; nothing of it is kept.
+    #[error("it does not name {0}")]
+    Silent(&'static str),
     /// A web page in the place of something else.
-    #[error("it is a web page: something between here and the service may want a login")]
+    #[error("{WEB_PAGE}")]
     WebPage,
     /// What came does not go on where the part that is kept ends.
     #[error("it does not go on where the kept part ends: that part is set aside")]
@@ -181,6 +187,7 @@ impl ServiceError {
             Self::Unusable(Unusable::WebPage) => {
                 "Look at the network: something answers in the service's place.".to_owned()
             }
+            Self::Unusable(Unusable::Silent(_)) => "Nothing of it is kept.".to_owned(),
             Self::Unusable(Unusable::OtherBytes) => "Asking again fetches it from its beginning.".to_owned(),
             Self::Unusable(Unusable::Foreign(_)) => "It is set aside, not shown under this name.".to_owned(),
             Self::Unusable(_) => "Its bytes are set aside in the store.".to_owned(),

@@ -38,7 +38,7 @@ pub struct Entry<'a> {
     pub profile: &'a str,
     /// What was asked, in words that are safe to show.
     pub what: &'a str,
-    /// What its answer is held under, if it is; tells another program that the same is under way.
+    /// What tells another program that the same is under way, if it is not to be asked twice.
     pub key: Option<&'a [u8]>,
     /// What it is to cost.
     pub price: &'a Price,

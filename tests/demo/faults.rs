@@ -101,6 +101,11 @@ async fn a_stranger_is_a_sound_answer_to_another_question() {
     let other = visit.json(&format!("/files/{}", sha256("lumen32.dll"))).await;
     assert_ne!(other["data"]["id"], sha256("lumen32.dll").as_str());
     assert_eq!(visit.spent(), 3);
+    let visit = Visit::faulty("mixed").await;
+    let body = visit.json(&list_path(&dropper())).await;
+    let ids = body["data"].as_array().unwrap().iter().map(|entry| entry["id"].as_str().unwrap());
+    let own: Vec<_> = ids.map(|id| id.starts_with(&dropper())).collect();
+    assert_eq!(own, [false, true, true, true, true]);
 }
 
 #[tokio::test]

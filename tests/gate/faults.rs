@@ -30,7 +30,7 @@ enum Comes {
 
 /// Every fault as it is armed, with what comes of a paid call and of the free one. What the quota details say is read by
 /// whoever asked for them: they are free, out of date at once, and not held.
-const FAULTS: [(&str, Comes, Comes); 43] = [
+const FAULTS: [(&str, Comes, Comes); 44] = [
     ("401-missing", Refusal(Reason::WrongKey), Refusal(Reason::WrongKey)),
     ("401-wrong", Refusal(Reason::WrongKey), Refusal(Reason::WrongKey)),
     ("401-inactive", Refusal(Reason::WrongKey), Refusal(Reason::WrongKey)),
@@ -57,6 +57,7 @@ const FAULTS: [(&str, Comes, Comes); 43] = [
     ("string", Unusable, Sound),
     ("null", Unusable, Sound),
     ("stranger", Unusable, Sound),
+    ("mixed", Sound, Sound),
     ("cursor-same", Sound, Sound),
     ("cursor-cycle", Sound, Sound),
     ("quota-spent", Refusal(Reason::QuotaSpent), Sound),

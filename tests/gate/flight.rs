@@ -87,7 +87,7 @@ async fn a_dropped_call_stays_in_the_ledger_and_can_be_asked_again() {
 }
 
 /// Does something while another run of the program has this under way; that one is killed then.
-async fn while_another_asks(visit: &Visit, request: &Request, meanwhile: impl Future<Output = ()>) {
+pub(super) async fn while_another_asks(visit: &Visit, request: &Request, meanwhile: impl Future<Output = ()>) {
     visit.demo.arm("delay=600000*1".parse().unwrap());
     let other = run("another", &visit.store(), &visit.demo);
     let meanwhile = async {

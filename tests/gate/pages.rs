@@ -57,3 +57,18 @@ async fn going_in_circles_is_free_after_the_first_round() {
         assert_eq!(visit.gate.store().reports("demo", &dropper()).unwrap().len(), 6, "{fault}");
     }
 }
+
+#[tokio::test]
+async fn a_report_of_another_file_costs_its_row_and_not_the_page() {
+    let visit = Visit::begin().await;
+    visit.demo.arm("mixed".parse().unwrap());
+    let page = turn_to(&visit, &page_at(None)).await;
+    assert_eq!(page.entries.len(), 5);
+    let page = page.of_file(&dropper());
+    assert_eq!((page.entries.len(), page.foreign), (4, 1));
+    // Nothing is paid for twice, and the other file has nothing that nobody asked for.
+    assert!(visit.gate.held(&page_at(None)).unwrap().is_some());
+    let held = |file| visit.gate.store().reports("demo", file).unwrap().len();
+    assert_eq!((held(&dropper()), files().iter().skip(1).map(held).sum::<usize>()), (4, 0));
+    assert_eq!((visit.calls(), visit.gate.spent().unwrap().total()), (1, visit.charged()));
+}

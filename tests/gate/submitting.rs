@@ -321,3 +321,16 @@ async fn an_address_with_the_key_in_it_is_not_used() {
     assert!(matches!(error, GateError::Service { cost: Cost::Nothing, .. }), "{error:?}");
     assert_eq!((*heard.lock().unwrap(), gate.spent().unwrap().charged), (1, 1));
 }
+
+#[tokio::test]
+async fn a_file_that_another_program_is_submitting_is_not_submitted_once_more() {
+    let visit = Visit::begin().await;
+    let request = scan(&small(&visit), None);
+    let third = crate::counted::run("a third", &visit.store(), &visit.demo);
+    flight::while_another_asks(&visit, &request, async {
+        let result = visit::ask(&third, &request).await;
+        assert!(matches!(result, Err(GateError::UnderWayElsewhere)), "{result:?}");
+    })
+    .await;
+    assert!(visit::ask(&third, &request).await.is_ok());
+}

@@ -38,6 +38,7 @@ goes_wrong! {
     cut_short_without_length: "list:cut-bare=700*1"
     wrong_type: "list:string*1"
     for_another_file: "list:stranger*1"
+    one_of_another_file: "list:mixed*1"
     lost: "list:lost*1"
     redirected: "list:redirect=http://127.0.0.1:9/*1"
 }

@@ -106,7 +106,7 @@ fn counters_that_cannot_be_had_have_the_exit_codes_of_other_commands() {
 
 #[test]
 fn a_web_page_in_the_place_of_an_answer_is_told_in_the_same_words_by_every_command() {
-    let words = "it is not JSON, but a web page: something between here and the service may want a login";
+    let words = "it is a web page: something between here and the service may want a login";
     let main = main_file();
     for arguments in [&["quota"][..], &["usage"], &["call", "v3-user"], &["list", &main], &["doctor", "--online"]] {
         let desk = Desk::with(Options { faults: vec!["portal".parse().unwrap()], ..Options::default() });

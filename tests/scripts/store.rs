@@ -154,6 +154,23 @@ fn a_damaged_report_is_named_set_aside_and_fetched_again_and_the_others_stay() {
 }
 
 #[test]
+fn a_search_names_a_damaged_report_and_goes_through_the_others() {
+    let desk = Desk::with(Options { listing: Listing::Identifiers, ..Options::default() });
+    let ids = identifiers();
+    for id in &ids[..2] {
+        assert!(desk.run(&["show", id]).status.success());
+    }
+    let sound = text(&desk.run(&["search", "exe", &ids[1]]));
+    let damage = "UPDATE block SET bytes = zeroblob(100) WHERE answer = (SELECT MIN(id) FROM answer)";
+    rusqlite::Connection::open(store(&desk)).unwrap().execute(damage, []).unwrap();
+    let found = desk.run(&["search", "exe"]);
+    assert_eq!((found.status.code(), text(&found)), (Some(12), sound), "{found:?}");
+    let words = errors(&found);
+    assert!(words.contains("the report by ") && words.contains(" cannot be searched: "), "{words}");
+    assert!(words.contains("1 report could not be searched"), "{words}");
+}
+
+#[test]
 fn a_database_that_is_damaged_as_a_whole_is_set_aside_and_its_ledger_saved() {
     let desk = Desk::new();
     json(&desk.run(&["list", "--all", &main_file()]));

@@ -82,6 +82,17 @@ fn a_dry_run_and_a_limit_send_nothing() {
 }
 
 #[test]
+fn a_look_that_is_not_sent_is_not_counted() {
+    let (desk, _) = desk(Options::default());
+    let stopped = desk.run(&["follow", "--max-cost", "0", &Demo::files()[6].sha256]);
+    assert_eq!(
+        (stopped.status.code(), serde_json::from_str::<serde_json::Value>(&text(&stopped)).unwrap()["calls"].as_u64()),
+        (Some(11), Some(0)),
+        "{stopped:?}"
+    );
+}
+
+#[test]
 fn an_option_without_words_is_refused_before_anything_is_sent() {
     let (desk, path) = desk(Options::default());
     for (option, words) in [("--sandbox", ""), ("--sandbox", " "), ("--command-line", "")] {
@@ -142,6 +153,12 @@ fn each_failure_has_its_exit_code() {
     assert!(errors(&output).contains("behaview follow --looks 1 "), "{}", errors(&output));
     assert!(errors(&output).contains("looks for its scan: 1 request"), "{}", errors(&output));
     assert_eq!(desk.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Scan)).count(), 1);
+    // What became of an upload is not told, and nothing of such an answer is kept.
+    desk.demo.arm("scan:number*1".parse().unwrap());
+    let silent = desk.run(&["submit", &path]);
+    assert_eq!(silent.status.code(), Some(9));
+    let words = "it does not name a scan that has begun. Nothing of it is kept.";
+    assert!(errors(&silent).contains(words), "{}", errors(&silent));
     let (spent, path) = self::desk(Options { licence: false, ..Options::default() });
     assert_eq!(spent.run(&["submit", &path]).status.code(), Some(4));
 }

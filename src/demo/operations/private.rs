@@ -68,7 +68,10 @@ fn collection(
         insert(&mut links, "next", json!(link(&page.next)));
     }
     let mut parts = vec![Pieces::whole("{\"data\":[")];
-    for (number, report) in file.reports.get(page.rows).unwrap_or_default().iter().enumerate() {
+    let mixed_in = (context.fault == Some(&FaultKind::Mixed)).then(|| context.service.archive.stranger_to(sha256));
+    let mixed_in = mixed_in.flatten().and_then(|stranger| stranger.reports.first());
+    let own = file.reports.get(page.rows).unwrap_or_default();
+    for (number, report) in mixed_in.into_iter().chain(own).enumerate() {
         parts.push(Pieces::whole(if number > 0 { "," } else { "" }));
         parts.push(entry(report, listing, context));
     }

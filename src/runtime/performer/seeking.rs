@@ -172,7 +172,7 @@ fn search_held(work: &Work, ticket: &Ticket, gate: &Gate, pattern: &Pattern) {
         done = outcome.searched;
         match outcome.found {
             Ok(found) => teller.found.extend(found.map(|found| found.group)),
-            Err(error) => unreadable = Some(format!("a report cannot be read: {error}")),
+            Err(error) => unreadable = Some(error.to_string()),
         }
         if !has_hits && !teller.found.is_empty() {
             // The first hits do not wait for their turn.

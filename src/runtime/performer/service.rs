@@ -8,6 +8,7 @@ use crate::gate::{Answer, Cost, Gate, GateError, Received, Rows};
 use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::Analysis;
 use crate::report::analysis::{submitted, upload_address};
+use crate::report::identifier::Sha256;
 use crate::report::page::Page;
 use crate::report::rows::{Line, lines};
 use crate::request::{Quote, Request, UploadAddress};
@@ -89,7 +90,10 @@ fn message(request: Request, result: Result<Answer, GateError>) -> Message {
     }
     let result = result.map_err(|error| with_address(&request, failure(&error)));
     match request {
-        Request::Behaviours { .. } => Message::Listed { request, result: result.and_then(page) },
+        Request::Behaviours { ref file, .. } => {
+            let result = result.and_then(|answer| page(answer, file));
+            Message::Listed { request, result }
+        }
         Request::User => Message::Entitled { request, result: result.and_then(|answer| entitled(&answer)) },
         Request::Usage { .. } => Message::Used { request, result: result.and_then(|answer| used(&answer)) },
         Request::Artefact { .. } => {
@@ -179,14 +183,14 @@ fn told(answer: Answer) -> Result<(Timestamp, Vec<Line>), Failure> {
     Ok((answer.received, lines(&bytes)))
 }
 
-fn page(answer: Answer) -> Result<HeldPage, Failure> {
+fn page(answer: Answer, file: &Sha256) -> Result<HeldPage, Failure> {
     let page = Page::of(&answer.body).map_err(|error| Failure {
         what: sentence(&error.to_string()),
         cost: "Its price was paid.".to_owned(),
         is_unsure: true,
         ..Failure::default()
     })?;
-    Ok(HeldPage { received: answer.received, page, unkept: answer.unkept })
+    Ok(HeldPage { received: answer.received, page: page.of_file(file), unkept: answer.unkept })
 }
 
 fn failure(error: &GateError) -> Failure {
