@@ -2,20 +2,20 @@
 
 use super::credential::Credential;
 use super::error::{LONGEST_ADDRESS, Refusal, ServiceError};
+use super::failure::{not_sent_or_lost, reason};
 use super::head::{is_framed, range_of, version_of};
+use super::http::build;
 use super::masking::Masking;
 use super::patience::Patience;
-use super::profile::{PROXY_OF_SYSTEM, Profile, ProfileError};
+use super::profile::{Profile, ProfileError};
 use crate::request::{Address, Asker, Method, Request, ScanOption, Version};
 use crate::text::Untrusted;
 use reqwest::header::{ACCEPT_ENCODING, DATE, HeaderName, HeaderValue, IF_RANGE, RANGE, RETRY_AFTER};
-use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, RequestBuilder, Response, Url};
+use reqwest::{RequestBuilder, Response, Url};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
-use std::error::Error as _;
 use std::pin::Pin;
 use std::sync::OnceLock;
-use std::time::Duration;
 
 /// Longest artefact of a length that nobody has announced, in bytes.
 const LONGEST_UNANNOUNCED: u64 = 1 << 30;
@@ -335,52 +335,6 @@ impl std::fmt::Debug for Client {
     }
 }
 
-/// No redirects (the key belongs to one host), no proxy unless asked for, no retries (each may cost).
-fn build(profile: &Profile, root: &Url) -> Result<reqwest::Client, ServiceError> {
-    // An error says that a provider is there already, which serves as well.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let unusable = |error: reqwest::Error| ServiceError::Unreachable(reason(&error));
-    let builder = reqwest::Client::builder()
-        .user_agent(concat!("behaview/", env!("CARGO_PKG_VERSION")))
-        .default_headers(
-            [(HeaderName::from_static("x-tool"), HeaderValue::from_static("behaview"))].into_iter().collect(),
-        )
-        .redirect(reqwest::redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .connect_timeout(Duration::from_secs(profile.connect_timeout));
-    let builder = with_proxy(builder.no_proxy(), profile, root).map_err(unusable)?;
-    with_certificates(builder, profile)?.build().map_err(unusable)
-}
-
-/// What is not encrypted stays on this machine.
-fn with_proxy(builder: ClientBuilder, profile: &Profile, root: &Url) -> reqwest::Result<ClientBuilder> {
-    let system = || ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"].into_iter().find_map(variable);
-    let (address, exceptions) = match profile.proxy.as_deref() {
-        Some(PROXY_OF_SYSTEM) => (system(), NoProxy::from_env()),
-        address => (address.map(str::to_owned), None),
-    };
-    match address {
-        Some(address) if root.scheme() == "https" => Ok(builder.proxy(Proxy::all(address)?.no_proxy(exceptions))),
-        _ => Ok(builder),
-    }
-}
-
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-fn with_certificates(builder: ClientBuilder, profile: &Profile) -> Result<ClientBuilder, ServiceError> {
-    let Some(path) = &profile.ca_file else { return Ok(builder) };
-    let unusable = |why: String| ServiceError::Unreachable(format!("the certificates of ca_file: {why}"));
-    let bytes =
-        crate::files::read(path, super::profile::LONGEST_CERTIFICATES).map_err(|error| unusable(error.to_string()))?;
-    let certificates = Certificate::from_pem_bundle(&bytes).map_err(|error| unusable(reason(&error)))?;
-    if certificates.is_empty() {
-        return Err(unusable("there are none in it".to_owned()));
-    }
-    Ok(builder.tls_certs_merge(certificates))
-}
-
 /// Bytes that are gathered in one piece.
 impl Sink for Vec<u8> {
     fn begin(&mut self, _: u64, _: Option<u64>, _: Option<String>) -> Taken<'_> {
@@ -400,60 +354,4 @@ fn length(url: &Url, method: Method, parameters: &[(Cow<'static, str>, String)])
         whole.query_pairs_mut().extend_pairs(parameters);
     }
     whole.as_str().len() as u64
-}
-
-/// A connection that was never made has sent nothing; after that anything may have been counted.
-pub(super) fn not_sent_or_lost(error: &reqwest::Error) -> ServiceError {
-    if !error.is_connect() && !error.is_builder() {
-        return ServiceError::Lost(reason(error));
-    }
-    match refused_certificate(error) {
-        Some(why) => ServiceError::Untrusted(why),
-        None => ServiceError::Unreachable(reason(error)),
-    }
-}
-
-/// Why the certificate that was shown is not trusted, if that is what went wrong.
-fn refused_certificate(error: &reqwest::Error) -> Option<String> {
-    let mut cause: Option<&dyn std::error::Error> = error.source();
-    while let Some(here) = cause {
-        if let Some(rustls::Error::InvalidCertificate(why)) = here.downcast_ref() {
-            return Some(certificate_words(why));
-        }
-        // An error of the system's hides the one inside of it from those who ask for causes.
-        let inside = here.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        cause = inside.map(|inside| inside as &dyn std::error::Error).or_else(|| here.source());
-    }
-    None
-}
-
-fn certificate_words(why: &rustls::CertificateError) -> String {
-    use rustls::CertificateError::{
-        Expired, ExpiredContext, NotValidForName, NotValidForNameContext, NotValidYet, NotValidYetContext,
-        UnknownIssuer,
-    };
-    match why {
-        UnknownIssuer => "no authority that this machine knows has signed it".to_owned(),
-        Expired | ExpiredContext { .. } => "it has expired".to_owned(),
-        NotValidYet | NotValidYetContext { .. } => "it is not valid yet; is this machine's clock right?".to_owned(),
-        NotValidForName | NotValidForNameContext { .. } => "it is for another name".to_owned(),
-        other => Untrusted::from(other.to_string()).visible_cut(120).to_string(),
-    }
-}
-
-/// The innermost cause, which names no address: an address may hold the key.
-fn reason(error: &reqwest::Error) -> String {
-    if error.is_timeout() {
-        return "the service was silent for too long".to_owned();
-    }
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(deeper) = cause.source() {
-        cause = deeper;
-    }
-    let is_outermost = std::ptr::eq(std::ptr::from_ref(cause).cast::<()>(), std::ptr::from_ref(error).cast::<()>());
-    if is_outermost {
-        "the connection failed".to_owned()
-    } else {
-        Untrusted::from(cause.to_string()).visible_cut(120).to_string()
-    }
 }

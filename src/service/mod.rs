@@ -5,7 +5,9 @@
 pub mod client;
 pub mod credential;
 pub mod error;
+mod failure;
 mod head;
+mod http;
 mod masking;
 mod patience;
 pub mod profile;

@@ -1,7 +1,8 @@
 //! Sends a file from the disk, piece by piece and once, to an address that may be trusted with it.
 
-use super::client::{Client, Sink, not_sent_or_lost};
+use super::client::{Client, Sink};
 use super::error::ServiceError;
+use super::failure::not_sent_or_lost;
 use super::patience::Patience;
 use crate::files;
 use crate::report::identifier::Sha256;

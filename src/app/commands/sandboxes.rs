@@ -55,7 +55,7 @@ pub(super) static COMMANDS: &[Command] = &[
         name: "refresh-list",
         keys: &[key('R')],
         label: "list again",
-        help: "List the sandboxes once more, from the first page; pages behind one that has changed cost again; held reports stay",
+        help: "List once more; if the first page changed, further ones cost again",
         rank: 3,
         place: LIST,
         when: When::Has("a list that has been asked for", |m| first_page(m).is_some()),
