@@ -63,7 +63,8 @@ pub enum ImportError {
     Store(#[from] StoreError),
 }
 
-/// Holds a report, unless one of its identifier is held.
+/// Holds a report, unless one of its identifier is held. The same bytes replace nothing: where the held ones came from would be
+/// forgotten.
 ///
 /// # Errors
 /// When it answers no question, or cannot be kept; then nothing has changed.
@@ -76,9 +77,13 @@ pub fn import(store: &Store, profile: &str, import: &Import<'_>) -> Result<Outco
         return Err(ImportError::Empty);
     }
     let file = file(&identifier, import.file)?;
-    if let Some(held) = store.report(profile, &identifier)?.filter(|_| !import.replaces) {
+    if let Some(held) = store.report(profile, &identifier)? {
         let is_same = held.body.whole().is_ok_and(|held| import.body.whole().is_ok_and(|new| is_same(&held, &new)));
-        return Ok(if is_same { Outcome::Same(identifier) } else { Outcome::Other(identifier, held.imported) });
+        match is_same {
+            true if !import.replaces || held.file.is_some() => return Ok(Outcome::Same(identifier)),
+            false if !import.replaces => return Ok(Outcome::Other(identifier, held.imported)),
+            _ => {}
+        }
     }
     let Some(key) = request.holding_key() else { return Err(ImportError::Nameless) };
     let bytes = import.body.whole()?;

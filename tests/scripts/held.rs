@@ -345,6 +345,10 @@ fn a_fetched_report_is_never_overwritten_unasked() {
     let folder = tempfile::tempdir().unwrap();
     let same = file(folder.path(), "same.json", &fetched);
     assert!(text(&desk.run(&["import", &same])).contains("held already, and the same"));
+    // Where it came from is not forgotten for the same once more.
+    assert!(text(&desk.run(&["import", "--replace", &same])).contains("held already, and the same"));
+    let known = json(&desk.run(&["list", &main_file()]));
+    assert!(known["sandboxes"][0]["imported_from"].is_null(), "{known}");
     let forged =
         format!(r#"{{"data":{{"id":"{id}","type":"private_file_behaviour","attributes":{{"tags":["FORGED"]}}}}}}"#);
     let forged = file(folder.path(), "forged.json", forged.as_bytes());
