@@ -9,9 +9,6 @@ use crate::{Stage, behaview, peers};
 use std::ffi::OsStr;
 use std::time::Duration;
 
-/// The largest report that every program opens in bearable time, in bytes.
-const MOST_COMPARED: u64 = 100_000_000;
-
 pub fn measure(stage: &Stage, table: &mut Table) {
     let homes: Vec<_> = stage.reports.iter().map(|report| (Home::offline(), report)).collect();
     let file = home::file().to_string();
@@ -31,7 +28,7 @@ pub fn measure(stage: &Stage, table: &mut Table) {
         }
         figures.push((Figure::default(), Figure::default()));
     }
-    let compared = stage.reports.iter().rposition(|report| report.bytes <= MOST_COMPARED).unwrap_or(0);
+    let compared = stage.reports.iter().rposition(|report| report.bytes <= peers::MOST).unwrap_or(0);
     let mut peers: Vec<_> =
         peers::on(&stage.reports[compared]).into_iter().map(|peer| (peer, Figure::default())).collect();
     for _ in 0..stage.wanted.reps * 2 {

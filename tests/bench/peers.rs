@@ -12,8 +12,14 @@ pub struct Peer {
     pub first: &'static str,
 }
 
-/// Every installed peer on a report.
+/// The largest report that every program opens in bearable time, in bytes.
+pub const MOST: u64 = 100_000_000;
+
+/// Every installed peer on a report; none on one that not all of them open.
 pub fn on(report: &Made) -> Vec<Peer> {
+    if report.bytes > MOST {
+        return Vec::new();
+    }
     let path = report.path.as_os_str();
     let script = |line: &str| vec![OsStr::new("-c").to_owned(), line.into(), "sh".into(), path.to_owned()];
     let peer = |name: &str, program: &str, arguments: &[&OsStr], first| Peer {
