@@ -1,7 +1,7 @@
 //! Text in columns, for people and for tools that split at blanks.
 
+use crate::runtime::terminal_size;
 use std::fmt;
-use std::io::IsTerminal;
 use unicode_width::UnicodeWidthChar;
 
 /// What stands before a row's second line.
@@ -71,8 +71,7 @@ impl Table {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let room = std::io::stdout().is_terminal().then(crossterm::terminal::size);
-        f.write_str(&self.text(room.and_then(Result::ok).map(|(columns, _)| columns.into())))
+        f.write_str(&self.text(terminal_size().map(|(columns, _)| columns.into())))
     }
 }
 

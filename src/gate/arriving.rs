@@ -112,7 +112,9 @@ impl Sink for Gatherer<'_> {
     }
 
     fn take<'a>(&'a mut self, piece: &'a [u8]) -> Taken<'a> {
-        self.arriving.push(piece);
+        if let Err(why) = self.arriving.push(piece) {
+            return Box::pin(std::future::ready(Err(ServiceError::Lost(why.to_string()))));
+        }
         if let Some(news) = &self.news {
             // A reader that has ended is missed at the end: then the whole is read once more.
             let _ = news.send(self.arriving.body());

@@ -12,6 +12,9 @@ use std::time::Duration;
 /// Pages in the log from which on it is taken over into the database with the next write.
 const LOG_PAGES: u32 = 16;
 
+/// What a writer remembers of the database, in kibibytes.
+const CACHE_KIB: i64 = 512;
+
 /// Bytes that the log keeps for what is written next.
 pub(super) const LOG_BYTES: u64 = 64 * 1024;
 
@@ -63,6 +66,8 @@ pub(super) fn connect(path: &Path, more: OpenFlags) -> rusqlite::Result<Connecti
     connection.execute_batch(
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = TRUE; PRAGMA secure_delete = TRUE; PRAGMA temp_store = MEMORY",
     )?;
+    // The blocks of an answer go by once: to remember them is to have them twice.
+    connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     // What is in the log is in the way where nothing is free: it stays short.
     connection
         .execute_batch(&format!("PRAGMA wal_autocheckpoint = {LOG_PAGES}; PRAGMA journal_size_limit = {LOG_BYTES}"))?;

@@ -1,10 +1,11 @@
 //! The bytes of an answer while they come: what is here of them is a body like any other.
 
 use super::{Body, Bytes};
+use memmap2::MmapMut;
 use std::io;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Bytes of a piece: it is allocated once, so nothing that is here moves when more comes.
+/// Bytes of a piece: it is mapped once, so nothing that is here moves when more comes.
 const PIECE: usize = 256 * 1024;
 
 /// Bytes that are gathered in memory, and can be read all the while.
@@ -16,23 +17,51 @@ pub struct Arriving {
 
 /// Every piece but the last is full.
 #[derive(Debug, Clone, Default)]
-struct Pieces(Arc<RwLock<Vec<Vec<u8>>>>);
+struct Pieces(Arc<RwLock<Vec<Piece>>>);
+
+/// Memory of its own, which goes back to the system with it.
+#[derive(Debug)]
+struct Piece {
+    room: MmapMut,
+    filled: usize,
+}
+
+impl Piece {
+    fn new() -> io::Result<Self> {
+        Ok(Self { room: MmapMut::map_anon(PIECE)?, filled: 0 })
+    }
+
+    fn filled(&self) -> &[u8] {
+        self.room.get(..self.filled).unwrap_or_default()
+    }
+
+    /// Takes as many bytes as fit, and gives the rest.
+    fn fill<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        let (fits, rest) = bytes.split_at(bytes.len().min(PIECE - self.filled));
+        let after = self.filled + fits.len();
+        if let Some(room) = self.room.get_mut(self.filled..after) {
+            room.copy_from_slice(fits);
+        }
+        self.filled = after;
+        rest
+    }
+}
 
 impl Arriving {
     /// Adds what came next.
-    pub fn push(&mut self, mut bytes: &[u8]) {
-        self.length += bytes.len() as u64;
+    ///
+    /// # Errors
+    /// When there is no memory for it; what came before stays.
+    pub fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut pieces = self.pieces.0.write().unwrap_or_else(PoisonError::into_inner);
-        while !bytes.is_empty() {
-            match pieces.last_mut().filter(|last| last.len() < PIECE) {
-                Some(last) => {
-                    let (fits, rest) = bytes.split_at(bytes.len().min(PIECE - last.len()));
-                    last.extend_from_slice(fits);
-                    bytes = rest;
-                }
-                None => pieces.push(Vec::with_capacity(PIECE)),
-            }
+        let mut rest = pieces.last_mut().map_or(bytes, |last| last.fill(bytes));
+        while !rest.is_empty() {
+            let mut piece = Piece::new()?;
+            rest = piece.fill(rest);
+            pieces.push(piece);
         }
+        self.length += bytes.len() as u64;
+        Ok(())
     }
 
     /// How many bytes are here.
@@ -68,7 +97,7 @@ impl Bytes for Here {
         let pieces = self.pieces.0.read().unwrap_or_else(PoisonError::into_inner);
         let mut at = usize::try_from(at).map_err(io::Error::other)?;
         while !buffer.is_empty() {
-            let found = pieces.get(at / PIECE).and_then(|piece| piece.get(at % PIECE..));
+            let found = pieces.get(at / PIECE).and_then(|piece| piece.filled().get(at % PIECE..));
             let found = found.filter(|found| !found.is_empty()).ok_or(io::ErrorKind::UnexpectedEof)?;
             let (taken, rest) = buffer.split_at_mut(found.len().min(buffer.len()));
             taken.copy_from_slice(found.get(..taken.len()).unwrap_or_default());
@@ -95,7 +124,7 @@ mod tests {
             let (mut arriving, mut bodies) = (Arriving::default(), Vec::new());
             for size in sizes {
                 let at = usize::try_from(arriving.len()).unwrap();
-                arriving.push(&whole[at..at + size]);
+                arriving.push(&whole[at..at + size]).unwrap();
                 bodies.push(arriving.body());
             }
             for body in bodies {

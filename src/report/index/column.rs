@@ -102,6 +102,11 @@ impl<T: Number> Column<T> {
         self.here().append(more.here());
     }
 
+    /// Gives the room back that no further number takes.
+    pub(in crate::report) fn shrink(&mut self) {
+        self.here.shrink_to_fit();
+    }
+
     /// Sets a number that is nothing yet.
     pub(super) fn set_once(&mut self, row: usize, number: T) {
         if let Some(found) = self.here().get_mut(row).filter(|found| **found == T::default()) {

@@ -17,6 +17,7 @@ use crate::text::Untrusted;
 use sha2::{Digest, Sha256};
 use std::io;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Changes when the same bytes would be indexed or written otherwise.
 const EDITION: u8 = 4;
@@ -73,42 +74,14 @@ impl Index {
     ///
     /// # Errors
     /// When it cannot be written: then it is made again when it is wanted.
-    pub fn keep(&self, body: &Body) -> io::Result<()> {
+    pub fn keep(self, body: &Body) -> io::Result<()> {
         if body.len() < WORTH_KEEPING || !self.is_complete {
             return Ok(());
         }
-        let head = write(self, body.len(), &self.shown_first(body)?)?;
-        let length = self.sections.iter().map(numbers_length).sum();
-        body.keep_index(&head, Numbers { length, pieces: &mut self.sections.iter().flat_map(numbers) })
-    }
-
-    /// What is read of the body to show the first rows of the first panes.
-    fn shown_first(&self, body: &Body) -> io::Result<Vec<Stretch>> {
-        let (watched, seen) = body.watched();
-        let report = Report::new(watched, self.clone());
-        let panes = Pane::ALL.into_iter().filter(|pane| *pane != Pane::Overview && report.count(*pane) > 0);
-        let panes: Vec<_> = panes.take(FIRST_PANES).chain([Pane::Overview]).map(|pane| report.sections(pane)).collect();
-        let rows = |sections: &[usize], wanted: usize| {
-            let mut before = 0;
-            sections.iter().find_map(|section| {
-                let (first, count) = (before, report.section(*section).map_or(0, Section::len));
-                before += count;
-                (first..before).contains(&wanted).then(|| (*section, wanted - first))
-            })
-        };
-        let most = MOST_SHOWN.min(body.len() / PART_SHOWN);
-        let mut shown = Vec::new();
-        for (section, row) in (0..FIRST_SHOWN).flat_map(|row| panes.iter().filter_map(move |pane| rows(pane, row))) {
-            // What it reads is wanted, not what it says.
-            let _ = report.row(section, row);
-            let seen = seen.seen();
-            if seen.iter().map(|range| range.end - range.start).sum::<u64>() > most {
-                break;
-            }
-            shown = seen;
-        }
-        let stretch = |range: Range<u64>| Ok(Stretch { at: range.start, bytes: body.window(range)? });
-        shown.into_iter().map(stretch).collect()
+        let index = Arc::new(self);
+        let head = write(&index, body.len(), &shown_first(&index, body)?)?;
+        let length = index.sections.iter().map(numbers_length).sum();
+        body.keep_index(&head, Numbers { length, pieces: &mut index.sections.iter().flat_map(numbers) })
     }
 
     /// The same index with every number in memory.
@@ -137,6 +110,35 @@ impl Index {
         }
         Ok(())
     }
+}
+
+/// What is read of the body to show the first rows of the first panes.
+fn shown_first(index: &Arc<Index>, body: &Body) -> io::Result<Vec<Stretch>> {
+    let (watched, seen) = body.watched();
+    let report = Report { body: watched, index: Arc::clone(index) };
+    let panes = Pane::ALL.into_iter().filter(|pane| *pane != Pane::Overview && report.count(*pane) > 0);
+    let panes: Vec<_> = panes.take(FIRST_PANES).chain([Pane::Overview]).map(|pane| report.sections(pane)).collect();
+    let rows = |sections: &[usize], wanted: usize| {
+        let mut before = 0;
+        sections.iter().find_map(|section| {
+            let (first, count) = (before, report.section(*section).map_or(0, Section::len));
+            before += count;
+            (first..before).contains(&wanted).then(|| (*section, wanted - first))
+        })
+    };
+    let most = MOST_SHOWN.min(body.len() / PART_SHOWN);
+    let mut shown = Vec::new();
+    for (section, row) in (0..FIRST_SHOWN).flat_map(|row| panes.iter().filter_map(move |pane| rows(pane, row))) {
+        // What it reads is wanted, not what it says.
+        let _ = report.row(section, row);
+        let seen = seen.seen();
+        if seen.iter().map(|range| range.end - range.start).sum::<u64>() > most {
+            break;
+        }
+        shown = seen;
+    }
+    let stretch = |range: Range<u64>| Ok(Stretch { at: range.start, bytes: body.window(range)? });
+    shown.into_iter().map(stretch).collect()
 }
 
 /// Tells indexes of another edition, or made with another table of attributes.

@@ -98,6 +98,13 @@ impl Section {
         Self { name, attribute, rank, form, starts, depths, tails, end: 0 }
     }
 
+    /// Gives the room back that no further row takes.
+    fn shrink(&mut self) {
+        self.starts.shrink();
+        self.depths.shrink();
+        self.tails.shrink();
+    }
+
     /// The pane that shows these rows.
     #[must_use]
     pub fn pane(&self) -> Pane {
@@ -202,7 +209,13 @@ impl Index {
             open.tails.append(more.tails);
             open.end = more.end;
         }
-        self.sections.extend(sections);
+        for section in sections {
+            // What is behind the last section is whole: the room that it grew into goes back.
+            if let Some(whole) = self.sections.last_mut() {
+                whole.shrink();
+            }
+            self.sections.push(section);
+        }
         for tail in batch.tails {
             if let Some(section) = self.sections.get_mut(tail.section) {
                 section.tails.set_once(tail.row as usize, tail.at);

@@ -124,6 +124,10 @@ impl Depths {
     pub(super) fn append(&mut self, more: Self) {
         self.0.append(more.0);
     }
+
+    pub(in crate::report) fn shrink(&mut self) {
+        self.0.shrink();
+    }
 }
 
 fn longer(stride: usize) -> usize {

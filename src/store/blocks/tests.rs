@@ -29,7 +29,7 @@ fn an_index_is_kept_beside_its_answer_for_every_program() {
     let body = body(&store);
     assert!(Index::kept(&body).is_none());
     let fresh = Index::open(&body).unwrap();
-    fresh.keep(&body).unwrap();
+    fresh.clone().keep(&body).unwrap();
     let other = Store::open(&folder.path().join("behaview.db")).unwrap();
     for kept in [Index::kept(&body).unwrap(), Index::kept(&self::body(&other)).unwrap()] {
         kept.verify().unwrap();
