@@ -42,7 +42,7 @@ use crate::app::scan::follow::Pace;
 use crate::app::settings::Settings;
 use crate::app::spending::allowance::Allowance;
 use crate::app::{Keymap, Model};
-use crate::config::{Config, Folders, Overrides};
+use crate::config::{Config, Folders, Overrides, variable};
 use crate::gate::{Gate, GateError};
 use crate::log::{Level, Log};
 use crate::quota::{Entitlements, Period};
@@ -255,7 +255,7 @@ impl Common {
             set.push(("offline".to_owned(), "true".to_owned()));
         }
         let overrides = Overrides { profile: self.profile.clone(), set };
-        let config = Config::load(folders.to_read()?, &overrides, |name| std::env::var(name).ok())?;
+        let config = Config::load(folders.to_read()?, &overrides, variable)?;
         Ok((folders, config))
     }
 

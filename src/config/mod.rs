@@ -358,8 +358,15 @@ impl Config {
     pub fn credential(&self) -> Result<Option<Credential>, CredentialError> {
         let configured = Configured { key: self.api_key.clone(), command: self.api_key_command.clone() };
         let home = BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
-        Credential::find(|name| std::env::var(name).ok(), &configured, home.as_deref())
+        Credential::find(variable, &configured, home.as_deref())
     }
+}
+
+/// A variable of the environment. What is no text in one is replaced and not left out: it is refused then by whoever reads it, and
+/// never taken for a variable that nobody has set.
+#[must_use]
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
 fn text(path: &Path) -> Result<String, ConfigError> {

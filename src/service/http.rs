@@ -38,7 +38,8 @@ fn with_proxy(builder: ClientBuilder, profile: &Profile, root: &Url) -> reqwest:
 }
 
 fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
+    // What is no text in it makes an address that is refused, and not one that is not there.
+    std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()).filter(|value| !value.is_empty())
 }
 
 fn with_certificates(builder: ClientBuilder, profile: &Profile) -> Result<ClientBuilder, ServiceError> {

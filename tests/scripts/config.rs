@@ -223,3 +223,23 @@ fn a_number_that_cannot_be_counted_costs_its_setting_and_no_other() {
         assert_eq!((listed.status.code(), desk.demo.seen().len()), (Some(14), 0), "{number}: {listed:?}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_variable_that_is_no_text_is_refused_and_not_taken_for_one_that_is_not_set() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let desk = Desk::new();
+    for (name, value) in [
+        ("BEHAVIEW_OFFLINE", &b"true\xff"[..]),
+        ("BEHAVIEW_BUDGET_DAILY", b"0\xff"),
+        ("BEHAVIEW_STORE_KEEP", b"nothing\xff"),
+        ("BEHAVIEW_PROFILE", b"other\xff"),
+        ("BEHAVIEW_API_KEY", b"key\xff"),
+    ] {
+        let refused = desk.command(&["list", &main_file()]).env(name, OsStr::from_bytes(value)).output().unwrap();
+        assert!(matches!(refused.status.code(), Some(2 | 3 | 14)), "{name}: {refused:?}");
+        assert_eq!(desk.demo.seen().len(), 0, "{name}: {refused:?}");
+        assert!(!errors(&refused).contains("there is no key"), "{refused:?}");
+    }
+}
