@@ -1,6 +1,7 @@
 //! What the user wants of the screen: by flags, by variables, by the config file.
 
 use crate::config::Config;
+use crate::environment::variable;
 use crate::runtime::Display;
 use crate::text;
 use crate::view::{Depth, Theme};
@@ -22,10 +23,6 @@ pub(super) struct Flags {
     /// Say it all in lines, and draw nothing: for screen readers and simple terminals
     #[arg(long, global = true)]
     plain: bool,
-}
-
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 impl Flags {

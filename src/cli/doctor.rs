@@ -183,7 +183,7 @@ fn key(config: &Config) -> Check {
     if variable.is_none() && config.names_key() {
         return configured_key(config);
     }
-    match Credential::find(crate::config::variable, &Configured::default(), home.as_deref()) {
+    match Credential::find(crate::environment::variable, &Configured::default(), home.as_deref()) {
         Ok(None) => Check::wrong(
             "key",
             "there is none",

@@ -163,7 +163,7 @@ async fn look_to_the_end(
             tell(following);
             continue;
         };
-        let page = Page::of(&body)?.of_file(&file);
+        let page = Page::of_file(&body, &file)?;
         let new: Vec<_> = page.entries.into_iter().map(|entry| entry.identifier).collect();
         let is_new = new.iter().any(|identifier| !reports.contains(identifier));
         reports.extend(new);

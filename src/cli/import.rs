@@ -3,6 +3,7 @@
 use super::document::{self, Value};
 use super::output::print_text;
 use super::{Common, Failed, parse_sha256};
+use crate::environment::variable;
 use crate::gate::import::{Import as One, ImportError, ImportedPage, Outcome, import, import_page};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Body, Imported};
@@ -149,6 +150,6 @@ fn other(id: &Identifier, came: Option<&Imported>) -> String {
 
 /// Who imports: the name that the system gives, if it gives one.
 fn user() -> String {
-    let named = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
+    let named = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| variable(name));
     named.unwrap_or_default()
 }

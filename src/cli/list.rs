@@ -137,7 +137,7 @@ impl List {
             let request = Request::Behaviours { file: file.clone(), listing, cursor };
             fetched += usize::from(self.refresh || gate.held(&request)?.is_none());
             let got = runtime.block_on(ask(setup, &request, self.refresh))?;
-            let page = Page::of(&got.body)?.of_file(file);
+            let page = Page::of_file(&got.body, file)?;
             if let Some(left_out) = page.left_out() {
                 let _ = writeln!(std::io::stderr(), "behaview: {}: {left_out}", file.short());
             }
@@ -174,7 +174,7 @@ impl List {
             while seen.insert(cursor.clone()) {
                 let request = Request::Behaviours { file: file.clone(), listing, cursor };
                 let held = if self.refresh { None } else { setup.gate.held(&request)? };
-                let page = held.map(|held| Page::of(&held.body)).transpose()?;
+                let page = held.map(|held| Page::of_file(&held.body, &file)).transpose()?;
                 is_open |= page.is_none() && self.all;
                 requests.push(request);
                 cursor = page.and_then(|page| page.cursor);

@@ -50,8 +50,11 @@ impl Table {
         for row in &self.rows {
             let (cells, rest) = row.split_at_checked(first).unwrap_or((row, &[]));
             text += &(self.line(cells, before, 0) + "\n");
-            let said = || rest.iter().filter(|cell| !cell.is_empty()).map(String::as_str).collect::<Vec<_>>().join(GAP);
-            let second = if is_in_step { self.line(rest, behind, first) } else { said() };
+            let second = if is_in_step {
+                self.line(rest, behind, first)
+            } else {
+                rest.iter().filter(|cell| !cell.is_empty()).map(String::as_str).collect::<Vec<_>>().join(GAP)
+            };
             if !second.is_empty() {
                 text += &format!("{INDENT}{second}\n");
             }

@@ -13,6 +13,7 @@ pub use settings::{SETTINGS, Setting, Shown, commented};
 
 use crate::app::Keymap;
 use crate::app::scan::follow::Pace;
+use crate::environment::variable;
 use crate::files;
 use crate::log::Level;
 use crate::quota::{Budget, Entitlement, Entitlements};
@@ -360,13 +361,6 @@ impl Config {
         let home = BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
         Credential::find(variable, &configured, home.as_deref())
     }
-}
-
-/// A variable of the environment. What is no text in one is replaced and not left out: it is refused then by whoever reads it, and
-/// never taken for a variable that nobody has set.
-#[must_use]
-pub fn variable(name: &str) -> Option<String> {
-    std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
 fn text(path: &Path) -> Result<String, ConfigError> {

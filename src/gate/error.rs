@@ -74,7 +74,10 @@ impl GateError {
         match self {
             Self::Service { error, .. } => !error.may_be_charged(),
             Self::Internal(_) => false,
-            _ => true,
+            Self::UnderWay | Self::UnderWayElsewhere | Self::MayBeUnderWay | Self::NotEntitled(_) | Self::NamesKey => {
+                true
+            }
+            Self::NotHeld | Self::Offline | Self::OverBudget(_) | Self::Ledger(_) | Self::Store(_) => true,
         }
     }
 

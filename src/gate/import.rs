@@ -140,7 +140,7 @@ fn question(bytes: &[u8]) -> Option<Request> {
 /// Why something without an identifier is no report.
 fn no_report(report: &Report) -> ImportError {
     match (report.index.is_json, report.index.is_cut) {
-        (false, _) => ServiceError::Unusable(Unusable::NotJson(false)).into(),
+        (false, _) => ServiceError::Unusable(Unusable::NotJson).into(),
         (true, true) => ServiceError::Unusable(Unusable::Cut).into(),
         (true, false) => ImportError::Nameless,
     }

@@ -136,7 +136,7 @@ pub(super) fn read(
     let unusable = |why: Unusable| Err(ServiceError::Unusable(why));
     let index = index_of(body, index)?;
     if !index.is_json {
-        return unusable(Unusable::NotJson(looks_like_a_page(body)));
+        return unusable(if looks_like_a_page(body) { Unusable::WebPage } else { Unusable::NotJson });
     }
     if index.is_cut {
         return unusable(Unusable::Cut);
@@ -171,11 +171,11 @@ fn page_of(body: &Body, index: &Index, file: &Sha256) -> Result<Page, Unusable> 
     }
     let page = Page::from_index(body, index).map_err(|error| match error {
         PageError::Cut | PageError::Unreadable(_) => Unusable::Cut,
-        PageError::NotJson => Unusable::NotJson(false),
+        PageError::NotJson => Unusable::NotJson,
         PageError::NotAList => Unusable::WrongType("a list of sandboxes"),
     })?;
     let first = page.entries.first().map(|entry| entry.identifier.text().clone());
-    let page = page.of_file(file);
+    let page = page.without_others(file);
     match first {
         Some(foreign) if page.entries.is_empty() => Err(Unusable::Foreign(foreign)),
         _ => Ok(page),

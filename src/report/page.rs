@@ -109,9 +109,17 @@ impl Page {
         Ok(page)
     }
 
+    /// Reads a page that was asked for as one of this file's.
+    ///
+    /// # Errors
+    /// As [`Page::of`].
+    pub fn of_file(body: &Body, file: &Sha256) -> Result<Self, PageError> {
+        Ok(Self::of(body)?.without_others(file))
+    }
+
     /// The same page without what names another file: a service that mixes files up costs its mistakes, and not the page.
     #[must_use]
-    pub fn of_file(mut self, file: &Sha256) -> Self {
+    pub fn without_others(mut self, file: &Sha256) -> Self {
         let listed = self.entries.len();
         self.entries.retain(|entry| entry.identifier.parts().file.is_none_or(|named| named == *file));
         self.foreign += listed - self.entries.len();

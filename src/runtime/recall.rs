@@ -48,7 +48,7 @@ fn held_pages(gate: &Gate, file: &Sha256, listing: Listing) -> Result<Vec<HeldPa
         let request = Request::Behaviours { file: file.clone(), listing, cursor: cursor.clone() };
         let Some(held) = gate.held(&request)? else { break };
         // A page that was readable when it was kept, and is not now, ends what is held.
-        let Ok(page) = Page::of(&held.body).map(|page| page.of_file(file)) else { break };
+        let Ok(page) = Page::of_file(&held.body, file) else { break };
         cursor = page.cursor.clone();
         pages.push(HeldPage { received: held.received, page, unkept: None });
         if cursor.is_none() {

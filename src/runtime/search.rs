@@ -168,8 +168,9 @@ pub fn every_report(reports: Vec<Searched>, pattern: &Pattern, tell: &mut dyn Fn
     let (is_over, mut searched) = (AtomicBool::new(false), 0);
     // Each is let go of when it has been searched: what was read of it would pile up.
     let one = |searched: Searched, room: &mut Vec<u8>| {
-        let report = Request::Behaviour { identifier: searched.held.identifier.clone() }.words();
-        one_report(searched, pattern, &is_over, room).map_err(|why| Unreadable { report, why })
+        let identifier = searched.held.identifier.clone();
+        let unreadable = |why| Unreadable { report: Request::Behaviour { identifier }.words(), why };
+        one_report(searched, pattern, &is_over, room).map_err(unreadable)
     };
     in_order(TOGETHER, reports.into_iter(), one, &mut |found| {
         searched += 1;

@@ -6,9 +6,6 @@ use std::time::Duration;
 /// The most bytes of an address that are sent; what carries it takes hardly more.
 pub const LONGEST_ADDRESS: u64 = 60 * 1024;
 
-/// What is said of a page that comes in the place of an answer.
-const WEB_PAGE: &str = "it is a web page: something between here and the service may want a login";
-
 /// Why a call brought no usable answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ServiceError {
@@ -94,11 +91,8 @@ pub enum Reason {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
     /// Not JSON at all.
-    #[error("{}", if *.0 { WEB_PAGE } else { "it is not JSON" })]
-    NotJson(
-        /// Whether it looks like a web page.
-        bool,
-    ),
+    #[error("it is not JSON")]
+    NotJson,
     /// JSON that stops in the middle.
     #[error("it was cut short")]
     Cut,
@@ -109,7 +103,7 @@ pub enum Unusable {
     #[error("it does not name {0}")]
     Silent(&'static str),
     /// A web page in the place of something else.
-    #[error("{WEB_PAGE}")]
+    #[error("it is a web page: something between here and the service may want a login")]
     WebPage,
     /// What came does not go on where the part that is kept ends.
     #[error("it does not go on where the kept part ends: that part is set aside")]

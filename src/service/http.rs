@@ -3,6 +3,7 @@
 use super::error::ServiceError;
 use super::failure::reason;
 use super::profile::{LONGEST_CERTIFICATES, PROXY_OF_SYSTEM, Profile};
+use crate::environment::variable;
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, Url};
 use std::time::Duration;
@@ -35,11 +36,6 @@ fn with_proxy(builder: ClientBuilder, profile: &Profile, root: &Url) -> reqwest:
         Some(address) if root.scheme() == "https" => Ok(builder.proxy(Proxy::all(address)?.no_proxy(exceptions))),
         _ => Ok(builder),
     }
-}
-
-fn variable(name: &str) -> Option<String> {
-    // What is no text in it makes an address that is refused, and not one that is not there.
-    std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()).filter(|value| !value.is_empty())
 }
 
 fn with_certificates(builder: ClientBuilder, profile: &Profile) -> Result<ClientBuilder, ServiceError> {

@@ -32,7 +32,7 @@ impl Brought {
     /// The reports that a page of a list brought along.
     #[must_use]
     pub fn of_page(page: Page, file: &Sha256) -> Vec<Self> {
-        let reports = page.of_file(file).entries.into_iter().filter_map(|entry| {
+        let reports = page.without_others(file).entries.into_iter().filter_map(|entry| {
             let range = entry.report?.range();
             Some(Self { identifier: entry.identifier, file: Some(file.clone()), range })
         });

@@ -26,7 +26,7 @@ impl Columns {
         match width {
             0..60 => Self { what: 0, received: 17, raw: None, on_disk: 28, service: None, from: None },
             60..100 => Self { what: 15, received: 35, raw: None, on_disk: 47, service: Some(58), from: None },
-            _ => Self { what: 15, received: 42, raw: Some(60), on_disk: 71, service: Some(82), from: Some(94) },
+            _ => Self { what: 15, received: 42, raw: Some(59), on_disk: 71, service: Some(82), from: Some(94) },
         }
     }
 }
@@ -100,10 +100,13 @@ fn draw_line(mut line: LineWriter<'_, '_>, area: Area, thing: &Holding, columns:
     let room = columns.received.saturating_sub(columns.what + 2 + notes.chars().count());
     line.visible(&held::title(thing).visible_cut(room), Meaning::Strong);
     line.own(&notes, Meaning::Key);
+    let all = [Some(columns.received), columns.raw, Some(columns.on_disk), columns.service, columns.from];
     let mut cell = |column: Option<usize>, text: &str, meaning| {
         if let Some(column) = column {
             line.tab(area.x, column);
-            line.own_cut(text, line.room(), meaning);
+            // Two numbers that touch are read as one.
+            let next = all.iter().flatten().find(|next| **next > column).map_or(usize::MAX, |next| next - column - 1);
+            line.own_cut(text, line.room().min(next), meaning);
         }
     };
     let received = since(thing.received, model.now);
@@ -113,7 +116,7 @@ fn draw_line(mut line: LineWriter<'_, '_>, area: Area, thing: &Holding, columns:
         Some(_) => &received,
     };
     cell(Some(columns.received), received, Meaning::Text);
-    let in_versions = if thing.versions.len() > 1 { format!(" in {}", thing.versions.len()) } else { String::new() };
+    let in_versions = if thing.versions.len() > 1 { format!(" x{}", thing.versions.len()) } else { String::new() };
     cell(columns.raw, &(bytes(thing.bytes) + &in_versions), Meaning::Text);
     cell(Some(columns.on_disk), &bytes(thing.on_disk), Meaning::Text);
     cell(columns.service, &thing.retention(model.now).map(Retention::short).unwrap_or_default(), Meaning::Text);

@@ -64,7 +64,7 @@ async fn a_report_of_another_file_costs_its_row_and_not_the_page() {
     visit.demo.arm("mixed".parse().unwrap());
     let page = turn_to(&visit, &page_at(None)).await;
     assert_eq!(page.entries.len(), 5);
-    let page = page.of_file(&dropper());
+    let page = page.without_others(&dropper());
     assert_eq!((page.entries.len(), page.foreign), (4, 1));
     // Nothing is paid for twice, and the other file has nothing that nobody asked for.
     assert!(visit.gate.held(&page_at(None)).unwrap().is_some());

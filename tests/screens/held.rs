@@ -22,6 +22,17 @@ fn everything_that_is_held_stands_on_one_screen() {
     assert_eq!(stage.paid_calls(), 2);
 }
 
+#[test]
+fn the_sizes_of_a_report_in_two_versions_stand_apart() {
+    let mut stage = Stage::listed();
+    stage.keys("r H");
+    let screen = stage.screen();
+    let row = screen.lines().find(|line| line.contains(" x2 ")).unwrap_or_else(|| panic!("{screen}"));
+    let (_, sizes) = row.split_once("10:00").unwrap();
+    let sizes: Vec<_> = sizes.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).take(2).collect();
+    assert!(sizes[0].ends_with("kB x2") && sizes[1].ends_with(" kB") && sizes[1].split(' ').count() == 2, "{row}");
+}
+
 /// The screen without what the service's port changes: its address stands in what is packed, so the last digit of a size varies.
 fn without_port(stage: &Stage) -> String {
     let sizes = (330..345).map(|size| (size, "33_ B")).chain((250..270).map(|size| (size, "26_ B")));

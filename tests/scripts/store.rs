@@ -131,13 +131,19 @@ fn a_flipped_byte_costs_no_more_than_what_it_hit() {
     assert_eq!(desk.paid(), paid, "nothing was asked");
 }
 
-#[test]
-fn a_damaged_report_is_named_set_aside_and_fetched_again_and_the_others_stay() {
+/// A desk that holds the first two of these reports, each by itself.
+fn holding_two() -> (Desk, Vec<String>) {
     let desk = Desk::with(Options { listing: Listing::Identifiers, ..Options::default() });
     let ids = identifiers();
     for id in &ids[..2] {
         assert!(desk.run(&["show", id]).status.success());
     }
+    (desk, ids)
+}
+
+#[test]
+fn a_damaged_report_is_named_set_aside_and_fetched_again_and_the_others_stay() {
+    let (desk, ids) = holding_two();
     let damage = "UPDATE block SET bytes = CAST(substr(bytes, 1, 100) || x'00' || substr(bytes, 102) AS BLOB)
          WHERE answer = (SELECT MIN(id) FROM answer)";
     rusqlite::Connection::open(store(&desk)).unwrap().execute(damage, []).unwrap();
@@ -155,11 +161,7 @@ fn a_damaged_report_is_named_set_aside_and_fetched_again_and_the_others_stay() {
 
 #[test]
 fn a_search_names_a_damaged_report_and_goes_through_the_others() {
-    let desk = Desk::with(Options { listing: Listing::Identifiers, ..Options::default() });
-    let ids = identifiers();
-    for id in &ids[..2] {
-        assert!(desk.run(&["show", id]).status.success());
-    }
+    let (desk, ids) = holding_two();
     let sound = text(&desk.run(&["search", "exe", &ids[1]]));
     let damage = "UPDATE block SET bytes = zeroblob(100) WHERE answer = (SELECT MIN(id) FROM answer)";
     rusqlite::Connection::open(store(&desk)).unwrap().execute(damage, []).unwrap();

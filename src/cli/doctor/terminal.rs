@@ -1,13 +1,13 @@
 //! What the terminal can do, as far as it says so itself: nothing is asked of it.
 
 use super::Check;
+use crate::environment::variable;
 use crate::runtime;
 use crate::view::Depth;
 
 /// Everything about the terminal.
 pub(super) fn checks() -> Vec<Check> {
-    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    vec![size(set("TERM").as_deref()), colours(&set), text(&set), clipboard(&set)]
+    vec![size(variable("TERM").as_deref()), colours(&variable), text(&variable), clipboard(&variable)]
 }
 
 fn size(term: Option<&str>) -> Check {

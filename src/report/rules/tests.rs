@@ -35,77 +35,74 @@ fn shipped_rules_are_sound_many_and_named_once() {
     }
 }
 
+/// Rows that tell something, each with the rule that says so.
+const TELLING: [(&str, &str); 25] = [
+    (
+        r#"{"registry_keys_set":[{"key":"HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run\\x","value":"y"}]}"#,
+        "run-key",
+    ),
+    (r#"{"command_executions":["vssadmin.exe delete shadows /all /quiet"]}"#, "shadow-copies"),
+    (r#"{"command_executions":["C:\\W\\powershell.exe -nop -EncodedCommand UwB0AGEAcgB0AC0A"]}"#, "encoded-powershell"),
+    (r#"{"command_executions":["schtasks /create /tn x"]}"#, "schtasks"),
+    (r#"{"files_written":["C:\\Users\\a\\Desktop\\HOW_TO_DECRYPT.txt"]}"#, "ransom-note"),
+    (
+        r#"{"files_opened":["C:\\Users\\a\\AppData\\Local\\Google\\Chrome\\User Data\\Default\\Login Data"]}"#,
+        "browser-passwords",
+    ),
+    (r#"{"ip_traffic":[{"destination_ip":"192.0.2.1","destination_port":4444}]}"#, "c2-port"),
+    (
+        r#"{"files_written":["C:\\Users\\a\\AppData\\Roaming\\Microsoft\\Windows\\Start Menu\\Programs\\Startup\\a.lnk"]}"#,
+        "startup-folder",
+    ),
+    (
+        r#"{"command_executions":["reg add HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run /v x /d a.exe /f"]}"#,
+        "run-key-command",
+    ),
+    (
+        r#"{"registry_keys_set":[{"key":"HKLM\\SYSTEM\\CurrentControlSet\\Services\\x\\Start","value":"2"}]}"#,
+        "service-start",
+    ),
+    (
+        r#"{"registry_keys_set":[{"key":"HKLM\\SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Schedule\\TaskCache\\Tree\\My Task\\Id","value":"{1}"}]}"#,
+        "task-cache",
+    ),
+    (
+        r#"{"registry_keys_set":[{"key":"HKLM\SOFTWARE\WOW6432Node\Microsoft\Windows NT\CurrentVersion\Image File Execution Options\sethc.exe\Debugger","value":"cmd.exe"}]}"#,
+        "ifeo",
+    ),
+    (
+        r#"{"registry_keys_set":[{"key":"HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion\SilentProcessExit\a.exe\MonitorProcess","value":"b.exe"}]}"#,
+        "silent-exit",
+    ),
+    (
+        r#"{"registry_keys_set":[{"key":"HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion\Image File Execution Options\a.exe\GlobalFlag","value":"512"}]}"#,
+        "global-flag",
+    ),
+    (
+        r#"{"registry_keys_set":[{"key":"HKCU\Software\Classes\CLSID\{1}\InprocServer32\\","value":"a.dll"}]}"#,
+        "com-hijack",
+    ),
+    (r#"{"registry_keys_set":[{"key":"HKCU\Environment\UserInitMprLogonScript","value":"a.bat"}]}"#, "logon-script"),
+    (
+        r#"{"registry_keys_set":[{"key":"HKLM\System\CurrentControlSet\Services\x\Parameters\ServiceDll","value":"a.dll"}]}"#,
+        "service-key",
+    ),
+    (
+        r#"{"registry_keys_set":[{"key":"HKLM\Software\Microsoft\Windows NT\CurrentVersion\Winlogon\Shell","value":"a.exe"}]}"#,
+        "winlogon",
+    ),
+    (r#"{"ids_alerts":[{"rule_msg":"m","alert_severity":"low"}]}"#, "slight-alert"),
+    (r#"{"ids_alerts":[{"rule_msg":"m"}]}"#, "alert"),
+    (r#"{"tags":["STARTS_AT_BOOT"]}"#, "boot-tag"),
+    (r#"{"tags":["SENDS_SMS"]}"#, "sms-tag"),
+    (r#"{"tags":["ACCESSIBILITY_SERVICE"]}"#, "accessibility-tag"),
+    (r#"{"mitre_attack_techniques":[{"id":"T1","severity":"IMPACT_SEVERITY_HIGH"}]}"#, "severe"),
+    (r#"{"modules_loaded":["C:\\Windows\\System32\\KERNEL32.dll"]}"#, "noise-modules"),
+];
+
 #[test]
 fn telling_rows_are_marked() {
-    for (json, rule) in [
-        (
-            r#"{"registry_keys_set":[{"key":"HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run\\x","value":"y"}]}"#,
-            "run-key",
-        ),
-        (r#"{"command_executions":["vssadmin.exe delete shadows /all /quiet"]}"#, "shadow-copies"),
-        (
-            r#"{"command_executions":["C:\\W\\powershell.exe -nop -EncodedCommand UwB0AGEAcgB0AC0A"]}"#,
-            "encoded-powershell",
-        ),
-        (r#"{"command_executions":["schtasks /create /tn x"]}"#, "schtasks"),
-        (r#"{"files_written":["C:\\Users\\a\\Desktop\\HOW_TO_DECRYPT.txt"]}"#, "ransom-note"),
-        (
-            r#"{"files_opened":["C:\\Users\\a\\AppData\\Local\\Google\\Chrome\\User Data\\Default\\Login Data"]}"#,
-            "browser-passwords",
-        ),
-        (r#"{"ip_traffic":[{"destination_ip":"192.0.2.1","destination_port":4444}]}"#, "c2-port"),
-        (
-            r#"{"files_written":["C:\\Users\\a\\AppData\\Roaming\\Microsoft\\Windows\\Start Menu\\Programs\\Startup\\a.lnk"]}"#,
-            "startup-folder",
-        ),
-        (
-            r#"{"command_executions":["reg add HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run /v x /d a.exe /f"]}"#,
-            "run-key-command",
-        ),
-        (
-            r#"{"registry_keys_set":[{"key":"HKLM\\SYSTEM\\CurrentControlSet\\Services\\x\\Start","value":"2"}]}"#,
-            "service-start",
-        ),
-        (
-            r#"{"registry_keys_set":[{"key":"HKLM\\SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Schedule\\TaskCache\\Tree\\My Task\\Id","value":"{1}"}]}"#,
-            "task-cache",
-        ),
-        (
-            r#"{"registry_keys_set":[{"key":"HKLM\SOFTWARE\WOW6432Node\Microsoft\Windows NT\CurrentVersion\Image File Execution Options\sethc.exe\Debugger","value":"cmd.exe"}]}"#,
-            "ifeo",
-        ),
-        (
-            r#"{"registry_keys_set":[{"key":"HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion\SilentProcessExit\a.exe\MonitorProcess","value":"b.exe"}]}"#,
-            "silent-exit",
-        ),
-        (
-            r#"{"registry_keys_set":[{"key":"HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion\Image File Execution Options\a.exe\GlobalFlag","value":"512"}]}"#,
-            "global-flag",
-        ),
-        (
-            r#"{"registry_keys_set":[{"key":"HKCU\Software\Classes\CLSID\{1}\InprocServer32\\","value":"a.dll"}]}"#,
-            "com-hijack",
-        ),
-        (
-            r#"{"registry_keys_set":[{"key":"HKCU\Environment\UserInitMprLogonScript","value":"a.bat"}]}"#,
-            "logon-script",
-        ),
-        (
-            r#"{"registry_keys_set":[{"key":"HKLM\System\CurrentControlSet\Services\x\Parameters\ServiceDll","value":"a.dll"}]}"#,
-            "service-key",
-        ),
-        (
-            r#"{"registry_keys_set":[{"key":"HKLM\Software\Microsoft\Windows NT\CurrentVersion\Winlogon\Shell","value":"a.exe"}]}"#,
-            "winlogon",
-        ),
-        (r#"{"ids_alerts":[{"rule_msg":"m","alert_severity":"low"}]}"#, "slight-alert"),
-        (r#"{"ids_alerts":[{"rule_msg":"m"}]}"#, "alert"),
-        (r#"{"tags":["STARTS_AT_BOOT"]}"#, "boot-tag"),
-        (r#"{"tags":["SENDS_SMS"]}"#, "sms-tag"),
-        (r#"{"tags":["ACCESSIBILITY_SERVICE"]}"#, "accessibility-tag"),
-        (r#"{"mitre_attack_techniques":[{"id":"T1","severity":"IMPACT_SEVERITY_HIGH"}]}"#, "severe"),
-        (r#"{"modules_loaded":["C:\\Windows\\System32\\KERNEL32.dll"]}"#, "noise-modules"),
-    ] {
+    for (json, rule) in TELLING {
         assert!(marks(json).iter().any(|found| found == rule), "{rule}: {:?}", marks(json));
     }
 }

@@ -184,13 +184,13 @@ fn told(answer: Answer) -> Result<(Timestamp, Vec<Line>), Failure> {
 }
 
 fn page(answer: Answer, file: &Sha256) -> Result<HeldPage, Failure> {
-    let page = Page::of(&answer.body).map_err(|error| Failure {
+    let page = Page::of_file(&answer.body, file).map_err(|error| Failure {
         what: sentence(&error.to_string()),
         cost: "Its price was paid.".to_owned(),
         is_unsure: true,
         ..Failure::default()
     })?;
-    Ok(HeldPage { received: answer.received, page: page.of_file(file), unkept: answer.unkept })
+    Ok(HeldPage { received: answer.received, page, unkept: answer.unkept })
 }
 
 fn failure(error: &GateError) -> Failure {
