@@ -256,7 +256,7 @@ fn one(kept: &Holding, id: &str, only: Option<&str>, name: Name) -> Option<Purge
         (Thing::Report(identifier) | Thing::Notes(identifier), file)
             if is_of_file || file.is_none() && *name(identifier) == *id.as_bytes() =>
         {
-            Some(Purge::Report { profile, identifier: identifier.clone() })
+            Some(Purge::Report { profile, identifier: identifier.clone(), is_import: kept.is_import() })
         }
         (Thing::Answer { number, .. }, _) if is_of_file || id == answer_name(*number) => Some(Purge::Answer(*number)),
         _ => None,
@@ -290,7 +290,7 @@ fn deleted(doomed: &Doomed<'_>, files: u64, now: Timestamp, is_done: bool) -> De
 
 /// What a profile can open: its own, and what was imported, which belongs to no service.
 fn of_profile(kept: Vec<Holding>, profile: Option<&str>) -> Vec<Holding> {
-    let is_here = |kept: &Holding| profile.is_none_or(|profile| kept.profile == profile || kept.is_for_all);
+    let is_here = |kept: &Holding| profile.is_none_or(|profile| kept.profile == profile || kept.is_import());
     kept.into_iter().filter(is_here).collect()
 }
 

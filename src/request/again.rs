@@ -13,8 +13,8 @@ const IMPORTED: &str = "What was imported is had again by importing it: the serv
 #[must_use]
 pub fn again(things: &[&Holding], entitlements: &Entitlements, now: Timestamp) -> String {
     let reports = || things.iter().copied().filter(|thing| thing.report().is_some());
-    let fetched: Vec<_> = reports().filter(|thing| thing.imported.is_none()).collect();
-    let has_imported = reports().any(|thing| thing.imported.is_some());
+    let fetched: Vec<_> = reports().filter(|thing| !thing.is_import()).collect();
+    let has_imported = reports().any(|thing| thing.is_import());
     let has_others = things.iter().any(|thing| matches!(thing.what, Held::Answer { .. }));
     let fetching = (!fetched.is_empty()).then(|| fetching(&fetched, entitlements, now));
     let asking = match (&fetching, has_others) {

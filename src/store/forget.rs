@@ -50,11 +50,11 @@ const OF_REPORT: &str = "identifier IN (?2, CAST(?2 AS TEXT))";
 
 /// Deletes the notes on what is gone; says how many. They go with their own profile's report, unless another one's import still
 /// stands under them: nobody's deleting takes what another profile wrote.
-pub(super) fn gone(connection: &Connection, gone: &[&(String, Vec<u8>)]) -> rusqlite::Result<u64> {
+pub(super) fn gone(connection: &Connection, gone: &[&(String, Vec<u8>, bool)]) -> rusqlite::Result<u64> {
     let delete = format!("DELETE FROM note WHERE profile = ?1 AND {OF_REPORT} AND NOT {STANDS}");
     let mut delete = connection.prepare(&delete)?;
     gone.iter()
-        .try_fold(0, |notes, (profile, identifier)| Ok(notes + delete.execute(params![profile, identifier])? as u64))
+        .try_fold(0, |notes, (profile, identifier, _)| Ok(notes + delete.execute(params![profile, identifier])? as u64))
 }
 
 /// Deletes the notes that are held alone; says how many.
@@ -66,7 +66,7 @@ pub(super) fn alone(connection: &Connection, what: &[Purge]) -> rusqlite::Result
     what.iter().try_fold(0, |notes, what| {
         Ok(notes
             + match what {
-                Purge::Report { profile, identifier } => delete(OF_REPORT, profile, &identifier.as_bytes())?,
+                Purge::Report { profile, identifier, .. } => delete(OF_REPORT, profile, &identifier.as_bytes())?,
                 Purge::File { profile, file } => delete("file = ?2", profile, &file.as_str())?,
                 Purge::Answer(_) | Purge::Before(_) | Purge::DownTo(_) | Purge::Everything => 0,
             })

@@ -57,7 +57,6 @@ impl Written {
             on_disk: 0,
             imported: None,
             notes: self.notes,
-            is_for_all: false,
             others: BTreeMap::new(),
         }
     }
@@ -73,24 +72,38 @@ impl Store {
     }
 }
 
+/// What makes a thing one: its profile, what it is, and whether it was imported. What the service sent and what a colleague exported
+/// of the same report are two things, for they belong to different people.
+type Place = (String, Held, bool);
+
+fn place(thing: &Holding) -> Place {
+    (thing.profile.clone(), thing.what.clone(), thing.is_import())
+}
+
+/// What is held, each thing at its place.
+type Kept = BTreeMap<Place, Holding>;
+
+/// Whether a report of a profile is held.
+fn is_held(kept: &Kept, profile: &str, identifier: &Identifier) -> bool {
+    let is_there = |is_import| kept.contains_key(&(profile.to_owned(), Held::Report(identifier.clone()), is_import));
+    is_there(false) || is_there(true)
+}
+
 /// Everything that is held, the newest first.
 pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<Holding>> {
     let names = names(connection)?;
     let notes = written(connection)?;
     let mut parts = parts(connection)?;
-    let mut kept: BTreeMap<(String, Held), Holding> = BTreeMap::new();
+    let mut kept = Kept::new();
     for answer in answers(connection)? {
         let found = things(&answer, parts.remove(&answer.id).unwrap_or_default());
         for mut thing in found {
             let file = thing.file.clone().map(|file| (answer.profile.clone(), file));
             thing.name = file.and_then(|file| names.get(&file).cloned());
-            if let Held::Report(identifier) = &thing.what {
-                let about = (answer.profile.clone(), identifier.clone());
-                thing.notes = notes.get(&about).map_or(0, |noted| noted.notes);
-            }
             add(&mut kept, thing);
         }
     }
+    count_notes(&mut kept, &notes);
     add_notes(&mut kept, &notes);
     add_others(&mut kept, &notes);
     let mut kept: Vec<_> = kept.into_values().collect();
@@ -99,47 +112,57 @@ pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<Holding>> {
 }
 
 /// Adds a thing to its earlier versions: answers come in the order of their numbers.
-fn add(kept: &mut BTreeMap<(String, Held), Holding>, thing: Holding) {
-    let place = (thing.profile.clone(), thing.what.clone());
+fn add(kept: &mut Kept, thing: Holding) {
+    let place = place(&thing);
     let before = kept.remove(&place);
     let sum = |of: fn(&Holding) -> u64| of(&thing).saturating_add(before.as_ref().map_or(0, of));
     let (bytes, on_disk) = (sum(|k| k.bytes), sum(|k| k.on_disk));
-    let is_for_all = thing.is_for_all || before.as_ref().is_some_and(|before| before.is_for_all);
     let earlier = before.into_iter().flat_map(|before| before.versions);
     let versions = earlier.chain(thing.versions).collect();
-    kept.insert(place, Holding { versions, bytes, on_disk, is_for_all, ..thing });
+    kept.insert(place, Holding { versions, bytes, on_disk, ..thing });
+}
+
+/// What was written of reports, each with its profile.
+type Notes = HashMap<(String, Identifier), Written>;
+
+/// Counts the notes on each report, once: with what its profile fetched, or else with what it imported.
+fn count_notes(kept: &mut Kept, notes: &Notes) {
+    for ((profile, identifier), written) in notes {
+        let at = |is_import| (profile.clone(), Held::Report(identifier.clone()), is_import);
+        let place = if kept.contains_key(&at(false)) { at(false) } else { at(true) };
+        if let Some(thing) = kept.get_mut(&place) {
+            thing.notes = written.notes;
+        }
+    }
 }
 
 /// Adds what was written of reports of which nothing is held.
-fn add_notes(kept: &mut BTreeMap<(String, Held), Holding>, notes: &HashMap<(String, Identifier), Written>) {
-    let imports = kept.values().filter(|thing| thing.is_for_all).filter_map(|thing| thing.report().cloned());
+fn add_notes(kept: &mut Kept, notes: &Notes) {
+    let imports = kept.values().filter(|thing| thing.is_import()).filter_map(|thing| thing.report().cloned());
     let imports: HashSet<_> = imports.collect();
     for ((profile, identifier), written) in notes {
-        let report = (profile.clone(), Held::Report(identifier.clone()));
-        if !kept.contains_key(&report) && !imports.contains(identifier) {
-            let what = Held::Notes(identifier.clone());
-            kept.insert((profile.clone(), what.clone()), written.alone(profile.clone(), what));
+        if !is_held(kept, profile, identifier) && !imports.contains(identifier) {
+            let alone = written.alone(profile.clone(), Held::Notes(identifier.clone()));
+            kept.insert(place(&alone), alone);
         }
     }
 }
 
 /// Adds to each import what hangs on it of profiles that hold no such report themselves.
-fn add_others(kept: &mut BTreeMap<(String, Held), Holding>, notes: &HashMap<(String, Identifier), Written>) {
-    let is_held = |profile: &str, identifier: &Identifier| {
-        kept.contains_key(&(profile.to_owned(), Held::Report(identifier.clone())))
-    };
+fn add_others(kept: &mut Kept, notes: &Notes) {
     let mut others = HashMap::<Identifier, BTreeMap<String, Others>>::new();
-    for ((profile, identifier), written) in notes.iter().filter(|((profile, report), _)| !is_held(profile, report)) {
+    let hanging = notes.iter().filter(|((profile, report), _)| !is_held(kept, profile, report));
+    for ((profile, identifier), written) in hanging {
         others.entry(identifier.clone()).or_default().entry(profile.clone()).or_default().notes += written.notes;
     }
     for thing in kept.values() {
         if let Held::Answer { beside: Some(identifier), is_set_aside: false, .. } = &thing.what
-            && !is_held(&thing.profile, identifier)
+            && !is_held(kept, &thing.profile, identifier)
         {
             others.entry(identifier.clone()).or_default().entry(thing.profile.clone()).or_default().artefacts += 1;
         }
     }
-    for thing in kept.values_mut().filter(|thing| thing.is_for_all) {
+    for thing in kept.values_mut().filter(|thing| thing.is_import()) {
         let found = thing.report().and_then(|identifier| others.get(identifier));
         thing.others = found.cloned().unwrap_or_default();
     }
@@ -158,7 +181,6 @@ fn things(answer: &Whole, parts: Vec<Part>) -> Vec<Holding> {
         on_disk,
         imported: answer.imported.clone(),
         notes: 0,
-        is_for_all: answer.imported.is_some(),
         others: BTreeMap::new(),
     };
     if parts.is_empty() {

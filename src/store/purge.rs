@@ -156,8 +156,8 @@ fn delete_all(
     };
     let mut bytes = 0;
     for what in what {
-        if let Purge::Report { profile, identifier } = what {
-            bytes += cut::out(&transaction, profile, identifier)?;
+        if let Purge::Report { profile, identifier, is_import } = what {
+            bytes += cut::out(&transaction, profile, identifier, *is_import)?;
         }
     }
     for answer in doomed(&transaction, what, profile)? {
@@ -224,13 +224,15 @@ fn wear_away(connection: &mut Connection, answer: AnswerId) -> rusqlite::Result<
     Ok(())
 }
 
-/// Reports, each with its profile.
-type Reports = BTreeSet<(String, Vec<u8>)>;
+/// Reports, each with its profile, and whether it was imported.
+type Reports = BTreeSet<(String, Vec<u8>, bool)>;
 
 /// Every report that is held in any version.
 fn held(connection: &Connection) -> rusqlite::Result<Reports> {
-    let mut select = connection.prepare("SELECT DISTINCT profile, identifier FROM report")?;
-    let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut select = connection.prepare(
+        "SELECT DISTINCT r.profile, r.identifier, a.imported_from IS NOT NULL FROM report r LEFT JOIN answer a ON a.id = r.answer",
+    )?;
+    let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     rows.collect()
 }
 
@@ -251,7 +253,10 @@ fn doomed_by(connection: &Connection, what: &Purge, profile: Option<&str>) -> ru
     let mut select = connection.prepare(&format!(
         "SELECT id, profile, key, received, {ON_DISK},
                 EXISTS (SELECT 1 FROM report r WHERE r.answer = a.id AND r.file = ?2),
-                EXISTS (SELECT 1 FROM report r WHERE r.answer = a.id AND r.identifier = ?3 AND r.after - r.first = a.length)
+                EXISTS (SELECT 1 FROM report r WHERE r.answer = a.id AND r.identifier = ?3 AND r.after - r.first = a.length),
+                a.imported_from IS NOT NULL,
+                EXISTS (SELECT 1 FROM report r JOIN answer f ON f.id = r.answer
+                        WHERE r.profile = a.profile AND r.identifier = ?3 AND f.imported_from IS NULL)
          FROM answer a WHERE ?1 IS NULL OR profile = ?1 ORDER BY received DESC, id DESC"
     ))?;
     let (file, report) = match what {
@@ -265,10 +270,12 @@ fn doomed_by(connection: &Connection, what: &Purge, profile: Option<&str>) -> ru
         let id = AnswerId(row.get(0)?);
         sum = sum.saturating_add(u64::try_from(row.get::<_, i64>(4)?).unwrap_or(0));
         let goes = match what {
-            Purge::Report { profile, identifier } => {
-                let is_of_report =
-                    row.get(6)? || Request::holding_beside(&row.get::<_, Vec<u8>>(2)?).as_ref() == Some(identifier);
-                is_of_report && row.get::<_, String>(1)? == *profile
+            Purge::Report { profile, identifier, is_import } => {
+                let is_beside = Request::holding_beside(&row.get::<_, Vec<u8>>(2)?).as_ref() == Some(identifier);
+                let is_report = row.get(6)? && row.get::<_, bool>(7)? == *is_import;
+                // What was fetched beside a report that stays, stays.
+                let is_left = *is_import && row.get(8)?;
+                (is_report || is_beside && !is_left) && row.get::<_, String>(1)? == *profile
             }
             Purge::Answer(number) => id.0 == *number,
             Purge::File { profile, file } => {

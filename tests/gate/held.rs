@@ -224,7 +224,10 @@ async fn a_report_of_a_list_that_another_program_wrote_anew_is_read_from_it_or_n
     let (last, whole) = (requests.last().unwrap(), page.entries.last().unwrap().report.as_ref().unwrap());
     let (open, whole) = (visit.gate.held(last).unwrap().unwrap().body, whole.whole().unwrap());
     let (profile, identifier) = (visit.gate.profile().to_owned(), page.entries[0].identifier.clone());
-    Store::open(&visit.store()).unwrap().purge(&[Purge::Report { profile, identifier }], None).unwrap();
+    Store::open(&visit.store())
+        .unwrap()
+        .purge(&[Purge::Report { profile, identifier, is_import: false }], None)
+        .unwrap();
     let said = open.whole().unwrap_err().to_string();
     assert!(said.contains("open it again"), "{said}");
     assert!(visit.held(last) == Some(whole), "what was not deleted is held as it was");

@@ -162,6 +162,24 @@ fn what_another_profile_wrote_of_an_import_is_counted_where_it_goes() {
     assert!(stage.screen().contains("Held: 1") && stage.screen().contains("notes alone"), "{}", stage.screen());
 }
 
+#[test]
+fn an_import_and_a_paid_answer_are_two_rows_and_each_goes_alone() {
+    for (keys, whose, is_import_left) in [("H d", "of profile", true), ("H j d", "of no service", false)] {
+        let mut stage = Stage::listed();
+        stage.keys("r");
+        stage.sql(
+            "UPDATE answer SET imported_from = CAST('a.json' AS BLOB), imported_by = CAST('ann' AS BLOB)
+             WHERE id = (SELECT MAX(id) FROM answer)",
+        );
+        stage.keys(keys);
+        assert!(said(&stage).contains(&format!("the report by CAPE Sandbox {whose}")), "{}", stage.screen());
+        stage.keys("y");
+        let screen = stage.screen();
+        assert!(screen.contains("Held: 4") && screen.contains("CAPE Sandbox"), "{screen}");
+        assert_eq!(screen.contains("file a.json"), is_import_left, "{screen}");
+    }
+}
+
 /// What stands on the screen, without borders and the ends of rows.
 fn said(stage: &Stage) -> String {
     stage.screen().replace(['┃', '│'], " ").split_whitespace().collect::<Vec<_>>().join(" ")

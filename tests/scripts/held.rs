@@ -282,6 +282,41 @@ fn an_artefact_that_another_profile_fetched_beside_an_import_stays_and_is_told_o
 }
 
 #[test]
+fn what_was_imported_and_what_was_paid_for_with_one_profile_are_two_things() {
+    let (colleague, desk, folder) = (Desk::new(), Desk::new(), tempfile::tempdir().unwrap());
+    let listed = json(&colleague.run(&["list", &main_file()]));
+    let ids: Vec<_> = listed["sandboxes"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
+    let all = file(folder.path(), "all.json", &page(&colleague, true));
+    assert!(desk.run(&["import", &all]).status.success());
+    assert!(desk.run(&["list", "--refresh", &main_file()]).status.success());
+    let page = folder.path().join("page.html");
+    assert!(desk.run(&["fetch", ids[0], "html", "--force", "--output", page.to_str().unwrap()]).status.success());
+    let of = |profile: &str, id: &str| {
+        let held = json(&desk.run(&["held", "--profile", profile, "--json"]))["held"].clone();
+        let of_id = held.as_array().unwrap().iter().filter(|row| row["id"] == id).cloned().collect::<Vec<_>>();
+        of_id.into_iter().map(|row| !row["imported_from"].is_null()).collect::<Vec<_>>()
+    };
+    let is_read = |profile: &str| desk.run(&["show", "--profile", profile, "--offline", ids[0]]).status.success();
+    // Another profile has the import alone, and can delete no more than that.
+    assert_eq!((of("lab", ids[0]).len(), of("virustotal", ids[0])), (2, vec![true]));
+    let asked = text(&desk.run(&["held", "--profile", "virustotal", "--delete", ids[0]]));
+    assert!(asked.contains("Would be deleted: 1 thing of no service (imported), "), "{asked}");
+    let paid = desk.paid();
+    assert!(desk.run(&["held", "--profile", "virustotal", "--delete", ids[0], "--yes"]).status.success());
+    assert_eq!((of("lab", ids[0]), is_read("lab"), is_read("virustotal")), (vec![false], true, false));
+    assert_eq!((of("lab", ids[1]).len(), of("virustotal", ids[1])), (2, vec![true]), "the others of the list stay");
+    // With its own profile both go, and what was fetched beside it.
+    let asked = text(&desk.run(&["held", "--profile", "lab", "--delete", ids[1]]));
+    assert!(
+        asked.contains("Would be deleted: 2 things of profile lab and of no service (lab 1, imported 1), "),
+        "{asked}"
+    );
+    let gone = text(&desk.run(&["held", "--profile", "lab", "--delete", ids[0], "--yes"]));
+    assert!(gone.contains("Deleted: 2 things of profile lab, ") && !is_read("lab"), "{gone}");
+    assert_eq!(desk.paid(), paid);
+}
+
+#[test]
 fn what_another_profile_holds_is_searched_and_named() {
     let desk = Desk::new();
     json(&desk.run(&["list", &main_file()]));

@@ -258,7 +258,8 @@ impl Model {
     pub(in crate::app) fn delete_chosen(&mut self) -> Vec<Effect> {
         let what = self.chosen_held().map(|line| match &line.what {
             Held::Report(identifier) | Held::Notes(identifier) => {
-                Purge::Report { profile: line.profile.clone(), identifier: identifier.clone() }
+                let (profile, identifier) = (line.profile.clone(), identifier.clone());
+                Purge::Report { profile, identifier, is_import: line.is_import() }
             }
             Held::Answer { number, .. } => Purge::Answer(*number),
         });

@@ -48,12 +48,11 @@ pub struct Holding {
     pub bytes: u64,
     /// Bytes in the store, compressed; a report that came with a list has its share of the list's.
     pub on_disk: u64,
-    /// Where the newest came from, if not from the service.
+    /// Where the newest came from, if not from the service. What was imported stands for every profile, and is another thing than
+    /// what a profile fetched of the same report.
     pub imported: Option<Imported>,
-    /// How many notes there are on it.
+    /// How many notes there are on it; where its profile both fetched and imported it, they are counted with what was fetched.
     pub notes: u64,
-    /// Whether any of its versions was imported, so that it stands for every profile.
-    pub is_for_all: bool,
     /// What hangs on it of profiles that hold nothing of it themselves, by their names; it stays when this goes.
     pub others: BTreeMap<String, Others>,
 }
@@ -95,7 +94,7 @@ impl Others {
 pub fn whose<'a>(things: impl IntoIterator<Item = &'a Holding>) -> String {
     let (mut counts, mut imported) = (BTreeMap::<&str, u64>::new(), 0);
     for thing in things {
-        let count = if thing.imported.is_some() { &mut imported } else { counts.entry(&thing.profile).or_default() };
+        let count = if thing.is_import() { &mut imported } else { counts.entry(&thing.profile).or_default() };
         *count += 1;
     }
     let name = |profile: &str| Untrusted::from(profile).visible_cut(40).to_string();
@@ -144,6 +143,12 @@ impl Holding {
         }
     }
 
+    /// Whether somebody imported it, so that it stands for every profile.
+    #[must_use]
+    pub fn is_import(&self) -> bool {
+        self.imported.is_some()
+    }
+
     /// Whether the service gave it, and not the analyst.
     #[must_use]
     pub fn is_answer(&self) -> bool {
@@ -167,7 +172,7 @@ impl Holding {
     /// Whether the service still has it; none for what is no report.
     #[must_use]
     pub fn retention(&self, now: Timestamp) -> Option<Retention> {
-        let sent = Some(self.received).filter(|_| self.imported.is_none());
+        let sent = Some(self.received).filter(|_| !self.is_import());
         self.report().map(|identifier| Retention::of(identifier, sent, now))
     }
 
@@ -187,12 +192,15 @@ impl Holding {
 /// What is to be deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purge {
-    /// Every version of a report, its artefacts, and what was written of it. A list that it came with stays, without it.
+    /// Every version of a report that the service sent, or every one that was imported; its artefacts, unless a fetched one of the
+    /// same profile stays; and what was written of it. A list that it came with stays, without it.
     Report {
         /// The profile that it is held for.
         profile: String,
         /// Its sandbox identifier.
         identifier: Identifier,
+        /// Whether what was imported is meant, and not what the service sent.
+        is_import: bool,
     },
     /// One answer, by its number in the store, with the reports that came with it.
     Answer(i64),
@@ -215,14 +223,13 @@ impl Purge {
     /// Whether a thing may hold what goes with it: nobody knows what stands in what was set aside of the same file.
     #[must_use]
     pub fn may_be_in(&self, thing: &Holding) -> bool {
-        let Self::Report { profile, identifier } = self else { return false };
+        let Self::Report { profile, identifier, .. } = self else { return false };
         let file = identifier.parts().file;
         thing.is_set_aside() && thing.profile == *profile && (file.is_none() || thing.file == file)
     }
 
-    /// Whether a thing goes with it. What goes to make room is known by the store alone.
-    #[must_use]
-    pub fn takes(&self, thing: &Holding) -> bool {
+    /// Whether a thing goes with it, where these reports were fetched. What goes to make room is known by the store alone.
+    fn takes(&self, thing: &Holding, fetched: &BTreeSet<(&str, &Identifier)>) -> bool {
         match (self, &thing.what) {
             (Self::Everything, _) => true,
             (Self::Before(_), Held::Notes(_)) => false,
@@ -233,22 +240,22 @@ impl Purge {
             (Self::File { profile, .. }, _) => {
                 thing.profile == *profile && thing.versions.iter().all(|version| self.takes_version(version))
             }
-            (Self::Report { profile, identifier }, Held::Report(found) | Held::Notes(found)) => {
-                thing.profile == *profile && found == identifier
+            (Self::Report { profile, identifier, is_import }, Held::Report(found) | Held::Notes(found)) => {
+                thing.profile == *profile && found == identifier && thing.is_import() == *is_import
             }
-            (Self::Report { profile, identifier }, Held::Answer { beside, .. }) => {
-                thing.profile == *profile && beside.as_ref() == Some(identifier)
+            (Self::Report { profile, identifier, is_import }, Held::Answer { beside, .. }) => {
+                let stays = *is_import && fetched.contains(&(profile.as_str(), identifier));
+                thing.profile == *profile && beside.as_ref() == Some(identifier) && !stays
             }
             (Self::Answer(wanted), Held::Answer { number, .. }) => wanted == number,
             (Self::Answer(_), Held::Report(_) | Held::Notes(_)) | (Self::DownTo(_), _) => false,
         }
     }
 
-    /// The versions of a thing that go with it while others of the same thing stay.
+    /// The versions that go with it of a thing that stays.
     fn of_versions<'a>(&self, thing: &'a Holding) -> Vec<&'a Version> {
         let is_of_profile = !matches!(self, Self::File { profile, .. } if *profile != thing.profile);
-        let is_of_some = is_of_profile && !self.takes(thing);
-        thing.versions.iter().filter(|version| is_of_some && self.takes_version(version)).collect()
+        thing.versions.iter().filter(|version| is_of_profile && self.takes_version(version)).collect()
     }
 
     /// Whether a version goes with it for what it says itself.
@@ -280,16 +287,18 @@ impl<'a> Doomed<'a> {
     #[must_use]
     pub fn of(what: &[Purge], held: &'a [Holding], profile: Option<&str>) -> Self {
         let is_meant = |thing: &&Holding| profile.is_none_or(|profile| thing.profile == profile);
+        let fetched = held.iter().filter(|thing| !thing.is_import());
+        let fetched = fetched.filter_map(|thing| Some((thing.profile.as_str(), thing.report()?))).collect();
         let (things, left): (Vec<_>, Vec<_>) =
-            held.iter().partition(|thing| is_meant(thing) && what.iter().any(|what| what.takes(thing)));
+            held.iter().partition(|thing| is_meant(thing) && what.iter().any(|what| what.takes(thing, &fetched)));
         let standing: BTreeSet<_> =
-            left.iter().filter(|thing| thing.is_for_all).filter_map(|thing| thing.report()).collect();
+            left.iter().filter(|thing| thing.is_import()).filter_map(|thing| thing.report()).collect();
         let is_all = what.contains(&Purge::Everything);
         let goes = |thing: &&&Holding| is_all || thing.noted().is_some_and(|noted| !standing.contains(noted));
         let mut notes: u64 = things.iter().filter(goes).map(|thing| thing.notes).sum();
         let mut stays = Others::default();
         // Several may have imported the same.
-        let imports = held.iter().filter(|thing| thing.is_for_all);
+        let imports = held.iter().filter(|thing| thing.is_import());
         let imports: BTreeMap<_, _> = imports.filter_map(|thing| Some((thing.report()?, &thing.others))).collect();
         for (report, (other, hanging)) in imports.iter().flat_map(|(report, of)| of.iter().map(move |of| (*report, of)))
         {

@@ -17,14 +17,20 @@ struct Place {
     range: Range<usize>,
 }
 
-/// Takes every version of a report out of the lists that it came with; says how many bytes went.
+/// Takes every version of a report out of the lists that it came with, those of the service or those that were imported; says how
+/// many bytes went.
 ///
 /// # Errors
 /// When it cannot be written; and where it is not known where one stands, so that another's bytes could go.
-pub(super) fn out(transaction: &Transaction<'_>, profile: &str, identifier: &Identifier) -> rusqlite::Result<u64> {
+pub(super) fn out(
+    transaction: &Transaction<'_>,
+    profile: &str,
+    identifier: &Identifier,
+    is_import: bool,
+) -> rusqlite::Result<u64> {
     let mut gone = 0;
     // Where the next one stands is asked when the one before is gone: that moves what is behind it.
-    while let Some(place) = next(transaction, profile, identifier)? {
+    while let Some(place) = next(transaction, profile, identifier, is_import)? {
         let (size, blocks) = blocks::all(transaction, place.answer)?;
         let whole: Option<Vec<_>> = blocks.iter().map(Option::as_deref).collect();
         let shorter = whole.and_then(|blocks| without(&blocks.concat(), &place.range));
@@ -52,11 +58,17 @@ pub(super) fn out(transaction: &Transaction<'_>, profile: &str, identifier: &Ide
 }
 
 /// Where the report stands in a list; an answer that holds nothing else goes whole.
-fn next(transaction: &Transaction<'_>, profile: &str, identifier: &Identifier) -> rusqlite::Result<Option<Place>> {
-    let bytes = identifier.as_bytes();
+fn next(
+    transaction: &Transaction<'_>,
+    profile: &str,
+    identifier: &Identifier,
+    is_import: bool,
+) -> rusqlite::Result<Option<Place>> {
+    let (bytes, not) = (identifier.as_bytes(), if is_import { "NOT " } else { "" });
     let which: (&str, &[&dyn ToSql]) = ("r.identifier = ?2", &[&bytes]);
-    let in_list = "r.profile = ?1 AND NOT (r.first = 0 AND r.after = a.length)";
-    let Some(report) = found(transaction, "", profile, which, in_list)?.into_iter().next() else { return Ok(None) };
+    let in_list =
+        format!("r.profile = ?1 AND NOT (r.first = 0 AND r.after = a.length) AND a.imported_from IS {not}NULL");
+    let Some(report) = found(transaction, "", profile, which, &in_list)?.into_iter().next() else { return Ok(None) };
     let FoundReport { answer, range, is_whole, .. } = report;
     let range = usize::try_from(range.start).ok().zip(usize::try_from(range.end).ok());
     match range.filter(|(first, after)| is_whole && first < after) {

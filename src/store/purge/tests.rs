@@ -52,7 +52,7 @@ fn artefacts_go_with_their_report_and_their_file_whole_or_not() {
     let left = || store.inventory().unwrap().into_iter().map(|kept| kept.bytes).collect::<Vec<_>>();
     assert_eq!(left(), [5000; 3]);
     let profile = "p".to_owned();
-    let report = Purge::Report { profile: profile.clone(), identifier: identifier("one") };
+    let report = Purge::Report { profile: profile.clone(), identifier: identifier("one"), is_import: false };
     assert_eq!(store.purge(&[report], None).unwrap().bytes, 10_000);
     assert!(store.grow(part, 5000, 5000, &[7; 10]).is_err(), "what was deleted is here again");
     store.purge(&[Purge::File { profile, file: Sha256::parse(&"ab".repeat(32)).unwrap() }], None).unwrap();

@@ -45,8 +45,10 @@ impl List {
 
     /// Deletes a report; says how many reports that were, and of how many bytes.
     fn delete(&self, name: &str) -> (u64, u64) {
-        let purged =
-            self.store.purge(&[Purge::Report { profile: "p".to_owned(), identifier: id(name) }], None).unwrap();
+        let purged = self
+            .store
+            .purge(&[Purge::Report { profile: "p".to_owned(), identifier: id(name), is_import: false }], None)
+            .unwrap();
         (purged.reports, purged.bytes)
     }
 
@@ -121,7 +123,7 @@ fn what_is_damaged_of_another_report_of_a_list_is_not_believed_afterwards() {
             let list = List::of(&reports);
             list.change(&format!("UPDATE report SET {change} WHERE identifier = CAST('B2' AS BLOB)"));
             // A report of which it is not known which one it is may stop it.
-            let what = Purge::Report { profile: "p".to_owned(), identifier: id(deleted) };
+            let what = Purge::Report { profile: "p".to_owned(), identifier: id(deleted), is_import: false };
             let is_done = list.store.purge(&[what], None).is_ok();
             for (name, report) in &reports {
                 let Ok(found) = list.store.report("p", &id(name)) else { continue };
@@ -139,7 +141,7 @@ fn what_is_damaged_of_another_report_of_a_list_is_not_believed_afterwards() {
 #[test]
 fn what_may_still_hold_a_deleted_report_is_named() {
     let list = List::of(&["B0", "B1"].map(|name| (name, report(name, 9))));
-    let what = [Purge::Report { profile: "p".to_owned(), identifier: id("B1") }];
+    let what = [Purge::Report { profile: "p".to_owned(), identifier: id("B1"), is_import: false }];
     assert_eq!(list.store.still_holding(&what).unwrap(), Vec::<String>::new());
     let aside = list.store.keep("p", b"older", Timestamp::UNIX_EPOCH, &Body::in_memory(b"{}".to_vec())).unwrap();
     list.store.set_aside(aside).unwrap();
@@ -194,7 +196,10 @@ fn a_report_of_which_it_is_not_known_where_it_stands_takes_nothing_along() {
     let reports = ["B0", "B1"].map(|name| (name, report(name, 9)));
     let list = List::of(&reports);
     list.change("UPDATE report SET after = after + 20 WHERE first < 20");
-    let why = list.store.purge(&[Purge::Report { profile: "p".to_owned(), identifier: id("B0") }], None).unwrap_err();
+    let why = list
+        .store
+        .purge(&[Purge::Report { profile: "p".to_owned(), identifier: id("B0"), is_import: false }], None)
+        .unwrap_err();
     assert!(why.to_string().contains("The next start sets it aside"), "{why}");
     assert_eq!(list.read("B1").unwrap().unwrap(), reports[1].1);
 }
