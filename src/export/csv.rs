@@ -7,16 +7,16 @@ use crate::report::index::Form;
 use crate::report::rows::records::{leaves, pointer};
 use crate::report::rules::Rule;
 use crate::report::{Note, Place};
-use crate::text::{Untrusted, Visible};
+use crate::text::Untrusted;
 use std::io::{self, Write};
 
 /// What a program for tables takes for the start of a formula.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
 
-/// The columns. Cells stand in their visible form; one that would begin like a formula, or with the sign itself, has a `'` before
-/// it, so that whoever reads it back takes one off. Depth and parent, which is a row, are of processes; severity and rule are of
-/// what deserves a look. A note on the report as a whole has a line of its own, and so has one on what
-/// the report does not have any more.
+/// The columns. Cells stand as they are where all of a text can be seen, and else in its visible form; one that would begin like
+/// a formula, or with the sign itself, has a `'` before it, so that whoever reads it back takes one off. Depth and parent, which is
+/// a row, are of processes; severity and rule are of what deserves a look. A note on the report as a whole has a line of its own,
+/// and so has one on what the report does not have any more.
 const COLUMNS: [&str; 13] = [
     "origin",
     "report",
@@ -54,21 +54,22 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
             let record = report.record(place)?;
             let (name, member) = attribute(report, place, &record);
             let ([depth, parent], [severity, rule]) = (standing(&opened, place), marked(opened.rule(place)));
-            let note = noted.at(place).map(|note| cell(&note.text.visible())).unwrap_or_default();
-            let member = member.map(|member| member.visible().to_string() + "/").unwrap_or_default();
+            let note = noted.at(place).map(|note| cell(&note.text)).unwrap_or_default();
+            let member = member.map(|member| member.legible().into_owned() + "/").unwrap_or_default();
             let mut written = Ok(());
             leaves(&record.value, &mut |way, value| {
-                let way = pointer(way).visible();
+                let way = pointer(way);
+                let way = way.legible();
                 let path =
                     if way.is_empty() { member.trim_end_matches('/').to_owned() } else { format!("{member}{way}") };
                 let own = [
                     pane.name().to_owned(),
-                    cell(&name.visible()),
+                    cell(&name),
                     (place.row + 1).to_string(),
                     depth.clone(),
                     parent.clone(),
                     safe(&path),
-                    cell(&value.text().visible()),
+                    cell(&value.text()),
                     severity.clone(),
                     rule.clone(),
                     note.clone(),
@@ -95,15 +96,15 @@ fn standing(opened: &Opened<'_>, place: Place) -> [String; 2] {
 
 /// Severity and words of the rule that marks something.
 pub(super) fn marked(rule: Option<&Rule>) -> [String; 2] {
-    let words = rule.map(|rule| cell(&Untrusted::from(rule.words()).visible()));
+    let words = rule.map(|rule| cell(&Untrusted::from(rule.words())));
     [rule.map(|rule| rule.severity.word().to_owned()).unwrap_or_default(), words.unwrap_or_default()]
 }
 
 /// Attribute, value and note of each note that is on no row.
 pub(super) fn notes(noted: &Noted<'_>) -> Vec<[String; 3]> {
     let line = |attribute: Option<&Untrusted>, value: Option<&Untrusted>, note: &Note| {
-        let shown = |text: Option<&Untrusted>| text.map(|text| cell(&text.visible())).unwrap_or_default();
-        [shown(attribute), shown(value), cell(&note.text.visible())]
+        let shown = |text: Option<&Untrusted>| text.map(cell).unwrap_or_default();
+        [shown(attribute), shown(value), cell(&note.text)]
     };
     let lost = noted.lost.iter().map(|(item, note)| line(Some(&item.attribute), Some(&item.text), note));
     noted.whole.iter().map(|note| line(None, None, note)).chain(lost).collect()
@@ -113,15 +114,15 @@ pub(super) fn notes(noted: &Noted<'_>) -> Vec<[String; 3]> {
 pub(super) fn provenance(opened: &Opened<'_>) -> [String; 3] {
     let (source, identifier) = (opened.source, opened.identifier.as_ref());
     [
-        cell(&Untrusted::from(source.origin.as_str()).visible()),
-        identifier.map(|identifier| cell(&identifier.text().visible())).unwrap_or_default(),
+        cell(&Untrusted::from(source.origin.as_str())),
+        identifier.map(|identifier| cell(identifier.text())).unwrap_or_default(),
         source.received.map(|received| received.to_string()).unwrap_or_default(),
     ]
 }
 
 /// A cell that holds text from outside.
-pub(super) fn cell(text: &Visible) -> String {
-    safe(text.as_str())
+pub(super) fn cell(text: &Untrusted) -> String {
+    safe(&text.legible())
 }
 
 /// A cell that no program for tables takes for a formula.

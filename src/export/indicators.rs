@@ -65,7 +65,7 @@ pub(super) fn csv(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
             let [severity, rule] = csv::marked(opened.rule_of(indicator));
             let own = [
                 indicator.kind.name().to_owned(),
-                csv::cell(&indicator.value.visible()),
+                csv::cell(&indicator.value),
                 indicator.seen.to_string(),
                 seen_in(&opened.report, indicator),
                 severity,

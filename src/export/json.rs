@@ -396,9 +396,9 @@ mod tests {
 
     #[test]
     fn strings_that_are_no_unicode_make_all_of_the_row_visible() {
-        let (row, is_visible) = rewritten(br#"["\ud800","C:\\x41","plain"]"#);
+        let (row, is_visible) = rewritten(br#"["\ud800","C:\\x1b","plain"]"#);
         assert!(is_visible);
-        assert_eq!(String::from_utf8(row).unwrap(), r#"["\\u{d800}","C:\\x5cx41","plain"]"#);
+        assert_eq!(String::from_utf8(row).unwrap(), r#"["\\u{d800}","C:\\x5cx1b","plain"]"#);
         assert!(!rewritten(br#"["C:\\x41"]"#).1);
     }
 

@@ -97,9 +97,8 @@ fn write_event(opened: &Opened<'_>, name: &str, event: &Uuid, out: &mut dyn Writ
         };
         said.extend(notes);
         let (kind, category) = standing(opened, indicator);
-        let value = indicator.value.visible();
         let what = (kind, category, reason.is_some());
-        write_attribute(event, when, what, value.as_str(), &(why + &words), out)?;
+        write_attribute(event, when, what, &indicator.value.legible(), &(why + &words), out)?;
         rows += 1;
     }
     // What no indicator says stands by itself.
@@ -109,8 +108,7 @@ fn write_event(opened: &Opened<'_>, name: &str, event: &Uuid, out: &mut dyn Writ
         out.write_all(if rows > 0 { b",\n" } else { b"" })?;
         let on = note.about.item.as_ref().map(|item| format!("{}: {}", item.attribute.visible(), item.text.visible()));
         let comment = format!("note on {}", on.unwrap_or_else(|| "the report".to_owned()));
-        let text = note.text.visible();
-        write_attribute(event, note.written, ("comment", "Other", false), text.as_str(), &comment, out)?;
+        write_attribute(event, note.written, ("comment", "Other", false), &note.text.legible(), &comment, out)?;
         rows += 1;
     }
     out.write_all(b"]}}")?;

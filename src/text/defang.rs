@@ -1,5 +1,6 @@
 //! Addresses made safe to pass on: nothing links to them and nobody opens them by accident.
 
+use super::escape::reads_as_escape;
 use super::visible::Visible;
 
 /// Schemes that programs turn into links, and what analysts write instead.
@@ -143,12 +144,10 @@ fn parts(word: &str) -> impl Iterator<Item = &str> {
 /// Columns of `\x1b`; of `\u{202e}` a border has cut all but the first two away.
 const ESCAPE: usize = 4;
 
-/// Whether what stands behind a backslash is of an escape and not of a path: `\x5c` is a backslash itself, and `\u` one only where
-/// a brace was behind it.
+/// Whether what stands behind a backslash is of an escape and not of a path: `\x5c` is a backslash itself, and a letter alone may have
+/// had a brace behind it.
 fn is_escape(rest: &str) -> bool {
-    let digits = rest.strip_prefix('x').and_then(|rest| rest.get(..2));
-    let is_shown = |digits: &str| digits != "5c" && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    digits.is_some_and(is_shown) || rest == "u"
+    matches!(rest, "x" | "u") || reads_as_escape(rest.as_bytes()) && !rest.starts_with("x5c")
 }
 
 fn is_address_part(word: &str) -> bool {
@@ -167,7 +166,7 @@ fn is_address_part(word: &str) -> bool {
     let host = host(word);
     let last = last_part(host).to_ascii_lowercase();
     let is_name = last.chars().count() >= 2 && last.chars().all(char::is_alphabetic) || last.starts_with("xn--");
-    let has_dot = host.trim_end_matches(JOINTS).contains(JOINTS);
+    let has_dot = host.trim_matches(JOINTS).contains(JOINTS);
     word.contains('@') && has_dot || has_dot && is_name && !FILE_ENDS.contains(&last.as_str())
 }
 
@@ -184,7 +183,8 @@ fn is_path(word: &str) -> bool {
 
 /// Whether a word is an IP address, be it with a port, a path or brackets.
 fn is_of_digits(word: &str) -> bool {
-    let is_ip = |text: &str| text.parse::<std::net::IpAddr>().is_ok();
+    // The address that is none is two colons, which stand in source text as well.
+    let is_ip = |text: &str| text != "::" && text.parse::<std::net::IpAddr>().is_ok();
     let in_brackets = word.trim_start_matches('/').strip_prefix('[').and_then(|rest| rest.split_once(']'));
     is_ip(word)
         || is_ip(word.trim_start_matches('/').split([':', '/']).next().unwrap_or_default())
@@ -246,7 +246,8 @@ mod tests {
                 r"\\192[.]0[.]2[.]1\share\x \\b[.]example[@]SSL\x \\host\share.x",
             ),
             ("ms-msdt:/id javascript:alert tel:1 data:", "ms-msdt[:]/id javascript[:]alert tel[:]1 data:"),
-            (r"C:\x64\a.b.c.net %TEMP%\a.js", r"C:\x5cx64\a.b.c.net %TEMP%\a.js"),
+            (r"C:\x64\a.b.c.net %TEMP%\a.js", r"C:\x64\a.b.c.net %TEMP%\a.js"),
+            (r#"[Enum]::"Any" .NET. nEt.WebClient"#, r#"[Enum]::"Any" .NET. nEt[.]WebClient"#),
             ("kernel32.dll setup.exe a.zip /usr/lib/a.so 1.2.3", "kernel32.dll setup.exe a.zip /usr/lib/a.so 1.2.3"),
         ] {
             let found = Untrusted::from(text).visible().disarmed();

@@ -22,7 +22,8 @@ pub(super) enum Charset {
 pub(super) enum Unit<'a> {
     /// A base character and its marks, as they are.
     Shown { text: &'a str, columns: usize },
-    /// A control below U+0080, a backslash, or a byte that belongs to no character: `\xHH`.
+    /// A control below U+0080 or a backslash: `\xHH`. A byte that belongs to no character: `\x{HH}`, for a path may have a
+    /// folder `x86`.
     Byte(u8),
     /// Any other code point, surrogates included: `\u{H…}`.
     CodePoint(u32),
@@ -33,7 +34,8 @@ impl Unit<'_> {
     pub(super) fn columns(&self) -> usize {
         match self {
             Unit::Shown { columns, .. } => *columns,
-            Unit::Byte(_) => r"\x00".len(),
+            Unit::Byte(byte) if byte.is_ascii() => r"\x00".len(),
+            Unit::Byte(_) => r"\x{00}".len(),
             Unit::CodePoint(code) => r"\u{0}".len() + code.checked_ilog(16).unwrap_or(0) as usize,
         }
     }
@@ -52,7 +54,8 @@ impl fmt::Display for Unit<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unit::Shown { text, .. } => f.write_str(text),
-            Unit::Byte(byte) => write!(f, r"\x{byte:02x}"),
+            Unit::Byte(byte) if byte.is_ascii() => write!(f, r"\x{byte:02x}"),
+            Unit::Byte(byte) => write!(f, r"\x{{{byte:x}}}"),
             Unit::CodePoint(code) => write!(f, r"\u{{{code:x}}}"),
         }
     }
@@ -116,9 +119,12 @@ fn escaped(byte: u8, bytes: &[u8]) -> Unit<'_> {
 }
 
 /// Whether a backslash followed by `after` would read as an escape.
+///
+/// Nothing else is one: a path through a folder `x64` or `x86` stays as it is.
 pub(super) fn reads_as_escape(after: &[u8]) -> bool {
     match after {
-        [b'x', high, low, ..] => high.is_ascii_hexdigit() && low.is_ascii_hexdigit(),
+        [b'x', b'{', high, low, b'}', ..] => byte(*high, *low).is_some_and(|byte| !byte.is_ascii()),
+        [b'x', high, low, ..] => byte(*high, *low).is_some_and(|byte| byte.is_ascii_control() || byte == b'\\'),
         [b'u', b'{', digits @ ..] => {
             let count = digits.iter().take(7).take_while(|b| b.is_ascii_hexdigit());
             let count = count.count();
@@ -126,6 +132,12 @@ pub(super) fn reads_as_escape(after: &[u8]) -> bool {
         }
         _ => false,
     }
+}
+
+/// The byte that two hexadecimal digits stand for.
+fn byte(high: u8, low: u8) -> Option<u8> {
+    let digit = |digit: u8| char::from(digit).to_digit(16);
+    u8::try_from(digit(high)? << 4 | digit(low)?).ok()
 }
 
 /// The base character that `bytes` start with and its marks, unless it has to be escaped.

@@ -1,5 +1,6 @@
 //! A string from outside: kept byte for byte, seen only through the escaper.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
@@ -68,6 +69,15 @@ impl Untrusted {
     /// See [`UntrustedStr::visible`].
     pub fn visible(&self) -> Visible {
         self.as_untrusted_str().visible()
+    }
+
+    /// The text for another program: as it is where all of it can be seen, and else in its visible form.
+    ///
+    /// Backslashes are nothing to be marked there, so two texts may come out the same, which on a screen they never do.
+    pub fn legible(&self) -> Cow<'_, str> {
+        let can_be_seen = |unit: Unit<'_>| matches!(unit, Unit::Shown { .. } | Unit::Byte(b'\\'));
+        let seen = Units::new(&self.bytes, Charset::Unicode).all(can_be_seen).then(|| str::from_utf8(&self.bytes).ok());
+        seen.flatten().map_or_else(|| String::from(self.visible()).into(), Cow::from)
     }
 
     /// See [`UntrustedStr::visible_cut`].

@@ -29,7 +29,7 @@ fn export(name: &str, more: &[&str]) -> String {
 type At = (String, usize, String);
 
 /// The leaves of a report as the rows have them, in their visible form.
-fn leaves_of(name: &str) -> BTreeMap<At, Vec<String>> {
+fn leaves_of(name: &str, text: impl Fn(&Untrusted) -> String) -> BTreeMap<At, Vec<String>> {
     let body = Body::in_memory(std::fs::read(fixture(name)).unwrap());
     let index = Index::of(&body).unwrap();
     let report = Report::new(body, index);
@@ -38,14 +38,14 @@ fn leaves_of(name: &str) -> BTreeMap<At, Vec<String>> {
         for row in 0..rows.len() {
             let record = report.record(Place { section, row }).unwrap();
             let (attribute, member) = match record.member {
-                Some(member) if rows.name.is_empty() => (member.visible().to_string(), String::new()),
-                Some(member) => (rows.name.visible().to_string(), member.visible().to_string()),
-                None => (rows.name.visible().to_string(), String::new()),
+                Some(member) if rows.name.is_empty() => (text(&member), String::new()),
+                Some(member) => (text(&rows.name), text(&member)),
+                None => (text(&rows.name), String::new()),
             };
             leaves(&record.value, &mut |way, value| {
-                let way = pointer(way).visible().to_string();
+                let way = text(&pointer(way));
                 let way = [member.as_str(), &way].into_iter().filter(|s| !s.is_empty()).collect::<Vec<_>>().join("/");
-                let value = value.text().visible().to_string();
+                let value = text(&value.text());
                 found.entry((attribute.clone(), row, way)).or_default().push(value);
             });
         }
@@ -86,8 +86,29 @@ fn csv_is_read_back_to_the_same_leaves() {
             let at = (plain(&row[4]), row[5].parse::<usize>().unwrap() - 1, plain(&row[8]));
             found.entry(at).or_default().push(plain(&row[9]));
         }
-        assert_eq!(found, leaves_of(name), "{name}");
+        assert_eq!(found, leaves_of(name, |text| text.legible().into_owned()), "{name}");
     }
+}
+
+#[test]
+fn backslashes_are_no_escapes_where_another_program_reads_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.json");
+    let file = r"C:\Windows\x86_\x64\x1f\x5c\u{7}\evil.exe";
+    let report = format!(r#"{{"data":{{"id":"x","type":"t","attributes":{{"files_written":["{file}"]}}}}}}"#);
+    std::fs::write(&path, report).unwrap();
+    let run = |more: &[&str]| text(&run(&[&["export", path.to_str().unwrap()], more].concat(), ""));
+    let exact = file.replace(r"\\", r"\");
+    for more in [&["--format", "csv"][..], &["--format", "csv", "--indicators"]] {
+        assert!(run(more).contains(&format!("\"{exact}\"")), "{}", run(more));
+    }
+    for format in ["misp", "stix", "jsonl"] {
+        let found = run(&["--format", format]);
+        assert!(found.contains(r"Windows\\x86_\\x64\\x1f\\x5c\\u{7}"), "{format}: {found}");
+    }
+    // A reader has to tell them from what they look like.
+    let shown = run(&["--format", "txt"]);
+    assert!(shown.contains(r"C:\Windows\x86_\x64\x5cx1f\x5cx5c\x5cu{7}\evil.exe"), "{shown}");
 }
 
 #[test]
@@ -113,7 +134,7 @@ fn json_lines_are_read_back_to_the_same_leaves_by_a_strict_reader() {
                 found.entry(at).or_default().push(shown(&value.text()));
             });
         }
-        assert_eq!(found, leaves_of(name), "{name}");
+        assert_eq!(found, leaves_of(name, |text| text.visible().into()), "{name}");
     }
 }
 

@@ -133,7 +133,7 @@ fn a_file_whose_name_is_no_text_is_a_document_like_any_other() {
     let found = behaview(home.path()).args(["search", "A"]).arg(&path).output().unwrap();
     assert!(text(&found).ends_with("Tags  A\n"), "{found:?}");
     let imported = run("import");
-    assert!(String::from_utf8_lossy(&imported.stdout).contains(r"caf\xe9\x1b[2J.json: "), "{imported:?}");
+    assert!(String::from_utf8_lossy(&imported.stdout).contains(r"caf\x{e9}\x1b[2J.json: "), "{imported:?}");
 }
 
 #[test]

@@ -75,13 +75,13 @@ fn a_mark_needs_a_base_and_has_two_companions_at_most() {
 #[test]
 fn bytes_and_code_points_are_told_apart() {
     for (bytes, visible) in [
-        (&b"\x80\xff"[..], r"\x80\xff"),
+        (&b"\x80\xff"[..], r"\x{80}\x{ff}"),
         (b"\xc2\x80", r"\u{80}"),
         (b"\xed\xa0\xbd", r"\u{d83d}"),
         (b"\xed\xa0\xbd\xed\xb8\x80", r"\u{d83d}\u{de00}"),
         (b"\xf0\x9f\x98\x80", "😀"),
-        (b"\xe2\x82", r"\xe2\x82"),
-        (b"\xc0\xaf\xf5", r"\xc0\xaf\xf5"),
+        (b"\xe2\x82", r"\x{e2}\x{82}"),
+        (b"\xc0\xaf\xf5", r"\x{c0}\x{af}\x{f5}"),
     ] {
         assert_eq!(UntrustedStr::new(bytes).visible().as_str(), visible);
     }
@@ -91,7 +91,10 @@ fn bytes_and_code_points_are_told_apart() {
 fn a_backslash_is_escaped_only_where_it_reads_as_an_escape() {
     for (text, visible) in [
         (r"\x1b", r"\x5cx1b"),
-        (r"\xFF", r"\x5cxFF"),
+        (r"\x1B\x7f", r"\x5cx1B\x5cx7f"),
+        (r"C:\x64\x86\xFF\x41", r"C:\x64\x86\xFF\x41"),
+        (r"\x{ff}\x{FF}", r"\x5cx{ff}\x5cx{FF}"),
+        (r"\x{41}\x{f}\x{100}", r"\x{41}\x{f}\x{100}"),
         (r"\u{202E}", r"\x5cu{202E}"),
         (r"\u{10FFFF}", r"\x5cu{10FFFF}"),
         (r"\\x1b", r"\\x5cx1b"),

@@ -114,9 +114,13 @@ pub fn read_back(visible: &str) -> Vec<u8> {
 }
 
 fn escape(text: &str) -> Option<(Vec<u8>, usize)> {
+    if let Some(digits) = text.strip_prefix(r"\x{") {
+        let byte = hex(digits.split_once('}').filter(|(digits, _)| digits.len() == 2)?.0)?;
+        return (byte >= 0x80).then(|| (vec![byte as u8], 6));
+    }
     if let Some(digits) = text.strip_prefix(r"\x") {
         let byte = hex(digits.get(..2)?)?;
-        return Some((vec![byte as u8], 4));
+        return (byte < 0x20 || byte == 0x7f || byte == 0x5c).then(|| (vec![byte as u8], 4));
     }
     let (digits, _) = text.strip_prefix(r"\u{")?.split_once('}')?;
     let code = hex(digits).filter(|_| digits.len() <= 6)?;
