@@ -212,7 +212,7 @@ pub(super) fn advice(error: &anyhow::Error) -> Option<String> {
 
 /// Whether a failure says something of what was asked for alone, so that the next may be there.
 pub(super) fn is_of_one(error: &anyhow::Error) -> bool {
-    matches!(kind(error), Kind::NotFound | Kind::NotHeld | Kind::BadAnswer)
+    matches!(kind(error), Kind::NotFound | Kind::NotHeld | Kind::BadAnswer | Kind::Partial)
 }
 
 /// Says what clap says, line by line by way of the escaper: it quotes arguments, and those may be a file's name.

@@ -97,7 +97,7 @@ impl Export {
         if !format.can_write(&self.what()) {
             return Err(Failed::usage(format.refusal()).into());
         }
-        let wanted = wanted(&self.identifiers)?;
+        let wanted = wanted(&self.identifiers, common)?;
         // Before anything is paid.
         let files = self.files(&wanted, format)?;
         let asked = || wanted.iter().filter(|wanted| matches!(wanted, Wanted::Of(_))).filter_map(Wanted::identifier);
@@ -210,11 +210,11 @@ impl Export {
 }
 
 /// What is named, documents taken apart into their reports.
-fn wanted(identifiers: &[OsString]) -> anyhow::Result<Vec<Wanted>> {
+fn wanted(identifiers: &[OsString], common: &Common) -> anyhow::Result<Vec<Wanted>> {
     let mut wanted = Vec::new();
     for subject in subjects::read(identifiers)? {
         match subject {
-            Subject::Named(text) => wanted.push(Wanted::Of(identifier(&text)?)),
+            Subject::Named(text) => wanted.push(Wanted::Of(identifier(&text, common)?)),
             Subject::Piped(text) => wanted.push(Wanted::Of(listed(&text)?)),
             Subject::Saved(document) => {
                 document.say_if_other()?;

@@ -45,7 +45,7 @@ pub(super) struct Fetch {
 
 impl Fetch {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        let identifier = identifier(&self.identifier)?;
+        let identifier = identifier(&self.identifier, common)?;
         let artefact = Artefact::named(&self.artefact).ok_or_else(|| Failed::usage("there is no such artefact"))?;
         let name = || PathBuf::from(file::name(Some(&identifier), None, artefact.extension()));
         let path = self.output.clone().unwrap_or_else(name);

@@ -123,8 +123,9 @@ impl List {
         }
         if pages.is_ok() || !listed.sandboxes.is_empty() {
             let noted = setup.gate.store().note_file(setup.gate.profile(), file, None, setup.gate.now());
-            self.print(&listed)?;
+            let printed = self.print(&listed);
             noted?;
+            return pages.and(printed);
         }
         pages
     }
@@ -200,18 +201,23 @@ impl List {
     }
 }
 
-/// Prints the identifiers that are read back as what they are, each on a line or as an argument, and names the others.
+/// Prints the identifiers that are read back as what they are, each on a line or as an argument, and names the others: whoever
+/// reads them on does not have all.
 fn print_ids(listed: &Listed) -> anyhow::Result<()> {
     let (clear, odd): (Vec<_>, Vec<_>) =
         listed.sandboxes.iter().map(|sandbox| &sandbox.id).partition(|id| is_clear(id));
-    for id in odd {
+    clear.iter().try_for_each(|id| print_lines(id.as_bytes()))?;
+    if odd.is_empty() {
+        return Ok(());
+    }
+    for id in &odd {
         let id = Untrusted::from(id.as_str()).visible_cut(120);
         let _ = writeln!(
             std::io::stderr(),
             "behaview: left out, because it would be read as something else: {id}; --format json has it"
         );
     }
-    clear.into_iter().try_for_each(|id| print_lines(id.as_bytes()))
+    Err(Failed::partial(format!("{} of {} are printed", clear.len(), listed.sandboxes.len())).into())
 }
 
 /// Whether an identifier, on a line or as an argument, is read as nothing else: no remark, option, document or other identifier.

@@ -4,6 +4,7 @@ use super::asking::{ask, runtime, say_cost};
 use super::document::Document;
 use super::meant::shown;
 use super::output::{Output, print_report, without_mark};
+use super::store::open_to_look;
 use super::subjects::{self, Subject, each};
 use super::{Common, Failed, Spending, dry, setup_to_print};
 use crate::gate::Gate;
@@ -56,7 +57,7 @@ impl Show {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let reports = subjects::read(&self.identifiers)?.into_iter().map(|subject| match subject {
             Subject::Saved(document) => Ok(Report::Saved(document)),
-            Subject::Named(text) => identifier(&text).map(Report::Of),
+            Subject::Named(text) => identifier(&text, common).map(Report::Of),
             Subject::Piped(text) => listed(&text).map(Report::Of),
         });
         let reports = reports.collect::<anyhow::Result<Vec<_>>>()?;
@@ -112,10 +113,10 @@ impl Report {
 }
 
 /// An identifier that was typed. One that cannot be the service's would be asked for and paid for all the same, as both halves of
-/// one with a blank that was not quoted would be.
-pub(super) fn identifier(text: &str) -> anyhow::Result<Identifier> {
+/// one with a blank that was not quoted would be; what is held under one is free.
+pub(super) fn identifier(text: &str, common: &Common) -> anyhow::Result<Identifier> {
     let identifier = listed(text)?;
-    if identifier.is_documented() {
+    if identifier.is_documented() || is_held(&identifier, common)? {
         return Ok(identifier);
     }
     let what = if Path::new(text).is_dir() { "a folder, and " } else { "" };
@@ -125,6 +126,12 @@ pub(super) fn identifier(text: &str) -> anyhow::Result<Identifier> {
         shown(text)
     ))
     .into())
+}
+
+fn is_held(identifier: &Identifier, common: &Common) -> anyhow::Result<bool> {
+    let (folders, config) = common.config()?;
+    let store = open_to_look(&folders.store)?;
+    Ok(store.report(&config.profile(None)?.name, identifier)?.is_some())
 }
 
 /// An identifier as a list gives it, whatever its shape.

@@ -1,6 +1,6 @@
 //! What is held under odd names, or was changed by hand, is listed and deleted like everything else.
 
-use crate::desk::{Desk, json, main_file, text};
+use crate::desk::{Desk, errors, json, main_file, text};
 
 fn import(desk: &Desk, report: &[u8]) {
     let path = desk.home.path().join("report.json");
@@ -27,6 +27,34 @@ fn what_is_no_text_is_deleted_by_the_name_that_it_is_shown_with() {
         assert!(desk.run(&["held", "--delete", &id, "--yes"]).status.success(), "{id}: {shown}");
         assert_eq!(ids(&desk), left, "{id}");
     }
+}
+
+#[test]
+fn what_is_held_under_an_odd_name_is_shown_by_it_and_what_is_not_is_refused_before_it_is_paid_for() {
+    let desk = Desk::new();
+    import(&desk, br#"{"data":{"id":"Rising MOVES","attributes":{"tags":["x"]}}}"#);
+    assert_eq!(json(&desk.run(&["show", "Rising MOVES"]))["data"]["id"], "Rising MOVES");
+    assert!(text(&desk.run(&["export", "--format", "csv", "Rising MOVES"])).contains("\"x\""));
+    for command in [&["show"][..], &["export", "--format", "csv"], &["fetch"]] {
+        let artefact = if command == ["fetch"] { &["pcap"][..] } else { &[] };
+        let refused = desk.run(&[command, &["Setting MOVES"], artefact].concat());
+        assert!(errors(&refused).contains("is no sandbox identifier"), "{refused:?}");
+        assert_eq!(refused.status.code(), Some(2));
+    }
+    assert_eq!(desk.paid(), 0);
+}
+
+#[test]
+fn identifiers_that_cannot_be_piped_are_named_and_missed() {
+    let desk = Desk::new();
+    import(&desk, br#"{"data":{"id":"one-1700000000","attributes":{"tags":["x"]}}}"#);
+    let list = || desk.run(&["list", "--offline", "--format", "ids", &main_file()]);
+    assert!(list().status.success());
+    import(&desk, br#"{"data":{"id":"two\nlines-1700000000","attributes":{"tags":["x"]}}}"#);
+    let listed = list();
+    assert_eq!((text(&listed).as_str(), listed.status.code()), ("one-1700000000\n", Some(12)));
+    assert!(errors(&listed).contains(r"two\x0alines-1700000000; --format json has it"), "{listed:?}");
+    assert!(errors(&listed).contains("1 of 2 are printed"), "{listed:?}");
 }
 
 #[test]
