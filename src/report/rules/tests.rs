@@ -36,7 +36,7 @@ fn shipped_rules_are_sound_many_and_named_once() {
 }
 
 /// Rows that tell something, each with the rule that says so.
-const TELLING: [(&str, &str); 25] = [
+const TELLING: [(&str, &str); 32] = [
     (
         r#"{"registry_keys_set":[{"key":"HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run\\x","value":"y"}]}"#,
         "run-key",
@@ -95,6 +95,22 @@ const TELLING: [(&str, &str); 25] = [
     (r#"{"ids_alerts":[{"rule_msg":"m"}]}"#, "alert"),
     (r#"{"tags":["STARTS_AT_BOOT"]}"#, "boot-tag"),
     (r#"{"tags":["SENDS_SMS"]}"#, "sms-tag"),
+    (r#"{"tags":["OFFICE_STARTS_SHELL"]}"#, "office-shell-tag"),
+    (r#"{"tags":["ENCODED_POWERSHELL"]}"#, "encoded-tag"),
+    (
+        r#"{"registry_keys_set":[{"key":"HKLM\SYSTEM\CurrentControlSet\Services\x\Start","value":"0x00000001"}]}"#,
+        "service-start",
+    ),
+    (
+        r#"{"registry_keys_set":[{"key":"HKLM\SYSTEM\CurrentControlSet\Services\x\Start","value":"4"}]}"#,
+        "service-off",
+    ),
+    (r#"{"registry_keys_deleted":["HKCU\Software\Microsoft\Windows\CurrentVersion\Run\x"]}"#, "start-removed"),
+    (r#"{"registry_keys_deleted":["HKLM\SYSTEM\CurrentControlSet\Services\x"]}"#, "start-removed"),
+    (
+        r#"{"registry_keys_set":[{"key":"HKCU\Software\Microsoft\Office\16.0\Word\Security\VBAWarnings","value":"1"}]}"#,
+        "macros-on",
+    ),
     (r#"{"tags":["ACCESSIBILITY_SERVICE"]}"#, "accessibility-tag"),
     (r#"{"mitre_attack_techniques":[{"id":"T1","severity":"IMPACT_SEVERITY_HIGH"}]}"#, "severe"),
     (r#"{"modules_loaded":["C:\\Windows\\System32\\KERNEL32.dll"]}"#, "noise-modules"),
@@ -118,6 +134,10 @@ fn ordinary_rows_are_not() {
         r#"{"registry_keys_set":[{"key":"HKLM\\SYSTEM\\CurrentControlSet\\Services\\TrustedInstaller\\Start","value":"3"}]}"#,
         r#"{"registry_keys_set":[{"key":"HKLM\\SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Schedule\\TaskCache\\Tasks\\{1}\\DynamicInfo","value":"x"}]}"#,
         r#"{"ip_traffic":[{"destination_ip":"192.0.2.1","destination_port":44443}]}"#,
+        r#"{"registry_keys_set":[{"key":"HKLM\SYSTEM\CurrentControlSet\Services\x\Start","value":"3"}]}"#,
+        r#"{"registry_keys_set":[{"key":"HKCU\Software\Microsoft\Office\16.0\Word\Security\VBAWarnings","value":"2"}]}"#,
+        r#"{"registry_keys_deleted":["HKLM\SYSTEM\CurrentControlSet\Services\Tcpip\Parameters\Interfaces"]}"#,
+        r#"{"registry_keys_deleted":["HKCU\Software\Microsoft\Windows\CurrentVersion\Internet Settings\ProxyServer"]}"#,
         // What has the name of a telling key, but is elsewhere, or sets another value.
         r#"{"registry_keys_set":[{"key":"HKCU\Software\Vendor\Image File Execution Options\x\Debugger","value":"y"}]}"#,
         r#"{"registry_keys_set":[{"key":"HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion\Image File Execution Options\a.exe\MitigationOptions","value":"1"}]}"#,
