@@ -301,11 +301,6 @@ impl Balances {
 }
 
 impl Limit {
-    /// Whether the limit is so high that it is none.
-    pub fn is_practically_unlimited(self) -> bool {
-        self.allowed >= PRACTICALLY_UNLIMITED
-    }
-
     /// What is left after so many units at best and, where an upper end is known, at worst.
     pub fn after(self, min: u64, max: Option<u64>) -> Remainder {
         Remainder {

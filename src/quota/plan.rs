@@ -40,13 +40,11 @@ impl Total {
         Self { min: self.min.saturating_add(other.min), max: max.and_then(|(one, two)| one.checked_add(two)) }
     }
 
-    /// So many of a unit in words: "3 rules", "0 or 1 requests", "at least 2 requests".
+    /// See [`Units::words`].
     pub fn words(self, unit: Unit) -> String {
         let Self { min, max } = self;
-        if max == Some(min) {
-            return unit.count(min);
-        }
-        format!("{} {}", Units::Range { min, max, why: "" }, unit.plural())
+        let units = if max == Some(min) { Units::Exact(min) } else { Units::Range { min, max, why: "" } };
+        units.words(unit)
     }
 
     /// How far it goes beyond `remaining`, at best and at worst.
@@ -102,8 +100,7 @@ pub struct Line {
 pub struct Forecast {
     /// The worst of what its lines say.
     pub fit: Fit,
-    /// The whole in one line: "600 hashes: 2 more than are left today; the rest fits after
-    /// 00:00 UTC".
+    /// The whole in one line: "600 hashes: 2 more than are left today; the last 2 fit after 00:00 UTC".
     pub words: String,
     /// What the plan takes, by unit.
     pub totals: Vec<(Unit, Total)>,
@@ -270,16 +267,30 @@ impl Forecast {
     /// where nothing is missing for certain, the one that leaves least.
     pub fn binding(&self) -> Option<&Line> {
         let worst = self.lines.iter().map(|line| line.fit).max()?;
-        let lines = self.lines.iter().filter(|line| line.fit == worst);
         if worst == Fit::Short {
-            let never = u64::MAX;
-            lines.max_by_key(|line| {
-                let wait = line.further_periods().unwrap_or(never);
-                (wait == never, line.limit.period, wait, line.short.min)
-            })
-        } else {
-            lines.min_by_key(|line| (line.at_worst, line.limit.remaining))
+            return self.longest_wall(None);
         }
+        let lines = self.lines.iter().filter(|line| line.fit == worst);
+        lines.min_by_key(|line| (line.at_worst, line.limit.remaining))
+    }
+
+    /// Of the lines of a unit, or of any, that something is missing in the one that takes longest to mend.
+    fn longest_wall(&self, unit: Option<Unit>) -> Option<&Line> {
+        let is_wall = |line: &&Line| line.fit == Fit::Short && unit.is_none_or(|unit| line.unit == unit);
+        let never = u64::MAX;
+        self.lines.iter().filter(is_wall).max_by_key(|line| {
+            let wait = line.further_periods().unwrap_or(never);
+            (wait == never, line.limit.period, wait, line.short.min)
+        })
+    }
+
+    /// Of which units nobody knows what is left, where something is known of others.
+    fn unknown_words(&self) -> Option<String> {
+        let units = self.totals.iter().map(|(unit, _)| *unit);
+        let unknown: Vec<_> = units.filter(|unit| self.lines.iter().all(|line| line.unit != *unit)).collect();
+        let is_of_some = !unknown.is_empty() && unknown.len() < self.totals.len();
+        let unknown: Vec<_> = unknown.into_iter().map(Unit::plural).collect();
+        is_of_some.then(|| format!("how many {} are left is not known", unknown.join(" and ")))
     }
 
     fn verdict(&self, refusal: Option<&str>, now: Timestamp) -> String {
@@ -288,8 +299,15 @@ impl Forecast {
         }
         match (self.fit, self.binding()) {
             _ if self.totals.is_empty() => "free".to_owned(),
-            (Fit::Unknown, _) | (_, None) => "what is left is not known".to_owned(),
-            (Fit::Short, Some(line)) => self.short_words(line, now),
+            (Fit::Unknown, _) | (_, None) => {
+                self.unknown_words().unwrap_or_else(|| "what is left is not known".to_owned())
+            }
+            (Fit::Short, Some(line)) => {
+                let others = self.totals.iter().filter(|(unit, _)| *unit != line.unit);
+                let others = others.filter_map(|(unit, _)| self.longest_wall(Some(*unit)));
+                let each = std::iter::once(line).chain(others).map(|line| self.short_words(line, now));
+                each.chain(self.unknown_words()).collect::<Vec<_>>().join("; and ")
+            }
             (Fit::Perhaps, Some(line)) => match line.short.max {
                 Some(short) => format!("up to {} more than {}", thousands(short), line.left_words()),
                 None => format!("fits if it takes no more than {}", line.unit.count(line.limit.remaining)),
@@ -305,23 +323,28 @@ impl Forecast {
     }
 
     fn short_words(&self, line: &Line, now: Timestamp) -> String {
-        let short = match self.totals.len() {
-            1 => thousands(line.short.min),
-            _ => line.unit.count(line.short.min),
-        };
+        let many = |n: u64| if self.totals.len() == 1 { thousands(n) } else { line.unit.count(n) };
+        let short = many(line.short.min);
         let reset = line.reset_words(now);
         let rest = match line.further_periods() {
             None => "nothing is allowed".to_owned(),
-            Some(1) if self.rest_fits_at_once(line) => format!("the rest fits after {reset}"),
-            Some(1) => format!("the rest can start after {reset}"),
+            Some(1) => {
+                let fits_at_once = self.rest_fits_at_once(line);
+                let last = match (line.short.min, fits_at_once) {
+                    (1, true) => "the last one fits".to_owned(),
+                    (1, false) => "the last one can start".to_owned(),
+                    (n, true) => format!("the last {} fit", thousands(n)),
+                    (n, false) => format!("the last {} can start", thousands(n)),
+                };
+                format!("{last} after {reset}")
+            }
             Some(more) => {
                 let periods = super::pool::counted(more, line.limit.period.noun());
-                format!("the rest takes {periods} more, from {reset}")
+                format!("they take {periods} more, from {reset}")
             }
         };
-        let first = self
-            .first_wall(line)
-            .map(|wall| format!("{} more than {} and ", thousands(wall.short.min), wall.left_words()));
+        let first =
+            self.first_wall(line).map(|wall| format!("{} more than {} and ", many(wall.short.min), wall.left_words()));
         format!("{}{short} more than {}; {rest}", first.unwrap_or_default(), line.left_words())
     }
 

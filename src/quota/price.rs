@@ -42,6 +42,14 @@ impl Returned {
             Self::Call => "call",
         }
     }
+
+    /// What there has to be one of, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Submission => "submission that is returned",
+            Self::Call => "call that loads its items",
+        }
+    }
 }
 
 /// How many units a price takes, before the answer is known.
@@ -83,6 +91,16 @@ impl Units {
             Self::Exact(n) => Some(n),
             Self::Range { max, .. } => max,
             Self::PerItem { each, .. } => (each == 0).then_some(0),
+        }
+    }
+
+    /// So many of a unit in words: "3 rules", "0 or 1 request", "at least 2 requests", "1 request per submission".
+    pub fn words(self, unit: Unit) -> String {
+        match self {
+            Self::Exact(n) => unit.count(n),
+            Self::Range { max: Some(1), .. } => format!("{self} {}", unit.name()),
+            Self::Range { .. } => format!("{self} {}", unit.plural()),
+            Self::PerItem { item, each } => format!("{} per {}", unit.count(each), item.name()),
         }
     }
 }
@@ -171,14 +189,13 @@ impl Price {
         self.allowed == Allowed::Allowed
     }
 
-    /// The price in a few words: "1 request", "0", "0 or 1", "1 per submission",
+    /// The price in a few words: "1 request", "0", "0 or 1 request", "1 request per submission",
     /// "refused: no private scanning licence".
     pub fn short(&self) -> String {
         match (self.allowed, self.units) {
             (Allowed::Refused(reason), _) => format!("refused: {reason}"),
             (Allowed::Allowed, Units::Exact(0)) => "0".to_owned(),
-            (Allowed::Allowed, Units::Exact(n)) => self.unit.count(n),
-            (Allowed::Allowed, units) => units.to_string(),
+            (Allowed::Allowed, units) => units.words(self.unit),
         }
     }
 
@@ -212,7 +229,7 @@ impl Price {
         let holders: Vec<_> = self.charged.iter().map(|holder| holder.name()).collect();
         let amount = match self.units {
             Units::Exact(n) => self.unit.count(n),
-            Units::PerItem { item, each } => format!("{} for each {} returned", self.unit.count(each), item.name()),
+            Units::PerItem { item, each } => format!("{} for each {}", self.unit.count(each), item.words()),
             range @ Units::Range { .. } => {
                 format!("{range} {}", self.unit.plural())
             }

@@ -38,7 +38,7 @@ fn a_list_of_hashes_is_priced_one_for_each_before_it_is_asked() {
 #[test]
 fn submissions_are_priced_by_what_comes_back() {
     let mut stage = typed("v2-file-submissions", &format!("{}, {}", public()[0], public()[1]));
-    assert!(stage.screen().contains("1 per submission"), "{}", stage.screen());
+    assert!(stage.screen().contains("1 request per submission"), "{}", stage.screen());
     stage.keys("enter - + j j");
     screen!("asking_submissions_answered", stage);
     let used = stage.demo.as_ref().unwrap().used().user.daily;
@@ -60,7 +60,7 @@ fn an_answer_that_is_held_costs_nothing_and_can_be_asked_anew() {
 #[test]
 fn an_analysis_that_does_not_exist_costs_nothing() {
     let mut stage = typed("v3-analysis", "no-such-analysis");
-    assert!(stage.screen().contains("0 or 1"), "{}", stage.screen());
+    assert!(stage.screen().contains("0 or 1 request"), "{}", stage.screen());
     stage.keys("enter");
     screen!("asking_analysis_unknown", stage);
     assert_eq!(stage.session.model().spent().into_values().sum::<Spent>().total(), 0);

@@ -113,7 +113,7 @@ fn every_rule_is_listed() {
 fn a_price_for_people_says_rule_pool_holders_and_basis() {
     let shown = squeezed(&text(&cost("v3-analysis")));
     let wanted = "Fetch an analysis by its identifier: 1 call\n\
-                  price 0 or 1: nothing if the analysis does not exist\n\
+                  price 0 or 1 request: nothing if the analysis does not exist\n\
                   rule 8.3.5: Asking for an analysis by an invalid identifier takes nothing.\n\
                   pool API quota\n\
                   charged user and group\n\
@@ -226,7 +226,7 @@ fn the_exit_code_says_whether_it_fits_in_saved_balances() {
     let report = ["v2-file-report", "--hashes", "600"];
     for (balances, code, words) in [
         (saved(600, 9_000, None), 0, "600 hashes: fits; 0 left to the user today\n"),
-        (saved(598, 9_000, None), 10, "600 hashes: 2 more than are left today; the rest fits after 00:00 UTC\n"),
+        (saved(598, 9_000, None), 10, "600 hashes: 2 more than are left today; the last 2 fit after 00:00 UTC\n"),
         (saved(9_000, 599, None), 10, "600 hashes: 1 more than are left to the group today; "),
         (saved(9_000, 9_000, Some(60)), 0, "600 hashes: fits at 60 a minute: about 10 minutes\n"),
     ] {

@@ -73,7 +73,7 @@ fn balance_words(balance: &Balance, names_lender: bool) -> String {
     let lender = balance.inherited_from.as_ref().filter(|_| names_lender);
     let inherited = lender.map(|from| format!(" · from {}", safe(from))).unwrap_or_default();
     match balance.percent_used() {
-        _ if balance.is_practically_unlimited() => format!("{used} used, no limit in practice{inherited}"),
+        _ if balance.is_practically_unlimited() => format!("{used} of {allowed} used, no limit in practice{inherited}"),
         None => format!("{used} used; nothing of its own, it draws on the group's{inherited}"),
         Some(percent) => {
             let full = usize::try_from((percent * BAR / 100).min(BAR)).unwrap_or(0);

@@ -181,10 +181,11 @@ fn left(line: &Line) -> SheetRow {
         None => format!("at most {}", thousands(line.at_best)),
     };
     let (unit, period) = (line.unit.plural(), line.limit.period.current());
-    row(
-        line.limit.holder.name(),
-        format!("{unit} {period}: {after} left after it, of {remaining} now ({allowed} in all)"),
-    )
+    let leaves = match line.short.min {
+        0 => format!("{after} left after it, of {remaining} now"),
+        short => format!("{} too few, {remaining} left now", thousands(short)),
+    };
+    row(line.limit.holder.name(), format!("{unit} {period}: {leaves} ({allowed} in all)"))
 }
 
 #[cfg(test)]

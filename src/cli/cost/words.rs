@@ -1,9 +1,7 @@
 //! Prices, forecasts and rules as text.
 
 use crate::cli::table::Table;
-use crate::quota::{
-    Allowed, Fit, Forecast, Holder, Item, Kind, Line, PRACTICALLY_UNLIMITED, Plan, Pool, Price, RULES, Rule, Units,
-};
+use crate::quota::{Allowed, Fit, Forecast, Holder, Item, Kind, Line, Plan, Pool, Price, RULES, Rule, Units};
 use crate::text::thousands;
 use std::fmt::Write;
 
@@ -66,7 +64,7 @@ fn price_words(price: &Price) -> String {
     match (price.allowed, price.units) {
         (Allowed::Allowed, Units::Range { why, .. }) => format!("{}: {}", price.short(), phrase(why)),
         (Allowed::Allowed, Units::PerItem { item, each }) => {
-            format!("{} for each {} that is returned", price.unit.count(each), item.name())
+            format!("{} for each {}", price.unit.count(each), item.words())
         }
         (Allowed::Allowed, _) if price.pool == Pool::None => "nothing".to_owned(),
         _ => price.short(),
@@ -106,17 +104,13 @@ fn limits(forecast: &Forecast) -> String {
     let mut table = Table::new(&["whose", "period", "counts", "left", "of", "after", "fit", "resets at"], &[3, 4, 5]);
     for line in &forecast.lines {
         let limit = line.limit;
-        let (left, of) = match limit.allowed {
-            PRACTICALLY_UNLIMITED.. => ("no limit".to_owned(), "-".to_owned()),
-            allowed => (thousands(limit.remaining), thousands(allowed)),
-        };
         let guess = if line.reset_is_assumed { "about " } else { "" };
         table.row([
             limit.holder.name().to_owned(),
             limit.period.current().to_owned(),
             line.unit.name().to_owned(),
-            left,
-            of,
+            thousands(limit.remaining),
+            thousands(limit.allowed),
             after(line),
             fit(line),
             format!("{guess}{}", line.resets_at.strftime("%Y-%m-%d %H:%M UTC")),
@@ -128,7 +122,6 @@ fn limits(forecast: &Forecast) -> String {
 /// What is left after, at worst and at best where they differ.
 fn after(line: &Line) -> String {
     match line.at_worst {
-        _ if line.limit.is_practically_unlimited() => "no limit".to_owned(),
         Some(worst) if worst == line.at_best => thousands(worst),
         Some(worst) => format!("{} to {}", thousands(worst), thousands(line.at_best)),
         None => format!("at most {}", thousands(line.at_best)),
@@ -137,7 +130,6 @@ fn after(line: &Line) -> String {
 
 fn fit(line: &Line) -> String {
     match line.fit {
-        _ if line.limit.is_practically_unlimited() => "fits".to_owned(),
         Fit::Fits => "fits".to_owned(),
         Fit::Paced => "fits, paced".to_owned(),
         Fit::Perhaps => "perhaps".to_owned(),

@@ -49,7 +49,7 @@ fn words(operations: &[Operation], rows: &[Row]) -> String {
 fn six_hundred_hashes_are_two_more_than_the_limit_of_the_day() {
     let rows = [(DAILY, Some((1000, 402)), None), (MONTHLY, Some((31_000, 402)), None)];
     let forecast = plan(&[report(600)]).forecast(&balances(&rows), now());
-    assert_eq!(forecast.words, "600 hashes: 2 more than are left today; the rest fits after 00:00 UTC");
+    assert_eq!(forecast.words, "600 hashes: 2 more than are left today; the last 2 fit after 00:00 UTC");
     assert_eq!((forecast.fit, forecast.fits()), (Fit::Short, false));
     let binding = forecast.binding().unwrap();
     assert_eq!(binding.limit.period, Period::Daily);
@@ -77,7 +77,7 @@ fn the_group_can_be_what_binds() {
     let rows = [(DAILY, Some((1000, 0)), Some((500, 499)))];
     assert_eq!(
         words(&[report(3)], &rows),
-        "3 hashes: 2 more than are left to the group today; the rest fits after 00:00 UTC"
+        "3 hashes: 2 more than are left to the group today; the last 2 fit after 00:00 UTC"
     );
 }
 
@@ -86,11 +86,11 @@ fn the_longest_period_that_is_short_binds() {
     let rows = [(DAILY, Some((10, 0)), None), (MONTHLY, Some((100, 99)), None)];
     assert_eq!(
         words(&[report(11)], &rows),
-        "11 hashes: 10 more than are left this month; the rest fits after 1 December 00:00 UTC"
+        "11 hashes: 10 more than are left this month; the last 10 fit after 1 December 00:00 UTC"
     );
     assert_eq!(
         words(&[report(12)], &rows),
-        "12 hashes: 11 more than are left this month; the rest can start after 1 December 00:00 UTC"
+        "12 hashes: 11 more than are left this month; the last 11 can start after 1 December 00:00 UTC"
     );
 }
 
@@ -99,11 +99,11 @@ fn the_first_wall_is_named_beside_the_one_that_takes_longest() {
     let rows = [("api_requests_hourly", Some((240, 1)), None), (DAILY, Some((1000, 402)), None)];
     assert_eq!(
         words(&[report(700)], &rows),
-        "700 hashes: 461 more than are left this hour and 102 more than are left today; the rest fits after 00:00 UTC"
+        "700 hashes: 461 more than are left this hour and 102 more than are left today; the last 102 fit after 00:00 UTC"
     );
     assert_eq!(
         words(&[report(300)], &rows),
-        "300 hashes: 61 more than are left this hour; the rest fits after about 09:00 UTC"
+        "300 hashes: 61 more than are left this hour; the last 61 fit after about 09:00 UTC"
     );
 }
 
@@ -112,7 +112,7 @@ fn more_than_one_day_is_counted_in_days() {
     let rows = [(DAILY, Some((100, 100)), None)];
     assert_eq!(
         words(&[report(250)], &rows),
-        "250 hashes: 250 more than are left today; the rest takes 3 days more, from 00:00 UTC"
+        "250 hashes: 250 more than are left today; they take 3 days more, from 00:00 UTC"
     );
 }
 
@@ -127,7 +127,7 @@ fn an_hour_resets_at_a_guessed_moment() {
     let rows = [("api_requests_hourly", Some((4, 4)), None)];
     assert_eq!(
         words(&[report(1)], &rows),
-        "1 hash: 1 more than are left this hour; the rest fits after about 09:00 UTC"
+        "1 hash: 1 more than are left this hour; the last one fits after about 09:00 UTC"
     );
 }
 
@@ -166,10 +166,29 @@ fn several_operations_draw_on_several_pools() {
     ];
     assert_eq!(
         words(&operations, &rows),
-        "3 rules and 1 job: 2 rules more than are left this month; the rest fits after 1 December 00:00 UTC"
+        "3 rules and 1 job: 2 rules more than are left this month; the last 2 fit after 1 December 00:00 UTC"
     );
     let forecast = plan(&operations).forecast(&balances(&rows), now());
     assert_eq!(forecast.totals.len(), 2);
+}
+
+#[test]
+fn every_pool_that_is_short_is_named_and_so_is_the_one_that_nobody_knows() {
+    let operations = [report(600), Operation::LivehuntRules { rules: 3, active: true }];
+    let rows = [
+        ("api_requests_hourly", Some((240, 21)), None),
+        (DAILY, Some((500, 24)), None),
+        ("intelligence_hunting_rules", Some((10, 9)), None),
+    ];
+    assert_eq!(
+        words(&operations, &rows),
+        "600 hashes and 3 rules: 2 rules more than are left this month; the last 2 fit after 1 December 00:00 UTC; \
+         and 381 requests more than are left this hour and 124 requests more than are left today; the last 124 fit after 00:00 UTC"
+    );
+    let unknown = "how many requests are left is not known";
+    assert!(words(&operations, &rows[2..]).ends_with(&format!("after 1 December 00:00 UTC; and {unknown}")));
+    let fitting = [("intelligence_hunting_rules", Some((10, 0)), None)];
+    assert_eq!(words(&operations, &fitting), format!("600 hashes and 3 rules: {unknown}"));
 }
 
 #[test]
@@ -180,7 +199,7 @@ fn operations_of_one_pool_are_added_up() {
     assert_eq!(forecast.totals, [(Unit::Request, Total { min: 7, max: Some(7) })]);
     assert_eq!(forecast.lines[0].at_worst, Some(3));
     let eleven = [&seven[..], &seven[..1]].concat();
-    assert_eq!(words(&eleven, &rows), "3 operations: 1 more than are left today; the rest fits after 00:00 UTC");
+    assert_eq!(words(&eleven, &rows), "3 operations: 1 more than are left today; the last one fits after 00:00 UTC");
 }
 
 #[test]
@@ -311,7 +330,7 @@ fn a_total_is_said_in_units() {
     for (min, max, words) in [
         (1, Some(1), "1 request"),
         (600, Some(600), "600 requests"),
-        (0, Some(1), "0 or 1 requests"),
+        (0, Some(1), "0 or 1 request"),
         (2, Some(5), "2 to 5 requests"),
         (3, None, "at least 3 requests"),
     ] {

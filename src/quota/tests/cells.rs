@@ -118,7 +118,7 @@ fn rule_8_2_2_submissions_are_summed_over_files() {
 #[test]
 fn rule_8_2_2_unknown_submissions_take_a_request_each() {
     let price = priced(&Operation::once(Kind::V2FileSubmissions));
-    assert_price(&price, "8.2.2", Pool::Api, "1 per submission");
+    assert_price(&price, "8.2.2", Pool::Api, "1 request per submission");
     assert_eq!(price.settle(Outcome::Items(10)), Settled::Exactly(10));
     assert_eq!(price.settle(Outcome::Items(0)), Settled::Exactly(0));
     assert_eq!(price.settle(Outcome::Unknown), Settled::Open);
@@ -139,7 +139,7 @@ fn rule_8_2_3_the_upload_of_a_known_file_is_a_call_as_any() {
 #[test]
 fn rule_8_2_3_the_upload_of_perhaps_a_new_file_is_nothing_or_one() {
     let price = priced(&Operation::V2FileScan { known: None });
-    assert_price(&price, "8.2.3", Pool::Api, "0 or 1");
+    assert_price(&price, "8.2.3", Pool::Api, "0 or 1 request");
     assert_eq!(price.settle(Outcome::Existed(false)), Settled::Exactly(0));
     assert_eq!(price.settle(Outcome::Existed(true)), Settled::Exactly(1));
 }
@@ -200,7 +200,7 @@ fn rule_8_3_5_a_valid_analysis_is_a_call_as_any() {
 #[test]
 fn rule_8_3_5_an_analysis_not_yet_seen_is_nothing_or_one() {
     let price = priced(&Operation::V3Analysis { exists: None });
-    assert_price(&price, "8.3.5", Pool::Api, "0 or 1");
+    assert_price(&price, "8.3.5", Pool::Api, "0 or 1 request");
     assert_eq!(price.settle(Outcome::Existed(false)), Settled::Exactly(0));
     assert_eq!(price.settle(Outcome::Existed(true)), Settled::Exactly(1));
     let why = price.explanation().join(" ");
@@ -222,7 +222,7 @@ fn rule_8_3_6_the_upload_of_a_known_file_is_a_call_as_any() {
 #[test]
 fn rule_8_3_6_the_upload_of_perhaps_a_new_file_is_nothing_or_one() {
     let price = priced(&Operation::V3FileUpload { known: None });
-    assert_price(&price, "8.3.6", Pool::Api, "0 or 1");
+    assert_price(&price, "8.3.6", Pool::Api, "0 or 1 request");
 }
 
 #[test]
@@ -400,7 +400,7 @@ fn rule_8_6_2_a_public_graph_takes_a_request_for_each_call_that_loads_it() {
 #[test]
 fn rule_8_6_2_a_public_graph_of_unknown_size_takes_a_request_a_call() {
     let price = priced(&Operation::once(Kind::GraphPublic));
-    assert_price(&price, "8.6.2", Pool::Api, "1 per call");
+    assert_price(&price, "8.6.2", Pool::Api, "1 request per call");
     assert_eq!(price.settle(Outcome::Items(5)), Settled::Exactly(5));
 }
 

@@ -101,10 +101,7 @@ const TELLING: [(&str, &str); 32] = [
         r#"{"registry_keys_set":[{"key":"HKLM\SYSTEM\CurrentControlSet\Services\x\Start","value":"0x00000001"}]}"#,
         "service-start",
     ),
-    (
-        r#"{"registry_keys_set":[{"key":"HKLM\SYSTEM\CurrentControlSet\Services\x\Start","value":"4"}]}"#,
-        "service-off",
-    ),
+    (r#"{"registry_keys_set":[{"key":"HKLM\SYSTEM\CurrentControlSet\Services\x\Start","value":"4"}]}"#, "service-off"),
     (r#"{"registry_keys_deleted":["HKCU\Software\Microsoft\Windows\CurrentVersion\Run\x"]}"#, "start-removed"),
     (r#"{"registry_keys_deleted":["HKLM\SYSTEM\CurrentControlSet\Services\x"]}"#, "start-removed"),
     (
