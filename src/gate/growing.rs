@@ -1,8 +1,8 @@
 //! Artefacts: put into the store as they come, in bounded memory, and gone on with where an earlier call ended.
 
 use super::reading::is_page;
-use super::{Answer, Gate, GateError, Progress, Received};
-use crate::report::Body;
+use super::{Answer, Gate, GateError, Progress, Received, unkept_words};
+use crate::report::{Arriving, Body, body};
 use crate::request::{Artefact, Request};
 use crate::service::client::{Sink, Taken};
 use crate::service::error::{ServiceError, Unusable};
@@ -17,6 +17,9 @@ const GATHERED: usize = 16 * BLOCK;
 
 /// How many bytes that are here are asked for again, to see that what comes goes on where they end.
 const OVERLAP: u64 = 4096;
+
+/// The most that is held in memory of what the store has no room for: it was paid for, and whoever asked may have room.
+const MOST_AT_HAND: u64 = 256 * 1024 * 1024;
 
 /// Puts what comes behind what is here.
 struct Grower<'a> {
@@ -37,6 +40,10 @@ struct Grower<'a> {
     here: u64,
     total: Option<u64>,
     progress: Progress<'a>,
+    /// The profile, and what it is held under.
+    of: (String, Vec<u8>),
+    /// All of it, once the store takes no more, and why it does not.
+    at_hand: Option<(Arriving, String)>,
 }
 
 impl Gate {
@@ -59,8 +66,21 @@ impl Gate {
         let (id, length) = (kept.id, kept.body.len());
         let (store, from) = (Arc::clone(self.store()), length - gathered.len() as u64);
         let (here, again, version) = (length, again_from(&kept.body), kept.version.clone());
-        let mut grower =
-            Grower { store, artefact, id, kept, asked: again, at: 0, gathered, from, here, total: None, progress };
+        let mut grower = Grower {
+            store,
+            artefact,
+            id,
+            kept,
+            asked: again,
+            at: 0,
+            gathered,
+            from,
+            here,
+            total: None,
+            progress,
+            of: (profile.clone(), key.clone()),
+            at_hand: None,
+        };
         let fetched = tokio::select! {
             biased;
             () = given_up.notified() => Err(ServiceError::GivenUp),
@@ -72,14 +92,15 @@ impl Gate {
         // What came of a lost answer is kept all the same.
         let written = grower.write_down(true).await;
         let fetched = fetched.and_then(|is_sure| written.map(|()| is_sure)).and_then(|is_sure| grower.judge(is_sure));
-        let (received, here) = (self.now(), grower.here);
-        self.work(move |store| match fetched {
-            Ok(()) => match store.grown(id, here, received).and_then(|()| store.answer(&profile, &key)) {
+        let (received, here, at_hand) = (self.now(), grower.here, grower.at_hand.take());
+        self.work(move |store| match (fetched, at_hand) {
+            (Ok(()), Some((whole, why))) => Ok(Answer { received, body: whole.body(), unkept: Some(why) }),
+            (Ok(()), None) => match store.grown(id, here, received).and_then(|()| store.answer(&profile, &key)) {
                 Ok(Some(held)) => Ok(Answer { received, body: held.body, unkept: None }),
                 Ok(None) => Err(ServiceError::Unkept("it is not in the store".to_owned())),
                 Err(error) => Err(unkept(&error)),
             },
-            Err(error) => {
+            (Err(error), _) => {
                 // What cannot be let go of now is written over by the next call.
                 let _ = store.forget_empty(id);
                 if matches!(error, ServiceError::Unusable(_)) {
@@ -91,6 +112,14 @@ impl Gate {
         })
         .await
     }
+}
+
+/// Holds what came in memory, as long as there is not too much of it.
+fn hold(at_hand: &mut Arriving, bytes: &[u8]) -> Result<(), ServiceError> {
+    if at_hand.len() + bytes.len() as u64 > MOST_AT_HAND {
+        return Err(ServiceError::Unkept("there is no room for it in the store, nor in memory".to_owned()));
+    }
+    at_hand.push(bytes).map_err(|error| ServiceError::Unkept(error.to_string()))
 }
 
 /// What a service says that has no such bytes (RFC 9110 §15.5.17).
@@ -166,8 +195,9 @@ impl Grower<'_> {
             return Ok(());
         }
         let (store, id) = (Arc::clone(&self.store), self.id);
-        let noted = tokio::task::spawn_blocking(move || store.announce(id, length, version.as_deref())).await;
-        noted.map_err(|error| ServiceError::Unkept(error.to_string()))?.map_err(|error| unkept(&error))
+        // Where it cannot be noted, what comes next is compared with what is here all the same.
+        let _ = tokio::task::spawn_blocking(move || store.announce(id, length, version.as_deref())).await;
+        Ok(())
     }
 
     /// Compares what was here already, and keeps what is new.
@@ -197,11 +227,36 @@ impl Grower<'_> {
         if bytes.is_empty() {
             return Ok(());
         }
-        let (store, id, here, from) = (Arc::clone(&self.store), self.id, self.here, self.from);
-        let written = tokio::task::spawn_blocking(move || store.grow(id, here, from, &bytes)).await;
         self.from += length as u64;
-        self.here = self.from;
-        written.map_err(|error| ServiceError::Unkept(error.to_string()))?.map_err(|error| unkept(&error))
+        if let Some((at_hand, _)) = &mut self.at_hand {
+            return hold(at_hand, &bytes);
+        }
+        let (store, id, here, from) = (Arc::clone(&self.store), self.id, self.here, self.from - length as u64);
+        let written = tokio::task::spawn_blocking(move || (store.grow(id, here, from, &bytes), bytes)).await;
+        match written.map_err(|error| ServiceError::Unkept(error.to_string()))? {
+            (Ok(()), _) => {
+                self.here = self.from;
+                Ok(())
+            }
+            (Err(error @ StoreError::Elsewhere), _) => Err(unkept(&error)),
+            (Err(error), bytes) => self.take_in_hand(from, &bytes, &error),
+        }
+    }
+
+    /// Goes on in memory behind what the store has, up to where these bytes begin.
+    fn take_in_hand(&mut self, from: u64, bytes: &[u8], why: &StoreError) -> Result<(), ServiceError> {
+        let unkept = || ServiceError::Unkept(why.to_string());
+        let mut at_hand = Arriving::default();
+        let here = self.store.growing(&self.of.0, &self.of.1).map_err(|_| unkept())?;
+        while at_hand.len() < from {
+            let window = at_hand.len()..from.min(at_hand.len() + body::WINDOW);
+            let part = here.as_ref().map(|here| here.body.window(window));
+            let part = part.transpose().ok().flatten().filter(|part| !part.is_empty()).ok_or_else(unkept)?;
+            hold(&mut at_hand, &part)?;
+        }
+        hold(&mut at_hand, bytes)?;
+        self.at_hand = Some((at_hand, unkept_words(why)));
+        Ok(())
     }
 }
 

@@ -414,8 +414,7 @@ impl Gate {
                 Err(error) => {
                     let Gathered { body, index } = gathered;
                     let read = reading::read(&request, &body, index);
-                    let unkept = format!("could not be kept, so asking again costs again: {error}");
-                    read.map(|_| Answer { received, body, unkept: Some(unkept) })
+                    read.map(|_| Answer { received, body, unkept: Some(unkept_words(&error)) })
                 }
             },
         })
@@ -427,6 +426,11 @@ impl Gate {
         let store = Arc::clone(&self.store);
         tokio::task::spawn_blocking(move || work(&store)).await.map_err(|error| GateError::bug(&error))
     }
+}
+
+/// Why an answer that is here is not held, in words that follow its name.
+fn unkept_words(error: &StoreError) -> String {
+    format!("could not be kept, so asking again costs again: {error}")
 }
 
 /// What a call is written down as.

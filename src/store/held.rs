@@ -127,6 +127,11 @@ impl Store {
             blocks::write(transaction, Shelf::Answer(answer), 0, bytes)?;
             for report in reports {
                 report.insert(transaction, profile, answer)?;
+                // Whoever looks for it looks among the files that were opened.
+                transaction.execute(
+                    "INSERT INTO file (profile, sha256, opened) SELECT ?1, ?2, ?3 WHERE ?2 IS NOT NULL ON CONFLICT DO NOTHING",
+                    params![profile, report.file.as_ref().map(Sha256::as_str), now.as_millisecond()],
+                )?;
             }
             seal::renew(transaction, answer)?;
             Ok(answer)

@@ -108,6 +108,8 @@ fn pending(identifier: Option<Vec<u8>>, since: Option<i64>) -> Option<PendingSca
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Imported;
+    use crate::store::Brought;
 
     #[test]
     fn a_scan_is_pending_until_its_end_was_seen() {
@@ -128,5 +130,23 @@ mod tests {
         store.note_scan("p", &file, None).unwrap();
         assert_eq!(store.pending_scan("p", &file).unwrap(), None);
         assert_eq!(store.recent_files("p", 9).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn what_was_imported_is_among_the_files_and_is_not_said_to_be_opened_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("store.db")).unwrap();
+        let file = Sha256::parse(&"a".repeat(64)).unwrap();
+        let identifier = Identifier::typed(&format!("{file}_Box-1700000000")).unwrap();
+        let import = |second: i64| {
+            let from = Imported { from: Untrusted::from("a.json"), by: Untrusted::from("ann") };
+            let at = Timestamp::from_second(second).unwrap();
+            store.import("p", b"behaviour x", at, b"{}", &from, &[Brought::whole(identifier.clone(), 2)]).unwrap();
+        };
+        import(9);
+        import(10);
+        let recent = store.recent_files("p", 10).unwrap();
+        assert_eq!((recent.len(), &recent[0].file, recent[0].reports), (1, &file, 1));
+        assert_eq!(recent[0].opened.as_second(), 9);
     }
 }

@@ -512,7 +512,7 @@ fn a_note_that_is_left_of_a_report_is_listed_and_goes_only_after_a_yes() {
     for which in [&["--all"][..], &["--delete", &id], &["--delete", &main_file()]] {
         let asked = desk.run(&[&["held"], which].concat());
         assert_eq!(asked.status.code(), Some(2), "{asked:?}");
-        assert!(text(&asked).contains("Would be deleted: 1 thing of profile lab, 0 B, with 1 note\n"), "{asked:?}");
+        assert!(text(&asked).contains("Would be deleted: 1 thing of profile lab, 0 B, with 1 note"), "{asked:?}");
         assert_eq!(noted(&desk), ["lab"]);
     }
     let gone = text(&desk.run(&["held", "--delete", &id, "--yes"]));

@@ -1,7 +1,7 @@
 //! A disk on which nothing is free: what is held is looked at there, and deleted, which makes room.
 #![cfg(target_os = "linux")]
 
-use crate::desk::{Desk, json, text};
+use crate::desk::{Desk, json, main_file, text};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -153,4 +153,18 @@ fn what_has_many_indexes_is_deleted_where_nothing_is_free() {
     assert!(said.contains("Deleted: 1 thing") && !said.contains("exit code"), "{said}");
     let free: u64 = said.lines().find_map(|line| line.strip_prefix("then ")?.parse().ok()).unwrap();
     assert!(free > 2000, "{said}");
+}
+
+#[test]
+fn an_artefact_that_the_store_has_no_room_for_is_written_where_it_was_asked_to_be() {
+    let (desk, other) = (Desk::new(), Desk::new());
+    let listed = json(&other.run(&["list", &main_file()]));
+    let id = listed["sandboxes"][0]["id"].as_str().unwrap().to_owned();
+    let script = format!(
+        "behaview quota >/dev/null 2>&1; fill; dd if=/dev/null of=\"$disk/fill\" bs=1k seek=$(( $(stat -c %s \"$disk/fill\") / 1024 - 400 )) 2>/dev/null
+         behaview fetch '{id}' memdump --anyway --output \"$HOME/memory\" 2>&1; wc -c < \"$HOME/memory\""
+    );
+    let Some(said) = on_a_small_disk(&desk, &[], &script) else { return };
+    assert!(said.contains("could not be kept") && !said.contains("exit code"), "{said}");
+    assert!(said.contains("\n6291456\n"), "{said}");
 }

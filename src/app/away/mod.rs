@@ -188,7 +188,7 @@ impl Model {
                 let pane = place.and_then(|place| Some(report?.section(place.section)?.pane()));
                 let row = match &spot.shows {
                     Shows::Row(row) => row.clone(),
-                    Shows::Open(place) => report?.row(place.section, place.row),
+                    Shows::Open(place) => report?.whole_row(*place).ok()?,
                     Shows::Words(_) => return None,
                 };
                 // What another report names is made harmless as hosts are: no dot of an address stays as it was.
@@ -221,10 +221,10 @@ impl Model {
         }
     }
 
-    /// A row as the pane shows it, in one line without teeth.
+    /// A row with everything that it says, in one line without teeth.
     fn line(&self, place: Place) -> Option<String> {
         let pane = self.focused().unwrap_or(Pane::Other);
-        Some(export::line(pane, &self.open()?.report.row(place.section, place.row)))
+        Some(export::line(pane, &self.open()?.report.whole_row(place).ok()?))
     }
 
     /// Where the report that is open came from.
