@@ -1,8 +1,9 @@
 //! Artefacts: put into the store as they come, in bounded memory, and gone on with where an earlier call ended.
 
+use super::at_hand::AtHand;
 use super::reading::is_page;
 use super::{Answer, Gate, GateError, Progress, Received, unkept_words};
-use crate::report::{Arriving, Body, body};
+use crate::report::Body;
 use crate::request::{Artefact, Request};
 use crate::service::client::{Sink, Taken};
 use crate::service::error::{ServiceError, Unusable};
@@ -17,9 +18,6 @@ const GATHERED: usize = 16 * BLOCK;
 
 /// How many bytes that are here are asked for again, to see that what comes goes on where they end.
 const OVERLAP: u64 = 4096;
-
-/// The most that is held in memory of what the store has no room for: it was paid for, and whoever asked may have room.
-const MOST_AT_HAND: u64 = 256 * 1024 * 1024;
 
 /// Puts what comes behind what is here.
 struct Grower<'a> {
@@ -42,8 +40,8 @@ struct Grower<'a> {
     progress: Progress<'a>,
     /// The profile, and what it is held under.
     of: (String, Vec<u8>),
-    /// All of it, once the store takes no more, and why it does not.
-    at_hand: Option<(Arriving, String)>,
+    /// All of it, once the store takes no more.
+    at_hand: Option<AtHand>,
 }
 
 impl Gate {
@@ -94,12 +92,11 @@ impl Gate {
         let fetched = fetched.and_then(|is_sure| written.map(|()| is_sure)).and_then(|is_sure| grower.judge(is_sure));
         let (received, here, at_hand) = (self.now(), grower.here, grower.at_hand.take());
         self.work(move |store| match (fetched, at_hand) {
-            (Ok(()), Some((whole, why))) => Ok(Answer { received, body: whole.body(), unkept: Some(why) }),
-            (Ok(()), None) => match store.grown(id, here, received).and_then(|()| store.answer(&profile, &key)) {
-                Ok(Some(held)) => Ok(Answer { received, body: held.body, unkept: None }),
-                Ok(None) => Err(ServiceError::Unkept("it is not in the store".to_owned())),
-                Err(error) => Err(unkept(&error)),
-            },
+            (Ok(()), Some(at_hand)) => {
+                let _ = store.forget_empty(id);
+                Ok(at_hand.into_answer(received))
+            }
+            (Ok(()), None) => whole(store, id, &profile, &key, (here, received)),
             (Err(error), _) => {
                 // What cannot be let go of now is written over by the next call.
                 let _ = store.forget_empty(id);
@@ -114,12 +111,25 @@ impl Gate {
     }
 }
 
-/// Holds what came in memory, as long as there is not too much of it.
-fn hold(at_hand: &mut Arriving, bytes: &[u8]) -> Result<(), ServiceError> {
-    if at_hand.len() + bytes.len() as u64 > MOST_AT_HAND {
-        return Err(ServiceError::Unkept("there is no room for it in the store, nor in memory".to_owned()));
+/// The answer that has come whole: held from now on, or read from where it grew if that cannot be written down any more.
+fn whole(
+    store: &Store,
+    id: AnswerId,
+    profile: &str,
+    key: &[u8],
+    (here, received): (u64, Timestamp),
+) -> Result<Answer, ServiceError> {
+    let held = store.grown(id, here, received).and_then(|()| store.answer(profile, key));
+    match held {
+        Ok(Some(held)) => Ok(Answer { received, body: held.body, unkept: None }),
+        Ok(None) => Err(ServiceError::Unkept("it is not in the store".to_owned())),
+        Err(error @ StoreError::Elsewhere) => Err(unkept(&error)),
+        Err(error) => {
+            let grown = store.growing(profile, key).ok().flatten().filter(|grown| grown.id == id);
+            let grown = grown.filter(|grown| grown.body.len() == here).ok_or_else(|| unkept(&error))?;
+            Ok(Answer { received, body: grown.body, unkept: Some(unkept_words(&error)) })
+        }
     }
-    at_hand.push(bytes).map_err(|error| ServiceError::Unkept(error.to_string()))
 }
 
 /// What a service says that has no such bytes (RFC 9110 §15.5.17).
@@ -188,16 +198,15 @@ impl Grower<'_> {
     }
 
     /// Notes what the service says of the whole, the first time it does: how long it is, and which version of it this is.
-    async fn announce(&self, version: Option<String>) -> Result<(), ServiceError> {
+    async fn announce(&self, version: Option<String>) {
         let length = self.total.filter(|_| self.kept.announced.is_none());
         let version = version.filter(|_| self.kept.version.is_none());
         if length.is_none() && version.is_none() {
-            return Ok(());
+            return;
         }
         let (store, id) = (Arc::clone(&self.store), self.id);
-        // Where it cannot be noted, what comes next is compared with what is here all the same.
+        // Where it cannot be noted, a later call compares what comes with what is here all the same.
         let _ = tokio::task::spawn_blocking(move || store.announce(id, length, version.as_deref())).await;
-        Ok(())
     }
 
     /// Compares what was here already, and keeps what is new.
@@ -228,34 +237,25 @@ impl Grower<'_> {
             return Ok(());
         }
         self.from += length as u64;
-        if let Some((at_hand, _)) = &mut self.at_hand {
-            return hold(at_hand, &bytes);
+        if let Some(at_hand) = &mut self.at_hand {
+            return at_hand.hold(&bytes);
         }
-        let (store, id, here, from) = (Arc::clone(&self.store), self.id, self.here, self.from - length as u64);
-        let written = tokio::task::spawn_blocking(move || (store.grow(id, here, from, &bytes), bytes)).await;
-        match written.map_err(|error| ServiceError::Unkept(error.to_string()))? {
-            (Ok(()), _) => {
-                self.here = self.from;
-                Ok(())
+        let (store, of, id) = (Arc::clone(&self.store), self.of.clone(), self.id);
+        let (here, from) = (self.here, self.from - length as u64);
+        let written = tokio::task::spawn_blocking(move || match store.grow(id, here, from, &bytes) {
+            Ok(()) => Ok(None),
+            Err(error @ StoreError::Elsewhere) => Err(unkept(&error)),
+            Err(error) => {
+                let kept = store.growing(&of.0, &of.1).ok().flatten();
+                let mut at_hand = AtHand::behind(kept.as_ref().map(|kept| &kept.body), from, error)?;
+                at_hand.hold(&bytes)?;
+                Ok(Some(at_hand))
             }
-            (Err(error @ StoreError::Elsewhere), _) => Err(unkept(&error)),
-            (Err(error), bytes) => self.take_in_hand(from, &bytes, &error),
+        });
+        self.at_hand = written.await.map_err(|error| ServiceError::Unkept(error.to_string()))??;
+        if self.at_hand.is_none() {
+            self.here = self.from;
         }
-    }
-
-    /// Goes on in memory behind what the store has, up to where these bytes begin.
-    fn take_in_hand(&mut self, from: u64, bytes: &[u8], why: &StoreError) -> Result<(), ServiceError> {
-        let unkept = || ServiceError::Unkept(why.to_string());
-        let mut at_hand = Arriving::default();
-        let here = self.store.growing(&self.of.0, &self.of.1).map_err(|_| unkept())?;
-        while at_hand.len() < from {
-            let window = at_hand.len()..from.min(at_hand.len() + body::WINDOW);
-            let part = here.as_ref().map(|here| here.body.window(window));
-            let part = part.transpose().ok().flatten().filter(|part| !part.is_empty()).ok_or_else(unkept)?;
-            hold(&mut at_hand, &part)?;
-        }
-        hold(&mut at_hand, bytes)?;
-        self.at_hand = Some((at_hand, unkept_words(why)));
         Ok(())
     }
 }
@@ -270,7 +270,10 @@ impl Sink for Grower<'_> {
         if is_newer || start > self.asked || total.is_some_and(is_other) {
             return Box::pin(std::future::ready(Err(ServiceError::Unusable(Unusable::OtherBytes))));
         }
-        Box::pin(self.announce(version))
+        Box::pin(async {
+            self.announce(version).await;
+            Ok(())
+        })
     }
 
     fn take<'a>(&'a mut self, piece: &'a [u8]) -> Taken<'a> {

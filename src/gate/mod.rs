@@ -10,6 +10,7 @@
 //! and settles what the answers could not.
 
 mod arriving;
+mod at_hand;
 mod cost;
 mod error;
 mod growing;

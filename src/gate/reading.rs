@@ -34,13 +34,15 @@ pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -
     }
 }
 
-/// How many submissions an answer returned, over all files asked about (specification §8.2).
+/// How many submissions an answer returned, over all files asked about (specification §8.2); none where it does not say so of each.
 fn submissions(body: &Body) -> Option<u64> {
     let bytes = body.whole().ok()?;
     let answer = Raw::new(&bytes);
-    let of = |file: Raw<'_>| file.member("submissions").map_or(0, |found| found.elements().count());
-    let count = if answer.kind() == Kind::Array { answer.elements().map(of).sum() } else { of(answer) };
-    u64::try_from(count).ok()
+    let of = |file: Raw<'_>| {
+        let found = file.member("submissions").filter(|found| found.kind() == Kind::Array)?;
+        u64::try_from(found.elements().count()).ok()
+    };
+    if answer.kind() == Kind::Array { answer.elements().map(of).sum() } else { of(answer) }
 }
 
 /// Where the rows of an answer start, if that is not known yet.

@@ -228,11 +228,8 @@ impl Price {
         }
         let holders: Vec<_> = self.charged.iter().map(|holder| holder.name()).collect();
         let amount = match self.units {
-            Units::Exact(n) => self.unit.count(n),
             Units::PerItem { item, each } => format!("{} for each {}", self.unit.count(each), item.words()),
-            range @ Units::Range { .. } => {
-                format!("{range} {}", self.unit.plural())
-            }
+            units => units.words(self.unit),
         };
         format!("It takes {amount} from the {} of {} (8.1.1).", self.pool.words(), holders.join(" and "))
     }

@@ -117,6 +117,6 @@ pub trait Asker {
 }
 
 /// A path segment that stands for these bytes.
-pub(super) fn encode(bytes: &[u8]) -> String {
+pub(crate) fn encode(bytes: &[u8]) -> String {
     percent_encode(bytes, ENCODED).to_string()
 }

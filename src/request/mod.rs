@@ -18,7 +18,7 @@ pub use submission::{LONGEST_RETENTION, Password, ScanOption, ScanOptions, Submi
 use crate::quota::{Entitlements, Kind, Numbers, Operation, Price, price};
 use crate::report::identifier::{FileHash, Identifier, Sha256};
 use crate::text::Untrusted;
-use address::encode;
+pub(crate) use address::encode;
 use jiff::civil::Date;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

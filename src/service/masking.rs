@@ -1,11 +1,12 @@
 //! Masks the key in whatever the service says, as its bytes come: nobody behind this has it, so nobody can keep, show or write it.
 //!
-//! An occurrence is the key as it is, in small letters or in capitals, each character as itself or as JSON may escape it. Its bytes
-//! become asterisks one by one, so that every place stays where it is, and JSON stays JSON.
+//! An occurrence is the key as it is, as it stands in an address, in small letters or in capitals, each character as itself or as JSON
+//! may escape it. Its bytes become asterisks one by one, so that every place stays where it is, and JSON stays JSON.
 
 use super::credential::SHORTEST_KEY;
-use memchr::memchr3_iter;
+use crate::request::encode;
 use memchr::memmem::Finder;
+use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -19,7 +20,7 @@ const LONGEST_ESCAPE: usize = 6;
 /// What is looked for, made once.
 #[derive(Default)]
 pub(super) struct Masking {
-    /// The key: as it is, and in small and in capital letters.
+    /// The key: as it is and as it stands in an address, and both in small and in capital letters.
     forms: Vec<Finder<'static>>,
     /// How an escaped character of it begins.
     escapes: Vec<Finder<'static>>,
@@ -61,7 +62,12 @@ impl Masking {
         if key.len() < SHORTEST_KEY {
             return Self::default();
         }
-        let mut forms = vec![key.to_owned(), key.to_ascii_lowercase(), key.to_ascii_uppercase()];
+        let as_is = std::iter::once(key.to_owned());
+        let forms = as_is.chain(in_addresses(key)).flat_map(|form| {
+            let (small, capital) = (form.to_ascii_lowercase(), form.to_ascii_uppercase());
+            [form, small, capital]
+        });
+        let mut forms: Vec<_> = forms.collect();
         forms.sort();
         forms.dedup();
         let own = |text: &str| Finder::new(text).into_owned();
@@ -130,9 +136,8 @@ impl Masking {
 
     /// Where the longest end of a text begins that more of it may make an occurrence, and how many characters of the key it has.
     fn begun(&self, text: &[u8]) -> Option<(usize, usize)> {
-        let key = self.forms.first().map_or(&[][..], Finder::needle);
-        let first = key.first()?;
-        let from = text.len().saturating_sub(key.len() * LONGEST_ESCAPE);
+        let keys = || self.forms.iter().map(Finder::needle);
+        let from = text.len().saturating_sub(keys().map(<[u8]>::len).max()? * LONGEST_ESCAPE);
         let come = |at: usize| {
             let end = text.get(at..).unwrap_or_default();
             let of = |key: &[u8]| match spelled(end, key) {
@@ -141,10 +146,24 @@ impl Masking {
             };
             self.forms.iter().filter_map(|form| of(form.needle())).max().map(|come| (at, come))
         };
-        let (small, capital, end) = (first.to_ascii_lowercase(), first.to_ascii_uppercase(), text.get(from..));
-        let mut begins = memchr3_iter(small, capital, b'\\', end.unwrap_or_default());
-        begins.find_map(|at| come(from + at))
+        let begins = |byte: u8| byte == b'\\' || keys().any(|key| key.first() == Some(&byte));
+        let mut end = text.get(from..).unwrap_or_default().iter().enumerate();
+        end.find_map(|(at, byte)| if begins(*byte) { come(from + at) } else { None })
     }
+}
+
+/// The key as it may stand in an address: as this program writes it, or with more of it encoded, each digit in either case.
+fn in_addresses(key: &str) -> impl Iterator<Item = String> {
+    let each = [encode(key.as_bytes()), percent_encode(key.as_bytes(), NON_ALPHANUMERIC).to_string()];
+    each.into_iter().flat_map(|form| {
+        let mut parts = form.split('%');
+        let first = parts.next().unwrap_or_default().to_owned();
+        let small = parts.fold(first, |small, part| match part.split_at_checked(2) {
+            Some((digits, rest)) => format!("{small}%{}{rest}", digits.to_ascii_lowercase()),
+            None => format!("{small}%{part}"),
+        });
+        [form, small]
+    })
 }
 
 impl Masked<'_> {

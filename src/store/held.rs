@@ -6,6 +6,7 @@ use super::database::Store;
 use super::error::StoreError;
 use super::inventory::imported;
 use super::numbers;
+use super::recent;
 use super::seal;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Body, Imported};
@@ -127,11 +128,9 @@ impl Store {
             blocks::write(transaction, Shelf::Answer(answer), 0, bytes)?;
             for report in reports {
                 report.insert(transaction, profile, answer)?;
-                // Whoever looks for it looks among the files that were opened.
-                transaction.execute(
-                    "INSERT INTO file (profile, sha256, opened) SELECT ?1, ?2, ?3 WHERE ?2 IS NOT NULL ON CONFLICT DO NOTHING",
-                    params![profile, report.file.as_ref().map(Sha256::as_str), now.as_millisecond()],
-                )?;
+                if let Some(file) = &report.file {
+                    recent::note_import(transaction, profile, file, now)?;
+                }
             }
             seal::renew(transaction, answer)?;
             Ok(answer)

@@ -7,7 +7,7 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{PendingScan, Recent};
 use crate::text::Untrusted;
 use jiff::Timestamp;
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 impl Store {
     /// Notes that a file was opened at a moment, where anything can be noted; a name that was noted before stays.
@@ -98,6 +98,17 @@ impl Store {
             row.map(|row| Ok(pending(row.get(0)?, row.get(1)?))).transpose().map(Option::flatten)
         })
     }
+}
+
+/// Notes a file of which a report was imported: whoever looks for it looks among those that were opened.
+pub(super) fn note_import(
+    connection: &Connection,
+    profile: &str,
+    file: &Sha256,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    let insert = "INSERT INTO file (profile, sha256, opened) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+    connection.execute(insert, params![profile, file.as_str(), now.as_millisecond()]).map(|_| ())
 }
 
 fn pending(identifier: Option<Vec<u8>>, since: Option<i64>) -> Option<PendingScan> {

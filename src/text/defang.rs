@@ -166,7 +166,7 @@ fn is_address_part(word: &str) -> bool {
     let host = host(word);
     let last = last_part(host).to_ascii_lowercase();
     let is_name = last.chars().count() >= 2 && last.chars().all(char::is_alphabetic) || last.starts_with("xn--");
-    let has_dot = host.trim_matches(JOINTS).contains(JOINTS);
+    let has_dot = host.trim_end_matches(JOINTS).trim_start_matches('.').contains(JOINTS);
     word.contains('@') && has_dot || has_dot && is_name && !FILE_ENDS.contains(&last.as_str())
 }
 

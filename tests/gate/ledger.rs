@@ -4,9 +4,10 @@ use behaview::gate::Gate;
 use behaview::report::page::Page;
 use behaview::service::Client;
 use behaview::service::credential::{Credential, Source};
-use behaview::store::Store;
+use behaview::store::{State, Store};
 use std::sync::Arc;
 
+use super::secrets::gate_to;
 use super::*;
 
 /// A trigger that makes a write fail as a full disk would.
@@ -189,4 +190,21 @@ async fn what_cannot_be_settled_counts_among_what_is_over() {
     visit.meddle("DROP TRIGGER full");
     visit.ask(&list(&dropper())).await.unwrap();
     assert_eq!(visit.gate.settled().unwrap().into_values().sum::<Spent>(), Spent { charged: 1, ..unsure });
+}
+
+#[tokio::test]
+async fn submissions_that_an_answer_does_not_count_are_not_free() {
+    for (answer, state) in [
+        ("{}", State::Unknown),
+        (r#"{"response_code":1,"submissions":{"a":1}}"#, State::Unknown),
+        (r#"{"data":[{"submissions":[1,2,3]}]}"#, State::Unknown),
+        (r#"[{"submissions":[1,2]},{"sha256":"x"}]"#, State::Unknown),
+        (r#"[{"submissions":[1,2]},{"submissions":[]}]"#, State::Charged),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let gate = gate_to(answer.to_owned(), folder.path(), "AKeyOfAServiceThatCountsNothing0123456789");
+        visit::ask(&gate, &Request::V2Submissions { files: Vec::new() }).await.unwrap();
+        let entries = gate.store().entries("demo").unwrap();
+        assert_eq!(entries.iter().map(|entry| entry.state).collect::<Vec<_>>(), [state], "{answer}");
+    }
 }

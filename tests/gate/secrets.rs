@@ -109,7 +109,7 @@ fn repeating(answer: String) -> String {
 }
 
 /// A gate to a service that answers so, with the store in a folder.
-fn gate_to(answer: String, folder: &Path, key: &str) -> behaview::gate::Gate {
+pub(crate) fn gate_to(answer: String, folder: &Path, key: &str) -> behaview::gate::Gate {
     let profile = Profile { user: None, ..Profile::demo(repeating(answer), String::new()) };
     gate(&folder.join("behaview.db"), profile, key)
 }
@@ -159,6 +159,23 @@ async fn a_key_in_an_answer_is_masked_and_the_answer_is_held() {
             assert_eq!(files_with(KEY, folder.path()), [""; 0]);
             assert_eq!(files_with(form, folder.path()), [""; 0]);
         }
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_stands_in_an_address_is_masked_there() {
+    const ODD: &str = "Zq7+hT2m/Xv9L==bR4cK:@w8Np3sYd6fGj5uAe1";
+    let encoded = "Zq7%2BhT2m%2FXv9L%3D%3DbR4cK%3A%40w8Np3sYd6fGj5uAe1";
+    let small = encoded.replace("%2B", "%2b").replace("%2F", "%2f").replace("%3D", "%3d").replace("%3A", "%3a");
+    let escaped: String = encoded.bytes().map(|byte| format!("\\u{byte:04x}")).collect();
+    for form in [encoded.to_owned(), small, encoded.to_ascii_lowercase(), escaped] {
+        let folder = tempfile::tempdir().unwrap();
+        let with =
+            |key: &str| format!(r#"[{{"response_code":1,"permalink":"https://service.example/?apikey={key}&x=1"}}]"#);
+        let gate = gate_to(with(&form), folder.path(), ODD);
+        let found = visit::ask(&gate, &Request::V2Reports { files: Vec::new() }).await.unwrap();
+        assert_eq!(String::from_utf8(bytes(&found)).unwrap(), with(&hidden(&form)));
+        assert_eq!(files_with(&form, folder.path()), [""; 0]);
     }
 }
 

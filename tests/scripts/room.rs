@@ -162,7 +162,7 @@ fn an_artefact_that_the_store_has_no_room_for_is_written_where_it_was_asked_to_b
     let id = listed["sandboxes"][0]["id"].as_str().unwrap().to_owned();
     let script = format!(
         "behaview quota >/dev/null 2>&1; fill; dd if=/dev/null of=\"$disk/fill\" bs=1k seek=$(( $(stat -c %s \"$disk/fill\") / 1024 - 400 )) 2>/dev/null
-         behaview fetch '{id}' memdump --anyway --output \"$HOME/memory\" 2>&1; wc -c < \"$HOME/memory\""
+         behaview fetch '{id}' memdump --anyway --output \"$HOME/memory\" 2>&1; wc -c < \"$HOME/memory\"; behaview held"
     );
     let Some(said) = on_a_small_disk(&desk, &[], &script) else { return };
     assert!(said.contains("could not be kept") && !said.contains("exit code"), "{said}");
