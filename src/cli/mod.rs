@@ -121,6 +121,8 @@ fn assignment(text: &str) -> Result<(String, String), &'static str> {
 }
 
 #[derive(Debug, Subcommand)]
+// Of all commands only the one that is meant is built whole.
+#[command(defer = true)]
 enum Command {
     /// Run the app on the embedded service with made-up reports: no key, no network, no cost
     Demo(demo::Demo),

@@ -23,6 +23,12 @@ const MODIFIERS: [(Modifier, u16); 9] = [
 /// Blanks that are written sooner than wiped.
 const WORTH_ERASING: u16 = 9;
 
+/// Hides the cursor.
+const HIDE_CURSOR: &str = "\x1b[?25l";
+
+/// Wipes the screen: without the first part what is wiped takes the colour that somebody else may have written with last.
+const WIPE: &str = "\x1b[0m\x1b[2J";
+
 /// The largest screen that is drawn on: a terminal may say that it has any size, and each cell takes memory.
 const LARGEST: Size = Size { width: 2_000, height: 1_000 };
 
@@ -234,8 +240,12 @@ impl<W: Write> Backend for Painter<W> {
         Ok(())
     }
 
+    /// Goes with the frame, as all that belongs to it: each write wakes whoever reads.
     fn hide_cursor(&mut self) -> io::Result<()> {
-        if std::mem::replace(&mut self.is_cursor_hidden, true) { Ok(()) } else { self.terminal.hide_cursor() }
+        if !std::mem::replace(&mut self.is_cursor_hidden, true) {
+            self.frame.push_str(HIDE_CURSOR);
+        }
+        Ok(())
     }
 
     fn show_cursor(&mut self) -> io::Result<()> {
@@ -258,8 +268,10 @@ impl<W: Write> Backend for Painter<W> {
 
     fn clear_region(&mut self, kind: ClearType) -> io::Result<()> {
         self.forget();
-        // What is wiped takes the colour that somebody else may have written with last.
-        self.terminal.write_all(b"\x1b[0m")?;
+        if kind == ClearType::All {
+            self.frame.push_str(WIPE);
+            return Ok(());
+        }
         self.terminal.clear_region(kind)
     }
 

@@ -14,6 +14,9 @@ pub trait Frame {
     /// Adds the columns in which a row, counted from the top, may look otherwise than in the frame before it, in order.
     fn changes(&self, row: u16, found: &mut Vec<Range<u16>>);
 
+    /// Adds the columns in which a row, counted from the top, may look otherwise than blank, in order.
+    fn covered(&self, row: u16, found: &mut Vec<Range<u16>>);
+
     /// Gives a row its look in columns that are blank.
     fn fill(&self, row: u16, within: &[Range<u16>], cells: &mut [Cell]);
 }
@@ -21,6 +24,10 @@ pub trait Frame {
 impl Frame for Picture {
     fn changes(&self, row: u16, found: &mut Vec<Range<u16>>) {
         Self::changes(self, row, found);
+    }
+
+    fn covered(&self, row: u16, found: &mut Vec<Range<u16>>) {
+        Self::covered(self, row, found);
     }
 
     fn fill(&self, row: u16, within: &[Range<u16>], cells: &mut [Cell]) {
@@ -101,7 +108,7 @@ impl<B: Backend> Surface<B> {
             if was_trusted {
                 frame.changes(row, &mut columns);
             } else {
-                columns.push(0..size.width);
+                frame.covered(row, &mut columns);
             }
             if !columns.is_empty() {
                 self.draw_row(row, &columns, frame)?;
@@ -218,6 +225,11 @@ mod tests {
             let Some(before) = self.1 else { return found.push(0..AREA.width) };
             let cells = row_of(before, row).iter().zip(row_of(self.0, row)).zip(0..);
             found.extend(cells.filter(|((last, next), _)| last != next).map(|(_, x)| x..x + 1));
+        }
+
+        fn covered(&self, row: u16, found: &mut Vec<Range<u16>>) {
+            let cells = row_of(self.0, row).iter().zip(0..);
+            found.extend(cells.filter(|(cell, _)| **cell != Cell::default()).map(|(_, x)| x..x + 1));
         }
 
         fn fill(&self, row: u16, within: &[Range<u16>], cells: &mut [Cell]) {

@@ -12,7 +12,7 @@ use crate::text::Untrusted;
 use crate::view::{Depth, Look, Theme};
 use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
-use crossterm::{cursor, execute, queue};
+use crossterm::{cursor, queue};
 use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -89,20 +89,26 @@ impl TakenOver {
     fn now(takes_mouse: bool) -> io::Result<Self> {
         TAKEN.store(true, Ordering::SeqCst);
         let taken = Self { takes_mouse };
-        execute!(Output::terminal(), EnterAlternateScreen)?;
-        taken.renew()?;
+        let mut modes = Vec::new();
+        queue!(modes, EnterAlternateScreen)?;
+        taken.set(modes)?;
         Ok(taken)
     }
 
     /// Sets the modes once more: whoever stopped this program may have changed them, so what is known of them is of no use.
     fn renew(&self) -> io::Result<()> {
+        self.set(Vec::new())
+    }
+
+    /// Sets the modes, behind those that are begun, in one write: each wakes whoever reads.
+    fn set(&self, mut modes: Vec<u8>) -> io::Result<()> {
+        queue!(modes, EnableBracketedPaste, cursor::Hide)?;
+        if self.takes_mouse {
+            queue!(modes, EnableMouseCapture)?;
+        }
         disable_raw_mode()?;
         enable_raw_mode()?;
-        execute!(Output::terminal(), EnableBracketedPaste, cursor::Hide)?;
-        if self.takes_mouse {
-            execute!(Output::terminal(), EnableMouseCapture)?;
-        }
-        Ok(())
+        Output::terminal().write_all(&modes)
     }
 }
 

@@ -40,14 +40,15 @@ impl Store {
     /// When the store cannot be read.
     pub fn recent_files(&self, profile: &str, most: u32) -> Result<Vec<Recent>, StoreError> {
         self.read(|connection| {
-            let mut select = connection.prepare_cached(
+            // A limit that is a parameter makes the database prepare the question twice.
+            let mut select = connection.prepare_cached(&format!(
                 "SELECT sha256, name, opened, (SELECT COUNT(DISTINCT identifier) FROM report r
                                                WHERE r.profile = f.profile AND r.file = f.sha256),
                         (SELECT COUNT(*) FROM note n WHERE n.profile = f.profile AND n.file = f.sha256),
                         scan, scan_since
-                 FROM file f WHERE profile = ?1 ORDER BY opened DESC LIMIT ?2",
-            )?;
-            let mut rows = select.query(params![profile, most])?;
+                 FROM file f WHERE profile = ?1 ORDER BY opened DESC LIMIT {most}"
+            ))?;
+            let mut rows = select.query(params![profile])?;
             let mut files = Vec::new();
             while let Some(row) = rows.next()? {
                 let name = row.get::<_, Option<String>>(1)?.map(Untrusted::from);

@@ -15,11 +15,15 @@ const LAST: usize = 2;
 
 const SEPARATORS: [char; 2] = ['\\', '/'];
 
-/// Endings of what is run.
+/// Endings of what is run, of four letters each.
 const PROGRAMS: [&str; 5] = [".exe", ".com", ".bat", ".cmd", ".scr"];
 
 /// The usual name of the hive that a key begins with, and the length of the long one.
 pub(super) fn hive(text: &str) -> Option<(&'static str, usize)> {
+    // Most texts are no key, and each that is drawn is asked.
+    if !text.starts_with(['H', 'h']) {
+        return None;
+    }
     HIVES.into_iter().find_map(|Hive { short, long, .. }| {
         let is_it = text.get(..long.len()).is_some_and(|start| start.eq_ignore_ascii_case(long));
         let ends = text.get(long.len()..).is_some_and(|rest| rest.is_empty() || rest.starts_with('\\'));
@@ -81,9 +85,13 @@ fn is_command(text: &str) -> bool {
         Some(parts) => parts,
         None => text.split_once(char::is_whitespace).unwrap_or((text, "")),
     };
-    let name = program.to_ascii_lowercase();
-    let is_program = text.starts_with('"') || PROGRAMS.iter().any(|ending| name.ends_with(ending));
-    !rest.trim().is_empty() && (is_program || !program.contains(SEPARATORS))
+    !rest.trim().is_empty() && (text.starts_with('"') || !program.contains(SEPARATORS) || is_program(program))
+}
+
+/// Whether a word ends as what is run does.
+fn is_program(word: &str) -> bool {
+    let end = word.len().checked_sub(4).and_then(|start| word.get(start..)).unwrap_or_default();
+    PROGRAMS.iter().any(|ending| end.eq_ignore_ascii_case(ending))
 }
 
 /// A command with its paths cut down to their last parts, from the left, until it fits; what still does not is cut at its end.

@@ -74,6 +74,11 @@ impl Picture {
         }
     }
 
+    /// Adds the columns in which a row, counted from the top, is not blank, in order.
+    pub fn covered(&self, row: u16, found: &mut Vec<Range<u16>>) {
+        self.rows.get(usize::from(row)).into_iter().for_each(|row| row.strokes.covered(found));
+    }
+
     /// Fills cells of a row, counted from the top, that are blank in these columns, with what it shows there. What comes to stand
     /// in other columns is not meant to be looked at.
     pub fn fill(&self, row: u16, within: &[Range<u16>], cells: &mut [Cell]) {

@@ -202,6 +202,12 @@ impl Strokes {
         join(found);
     }
 
+    /// Adds the columns of a row that anything is drawn in, in order.
+    pub(super) fn covered(&self, found: &mut Vec<Range<u16>>) {
+        found.extend(laid_out(self.each()).iter().map(|(stroke, _)| stroke.range()));
+        join(found);
+    }
+
     /// Fills the cells of a row, which are blank in these columns, where each tone has this style. Cells in other columns come to
     /// be anything.
     pub(super) fn fill(&self, cells: &mut [Cell], within: &[Range<u16>], style: &impl Fn(Tone) -> Style) {
@@ -342,6 +348,17 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn outside_of_what_is_covered_a_row_is_blank(strokes in strokes()) {
+            let (whole, mut found) = (0..COLUMNS, Vec::new());
+            let mut cells = vec![Cell::EMPTY; COLUMNS.into()];
+            fill(&strokes, from_ref(&whole), &mut cells);
+            strokes.covered(&mut found);
+            for x in whole.filter(|x| !found.iter().any(|columns| columns.contains(x))) {
+                prop_assert_eq!(&cells[usize::from(x)], &Cell::EMPTY, "{}: {:?}", x, found);
+            }
+        }
+
         #[test]
         fn outside_of_what_has_changed_a_row_looks_as_before(before in strokes(), after in strokes()) {
             let whole = 0..COLUMNS;
