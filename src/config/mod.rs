@@ -244,10 +244,19 @@ impl Config {
         Ok(found)
     }
 
-    /// Every setting with its value and who says so; secrets are left out.
+    /// Every setting with its value and who says so; secrets are left out, wherever they stand.
     #[must_use]
-    pub fn effective(&self) -> &[Effective] {
-        &self.effective
+    pub fn effective(&self) -> Vec<Effective> {
+        let keys = self.known_keys();
+        let has_key = |text: &str| keys.iter().any(|key| key.is_in(text.as_bytes()));
+        self.effective.iter().map(|setting| setting.without(has_key)).collect()
+    }
+
+    /// Every key that stands in a variable or a file; no command is run for one.
+    fn known_keys(&self) -> Vec<Credential> {
+        let configured = || Configured { key: self.api_key.clone(), command: None };
+        let home = BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
+        Credential::all_known(variable, &configured(), home.as_deref())
     }
 
     /// Whether nothing is to be sent.
@@ -297,7 +306,9 @@ impl Config {
             Some(profile) => Ok(Profile { name, ..profile.clone() }),
             None if name == builtin.name => Ok(builtin),
             None => {
-                let known = self.profiles.keys().cloned().collect::<Vec<_>>().join(", ");
+                let keys = self.known_keys();
+                let has_key = |name: &&String| keys.iter().any(|key| key.is_in(name.as_bytes()));
+                let known = self.profiles.keys().filter(|name| !has_key(name)).cloned().collect::<Vec<_>>().join(", ");
                 Err(ConfigError::UnknownProfile(format!("`{}`", masked(&name)), known))
             }
         }
