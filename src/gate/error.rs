@@ -5,12 +5,13 @@ use crate::log::LineId;
 use crate::quota::OverBudget;
 use crate::service::error::ServiceError;
 use crate::store::{NEAR, StoreError};
+use jiff::Timestamp;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
     /// The same question is under way already, and is not sent twice.
-    #[error("this is being fetched already")]
+    #[error("nothing was sent: the same is under way already")]
     UnderWay,
     /// Another program on the same store has asked the same, and waits for the answer.
     #[error(
@@ -55,6 +56,8 @@ pub enum GateError {
         cost: Cost,
         /// The line of the log that tells more.
         line: Option<LineId>,
+        /// When an earlier answer to the same came that is of no use either, if one did.
+        before: Option<Timestamp>,
     },
     /// This program's own fault.
     #[error("internal error: {0}")]
@@ -66,6 +69,20 @@ impl GateError {
     #[must_use]
     pub fn may_have_arrived(&self) -> bool {
         matches!(self, Self::Service { error, .. } if error.may_have_arrived())
+    }
+
+    /// What to do about what the service did, in a sentence or two; empty where there is nothing to say.
+    #[must_use]
+    pub fn advice(&self) -> String {
+        let Self::Service { error, before, .. } = self else { return String::new() };
+        let earlier = before.map(|when| {
+            format!(
+                " An answer to the same of {}, which is of no use either, is set aside too: each was paid for, and asking once \
+                 more costs again. behaview held lists them.",
+                when.strftime("%F %R UTC")
+            )
+        });
+        format!("{}{}", error.advice(), earlier.unwrap_or_default())
     }
 
     /// Whether nothing left this machine.

@@ -25,7 +25,6 @@ pub mod recall;
 mod saver;
 pub mod search;
 mod signals;
-pub mod submission;
 mod surface;
 mod terminal;
 
