@@ -253,7 +253,8 @@ fn kind_of_config(error: &ConfigError) -> Kind {
         | ConfigError::Missing(_)
         | ConfigError::Unreadable { .. }
         | ConfigError::Invalid { .. }
-        | ConfigError::Exposed(_) => Kind::Config,
+        | ConfigError::Exposed(_)
+        | ConfigError::KeyAsName => Kind::Config,
         // What is wrong came from the command line or a variable.
         ConfigError::Override(..)
         | ConfigError::UnknownSetting(..)

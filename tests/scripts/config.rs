@@ -53,6 +53,8 @@ fn no_secret_is_shown_wherever_it_was_put() {
         &["doctor", "--set", "root=https://name:hidden2@host"],
         &["list", &main_file()],
         &["list", "--profile", "nothing", &main_file()],
+        &["list", "--profile", &desk.key, &main_file()],
+        &["doctor", "--profile", &desk.key],
         &["list", &main_file(), "--set", "root=https://name:hidden2@host"],
     ];
     for command in commands {
@@ -64,6 +66,8 @@ fn no_secret_is_shown_wherever_it_was_put() {
     }
     let shown = text(&desk.run(&["config", "show"]));
     assert!(shown.contains("(the key, not shown)") && shown.contains("(as long as a key, not shown)"), "{shown}");
+    let by_key = desk.run(&["list", "--profile", &desk.key, &main_file()]);
+    assert!(by_key.status.code() == Some(14) && errors(&by_key).contains("named by the key"), "{by_key:?}");
     let named = desk.run(&["config", "show", "--set", "user=spellman"]);
     assert!(text(&named).contains("\"spellman\""), "{named:?}");
 }
