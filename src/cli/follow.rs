@@ -26,7 +26,9 @@ Examples:
   behaview follow --dry-run $file
   behaview follow --looks 3 --interval 1 $file
 
-The first failure ends it. Where the looks are used up before the scan is done, the exit code is 12.";
+The first failure ends it. Where the looks are used up before the scan is done, the exit code is 12; where it is done and no \
+report is listed, 5. What another behaview is asking at that moment is not asked once more: it is looked again when the next look \
+is due.";
 
 /// `behaview follow`
 #[derive(Debug, Args)]

@@ -15,7 +15,7 @@ pub enum GateError {
     UnderWay,
     /// Another program on the same store has asked the same, and waits for the answer.
     #[error(
-        "nothing was sent: another behaview is asking the same. Once its answer is there it costs nothing here; if that program ends without one it can be asked again"
+        "nothing was sent: another behaview is asking or doing the same. An answer that is held costs nothing here once it is there; if that program ends without one it can be asked again"
     )]
     UnderWayElsewhere,
     /// The same was asked, and whether another program waits for the answer cannot be told.

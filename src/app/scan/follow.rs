@@ -452,6 +452,24 @@ mod tests {
     }
 
     #[test]
+    fn a_look_that_another_program_makes_is_not_counted_and_ends_nothing() {
+        let file = Sha256::parse(&"ab".repeat(32)).unwrap();
+        let mut model = Model::new(Default::default(), jiff::Timestamp::UNIX_EPOCH);
+        let mut follow = Follow::new(file.clone(), None, Pace::default(), SignedDuration::ZERO);
+        follow.count(SignedDuration::ZERO);
+        model.follows.push(follow);
+        let request = Request::PrivateAnalyses { file };
+        let failed = |is_elsewhere| Err(Failure { is_elsewhere, ..Failure::default() });
+        model.looked(&request, failed(true));
+        assert_eq!(
+            model.follows.iter().map(|follow| (follow.made, follow.seconds(SignedDuration::ZERO))).collect::<Vec<_>>(),
+            [(0, 30)]
+        );
+        model.looked(&request, failed(false));
+        assert!(model.follows.is_empty());
+    }
+
+    #[test]
     fn without_a_scan_the_list_alone_is_looked_at() {
         let now = SignedDuration::ZERO;
         let mut follow = Follow::new(Sha256::parse(&"ab".repeat(32)).unwrap(), None, Pace::default(), now);
