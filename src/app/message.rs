@@ -366,6 +366,8 @@ pub struct Failure {
     pub is_unsure: bool,
     /// Whether the file that was to be sent is not what it was when it was looked at.
     pub is_of_file: bool,
+    /// Whether nothing was sent because another program asks the same now.
+    pub is_elsewhere: bool,
 }
 
 impl Failure {

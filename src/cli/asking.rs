@@ -106,5 +106,5 @@ pub(super) struct Cost {
 
 /// What questions are sent on.
 pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
+    crate::runtime::threads(1)
 }

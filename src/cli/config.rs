@@ -90,11 +90,11 @@ fn show(form: &Form, common: &Common) -> anyhow::Result<()> {
     let (folders, config) = common.config()?;
     let settings = config.effective();
     if form.json {
-        return print_json(&Shown { file: folders.config.display().to_string(), settings });
+        return print_json(&Shown { file: folders.config.display().to_string(), settings: &settings });
     }
     let mut table = Table::new(&["setting", "value", "from"], &[]);
     let visible = |text: &str| Untrusted::from(text).visible().to_string();
-    for Effective { name, value, from } in settings {
+    for Effective { name, value, from } in &settings {
         let value = value.as_deref().map_or_else(|| "-".to_owned(), visible);
         table.row([visible(name), value, from.to_string()]);
     }

@@ -72,7 +72,7 @@ impl Default for Demo {
 
 impl Demo {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        let threads = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        let threads = runtime::threads(2)?;
         let (_, config) = common.config()?;
         let display = display::display(&config);
         if !self.serve {

@@ -12,6 +12,7 @@ use crate::config::{Config, FILE_VARIABLE, Folders, SETTINGS};
 use crate::files;
 use crate::log::Log;
 use crate::quota::Entitlements;
+use crate::service::Way;
 use crate::service::credential::{Configured, Credential, VARIABLES};
 use crate::store::{Keep, Store, StoreError};
 use crate::text::{Untrusted, bytes};
@@ -165,13 +166,16 @@ fn variables() -> Check {
 }
 
 fn service(config: &Config) -> Check {
-    let checked = config.profile(None).map_err(anyhow::Error::from).and_then(|profile| {
-        let url = profile.check()?;
-        let proxy = profile.proxy.as_ref().map(|_| ", by way of a proxy").unwrap_or_default();
-        Ok(format!("{}: {url}{proxy}", profile.name))
-    });
+    let checked = config
+        .profile(None)
+        .map_err(anyhow::Error::from)
+        .and_then(|profile| Ok((profile.name.clone(), profile.check()?, Way::of(&profile, &profile.check()?))));
     match checked {
-        Ok(found) => Check::good("service", found),
+        Ok((name, url, Ok(Way::Direct))) => Check::good("service", format!("{name}: {url}")),
+        Ok((name, url, Ok(way))) => Check::good("service", format!("{name}: {url}, {}", way.words())),
+        Ok((name, url, Err(error))) => {
+            Check::wrong("service", format!("{name}: {url}: {error}"), "correct the variable").of_kind(Kind::Network)
+        }
         Err(error) => Check::wrong("service", error.to_string(), "correct it in the config file").of_kind(Kind::Config),
     }
 }

@@ -204,10 +204,7 @@ fn told(cause: &(dyn std::error::Error + 'static)) -> String {
 
 /// What to do about a failure of the service's.
 pub(super) fn advice(error: &anyhow::Error) -> Option<String> {
-    match error.downcast_ref::<GateError>() {
-        Some(GateError::Service { error, .. }) => Some(error.advice()).filter(|advice| !advice.is_empty()),
-        _ => None,
-    }
+    error.downcast_ref::<GateError>().map(GateError::advice).filter(|advice| !advice.is_empty())
 }
 
 /// Whether a failure says something of what was asked for alone, so that the next may be there.
@@ -256,7 +253,8 @@ fn kind_of_config(error: &ConfigError) -> Kind {
         | ConfigError::Missing(_)
         | ConfigError::Unreadable { .. }
         | ConfigError::Invalid { .. }
-        | ConfigError::Exposed(_) => Kind::Config,
+        | ConfigError::Exposed(_)
+        | ConfigError::KeyAsName => Kind::Config,
         // What is wrong came from the command line or a variable.
         ConfigError::Override(..)
         | ConfigError::UnknownSetting(..)

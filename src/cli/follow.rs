@@ -4,6 +4,7 @@ use super::asking::{Cost, ask, cost, runtime, say_cost};
 use super::output::print_json;
 use super::{Common, Failed, Setup, Spending, dry, parse_sha256, setup_to_spend};
 use crate::app::scan::follow::{Follow as Following, Pace, Turn};
+use crate::gate::GateError;
 use crate::quota::Unit;
 use crate::report::analysis::SandboxRun;
 use crate::report::identifier::{Identifier, Sha256};
@@ -13,7 +14,7 @@ use crate::request::Request;
 use crate::text::{Untrusted, count};
 use anyhow::Context;
 use clap::Args;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
@@ -25,7 +26,9 @@ Examples:
   behaview follow --dry-run $file
   behaview follow --looks 3 --interval 1 $file
 
-The first failure ends it. Where the looks are used up before the scan is done, the exit code is 12.";
+The first failure ends it. Where the looks are used up before the scan is done, the exit code is 12; where it is done and no \
+report is listed, 5. What another behaview is asking at that moment is not asked once more: it is looked again when the next look \
+is due.";
 
 /// `behaview follow`
 #[derive(Debug, Args)]
@@ -134,6 +137,11 @@ pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace
     say_cost(&setup.gate)?;
     print_json(&shown(&following, &reports, cost(&setup.gate)?, matches!(result, Ok(Turn::Done))))?;
     match result? {
+        Turn::Done if reports.is_empty() => {
+            note(setup, &file, None)?;
+            let words = "the scan is done, and no report of it is listed; behaview list --refresh asks once more";
+            Err(Failed::not_found(words).into())
+        }
         Turn::Done => note(setup, &file, None),
         Turn::On => Err(Failed::partial("the scan is not done, and the looks are used up").into()),
     }
@@ -145,20 +153,32 @@ async fn look_to_the_end(
     reports: &mut Vec<Identifier>,
 ) -> anyhow::Result<Turn> {
     let listing = setup.gate.client().profile().listing;
-    let mut next_page = None;
+    let (mut next_page, mut since) = (None, setup.gate.now());
     let began = Instant::now();
     let passed = || SignedDuration::try_from(began.elapsed()).unwrap_or(SignedDuration::MAX);
     while following.left() > 0 {
         wait(following, passed).await;
         let request = following.request(listing, next_page.take());
-        let asked_at = passed();
-        let answer = ask(setup, &request, true).await;
-        if !matches!(&answer, Err(error) if error.is_unsent()) {
-            following.count(asked_at);
-        }
-        let body = answer?.body;
+        let (asked_at, asked_since) = (passed(), setup.gate.now());
+        let body = match come_since(setup, &request, since)? {
+            Some(body) => body,
+            None => match ask(setup, &request, true).await {
+                Err(GateError::UnderWayElsewhere) => {
+                    following.put_off(asked_at);
+                    next_page = Some(request).filter(|request| matches!(request, Request::Behaviours { .. }));
+                    continue;
+                }
+                answer => {
+                    if !matches!(&answer, Err(error) if error.is_unsent()) {
+                        following.count(asked_at);
+                    }
+                    answer?.body
+                }
+            },
+        };
         let now = passed();
         let Request::Behaviours { file, listing, .. } = request else {
+            since = asked_since;
             following.looked(seen(&body)?, now);
             tell(following);
             continue;
@@ -177,6 +197,12 @@ async fn look_to_the_end(
         }
     }
     Ok(Turn::On)
+}
+
+/// A page of the list that another program has got since the last look began: there is in it what that look told of.
+fn come_since(setup: &Setup, request: &Request, since: Timestamp) -> anyhow::Result<Option<Body>> {
+    let held = setup.gate.held(request)?.filter(|held| held.received >= since);
+    Ok(held.map(|held| held.body))
 }
 
 /// How far the scan is; none where the service knows of none.

@@ -109,18 +109,18 @@ impl List {
         listed
     }
 
-    /// Lists a file. What came is printed even if more could not be had: it is paid for.
+    /// Lists a file. What came is printed even if more could not be had, and what is held though no page lists it: it is paid for.
     fn list(&self, setup: &Setup, runtime: &Runtime, file: &Sha256) -> anyhow::Result<()> {
         let mut listed = Listed { file: Some(file.to_string()), sandboxes: Vec::new(), more: true };
-        let mut pages = self.pages(setup, runtime, file, &mut listed);
-        if pages.is_err() && listed.sandboxes.is_empty() {
-            listed.sandboxes = held_reports(&setup.gate, file)?;
-            let is_asked = super::service(&setup.gate).barred().is_none();
-            if !listed.sandboxes.is_empty() && !is_asked {
-                // That is all there is to be had here.
-                pages = Ok(());
-            }
+        let mut seen = HashSet::new();
+        let mut pages = self.pages(setup, runtime, file, (&mut listed, &mut seen));
+        let held = held_reports(&setup.gate, file, &seen)?;
+        let is_asked = super::service(&setup.gate).barred().is_none();
+        if listed.sandboxes.is_empty() && !held.is_empty() && !is_asked {
+            // That is all there is to be had here.
+            pages = Ok(());
         }
+        listed.sandboxes.extend(held);
         if pages.is_ok() || !listed.sandboxes.is_empty() {
             let noted = setup.gate.store().note_file(setup.gate.profile(), file, None, setup.gate.now());
             let printed = self.print(&listed);
@@ -130,9 +130,15 @@ impl List {
         pages
     }
 
-    fn pages(&self, setup: &Setup, runtime: &Runtime, file: &Sha256, listed: &mut Listed) -> anyhow::Result<()> {
+    fn pages(
+        &self,
+        setup: &Setup,
+        runtime: &Runtime,
+        file: &Sha256,
+        (listed, seen): (&mut Listed, &mut HashSet<Identifier>),
+    ) -> anyhow::Result<()> {
         let gate = &setup.gate;
-        let (mut cursor, mut seen, mut fetched) = (None, HashSet::new(), 0);
+        let (mut cursor, mut fetched) = (None, 0);
         loop {
             let listing = gate.client().profile().listing;
             let request = Request::Behaviours { file: file.clone(), listing, cursor };
@@ -276,10 +282,12 @@ fn columns(listed: &Listed) -> String {
     format!("{table}{more}")
 }
 
-/// The reports of a file that are held though its list is not: those that were imported.
-fn held_reports(gate: &Gate, file: &Sha256) -> anyhow::Result<Vec<Sandbox>> {
+/// The reports of a file that are held though no page that was seen lists them: those that were imported, or whose page gave way to
+/// another.
+fn held_reports(gate: &Gate, file: &Sha256, seen: &HashSet<Identifier>) -> anyhow::Result<Vec<Sandbox>> {
     let held = gate.store().reports(gate.profile(), file)?;
-    let sandboxes = held.into_iter().map(|held| {
+    let others = held.into_iter().filter(|held| !seen.contains(&held.identifier));
+    let sandboxes = others.map(|held| {
         let from = held.imported.as_ref();
         let imported_from = from.map(|from| String::from_utf8_lossy(from.from.as_bytes()).into_owned());
         Sandbox { imported_from, ..sandbox(Some(&held.identifier), Some(held.received)) }

@@ -13,6 +13,9 @@ use toml::{Table, Value};
 const LONGEST_NAME: usize = 15;
 const DEEPEST_NAME: usize = 6;
 
+/// A name of so many bytes may be a key.
+const SHORTEST_LIKE_KEY: usize = 32;
+
 /// What the command line says of settings.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
@@ -56,6 +59,16 @@ pub struct Effective {
     /// Who says so.
     #[serde(serialize_with = "in_words")]
     pub from: Origin,
+}
+
+impl Effective {
+    /// The same without what has a key in it.
+    pub(super) fn without(&self, has_key: impl Fn(&str) -> bool) -> Self {
+        let part = |part: &str| if has_key(part) { "…".to_owned() } else { part.to_owned() };
+        let name = self.name.split('.').map(part).collect::<Vec<_>>().join(".");
+        let value = self.value.clone().map(|value| if has_key(&value) { "(the key, not shown)".into() } else { value });
+        Self { name: Some(name).filter(|name| !has_key(name)).unwrap_or_else(|| "…".into()), value, ..self.clone() }
+    }
 }
 
 fn in_words<S: serde::Serializer>(origin: &Origin, to: S) -> Result<S::Ok, S::Error> {
@@ -319,6 +332,9 @@ fn shown(how: Shown, value: &Value) -> String {
         (Shown::Hidden, _) => "(set, not shown)".to_owned(),
         (Shown::Address, Some(address)) if address.contains('@') => {
             "(an address with a password, not shown)".to_owned()
+        }
+        (Shown::Name, Some(name)) if name.len() >= SHORTEST_LIKE_KEY && !name.contains(['@', ' ']) => {
+            "(as long as a key, not shown)".to_owned()
         }
         // JSON writes what a setting can be as TOML does.
         _ => serde_json::to_string(value).unwrap_or_default(),

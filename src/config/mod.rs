@@ -170,6 +170,12 @@ pub enum ConfigError {
     /// No profile of this name.
     #[error("there is no profile {0}; the config file's are: {1}")]
     UnknownProfile(String, String),
+    /// The key stands in the place of a profile's name, which is shown and written down.
+    #[error(
+        "a profile is named by the key, or has it in its name, which is shown and written down: give it another name, and take another \
+         key if it may have been seen"
+    )]
+    KeyAsName,
 }
 
 impl Config {
@@ -244,10 +250,19 @@ impl Config {
         Ok(found)
     }
 
-    /// Every setting with its value and who says so; secrets are left out.
+    /// Every setting with its value and who says so; secrets are left out, wherever they stand.
     #[must_use]
-    pub fn effective(&self) -> &[Effective] {
-        &self.effective
+    pub fn effective(&self) -> Vec<Effective> {
+        let has_key = self.key_finder();
+        self.effective.iter().map(|setting| setting.without(&has_key)).collect()
+    }
+
+    /// Tells whether a text has a key in it that stands in a variable or a file; no command is run for one.
+    fn key_finder(&self) -> impl Fn(&str) -> bool + use<> {
+        let configured = Configured { key: self.api_key.clone(), command: None };
+        let home = BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
+        let keys = Credential::all_known(variable, &configured, home.as_deref());
+        move |text| keys.iter().any(|key| key.is_in(text.as_bytes()))
     }
 
     /// Whether nothing is to be sent.
@@ -289,15 +304,17 @@ impl Config {
     /// The profile of this name, or the one that the file chooses.
     ///
     /// # Errors
-    /// When there is none of the name.
+    /// When there is none of the name, or the name has the key in it.
     pub fn profile(&self, name: Option<&str>) -> Result<Profile, ConfigError> {
         let builtin = Profile::default();
         let name = name.or(self.profile.as_deref()).unwrap_or(&builtin.name).to_owned();
+        let has_key = self.key_finder();
         match self.profiles.get(&name) {
+            _ if has_key(&name) => Err(ConfigError::KeyAsName),
             Some(profile) => Ok(Profile { name, ..profile.clone() }),
             None if name == builtin.name => Ok(builtin),
             None => {
-                let known = self.profiles.keys().cloned().collect::<Vec<_>>().join(", ");
+                let known = self.profiles.keys().filter(|name| !has_key(name)).cloned().collect::<Vec<_>>().join(", ");
                 Err(ConfigError::UnknownProfile(format!("`{}`", masked(&name)), known))
             }
         }

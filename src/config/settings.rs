@@ -22,6 +22,8 @@ pub enum Shown {
     Whole,
     /// All but the name and password in an address.
     Address,
+    /// All of a name; what is as long as a key may be one, for the service takes it in a name's place.
+    Name,
     /// Only that there is one.
     Hidden,
 }
@@ -82,16 +84,22 @@ pub static SETTINGS: &[Setting] = &[
     row("entitlements.premium_api", "", "true", "Whether premium API is bought; left out, the service's counters tell"),
     row("entitlements.premium_intelligence", "", "false", "Whether premium intelligence is bought"),
     row("entitlements.private_scanning", "", "true", "Whether there is a private scanning licence"),
-    row(
-        "profiles.*.root",
-        "\"https://www.virustotal.com\"",
-        "\"https://scanner.example\"",
-        "Address of the service: https, or http on 127.0.0.1",
-    ),
+    Setting {
+        shown: Shown::Address,
+        ..row(
+            "profiles.*.root",
+            "\"https://www.virustotal.com\"",
+            "\"https://scanner.example\"",
+            "Address of the service: https, or http on 127.0.0.1",
+        )
+    },
     row("profiles.*.v3_prefix", "\"/api/v3\"", "\"/api/v3\"", "Path before every operation of API v3"),
     row("profiles.*.v2_prefix", "\"/vtapi/v2\"", "\"/svcapi/v2\"", "Path before every operation of API v2"),
     row("profiles.*.header", "\"x-apikey\"", "\"x-apikey\"", "Header that carries the key in API v3"),
-    row("profiles.*.user", "", "\"spellman\"", "Your name at the service, where it has one"),
+    Setting {
+        shown: Shown::Name,
+        ..row("profiles.*.user", "", "\"spellman\"", "Your name at the service, where it has one")
+    },
     row(
         "profiles.*.listing",
         "\"reports\"",
@@ -125,12 +133,15 @@ pub static SETTINGS: &[Setting] = &[
     ),
     row("profiles.*.upload_direct", "32", "32", "Largest file that goes along with one call, in mebibytes"),
     row("profiles.*.upload_largest", "650", "650", "Largest file that is uploaded at all, in mebibytes"),
-    row(
-        "profiles.*.upload_host",
-        "",
-        "\"https://files.scanner.example\"",
-        "Another host that the service may name for large files; the key is not sent there",
-    ),
+    Setting {
+        shown: Shown::Address,
+        ..row(
+            "profiles.*.upload_host",
+            "",
+            "\"https://files.scanner.example\"",
+            "Another host that the service may name for large files; the key is not sent there",
+        )
+    },
     row(
         "profiles.*.fields.sandbox",
         "\"interaction_sandbox\"",

@@ -87,7 +87,7 @@ const SHELVES: [Shelf; 7] = [
     },
     Shelf {
         title: "Still in the queue.iso",
-        about: "a file no sandbox has finished with",
+        about: "a file that no sandbox ever finishes with: following it ends when the looks are used up",
         object: asset!("queued/file.json"),
         reports: &[],
     },

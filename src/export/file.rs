@@ -16,6 +16,9 @@ pub enum FileError {
     /// Something stands there that is no file, or a link to one.
     #[error("{} is no file, and was left as it is", shown(.0))]
     NoFile(PathBuf),
+    /// Nothing is named.
+    #[error("no file is named: the path is empty")]
+    Unnamed,
     /// There is no such folder.
     #[error("there is no folder {}", shown(.0))]
     NoFolder(PathBuf),
@@ -111,11 +114,12 @@ pub fn check(path: &Path, may_replace: bool) -> Result<(), FileError> {
 
 /// Whether what stands at this path, if anything does, lets a file stand there.
 fn may_stand(path: &Path, may_replace: bool) -> Result<(), FileError> {
+    let text = path.to_string_lossy();
+    let last = text.rsplit(std::path::is_separator).next().unwrap_or_default();
     match path.symlink_metadata() {
+        Err(_) if text.is_empty() => Err(FileError::Unnamed),
         // Only a folder's name ends so.
-        Err(_) if path.to_string_lossy().ends_with(std::path::is_separator) => {
-            Err(FileError::NoFolder(path.to_owned()))
-        }
+        Err(_) if ["", ".", ".."].contains(&last) => Err(FileError::NoFolder(path.to_owned())),
         Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(why) => Err(FileError::Io { path: path.to_owned(), why: why.kind().into() }),
         Ok(_) if !may_replace => Err(FileError::Exists(path.to_owned())),
@@ -168,6 +172,11 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(matches!(write(folder.path(), true, "x"), Err(FileError::NoFile(_))));
         assert!(matches!(write(&folder.path().join("no/such"), true, "x"), Err(FileError::NoFolder(_))));
+        for folderlike in ["no/", "no/.", "no/.."] {
+            let path = PathBuf::from(format!("{}/{folderlike}", folder.path().display()));
+            assert!(matches!(check(&path, true), Err(FileError::NoFolder(_))), "{folderlike}");
+        }
+        assert!(matches!(check(Path::new(""), true), Err(FileError::Unnamed)));
     }
 
     #[test]

@@ -5,16 +5,17 @@ use crate::log::LineId;
 use crate::quota::OverBudget;
 use crate::service::error::ServiceError;
 use crate::store::{NEAR, StoreError};
+use jiff::Timestamp;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
     /// The same question is under way already, and is not sent twice.
-    #[error("this is being fetched already")]
+    #[error("nothing was sent: the same is under way already")]
     UnderWay,
     /// Another program on the same store has asked the same, and waits for the answer.
     #[error(
-        "nothing was sent: another behaview is asking the same. Once its answer is there it costs nothing here; if that program ends without one it can be asked again"
+        "nothing was sent: another behaview is asking or doing the same. An answer that is held costs nothing here once it is there; if that program ends without one it can be asked again"
     )]
     UnderWayElsewhere,
     /// The same was asked, and whether another program waits for the answer cannot be told.
@@ -55,6 +56,8 @@ pub enum GateError {
         cost: Cost,
         /// The line of the log that tells more.
         line: Option<LineId>,
+        /// When an earlier answer to the same came that is of no use either, if one did.
+        before: Option<Timestamp>,
     },
     /// This program's own fault.
     #[error("internal error: {0}")]
@@ -66,6 +69,20 @@ impl GateError {
     #[must_use]
     pub fn may_have_arrived(&self) -> bool {
         matches!(self, Self::Service { error, .. } if error.may_have_arrived())
+    }
+
+    /// What to do about what the service did, in a sentence or two; empty where there is nothing to say.
+    #[must_use]
+    pub fn advice(&self) -> String {
+        let Self::Service { error, before, .. } = self else { return String::new() };
+        let earlier = before.map(|when| {
+            format!(
+                " An answer to the same of {}, which is of no use either, is set aside too: each was paid for, and asking once \
+                 more costs again. behaview held lists them.",
+                when.strftime("%F %R UTC")
+            )
+        });
+        format!("{}{}", error.advice(), earlier.unwrap_or_default())
     }
 
     /// Whether nothing left this machine.

@@ -9,27 +9,32 @@
 //! looked at, on a thread whose end ends nothing else. What the free quota details say is written down too,
 //! and settles what the answers could not.
 
+mod about;
 mod arriving;
 mod at_hand;
 mod cost;
 mod error;
+mod flight;
 mod growing;
 mod held;
 pub mod import;
 mod looks;
 mod reading;
+pub mod submission;
 
 use crate::log::{Level, Log};
 use crate::quota::audit::Look;
 use crate::quota::{Allowed, Budget, Period, Settled, Spent, Unit};
 use crate::report::Body;
-use crate::request::{Quote, Request};
+use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
 use crate::service::error::ServiceError;
 use crate::store::{Call, Entry, HeldAnswer, Keep, Reserved, Settlement, Store, StoreError};
 use jiff::Timestamp;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tokio::sync::Notify;
 
@@ -37,6 +42,7 @@ use arriving::Gathered;
 pub use arriving::{Received, Rows};
 pub use cost::Cost;
 pub use error::GateError;
+use flight::{Flight, UnderWay};
 
 /// Asks the service, and remembers what was asked, what it cost and what came.
 pub struct Gate {
@@ -74,26 +80,6 @@ impl Answer {
     /// One that was here already.
     fn held(held: HeldAnswer) -> Self {
         Self { received: held.received, body: held.body, unkept: None }
-    }
-}
-
-/// A request that is under way.
-struct Flight {
-    given_up: Arc<Notify>,
-    /// What the ledger says of it, once that is written down.
-    entry: Option<i64>,
-}
-
-/// Forgets that a request is under way, however its future ends.
-struct UnderWay<'a> {
-    gate: &'a Gate,
-    request: &'a Request,
-    given_up: Arc<Notify>,
-}
-
-impl Drop for UnderWay<'_> {
-    fn drop(&mut self) {
-        self.gate.calls().remove(self.request);
     }
 }
 
@@ -286,18 +272,20 @@ impl Gate {
 
     /// Asks the service; unless it is to be asked anew, an answer that another program has got meanwhile serves as well.
     async fn ask_unless(&self, quote: &Quote, progress: Progress<'_>, anew: bool) -> Result<Answer, GateError> {
-        let (request, price) = (quote.request(), quote.price());
-        if let Allowed::Refused(reason) = price.allowed {
+        if let Allowed::Refused(reason) = quote.price().allowed {
             return Err(GateError::NotEntitled(reason));
         }
         if self.is_offline {
             return Err(GateError::Offline);
         }
-        let under_way = self.enter(request)?;
+        let asked = quote.request();
+        let quote = &self.looked_at(quote).await?;
+        let (request, price) = (quote.request(), quote.price());
+        let under_way = self.enter(asked, request.claim())?;
         if price.units.max().is_none() && !self.budget.is_set() {
             self.look_before().await;
         }
-        let call = if price.is_free() { None } else { Some(self.reserve(quote).await?) };
+        let call = if price.is_free() { None } else { Some(self.reserve(quote, &under_way).await?) };
         // Nobody else can reserve the same from here on, so what is not held now is not under way either.
         if !anew
             && call.is_some()
@@ -315,19 +303,25 @@ impl Gate {
         let settled = price.settle(reading::outcome(request, &taken));
         let outcome = taken.as_ref().map_or_else(ToString::to_string, |_| "answered".to_owned());
         self.settle(call, settlement(settled, &taken), &outcome).await;
-        taken.map_err(|error| GateError::Service { error, cost: Cost::of(settled, price.unit), line: None })
+        let before =
+            if matches!(taken, Err(ServiceError::Unusable(_))) { self.aside_before(request).await } else { None };
+        taken.map_err(|error| GateError::Service { error, cost: Cost::of(settled, price.unit), line: None, before })
     }
 
-    /// Ends the wait for an answer that is under way; what was sent may have been charged, and counts so.
-    pub fn give_up(&self, request: &Request) {
-        if let Some(flight) = self.calls().get(request) {
-            flight.given_up.notify_one();
-        }
-    }
-
-    /// The calls that are under way, each with the way to give it up.
-    fn calls(&self) -> MutexGuard<'_, HashMap<Request, Flight>> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The question of the file as it is now, where one is to be uploaded that nobody has looked at: what is in it, and not what it
+    /// is called, tells whether the same is under way.
+    async fn looked_at<'a>(&self, quote: &'a Quote) -> Result<Cow<'a, Quote>, GateError> {
+        let Some(path) = quote.unseen().map(Path::to_owned) else { return Ok(Cow::Borrowed(quote)) };
+        let largest = self.client.profile().largest(UploadLimit::Direct);
+        let found = self.work(move |_| submission::look_at(&path, largest, &|| true)).await?;
+        let unsendable = |error: std::io::Error| ServiceError::Unsendable(error.to_string());
+        let found = found.map_err(|error| GateError::Service {
+            error: unsendable(error),
+            cost: Cost::Nothing,
+            line: None,
+            before: None,
+        })?;
+        Ok(Cow::Owned(quote.clone().of_seen(found)))
     }
 
     /// Sends a request whose answer fits into memory, and reads the answer.
@@ -349,17 +343,7 @@ impl Gate {
         }
     }
 
-    fn enter<'a>(&'a self, request: &'a Request) -> Result<UnderWay<'a>, GateError> {
-        let mut under_way = self.calls();
-        if under_way.contains_key(request) {
-            return Err(GateError::UnderWay);
-        }
-        let given_up = Arc::new(Notify::new());
-        under_way.insert(request.clone(), Flight { given_up: Arc::clone(&given_up), entry: None });
-        Ok(UnderWay { gate: self, request, given_up })
-    }
-
-    async fn reserve(&self, quote: &Quote) -> Result<Call, GateError> {
+    async fn reserve(&self, quote: &Quote, under_way: &UnderWay<'_>) -> Result<Call, GateError> {
         let (session, profile) = (self.session.clone(), self.profile().to_owned());
         let (what, key) = (quote.request().words(), quote.request().claim());
         let (price, at) = (quote.price().clone(), self.now());
@@ -371,9 +355,7 @@ impl Gate {
         };
         match self.work(write).await?.map_err(GateError::Ledger)? {
             Reserved::Entry(call) => {
-                if let Some(flight) = self.calls().get_mut(quote.request()) {
-                    flight.entry = Some(call.entry());
-                }
+                under_way.is_written(call.entry());
                 Ok(call)
             }
             Reserved::UnderWayElsewhere => Err(GateError::UnderWayElsewhere),
@@ -420,6 +402,12 @@ impl Gate {
             },
         })
         .await
+    }
+
+    /// When an answer to the same came that is of no use either and lies beside the last one.
+    async fn aside_before(&self, request: &Request) -> Option<Timestamp> {
+        let (profile, key) = (self.profile().to_owned(), request.holding_key()?);
+        self.work(move |store| store.aside_before(&profile, &key)).await.ok()?.ok()?
     }
 
     /// Runs store work where waiting is allowed.

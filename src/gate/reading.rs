@@ -1,12 +1,12 @@
 //! Reading an answer after it is kept: whether it answers the question, which reports it brought, what became of the call.
 
-use super::Answer;
 use super::arriving::Gathered;
+use super::{Answer, about};
 use crate::quota::Outcome;
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Kind, Raw};
-use crate::report::page::{Page, PageError};
+use crate::report::page::{Page, PageError, is_behaviour};
 use crate::report::{Analysis, Body, Index, Report};
 use crate::request::Request;
 use crate::service::error::{Reason, ServiceError, Unusable};
@@ -117,13 +117,16 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
             "the file's scans",
         ),
         // A page in the place of an answer without any would pass for one.
-        Request::PrivateDelete { .. } | Request::Quotas | Request::Usage { .. } | Request::User => {
-            (!looks_like_a_page(body), "an answer of the service's")
-        }
+        Request::PrivateDelete { .. }
+        | Request::Quotas
+        | Request::Usage { .. }
+        | Request::User
+        | Request::V2Scan { .. }
+        | Request::Rescan { .. } => (!looks_like_a_page(body), "an answer of the service's"),
         _ => return Ok(()),
     };
     match is_fit {
-        true => Ok(()),
+        true => about::check(request, body),
         false if looks_like_a_page(body) => Err(ServiceError::Unusable(Unusable::WebPage)),
         false => Err(ServiceError::Unusable(Unusable::Silent(what))),
     }
@@ -153,12 +156,12 @@ pub(super) fn read(
             is_report(&report, identifier).map_err(ServiceError::Unusable)?;
             Ok((vec![Brought::whole(identifier.clone(), body.len())], Arc::unwrap_or_clone(report.index)))
         }
-        _ => Ok((Vec::new(), index)),
+        _ => about::check(request, body).map(|()| (Vec::new(), index)),
     }
 }
 
 fn is_report(report: &Report, wanted: &Identifier) -> Result<(), Unusable> {
-    let is_behaviour = report.kind().is_none_or(|kind| kind.as_bytes().ends_with(b"file_behaviour"));
+    let is_behaviour = report.kind().is_none_or(|kind| is_behaviour(&kind));
     match report.identifier() {
         Some(found) if found == *wanted && is_behaviour => Ok(()),
         Some(found) if is_behaviour => Err(Unusable::Foreign(found.text().clone())),
@@ -180,6 +183,7 @@ fn page_of(body: &Body, index: &Index, file: &Sha256) -> Result<Page, Unusable> 
     let page = page.without_others(file);
     match first {
         Some(foreign) if page.entries.is_empty() => Err(Unusable::Foreign(foreign)),
+        None if page.others > 0 => Err(Unusable::WrongType("a list of sandboxes")),
         _ => Ok(page),
     }
 }

@@ -23,6 +23,8 @@ pub struct Page {
     pub entries: Vec<PageEntry>,
     /// Entries that gave no identifier, and so cannot be asked for.
     pub nameless: usize,
+    /// Entries whose type is that of something else than a behaviour report, and were left out.
+    pub others: usize,
     /// Entries that name another file than the one asked about, and were left out.
     pub foreign: usize,
     /// Opaque word that asks for the next page; none on the last.
@@ -93,6 +95,12 @@ impl Page {
                 page.nameless += 1;
                 continue;
             };
+            let kind =
+                entry.kind.filter(|at| is_text(body, (*at).into())).map(|at| word(body, at.into())).transpose()?;
+            if kind.is_some_and(|kind| !kind.is_some_and(|kind| is_behaviour(&kind))) {
+                page.others += 1;
+                continue;
+            }
             let range = u64::from(entry.range.start)..u64::from(entry.range.end);
             let report = entry.has_attributes.then(|| body.slice(range));
             page.entries.push(PageEntry { identifier, report });
@@ -129,11 +137,21 @@ impl Page {
     /// Says which entries are not shown, if there are any.
     #[must_use]
     pub fn left_out(&self) -> Option<String> {
-        let left_out = [(self.nameless, "without an identifier"), (self.foreign, "of another file")];
+        let left_out = [
+            (self.nameless, "without an identifier"),
+            (self.others, "of another type"),
+            (self.foreign, "of another file"),
+        ];
         let said = left_out.into_iter().filter(|(entries, _)| *entries > 0);
         let said: Vec<_> = said.map(|(entries, why)| format!("{} {why}", count(entries as u64, "report"))).collect();
         (!said.is_empty()).then(|| format!("Left out of the list: {}.", said.join(", ")))
     }
+}
+
+/// Whether a `type` is that of a behaviour report: the service has two words for it.
+#[must_use]
+pub fn is_behaviour(kind: &Untrusted) -> bool {
+    kind.as_bytes().ends_with(b"file_behaviour")
 }
 
 /// Why no page is asked for behind one that leads nowhere.
@@ -211,6 +229,17 @@ mod tests {
         let report = found.entries[0].report.clone().unwrap();
         let sections = Index::of(&report).unwrap().sections;
         assert!(sections.iter().any(|section| section.name == Untrusted::from("tags")));
+    }
+
+    #[test]
+    fn an_entry_of_another_type_is_no_report() {
+        let entries = ["file", "private_file_behaviour", "file_behaviour", "", "analysis"]
+            .map(|kind| format!(r#"{{"attributes":{{"tags":[]}},"type":"{kind}","id":"of {kind}"}}"#));
+        let untyped = r#"{"id":"a"},{"id":"b","type":null},"c""#;
+        let found = page(&format!(r#"{{"data":[{},{untyped}]}}"#, entries.join(","))).unwrap();
+        let names: Vec<_> = found.entries.iter().map(|entry| entry.identifier.text().visible().to_string()).collect();
+        assert_eq!(names, ["of private_file_behaviour", "of file_behaviour", "a", "b", "c"]);
+        assert_eq!(found.left_out().unwrap(), "Left out of the list: 3 reports of another type.");
     }
 
     #[test]

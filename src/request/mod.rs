@@ -63,6 +63,8 @@ pub enum Request {
     V2Scan {
         /// The file on this machine.
         path: PathBuf,
+        /// The hash of its bytes and how many they are, once somebody has looked at it: nothing else is sent then.
+        file: Option<(Sha256, u64)>,
     },
     /// An analysis (specification §4.2).
     Analysis {
@@ -153,6 +155,24 @@ impl Quote {
     pub fn price(&self) -> &Price {
         &self.price
     }
+
+    /// The file that is to be uploaded and that nobody has looked at, if there is one.
+    #[must_use]
+    pub fn unseen(&self) -> Option<&Path> {
+        match &self.request {
+            Request::V2Scan { path, file: None } => Some(path),
+            _ => None,
+        }
+    }
+
+    /// The same of the file as somebody has seen it.
+    #[must_use]
+    pub fn of_seen(self, found: (Sha256, u64)) -> Self {
+        match self.request {
+            Request::V2Scan { path, .. } => Self { request: Request::V2Scan { path, file: Some(found) }, ..self },
+            request => Self { request, ..self },
+        }
+    }
 }
 
 impl Request {
@@ -223,9 +243,9 @@ impl Request {
             Self::V2Submissions { files } => {
                 Address::new(Version::V2, Method::Get, "/file/submissions".to_owned()).with("resource", joined(files))
             }
-            Self::V2Scan { path } => {
+            Self::V2Scan { path, file } => {
                 let address = Address::new(Version::V2, Method::Post, "/file/scan".to_owned());
-                let upload = Upload { path: path.clone(), file: None, limit: UploadLimit::Direct };
+                let upload = Upload { path: path.clone(), file: file.clone(), limit: UploadLimit::Direct };
                 Address { upload: Some(upload), ..address }
             }
             Self::PrivateScan { submission, to } => scan_address(submission, to.clone(), asker),
@@ -277,15 +297,18 @@ impl Request {
         }
     }
 
-    /// What tells other programs that the same is under way: what its answer is held under, or else what an action does that is
-    /// paid for twice where two programs begin it at one moment. A password is no part of it.
+    /// What tells others that the same is under way: what its answer is held under, or else what is paid for twice where it is begun
+    /// twice at one moment, be it an action or a look. A password is no part of it, nor what a file is called: one that nobody has
+    /// looked at cannot be told from another.
     #[must_use]
     pub fn claim(&self) -> Option<Vec<u8>> {
         let action = match self {
             Self::PrivateScan { submission, .. } => submission.claim(),
-            Self::V2Scan { path } => format!("public-upload {}", path.display()),
+            Self::V2Scan { file, .. } => format!("public-upload {}", file.as_ref()?.0),
             Self::Rescan { file } => format!("public-rescan {}", file.as_str()),
             Self::PrivateDelete { file, only_from_storage } => format!("delete {file} {only_from_storage}"),
+            Self::PrivateAnalysis { identifier } => return Some([&b"look "[..], identifier.as_bytes()].concat()),
+            Self::PrivateAnalyses { file } => format!("scans {file}"),
             _ => return self.holding_key(),
         };
         Some(action.into_bytes())
@@ -306,7 +329,7 @@ impl Request {
             Self::Usage { first, last } => format!("usage from {first} to {last}"),
             Self::V2Reports { files } => format!("v2 reports of {}", counted(files)),
             Self::V2Submissions { files } => format!("v2 submissions of {}", counted(files)),
-            Self::V2Scan { path } => format!("public upload of {}", shown(path)),
+            Self::V2Scan { path, .. } => format!("public upload of {}", shown(path)),
             Self::Analysis { identifier } => format!("analysis {}", identifier.text().visible_cut(120)),
             Self::File { file } => format!("file {}", file.as_str()),
             Self::FileAnalyses { file } => format!("analyses of {}", file.as_str()),
@@ -353,7 +376,7 @@ impl Request {
     #[must_use]
     pub fn publishes(&self) -> Option<String> {
         match self {
-            Self::V2Scan { path } => Some(format!(
+            Self::V2Scan { path, .. } => Some(format!(
                 "{} becomes part of the public corpus: every customer of the service can find and download it, for ever.",
                 shown(path)
             )),

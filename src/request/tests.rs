@@ -72,11 +72,14 @@ fn an_action_is_claimed_with_all_that_makes_it_another_but_a_password() {
         other => other,
     };
     assert_eq!(large.claim().unwrap(), plain);
+    let public = |path: &str, file| Request::V2Scan { path: path.into(), file }.claim();
+    assert_eq!(public("a", Some((file(), 1))), public("./a", Some((file(), 1))), "the path is a name");
+    assert_eq!(public("a", None), None, "nobody knows what it is");
     let hash = FileHash::parse(&"ab".repeat(32)).unwrap();
     let others = [
         scan("cd", ScanOptions::default()),
         scan("ab", ScanOptions { retention: Some(1), ..ScanOptions::default() }),
-        Request::V2Scan { path: "a".into() },
+        Request::V2Scan { path: "a".into(), file: Some((file(), 1)) },
         Request::Rescan { file: hash },
         Request::PrivateDelete { file: file(), only_from_storage: true },
         Request::PrivateDelete { file: file(), only_from_storage: false },

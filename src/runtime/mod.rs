@@ -25,9 +25,9 @@ pub mod recall;
 mod saver;
 pub mod search;
 mod signals;
-pub mod submission;
 mod surface;
 mod terminal;
+mod threads;
 
 pub use inbox::Outbox;
 pub use painter::Painter;
@@ -36,6 +36,7 @@ pub use performer::{Backing, Performer};
 pub use signals::{HeldBack, Signals, survive_file_limit};
 pub use surface::Surface;
 pub use terminal::{Display, Unattended, attended, run, tame_panics, terminal_size};
+pub use threads::threads;
 
 use crate::app::away::Copied;
 use crate::app::{Command, Effect, Key, Message, Model, Remembered, Size};

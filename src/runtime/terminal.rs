@@ -6,9 +6,10 @@ use super::keyboard::Keyboard;
 use super::output::Output;
 use super::painter::{self, Painter};
 use super::signals::{self, Ending, Signals, Stops};
+use super::threads::told_of_panic;
 use super::{Backing, Ended, Exit, Session, Turn};
 use crate::app::{Effect, Model, Size};
-use crate::text::Untrusted;
+use crate::text::{Untrusted, bytes};
 use crate::view::{Depth, Look, Theme};
 use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
@@ -19,20 +20,52 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(unix)]
 use std::time::Duration;
 
-/// There is no terminal to draw on.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "behaview needs a terminal for its screens. Without one, use the commands for scripts: \
-     behaview list <sha256>, behaview show <identifier>, behaview demo --serve; behaview --help names them all"
-)]
-pub struct Unattended;
+/// The least address space that a screen is drawn in, in bytes: whoever runs out of it ends at once, and leaves the terminal as it is
+/// then. Each thread sets some aside for what it may need.
+const LEAST_ROOM: u64 = 512 << 20;
 
-/// Whether there is a terminal to draw on, where one is needed.
+/// Why there is no screen.
+#[derive(Debug, thiserror::Error)]
+pub enum Unattended {
+    /// There is no terminal to draw on.
+    #[error(
+        "behaview needs a terminal for its screens. Without one, use the commands for scripts: \
+         behaview list <sha256>, behaview show <identifier>, behaview demo --serve; behaview --help names them all"
+    )]
+    NoTerminal,
+    /// The system gives this program too little address space.
+    #[error(
+        "the address space is limited to {} (ulimit -v), and the screen wants {}: without it the program could end at any moment and \
+         leave the terminal unusable. Raise the limit, or use --plain or the commands for scripts",
+        bytes(*.0),
+        bytes(LEAST_ROOM)
+    )]
+    LittleRoom(u64),
+}
+
+/// Whether there is a terminal to draw on, where one is needed, and room to do it.
 ///
 /// # Errors
-/// When there is none.
+/// When there is not.
 pub fn attended(display: Display) -> Result<(), Unattended> {
-    if display.is_plain || io::stdout().is_terminal() { Ok(()) } else { Err(Unattended) }
+    match room() {
+        _ if display.is_plain => Ok(()),
+        _ if !io::stdout().is_terminal() => Err(Unattended::NoTerminal),
+        Some(room) if room < LEAST_ROOM => Err(Unattended::LittleRoom(room)),
+        _ => Ok(()),
+    }
+}
+
+/// The address space that the system lets this program have at most; none where there is no limit.
+fn room() -> Option<u64> {
+    #[cfg(unix)]
+    {
+        rustix::process::getrlimit(rustix::process::Resource::As).current
+    }
+    #[cfg(not(unix))]
+    {
+        None
+    }
 }
 
 /// What the user wants of the screen.
@@ -281,8 +314,12 @@ pub fn tame_panics() {
     std::panic::set_hook(Box::new(move |panic| {
         if std::thread::current().id() == main {
             give_back();
-            let words = Untrusted::from(panic.to_string()).visible().to_string();
-            let _ = writeln!(io::stderr(), "behaview has a bug and had to end. What is held is safe. {words}");
+            let words = panic.to_string();
+            let words = told_of_panic(&words).unwrap_or_else(|| {
+                let words = Untrusted::from(words.as_str()).visible();
+                format!("behaview has a bug and had to end. What is held is safe. {words}")
+            });
+            let _ = writeln!(io::stderr(), "{words}");
         }
     }));
 }

@@ -6,6 +6,7 @@ use super::failure::{not_sent_or_lost, reason};
 use super::head::{is_framed, range_of, version_of};
 use super::http::build;
 use super::masking::Masking;
+use super::packing::{self, Packing};
 use super::patience::Patience;
 use super::profile::{Profile, ProfileError};
 use crate::request::{Address, Asker, Method, Request, ScanOption, Version};
@@ -116,10 +117,11 @@ impl Client {
             return Err(self.refused(response, &patience).await);
         }
         let limit = self.longest(request);
-        if response.content_length().is_some_and(|length| length > limit) {
+        let length = Packing::length_of(&response);
+        if length.is_some_and(|length| length > limit) {
             return Err(ServiceError::TooLong(limit));
         }
-        sink.begin(0, response.content_length(), None).await?;
+        sink.begin(0, length, None).await?;
         self.take_in(&mut response, 0, limit, (&patience, |_| false), sink).await.map(drop)
     }
 
@@ -152,7 +154,7 @@ impl Client {
         }
         let (start, total) = match range_of(&response) {
             Some((start, total)) if status.as_u16() == 206 => (start, total),
-            _ => (0, response.content_length()),
+            _ => (0, Packing::length_of(&response)),
         };
         // An answer of a length that nobody has announced may be one without an end.
         let limit = if total.is_some() { LARGEST_ARTEFACT } else { LONGEST_UNANNOUNCED };
@@ -187,15 +189,22 @@ impl Client {
         (patience, is_end): (&Patience, impl Fn(u64) -> bool),
         sink: &mut dyn Sink,
     ) -> Result<(u64, bool), ServiceError> {
+        let mut packing = Packing::of(response)?;
         let (mut come, mut masked) = (start, self.masking.begin());
         let lost = |error| ServiceError::Lost(reason(&error));
         while let Some(piece) = patience.wait(come - start, response.chunk()).await?.map_err(lost)? {
-            come += piece.len() as u64;
-            if come > limit {
-                return Err(ServiceError::TooLong(limit));
+            for some in piece.chunks(packing::AT_ONCE) {
+                let some = packing.take(some)?;
+                come += some.len() as u64;
+                if come > limit {
+                    return Err(ServiceError::TooLong(limit));
+                }
+                sink.take(&masked.take(&some)).await?;
             }
-            sink.take(&masked.take(&piece)).await?;
         }
+        let last = packing.end()?;
+        come += last.len() as u64;
+        sink.take(&masked.take(&last)).await?;
         let (rest, is_key_begun) = masked.end(is_end(come));
         sink.take(&rest).await?;
         Ok((come, is_key_begun))

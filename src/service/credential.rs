@@ -130,6 +130,20 @@ impl Credential {
         found.map(|key| Self::new(key.expose_secret(), Source::OfficialFile)).transpose()
     }
 
+    /// Every key that can be found without running a command: also one that is not used is a secret.
+    pub fn all_known(
+        variable: impl Fn(&str) -> Option<String>,
+        configured: &Configured,
+        home: Option<&Path>,
+    ) -> Vec<Self> {
+        let variables =
+            VARIABLES.into_iter().filter_map(|name| Self::new(&variable(name)?, Source::Variable(name)).ok());
+        let config = configured.key.as_ref().and_then(|key| Self::new(key.expose_secret(), Source::Config).ok());
+        let official = home.and_then(|home| official_key(home).ok().flatten());
+        let official = official.and_then(|key| Self::new(key.expose_secret(), Source::OfficialFile).ok());
+        variables.chain(config).chain(official).collect()
+    }
+
     /// The key, for the one header and the one kind of address that carry it.
     pub(super) fn expose(&self) -> &str {
         self.key.expose_secret()
@@ -153,7 +167,8 @@ impl Credential {
     }
 
     /// Whether a text is the key or has all of it, in capital or small letters. A key that is short may be any word.
-    pub(super) fn is_in(&self, text: &[u8]) -> bool {
+    #[must_use]
+    pub fn is_in(&self, text: &[u8]) -> bool {
         let key = self.expose().to_ascii_lowercase();
         key.len() >= SHORTEST_KEY && memchr::memmem::find(&text.to_ascii_lowercase(), key.as_bytes()).is_some()
     }

@@ -105,12 +105,18 @@ pub enum Unusable {
     /// A web page in the place of something else.
     #[error("it is a web page: something between here and the service may want a login")]
     WebPage,
+    /// It is packed in a way that this program does not know, so the key could not be masked in it.
+    #[error("it is packed as {}, which this program cannot unpack and has not asked for", .0.visible_cut(60))]
+    Packed(Untrusted),
     /// What came does not go on where the part that is kept ends.
     #[error("it does not go on where the kept part ends: that part is set aside")]
     OtherBytes,
     /// An answer to another question.
     #[error("it is for another report: {}", .0.visible_cut(100))]
     Foreign(Untrusted),
+    /// An answer about something else than was asked about.
+    #[error("it is about something else: {}", .0.visible_cut(100))]
+    Other(Untrusted),
 }
 
 impl ServiceError {
@@ -181,9 +187,13 @@ impl ServiceError {
             Self::Unusable(Unusable::WebPage) => {
                 "Look at the network: something answers in the service's place.".to_owned()
             }
+            Self::Unusable(Unusable::Packed(_)) => {
+                "Nothing of it is kept. Something between here and the service may have packed it.".to_owned()
+            }
             Self::Unusable(Unusable::Silent(_)) => "Nothing of it is kept.".to_owned(),
             Self::Unusable(Unusable::OtherBytes) => "Asking again fetches it from its beginning.".to_owned(),
             Self::Unusable(Unusable::Foreign(_)) => "It is set aside, not shown under this name.".to_owned(),
+            Self::Unusable(Unusable::Other(_)) => "It is not taken for what was asked.".to_owned(),
             Self::Unusable(_) => "Its bytes are set aside in the store.".to_owned(),
         }
     }

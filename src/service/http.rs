@@ -2,11 +2,15 @@
 
 use super::error::ServiceError;
 use super::failure::reason;
-use super::profile::{LONGEST_CERTIFICATES, PROXY_OF_SYSTEM, Profile};
+use super::profile::{LONGEST_CERTIFICATES, PROXY_OF_SYSTEM, Profile, is_proxy};
 use crate::environment::variable;
-use reqwest::header::{HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, Url};
+use std::path::PathBuf;
 use std::time::Duration;
+
+/// The variable that names a file with certificates in the place of the system's own.
+const CERTIFICATES_OF_SYSTEM: &str = "SSL_CERT_FILE";
 
 /// No redirects (the key belongs to one host), no proxy unless asked for, no retries (each may cost).
 pub(super) fn build(profile: &Profile, root: &Url) -> Result<reqwest::Client, ServiceError> {
@@ -15,26 +19,94 @@ pub(super) fn build(profile: &Profile, root: &Url) -> Result<reqwest::Client, Se
     let unusable = |error: reqwest::Error| ServiceError::Unreachable(reason(&error));
     let builder = reqwest::Client::builder()
         .user_agent(concat!("behaview/", env!("CARGO_PKG_VERSION")))
-        .default_headers(
-            [(HeaderName::from_static("x-tool"), HeaderValue::from_static("behaview"))].into_iter().collect(),
-        )
+        .default_headers(headers())
+        // What comes is unpacked where it is counted: a few kilobytes may become any number of them.
+        .no_gzip()
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
         .connect_timeout(Duration::from_secs(profile.connect_timeout));
-    let builder = with_proxy(builder.no_proxy(), profile, root).map_err(unusable)?;
+    let builder = with_proxy(builder.no_proxy(), profile, root)?;
+    check_system_certificates()?;
     with_certificates(builder, profile)?.build().map_err(unusable)
 }
 
-/// What is not encrypted stays on this machine.
-fn with_proxy(builder: ClientBuilder, profile: &Profile, root: &Url) -> reqwest::Result<ClientBuilder> {
-    let system = || ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"].into_iter().find_map(variable);
-    let (address, exceptions) = match profile.proxy.as_deref() {
-        Some(PROXY_OF_SYSTEM) => (system(), NoProxy::from_env()),
-        address => (address.map(str::to_owned), None),
+/// What goes along with every call.
+fn headers() -> HeaderMap {
+    let tool = (HeaderName::from_static("x-tool"), HeaderValue::from_static("behaview"));
+    [tool, (ACCEPT_ENCODING, HeaderValue::from_static("gzip"))].into_iter().collect()
+}
+
+/// The way that calls of a profile take.
+pub enum Way {
+    /// Straight to the service.
+    Direct,
+    /// By way of the proxy that the profile names.
+    Proxy(String),
+    /// By way of the proxy that this variable names, but for what `NO_PROXY` names.
+    OfSystem(&'static str, String),
+}
+
+impl Way {
+    /// The way of a profile's calls to its root. What is not encrypted stays on this machine.
+    ///
+    /// # Errors
+    /// When a variable is to name the proxy, and names none that can be used: what was meant to go by way of one does not go without.
+    pub fn of(profile: &Profile, root: &Url) -> Result<Self, ServiceError> {
+        let system = || PROXY_VARIABLES.into_iter().find_map(|name| Some((name, variable(name)?)));
+        match profile.proxy.as_deref().filter(|_| root.scheme() == "https") {
+            None => Ok(Self::Direct),
+            Some(PROXY_OF_SYSTEM) => match system() {
+                None => Ok(Self::Direct),
+                Some((name, address)) if is_proxy_or_host(&address) => Ok(Self::OfSystem(name, address)),
+                Some((name, _)) => Err(ServiceError::Unreachable(format!(
+                    "proxy is \"{PROXY_OF_SYSTEM}\", and {name} names none that can be used: a proxy is http://HOST:PORT or \
+                     https://HOST:PORT"
+                ))),
+            },
+            Some(address) => Ok(Self::Proxy(address.to_owned())),
+        }
+    }
+
+    /// The way in a few words; no address, which may hold a password.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Direct => "directly".to_owned(),
+            Self::Proxy(_) => "by way of a proxy".to_owned(),
+            Self::OfSystem(name, _) => format!("by way of the proxy of {name}, but for what NO_PROXY names"),
+        }
+    }
+}
+
+/// The variables that may name a proxy for encrypted calls, the first found wins.
+const PROXY_VARIABLES: [&str; 4] = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
+
+/// Whether a variable names a proxy that can be used; there it may be a host alone.
+fn is_proxy_or_host(address: &str) -> bool {
+    is_proxy(address) || !address.contains("://") && is_proxy(&format!("http://{address}"))
+}
+
+fn with_proxy(builder: ClientBuilder, profile: &Profile, root: &Url) -> Result<ClientBuilder, ServiceError> {
+    let (address, exceptions) = match Way::of(profile, root)? {
+        Way::Direct => return Ok(builder),
+        Way::Proxy(address) => (address, None),
+        Way::OfSystem(_, address) => (address, NoProxy::from_env()),
     };
-    match address {
-        Some(address) if root.scheme() == "https" => Ok(builder.proxy(Proxy::all(address)?.no_proxy(exceptions))),
-        _ => Ok(builder),
+    let proxy = Proxy::all(address).map_err(|error| ServiceError::Unreachable(reason(&error)))?;
+    Ok(builder.proxy(proxy.no_proxy(exceptions)))
+}
+
+/// Refuses what is read to its end for the system's certificates and may have none.
+fn check_system_certificates() -> Result<(), ServiceError> {
+    let Some(path) = variable(CERTIFICATES_OF_SYSTEM).map(PathBuf::from) else { return Ok(()) };
+    let unusable = |why: &dyn std::fmt::Display| {
+        Err(ServiceError::Unreachable(format!("the certificates of {CERTIFICATES_OF_SYSTEM}: {why}")))
+    };
+    match std::fs::metadata(&path) {
+        Ok(about) if !about.is_file() => unusable(&"it is no ordinary file"),
+        Ok(about) if about.len() > LONGEST_CERTIFICATES => unusable(&"it is too long"),
+        // One that is not there is nobody's: others of the system's may be.
+        _ => Ok(()),
     }
 }
 

@@ -205,7 +205,8 @@ impl Profile {
         let checks = [
             self.address().err(),
             reqwest::header::HeaderName::try_from(&self.header).is_err().then(|| ProfileError::Header { name: name() }),
-            (!self.proxy.as_deref().is_none_or(is_proxy)).then(|| ProfileError::Proxy { name: name() }),
+            (!self.proxy.as_deref().is_none_or(|proxy| proxy == PROXY_OF_SYSTEM || is_proxy(proxy)))
+                .then(|| ProfileError::Proxy { name: name() }),
             self.upload_host
                 .as_deref()
                 .and_then(|host| encrypted(host).err())
@@ -282,9 +283,8 @@ fn encrypted(address: &str) -> Result<Url, Mistake> {
     Ok(url)
 }
 
-fn is_proxy(address: &str) -> bool {
-    address == PROXY_OF_SYSTEM
-        || Url::parse(address).is_ok_and(|url| ["http", "https"].contains(&url.scheme()) && url.has_host())
+pub(super) fn is_proxy(address: &str) -> bool {
+    Url::parse(address).is_ok_and(|url| ["http", "https"].contains(&url.scheme()) && url.has_host())
 }
 
 fn is_loopback(url: &Url) -> bool {

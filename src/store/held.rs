@@ -180,6 +180,19 @@ impl Store {
         })
     }
 
+    /// When the last answer but one came that lies set aside under a key.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn aside_before(&self, profile: &str, key: &[u8]) -> Result<Option<Timestamp>, StoreError> {
+        let select = "SELECT received FROM answer WHERE profile = ?1 AND key = ?2 AND usable = 0 AND length > 0
+                      ORDER BY id DESC LIMIT 1 OFFSET 1";
+        let found = self.read(|connection| {
+            connection.prepare_cached(select)?.query_row(params![profile, key], |row| row.get(0)).optional()
+        })?;
+        Ok(found.map(moment))
+    }
+
     /// The newest answer under a key that is not set aside: of the profile, or imported, which belongs to no service.
     ///
     /// # Errors

@@ -2,16 +2,15 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use behaview::demo::{Endpoint, Fault};
-use behaview::gate::Received;
+use behaview::gate::{Received, submission};
 use behaview::quota::{Entitlements, Unit};
 use behaview::report::Analysis;
 use behaview::report::analysis::{submitted, upload_address};
 use behaview::request::{Password, ScanOptions, Submission, UploadAddress};
-use behaview::runtime::submission;
 
 use super::*;
 
@@ -29,6 +28,10 @@ fn submission(path: PathBuf, options: ScanOptions) -> Arc<Submission> {
 
 fn scan(submission: &Arc<Submission>, to: Option<UploadAddress>) -> Request {
     Request::PrivateScan { submission: Arc::clone(submission), to }
+}
+
+fn public(path: &Path) -> Request {
+    Request::V2Scan { path: path.to_owned(), file: None }
 }
 
 fn small(visit: &Visit) -> Arc<Submission> {
@@ -209,9 +212,8 @@ async fn a_file_that_has_changed_is_not_sent_and_one_that_changes_never_arrives_
 #[tokio::test]
 async fn a_file_that_is_written_to_while_it_is_sent_goes_no_further() {
     let visit = Visit::begin().await;
-    // Of such a question nobody has the hash, which would tell at the end.
     let path = file(&visit, "written", 20_000_000);
-    let quote = Request::V2Scan { path: path.clone() }.quote(&behaview::quota::Entitlements::default());
+    let quote = public(&path).quote(&behaview::quota::Entitlements::default());
     let is_written = std::sync::atomic::AtomicBool::new(false);
     let write = |received: Received| {
         let is_under_way = matches!(received, Received::Bytes { bytes, .. } if bytes > 0);
@@ -238,7 +240,7 @@ async fn what_is_no_file_is_not_waited_for_and_costs_nothing() {
         // As it was when it was looked at.
         let sound = small(&visit);
         let submission = Arc::new(Submission { path: path.clone(), ..Submission::clone(&sound) });
-        for request in [scan(&submission, None), Request::V2Scan { path: path.clone() }] {
+        for request in [scan(&submission, None), public(&path)] {
             let asked = tokio::time::timeout(std::time::Duration::from_secs(20), visit.ask(&request));
             let error = asked.await.expect("it ends at once").unwrap_err();
             assert!(matches!(error, GateError::Service { cost: Cost::Nothing, .. }), "{}: {error:?}", path.display());
@@ -333,4 +335,37 @@ async fn a_file_that_another_program_is_submitting_is_not_submitted_once_more() 
     })
     .await;
     assert!(visit::ask(&third, &request).await.is_ok());
+}
+
+/// Three ways to write where a file of this visit's is.
+fn spellings(visit: &Visit) -> [PathBuf; 3] {
+    let path = file(visit, "spelled.bin", 900);
+    let [beside, below] = ["./spelled.bin", "../x/../spelled.bin"].map(|name| visit.folder().join("x").join(name));
+    std::fs::create_dir_all(visit.folder().join("x")).unwrap();
+    std::fs::copy(&path, &beside).unwrap();
+    [path, beside, below]
+}
+
+#[tokio::test]
+async fn a_file_is_the_same_whatever_its_path_is_called() {
+    type Spelled = fn(&Path) -> Request;
+    let private: Spelled = |path| scan(&submission(path.to_owned(), ScanOptions::default()), None);
+    for (spelled, endpoint) in [(public as Spelled, Endpoint::V2Scan), (private, Endpoint::Scan)] {
+        let visit = Visit::begin().await;
+        let [first, second, third] = spellings(&visit).map(|path| spelled(&path));
+        let sent = || visit.demo.seen().iter().filter(|call| call.endpoint == Some(endpoint)).count();
+        // Another program has it under way.
+        let third_run = crate::counted::run("a third", &visit.store(), &visit.demo);
+        flight::while_another_asks(&visit, &first, async {
+            let result = visit::ask(&third_run, &second).await;
+            assert!(matches!(result, Err(GateError::UnderWayElsewhere)), "{result:?}");
+        })
+        .await;
+        // This one has.
+        let (one, two, three) = tokio::join!(visit.ask(&first), visit.ask(&second), visit.ask(&third));
+        let results = [one, two, three];
+        assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
+        assert!(results.iter().all(|result| matches!(result, Ok(_) | Err(GateError::UnderWay))), "{results:?}");
+        assert_eq!(sent(), 2);
+    }
 }

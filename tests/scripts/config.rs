@@ -37,6 +37,42 @@ fn what_is_set_is_shown_with_who_says_so_and_no_secret() {
 }
 
 #[test]
+fn no_secret_is_shown_wherever_it_was_put() {
+    let desk = Desk::new();
+    let unknown = "0123456789abcdef".repeat(4);
+    desk.configure(&format!(
+        "user = \"{}\"\nheader = \"x-{0}\"\nupload_host = \"https://u:hidden1@h\"\n[profiles.{0}]\nuser = \"{unknown}\"\n",
+        desk.key
+    ));
+    let commands = [
+        &["config", "show"][..],
+        &["config", "show", "--json"],
+        &["config", "show", "--set", "root=https://name:hidden2@host"],
+        &["config", "check"],
+        &["doctor"],
+        &["doctor", "--set", "root=https://name:hidden2@host"],
+        &["list", &main_file()],
+        &["list", "--profile", "nothing", &main_file()],
+        &["list", "--profile", &desk.key, &main_file()],
+        &["doctor", "--profile", &desk.key],
+        &["list", &main_file(), "--set", "root=https://name:hidden2@host"],
+    ];
+    for command in commands {
+        let output = desk.run(command);
+        let said = text(&output) + &errors(&output);
+        for secret in [desk.key.as_str(), &unknown, "hidden"] {
+            assert!(!said.contains(secret), "{command:?} tells {secret}: {said}");
+        }
+    }
+    let shown = text(&desk.run(&["config", "show"]));
+    assert!(shown.contains("(the key, not shown)") && shown.contains("(as long as a key, not shown)"), "{shown}");
+    let by_key = desk.run(&["list", "--profile", &desk.key, &main_file()]);
+    assert!(by_key.status.code() == Some(14) && errors(&by_key).contains("named by the key"), "{by_key:?}");
+    let named = desk.run(&["config", "show", "--set", "user=spellman"]);
+    assert!(text(&named).contains("\"spellman\""), "{named:?}");
+}
+
+#[test]
 fn flags_and_variables_reach_what_is_done() {
     let desk = Desk::new();
     let over = desk.run(&["list", &main_file(), "--set", "budget.session=0"]);

@@ -234,9 +234,14 @@ fn where_no_file_can_be_made_is_found_out_before_anything_is_paid() {
         assert!(ended.status.code() != Some(0) && errors(&ended).contains(words), "{arguments:?}: {ended:?}");
         assert_eq!(desk.paid(), paid, "{arguments:?}: {ended:?}");
     };
-    for (to, words) in
-        [(path("no/such/x.csv"), "there is no folder"), (path("file/x.csv"), "written"), (long, "written")]
-    {
+    for (to, words) in [
+        (path("no/such/x.csv"), "there is no folder"),
+        (path("file/x.csv"), "written"),
+        (long, "written"),
+        (String::new(), "no file is named"),
+        (path("no/."), "there is no folder"),
+        (path("no/.."), "there is no folder"),
+    ] {
         refused(&["export", &id, "--format", "csv", "--output", &to], words);
         refused(&["fetch", &id, "html", "--output", &to], words);
     }

@@ -372,6 +372,31 @@ fn a_colleagues_list_is_held_as_a_list() {
 }
 
 #[test]
+fn what_was_paid_for_stays_listed_when_another_list_takes_its_place() {
+    let desk = Desk::new();
+    let before = json(&desk.run(&["list", "--all", &main_file()]));
+    let ids = |listed: &Value| {
+        let mut ids: Vec<_> =
+            listed["sandboxes"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect();
+        ids.sort();
+        ids
+    };
+    let mut page: Value = serde_json::from_slice(&page(&desk, true)).unwrap();
+    page["data"].as_array_mut().unwrap().truncate(1);
+    page["meta"] = Value::Null;
+    page["links"].as_object_mut().unwrap().remove("next");
+    let folder = tempfile::tempdir().unwrap();
+    let short = file(folder.path(), "short.json", page.to_string().as_bytes());
+    let imported = desk.run(&["import", "--replace", &short]);
+    assert!(text(&imported).contains("imported the sandboxes of"), "{imported:?}");
+    for more in [&["--all"][..], &[], &["--offline"]] {
+        let listed = json(&desk.run(&[&["list", &main_file()], more].concat()));
+        assert_eq!(ids(&listed), ids(&before), "{more:?}");
+    }
+    assert_eq!(desk.paid(), 2);
+}
+
+#[test]
 fn a_fetched_report_is_never_overwritten_unasked() {
     let desk = Desk::new();
     let listed = json(&desk.run(&["list", &main_file()]));

@@ -104,6 +104,11 @@ impl Follow {
     /// Counts a call that is made now.
     pub fn count(&mut self, now: SignedDuration) {
         self.made += 1;
+        self.put_off(now);
+    }
+
+    /// Takes in that a call was not made after all: another program makes the same. It is made when the next is due.
+    pub fn put_off(&mut self, now: SignedDuration) {
         self.next = now.saturating_add(self.pace.interval);
     }
 
@@ -291,9 +296,17 @@ impl Model {
                 }
                 effects.extend(self.next_look());
             }
-            Err(failure) => self.end_following(&file, &format!("{} Stopped following", failure.short())),
+            Err(failure) => self.failed_to_follow(&file, &failure),
         }
         effects
+    }
+
+    /// A failure ends a following, but for one that says no more than that another program asks the same now.
+    fn failed_to_follow(&mut self, file: &Sha256, failure: &Failure) {
+        match self.follows.iter_mut().find(|follow| follow.file == *file).filter(|_| failure.is_elsewhere) {
+            Some(follow) => follow.made = follow.made.saturating_sub(1),
+            None => self.end_following(file, &format!("{} Stopped following", failure.short())),
+        }
     }
 
     /// A page of a followed file's list has come, or not.
@@ -304,7 +317,7 @@ impl Model {
         let has_next = list.is_some_and(|list| list.next_page(listing).is_some() && list.since.is_some());
         let Some(follow) = self.follows.iter_mut().find(|follow| follow.file == *file) else { return Vec::new() };
         if let Some(failure) = failure {
-            self.end_following(file, &format!("{} Stopped following", failure.short()));
+            self.failed_to_follow(file, failure);
             return Vec::new();
         }
         if !matches!(follow.step, Step::List | Step::NextPage) {
@@ -317,7 +330,8 @@ impl Model {
             let open = self.way_to_missing(file);
             self.scans.remove(file);
             self.files.of_mut(file).into_iter().for_each(|file| file.is_scanned = true);
-            self.say(format!("The scan of {} is done, and its reports are listed: {calls} made.{open}", file.short()));
+            let listed = if has_reports { "its reports are listed" } else { "no report of it is listed" };
+            self.say(format!("The scan of {} is done, and {listed}: {calls} made.{open}", file.short()));
             effects.push(Effect::NoteScan { file: file.clone(), scan: None });
         }
         effects.extend(self.next_look());
@@ -372,7 +386,12 @@ impl Model {
         let row = |head: &str, text: String| SheetRow { head: head.to_owned(), text };
         let Some(follow) = self.following() else {
             let is_done = self.shown().is_some_and(|file| file.is_scanned);
-            let ended = if is_done { "done, and its reports are listed" } else { "not followed any more" };
+            let has_reports = self.list().is_some_and(|list| !list.entries().is_empty());
+            let ended = match (is_done, has_reports) {
+                (true, true) => "done, and its reports are listed",
+                (true, false) => "done, and no report of it is listed",
+                (false, _) => "not followed any more",
+            };
             return vec![row("scan", format!("{ended}: nothing further is sent"))];
         };
         let (seconds, price) = (follow.seconds(self.passed), self.next_look_price(follow));
@@ -430,6 +449,24 @@ mod tests {
         follow.looked(seen("completed", 3), now);
         assert_eq!(follow.listed(true, true, now), Turn::On);
         assert_eq!(follow.listed(true, false, now), Turn::Done);
+    }
+
+    #[test]
+    fn a_look_that_another_program_makes_is_not_counted_and_ends_nothing() {
+        let file = Sha256::parse(&"ab".repeat(32)).unwrap();
+        let mut model = Model::new(Default::default(), jiff::Timestamp::UNIX_EPOCH);
+        let mut follow = Follow::new(file.clone(), None, Pace::default(), SignedDuration::ZERO);
+        follow.count(SignedDuration::ZERO);
+        model.follows.push(follow);
+        let request = Request::PrivateAnalyses { file };
+        let failed = |is_elsewhere| Err(Failure { is_elsewhere, ..Failure::default() });
+        model.looked(&request, failed(true));
+        assert_eq!(
+            model.follows.iter().map(|follow| (follow.made, follow.seconds(SignedDuration::ZERO))).collect::<Vec<_>>(),
+            [(0, 30)]
+        );
+        model.looked(&request, failed(false));
+        assert!(model.follows.is_empty());
     }
 
     #[test]

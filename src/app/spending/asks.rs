@@ -41,7 +41,7 @@ pub static ASKS: &[Ask] = &[
         name: "v2-file-scan",
         help: "Upload a file to the public corpus by API v2",
         input: "path of the file; it becomes public",
-        make: |typed, _| path(typed).map(|path| Request::V2Scan { path }),
+        make: |typed, _| path(typed).map(|path| Request::V2Scan { path, file: None }),
     },
     Ask { name: "v3-quotas", help: "Quota details of user and group", input: "", make: |_, _| Ok(Request::Quotas) },
     Ask {

@@ -188,7 +188,7 @@ impl Layout {
     }
 
     fn enter_entry(&mut self, at: u32, object: Option<bool>) -> Place {
-        let mut entry = Entry { range: at..at, id: None, has_attributes: false };
+        let mut entry = Entry { range: at..at, id: None, kind: None, has_attributes: false };
         if object == Some(true) {
             self.entry = Some(entry);
             return Place::Entry;
@@ -212,6 +212,7 @@ impl Layout {
         match (self.name.as_slice(), object, &mut self.entry) {
             (b"attributes", Some(true), _) => return Place::EntryAttributes,
             (b"id", None, Some(entry)) => entry.id = entry.id.or(Some(at)),
+            (b"type", None, Some(entry)) => entry.kind = entry.kind.or(Some(at)),
             _ => {}
         }
         Place::Deep

@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Changes when the same bytes would be indexed or written otherwise.
-const EDITION: u8 = 4;
+const EDITION: u8 = 5;
 
 /// Rows of a section whose numbers stand in the head: more than a screen shows, and what is looked through beyond it for the
 /// guides of a tree.
@@ -197,7 +197,7 @@ fn write(index: &Index, length: u64, shown: &[Stretch]) -> io::Result<Vec<u8>> {
     head.extend((index.left_out as u64).to_le_bytes());
     head.extend(number(index.entries.len()));
     for entry in &index.entries {
-        let places = [entry.range.start, entry.range.end, entry.id.unwrap_or(0)];
+        let places = [entry.range.start, entry.range.end, entry.id.unwrap_or(0), entry.kind.unwrap_or(0)];
         head.extend(places.iter().flat_map(|at| at.to_le_bytes()));
         head.push(entry.has_attributes.into());
     }
@@ -281,9 +281,9 @@ impl<'a> Reader<'a> {
 
     fn entry(&mut self) -> Option<Entry> {
         let range = self.short()?..self.short()?;
-        let id = self.place()?;
+        let (id, kind) = (self.place()?, self.place()?);
         let [has_attributes] = self.take()?;
-        Some(Entry { range, id, has_attributes: has_attributes > 0 })
+        Some(Entry { range, id, kind, has_attributes: has_attributes > 0 })
     }
 
     fn stretch(&mut self) -> Option<Stretch> {
@@ -379,7 +379,7 @@ mod tests {
     #[test]
     fn an_index_that_is_damaged_or_of_something_else_is_none() {
         let json =
-            br#"{"data":[{"id":"a","attributes":{"tags":["x"]}}],"processes_tree":[{"children":[{}],"name":"n"}]}"#;
+            br#"{"data":[{"id":"a","type":"t","attributes":{"tags":["x"]}}],"processes_tree":[{"children":[{}],"name":"n"}]}"#;
         let (length, index) = (json.len() as u64, Index::of(&Body::in_memory(json.to_vec())).unwrap());
         let shown = [Stretch { at: 2, bytes: b"data".to_vec() }];
         let (head, numbers) = (write(&index, length, &shown).unwrap(), in_memory(&index));

@@ -87,6 +87,8 @@ pub struct Entry {
     pub range: std::ops::Range<u32>,
     /// Offset of its identifier.
     pub id: Option<u32>,
+    /// Offset of the value of its `type`.
+    pub kind: Option<u32>,
     /// Whether the report came with it.
     pub has_attributes: bool,
 }

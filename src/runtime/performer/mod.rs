@@ -20,7 +20,7 @@ use crate::text::Untrusted;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 
 /// Threads that wait for the network.
 const WORKERS: usize = 1;
@@ -135,11 +135,11 @@ impl Performer {
         if self.threads.is_some() {
             return true;
         }
-        match Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build() {
+        match crate::runtime::threads(WORKERS) {
             Ok(runtime) => self.threads = Some(runtime),
             Err(error) if !self.is_said => {
                 self.is_said = true;
-                let why = format!("The system starts no thread: {error}. Nothing is read or sent until it does.");
+                let why = format!("Nothing is read or sent: {error}.");
                 self.outbox.send(Message::Notice(why));
             }
             Err(_) => {}

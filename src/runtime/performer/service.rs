@@ -195,7 +195,7 @@ fn page(answer: Answer, file: &Sha256) -> Result<HeldPage, Failure> {
 
 fn failure(error: &GateError) -> Failure {
     let (cost, advice) = match error {
-        GateError::Service { error, cost, line } => {
+        GateError::Service { cost, line, .. } => {
             let logged = line.as_ref().map(|line| format!("Log line {line}."));
             let advice = [Some(error.advice()).filter(|advice| !advice.is_empty()), logged];
             (*cost, advice.into_iter().flatten().collect::<Vec<_>>().join(" "))
@@ -215,7 +215,8 @@ fn failure(error: &GateError) -> Failure {
     };
     let is_unsure = matches!(error, GateError::Internal(_)) || error.may_have_arrived();
     let is_of_file = matches!(error, GateError::Service { error, .. } if error.is_of_what_was_sent());
-    Failure { what: sentence(&error.to_string()), cost: cost.to_string(), advice, is_unsure, is_of_file }
+    let is_elsewhere = matches!(error, GateError::UnderWayElsewhere);
+    Failure { what: sentence(&error.to_string()), cost: cost.to_string(), advice, is_unsure, is_of_file, is_elsewhere }
 }
 
 /// An error's words as a sentence.

@@ -1,0 +1,181 @@
+//! Answers that are not what was asked for, or come in another way than most: what is made of them, and that it is said.
+
+use crate::desk::{Desk, errors, json, main_file, text};
+use behaview::demo::{Demo, Endpoint};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::process::Output;
+
+/// A service that answers each call by its path: what stands in the head beside the length, and the body. Gives the setting
+/// that leads to it.
+fn service(answer: impl Fn(&str) -> (String, Vec<u8>) + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let set = format!("root=http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut asked = vec![0; 8192];
+            let length = stream.read(&mut asked).unwrap_or(0);
+            let asked = String::from_utf8_lossy(&asked[..length]).into_owned();
+            let (more, body) = answer(asked.split(' ').nth(1).unwrap_or_default());
+            let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\n{more}content-length: {}\r\n\r\n", body.len());
+            let _ = stream.write_all(&[head.as_bytes(), &body].concat());
+        }
+    });
+    set
+}
+
+fn plain(body: &str) -> (String, Vec<u8>) {
+    (String::new(), body.as_bytes().to_vec())
+}
+
+fn packed(text: &str) -> Vec<u8> {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packer.write_all(text.as_bytes()).unwrap();
+    packer.finish().unwrap()
+}
+
+/// A list of one report, whose type is this.
+fn list_of(kind: &str) -> String {
+    format!(
+        r#"{{"data":[{{"id":"{0}_Box-1794474845","type":"{kind}","attributes":{{"tags":["A"]}}}},{{"id":"{0}_Sane-1794474845","type":"file_behaviour","attributes":{{"tags":["B"]}}}}]}}"#,
+        main_file()
+    )
+}
+
+#[test]
+fn an_entry_of_another_type_is_left_out_and_said() {
+    let desk = Desk::new();
+    let set = service(|_| plain(&list_of("file")));
+    let output = desk.run(&["list", &main_file(), "--set", &set]);
+    assert!(errors(&output).contains("Left out of the list: 1 report of another type."), "{output:?}");
+    let ids: Vec<_> = json(&output)["sandboxes"].as_array().unwrap().iter().map(|one| one["id"].clone()).collect();
+    assert_eq!(ids, [format!("{}_Sane-1794474845", main_file())]);
+    let shown = desk.run(&["show", "--offline", &format!("{}_Box-1794474845", main_file()), "--set", &set]);
+    assert_eq!(shown.status.code(), Some(13), "{shown:?}");
+}
+
+#[test]
+fn a_second_useless_answer_names_the_first() {
+    let desk = Desk::new();
+    desk.demo.arm("list:number*2".parse().unwrap());
+    let list = || desk.run(&["list", &main_file()]);
+    let (first, second) = (list(), list());
+    assert_eq!((first.status.code(), second.status.code()), (Some(9), Some(9)));
+    assert!(!errors(&first).contains("which is of no use either"), "{first:?}");
+    let words = "which is of no use either, is set aside too: each was paid for, and asking once more costs again";
+    assert!(errors(&second).contains(words) && errors(&second).contains("behaview held"), "{second:?}");
+    assert!(text(&desk.run(&["held"])).contains("set aside"));
+}
+
+#[test]
+fn an_answer_about_something_else_is_not_taken_for_what_was_asked() {
+    let public = Demo::public_files()[0].sha256.clone();
+    for (ask, fault) in [("v3-file", "file"), ("v3-file-analyses", "file-analyses")] {
+        let desk = Desk::new();
+        desk.demo.arm(format!("{fault}:stranger*1").parse().unwrap());
+        let wrong = desk.run(&["call", ask, &public]);
+        assert_eq!(wrong.status.code(), Some(9), "{ask}: {wrong:?}");
+        assert!(errors(&wrong).contains("it is about something else"), "{ask}: {wrong:?}");
+        assert!(wrong.stdout.is_empty());
+        // It is not held in the place of the right one.
+        assert!(desk.run(&["call", ask, &public]).status.success());
+        assert_eq!(desk.demo.seen().len(), 2);
+    }
+}
+
+fn follow(desk: &Desk, set: &str) -> Output {
+    desk.run(&["follow", "--scan", "scan-1", "--interval", "1", "--looks", "4", &main_file(), "--set", set])
+}
+
+#[test]
+fn a_scan_that_is_done_without_a_report_is_no_success() {
+    let desk = Desk::new();
+    let set = service(|path| {
+        let scan = r#"{"data":{"id":"scan-1","type":"private_analysis","attributes":{"status":"completed"}}}"#;
+        plain(if path.contains("/analyses/") { scan } else { r#"{"data":[]}"# })
+    });
+    let output = follow(&desk, &set);
+    assert_eq!(output.status.code(), Some(5), "{output:?}");
+    assert!(errors(&output).contains("the scan is done, and no report of it is listed"), "{output:?}");
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&found["done"], &found["calls"]), (&true.into(), &2.into()));
+}
+
+#[test]
+fn several_that_follow_one_scan_do_not_all_pay() {
+    let desk = Desk::new();
+    let path = desk.home.path().join("sample.bin");
+    std::fs::write(&path, b"not much of a program").unwrap();
+    let submitted = json(&desk.run(&["submit", path.to_str().unwrap()]));
+    let file = submitted["file"].as_str().unwrap();
+    desk.demo.arm("delay=1500".parse().unwrap());
+    let follow = || desk.command(&["follow", "--interval", "3", file]).stdout(std::process::Stdio::piped()).spawn();
+    let all: Vec<_> = (0..3).map(|_| follow().unwrap()).collect();
+    let ended: Vec<_> = all.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
+    assert!(ended.iter().all(|output| json(output)["done"] == true), "{ended:?}");
+    let calls = |endpoint| desk.demo.seen().iter().filter(|call| call.endpoint == Some(endpoint)).count();
+    // A page of the list that one has got since another looked is as good for that one.
+    let told: Vec<_> = ended.iter().map(|output| json(output)["calls"].as_u64().unwrap()).collect();
+    let (looks, pages) = (calls(Endpoint::PrivateAnalysis), calls(Endpoint::List));
+    assert_eq!(told.iter().sum::<u64>(), (looks + pages) as u64);
+    assert!(looks < 12, "each alone would take four looks: {told:?}, {looks}, {pages}");
+}
+
+#[test]
+fn an_answer_of_several_packed_parts_is_read_whole() {
+    let desk = Desk::new();
+    let (first, rest) = (list_of("file_behaviour")[..90].to_owned(), list_of("file_behaviour")[90..].to_owned());
+    let set = service(move |_| ("content-encoding: gzip\r\n".to_owned(), [packed(&first), packed(&rest)].concat()));
+    let listed = json(&desk.run(&["list", &main_file(), "--set", &set]));
+    assert_eq!(listed["sandboxes"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn an_answer_that_is_packed_in_an_unknown_way_names_it() {
+    let desk = Desk::new();
+    let set = service(|_| ("content-encoding: br\r\n".to_owned(), b"\x0b\x02\x80".to_vec()));
+    let refused = desk.run(&["list", &main_file(), "--set", &set]);
+    assert_eq!(refused.status.code(), Some(9), "{refused:?}");
+    assert!(errors(&refused).contains("it is packed as br"), "{refused:?}");
+}
+
+#[test]
+fn a_proxy_variable_that_cannot_be_used_is_refused_before_anything_is_sent() {
+    let desk = Desk::new();
+    desk.configure("proxy = \"env\"\n");
+    // Nobody listens there: what went directly would say so in other words.
+    let root = ["--set", "root=https://127.0.0.1:9"];
+    let run = |arguments: &[&str], variable: &str| {
+        desk.command(&[arguments, &root].concat()).env("HTTPS_PROXY", variable).output().unwrap()
+    };
+    for variable in ["socks5://127.0.0.1:1", "ftp://user:hidden1@h:1", "http://"] {
+        let refused = run(&["list", &main_file()], variable);
+        assert_eq!(refused.status.code(), Some(8), "{variable}: {refused:?}");
+        let said = errors(&refused);
+        assert!(said.contains("HTTPS_PROXY names none that can be used") && !said.contains("hidden1"), "{said}");
+        let doctor = run(&["doctor"], variable);
+        assert!(doctor.status.code() != Some(0), "{doctor:?}");
+        assert!(text(&doctor).contains("HTTPS_PROXY names none") && !text(&doctor).contains("hidden1"), "{doctor:?}");
+    }
+    for variable in ["127.0.0.1:1", "http://user:hidden1@127.0.0.1:1"] {
+        let doctor = run(&["doctor"], variable);
+        assert!(text(&doctor).contains("by way of the proxy of HTTPS_PROXY"), "{doctor:?}");
+        let refused = run(&["list", &main_file()], variable);
+        assert!(refused.status.code() == Some(8) && !errors(&refused).contains("names none"), "{refused:?}");
+    }
+    assert!(!text(&run(&["doctor"], "")).contains("by way of the proxy"));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_of_certificates_is_refused_at_once() {
+    let desk = Desk::new();
+    let pipe = desk.home.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for path in ["/dev/zero", pipe.to_str().unwrap()] {
+        let refused = desk.command(&["list", &main_file()]).env("SSL_CERT_FILE", path).output().unwrap();
+        assert_eq!(refused.status.code(), Some(8), "{path}: {refused:?}");
+        assert!(errors(&refused).contains("the certificates of SSL_CERT_FILE: it is no ordinary file"), "{refused:?}");
+    }
+    assert!(desk.demo.seen().is_empty());
+}
