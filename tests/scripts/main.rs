@@ -18,6 +18,7 @@ mod desk;
 mod examples;
 mod exports;
 mod held;
+mod kept;
 mod keys;
 mod ledger;
 mod marked;
