@@ -228,6 +228,22 @@ pub fn is_open_to_others(path: &Path) -> bool {
     }
 }
 
+/// Whether files can be made and removed in a folder, or in the one above it that it can be made in.
+#[must_use]
+pub fn may_write_in(folder: &Path) -> bool {
+    let there = folder.ancestors().find(|folder| folder.exists());
+    #[cfg(unix)]
+    {
+        use rustix::fs::{Access, AtFlags, CWD, accessat};
+        let wanted = Access::WRITE_OK | Access::EXEC_OK;
+        there.is_none_or(|folder| accessat(CWD, folder, wanted, AtFlags::EACCESS).is_ok())
+    }
+    #[cfg(not(unix))]
+    {
+        there.is_none_or(|folder| std::fs::metadata(folder).is_ok_and(|about| !about.permissions().readonly()))
+    }
+}
+
 /// Bytes that are free where a file is, for those who own it; none where the system does not say.
 #[must_use]
 pub fn free_space(path: &Path) -> Option<u64> {

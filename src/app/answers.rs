@@ -32,10 +32,10 @@ impl Model {
     pub(super) fn ended(&mut self, request: &Request) -> Vec<Effect> {
         let was_paid = self.calls.end(request);
         self.notice.take_if(|notice| notice.is_passing);
-        if self.is_quitting && !self.calls.awaits_paid() {
-            return vec![Effect::Quit];
+        if self.is_quitting {
+            return self.leave();
         }
-        if !was_paid || self.is_quitting {
+        if !was_paid {
             return Vec::new();
         }
         if self.calls.has(&Request::Quotas) {

@@ -180,3 +180,10 @@ pub enum Effect {
     /// End the program.
     Quit,
 }
+
+impl Effect {
+    /// Whether it writes what must not be lost, though nothing was paid for it; [`super::Message::TakenIn`] says when that is done.
+    pub(super) fn writes(&self) -> bool {
+        matches!(self, Self::WriteNote { .. } | Self::DeleteNote(_) | Self::Purge(_))
+    }
+}

@@ -115,6 +115,8 @@ pub enum Message {
         /// Reports that could not be read.
         unread: u64,
     },
+    /// The store has taken in a note or a deletion, or refused it.
+    TakenIn,
     /// All notes of the profile.
     Notes(Vec<Note>),
     /// A note was not written, because another was meanwhile; one without words is one that was to be deleted.

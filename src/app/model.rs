@@ -74,8 +74,10 @@ pub struct Model {
     pub remembered: Remembered,
     /// A message to the analyst.
     pub notice: Option<Notice>,
-    /// Whether the program ends as soon as paid answers are in.
+    /// Whether the program ends as soon as nothing is under way that must not be lost.
     pub is_quitting: bool,
+    /// Notes and deletions that the store has not taken in yet.
+    pub(super) writes: usize,
     /// The rules that mark rows, once they have been read.
     pub rules: Option<Arc<Rules>>,
     /// Whether rows that are noise are hidden.
@@ -178,6 +180,7 @@ impl Model {
             mouse: Mouse::default(),
             notice: None,
             is_quitting: false,
+            writes: 0,
             rules: None,
             hides_noise: false,
             bound_for: None,

@@ -40,6 +40,7 @@ impl Model {
         self.figures.allowance.turn(self.figures.spent.values().copied().sum(), now);
         let before = self.message().len();
         let effects = self.take_in(message);
+        self.writes += effects.iter().filter(|effect| effect.writes()).count();
         self.refresh_palette();
         self.refresh_following();
         if self.message().len() != before {
@@ -100,6 +101,7 @@ impl Model {
                 open.report = Report::unread(open.report.body.clone());
             }),
             Message::Unreadable { opening, why } => self.change_open(opening, |open| open.unreadable = Some(why)),
+            Message::TakenIn => self.taken_in(),
             Message::Notice(text) => self.only(|model| model.warn(text)),
             Message::Aside => vec![Effect::Aside],
             Message::Resumed => vec![Effect::TakeBack],
@@ -330,15 +332,42 @@ impl Model {
 
     /// Ends the program, after paid answers are in; asked twice, at once.
     pub(super) fn quit(&mut self) -> Vec<Effect> {
-        let waits = self.calls.paid().count();
-        if waits == 0 || self.is_quitting {
+        if self.may_leave() || self.is_quitting {
             return vec![Effect::Quit];
         }
         self.is_quitting = true;
-        let (quit, answers) = (self.way_to("quit"), crate::text::count(waits as u64, "paid answer"));
-        self.warn(format!(
-            "Waiting for {answers} to be kept. {quit} again leaves without; the ledger counts the call."
-        ));
+        let (quit, answers) = (self.way_to("quit"), self.calls.paid().count());
+        let answers = crate::text::count(answers as u64, "paid answer");
+        let words = match (self.calls.awaits_paid(), self.writes > 0) {
+            (true, false) => {
+                format!("Waiting for {answers} to be kept. {quit} again leaves without; the ledger counts the call.")
+            }
+            (true, true) => format!(
+                "Waiting for {answers} to be kept, and for the store to take in what was written or deleted. {quit} again leaves \
+                 without; the ledger counts the call."
+            ),
+            (false, _) => format!(
+                "Waiting for the store to take in what was written or deleted: another program may be writing there. {quit} again \
+                 leaves without."
+            ),
+        };
+        self.warn(words);
         Vec::new()
+    }
+
+    /// Whether nothing is under way that must not be lost.
+    fn may_leave(&self) -> bool {
+        !self.calls.awaits_paid() && self.writes == 0
+    }
+
+    /// Ends the program that is to end, as soon as that may be.
+    pub(super) fn leave(&self) -> Vec<Effect> {
+        if self.is_quitting && self.may_leave() { vec![Effect::Quit] } else { Vec::new() }
+    }
+
+    /// Takes in that the store has taken in a note or a deletion, or refused it.
+    fn taken_in(&mut self) -> Vec<Effect> {
+        self.writes = self.writes.saturating_sub(1);
+        self.leave()
     }
 }

@@ -128,8 +128,7 @@ impl Compare {
         if self.other.is_some() {
             return Err(Failed::usage("a second file is named by --with: behaview compare A --with B").into());
         }
-        let pane = self.pane;
-        let compared = self.compared(common)?;
+        let mut compared = self.compared(common)?;
         if compared.columns.iter().all(|column| column.body.is_none()) {
             let missing = compared.missing.map(|price| format!("; its reports cost {price}")).unwrap_or_default();
             let elsewhere = compared.elsewhere;
@@ -138,17 +137,26 @@ impl Compare {
             ))
             .into());
         }
+        let bodies: Vec<_> = compared.columns.iter().map(|column| column.body.clone()).collect();
+        let (matrix, unreadable) = Matrix::of_readable(&bodies);
+        unreadable.iter().for_each(|(column, why)| compared.leave_out(*column, why));
+        self.print(&compared, &matrix)?;
+        match unreadable.len() as u64 {
+            0 => Ok(()),
+            reports => Err(Failed::partial(format!("{} could not be compared", count(reports, "report"))).into()),
+        }
+    }
+
+    fn print(&self, compared: &Compared, matrix: &Matrix) -> anyhow::Result<()> {
         let known: Vec<_> = compared.columns.iter().map(|column| (column.side, column.body.is_some())).collect();
         let (sides, here) = (sides(&known), self.here(&compared.columns)?);
         let presence = self.only.presence(sides.iter().copied().find(|bits| bits >> here & 1 == 1).unwrap_or(0));
-        let bodies: Vec<_> = compared.columns.iter().map(|column| column.body.clone()).collect();
-        let matrix = Matrix::of(&bodies)?;
         let items: Vec<&Item> =
-            matrix.select(pane, presence, &sides).iter().filter_map(|n| matrix.items().get(*n as usize)).collect();
+            matrix.select(self.pane, presence, &sides).iter().filter_map(|n| matrix.items().get(*n as usize)).collect();
         if self.json {
-            print_json(&printed(&compared, &matrix, &items))
+            print_json(&printed(compared, matrix, &items))
         } else {
-            print_text(&text(&compared, &matrix, &items))
+            print_text(&text(compared, matrix, &items))
         }
     }
 
@@ -188,6 +196,16 @@ impl Compare {
         let found = number.filter(|number| *number < columns.len()).or_else(|| columns.iter().position(is_named));
         let known = || columns.iter().map(name).collect::<Vec<_>>().join(", ");
         Ok(found.ok_or_else(|| Failed::usage(format!("there is no such sandbox; there are {}", known())))?)
+    }
+}
+
+impl Compared {
+    /// Takes a report for one that is not held: it is damaged, or another program deleted it meanwhile. It is named.
+    fn leave_out(&mut self, column: usize, why: &std::io::Error) {
+        let Some(column) = self.columns.get_mut(column) else { return };
+        column.body = None;
+        // What the others saw is worth more than the remark about this one.
+        super::store::say(&[format!("the report by {} cannot be compared: {why}", name(column))]);
     }
 }
 

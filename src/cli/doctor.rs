@@ -226,14 +226,21 @@ fn entitlements(config: &Config) -> Check {
 
 fn store(folders: &Folders) -> Check {
     let path = &folders.store;
-    if !path.exists() {
-        return Check::good("store", format!("{} is not there yet: nothing is held", path.display()));
+    let may_write = path.parent().is_none_or(files::may_write_in);
+    if path.symlink_metadata().is_err() {
+        let found = format!("{} is not there yet: nothing is held", path.display());
+        return if may_write {
+            Check::good("store", found)
+        } else {
+            only_read(&format!("{found}, and it cannot be made"))
+        };
     }
     let store = match Store::open_keeping(path, Keep::Everything, &|_| ControlFlow::Break(())) {
         Ok(store) => store,
         Err(error @ StoreError::Mending(_)) => {
             return Check::wrong("store", error.to_string(), "if nothing becomes of it, end the other behaview");
         }
+        Err(error) if !may_write => return only_read(&error.to_string()),
         Err(error) => {
             return Check::wrong(
                 "store",
@@ -246,6 +253,7 @@ fn store(folders: &Folders) -> Check {
     let found = format!("{}, {}", path.display(), bytes(size));
     match (store.damages(), files::free_space(path)) {
         (Err(error), _) => Check::wrong("store", error.to_string(), "move the file away: what it holds is lost then"),
+        _ if store.is_read_only() || !may_write => only_read(&format!("{found}: it may only be read, or its folder")),
         (Ok(damages), _) if !damages.is_empty() => Check::wrong(
             "store",
             format!("{found}: damaged: {}", damages.join("; ")),
@@ -262,6 +270,13 @@ fn store(folders: &Folders) -> Check {
         (_, Some(free)) => Check::good("store", format!("{found}; sound; {} free", bytes(free))),
         _ => Check::good("store", format!("{found}; sound")),
     }
+}
+
+/// A store that cannot be written to, and what does not work by that.
+fn only_read(found: &str) -> Check {
+    let found = found.trim_end_matches('.');
+    let words = format!("{found}. What is held is shown if it can be read; nothing can be asked, imported or deleted");
+    Check::wrong("store", words, "see who may write to it and to its folder, and whether its disk may only be read")
 }
 
 fn log(folders: &Folders, config: &Config) -> Check {

@@ -4,7 +4,7 @@ use super::asking::{ask, runtime, say_cost};
 use super::output::Output;
 use super::show::{identifier, listed};
 use super::subjects::{self, Subject, each};
-use super::{Common, Failed, Setup, Spending, document, dry, pane, setup_to_spend};
+use super::{Common, Failed, Setup, Spending, document, dry, pane, setup_to_print};
 use crate::export::file::{self, Fresh};
 use crate::export::{FORMATS, Format, Job, Source, Summary, What};
 use crate::report::note::Notes;
@@ -29,6 +29,9 @@ Several reports in one output are one JSON document with a list, one STIX bundle
 and text follow each other. Raw bytes of several go to a folder, --output FOLDER/, a file each. Notes go along in every \
 format but raw, and in the list that txt makes of indicators: that is defanged, to be read and pasted; csv, jsonl, stix and \
 misp have the values as they are, for other programs.";
+
+/// Bytes of reports that are written together which stay in memory until then.
+const MOST_AT_HAND: u64 = 256 * 1024 * 1024;
 
 /// `behaview export`
 #[derive(Debug, Args)]
@@ -101,16 +104,20 @@ impl Export {
         // Before anything is paid.
         let files = self.files(&wanted, format)?;
         let asked = || wanted.iter().filter(|wanted| matches!(wanted, Wanted::Of(_))).filter_map(Wanted::identifier);
-        let setup = asked().next().map(|_| setup_to_spend(common, self.spending)).transpose()?;
+        let setup = asked().next().map(|_| setup_to_print(common, self.spending)).transpose()?;
         if let Some(setup) = setup.as_ref().filter(|_| self.spending.dry_run) {
             let requests = asked().map(|identifier| Request::Behaviour { identifier: identifier.clone() }).collect();
             return dry::print(setup, requests, self.refresh, None, self.json);
         }
-        let (mut sources, runtime) = (Vec::new(), runtime()?);
+        let (mut sources, mut at_hand, runtime) = (Vec::new(), 0, runtime()?);
         let fetched = each(common, wanted.into_iter().zip(files).collect(), |(wanted, file)| {
             let source = match (wanted, &setup) {
                 (Wanted::Saved(source), _) => *source,
-                (Wanted::Of(identifier), Some(setup)) => runtime.block_on(self.fetch(setup, identifier))?,
+                (Wanted::Of(identifier), Some(setup)) => {
+                    // What is written by itself is let go of when that is done.
+                    at_hand = if file.is_some() { 0 } else { at_hand };
+                    runtime.block_on(self.fetch(setup, identifier, &mut at_hand))?
+                }
                 (Wanted::Of(_), None) => return Ok(()),
             };
             match file {
@@ -173,13 +180,18 @@ impl Export {
         Ok(files)
     }
 
-    async fn fetch(&self, setup: &Setup, identifier: Identifier) -> anyhow::Result<Source> {
+    /// A report. What comes of it stays in memory until it is written, whoever deletes it from the store meanwhile; beyond so much
+    /// the store has to serve.
+    async fn fetch(&self, setup: &Setup, identifier: Identifier, at_hand: &mut u64) -> anyhow::Result<Source> {
         let request = Request::Behaviour { identifier: identifier.clone() };
         let got = ask(setup, &request, self.refresh).await?;
+        *at_hand = at_hand.saturating_add(got.body.len());
+        let held = || setup.gate.held(&request).ok().flatten().map(|held| held.body);
+        let body = Some(()).filter(|()| *at_hand > MOST_AT_HAND).and_then(|()| held()).unwrap_or(got.body);
         let (profile, store) = (setup.gate.profile(), setup.gate.store());
         let notes = store.notes_on(profile, &identifier)?;
         let (origin, received) = (profile.to_owned(), Some(got.received));
-        Ok(Source { body: got.body, identifier: Some(identifier), origin, received, notes })
+        Ok(Source { body, identifier: Some(identifier), origin, received, notes })
     }
 
     fn write(&self, format: &Format, sources: &[Source], path: Option<&Path>) -> anyhow::Result<()> {

@@ -7,7 +7,7 @@ use crate::app::over::held::title;
 use crate::quota::Entitlements;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Doomed, Held as Thing, Holding, Others, Purge, Retention, Version, whose};
-use crate::request::again;
+use crate::request::{Request, again};
 use crate::store::{Store, StoreError};
 use crate::text::{Untrusted, bytes, count, thousands};
 use clap::Args;
@@ -80,6 +80,8 @@ struct Shown {
 #[derive(Serialize)]
 struct Row {
     id: String,
+    /// What it is, in words.
+    what: String,
     profile: String,
     file: Option<String>,
     name: Option<String>,
@@ -116,7 +118,7 @@ struct Deleted {
     notes: u64,
     /// Versions that go of things that stay.
     versions: u64,
-    /// Files that were opened before, and are forgotten.
+    /// Files that were opened, listed or imported before, and are forgotten.
     files: u64,
     /// How many things of which profile.
     profiles: BTreeMap<String, u64>,
@@ -163,7 +165,14 @@ impl Held {
             }
             return Err(Failed::usage("nothing was deleted: --yes deletes what is listed").into());
         }
-        if store.purge(&what, profile)?.is_pending {
+        let asked = doomed.named();
+        let is_still = |held: &[Holding]| Doomed::of(&what, held, profile).named() == asked;
+        let Some(purged) = store.purge_as_agreed(&what, profile, &is_still)? else {
+            let why =
+                "nothing was deleted: another program has changed what is held since this one looked at it; try again";
+            return Err(anyhow::anyhow!(why));
+        };
+        if purged.is_pending {
             // The list is worth more than the remark about it.
             let _ = writeln!(
                 std::io::stderr(),
@@ -201,7 +210,7 @@ impl Held {
             let (things, notes) = (count(gone.things as u64, "thing"), count(gone.notes, "note"));
             let more = [
                 (gone.versions, "older version of what stays", "older versions of what stays"),
-                (gone.files, "file that was opened before", "files that were opened before"),
+                (gone.files, "earlier file", "earlier files"),
             ];
             let more = more.into_iter().filter(|(n, ..)| *n > 0);
             let more: String = more
@@ -314,6 +323,7 @@ fn notes(store: &Store, kept: &Holding) -> Result<Vec<Written>, StoreError> {
 fn row(store: &Store, kept: &Holding, now: Timestamp) -> Result<Row, StoreError> {
     Ok(Row {
         id: id(kept),
+        what: what(kept),
         profile: kept.profile.clone(),
         file: kept.file.as_ref().map(ToString::to_string),
         name: kept.name.as_ref().map(plain),
@@ -368,8 +378,24 @@ fn own(kept: &Holding) -> String {
 fn named(kept: &Holding) -> String {
     match &kept.what {
         Thing::Report(identifier) | Thing::Notes(identifier) => identifier.text().visible().to_string(),
-        Thing::Answer { number, .. } => format!("{} ({})", answer_name(*number), title(kept).visible_cut(120)),
+        Thing::Answer { number, .. } => format!("{} ({})", answer_name(*number), what(kept)),
     }
+}
+
+/// What a thing is, in words.
+fn what(kept: &Holding) -> String {
+    let file = || kept.file.as_ref().map(|file| format!(" of {}", file.short())).unwrap_or_default();
+    match &kept.what {
+        Thing::Report(_) => "report".to_owned(),
+        Thing::Notes(_) => "notes".to_owned(),
+        // Its reports stand by themselves, or were deleted.
+        Thing::Answer { key, .. } if is_list(key) => format!("{}{}, without reports", title(kept).visible(), file()),
+        Thing::Answer { .. } => title(kept).visible_cut(120).to_string(),
+    }
+}
+
+fn is_list(key: &Untrusted) -> bool {
+    matches!(Request::of_holding_key(key.as_bytes()), Some(Request::Behaviours { .. }))
 }
 
 fn id(kept: &Holding) -> String {

@@ -56,9 +56,10 @@ impl Import {
             )
             .into());
         }
-        let profile = config.profile(None)?.name;
+        let profile = config.profile(None)?;
         let file = self.file.as_deref().map(parse_sha256).transpose()?;
         let store = super::store::open_to_look(&folders.store)?;
+        let profile = super::store::held_as_to_look(&store, &profile)?;
         let (mut text, mut sums) = (String::new(), Sums::default());
         for path in &self.files {
             let from = Imported { from: Untrusted::from(document::name(path)), by: Untrusted::from(user()) };

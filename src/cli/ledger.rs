@@ -75,8 +75,9 @@ struct Shown<'a> {
 impl Ledger {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let (folders, config) = common.config()?;
-        let profile = config.profile(None)?.name;
+        let profile = config.profile(None)?;
         let store = super::store::open_to_look(&folders.store)?;
+        let profile = super::store::held_as_to_look(&store, &profile)?;
         let entries = self.time.of(store.entries(&profile)?, crate::clock::now());
         let compared = Compared::of(&entries, &store.windows(&profile)?);
         let rows = entries.iter().map(Row::of).collect::<Vec<_>>();

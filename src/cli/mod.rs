@@ -416,8 +416,10 @@ impl Setup {
         if std::env::args_os().any(|argument| client.has_key(argument.as_encoded_bytes())) {
             return Err(GateError::NamesKey.into());
         }
-        let (store, remarks) = store::open(folders, config)?;
+        let (store, mut remarks) = store::open(folders, config)?;
+        let held_as = store::held_as(&store, client.profile(), &mut remarks)?;
         let gate = Gate::new(Arc::new(store), client, session, crate::clock::now)
+            .held_as(held_as)
             .with_budget(config.budget().at_most(spending.max_cost))
             .with_offline(is_offline)
             .with_log(log);

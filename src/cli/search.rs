@@ -2,6 +2,7 @@
 
 use super::document;
 use super::output::{print_lines, print_text};
+use super::store::say;
 use super::{Common, Failed, pane, setup};
 use crate::app::find::finder::{Hit, HitGroup, Source};
 use crate::app::panes;
@@ -11,11 +12,11 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
 use crate::report::{Note, Pane, Piece, Report, Row};
 use crate::runtime::search::{self, Searched, by_pane, every_report};
+use crate::store::StoreError;
 use crate::text::{Untrusted, Visible};
 use clap::Args;
 use serde::Serialize;
 use std::ffi::{OsStr, OsString};
-use std::io::Write;
 use std::ops::ControlFlow;
 
 const EXAMPLES: &str = "\
@@ -84,10 +85,10 @@ impl Search {
         }
         if !names.is_empty() || self.what.is_empty() {
             let setup = setup(common)?;
-            let reports = held(&setup.gate, &names)?;
+            let (reports, damaged) = held(&setup.gate, &names)?;
             search_notes(&setup.gate, &names, &pattern, &mut print)?;
             searched += reports.len();
-            unreadable = search_held(reports, &pattern, &mut print)?;
+            unreadable = damaged + search_held(reports, &pattern, &mut print)?;
         }
         match (hits, searched) {
             _ if unreadable > 0 => {
@@ -138,20 +139,28 @@ fn plain_name(name: &str) -> Visible {
 
 type Print<'a> = dyn FnMut(&Source, Option<&str>, &Hit) -> anyhow::Result<()> + 'a;
 
-/// The reports that are held of what is named, or all.
-fn held(gate: &Gate, names: &[&str]) -> anyhow::Result<Vec<Searched>> {
+/// The reports that are held of what is named, or all; and how many of those that are named are damaged, each of which is told.
+fn held(gate: &Gate, names: &[&str]) -> anyhow::Result<(Vec<Searched>, u64)> {
     let (store, profile) = (gate.store(), gate.profile());
     let all = store.every_report(profile)?.into_iter().map(|(file, held)| Searched { file, held });
     if names.is_empty() {
-        return Ok(all.collect());
+        return Ok((all.collect(), 0));
     }
     let mut elsewhere: Vec<_> = all.filter(|searched| searched.held.elsewhere.is_some()).collect();
-    let mut reports = Vec::new();
+    let (mut reports, mut damaged) = (Vec::new(), 0);
     for name in names {
         let found = match (Sha256::parse(name), Identifier::typed(name)) {
-            (Some(file), _) => store.reports(profile, &file)?,
-            (None, Some(identifier)) => store.report(profile, &identifier)?.into_iter().collect(),
-            (None, None) => Vec::new(),
+            (Some(file), _) => store.reports(profile, &file),
+            (None, Some(identifier)) => store.report(profile, &identifier).map(|held| held.into_iter().collect()),
+            (None, None) => Ok(Vec::new()),
+        };
+        let found = match found {
+            Err(why @ StoreError::Damaged { .. }) => {
+                damaged += 1;
+                say(&[why.to_string()]);
+                continue;
+            }
+            found => found?,
         };
         let is_meant = |searched: &mut Searched| match Sha256::parse(name) {
             Some(file) => searched.file == Some(file),
@@ -164,7 +173,7 @@ fn held(gate: &Gate, names: &[&str]) -> anyhow::Result<Vec<Searched>> {
         reports.extend(found.into_iter().map(|held| Searched { file: held.file.clone(), held }));
         reports.extend(others);
     }
-    Ok(reports)
+    Ok((reports, damaged))
 }
 
 /// The notes on what is named, or all.
@@ -197,8 +206,7 @@ fn search_held(reports: Vec<Searched>, pattern: &Pattern, print: &mut Print<'_>)
             }
             Err(why) => {
                 unreadable += 1;
-                // The hits in the others are worth more than the remark about this one.
-                let _ = writeln!(std::io::stderr(), "behaview: {why}");
+                say(&[why.to_string()]);
                 Ok(())
             }
         };

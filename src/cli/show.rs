@@ -131,7 +131,8 @@ pub(super) fn identifier(text: &str, common: &Common) -> anyhow::Result<Identifi
 fn is_held(identifier: &Identifier, common: &Common) -> anyhow::Result<bool> {
     let (folders, config) = common.config()?;
     let store = open_to_look(&folders.store)?;
-    Ok(store.report(&config.profile(None)?.name, identifier)?.is_some())
+    let held_as = super::store::held_as_to_look(&store, &config.profile(None)?)?;
+    Ok(store.report(&held_as, identifier)?.is_some())
 }
 
 /// An identifier as a list gives it, whatever its shape.

@@ -2,8 +2,9 @@
 
 use crate::config::{Config, Folders};
 use crate::report::Purge;
-use crate::store::{Keep, Salvaged, Store, StoreError};
-use crate::text::{bytes, count};
+use crate::service::profile::Profile;
+use crate::store::{HeldAs, Keep, Outdated, Salvaged, Store, StoreError};
+use crate::text::{Untrusted, bytes, count};
 use jiff::SignedDuration;
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -14,10 +15,13 @@ pub(super) fn open(folders: &Folders, config: &Config) -> anyhow::Result<(Store,
     let keep = if config.keeps_nothing() { Keep::Nothing } else { Keep::Everything };
     let store = opened(&folders.store, keep)?;
     let mut remarks: Vec<_> = store.salvaged().map(Salvaged::words).into_iter().collect();
-    let age = config.keeps_days().map(|days| SignedDuration::from_hours(24 * i64::from(days)));
-    let before = age.and_then(|age| crate::clock::now().checked_sub(age).ok());
-    let limits = [before.map(Purge::Before), config.keeps_bytes().map(Purge::DownTo)];
-    for limit in limits.into_iter().flatten() {
+    let outdated = match config.keeps_days() {
+        Some(days) => store.outdated(SignedDuration::from_hours(24 * i64::from(days)), crate::clock::now())?,
+        None => None,
+    };
+    remarks.extend(outdated.zip(config.keeps_days()).and_then(|(outdated, days)| doubtful(outdated, days)));
+    let before = outdated.map(|outdated| Purge::Before(outdated.before));
+    for limit in [before, config.keeps_bytes().map(Purge::DownTo)].into_iter().flatten() {
         let purged = store.purge(&[limit], None)?;
         if purged.bytes > 0 {
             let (reports, size) = (count(purged.reports, "report"), bytes(purged.bytes));
@@ -27,11 +31,51 @@ pub(super) fn open(folders: &Folders, config: &Config) -> anyhow::Result<(Store,
     Ok((store, remarks))
 }
 
+/// What is not deleted because the clock may be wrong, in words; none where there is no such thing.
+fn doubtful(outdated: Outdated, days: u32) -> Option<String> {
+    let Outdated { doubtful, jump, until, .. } = outdated;
+    let things = count(doubtful, "thing");
+    (doubtful > 0).then(|| {
+        format!(
+            "By this machine's clock {things} came longer ago than [store] days = {days} keeps. That is not deleted: the clock \
+             went on by {} to {} while behaview was not used, and may have been set ahead. If it was right all the time, \
+             behaview held --older-than {days}d --yes deletes it.",
+            count(u64::try_from(jump.as_hours() / 24).unwrap_or(0), "day"),
+            until.strftime("%F")
+        )
+    })
+}
+
 /// Opens the store for a command that asks nothing of the service, and says what became of a damaged one.
 pub(super) fn open_to_look(path: &Path) -> Result<Store, StoreError> {
     let store = opened(path, Keep::Everything)?;
     say(&store.salvaged().map(Salvaged::words).into_iter().collect::<Vec<_>>());
     Ok(store)
+}
+
+/// The name that what comes from a profile's service is held under; says so where that is no longer the profile's own.
+pub(super) fn held_as(store: &Store, profile: &Profile, remarks: &mut Vec<String>) -> Result<String, StoreError> {
+    // One that cannot be asked has not sent anything.
+    let root = profile.check().map_or_else(|_| profile.root.clone(), String::from);
+    let HeldAs { name, before } = store.held_as(&profile.name, &root)?;
+    remarks.extend(before.map(|before| {
+        let [profile, before, name] =
+            [&profile.name, &before, &name].map(|text| Untrusted::from(text.as_str()).visible().to_string());
+        format!(
+            "Profile {profile} asks another address than before, {before}. What came from there stays held as {profile} and is \
+             not shown as this service's; what comes from here, and what it costs, is held as {name}. If both are one service, \
+             what behaview show prints with the root from before can be imported."
+        )
+    }));
+    Ok(name)
+}
+
+/// The same for a command that asks nothing of the service, said on standard error.
+pub(super) fn held_as_to_look(store: &Store, profile: &Profile) -> Result<String, StoreError> {
+    let mut remarks = Vec::new();
+    let held_as = held_as(store, profile, &mut remarks)?;
+    say(&remarks);
+    Ok(held_as)
 }
 
 /// Opens the store, and says what is waited for if that takes long: no screen has been drawn yet, and ctrl-c ends the wait.

@@ -14,6 +14,7 @@ mod json;
 mod lines;
 mod markdown;
 mod misp;
+mod nameless;
 mod nested;
 mod noted;
 mod opened;

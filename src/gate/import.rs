@@ -4,12 +4,10 @@ use super::reading;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::Raw;
 use crate::report::{Body, Imported, Index, Report};
-use crate::request::{Listing, Request};
+use crate::request::Request;
 use crate::service::error::{ServiceError, Unusable};
-use crate::store::{Brought, Store, StoreError};
-use crate::text::Untrusted;
+use crate::store::{self, Brought, Store, StoreError, Written};
 use jiff::Timestamp;
-use percent_encoding::percent_decode_str;
 
 /// A report to be imported.
 #[derive(Debug)]
@@ -76,20 +74,49 @@ pub fn import(store: &Store, profile: &str, import: &Import<'_>) -> Result<Outco
     if !report.index.is_attributed {
         return Err(ImportError::Empty);
     }
-    let file = file(&identifier, import.file)?;
-    if let Some(held) = store.report(profile, &identifier)? {
-        let is_same = held.body.whole().is_ok_and(|held| import.body.whole().is_ok_and(|new| is_same(&held, &new)));
-        match is_same {
-            true if !import.replaces || held.file.is_some() => return Ok(Outcome::Same(identifier)),
-            false if !import.replaces => return Ok(Outcome::Other(identifier, held.imported)),
-            _ => {}
+    let Some(key) = request.holding_key() else { return Err(ImportError::Nameless) };
+    let (file, bytes) = (file(&identifier, import.file)?, import.body.whole()?);
+    let reports = [Brought { identifier: identifier.clone(), file: Some(file), range: 0..import.body.len() }];
+    loop {
+        let seen = store.written()?;
+        if let Some(outcome) = held_already(store, profile, import, &identifier)? {
+            return Ok(outcome);
+        }
+        if import.hold(store, profile, (&key, &bytes), &reports, seen)? {
+            return Ok(Outcome::Held(identifier));
         }
     }
-    let Some(key) = request.holding_key() else { return Err(ImportError::Nameless) };
-    let bytes = import.body.whole()?;
-    let brought = Brought { identifier: identifier.clone(), file: Some(file), range: 0..import.body.len() };
-    store.import(profile, &key, import.now, &bytes, import.from, &[brought])?;
-    Ok(Outcome::Held(identifier))
+}
+
+/// What is held already in the place of a report, where that is to stay.
+fn held_already(
+    store: &Store,
+    profile: &str,
+    import: &Import<'_>,
+    identifier: &Identifier,
+) -> Result<Option<Outcome>, ImportError> {
+    let Some(held) = store.report(profile, identifier)? else { return Ok(None) };
+    let is_same = held.body.whole().is_ok_and(|held| import.body.whole().is_ok_and(|new| is_same(&held, &new)));
+    Ok(match is_same {
+        true if !import.replaces || held.file.is_some() => Some(Outcome::Same(identifier.clone())),
+        false if !import.replaces => Some(Outcome::Other(identifier.clone(), held.imported)),
+        _ => None,
+    })
+}
+
+impl Import<'_> {
+    /// Holds it, unless others have written since it was looked at what is held; says whether it is held.
+    fn hold(
+        &self,
+        store: &Store,
+        profile: &str,
+        (key, bytes): (&[u8], &[u8]),
+        reports: &[Brought],
+        seen: Written,
+    ) -> Result<bool, StoreError> {
+        let (now, from) = (self.now, self.from);
+        store.import(&store::Import { profile, key, now, bytes, from, reports, seen }).map(|held| held.is_some())
+    }
 }
 
 /// A page of a list that is held now.
@@ -107,34 +134,23 @@ pub struct ImportedPage {
 /// When it does not answer its question, or cannot be kept; then nothing has changed.
 pub fn import_page(store: &Store, profile: &str, import: &Import<'_>) -> Result<Option<ImportedPage>, ImportError> {
     let bytes = import.body.whole()?;
-    let Some(request) = question(&bytes) else { return Ok(None) };
+    let Some(request) = Request::of_page(&bytes) else { return Ok(None) };
     let Some(key) = request.holding_key() else { return Ok(None) };
     let (brought, _) = reading::read(&request, import.body, None)?;
     let is_held = |one: &Brought| store.report(profile, &one.identifier).map(|held| held.is_some());
-    let any_held = brought.iter().map(is_held).collect::<Result<Vec<_>, _>>()?.contains(&true);
-    if !import.replaces && (any_held || store.answer(profile, &key)?.is_some()) {
-        return Ok(None);
+    loop {
+        let seen = store.written()?;
+        let any_held = brought.iter().map(is_held).collect::<Result<Vec<_>, _>>()?.contains(&true);
+        if !import.replaces && (any_held || store.answer(profile, &key)?.is_some()) {
+            return Ok(None);
+        }
+        if import.hold(store, profile, (&key, &bytes), &brought, seen)? {
+            return Ok(Some(ImportedPage {
+                request,
+                reports: brought.into_iter().map(|one| one.identifier).collect(),
+            }));
+        }
     }
-    store.import(profile, &key, import.now, &bytes, import.from, &brought)?;
-    Ok(Some(ImportedPage { request, reports: brought.into_iter().map(|one| one.identifier).collect() }))
-}
-
-/// The question that a page answers, by the address that it gives for itself (specification §4.2).
-fn question(bytes: &[u8]) -> Option<Request> {
-    let address = Raw::new(bytes).member("links")?.member("self")?.text();
-    let address = std::str::from_utf8(address.as_bytes()).ok()?;
-    let (path, parameters) = address.split_once('?').unwrap_or((address, ""));
-    let (_, rest) = path.split_once("/private/files/")?;
-    let (file, what) = rest.split_once('/')?;
-    let listing = match what {
-        "behaviours" => Listing::Reports,
-        "relationships/behaviours" => Listing::Identifiers,
-        _ => return None,
-    };
-    let cursor = parameters.split('&').find_map(|parameter| parameter.strip_prefix("cursor="));
-    let cursor =
-        cursor.map(|cursor| percent_decode_str(cursor).collect::<Vec<u8>>()).filter(|cursor| !cursor.is_empty());
-    Some(Request::Behaviours { file: Sha256::parse(file)?, listing, cursor: cursor.map(Untrusted::from) })
 }
 
 /// Why something without an identifier is no report.

@@ -48,6 +48,8 @@ use flight::{Flight, UnderWay};
 pub struct Gate {
     store: Arc<Store>,
     client: Client,
+    /// Name that answers are held under.
+    profile: String,
     session: String,
     clock: Clock,
     budget: Budget,
@@ -89,6 +91,7 @@ impl Gate {
     pub fn new(store: Arc<Store>, client: Client, session: String, clock: Clock) -> Self {
         Self {
             store,
+            profile: client.profile().name.clone(),
             client,
             session,
             clock,
@@ -98,6 +101,12 @@ impl Gate {
             log: Log::default(),
             under_way: Mutex::default(),
         }
+    }
+
+    /// The same gate, for what is held under another name than the profile's.
+    #[must_use]
+    pub fn held_as(self, profile: String) -> Self {
+        Self { profile, ..self }
     }
 
     /// The same gate, which sends nothing at all if it is offline.
@@ -167,10 +176,10 @@ impl Gate {
         &self.session
     }
 
-    /// Name of the profile that answers are held under.
+    /// Name that answers are held under, which tells services apart: the profile's, unless that stood for another address before.
     #[must_use]
     pub fn profile(&self) -> &str {
-        &self.client.profile().name
+        &self.profile
     }
 
     /// What this run has spent so far.
@@ -300,6 +309,9 @@ impl Gate {
             Request::Artefact { artefact, .. } => self.download(request, *artefact, progress, given_up).await?,
             _ => self.send(request, look, progress, given_up).await?,
         };
+        if taken.is_ok() {
+            self.note_service().await;
+        }
         let settled = price.settle(reading::outcome(request, &taken));
         let outcome = taken.as_ref().map_or_else(ToString::to_string, |_| "answered".to_owned());
         self.settle(call, settlement(settled, &taken), &outcome).await;
@@ -370,6 +382,13 @@ impl Gate {
         let Some(call) = call else { return };
         let (outcome, now) = (outcome.to_owned(), self.now());
         let _ = self.work(move |store| store.settle(call, settlement, &outcome, now)).await;
+    }
+
+    /// Notes which service it was that answered. Where that cannot be written, the next answer says it.
+    async fn note_service(&self) {
+        let (name, root) = (self.client.profile().name.clone(), self.client.root().to_owned());
+        let held_as = self.profile.clone();
+        let _ = self.work(move |store| store.note_service(&name, &root, &held_as)).await;
     }
 
     /// Keeps the bytes of an answer, then reads them.

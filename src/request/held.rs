@@ -2,7 +2,9 @@
 
 use super::{Artefact, Listing, Request};
 use crate::report::identifier::{FileHash, Identifier, Sha256};
+use crate::report::json::Raw;
 use crate::text::Untrusted;
+use percent_encoding::percent_decode_str;
 
 impl Request {
     /// The question whose answer is held under this; none for what no question of this version is held under.
@@ -27,6 +29,25 @@ impl Request {
         };
         // Nothing is said of a key that means anything else as well.
         Some(found).filter(|found| found.holding_key().as_deref() == Some(key))
+    }
+
+    /// The question that a page of a list answers, by the address that it gives for itself (specification §4.2).
+    #[must_use]
+    pub fn of_page(bytes: &[u8]) -> Option<Self> {
+        let address = Raw::new(bytes).member("links")?.member("self")?.text();
+        let address = std::str::from_utf8(address.as_bytes()).ok()?;
+        let (path, parameters) = address.split_once('?').unwrap_or((address, ""));
+        let (_, rest) = path.split_once("/private/files/")?;
+        let (file, what) = rest.split_once('/')?;
+        let listing = match what {
+            "behaviours" => Listing::Reports,
+            "relationships/behaviours" => Listing::Identifiers,
+            _ => return None,
+        };
+        let cursor = parameters.split('&').find_map(|parameter| parameter.strip_prefix("cursor="));
+        let cursor =
+            cursor.map(|cursor| percent_decode_str(cursor).collect::<Vec<u8>>()).filter(|cursor| !cursor.is_empty());
+        Some(Self::Behaviours { file: Sha256::parse(file)?, listing, cursor: cursor.map(Untrusted::from) })
     }
 
     /// The report that an artefact was kept beside which is held under this, be it one that only a newer version knows.

@@ -20,7 +20,7 @@ pub(super) fn lines(gate: &Gate) -> Result<Vec<Holding>, StoreError> {
 
 /// Deletes what a yes was given for, and nothing where that is not what would go.
 pub(super) fn purge(gate: &Gate, deletion: Deletion) -> Message {
-    let purged = match gate.store().purge_as_agreed(&deletion.what, &|held| deletion.is_still(held)) {
+    let purged = match gate.store().purge_as_agreed(from_ref(&deletion.what), None, &|held| deletion.is_still(held)) {
         Ok(purged) => purged,
         Err(error) => {
             return Message::Notice(format!("Not all of it was deleted, and maybe none: {}", words(&error)));

@@ -91,6 +91,12 @@ impl Client {
         &self.profile
     }
 
+    /// The address of the service.
+    #[must_use]
+    pub fn root(&self) -> &str {
+        self.root.as_str()
+    }
+
     /// Where the key comes from, if there is one.
     #[must_use]
     pub fn credential(&self) -> Option<&Credential> {

@@ -13,7 +13,7 @@ pub(super) const LONGEST_CERTIFICATES: u64 = 64 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
-    /// The name it is chosen by; also keeps what is held from different services apart.
+    /// The name it is chosen by.
     #[serde(skip)]
     pub name: String,
     /// Scheme, host and port, such as `https://www.virustotal.com`.

@@ -6,7 +6,7 @@ use super::numbers;
 use super::seal;
 use crate::report::Body;
 use crate::report::body::{Bytes, KeptIndex, Numbers, Stretch};
-use rusqlite::{OptionalExtension, Row, Statement, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Statement, Transaction, params};
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
@@ -135,15 +135,27 @@ fn failed(error: io::Error) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }
 
+/// How many bytes each of an answer's blocks has, behind its number, in their order; without those that cannot be unpacked.
+pub(super) fn unpacked(connection: &Connection, answer: AnswerId) -> rusqlite::Result<Vec<(i64, usize)>> {
+    let mut select = connection.prepare("SELECT number, bytes FROM block WHERE answer = ?1 ORDER BY number")?;
+    let (mut rows, mut found) = (select.query([answer.0])?, Vec::new());
+    while let Some(row) = rows.next()? {
+        let packed = row.get::<_, Vec<u8>>(1)?;
+        let unpacked = zstd::stream::decode_all(packed.as_slice()).ok();
+        found.extend(unpacked.map(|block| Ok::<_, rusqlite::Error>((row.get(0)?, block.len()))).transpose()?);
+    }
+    Ok(found)
+}
+
 /// An answer's bytes in one piece; none if a block is damaged.
-pub(super) fn read_all(transaction: &Transaction<'_>, answer: AnswerId) -> rusqlite::Result<Option<Vec<u8>>> {
+pub(super) fn read_all(transaction: &Connection, answer: AnswerId) -> rusqlite::Result<Option<Vec<u8>>> {
     let blocks: Option<Vec<_>> = all(transaction, answer)?.1.into_iter().collect();
     Ok(blocks.map(|blocks| blocks.concat()))
 }
 
 /// The bytes of each of an answer's blocks, and how many those are but for the last; none in the place of a block that is missing
 /// or is not what was written there.
-pub(super) fn all(transaction: &Transaction<'_>, answer: AnswerId) -> rusqlite::Result<(usize, Vec<Option<Vec<u8>>>)> {
+pub(super) fn all(transaction: &Connection, answer: AnswerId) -> rusqlite::Result<(usize, Vec<Option<Vec<u8>>>)> {
     let (shelf, lengths) = (Shelf::Answer(answer), "SELECT length, block FROM answer WHERE id = ?1");
     let [length, size] = transaction.query_row(lengths, [answer.0], |row| {
         let length = |column| row.get::<_, i64>(column).map(|length| usize::try_from(length).unwrap_or(0));

@@ -9,7 +9,7 @@ use super::schema::{NEWEST, version};
 use super::spare::Spare;
 use super::used::{self, Use, Wait};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -141,6 +141,7 @@ impl Reach {
             (Keep::Nothing, _) => Ok(&self.0.reader),
             (Keep::Everything, Some(writer)) => Ok(writer),
             (Keep::Everything, None) => {
+                folder::check(&self.0.path)?;
                 let made = connect(&self.0.path, OpenFlags::empty()).map_err(|why| self.failed(why))?;
                 Ok(self.0.writer.get_or_init(|| Mutex::new(made)))
             }
@@ -179,17 +180,20 @@ impl Store {
     pub fn open_keeping(path: &Path, keep: Keep, wait: Wait<'_>) -> Result<Self, StoreError> {
         match folder::prepare(path) {
             Err(StoreError::File { path, why }) if keep == Keep::Everything && is_refusal(&why) => {
-                // What was paid for can be read all the same; nothing can be asked.
-                let connection = to_read(&path).ok_or(StoreError::File { path: path.clone(), why })?;
-                return Self::on(path, keep, (connection, None), None)
-                    .map(|store| Self { is_read_only: true, ..store });
+                return Self::open_to_read(path.clone(), StoreError::File { path, why });
             }
             prepared => prepared?,
         }
         let mut became = None;
         let (connection, used) = loop {
             let file = used::identity(path);
-            let (connection, salvaged) = opened(path, wait)?;
+            let (connection, salvaged) = match opened(path, wait) {
+                // Its folder takes no log.
+                Err(StoreError::Database { path, why }) if keep == Keep::Everything && is_only_read(&why) => {
+                    return Self::open_to_read(path.clone(), StoreError::Database { path, why });
+                }
+                opened => opened?,
+            };
             became = salvaged.or(became);
             let used = Use::begin(path, wait)?;
             // Before it was used another program may have set it aside, or this one.
@@ -198,6 +202,12 @@ impl Store {
             }
         };
         Self::on(path.to_owned(), keep, (connection, became), Some(used))
+    }
+
+    /// The store where nothing can be written: what was paid for can be read all the same, and nothing can be asked.
+    fn open_to_read(path: PathBuf, why: StoreError) -> Result<Self, StoreError> {
+        let connection = to_read(&path).ok_or(why)?;
+        Self::on(path, Keep::Everything, (connection, None), None).map(|store| Self { is_read_only: true, ..store })
     }
 
     /// The store on a connection that is open.
@@ -284,6 +294,11 @@ impl Store {
     pub(super) fn reach(&self) -> Reach {
         self.reach.clone()
     }
+}
+
+/// Whether the database can be read and not written.
+fn is_only_read(why: &rusqlite::Error) -> bool {
+    matches!(why.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
 }
 
 /// Whether the system refuses to have something written, rather than fails to.

@@ -9,40 +9,49 @@ use std::path::{Path, PathBuf};
 /// The ending of the database's log.
 pub(super) const LOG: &str = "-wal";
 
+/// The ending of the index of that log, and of what the database looks for that was not taken back when a program ended.
+const INDEX: &str = "-shm";
+const JOURNAL: &str = "-journal";
+
 /// What the database writes beside its file.
-pub(super) const BESIDE: [&str; 2] = [LOG, "-shm"];
+pub(super) const BESIDE: [&str; 2] = [LOG, INDEX];
 
 /// Makes the folder and the file, the owner's alone to read, whatever the umask says; takes from others what an earlier
 /// umask gave them.
 pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
-    // The file and its folder are no links, whoever made them.
-    let link = |part: &Path| Err(StoreError::Link(part.to_owned()));
-    let beside_it = BESIDE.map(|ending| beside(path, ending));
-    let own = path.ancestors().take(2).chain(beside_it.iter().map(PathBuf::as_path));
-    if let Some(part) = own.into_iter().find(|part| part.is_symlink()) {
-        return link(part);
-    }
-    if let Some(part) = path.ancestors().skip(2).find(|part| files::is_anothers_link(part)) {
-        return link(part);
-    }
-    // To open a pipe is to wait for its other end.
-    let lock = beside(path, used::FILE);
-    let mark = beside(path, salvage::MARK);
-    let each = || [path, lock.as_path(), mark.as_path()].into_iter().chain(beside_it.iter().map(PathBuf::as_path));
-    // The spare room says nothing, and what is no room is made anew.
-    let spare = spare::file_of(path);
-    if let Some(other) = each().chain([spare.as_path()]).find(|file| files::is_special(file)) {
-        return Err(StoreError::NoFile(other.to_owned()));
-    }
+    check(path)?;
     let failed = |why| StoreError::File { path: path.to_owned(), why };
     if let Some(folder) = path.parent() {
         make_folder(folder).map_err(failed)?;
     }
-    create(path).and_then(|_| create(&lock)).map_err(failed)?;
-    for file in each() {
-        close_to_others(file, 0o600).map_err(failed)?;
+    create(path).and_then(|_| create(&beside(path, used::FILE))).map_err(failed)?;
+    own_files(path).try_for_each(|file| close_to_others(&file, 0o600)).map_err(failed)
+}
+
+/// Refuses a store that is reached through a link that somebody else can turn, or of whose files one is no file.
+pub(super) fn check(path: &Path) -> Result<(), StoreError> {
+    let link = |part: &Path| Err(StoreError::Link(part.to_owned()));
+    // The files and their folder are no links, whoever made them.
+    if let Some(part) =
+        path.parent().map(Path::to_owned).into_iter().chain(own_files(path)).find(|part| part.is_symlink())
+    {
+        return link(&part);
     }
-    Ok(())
+    if let Some(part) = path.ancestors().skip(2).find(|part| files::is_anothers_link(part)) {
+        return link(part);
+    }
+    // To open a pipe is to wait for its other end. The spare room says nothing, and what is no room is made anew.
+    match own_files(path).chain([spare::file_of(path)]).find(|file| files::is_special(file)) {
+        Some(other) => Err(StoreError::NoFile(other)),
+        None => Ok(()),
+    }
+}
+
+/// Each file that the store or its database opens by its name, and says something.
+fn own_files(path: &Path) -> impl Iterator<Item = PathBuf> + '_ {
+    [path.to_owned()]
+        .into_iter()
+        .chain([LOG, INDEX, JOURNAL, used::FILE, salvage::MARK].map(|ending| beside(path, ending)))
 }
 
 /// Opens a file to write, making it if it is not there; what is made is the owner's alone.

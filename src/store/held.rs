@@ -6,7 +6,6 @@ use super::database::Store;
 use super::error::StoreError;
 use super::inventory::imported;
 use super::numbers;
-use super::recent;
 use super::seal;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Body, Imported};
@@ -87,51 +86,6 @@ impl Store {
             transaction.execute(&insert, params![profile, key, received.as_millisecond(), length, BLOCK as i64])?;
             let answer = AnswerId(transaction.last_insert_rowid());
             blocks::write_body(transaction, Shelf::Answer(answer), bytes)?;
-            seal::renew(transaction, answer)?;
-            Ok(answer)
-        })
-    }
-
-    /// Holds a report that somebody exported, or a page of them.
-    ///
-    /// # Errors
-    /// When it cannot be written whole; then nothing of it is.
-    pub fn import(
-        &self,
-        profile: &str,
-        key: &[u8],
-        now: Timestamp,
-        bytes: &[u8],
-        from: &Imported,
-        reports: &[Brought],
-    ) -> Result<AnswerId, StoreError> {
-        self.reach().with_room(|transaction| {
-            let length = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
-            let insert = format!(
-                "INSERT INTO answer (id, profile, key, received, length, block, usable, imported_from, imported_by)
-                 VALUES ({}, ?1, ?2, ?3, ?4, ?5, 1, ?6, ?7)",
-                numbers::next("answer")
-            );
-            transaction.execute(
-                &insert,
-                params![
-                    profile,
-                    key,
-                    now.as_millisecond(),
-                    length,
-                    BLOCK as i64,
-                    from.from.as_bytes(),
-                    from.by.as_bytes()
-                ],
-            )?;
-            let answer = AnswerId(transaction.last_insert_rowid());
-            blocks::write(transaction, Shelf::Answer(answer), 0, bytes)?;
-            for report in reports {
-                report.insert(transaction, profile, answer)?;
-                if let Some(file) = &report.file {
-                    recent::note_import(transaction, profile, file, now)?;
-                }
-            }
             seal::renew(transaction, answer)?;
             Ok(answer)
         })
@@ -302,7 +256,7 @@ impl Store {
 
 /// Where an answer begins a list that is another one now, the pages behind the one before are of no use to it: they would hide what
 /// moved in between. In the table their `usable` is 3: no question finds them, and the reports that they brought stay held.
-fn outdate_pages(connection: &Connection, first: AnswerId) -> rusqlite::Result<()> {
+pub(super) fn outdate_pages(connection: &Connection, first: AnswerId) -> rusqlite::Result<()> {
     let select = "SELECT profile, key FROM answer WHERE id = ?1";
     let (profile, key) =
         connection.query_row(select, [first.0], |row| Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?)))?;

@@ -20,7 +20,7 @@ pub enum Keep {
 }
 
 /// The tables that tell nothing of what a report says.
-const LEDGER: [&str; 2] = ["ledger", "counters"];
+const LEDGER: [&str; 3] = ["ledger", "counters", "service"];
 
 /// Bytes of a digest that tell one question from another in the ledger's words.
 const TOLD: usize = 4;

@@ -7,10 +7,12 @@
 //! answer 1 ──< report    which part of an answer is the report of which sandbox
 //! ledger                 what was asked, what it was to cost, what came of it
 //! counters               what the service's own counters said, at each look
+//! service                which address the name of a profile stands for
 //! file                   files that were opened
 //! note                   what analysts wrote of reports and of things in them
 //! ```
 
+mod age;
 mod blocks;
 mod brought;
 mod calls;
@@ -23,6 +25,7 @@ mod forget;
 mod growing;
 mod held;
 mod history;
+mod import;
 mod inventory;
 mod keep;
 mod ledger;
@@ -34,9 +37,11 @@ mod recent;
 mod salvage;
 mod schema;
 mod seal;
+mod services;
 mod spare;
 mod used;
 
+pub use age::Outdated;
 pub use blocks::BLOCK;
 pub use brought::Brought;
 pub use calls::Call;
@@ -45,8 +50,10 @@ pub use entry::{LedgerEntry, State};
 pub use error::StoreError;
 pub use growing::Growing;
 pub use held::{AnswerId, HeldAnswer, HeldReport};
+pub use import::{Import, Written};
 pub use keep::Keep;
 pub use ledger::{Entry, NEAR, Reserved, Settlement};
 pub use purge::Purged;
 pub use salvage::Salvaged;
+pub use services::HeldAs;
 pub use used::Wait;

@@ -13,7 +13,6 @@ use crate::text::Untrusted;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use std::slice::from_ref;
 use std::time::Duration;
 
 mod cut;
@@ -65,13 +64,18 @@ impl Store {
         Ok(self.purge_asked(&Asked { what, profile, agreed: None })?.unwrap_or_default())
     }
 
-    /// As [`Self::purge`], for all profiles, where what is held is still what a yes was given for: nobody else writes between the
+    /// As [`Self::purge`], where what is held is still what a yes was given for: nobody else writes between the
     /// look and the deletion. None where it is not; then nothing is deleted.
     ///
     /// # Errors
     /// As [`Self::purge`].
-    pub fn purge_as_agreed(&self, what: &Purge, agreed: Agreed<'_>) -> Result<Option<Purged>, StoreError> {
-        self.purge_asked(&Asked { what: from_ref(what), profile: None, agreed: Some(agreed) })
+    pub fn purge_as_agreed(
+        &self,
+        what: &[Purge],
+        profile: Option<&str>,
+        agreed: Agreed<'_>,
+    ) -> Result<Option<Purged>, StoreError> {
+        self.purge_asked(&Asked { what, profile, agreed: Some(agreed) })
     }
 
     /// What may still hold some of what was deleted, as remarks: answers that are set aside because nobody knows what stands in them,

@@ -121,7 +121,7 @@ fn pending(identifier: Option<Vec<u8>>, since: Option<i64>) -> Option<PendingSca
 mod tests {
     use super::*;
     use crate::report::Imported;
-    use crate::store::Brought;
+    use crate::store::{Brought, Import};
 
     #[test]
     fn a_scan_is_pending_until_its_end_was_seen() {
@@ -153,7 +153,12 @@ mod tests {
         let import = |second: i64| {
             let from = Imported { from: Untrusted::from("a.json"), by: Untrusted::from("ann") };
             let at = Timestamp::from_second(second).unwrap();
-            store.import("p", b"behaviour x", at, b"{}", &from, &[Brought::whole(identifier.clone(), 2)]).unwrap();
+            let (reports, seen) = ([Brought::whole(identifier.clone(), 2)], store.written().unwrap());
+            let (profile, key, bytes) = ("p", b"behaviour x", b"{}");
+            store
+                .import(&Import { profile, key, now: at, bytes, from: &from, reports: &reports, seen })
+                .unwrap()
+                .unwrap();
         };
         import(9);
         import(10);

@@ -4,7 +4,7 @@ use super::{error, seal};
 use rusqlite::Connection;
 
 /// Each step brings the schema of the step before to its own; the number of steps taken is the schema's version.
-const STEPS: &[&str] = &[FIRST, COUNTERS, INDEXES, NOTES, SEALS, SCANS, SEALED_LEDGER, ANNOUNCED, VERSIONS];
+const STEPS: &[&str] = &[FIRST, COUNTERS, INDEXES, NOTES, SEALS, SCANS, SEALED_LEDGER, ANNOUNCED, VERSIONS, SERVICES];
 
 /// The newest version that this program knows.
 pub(super) const NEWEST: usize = STEPS.len();
@@ -171,6 +171,17 @@ ALTER TABLE answer ADD COLUMN announced INTEGER;
 const VERSIONS: &str = "
 -- NULL: it said nothing
 ALTER TABLE answer ADD COLUMN version TEXT;
+";
+
+/// Which address the name of a profile stands for.
+const SERVICES: &str = "
+CREATE TABLE service (
+    profile TEXT NOT NULL,
+    root TEXT NOT NULL,
+    -- what comes from there has this in the place of its profile
+    held_as TEXT NOT NULL,
+    PRIMARY KEY (profile, root)
+);
 ";
 
 /// A table or an index, as the database tells of it.

@@ -154,26 +154,33 @@ fn seal_reports(connection: &Connection, which: &str, values: &[&dyn rusqlite::T
     Ok(())
 }
 
-/// Takes out what no seal vouches for, after everything was carried over: a report that is not where it is said to be, an
-/// answer that is not what it is said to be. Says how many.
-pub(super) fn leave_out_what_is_broken(connection: &Connection) -> rusqlite::Result<u64> {
-    // An answer without one of its blocks is set aside as one that was cut.
+/// Takes out blocks and reports that no seal vouches for, after everything was carried over; says how many reports. An answer without
+/// one of its blocks is set aside as one that was cut.
+pub(super) fn leave_out_broken_parts(connection: &Connection) -> rusqlite::Result<u64> {
     for (table, shelf) in [("block", "answer"), ("index_block", "row_index")] {
         for row in broken_blocks(connection, (table, shelf), "NOT INDEXED WHERE TRUE", &[])? {
             connection.execute(&format!("DELETE FROM {table} WHERE rowid = ?1"), [row])?;
         }
     }
-    let mut out = 0;
-    for (row, _) in seals_of_answers(connection, "TRUE", &[])?.into_iter().filter(|(_, seal)| !seal.is_whole()) {
-        out += connection.execute("UPDATE answer SET usable = 0 WHERE id = ?1 AND usable IS NOT 0", [row])?;
-        // Where its reports stand is known no better.
-        out += connection.execute("DELETE FROM report WHERE answer = ?1", [row])?;
-        renew(connection, AnswerId(row))?;
-    }
-    for (row, _) in seals_of_reports(connection, "TRUE", &[])?.into_iter().filter(|(_, seal)| !seal.is_whole()) {
-        out += connection.execute("DELETE FROM report WHERE rowid = ?1", [row])?;
-    }
-    Ok(out as u64)
+    let reports = seals_of_reports(connection, "TRUE", &[])?.into_iter().filter(|(_, seal)| !seal.is_whole());
+    reports
+        .map(|(row, _)| connection.execute("DELETE FROM report WHERE rowid = ?1", [row]))
+        .try_fold(0, |out, gone| Ok(out + gone? as u64))
+}
+
+/// The answers that are not what they are said to be.
+pub(super) fn broken_answers(connection: &Connection) -> rusqlite::Result<Vec<AnswerId>> {
+    let answers = seals_of_answers(connection, "TRUE", &[])?.into_iter();
+    Ok(answers.filter(|(_, seal)| !seal.is_whole()).map(|(row, _)| AnswerId(row)).collect())
+}
+
+/// Sets an answer aside that is not what it is said to be; says how much is not held any more.
+pub(super) fn leave_out_answer(connection: &Connection, answer: AnswerId) -> rusqlite::Result<u64> {
+    let out = connection.execute("UPDATE answer SET usable = 0 WHERE id = ?1 AND usable IS NOT 0", [answer.0])?;
+    // Where its reports stand is known no better.
+    let reports = connection.execute("DELETE FROM report WHERE answer = ?1", [answer.0])?;
+    renew(connection, answer)?;
+    Ok((out + reports) as u64)
 }
 
 /// Whether everything that is said of an answer is what was written: its row, those of its blocks, and of so many reports.

@@ -123,7 +123,7 @@ pub(super) fn draw_files(buffer: &mut Canvas<'_>, area: Area, other: &OtherFile,
             line.visible(&name.visible_cut(40), Meaning::Strong);
             line.own("  ", Meaning::Text);
         }
-        let held = format!("reports held: {}, opened {}", recent.reports, since(recent.opened, model.now));
+        let held = format!("reports held: {}, last used {}", recent.reports, since(recent.opened, model.now));
         line.own(&held, Meaning::Faint);
     }
 }

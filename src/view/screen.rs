@@ -374,7 +374,9 @@ fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         let mut line = if is_chosen { line.base(Meaning::Cursor) } else { line };
         let held = match recent.reports {
             0 => "nothing held".to_owned(),
-            reports => format!("{} held, opened {}", count(reports, "report"), list::since(recent.opened, model.now)),
+            reports => {
+                format!("{} held, last used {}", count(reports, "report"), list::since(recent.opened, model.now))
+            }
         };
         let hash = if area.width >= 140 { recent.file.to_string() } else { recent.file.short() };
         line.own(&format!("  {hash}  "), Meaning::Text);

@@ -158,3 +158,32 @@ fn a_note_leaves_the_value_chosen_that_was_chosen() {
     stage.keys("tab");
     assert_ne!(copied(&mut stage), before);
 }
+
+#[test]
+fn who_leaves_while_another_program_writes_is_told_what_is_waited_for_and_nothing_is_lost() {
+    let mut stage = Stage::listed();
+    let other = rusqlite::Connection::open(stage.folder.path().join("behaview.db")).unwrap();
+    let lock = |how: &str| other.execute_batch(how).unwrap();
+    lock("BEGIN IMMEDIATE");
+    stage.keys("a n o t e d");
+    stage.press("enter");
+    stage.press("q");
+    stage.until("Waiting for the store to take in what was written or deleted");
+    assert!(stage.session.exit().is_none());
+    lock("ROLLBACK");
+    stage.rest();
+    assert!(stage.session.exit().is_some());
+    let notes = || other.query_row("SELECT COUNT(*) FROM note", [], |row| row.get::<_, u32>(0)).unwrap();
+    assert_eq!(notes(), 1);
+    let mut stage = stage.restart();
+    stage.keys("H");
+    lock("BEGIN IMMEDIATE");
+    stage.keys("X");
+    stage.press("Y");
+    stage.press("q");
+    stage.until("Waiting for the store");
+    // Who does not want to wait goes.
+    stage.press("q");
+    assert!(stage.session.exit().is_some());
+    lock("ROLLBACK");
+}

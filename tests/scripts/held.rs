@@ -566,12 +566,12 @@ fn nothing_is_deleted_without_a_yes_where_nothing_is_held_either() {
     let files = || connection.query_row("SELECT COUNT(*) FROM file", [], |row| row.get::<_, i64>(0)).unwrap();
     for which in [&["--all"][..], &["--older-than", "0h"]] {
         let asked = desk.run(&[&["held"], which].concat());
-        let words = "Would be deleted: 0 things, 0 B, with 0 notes, 1 file that was opened before\n";
+        let words = "Would be deleted: 0 things, 0 B, with 0 notes, 1 earlier file\n";
         assert!(asked.status.code() == Some(2) && text(&asked).contains(words), "{asked:?}");
         assert_eq!(files(), 1);
     }
     let gone = text(&desk.run(&["held", "--all", "--yes"]));
-    assert!(gone.contains("with 0 notes, 1 file that was opened before\n"), "{gone}");
+    assert!(gone.contains("with 0 notes, 1 earlier file\n"), "{gone}");
     assert_eq!(files(), 0);
     let none = desk.run(&["held", "--all"]);
     assert!(

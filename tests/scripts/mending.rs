@@ -3,6 +3,7 @@
 
 use crate::desk::{Desk, errors, json, main_file, text};
 use crate::store::{counted, identifiers, is_civil, ledger, settled, store};
+use behaview::demo::Demo;
 use behaview::report::{Body, Index};
 use behaview::store::Store;
 use jiff::Timestamp;
@@ -122,6 +123,29 @@ fn reports_whose_bytes_are_held_are_found_again() {
         assert_eq!(again.stdout, shown, "{id}: {again:?}");
     }
     assert_eq!(desk.paid(), paid);
+}
+
+#[test]
+fn answers_whose_rows_are_lost_are_found_again_by_what_is_in_them() {
+    let desk = Desk::new();
+    let ids = identifiers();
+    json(&desk.run(&["list", "--all", &main_file()]));
+    assert!(desk.run(&["show", "--refresh", &ids[0]]).status.success());
+    let listed = text(&desk.run(&["list", "--all", &main_file()]));
+    assert!(desk.run(&["call", "v3-file", &Demo::public_files()[0].sha256]).status.success());
+    let shown: Vec<_> = ids.iter().map(|id| desk.run(&["show", id]).stdout).collect();
+    let paid = desk.paid();
+    lose(&desk, "answer");
+    let mended = desk.run(&["held"]);
+    assert!(errors(&mended).contains("Found again by what is in it: 3 answers."), "{mended:?}");
+    assert!(errors(&mended).contains("Not held any more, because it was damaged: 1 thing."), "{mended:?}");
+    for (id, shown) in ids.iter().zip(shown) {
+        let again = desk.run(&["show", id, "--offline"]);
+        assert_eq!(again.stdout, shown, "{id}: {again:?}");
+    }
+    assert_eq!(text(&desk.run(&["list", "--all", "--offline", &main_file()])), listed);
+    assert_eq!(desk.paid(), paid);
+    assert_eq!(Store::open(&store(&desk)).unwrap().damages().unwrap(), [""; 0]);
 }
 
 #[test]

@@ -323,13 +323,15 @@ impl Model {
         let file =
             file.map(|(file, given)| format!(" of file {}{}", file.short(), given.map(name).unwrap_or_default()));
         let old = count(versions.len() as u64, "older version") + " of what stays";
-        let others = doomed.iter().filter(|line| matches!(line.what, Held::Answer { .. })).count();
+        let answers: Vec<_> = doomed.iter().filter(|line| matches!(line.what, Held::Answer { .. })).collect();
+        let others = answers.len();
         let many = |number: usize, one: &str| count(number as u64, one);
         let mut words = match (reports.as_slice(), others) {
             ([], 0) if doomed.is_empty() => old.clone(),
             ([], 0) => "what was written of reports that are not held".to_owned(),
             ([one], 0) => format!("the report by {}", title(one).visible_cut(40)),
             (several, 0) => many(several.len(), "report"),
+            ([], 1) => answers.iter().map(|one| format!("the {}", title(one).visible_cut(60))).collect(),
             ([], others) => many(others, "answer"),
             (several, others) => format!("{} and {}", many(several.len(), "report"), many(others, "other answer")),
         };

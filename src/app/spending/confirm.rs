@@ -6,7 +6,7 @@ use crate::app::keys::place::Place;
 use crate::app::model::Model;
 use crate::app::over::overlay::{Overlay, SMALL, Stands};
 use crate::report::identifier::Sha256;
-use crate::report::{Doomed, Holding, Purge, Version};
+use crate::report::{Doomed, Holding, Others, Purge, Version};
 use crate::request::{Request, Submission};
 use crate::text::words_in_rows;
 use std::slice::from_ref;
@@ -106,9 +106,8 @@ impl Deletion {
     #[must_use]
     pub fn of(what: Purge, held: &[Holding]) -> Self {
         let Doomed { things, versions, notes, .. } = Doomed::of(from_ref(&what), held, None);
-        let mut versions: Vec<_> = versions.into_iter().cloned().collect();
-        versions.sort();
-        Self { things: things.into_iter().cloned().collect(), versions, notes, what }
+        let (things, versions) = (things.into_iter().cloned().collect(), versions.into_iter().cloned().collect());
+        Self { things, versions, notes, what }
     }
 
     /// Whether nothing would be deleted.
@@ -134,14 +133,9 @@ impl Deletion {
     /// Whether these are the same things, each in as many versions, and with as many notes.
     #[must_use]
     pub fn is_still(&self, held: &[Holding]) -> bool {
-        let named = |thing: &Holding| (thing.profile.clone(), thing.what.clone(), thing.versions.clone(), thing.notes);
-        let sorted = |things: &[Holding]| {
-            let mut things: Vec<_> = things.iter().map(named).collect();
-            things.sort();
-            things
-        };
-        let now = Self::of(self.what.clone(), held);
-        (sorted(&self.things), &self.versions, self.notes) == (sorted(&now.things), &now.versions, now.notes)
+        let (things, versions) = (self.things.iter().collect(), self.versions.iter().collect());
+        let asked = Doomed { things, versions, notes: self.notes, stays: Others::default() };
+        asked.named() == Doomed::of(from_ref(&self.what), held, None).named()
     }
 }
 

@@ -117,9 +117,22 @@ impl Matrix {
     /// # Errors
     /// When a body cannot be read.
     pub fn of(bodies: &[Option<Body>]) -> io::Result<Self> {
-        let (keys, mut joined) = (RandomState::default(), Joined::default());
-        hash_all(bodies.get(..MOST_COLUMNS).unwrap_or(bodies), &keys, &mut |hashed| joined.add(hashed))?;
-        Ok(joined.sorted())
+        let (matrix, unreadable) = Self::of_readable(bodies);
+        unreadable.into_iter().next().map_or(Ok(matrix), |(_, why)| Err(why))
+    }
+
+    /// Compares those that can be read, as [`Self::of`]; with the number of each that cannot, which has a column without marks.
+    #[must_use]
+    pub fn of_readable(bodies: &[Option<Body>]) -> (Self, Vec<(usize, io::Error)>) {
+        let (keys, mut joined, mut unreadable) = (RandomState::default(), Joined::default(), Vec::new());
+        hash_all(bodies.get(..MOST_COLUMNS).unwrap_or(bodies), &keys, &mut |hashed| {
+            let number = joined.columns.len();
+            joined.add(hashed.unwrap_or_else(|why| {
+                unreadable.push((number, why));
+                None
+            }));
+        });
+        (joined.sorted(), unreadable)
     }
 
     /// How many reports are compared, those that are not held included.
@@ -216,21 +229,13 @@ impl Matrix {
 }
 
 /// Hashes the rows of every report, on as many threads as the machine has, and hands them over in their order.
-fn hash_all(bodies: &[Option<Body>], keys: &RandomState, take: &mut dyn FnMut(Option<Hashed>)) -> io::Result<()> {
+fn hash_all(bodies: &[Option<Body>], keys: &RandomState, take: &mut dyn FnMut(io::Result<Option<Hashed>>)) {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(bodies.len());
-    let mut result = Ok(());
     let hash = |body: &Option<Body>, _: &mut Vec<u8>| body.as_ref().map(|body| hash(body, keys)).transpose();
-    in_order(threads, bodies.iter(), hash, &mut |hashed| match hashed {
-        Ok(hashed) => {
-            take(hashed);
-            ControlFlow::Continue(())
-        }
-        Err(error) => {
-            result = Err(error);
-            ControlFlow::Break(())
-        }
+    in_order(threads, bodies.iter(), hash, &mut |hashed| {
+        take(hashed);
+        ControlFlow::Continue(())
     });
-    result
 }
 
 fn hash(body: &Body, keys: &RandomState) -> io::Result<Hashed> {

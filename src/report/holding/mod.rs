@@ -281,7 +281,26 @@ pub struct Doomed<'a> {
     pub stays: Others,
 }
 
+/// What a question about a deletion named: the same again, where nothing came since, went or changed.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Named<'a> {
+    things: Vec<(&'a str, &'a Held, &'a [Version], u64)>,
+    versions: Vec<&'a Version>,
+    notes: u64,
+}
+
 impl<'a> Doomed<'a> {
+    /// What a question about it names: the things, each in its versions and with so many notes.
+    #[must_use]
+    pub fn named(&self) -> Named<'a> {
+        let named = |thing: &&'a Holding| (&*thing.profile, &thing.what, &*thing.versions, thing.notes);
+        let mut things: Vec<_> = self.things.iter().map(named).collect();
+        things.sort();
+        let mut versions = self.versions.clone();
+        versions.sort();
+        Named { things, versions, notes: self.notes }
+    }
+
     /// What goes of all that is held where these are deleted together, for one profile or for all of them. A note goes with the
     /// last that stands under it: a report of its own profile, or anybody's import.
     #[must_use]

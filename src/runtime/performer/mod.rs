@@ -91,6 +91,15 @@ impl Drop for Work {
     }
 }
 
+/// Tells that something was taken in when it is dropped.
+struct TakenIn(Outbox);
+
+impl Drop for TakenIn {
+    fn drop(&mut self) {
+        self.0.send(Message::TakenIn);
+    }
+}
+
 impl Performer {
     /// A performer that answers to `outbox`.
     #[must_use]
@@ -270,6 +279,15 @@ impl Performer {
     /// Reads or writes something of the store's.
     fn reading(&self, perform: impl FnOnce(Work) + Send + 'static) {
         self.blocking(perform, Message::Notice);
+    }
+
+    /// Writes what must not be lost, and tells when that is done, however it ends.
+    fn taking_in(&self, perform: impl FnOnce(&Gate, &Work) + Send + 'static) {
+        let done = TakenIn(self.outbox.clone());
+        self.with_gate(move |gate, work| {
+            let _done = done;
+            perform(gate, work);
+        });
     }
 
     /// The same with what is behind the gate; nothing where there is none.

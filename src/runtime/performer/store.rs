@@ -68,7 +68,7 @@ impl Performer {
 
     /// Keeps a note; where another was written meanwhile, that one is shown.
     pub(super) fn write_note(&self, note: Note, known: Option<Untrusted>) {
-        self.with_gate(move |gate, work| match gate.store().write_note(gate.profile(), &note, known.as_ref()) {
+        self.taking_in(move |gate, work| match gate.store().write_note(gate.profile(), &note, known.as_ref()) {
             Ok(is_written) => {
                 work.send(notes(gate));
                 let unwritten = (!is_written).then_some(Message::Unwritten(note));
@@ -80,7 +80,7 @@ impl Performer {
 
     /// Deletes a note; where another was written meanwhile, that one is shown.
     pub(super) fn delete_note(&self, note: Note) {
-        self.with_gate(move |gate, work| match gate.store().delete_note(gate.profile(), &note.about, &note.text) {
+        self.taking_in(move |gate, work| match gate.store().delete_note(gate.profile(), &note.about, &note.text) {
             Ok(is_gone) => {
                 work.send(notes(gate));
                 let stays = (!is_gone).then(|| Message::Unwritten(Note { text: Untrusted::from(""), ..note }));
@@ -112,7 +112,7 @@ impl Performer {
 
     /// Deletes what is held.
     pub(super) fn purge(&self, deletion: Deletion) {
-        self.with_gate(move |gate, work| {
+        self.taking_in(move |gate, work| {
             work.send(held::purge(gate, deletion));
             work.send(notes(gate));
         });

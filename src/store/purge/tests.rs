@@ -74,10 +74,10 @@ fn nothing_goes_that_was_not_agreed_to_and_nobody_writes_between_the_look_and_th
     let agreed = |held: &[Holding]| held.len() == 1 && write().is_err();
     assert!(write().is_ok());
     keep(b"another");
-    assert_eq!(store.purge_as_agreed(&Purge::Everything, &agreed).unwrap(), None);
+    assert_eq!(store.purge_as_agreed(&[Purge::Everything], None, &agreed).unwrap(), None);
     assert_eq!(store.inventory().unwrap().len(), 2);
     store.purge(&[Purge::DownTo(store.inventory().unwrap()[0].on_disk)], None).unwrap();
-    let purged = store.purge_as_agreed(&Purge::Everything, &agreed).unwrap().unwrap();
+    let purged = store.purge_as_agreed(&[Purge::Everything], None, &agreed).unwrap().unwrap();
     assert_eq!((purged.bytes, store.inventory().unwrap().len()), (5000, 0));
 }
 

@@ -3,7 +3,7 @@
 //! What is damaged costs itself. Where the system fails, such as a disk that is full, the step is not taken: less would be carried
 //! over than there is, and the ledger would be too low.
 
-use super::{Salvaged, is_of_system};
+use super::{Salvaged, answers, is_of_system};
 use crate::store::{brought, seal};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, Statement, params_from_iter};
@@ -14,7 +14,7 @@ use std::path::Path;
 pub(super) fn over(aside: &Path, old: Option<&Connection>, new: &mut Connection) -> rusqlite::Result<Salvaged> {
     let aside = aside.to_owned();
     let (entries, answers, left_out, fileless) = (0, 0, 0, Vec::new());
-    let mut salvaged = Salvaged { aside, entries, is_ledger_whole: false, answers, left_out, fileless };
+    let mut salvaged = Salvaged { aside, entries, is_ledger_whole: false, answers, made_anew: 0, left_out, fileless };
     let Some(old) = old else { return Ok(salvaged) };
     let transaction = new.transaction()?;
     // Rows come in any order.
@@ -33,7 +33,7 @@ pub(super) fn over(aside: &Path, old: Option<&Connection>, new: &mut Connection)
         Ok::<_, rusqlite::Error>(columns.iter().any(|column| column == "seal"))
     };
     if is_sealed("answer")? {
-        salvaged.left_out = seal::leave_out_what_is_broken(&transaction)?;
+        salvaged.left_out = leave_out_what_is_broken(&transaction, &mut salvaged.made_anew)?;
     } else {
         seal::all_held(&transaction)?;
     }
@@ -47,6 +47,20 @@ pub(super) fn over(aside: &Path, old: Option<&Connection>, new: &mut Connection)
     salvaged.fileless = again.fileless;
     transaction.commit()?;
     Ok(salvaged)
+}
+
+/// Takes out what no seal vouches for; says how much is not held any more by that. An answer whose own row is lost or damaged is held
+/// all the same where its blocks and its reports say what it is.
+fn leave_out_what_is_broken(new: &Connection, made_anew: &mut u64) -> rusqlite::Result<u64> {
+    let mut out = seal::leave_out_broken_parts(new)?;
+    let broken = seal::broken_answers(new)?;
+    let lost = [broken.clone(), answers::without_row(new)?].concat();
+    let made = answers::make_anew(new, &lost)?;
+    *made_anew = made.len() as u64;
+    for answer in broken.into_iter().filter(|answer| !made.contains(answer)) {
+        out += seal::leave_out_answer(new, answer)?;
+    }
+    Ok(out)
 }
 
 /// What was read of a damaged database, or nothing where that is damaged.

@@ -1,5 +1,6 @@
 //! A database that is damaged as a whole: it is set aside under a new name, and what can be read of it is carried over.
 
+mod answers;
 mod carry;
 mod heads;
 pub(super) mod page_one;
@@ -34,6 +35,8 @@ pub struct Salvaged {
     pub is_ledger_whole: bool,
     /// Answers that were carried over.
     pub answers: u64,
+    /// Answers of which only their bytes and their reports were left: where they came from is not known any more.
+    pub made_anew: u64,
     /// Answers and reports that do not count as held any more, because what the store said of them was damaged.
     pub left_out: u64,
     /// Imported reports that are held again, but of which only the damaged part said which file they are of.
@@ -61,9 +64,20 @@ impl Salvaged {
             0 => String::new(),
             left_out => format!(" Not held any more, because it was damaged: {}.", count(left_out, "thing")),
         };
-        let fileless = self.fileless_words();
+        let (made_anew, fileless) = (self.made_anew_words(), self.fileless_words());
         format!(
-            "The store was damaged, and was set aside as {aside}. {ledger} Saved with it: {answers}.{lost}{fileless}"
+            "The store was damaged, and was set aside as {aside}. {ledger} Saved with it: {answers}.{made_anew}{lost}{fileless}"
+        )
+    }
+
+    fn made_anew_words(&self) -> String {
+        if self.made_anew == 0 {
+            return String::new();
+        }
+        let answers = count(self.made_anew, "answer");
+        format!(
+            " Found again by what is in it: {answers}. Whether the service sent that or somebody imported it is not known any more; \
+             it is held with the profile that it was held with."
         )
     }
 
