@@ -6,7 +6,7 @@ use super::keyboard::Keyboard;
 use super::output::Output;
 use super::painter::{self, Painter};
 use super::signals::{self, Ending, Signals, Stops};
-use super::threads::told_of_panic;
+use super::threads::{room, told_of_panic};
 use super::{Backing, Ended, Exit, Session, Turn};
 use crate::app::{Effect, Model, Size};
 use crate::text::{Untrusted, bytes};
@@ -53,18 +53,6 @@ pub fn attended(display: Display) -> Result<(), Unattended> {
         _ if !io::stdout().is_terminal() => Err(Unattended::NoTerminal),
         Some(room) if room < LEAST_ROOM => Err(Unattended::LittleRoom(room)),
         _ => Ok(()),
-    }
-}
-
-/// The address space that the system lets this program have at most; none where there is no limit.
-fn room() -> Option<u64> {
-    #[cfg(unix)]
-    {
-        rustix::process::getrlimit(rustix::process::Resource::As).current
-    }
-    #[cfg(not(unix))]
-    {
-        None
     }
 }
 

@@ -152,25 +152,16 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn answer(&self, profile: &str, key: &[u8]) -> Result<Option<HeldAnswer>, StoreError> {
-        let found = self.reach().look_up(|connection, how| {
-            let mut select = connection.prepare_cached(&format!(
-                "WITH {PROFILES} SELECT id, received, usable, length, block, seal, profile FROM answer {how}
-                 WHERE profile IN (SELECT name FROM known) AND key = ?2 AND (usable IS NULL OR usable = 1)
-                   AND (profile = ?1 OR imported_from IS NOT NULL)
-                 ORDER BY profile = ?1 DESC, id DESC LIMIT 1"
-            ))?;
-            let read = |row: &Row<'_>| {
-                let is_read = row.get::<_, Option<i64>>(2)?.is_some();
-                let owner: String = row.get(6)?;
-                let (length, block) = (row.get(3)?, row.get(4)?);
-                let answer = seal::Answer { id: row.get(0)?, profile: &owner, key, length, block };
-                let is_whole = row.get::<_, Option<i64>>(5)? == Some(answer.seal());
-                Ok((AnswerId(answer.id), moment(row.get(1)?), is_read, Lengths::read(row, 3)?, is_whole))
-            };
-            let rows = select.query_map(params![profile, key], read)?;
-            rows.collect::<rusqlite::Result<Vec<_>>>()
-        })?;
-        let Some((id, received, is_read, lengths, is_whole)) = found.into_iter().next() else { return Ok(None) };
+        let own = |connection: &Connection, how: &str| newest_answer(connection, how, "profile = ?1", (profile, key));
+        let mut found = self.reach().look_up(own)?;
+        if found.is_empty() {
+            // No index has what was imported without its profile.
+            let imported = "profile <> ?1 AND imported_from IS NOT NULL";
+            found = self.read(|connection| newest_answer(connection, "NOT INDEXED", imported, (profile, key)))?;
+        }
+        let Some(FoundAnswer { id, received, is_read, lengths, is_whole }) = found.into_iter().next() else {
+            return Ok(None);
+        };
         if !is_whole {
             return Err(self.reach().damaged(&format!("answer {}", id.0)));
         }
@@ -252,6 +243,37 @@ impl Store {
     pub(super) fn body(&self, answer: AnswerId, lengths: Lengths) -> Body {
         Body::new(Blocks::new(self.reach(), Shelf::Answer(answer), lengths.whole, lengths.block))
     }
+}
+
+/// An answer as it was found, and whether its row is what was written.
+struct FoundAnswer {
+    id: AnswerId,
+    received: Timestamp,
+    is_read: bool,
+    lengths: Lengths,
+    is_whole: bool,
+}
+
+/// The newest answer under a key that is not set aside, of those whose profile is as wanted.
+fn newest_answer(
+    connection: &Connection,
+    how: &str,
+    whose: &str,
+    (profile, key): (&str, &[u8]),
+) -> rusqlite::Result<Vec<FoundAnswer>> {
+    let mut select = connection.prepare_cached(&format!(
+        "SELECT id, received, usable, length, block, seal, profile FROM answer {how}
+         WHERE {whose} AND key = ?2 AND (usable IS NULL OR usable = 1) ORDER BY id DESC LIMIT 1"
+    ))?;
+    let read = |row: &Row<'_>| {
+        let is_read = row.get::<_, Option<i64>>(2)?.is_some();
+        let (owner, length, block): (String, _, _) = (row.get(6)?, row.get(3)?, row.get(4)?);
+        let answer = seal::Answer { id: row.get(0)?, profile: &owner, key, length, block };
+        let is_whole = row.get::<_, Option<i64>>(5)? == Some(answer.seal());
+        let (id, received, lengths) = (AnswerId(answer.id), moment(row.get(1)?), Lengths::read(row, 3)?);
+        Ok(FoundAnswer { id, received, is_read, lengths, is_whole })
+    };
+    select.query_map(params![profile, key], read)?.collect()
 }
 
 /// Where an answer begins a list that is another one now, the pages behind the one before are of no use to it: they would hide what
