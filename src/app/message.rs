@@ -312,7 +312,7 @@ pub enum Message {
     Aside,
     /// The program goes on after it was stopped.
     Resumed,
-    /// The program is asked to end, after paid answers are in.
+    /// The program is asked to end, when nothing is under way that must not be lost; several signs of the same end are one.
     Quit,
     /// The program is asked to end without waiting.
     QuitNow,

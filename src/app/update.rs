@@ -105,7 +105,6 @@ impl Model {
             Message::Notice(text) => self.only(|model| model.warn(text)),
             Message::Aside => vec![Effect::Aside],
             Message::Resumed => vec![Effect::TakeBack],
-            // Several signs of the same end are one.
             Message::Quit if self.is_quitting => Vec::new(),
             Message::Quit => self.quit(),
             Message::QuitNow => vec![Effect::Quit],
