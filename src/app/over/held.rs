@@ -146,8 +146,9 @@ impl Stands for HeldScreen {
     }
 
     fn sift(&mut self, _: Option<&Report>) {
+        let chosen = self.shown.get(self.scroll.cursor).copied();
         self.choose_shown();
-        self.scroll = Scroll::default();
+        chosen.into_iter().for_each(|chosen| self.scroll.stay_on(chosen, &self.shown));
     }
 }
 
