@@ -368,7 +368,7 @@ fn own(kept: &Holding) -> String {
 fn named(kept: &Holding) -> String {
     match &kept.what {
         Thing::Report(identifier) | Thing::Notes(identifier) => identifier.text().visible().to_string(),
-        Thing::Answer { number, .. } => format!("{} ({})", answer_name(*number), title(kept).visible_cut(120)),
+        Thing::Answer { number, .. } => format!("{} ({})", answer_name(*number), title(kept).cut(120)),
     }
 }
 

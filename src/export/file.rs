@@ -1,7 +1,7 @@
 //! Files that are made new, which their owner alone can read, never through a link, never over a file without asking.
 
 use crate::report::Identifier;
-use crate::text::Untrusted;
+use crate::text::{self, Untrusted};
 use std::ffi::OsStr;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub fn typed(path: impl AsRef<OsStr>) -> PathBuf {
 /// A path by way of the escaper: it may be made of anything.
 #[must_use]
 pub fn shown(path: &Path) -> String {
-    Untrusted::from(path.to_string_lossy().as_ref()).visible().to_string()
+    text::path(path).to_string()
 }
 
 /// A file that is not there before it is whole.
