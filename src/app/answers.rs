@@ -17,7 +17,7 @@ use crate::report::rows::Line;
 use crate::report::rows::verdict;
 use crate::report::{Indicators, Pane, PendingScan};
 use crate::request::Request;
-use crate::text::{Untrusted, thousands};
+use crate::text::{self, thousands};
 use jiff::Timestamp;
 use std::path::Path;
 use std::sync::Arc;
@@ -127,7 +127,7 @@ impl Model {
     }
 
     pub(super) fn counted(&mut self, path: &Path, result: Result<Hashes, String>) -> Vec<Effect> {
-        let name = Untrusted::from(path.to_string_lossy().as_ref()).visible_cut(60);
+        let name = text::path(path).cut(60);
         match (self.over.top_mut(), result) {
             (Some(Overlay::Planner(planner)), Ok(hashes)) => {
                 planner.counted(path, hashes.count);

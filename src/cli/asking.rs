@@ -4,7 +4,7 @@ use super::Setup;
 use crate::gate::{Answer, Gate, GateError, Received};
 use crate::quota::{Spent, Unit, in_units};
 use crate::request::Request;
-use crate::text::Untrusted;
+use crate::text::said;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
@@ -29,7 +29,7 @@ pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Resu
     let answer = if refresh { gate.ask(&quote, &progress).await } else { gate.get(&quote, &progress).await };
     drop(meter);
     if let Some(why) = answer.as_ref().ok().and_then(|answer| answer.unkept.as_ref()) {
-        let why = Untrusted::from(why.as_str()).visible();
+        let why = said(why);
         // An answer that was paid for is worth more than the remark about it.
         let _ = writeln!(std::io::stderr(), "behaview: the answer {why}");
     }

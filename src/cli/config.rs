@@ -5,7 +5,7 @@ use super::table::Table;
 use super::{Common, Failed};
 use crate::config::{self, Effective, Finding, Folders, commented};
 use crate::files;
-use crate::text::Untrusted;
+use crate::text::{self, Untrusted};
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -103,7 +103,7 @@ fn show(form: &Form, common: &Common) -> anyhow::Result<()> {
 
 fn init() -> anyhow::Result<()> {
     let path = Folders::find()?.config;
-    let shown = Untrusted::from(path.display().to_string()).visible().to_string();
+    let shown = text::path(&path).to_string();
     let mut file = files::make_new(&path).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => anyhow::anyhow!("{shown} is there already, and is left as it is"),
         _ => anyhow::anyhow!("{shown} cannot be made: {error}"),
@@ -126,7 +126,7 @@ fn check(form: &Form) -> anyhow::Result<()> {
     if form.json {
         print_json(&Checked { file: path.display().to_string(), found: &found })?;
     } else {
-        let place = Untrusted::from(path.display().to_string()).visible().to_string();
+        let place = text::path(path);
         let lines = found
             .iter()
             .map(|Finding { line, words }| format!("{place}:{line}: {}\n", Untrusted::from(words.as_str()).visible()));

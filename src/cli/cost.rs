@@ -9,7 +9,7 @@ use super::output::{print_json, print_text};
 use super::quota::{ask_balances, read_balances};
 use super::{Common, Failed, setup};
 use crate::config::Config;
-use crate::quota::{Balances, Entitlements, Fit, Forecast, Plan, RULES};
+use crate::quota::{Balances, Entitlements, Fit, Forecast, Kind, Plan, RULES};
 use clap::Args;
 use files::Files;
 use options::{Entitled, Item, Options, Target};
@@ -29,7 +29,7 @@ pub(super) struct Cost {
     /// What is to be priced
     #[arg(value_name = "OPERATION", value_parser = options::target())]
     target: Target,
-    /// Operations of a plan, each with its options in one quoted word
+    /// How many, as in the app's planner; or the operations of a plan, each with its options in one quoted word
     #[arg(value_name = "ITEM")]
     items: Vec<String>,
     /// Ask the service what is left, which costs nothing, and say whether it fits
@@ -83,6 +83,12 @@ impl Cost {
         let options = std::mem::take(&mut self.options);
         match self.target {
             Target::Operation(kind) if self.items.is_empty() => Ok(vec![Item::checked(kind, options)?]),
+            Target::Operation(kind)
+                if options.given().is_empty() && !self.items.iter().any(|item| is_operation(item)) =>
+            {
+                let name = std::iter::once(kind.name().to_owned());
+                Ok(vec![Item::of(name.chain(self.items.iter().cloned()).collect())?])
+            }
             Target::Operation(_) => {
                 Err(Failed::usage("several operations are added up by: behaview cost plan ITEM..."))
             }
@@ -131,4 +137,9 @@ impl Cost {
         }
         Ok(())
     }
+}
+
+/// Whether this begins with the name of an operation.
+fn is_operation(item: &str) -> bool {
+    item.split_whitespace().next().is_some_and(|name| Kind::named(name).is_some())
 }

@@ -15,7 +15,7 @@ use crate::quota::Entitlements;
 use crate::service::Way;
 use crate::service::credential::{Configured, Credential, VARIABLES};
 use crate::store::{Keep, Store, StoreError};
-use crate::text::{Untrusted, bytes};
+use crate::text::{self, bytes, said};
 use clap::Args;
 use serde::Serialize;
 use std::ops::ControlFlow;
@@ -130,7 +130,7 @@ impl Doctor {
 }
 
 fn file(folders: &Folders) -> Check {
-    let path = folders.config.display();
+    let path = text::path(&folders.config);
     match Config::check(&folders.config) {
         Ok(_) if !folders.config.exists() => {
             Check::good("config", format!("{path} is not there: defaults hold; behaview config init makes one"))
@@ -228,7 +228,7 @@ fn store(folders: &Folders) -> Check {
     let path = &folders.store;
     let may_write = path.parent().is_none_or(files::may_write_in);
     if path.symlink_metadata().is_err() {
-        let found = format!("{} is not there yet: nothing is held", path.display());
+        let found = format!("{} is not there yet: nothing is held", text::path(path));
         return if may_write {
             Check::good("store", found)
         } else {
@@ -250,7 +250,7 @@ fn store(folders: &Folders) -> Check {
         }
     };
     let size = std::fs::metadata(path).map_or(0, |about| about.len());
-    let found = format!("{}, {}", path.display(), bytes(size));
+    let found = format!("{}, {}", text::path(path), bytes(size));
     match (store.damages(), files::free_space(path)) {
         (Err(error), _) => Check::wrong("store", error.to_string(), "move the file away: what it holds is lost then"),
         _ if store.is_read_only() || !may_write => only_read(&format!("{found}: it may only be read, or its folder")),
@@ -260,7 +260,7 @@ fn store(folders: &Folders) -> Check {
             "copy the file, then move it away: what it holds may be lost",
         ),
         _ if files::is_open_to_others(path) => {
-            Check::wrong("store", format!("{found}: others may read it"), format!("chmod 600 {}", path.display()))
+            Check::wrong("store", format!("{found}: others may read it"), format!("chmod 600 {}", text::path(path)))
         }
         (_, Some(free)) if free < LITTLE_SPACE => Check::odd(
             "store",
@@ -281,13 +281,13 @@ fn only_read(found: &str) -> Check {
 
 fn log(folders: &Folders, config: &Config) -> Check {
     match Log::open(&folders.logs(), config.log_level(), "doctor") {
-        Err(error) => Check::odd("log", format!("{}: {error}", folders.logs().display()), "see who may write there"),
+        Err(error) => Check::odd("log", format!("{}: {error}", text::path(folders.logs())), "see who may write there"),
         Ok(log) => match log.path() {
             None => Check::good("log", "off"),
             Some(path) if files::is_open_to_others(path) => {
-                Check::odd("log", format!("{}: others may read it", path.display()), "chmod 600 it")
+                Check::odd("log", format!("{}: others may read it", text::path(path)), "chmod 600 it")
             }
-            Some(path) => Check::good("log", format!("{}, from {} on", path.display(), config.log_level().name())),
+            Some(path) => Check::good("log", format!("{}, from {} on", text::path(path), config.log_level().name())),
         },
     }
 }
@@ -296,7 +296,7 @@ fn state(folders: &Folders) -> Check {
     let path = folders.state_file();
     match crate::state::read(&path) {
         (_, Some(words)) => Check::odd("state", words, "how the screen was left is forgotten; nothing else is lost"),
-        _ => Check::good("state", path.display().to_string()),
+        _ => Check::good("state", text::path(path).to_string()),
     }
 }
 
@@ -349,7 +349,7 @@ fn online(common: &Common) -> Vec<Check> {
 
 fn text(checks: &[Check]) -> String {
     let mut table = Table::new(&["", "looked at", "found"], &[]);
-    let visible = |text: &str| Untrusted::from(text).visible().to_string();
+    let visible = |text: &str| said(text).to_string();
     for check in checks {
         let sign = match check.health {
             Health::Good => "ok",

@@ -41,7 +41,7 @@ impl Document {
             let words = format!(
                 "{} is no behaviour report{kind}: show prints it as it is, export writes it as the pane other and finds no \
                  indicator in it, and open shows it",
-                Untrusted::from(self.name.as_str()).visible()
+                text::said(&self.name)
             );
             // What was asked for is worth more than the remark about it.
             let _ = writeln!(std::io::stderr(), "behaview: {}", text::own(&words));
@@ -104,7 +104,7 @@ pub(super) fn of(path: impl AsRef<Path>, bytes: Vec<u8>) -> anyhow::Result<Docum
 }
 
 fn document(path: &Path, body: &Body) -> anyhow::Result<Document> {
-    let told = if path == Path::new(STANDARD_INPUT) { name(path) } else { path.display().to_string() };
+    let told = if path == Path::new(STANDARD_INPUT) { name(path) } else { text::path(path).to_string() };
     let reports = reports(body).map_err(|error| Failed::like(&error, format!("{told}: {error:#}")))?;
     if reports.is_empty() {
         return Err(Failed::bad_answer(format!("{told}: {}", no_report(body))).into());
@@ -174,7 +174,16 @@ pub(super) fn name(path: impl AsRef<Path>) -> String {
     if path == Path::new(STANDARD_INPUT) {
         return "standard input".to_owned();
     }
-    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_str().map_or_else(|| text::path(name).into(), str::to_owned)
+}
+
+/// The same as it is, whatever it is made of.
+pub(super) fn raw_name(path: impl AsRef<Path>) -> Untrusted {
+    match path.as_ref().file_name().filter(|name| *name != STANDARD_INPUT) {
+        Some(name) => Untrusted::from(name.as_encoded_bytes()),
+        None => Untrusted::from(name(path)),
+    }
 }
 
 fn body(path: &Path) -> anyhow::Result<Body> {
@@ -182,11 +191,11 @@ fn body(path: &Path) -> anyhow::Result<Body> {
         return Ok(Body::in_memory(piped(std::io::stdin().lock(), "standard input", 0)?));
     }
     let path = &file::typed(path);
-    let file = File::open(path).with_context(|| format!("{} cannot be opened", path.display()))?;
+    let file = File::open(path).with_context(|| format!("{} cannot be opened", text::path(path)))?;
     if file.metadata().is_ok_and(|about| about.is_file()) {
-        return Body::on_disk(file).with_context(|| format!("{} cannot be read", path.display()));
+        return Body::on_disk(file).with_context(|| format!("{} cannot be read", text::path(path)));
     }
-    Ok(Body::in_memory(piped(file, &path.to_string_lossy(), 0)?))
+    Ok(Body::in_memory(piped(file, text::path(path).as_str(), 0)?))
 }
 
 /// What a pipe or device gives: it can be read once only, and need not end. What is no JSON may be so many bytes long.

@@ -192,14 +192,9 @@ fn logged(error: &anyhow::Error, log: &Log) -> Option<LineId> {
     line.filter(|_| kind != Kind::NotFound)
 }
 
-/// An error's words by way of the escaper, once: those of the service have been there already.
+/// An error's words: what they quote has been escaped already where it was put in, and is not once more.
 fn told(cause: &(dyn std::error::Error + 'static)) -> String {
-    let is_visible = match cause.downcast_ref() {
-        Some(GateError::Service { error, .. }) => !error.is_of_this_machine(),
-        Some(GateError::Internal(_)) => true,
-        _ => false,
-    };
-    if is_visible { cause.to_string() } else { Untrusted::from(cause.to_string()).visible().to_string() }
+    text::said(cause.to_string()).to_string()
 }
 
 /// What to do about a failure of the service's.

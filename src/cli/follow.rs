@@ -143,7 +143,11 @@ pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace
             Err(Failed::not_found(words).into())
         }
         Turn::Done => note(setup, &file, None),
-        Turn::On => Err(Failed::partial("the scan is not done, and the looks are used up").into()),
+        Turn::On => {
+            let why = "the scan is not done, and the looks are used up";
+            Err(Failed::partial(format!("{why}: behaview follow {} goes on, for as many calls again", following.file))
+                .into())
+        }
     }
 }
 
@@ -157,7 +161,8 @@ async fn look_to_the_end(
     let began = Instant::now();
     let passed = || SignedDuration::try_from(began.elapsed()).unwrap_or(SignedDuration::MAX);
     while following.left() > 0 {
-        wait(following, passed).await;
+        let price = following.request(listing, next_page.clone()).quote(&setup.entitled).price().short();
+        wait(following, &price, passed).await;
         let request = following.request(listing, next_page.take());
         let (asked_at, asked_since) = (passed(), setup.gate.now());
         let body = match come_since(setup, &request, since)? {
@@ -211,13 +216,13 @@ fn seen(body: &Body) -> anyhow::Result<Option<Analysis>> {
 }
 
 /// Waits until the next look, and says so to people.
-async fn wait(following: &Following, passed: impl Fn() -> SignedDuration) {
+async fn wait(following: &Following, price: &str, passed: impl Fn() -> SignedDuration) {
     loop {
-        let seconds = following.seconds(passed());
+        let (seconds, left) = (following.seconds(passed()), following.words_left(passed()));
         if seconds <= 0 {
             return;
         }
-        people(&format!("next look in {seconds} s, at most {} more; ctrl-c stops", following.left()), "\r");
+        people(&format!("next look in {seconds} s: {price}; {left}; ctrl-c stops"), "\r");
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
 }

@@ -389,8 +389,8 @@ fn what(kept: &Holding) -> String {
         Thing::Report(_) => "report".to_owned(),
         Thing::Notes(_) => "notes".to_owned(),
         // Its reports stand by themselves, or were deleted.
-        Thing::Answer { key, .. } if is_list(key) => format!("{}{}, without reports", title(kept).visible(), file()),
-        Thing::Answer { .. } => title(kept).visible_cut(120).to_string(),
+        Thing::Answer { key, .. } if is_list(key) => format!("{}{}, without reports", title(kept), file()),
+        Thing::Answer { .. } => title(kept).cut(120).to_string(),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::gate::import::{Import as One, ImportError, ImportedPage, Outcome, imp
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Body, Imported};
 use crate::store::Store;
-use crate::text::{Untrusted, Visible};
+use crate::text::{Untrusted, Visible, said};
 use clap::Args;
 use std::ffi::{OsStr, OsString};
 
@@ -62,7 +62,7 @@ impl Import {
         let profile = super::store::held_as_to_look(&store, &profile)?;
         let (mut text, mut sums) = (String::new(), Sums::default());
         for path in &self.files {
-            let from = Imported { from: Untrusted::from(document::name(path)), by: Untrusted::from(user()) };
+            let from = Imported { from: document::raw_name(path), by: Untrusted::from(user()) };
             let batch =
                 Batch { store: &store, profile: &profile, file: file.as_ref(), from: &from, replaces: self.replace };
             for value in document::all_values(path).unwrap_or_else(|error| vec![Err(error)]) {
@@ -141,7 +141,7 @@ fn shown(path: &OsStr) -> Visible {
 }
 
 fn refused(why: &str) -> String {
-    format!("refused: {}", Untrusted::from(why).visible())
+    format!("refused: {}", said(why))
 }
 
 fn other(id: &Identifier, came: Option<&Imported>) -> String {

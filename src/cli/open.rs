@@ -7,7 +7,7 @@ use crate::app::Model;
 use crate::app::model::Service;
 use crate::app::settings::Settings;
 use crate::runtime::{self, Backing, Signals};
-use crate::text::Untrusted;
+use crate::text::said;
 use std::ffi::OsString;
 
 pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
@@ -35,7 +35,7 @@ fn documents(files: &[OsString]) -> anyhow::Result<(Vec<Document>, Vec<String>)>
         match document::read(file) {
             Ok(document) => read.push(document),
             Err(why) => {
-                remarks.push(format!("Not opened: {}.", Untrusted::from(format!("{why:#}")).visible()));
+                remarks.push(format!("Not opened: {}.", said(format!("{why:#}"))));
                 first = first.or(Some(why));
             }
         }

@@ -74,16 +74,16 @@ impl Man {
 }
 
 fn write_all(grammar: clap::Command, folder: &Path) -> anyhow::Result<()> {
-    std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", crate::text::path(folder)))?;
     let commands: Vec<_> = grammar.get_subcommands().filter(|command| command.get_name() != "help").cloned().collect();
     for command in std::iter::once(grammar).chain(commands) {
         let path = folder.join(format!("{}.1", command.get_display_name().unwrap_or(NAME)));
         let mut text = Vec::new();
         Page::new(command).render(&mut text)?;
         if path.is_symlink() {
-            anyhow::bail!("{} is a link, which is not followed", path.display());
+            anyhow::bail!("{} is a link, which is not followed", crate::text::path(path));
         }
-        std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+        std::fs::write(&path, text).with_context(|| format!("{} cannot be written", crate::text::path(path)))?;
     }
     Ok(())
 }

@@ -138,8 +138,9 @@ impl Submit {
         let profile = setup.gate.client().profile();
         // Before the file is looked at: to type it takes its time.
         let password = self.password()?;
-        let unsendable =
-            |why: &dyn std::fmt::Display| Failed::usage(format!("{} cannot be sent: {why}", self.file.display()));
+        let unsendable = |why: &dyn std::fmt::Display| {
+            Failed::usage(format!("{} cannot be sent: {why}", crate::text::path(&self.file)))
+        };
         let found = submission::look_at(&self.file, profile.largest_upload(), &|| true);
         let (file, size) = found.map_err(|error| unsendable(&error))?;
         let limit = profile.fitting(size).ok_or_else(|| unsendable(&"it is too large"))?;

@@ -133,10 +133,10 @@ pub enum ConfigError {
     #[error("there is no home folder: set HOME to a path that begins at the root")]
     NoHome,
     /// The variable names a file that is not there.
-    #[error("{FILE_VARIABLE} names {}, and there is no such file; behaview config init makes it", .0.display())]
+    #[error("{FILE_VARIABLE} names {}, and there is no such file; behaview config init makes it", crate::text::path(.0))]
     Missing(PathBuf),
     /// The file is there and cannot be read.
-    #[error("{path} cannot be read: {why}")]
+    #[error("{} cannot be read: {why}", crate::text::path(.path))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -144,7 +144,7 @@ pub enum ConfigError {
         why: std::io::Error,
     },
     /// The file is no config. The line is named, not quoted: it may hold the key.
-    #[error("{path}, line {line}: {message}. behaview config check names every mistake")]
+    #[error("{}, line {line}: {message}. behaview config check names every mistake", crate::text::path(.path))]
     Invalid {
         /// The file.
         path: PathBuf,
@@ -154,7 +154,7 @@ pub enum ConfigError {
         message: String,
     },
     /// Others can read the file, and the key is in it.
-    #[error("{} holds the key, or how to get it, and is open to others: run chmod 600 on it", .0.display())]
+    #[error("{} holds the key, or how to get it, and is open to others: run chmod 600 on it", crate::text::path(.0))]
     Exposed(PathBuf),
     /// A variable or a flag has a value that its setting does not take.
     #[error("{0}: {1}")]

@@ -10,11 +10,17 @@ use crate::report::{Note, Place};
 use crate::text::Untrusted;
 use std::io::{self, Write};
 
-/// What a program for tables takes for the start of a formula.
-const FORMULA: [char; 8] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
+/// What a program for tables takes for the start of a formula, wide and small forms among them.
+const FORMULA: [char; 12] = [
+    '=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '\u{fe66}', '\u{fe62}', '\u{fe63}', '\u{fe6b}',
+];
+
+/// What parts the cells where a comma stands in numbers: a program that is set so goes by it within quotes as well.
+const SEPARATOR: char = ';';
 
 /// The columns. Cells stand as they are where all of a text can be seen, and else in its visible form; one that would begin like
-/// a formula, or with the sign itself, has a `'` before it, so that whoever reads it back takes one off. Depth and parent, which is
+/// a formula, or with the sign itself, has a `'` before it, and so has what stands behind a `;` within one, so that whoever reads it back
+/// takes one off at each of these places. Depth and parent, which is
 /// a row, are of processes; severity and rule are of what deserves a look. A note on the report as a whole has a line of its own,
 /// and so has one on what the report does not have any more.
 const COLUMNS: [&str; 13] = [
@@ -127,9 +133,13 @@ pub(super) fn cell(text: &Untrusted) -> String {
 
 /// A cell that no program for tables takes for a formula.
 pub fn safe(text: &str) -> String {
-    // Some programs skip blanks before a formula.
-    let start = text.trim_start();
-    if start.starts_with(FORMULA) || start.starts_with('\'') { format!("'{text}") } else { text.to_owned() }
+    let parts = text.split(SEPARATOR).enumerate().map(|(number, part)| {
+        // Some programs skip blanks before a formula; quotes begin and end again behind a separator.
+        let start = part.trim_start_matches(|c: char| c.is_whitespace() || number > 0 && c == '"');
+        let sign = if start.starts_with(FORMULA) || start.starts_with('\'') { "'" } else { "" };
+        format!("{sign}{part}")
+    });
+    parts.collect::<Vec<_>>().join(";")
 }
 
 /// One line: every cell in quotes.
@@ -139,4 +149,24 @@ pub fn safe(text: &str) -> String {
 pub fn line<T: AsRef<str>>(out: &mut dyn Write, cells: impl IntoIterator<Item = T>) -> io::Result<()> {
     let cells = cells.into_iter().map(|cell| format!("\"{}\"", cell.as_ref().replace('"', "\"\"")));
     write!(out, "{}\r\n", cells.collect::<Vec<_>>().join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_cell_begins_like_a_formula_wherever_a_program_takes_it_to_begin() {
+        for (text, cell) in [
+            ("=1", "'=1"),
+            (" \u{fe66}1", "' \u{fe66}1"),
+            ("'x", "''x"),
+            ("a;=1;b", "a;'=1;b"),
+            ("a; \"=1;-2", "a;' \"=1;'-2"),
+            ("a;'b", "a;''b"),
+            ("a;b; c=1", "a;b; c=1"),
+        ] {
+            assert_eq!(safe(text), cell);
+        }
+    }
 }

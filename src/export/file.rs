@@ -2,7 +2,7 @@
 
 use super::nameless;
 use crate::report::Identifier;
-use crate::text::Untrusted;
+use crate::text::{self, Untrusted};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
@@ -47,7 +47,7 @@ pub fn typed(path: impl AsRef<OsStr>) -> PathBuf {
 /// A path by way of the escaper: it may be made of anything.
 #[must_use]
 pub fn shown(path: &Path) -> String {
-    Untrusted::from(path.to_string_lossy().as_ref()).visible().to_string()
+    text::path(path).to_string()
 }
 
 /// A file that is not there before it is whole.

@@ -32,7 +32,7 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
 fn write_head(opened: &Opened<'_>, noted: &Noted<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (source, identifier) = (opened.source, opened.identifier.as_ref());
     let parts = identifier.map(|identifier| identifier.parts());
-    let visible = |text: &Untrusted| code(text.visible().as_str());
+    let visible = |text: &Untrusted| value(Pane::Other, text);
     let sandbox = parts.as_ref().map_or_else(|| "a sandbox".to_owned(), |parts| visible(&parts.sandbox));
     writeln!(out, "# Behaviour report by {sandbox}\n")?;
     if let Some(file) = parts.and_then(|parts| parts.file) {
@@ -52,7 +52,7 @@ fn write_head(opened: &Opened<'_>, noted: &Noted<'_>, out: &mut dyn Write) -> io
         writeln!(out, "- note {}", value(Pane::Other, &whole.text))?;
     }
     for (item, lost) in &noted.lost {
-        let (attribute, item) = (code(item.attribute.visible().as_str()), value(Pane::Other, &item.text));
+        let (attribute, item) = (value(Pane::Other, &item.attribute), value(Pane::Other, &item.text));
         writeln!(
             out,
             "- note {} on {attribute} {item}, which is not in this report any more",
@@ -97,9 +97,9 @@ fn write_row(
     let label = match label {
         Label::Known("") => String::new(),
         Label::Known(word) => format!("{word} "),
-        Label::Named(name) => code(name.visible().as_str()) + " ",
+        Label::Named(name) => value(Pane::Other, &name) + " ",
     };
-    let member = member.map(|member| code(member.visible().as_str()) + " ").unwrap_or_default();
+    let member = member.map(|member| value(pane, &member) + " ").unwrap_or_default();
     let raw = Raw::new(&record.value);
     let behind = marked(opened.rule(place)) + &noted.map(note).unwrap_or_default();
     if matches!(raw.kind(), Kind::Text | Kind::Word) {
@@ -108,8 +108,8 @@ fn write_row(
     writeln!(out, "{indent}- {level}{label}{member}{}{behind}", lead(opened, pane, place, raw))?;
     let mut written = Ok(());
     leaves(&record.value, &mut |way, raw| {
-        let way = pointer(way).visible();
-        let name = if way.is_empty() { String::new() } else { code(way.as_str()) + " " };
+        let way = pointer(way);
+        let name = if way.is_empty() { String::new() } else { value(pane, &way) + " " };
         if written.is_ok() {
             written = writeln!(out, "{indent}  - {name}{}", value(pane, &raw.text()));
         }
@@ -119,7 +119,7 @@ fn write_row(
 
 /// The rule behind what it marks.
 pub(super) fn marked(rule: Option<&Rule>) -> String {
-    let words = |rule: &Rule| code(Untrusted::from(rule.words()).visible().as_str());
+    let words = |rule: &Rule| value(Pane::Other, &Untrusted::from(rule.words()));
     rule.map(|rule| format!(" - {} {}", rule.severity.word(), words(rule))).unwrap_or_default()
 }
 

@@ -26,7 +26,7 @@ pub fn harmless(pane: Pane, text: &Untrusted) -> Visible {
 pub fn line(pane: Pane, row: &Row) -> String {
     let label = match &row.label {
         Label::Known(word) => (*word).to_owned(),
-        Label::Named(name) => name.visible().to_string(),
+        Label::Named(name) => harmless(pane, name).to_string(),
     };
     let pieces = row.pieces.iter().map(|piece| match piece {
         Piece::Value(text) | Piece::Detail(text) => harmless(pane, text).to_string(),
@@ -67,7 +67,7 @@ fn write_rows(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<u64> {
         writeln!(out, "{}", words(note))?;
     }
     for (item, note) in &noted.lost {
-        let item = format!("{} {}", item.attribute.visible(), item.text.visible().disarmed());
+        let item = format!("{} {}", item.attribute.visible().disarmed(), item.text.visible().disarmed());
         writeln!(out, "{}  (on {item}, which is not in this report any more)", words(note))?;
     }
     let (mut rows, mut last, mut nested) = (0, None, Nested::default());

@@ -37,7 +37,7 @@ mod pricing;
 mod rules;
 mod usage;
 
-pub use amount::{Amount, HASHES_FROM};
+pub use amount::{Amount, MOST, spelled_out};
 pub use balance::{Balance, Balances, Counter, Limit, PRACTICALLY_UNLIMITED, Remainder, SetAside};
 pub use budget::{Budget, OverBudget, Span, Spent, in_units};
 pub use entitlement::{Entitlement, Entitlements, Source};

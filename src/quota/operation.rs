@@ -116,11 +116,28 @@ impl Kind {
     pub fn number(self) -> &'static str {
         match self {
             Self::V2FileReport => "--hashes",
+            Self::V2FileSubmissions => "--submissions",
             Self::PrivateScan => "--scans",
             Self::LivehuntRules => "--rules",
             Self::Retrohunt => "--jobs",
             Self::GraphPrivate | Self::GraphPublic => "--graphs",
             _ => "--calls",
+        }
+    }
+
+    /// The options that it takes: each gives it a number, or says what its price depends on.
+    pub fn takes(self) -> &'static [&'static str] {
+        match self {
+            Self::V2FileReport => &["--hashes", "--hashes-from", "--after-new-upload"],
+            Self::V2FileSubmissions => &["--submissions"],
+            Self::V2FileScan | Self::V3FileUpload => &["--known"],
+            Self::V3File | Self::V3FileAnalyses => &["--calls", "--after-new-upload"],
+            Self::V3Analysis => &["--exists"],
+            Self::PrivateScan => &["--scans"],
+            Self::LivehuntRules => &["--rules", "--active"],
+            Self::Retrohunt => &["--jobs"],
+            Self::GraphPrivate | Self::GraphPublic => &["--graphs", "--calls"],
+            _ => &["--calls"],
         }
     }
 

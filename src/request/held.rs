@@ -3,7 +3,7 @@
 use super::{Artefact, Listing, Request};
 use crate::report::identifier::{FileHash, Identifier, Sha256};
 use crate::report::json::Raw;
-use crate::text::Untrusted;
+use crate::text::{Untrusted, Visible, said};
 use percent_encoding::percent_decode_str;
 
 impl Request {
@@ -74,15 +74,15 @@ impl Request {
 
     /// What is held under this, in a few words beside which the file stands.
     #[must_use]
-    pub fn holding_words(key: &[u8]) -> String {
+    pub fn holding_words(key: &[u8]) -> Visible {
         match Self::of_holding_key(key) {
-            Some(Self::Behaviours { cursor: None, .. }) => "list of sandboxes".to_owned(),
-            Some(Self::Behaviours { .. }) => "list, further page".to_owned(),
+            Some(Self::Behaviours { cursor: None, .. }) => said("list of sandboxes"),
+            Some(Self::Behaviours { .. }) => said("list, further page"),
             Some(Self::Artefact { identifier, artefact }) => {
-                format!("{} · {}", artefact.words(), identifier.parts().sandbox.visible_cut(60))
+                said(format!("{} · {}", artefact.words(), identifier.parts().sandbox.visible_cut(60)))
             }
-            Some(other) => other.words(),
-            None => Untrusted::from(key).visible_cut(120).to_string(),
+            Some(other) => said(other.words()),
+            None => Untrusted::from(key).visible_cut(120),
         }
     }
 }
@@ -138,12 +138,12 @@ mod tests {
         for request in asked {
             let key = request.holding_key().unwrap();
             assert_eq!(Request::of_holding_key(&key), Some(request));
-            assert!(!Request::holding_words(&key).chars().any(char::is_control));
+            assert!(!Request::holding_words(&key).as_str().chars().any(char::is_control));
         }
         for odd in [&b""[..], b"behaviours nothing", b"artefact x y", b"file \xff", b"something new"] {
             assert_eq!(Request::of_holding_key(odd), None);
         }
-        assert_eq!(Request::holding_words(b"something \x1b new"), r"something \x1b new");
+        assert_eq!(Request::holding_words(b"something \x1b new").as_str(), r"something \x1b new");
     }
 
     #[test]

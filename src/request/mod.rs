@@ -432,7 +432,7 @@ fn counted(files: &[FileHash]) -> String {
 }
 
 fn shown(path: &Path) -> String {
-    Untrusted::from(path.to_string_lossy().as_ref()).visible_cut(60).to_string()
+    crate::text::path(path).cut(60).to_string()
 }
 
 /// A day as the service's parameters write it: `20261120`.

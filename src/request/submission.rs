@@ -1,7 +1,6 @@
 //! A file that is to be scanned privately, and what the sandboxes are told.
 
 use crate::report::identifier::Sha256;
-use crate::text::Untrusted;
 use secrecy::{ExposeSecret, SecretString};
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
@@ -61,8 +60,7 @@ impl Submission {
     /// The file's name, to be shown.
     #[must_use]
     pub fn name(&self) -> String {
-        let name = self.path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-        Untrusted::from(name.as_ref()).visible_cut(60).to_string()
+        crate::text::path(self.path.file_name().unwrap_or_default()).cut(60).to_string()
     }
 
     /// The file and what the sandboxes are told, without the password: the same twice is one scan too many.

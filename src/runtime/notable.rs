@@ -4,7 +4,7 @@ use crate::app::over::marks::{Judged, Noted};
 use crate::app::over::spots::Target;
 use crate::report::rules::{Rules, Severity};
 use crate::report::{Place, Report, Row};
-use crate::text::{Untrusted, Visible};
+use crate::text::{Untrusted, Visible, said};
 use std::collections::HashMap;
 
 /// Most rows of one report: a list is read, and this is more than anybody reads.
@@ -67,6 +67,6 @@ fn seen_by(name: &Untrusted, others: usize) -> Visible {
     let name = name.visible_cut(NAME);
     match others {
         0 => name,
-        others => Untrusted::from(format!("{name} +{others}")).visible(),
+        others => said(format!("{name} +{others}")),
     }
 }

@@ -65,7 +65,7 @@ pub enum CredentialError {
     #[error("api_key_command ended with {0}; run it by hand to see why")]
     CommandFailed(std::process::ExitStatus),
     /// Others can read the file that the key is in.
-    #[error("{} holds a key and others can read it: run chmod 600 on it, and consider the key known", .0.display())]
+    #[error("{} holds a key and others can read it: run chmod 600 on it, and consider the key known", crate::text::path(.0))]
     Exposed(PathBuf),
     /// The official file is there but cannot be read.
     #[error("~/{OFFICIAL_FILE} cannot be read: {0}")]

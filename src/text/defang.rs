@@ -1,6 +1,6 @@
 //! Addresses made safe to pass on: nothing links to them and nobody opens them by accident.
 
-use super::escape::reads_as_escape;
+use super::address::{is_address, is_border};
 use super::visible::Visible;
 
 /// Schemes that programs turn into links, and what analysts write instead.
@@ -40,27 +40,25 @@ impl Visible {
 
     /// The text with every address in it defanged, for copying what may be anything: a path, a command, a host.
     ///
-    /// The text is read word by word, blanks, quotes and brackets between them. A word with `://` or `@` in it, an address of
-    /// digits, and a name with dots that ends like no file's is an address; paths stay readable.
+    /// The text is read word by word, blanks, quotes and brackets between them; `address` says which words are addresses.
     #[must_use]
     pub fn disarmed(&self) -> Visible {
-        self.disarmed_where(is_address)
+        self.disarmed_where(false)
     }
 
     /// The same for what stands where hosts do: there a name with a dot is a host, though files may be called so too.
     #[must_use]
     pub fn disarmed_among_hosts(&self) -> Visible {
-        self.disarmed_where(|word| is_address(word) || is_host_among_hosts(word))
+        self.disarmed_where(true)
     }
 
-    fn disarmed_where(&self, is_address: impl Fn(&str) -> bool) -> Visible {
-        let is_border = |c: char| c.is_whitespace() || BORDERS.contains(&c);
+    fn disarmed_where(&self, is_among_hosts: bool) -> Visible {
         // Brackets are all that is added, a column each.
         let (mut disarmed, mut added) = (String::with_capacity(self.as_str().len()), 0);
         let mut rest = self.as_str();
         while !rest.is_empty() {
             let (word, after) = rest.split_at(rest.find(is_border).unwrap_or(rest.len()));
-            if is_address(word) {
+            if is_address(word, is_among_hosts) {
                 let safe = Visible::from_parts(word.to_owned(), 0).defanged();
                 added += safe.width();
                 disarmed.push_str(safe.as_str());
@@ -74,130 +72,6 @@ impl Visible {
         }
         Visible::from_parts(disarmed, self.width() + added)
     }
-}
-
-/// What stands around words, beside blanks.
-const BORDERS: [char; 12] = ['"', '\'', '`', '<', '>', '(', ')', '{', '}', ',', ';', '|'];
-
-/// Last parts of names that are files rather than hosts.
-const FILE_ENDS: [&str; 40] = [
-    "exe", "dll", "sys", "txt", "js", "jse", "vbs", "vbe", "ps1", "bat", "cmd", "tmp", "dat", "db", "json", "xml",
-    "ini", "log", "lnk", "zip", "rar", "7z", "png", "jpg", "gif", "ico", "pdf", "doc", "docx", "docm", "xls", "xlsx",
-    "hta", "msi", "scr", "apk", "jar", "dex", "so", "bin",
-];
-
-/// What stands around a name within a word: programs that make links pass it over.
-const PUNCTUATION: [char; 10] = ['=', '#', '!', '*', '&', '^', '~', '$', '+', '%'];
-
-/// Schemes by which something is opened without `//` behind them.
-const OPENING: [&str; 17] = [
-    "http",
-    "https",
-    "ftp",
-    "mailto",
-    "javascript",
-    "vbscript",
-    "data",
-    "file",
-    "tel",
-    "sms",
-    "magnet",
-    "search",
-    "search-ms",
-    "ms-msdt",
-    "ms-search",
-    "shell",
-    "mhtml",
-];
-
-/// Whether a word would be taken for an address by a program that makes links.
-fn is_address(word: &str) -> bool {
-    word.contains("://") || opens(word) || parts(word).any(is_address_part)
-}
-
-/// Whether a word begins with a scheme that opens something.
-fn opens(word: &str) -> bool {
-    let word = word.trim_start_matches(PUNCTUATION);
-    word.split_once(':').is_some_and(|(scheme, rest)| {
-        !rest.is_empty() && OPENING.iter().any(|known| scheme.eq_ignore_ascii_case(known))
-    })
-}
-
-/// A word without its punctuation and without what stands for a character that cannot be shown, piece by piece.
-fn parts(word: &str) -> impl Iterator<Item = &str> {
-    let word = word.split(PUNCTUATION);
-    word.flat_map(|part| {
-        let mut begin = 0;
-        let escapes = part.match_indices('\\').filter(|(at, _)| part.get(at + 1..).is_some_and(is_escape));
-        let mut pieces: Vec<_> = escapes
-            .filter_map(|(at, _)| {
-                let piece = part.get(begin..at);
-                begin = (at + ESCAPE).min(part.len());
-                piece
-            })
-            .collect();
-        pieces.extend(part.get(begin..));
-        pieces
-    })
-}
-
-/// Columns of `\x1b`; of `\u{202e}` a border has cut all but the first two away.
-const ESCAPE: usize = 4;
-
-/// Whether what stands behind a backslash is of an escape and not of a path: `\x5c` is a backslash itself, and a letter alone may have
-/// had a brace behind it.
-fn is_escape(rest: &str) -> bool {
-    matches!(rest, "x" | "u") || reads_as_escape(rest.as_bytes()) && !rest.starts_with("x5c")
-}
-
-fn is_address_part(word: &str) -> bool {
-    if is_of_digits(word) {
-        return true;
-    }
-    // A share of another machine is opened as well.
-    if let Some(share) = word.strip_prefix(r"\\") {
-        return share.split(['\\', '@']).next().is_some_and(|machine| machine.contains('.'));
-    }
-    // Without a scheme the one of the page counts.
-    let word = word.strip_prefix("//").unwrap_or(word);
-    if is_path(word) {
-        return false;
-    }
-    let host = host(word);
-    let last = last_part(host).to_ascii_lowercase();
-    let is_name = last.chars().count() >= 2 && last.chars().all(char::is_alphabetic) || last.starts_with("xn--");
-    let has_dot = host.trim_end_matches(JOINTS).trim_start_matches('.').contains(JOINTS);
-    word.contains('@') && has_dot || has_dot && is_name && !FILE_ENDS.contains(&last.as_str())
-}
-
-/// Whether a word that stands where hosts do has the form of one.
-fn is_host_among_hosts(word: &str) -> bool {
-    let word = word.strip_prefix("//").unwrap_or(word);
-    let host = host(word);
-    !is_path(word) && host.trim_end_matches(JOINTS).contains(JOINTS) && last_part(host).chars().any(char::is_alphabetic)
-}
-
-fn is_path(word: &str) -> bool {
-    word.contains('\\') || word.as_bytes().get(1) == Some(&b':') || word.starts_with('/')
-}
-
-/// Whether a word is an IP address, be it with a port, a path or brackets.
-fn is_of_digits(word: &str) -> bool {
-    // The address that is none is two colons, which stand in source text as well.
-    let is_ip = |text: &str| text != "::" && text.parse::<std::net::IpAddr>().is_ok();
-    let in_brackets = word.trim_start_matches('/').strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    is_ip(word)
-        || is_ip(word.trim_start_matches('/').split([':', '/']).next().unwrap_or_default())
-        || in_brackets.is_some_and(|(inside, _)| is_ip(inside))
-}
-
-fn host(word: &str) -> &str {
-    word.split(['/', ':', '?', '#', '=']).next().unwrap_or_default()
-}
-
-/// What stands behind the last dot of a name.
-fn last_part(host: &str) -> &str {
-    host.trim_end_matches(JOINTS).rsplit(JOINTS).next().unwrap_or_default()
 }
 
 /// The harmless form of a leading scheme, and what follows the scheme.
@@ -247,8 +121,10 @@ mod tests {
             ),
             ("ms-msdt:/id javascript:alert tel:1 data:", "ms-msdt[:]/id javascript[:]alert tel[:]1 data:"),
             (r"C:\x64\a.b.c.net %TEMP%\a.js", r"C:\x64\a.b.c.net %TEMP%\a.js"),
-            (r#"[Enum]::"Any" .NET. nEt.WebClient"#, r#"[Enum]::"Any" .NET. nEt[.]WebClient"#),
-            ("kernel32.dll setup.exe a.zip /usr/lib/a.so 1.2.3", "kernel32.dll setup.exe a.zip /usr/lib/a.so 1.2.3"),
+            (r#"[Enum]::"Any" .NET. nEt.WebClient"#, r#"[Enum]::"Any" .NET. nEt.WebClient"#),
+            ("kernel32.dll setup.exe a.zip /usr/lib/a.so 1.2.3", "kernel32.dll setup.exe a[.]zip /usr/lib/a.so 1.2.3"),
+            ("[a.example](b.example) _c.example_ www.d", "[a[.]example](b[.]example) _c[.]example_ www[.]d"),
+            ("192.0.2.1-192.0.2.9 tcp:2001:db8::1", "192[.]0[.]2[.]1-192[.]0[.]2[.]9 tcp[:]2001[:]db8[:][:]1"),
         ] {
             let found = Untrusted::from(text).visible().disarmed();
             assert_eq!(found.as_str(), harmless);

@@ -17,6 +17,16 @@ pub(super) enum Charset {
     Ascii,
 }
 
+impl Charset {
+    /// What says that something was left out.
+    pub(super) fn ellipsis(self) -> char {
+        match self {
+            Self::Unicode => '…',
+            Self::Ascii => '>',
+        }
+    }
+}
+
 /// The smallest part of a visible form; at least one column wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit<'a> {

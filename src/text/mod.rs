@@ -28,6 +28,7 @@
 //! less (it joins an Arabic lam and alef into one column, which a grid of cells does not), so
 //! layouts ask [`Visible::width`].
 
+mod address;
 mod charset;
 mod class;
 mod columns;
@@ -39,6 +40,7 @@ mod number;
 mod path;
 mod room;
 mod rows;
+mod said;
 mod untrusted;
 mod visible;
 
@@ -46,9 +48,10 @@ pub use charset::{is_ascii, own, show_ascii_alone};
 pub use class::is_shown;
 pub(crate) use columns::{Columns, is_single, stands_alone};
 pub(crate) use lower::push_lower;
-pub use number::{bytes, count, thousands};
+pub use number::{bytes, count, lasting, thousands};
 pub use path::last_part;
 pub(crate) use room::set_length;
 pub use rows::{words_in_rows, words_in_rows_cut};
+pub use said::{path, said};
 pub use untrusted::{Lines, Untrusted, UntrustedStr};
 pub use visible::Visible;

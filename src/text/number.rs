@@ -21,6 +21,16 @@ pub fn count(number: u64, one: &str) -> String {
     format!("{} {one}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
+/// How long something lasts: `45 s`, `9 min 30 s`, `2 h 05 min`.
+pub fn lasting(seconds: u64) -> String {
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, 0) => format!("{minutes} min"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds:02} s"),
+        (hours, minutes, _) => format!("{} h {minutes:02} min", thousands(hours)),
+    }
+}
+
 /// Units of size above the byte, each a thousand of the one before.
 const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
 
@@ -43,7 +53,14 @@ pub fn bytes(size: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{bytes, count, thousands};
+    use super::{bytes, count, lasting, thousands};
+
+    #[test]
+    fn what_lasts_is_told_in_two_units() {
+        for (seconds, shown) in [(0, "0 s"), (59, "59 s"), (60, "1 min"), (569, "9 min 29 s"), (7_500, "2 h 05 min")] {
+            assert_eq!(lasting(seconds), shown);
+        }
+    }
 
     #[test]
     fn thousands_stand_apart() {

@@ -256,10 +256,7 @@ impl<'a> UntrustedStr<'a> {
     }
 
     fn ellipsis(self) -> char {
-        match self.charset {
-            Charset::Unicode => '…',
-            Charset::Ascii => '>',
-        }
+        self.charset.ellipsis()
     }
 }
 

@@ -3,7 +3,9 @@
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 
+use super::charset;
 use super::escape::{Unit, Units};
+use unicode_width::UnicodeWidthChar;
 
 /// Escaped text with its width; only the escaper makes one.
 ///
@@ -29,6 +31,26 @@ impl Visible {
     /// Width in terminal columns.
     pub fn width(&self) -> usize {
         self.columns
+    }
+
+    /// The start of the text, at most so many columns wide; one that does not fit ends with `…`.
+    #[must_use]
+    pub fn cut(&self, columns: usize) -> Visible {
+        if self.columns <= columns {
+            return self.clone();
+        }
+        let mut left = columns.saturating_sub(1);
+        let end = self.text.char_indices().find_map(|(at, letter)| {
+            let rest = left.checked_sub(letter.width().unwrap_or(0));
+            left = rest.unwrap_or(left);
+            rest.is_none().then_some(at)
+        });
+        let kept = self.text.get(..end.unwrap_or(self.text.len())).unwrap_or_default();
+        let mut cut = Visible { text: kept.to_owned(), columns: columns.saturating_sub(1) - left };
+        if columns > 0 {
+            cut.push_ellipsis(charset::current().ellipsis());
+        }
+        cut
     }
 
     /// Whether there is nothing to see.

@@ -13,7 +13,7 @@ use crate::app::{Area, Model, panes};
 use crate::report::Indicator;
 use crate::report::indicators::ITSELF;
 use crate::report::rules::Severity;
-use crate::text::{Columns, thousands, words_in_rows};
+use crate::text::{Columns, thousands, words_in_rows_cut};
 
 /// Columns of the mark and a kind's name, the gaps included.
 const KIND: usize = 11;
@@ -120,15 +120,11 @@ fn draw_indicator(
     line.own(indicator.kind.name(), Meaning::Faint);
     line.tab(start, KIND);
     let meaning = if mark == Some(Severity::Noise) { Meaning::Faint } else { Meaning::Text };
-    let value = indicator.defanged();
-    let is_cut = value.width() > end.saturating_sub(KIND);
-    line.within(start, end - usize::from(is_cut && end > 0), |line| line.visible(&value, meaning));
-    if is_cut {
-        line.tab(start, end.saturating_sub(1));
-        line.own("…", Meaning::Faint);
-    }
+    line.within(start, end, |line| line.visible(&indicator.defanged(), meaning));
     line.tab(start, end + 1);
-    line.own(seen, Meaning::Detail);
+    if line.room() > 0 {
+        line.own(seen, Meaning::Detail);
+    }
 }
 
 /// An artefact a row, with what it costs or since when it is held.
@@ -152,7 +148,8 @@ pub(super) fn draw_artefacts(buffer: &mut Canvas<'_>, area: Area, list: &Artefac
     }
     let Some(failure) = &list.failure else { return };
     let first = u16::try_from(list.rows.len()).unwrap_or(u16::MAX);
-    let rows = words_in_rows(&failure.words(), usize::from(inside.width).max(10));
+    let room = inside.height.saturating_sub(first);
+    let rows = words_in_rows_cut(&failure.words(), usize::from(inside.width).max(10), room.into());
     for (row, text) in (first..inside.height).zip(rows) {
         LineWriter::new(buffer, inside, row).own(&text, Meaning::Problem);
     }
@@ -173,7 +170,7 @@ pub(super) fn draw_save(buffer: &mut Canvas<'_>, area: Area, form: &SaveForm, mo
         true => format!("typing replaces the name, {} changes its end; {words}", Key::Named(Named::Backspace)),
         false => words,
     };
-    let rows = words_in_rows(&words, usize::from(inside.width).max(10));
+    let rows = words_in_rows_cut(&words, usize::from(inside.width).max(10), inside.height.saturating_sub(1).into());
     let used = u16::try_from(rows.len()).unwrap_or(u16::MAX).saturating_add(1);
     for (row, text) in (1..inside.height).zip(rows) {
         LineWriter::new(buffer, inside, row).own(&text, meaning);
@@ -188,7 +185,7 @@ pub(super) fn draw_save(buffer: &mut Canvas<'_>, area: Area, form: &SaveForm, mo
 fn draw_formats(buffer: &mut Canvas<'_>, area: Area, formats: &[(String, &'static str)]) {
     if formats.len() > usize::from(area.height) {
         let endings: Vec<_> = formats.iter().map(|(ending, _)| ending.as_str()).collect();
-        let rows = words_in_rows(&endings.join("  "), usize::from(area.width).max(10));
+        let rows = words_in_rows_cut(&endings.join("  "), usize::from(area.width).max(10), area.height.into());
         for (row, text) in (0..area.height).zip(rows) {
             LineWriter::new(buffer, area, row).own(&text, Meaning::Key);
         }

@@ -98,7 +98,7 @@ fn draw_line(mut line: LineWriter<'_, '_>, area: Area, thing: &Holding, columns:
     line.tab(area.x, columns.what);
     let notes = if thing.notes > 0 { format!(" {MARK}{}", thing.notes) } else { String::new() };
     let room = columns.received.saturating_sub(columns.what + 2 + notes.chars().count());
-    line.visible(&held::title(thing).visible_cut(room), Meaning::Strong);
+    line.visible(&held::title(thing).cut(room), Meaning::Strong);
     line.own(&notes, Meaning::Key);
     let all = [Some(columns.received), columns.raw, Some(columns.on_disk), columns.service, columns.from];
     let mut cell = |column: Option<usize>, text: &str, meaning| {

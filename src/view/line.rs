@@ -1,4 +1,4 @@
-//! One row of cells, filled from the left and never past its end.
+//! One row of cells, filled from the left and never past its end, which says where something had no room.
 
 use super::canvas::Canvas;
 use super::elide;
@@ -61,12 +61,25 @@ fn plain(text: &str) -> (&str, usize) {
     (text, count)
 }
 
+/// As many of these rows as there is room for; the last of them says where others would follow.
+pub(super) fn fitting(mut rows: Vec<(String, Meaning)>, height: u16) -> Vec<(String, Meaning)> {
+    let is_cut = rows.len() > usize::from(height);
+    rows.truncate(height.into());
+    rows.last_mut().filter(|_| is_cut).into_iter().for_each(|(last, _)| last.push_str(" …"));
+    rows
+}
+
 /// A writer over one row.
 pub(super) struct LineWriter<'a, 'c> {
     buffer: &'a mut Canvas<'c>,
+    start: u16,
     x: u16,
     y: u16,
     end: u16,
+    /// Where the last grapheme was put.
+    last: u16,
+    /// Whether its end says that something had no room.
+    is_cut: bool,
     /// Columns that are still to be left out at the left.
     skip: usize,
     base: Option<Meaning>,
@@ -84,7 +97,8 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         let row = Area { y: area.y.saturating_add(row), height: u16::from(row < area.height), ..area };
         let cells = rect(row).intersection(buffer.area);
         let end = if cells.height == 0 { cells.x } else { cells.x + cells.width };
-        Self { buffer, x: cells.x, y: cells.y, end, skip: 0, base: None, bar: None, sought: None }
+        let (start, x, y, last) = (cells.x, cells.x, cells.y, cells.x);
+        Self { buffer, start, x, y, end, last, is_cut: false, skip: 0, base: None, bar: None, sought: None }
     }
 
     /// Gives the whole row a meaning, under those of its pieces.
@@ -134,7 +148,7 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         self.skip = columns;
     }
 
-    /// Our own words, cut at the end of the row.
+    /// Our own words; where they have no room, the row ends with `…`.
     pub(super) fn own(&mut self, text: &str, meaning: Meaning) {
         let text = self.without_skipped(text);
         let tone = self.tone(meaning);
@@ -163,13 +177,33 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         let mut rest = text;
         while self.room() > 0 {
             let (letters, columns) = plain(rest);
-            self.put_plain(letters, columns, tone);
-            rest = rest.get(letters.len()..).unwrap_or_default();
+            let put = self.put_plain(letters, columns, tone);
+            rest = rest.get(put..).unwrap_or_default();
+            if put < letters.len() {
+                break;
+            }
             let Some((_, grapheme, width)) = graphemes(rest).next() else { return };
             let (shown, width) = if is_meant(grapheme) { (grapheme, width) } else { ("\u{fffd}", 1) };
+            if width > self.room() {
+                break;
+            }
             self.put(shown, width, tone);
             rest = rest.get(grapheme.len()..).unwrap_or_default();
         }
+        self.end_with(rest, tone);
+    }
+
+    /// Says at the end of the row that this has no room, if there is anything to see in it: nothing that is cut looks whole.
+    fn end_with(&mut self, rest: &str, tone: Tone) {
+        if self.is_cut || self.end == self.start || rest.trim_matches(' ').is_empty() {
+            return;
+        }
+        let at = self.end - 1;
+        // Half of a wide character is none.
+        let half = if self.x == self.end { self.last.max(self.start)..at } else { at..at };
+        half.for_each(|x| self.buffer.put(x, self.y, " ", 1, tone));
+        self.buffer.put(at, self.y, "…", 1, tone);
+        (self.is_cut, self.x, self.last) = (true, self.end, at);
     }
 
     /// Our own words in so many columns, `…` in the place of what does not fit. What is in its visible form already stays in it.
@@ -187,9 +221,21 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         self.own(&format!("{fits}…"), meaning);
     }
 
+    /// The end of what is typed, in so many columns, for the next letter comes there; `…` stands for what is before it.
+    pub(super) fn typed(&mut self, typed: &str, columns: usize, meaning: Meaning) {
+        let text = Untrusted::from(typed);
+        let whole = text.visible();
+        if whole.width() <= columns {
+            return self.visible(&whole, meaning);
+        }
+        let shown = columns.saturating_sub(1);
+        self.own("…", Meaning::Faint);
+        self.visible(&text.visible_window(whole.width() - shown, shown), meaning);
+    }
+
     /// Text from outside, by way of the escaper, cut at the end of the row.
     pub(super) fn outside(&mut self, text: &Untrusted, meaning: Meaning) {
-        if self.skip == 0 {
+        if self.skip == 0 && self.room() > 0 {
             return self.visible(&text.visible_cut(self.room()), meaning);
         }
         let width = text.visible().width();
@@ -246,16 +292,19 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         for (at, grapheme, width) in graphemes(text.as_str()) {
             while found.next_if(|span| span.end <= at).is_some() {}
             let is_found = found.peek().is_some_and(|span| span.start < at + grapheme.len());
+            if width > self.room() {
+                return self.end_with(text.as_str().get(at..).unwrap_or_default(), usual);
+            }
             self.put(grapheme, width, if is_found { sought } else { usual });
         }
     }
 
     /// Writes into the columns before this one alone.
     pub(super) fn within(&mut self, start: u16, column: usize, write: impl FnOnce(&mut Self)) {
-        let end = self.end;
+        let (end, is_cut) = (self.end, self.is_cut);
         self.end = start.saturating_add(u16::try_from(column).unwrap_or(u16::MAX)).clamp(self.x, end);
         write(self);
-        self.end = end;
+        (self.end, self.is_cut) = (end, is_cut);
     }
 
     /// Whether what is written reaches past this column, or up to it.
@@ -266,7 +315,10 @@ impl<'a, 'c> LineWriter<'a, 'c> {
     /// Goes on at this column of the row, if it is not past it already.
     pub(super) fn tab(&mut self, start: u16, column: usize) {
         let target = start.saturating_add(u16::try_from(column).unwrap_or(u16::MAX));
-        self.x = self.x.max(target.min(self.end));
+        let target = target.min(self.end);
+        if target > self.x {
+            (self.x, self.last) = (target, target - 1);
+        }
     }
 
     /// The tone of a meaning in this row.
@@ -274,14 +326,17 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         Tone { base: self.base, ..meaning.into() }
     }
 
-    /// Writes letters of one column each, of which there are so many; those that have no room are left out.
-    fn put_plain(&mut self, letters: &str, columns: usize, tone: Tone) {
+    /// Writes letters of one column each, of which there are so many; those that have no room are left out. Gives the length of
+    /// what has room.
+    fn put_plain(&mut self, letters: &str, columns: usize, tone: Tone) -> usize {
         let room = self.room();
         let cut = if columns > room { letters.char_indices().nth(room) } else { None };
         let letters = cut.and_then(|(at, _)| letters.get(..at)).unwrap_or(letters);
         let columns = u16::try_from(columns.min(room)).unwrap_or(u16::MAX);
         self.buffer.put_plain(self.x, self.y, letters, columns, tone);
         self.x += columns;
+        self.last = self.x.saturating_sub(1);
+        letters.len()
     }
 
     fn put(&mut self, grapheme: &str, width: usize, tone: Tone) {
@@ -289,6 +344,7 @@ impl<'a, 'c> LineWriter<'a, 'c> {
             return;
         }
         self.buffer.put(self.x, self.y, grapheme, width, tone);
+        self.last = self.x;
         self.x += u16::try_from(width).unwrap_or(0);
     }
 }
@@ -296,6 +352,37 @@ impl<'a, 'c> LineWriter<'a, 'c> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::picture::Picture;
+
+    /// The row of so many columns that these words are written into, one after another.
+    fn row(columns: u16, words: &[&str]) -> String {
+        let mut picture = Picture::default();
+        picture.wipe(ratatui::layout::Size { width: columns, height: 1 });
+        let area = Area { x: 0, y: 0, width: columns, height: 1 };
+        let mut canvas = Canvas::new(&mut picture);
+        let mut line = LineWriter::new(&mut canvas, area, 0);
+        words.iter().for_each(|words| line.own(words, Meaning::Text));
+        line.outside(&Untrusted::from("!"), Meaning::Text);
+        let cells = picture.cells();
+        cells.content().iter().map(|cell| cell.symbol()).collect()
+    }
+
+    #[test]
+    fn a_row_that_has_no_room_says_so() {
+        for (columns, words, shown) in [
+            (7, &["held"][..], "held!  "),
+            (5, &["held"], "held!"),
+            (4, &["held"], "hel…"),
+            (3, &["held"], "he…"),
+            (1, &["held"], "…"),
+            (4, &["日本"], "日 …"),
+            (3, &["日本"], "日…"),
+            (4, &["a", "b", "c   "], "abc…"),
+            (0, &["held"], ""),
+        ] {
+            assert_eq!(row(columns, words).trim_end_matches('\u{0}'), shown, "{words:?}");
+        }
+    }
 
     #[test]
     fn what_stands_alone_joins_nothing() {

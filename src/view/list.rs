@@ -1,7 +1,7 @@
 //! The list of sandboxes, and what stands in the place of a report that is not here.
 
 use super::canvas::Canvas;
-use super::line::LineWriter;
+use super::line::{LineWriter, fitting};
 use super::overlay::window;
 use super::pane::frame;
 use super::theme::Meaning;
@@ -13,7 +13,7 @@ use crate::app::{Area, Failure, Focus, Key, Model};
 use crate::report::identifier::Parts;
 use crate::report::page::no_way_on;
 use crate::request::Request;
-use crate::text::{Columns, bytes, thousands, words_in_rows};
+use crate::text::{Columns, Visible, bytes, thousands, words_in_rows};
 use jiff::Timestamp;
 
 /// Columns of a verdict, at most.
@@ -82,12 +82,18 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model,
     }
     let mut second = LineWriter::new(buffer, area, 1);
     second.own("  ", Meaning::Text);
-    if let Some(verdict) = entry.verdict.as_ref().filter(|_| beside.is_none()) {
-        second.visible(&verdict.visible_cut(VERDICT), Meaning::Strong);
+    let verdict = entry.verdict.as_ref().filter(|_| beside.is_none()).map(|verdict| verdict.visible_cut(VERDICT));
+    // That something went wrong is said whole.
+    let is_room = |verdict: &Visible| verdict.width() + 3 + state.columns() <= second.room();
+    if let Some(verdict) = verdict.filter(|verdict| entry.failure.is_none() || is_room(verdict)) {
+        second.visible(&verdict, Meaning::Strong);
         second.own(" · ", Meaning::Faint);
     }
     if let Some(document) = &entry.document {
         return second.elided(document, &document.visible(), usize::MAX, Meaning::Faint);
+    }
+    if state.columns() > second.room() && entry.failure.is_some() {
+        return second.own("refetch failed", Meaning::Faint);
     }
     let when = entry.parts.as_ref().and_then(when).unwrap_or_default();
     // The whole moment, or it without its year, or the day alone: as much as there is room for.
@@ -217,7 +223,7 @@ pub(super) fn draw_absent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         .flat_map(|(text, meaning)| words_in_rows(&text, room).into_iter().map(move |row| (row, meaning)))
         .collect();
     let top = (inside.height / 3).min(inside.height.saturating_sub(u16::try_from(rows.len()).unwrap_or(u16::MAX)));
-    for (row, (text, meaning)) in (top..inside.height).zip(rows) {
+    for (row, (text, meaning)) in (top..inside.height).zip(fitting(rows, inside.height - top)) {
         let mut line = LineWriter::new(buffer, inside, row);
         line.own("  ", Meaning::Text);
         line.own(&text, meaning);
@@ -273,7 +279,8 @@ fn followed(model: &Model) -> Vec<(String, Meaning)> {
     let runs = follow.seen.iter().flat_map(|seen| &seen.sandboxes);
     rows.extend(runs.map(|run| (format!("{}: {}", run.sandbox().visible_cut(40), run.words()), Meaning::Text)));
     let (seconds, price) = (follow.seconds(model.passed), model.next_look_price(follow));
-    rows.push((format!("Next look in {seconds} s · {price}; at most {} more", follow.left()), Meaning::Price));
+    let left = follow.words_left(model.passed);
+    rows.push((format!("Next look in {seconds} s · {price}; {left}"), Meaning::Price));
     rows.push((format!("{} stops it; nothing further is sent then.", model.way_to("stop-following")), Meaning::Text));
     rows
 }

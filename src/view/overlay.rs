@@ -1,7 +1,7 @@
 //! What stands over the screen: a row whole, the keys, the prices.
 
 use super::canvas::Canvas;
-use super::line::LineWriter;
+use super::line::{LineWriter, fitting};
 use super::list::progress;
 use super::pane::frame;
 use super::theme::Meaning;
@@ -18,7 +18,7 @@ use crate::app::spending::planner::Planner;
 use crate::app::spending::prompt::Prompt;
 use crate::app::{Area, Model, Overlay};
 use crate::request::Request;
-use crate::text::{Columns, Untrusted, thousands, words_in_rows, words_in_rows_cut};
+use crate::text::{Columns, thousands, words_in_rows, words_in_rows_cut};
 
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model: &Model) {
     let area = overlay.area(area);
@@ -151,12 +151,10 @@ pub(super) fn draw_line_as(
     typed: &str,
     is_typed: bool,
 ) {
-    let visible = Untrusted::from(typed).visible();
     let room = usize::from(area.width).saturating_sub(prompt.columns() + 3);
-    let shown = Untrusted::from(typed).visible_window(visible.width().saturating_sub(room), room);
     let mut line = LineWriter::new(buffer, area, row);
     line.own(&format!("{prompt} "), Meaning::Key);
-    line.visible(&shown, meaning);
+    line.typed(typed, room, meaning);
     if is_typed {
         line.own("▏", Meaning::Focus);
     }
@@ -189,7 +187,7 @@ fn draw_form(buffer: &mut Canvas<'_>, area: Area, form: &Prompt, model: &Model) 
     let rows = words
         .into_iter()
         .flat_map(|(text, meaning)| words_in_rows(&text, room).into_iter().map(move |row| (row, meaning)));
-    for (row, (text, meaning)) in (1..inside.height).zip(rows) {
+    for (row, (text, meaning)) in (1..inside.height).zip(fitting(rows.collect(), inside.height.saturating_sub(1))) {
         LineWriter::new(buffer, inside, row).own(&text, meaning);
     }
 }
@@ -207,7 +205,7 @@ fn draw_idle(buffer: &mut Canvas<'_>, area: Area, line: &IdleLine, model: &Model
     draw_line(buffer, inside, 0, ">", &line.typed, true);
     let end = model.way_to("end-idle-line");
     let words = format!("{} What is typed here does nothing; {end} ends it.", line.why);
-    let rows = words_in_rows(&words, usize::from(inside.width).max(10));
+    let rows = words_in_rows_cut(&words, usize::from(inside.width).max(10), inside.height.saturating_sub(2).into());
     for (row, text) in (2..inside.height).zip(rows) {
         LineWriter::new(buffer, inside, row).own(&text, Meaning::Faint);
     }
@@ -224,8 +222,8 @@ fn draw_note(buffer: &mut Canvas<'_>, area: Area, form: &NoteForm, model: &Model
     let standing = standing.map(|note| format!("There now: {note}. ")).unwrap_or_default();
     let emptied = if form.standing.is_some() { "An empty line deletes the note. " } else { "" };
     let kept = if model.settings.forgets { "It is gone when this run ends" } else { "It is kept on this machine only" };
-    let rows =
-        words_in_rows(&format!("{standing}{emptied}{kept}, and costs nothing."), usize::from(inside.width).max(10));
+    let words = format!("{standing}{emptied}{kept}, and costs nothing.");
+    let rows = words_in_rows_cut(&words, usize::from(inside.width).max(10), inside.height.saturating_sub(2).into());
     for (row, text) in (2..inside.height).zip(rows) {
         LineWriter::new(buffer, inside, row).own(&text, Meaning::Faint);
     }

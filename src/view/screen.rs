@@ -12,7 +12,7 @@ use crate::app::panes::PaneInfo;
 use crate::app::panes::order;
 use crate::app::{Area, Layout, Model, PANES, Screen};
 use crate::report::Pane;
-use crate::text::{Columns, Untrusted, count, thousands, words_in_rows};
+use crate::text::{Columns, count, said, thousands, words_in_rows};
 
 /// Columns of a file's own name in the title, at most.
 const NAME: usize = 40;
@@ -113,7 +113,7 @@ fn title(model: &Model, columns: u16) -> Vec<(String, Meaning)> {
 
 /// A name that the user gave, made harmless: it may come from a file's name.
 fn own_name(name: &str) -> String {
-    Untrusted::from(name).visible_cut(48).to_string()
+    said(name).cut(48).to_string()
 }
 
 fn right_of_title(model: &Model) -> String {

@@ -1,14 +1,14 @@
 //! The form of a file that is submitted: its fields, and what it would cost or how far it is.
 
 use super::canvas::Canvas;
-use super::line::LineWriter;
+use super::line::{LineWriter, fitting};
 use super::list::progress;
 use super::overlay::inside;
 use super::theme::Meaning;
 use crate::app::scan::submit::{FIELDS, SubmitForm};
 use crate::app::{Area, Model};
 use crate::request::{Request, ScanOption, UploadLimit};
-use crate::text::{Untrusted, bytes, words_in_rows};
+use crate::text::{bytes, words_in_rows};
 
 /// Columns of a field's name.
 const LABEL: usize = 14;
@@ -29,7 +29,8 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, form: &SubmitForm, model
         draw_field(buffer, inside, row, top + usize::from(row), form);
     }
     let gap = u16::from(inside.height > fields.saturating_add(said));
-    for (row, (text, meaning)) in (fields + gap..inside.height).zip(rows) {
+    let first = fields + gap;
+    for (row, (text, meaning)) in (first..inside.height).zip(fitting(rows, inside.height.saturating_sub(first))) {
         LineWriter::new(buffer, inside, row).own(&text, meaning);
     }
 }
@@ -43,10 +44,7 @@ fn draw_field(buffer: &mut Canvas<'_>, inside: Area, row: u16, position: usize, 
     let mut line = LineWriter::new(buffer, inside, row);
     line.own(field.label, if is_chosen { Meaning::Focus } else { Meaning::Key });
     line.tab(inside.x, LABEL);
-    let room = usize::from(inside.width).saturating_sub(LABEL + 2);
-    let visible = Untrusted::from(shown.as_str()).visible();
-    let window = Untrusted::from(shown.as_str()).visible_window(visible.width().saturating_sub(room), room);
-    line.visible(&window, Meaning::Strong);
+    line.typed(&shown, usize::from(inside.width).saturating_sub(LABEL + 2), Meaning::Strong);
     if is_chosen {
         line.own("▏", Meaning::Focus);
     }

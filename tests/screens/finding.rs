@@ -48,6 +48,61 @@ fn leaving_a_filter_restores_what_was_before_it() {
 }
 
 #[test]
+fn the_chosen_row_stays_the_chosen_one_when_a_filter_comes_and_goes() {
+    // With the tree as it is, with all of it folded, and with one branch folded.
+    for folds in ["g", "- g", "+ g j space g"] {
+        for last in ["esc", "/ ctrl-u enter", "/ esc"] {
+            let mut stage = Stage::listed();
+            stage.keys(&format!("enter {folds} / c m d enter n n y"));
+            let chosen = stage.copied();
+            assert!(chosen.contains("cmd.exe"), "{chosen}");
+            stage.keys(&format!("{last} y"));
+            assert_eq!(stage.copied(), chosen, "{folds} {last}: {}", stage.screen());
+            assert!(!stage.screen().contains("/cmd"), "{}", stage.screen());
+        }
+    }
+    let mut stage = Stage::listed();
+    stage.keys("enter");
+    for pane in ["1", "2", "3", "4", "6", "7", "9", "0"] {
+        stage.keys(&format!("{pane} g / e enter j j y"));
+        let chosen = stage.copied();
+        stage.keys("esc y");
+        assert_eq!(stage.copied(), chosen, "{}", stage.screen());
+        // One that the filter lets through stays when it comes.
+        stage.keys("/ e enter y");
+        assert_eq!(stage.copied(), chosen, "{}", stage.screen());
+        stage.keys("esc");
+    }
+}
+
+#[test]
+fn a_row_that_a_filter_hides_comes_back_with_the_letters_that_hid_it() {
+    let mut stage = Stage::listed();
+    stage.keys("enter 4 j j j j j y");
+    let chosen = stage.copied();
+    stage.keys("/ s t a g e ctrl-u");
+    stage.keys("enter y");
+    assert_eq!(stage.copied(), chosen, "{}", stage.screen());
+}
+
+#[test]
+fn the_chosen_line_of_a_list_stays_the_chosen_one_when_it_is_sought_in() {
+    let mut stage = Stage::listed();
+    for list in ["H", "i", "!"] {
+        stage.keys(&format!("{list} / e enter j j"));
+        let chosen = |stage: &Stage| {
+            let screen = stage.screen();
+            let line = screen.lines().find(|line| line.contains('›')).unwrap_or_else(|| panic!("{screen}"));
+            line.to_owned()
+        };
+        let before = chosen(&stage);
+        stage.keys("/ ctrl-u enter");
+        assert_eq!(chosen(&stage), before, "{list}: {}", stage.screen());
+        stage.keys("esc");
+    }
+}
+
+#[test]
 fn a_registry_path_is_found_as_it_is_read() {
     let mut stage = Stage::listed();
     stage.keys("enter 3 z /");

@@ -56,6 +56,18 @@ fn a_failure_is_told_where_only_the_list_has_room() {
     screen!("size_40x12_failure", stage);
 }
 
+#[test]
+fn nothing_that_is_cut_looks_whole() {
+    let mut stage = Stage::listed();
+    stage.demo.as_ref().unwrap().arm("behaviour:404*1".parse().unwrap());
+    stage.keys("enter r esc");
+    for (columns, words) in [(120, "held, refetch failed"), (80, " refetch failed"), (60, " refetch failed")] {
+        stage.size(columns, 24);
+        let screen = stage.screen();
+        assert!(screen.contains(words), "{screen}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 

@@ -395,6 +395,8 @@ fn a_plan_takes_its_items_as_the_apps_planner_does() {
     for (bare, whole) in [
         ("v2-file-report 1,600", "v2-file-report --hashes 1600"),
         ("private-behaviours 3", "private-behaviours --calls 3"),
+        ("v2-file-submissions 4,6", "v2-file-submissions --submissions 4,6"),
+        ("livehunt-rules 3 inactive", "livehunt-rules --rules 3 --active no"),
         ("v2-file-report @~/h.txt", "v2-file-report --hashes 1"),
     ] {
         assert_eq!(json(&plan(bare)), json(&plan(whole)), "{bare}");

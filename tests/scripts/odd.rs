@@ -74,3 +74,31 @@ fn a_note_that_was_edited_by_hand_is_listed_and_goes_with_its_report() {
     assert!(ids(&desk).is_empty());
     assert_eq!(store.query_row("SELECT COUNT(*) FROM note", [], |row| row.get::<_, i64>(0)), Ok(0));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_path_is_escaped_once_whatever_it_is_made_of() {
+    use std::os::unix::ffi::OsStrExt;
+    let desk = Desk::new();
+    let odd = std::ffi::OsStr::from_bytes(b"odd\xff\x1b.html");
+    let path = desk.home.path().join(odd);
+    let shown = r"odd\x{ff}\x1b.html";
+    let says = |arguments: &[&str]| {
+        let output = desk.command(arguments).arg(&path).output().unwrap();
+        let said = errors(&output) + &text(&output);
+        assert!(said.contains(shown), "{arguments:?}: {said}");
+        said
+    };
+    let listed = text(&desk.run(&["list", "--format", "ids", &main_file()]));
+    let id = listed.lines().next().unwrap().to_owned();
+    assert!(says(&["fetch", &id, "html", "-o"]).contains("wrote"));
+    assert!(says(&["fetch", &id, "html", "-o"]).contains("is there already"));
+    for command in ["show", "import", "submit"] {
+        std::fs::remove_file(&path).ok();
+        says(&[command]);
+    }
+    std::fs::write(&path, "{").unwrap();
+    for command in ["show", "import"] {
+        says(&[command]);
+    }
+}

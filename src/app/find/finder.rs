@@ -126,6 +126,9 @@ pub struct Filter {
     pub is_typed: bool,
     /// What was folded, and where the cursor stood, before it.
     pub(in crate::app) before: Before,
+    /// The row that was chosen when what is shown changed last, and the one that stands for it: that of the cursor, unless it has
+    /// been moved since.
+    pub(in crate::app) stand_in: Option<(Place, Option<Place>)>,
     /// Offset of the body up to which rows have been searched.
     pub(in crate::app) covered: u64,
     /// The last search that looked at the whole report, and the rows it found: one more letter needs no others.

@@ -9,7 +9,7 @@ use crate::app::message::Opening;
 use crate::app::model::{Model, Screen};
 use crate::app::over::overlay::Overlay;
 use crate::app::over::spots::Target;
-use crate::app::panes::{Before, PaneState};
+use crate::app::panes::PaneState;
 use crate::report::find::{How, Scope};
 use crate::report::{Pane, Report, RowSet};
 
@@ -33,8 +33,9 @@ impl Model {
     pub(in crate::app) fn begin_filter(&mut self) -> Vec<Effect> {
         if let Some((pane, open)) = self.focused().zip(self.open_mut()) {
             let state = open.panes.entry(pane).or_default();
-            let before = state.before();
-            state.filter.get_or_insert_with(|| Filter { before, ..Filter::default() }).is_typed = true;
+            let before = state.before(&open.report, pane);
+            let filter = state.filter.get_or_insert_with(|| Filter { before, ..Filter::default() });
+            (filter.is_typed, filter.stand_in) = (true, None);
             return vec![Effect::Prepare(open.report.clone())];
         }
         Vec::new()
@@ -51,17 +52,13 @@ impl Model {
         Vec::new()
     }
 
-    /// Takes the filter away; while it is typed everything is as it was before, later the cursor stays on its row.
+    /// Takes the filter away: everything is as it was before, and the cursor stays on the row that is chosen now.
     pub(in crate::app) fn drop_filter(&mut self) -> Vec<Effect> {
         if let Some((pane, open)) = self.focused().zip(self.open_mut())
             && let Some(state) = open.panes.get_mut(&pane)
-            && let Some(filter) = state.filter.take()
         {
-            state.fold_as(&filter.before);
-            state.sift(&open.report, pane, |sieve| sieve.find(None));
-            if filter.is_typed {
-                state.scroll = filter.before.scroll;
-            }
+            state.unsift(&open.report, pane);
+            state.filter = None;
         }
         self.settle();
         Vec::new()
@@ -122,14 +119,10 @@ impl Model {
             let opening = self.open().map(|open| open.opening);
             return opening.map(|opening| self.seek_rows(opening, pane)).unwrap_or_default();
         }
-        if filter.quest.typed.is_empty() {
-            let before = filter.before.clone();
-            if let Some(open) = self.open_mut() {
-                let state = open.panes.entry(pane).or_default();
-                state.fold_as(&before);
-                state.scroll = before.scroll;
-                state.sift(&open.report, pane, |sieve| sieve.find(None));
-            }
+        if filter.quest.typed.is_empty()
+            && let Some(open) = self.open_mut()
+        {
+            open.panes.entry(pane).or_default().unsift(&open.report, pane);
         }
         self.settle();
         Vec::new()
@@ -328,9 +321,5 @@ impl Model {
 fn take_rows(state: &mut PaneState, report: &Report, pane: Pane, search: u64, rows: RowSet) {
     let run = state.filter.as_mut().and_then(|filter| filter.quest.run_mut(search));
     let is_first = run.is_some_and(|run| std::mem::take(&mut run.is_new));
-    if is_first && state.sieve().found().is_none() {
-        // Everything that is found is to be seen.
-        state.fold_as(&Before::default());
-    }
-    state.sift(report, pane, |sieve| if is_first { sieve.find(Some(rows)) } else { sieve.find_more(&rows) });
+    state.sift_found(report, pane, |sieve| if is_first { sieve.find(Some(rows)) } else { sieve.find_more(&rows) });
 }

@@ -168,7 +168,7 @@ impl Entry {
         let mut open = OpenReport::new(opening, body.clone(), folded);
         for (pane, filter) in std::mem::take(&mut self.filters) {
             let state = open.panes.entry(pane).or_default();
-            let before = state.before();
+            let before = state.before(&open.report, pane);
             state.filter = Some(Filter { before, ..filter });
         }
         self.open = Some(open);

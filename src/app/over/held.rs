@@ -13,7 +13,7 @@ use crate::app::panes::scroll::Scroll;
 use crate::app::spending::confirm::{Confirm, Confirmed, Deletion};
 use crate::report::{Doomed, Held, Holding, Purge, Report, Version, whose};
 use crate::request::{Request, again};
-use crate::text::{Untrusted, bytes, count, thousands};
+use crate::text::{Untrusted, Visible, bytes, count, thousands};
 use jiff::{SignedDuration, Timestamp};
 use std::slice::from_ref;
 
@@ -75,12 +75,12 @@ pub struct HeldScreen {
     shown: Vec<usize>,
 }
 
-/// What a thing is, to be made visible: the sandbox, or what was asked.
+/// What a thing is: the sandbox, or what was asked.
 #[must_use]
-pub fn title(thing: &Holding) -> Untrusted {
+pub fn title(thing: &Holding) -> Visible {
     match &thing.what {
-        Held::Report(identifier) | Held::Notes(identifier) => identifier.parts().sandbox,
-        Held::Answer { key, .. } => Untrusted::from(Request::holding_words(key.as_bytes())),
+        Held::Report(identifier) | Held::Notes(identifier) => identifier.parts().sandbox.visible(),
+        Held::Answer { key, .. } => Request::holding_words(key.as_bytes()),
     }
 }
 
@@ -146,8 +146,9 @@ impl Stands for HeldScreen {
     }
 
     fn sift(&mut self, _: Option<&Report>) {
+        let chosen = self.shown.get(self.scroll.cursor).copied();
         self.choose_shown();
-        self.scroll = Scroll::default();
+        chosen.into_iter().for_each(|chosen| self.scroll.stay_on(chosen, &self.shown));
     }
 }
 
@@ -157,7 +158,7 @@ fn words(thing: &Holding) -> String {
     let name = thing.name.as_ref().map(|name| name.visible().to_string()).unwrap_or_default();
     let imported = thing.imported.as_ref().map(|imported| imported.words()).unwrap_or_default();
     let profile = Untrusted::from(thing.profile.as_str());
-    format!("{} {file} {name} {} {imported}", title(thing).visible(), profile.visible())
+    format!("{} {file} {name} {} {imported}", title(thing), profile.visible())
 }
 
 /// Rows of the held screen above its lines: the heading.
@@ -329,9 +330,9 @@ impl Model {
         let mut words = match (reports.as_slice(), others) {
             ([], 0) if doomed.is_empty() => old.clone(),
             ([], 0) => "what was written of reports that are not held".to_owned(),
-            ([one], 0) => format!("the report by {}", title(one).visible_cut(40)),
+            ([one], 0) => format!("the report by {}", title(one).cut(40)),
             (several, 0) => many(several.len(), "report"),
-            ([], 1) => answers.iter().map(|one| format!("the {}", title(one).visible_cut(60))).collect(),
+            ([], 1) => answers.iter().map(|one| format!("the {}", title(one).cut(60))).collect(),
             ([], others) => many(others, "answer"),
             (several, others) => format!("{} and {}", many(several.len(), "report"), many(others, "other answer")),
         };

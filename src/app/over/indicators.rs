@@ -56,8 +56,12 @@ impl IndicatorList {
     /// One that is shown, by its place.
     #[must_use]
     pub fn at(&self, position: usize) -> Option<&Indicator> {
-        let number = self.holding.as_ref().map_or(Some(position), |holding| holding.get(position).copied());
-        self.of_kind().get(number?)
+        self.of_kind().get(self.number(position)?)
+    }
+
+    /// The number, among those of the kind, of one that is shown.
+    fn number(&self, position: usize) -> Option<usize> {
+        self.holding.as_ref().map_or(Some(position), |holding| holding.get(position).copied())
     }
 
     /// Those that are shown, from a place on.
@@ -72,7 +76,6 @@ impl IndicatorList {
         };
         let holding = || self.of_kind().iter().enumerate().filter(holds).map(|(number, _)| number).collect();
         self.holding = (!self.line.typed.is_empty()).then(holding);
-        self.scroll = Scroll::default();
     }
 
     /// Each kind that there is, with how many there are.
@@ -95,6 +98,7 @@ impl IndicatorList {
         let step = if forward { 1 } else { kinds.len() - 1 };
         self.kind = kinds.get((here + step) % kinds.len()).copied().flatten();
         self.choose_shown();
+        self.scroll = Scroll::default();
     }
 }
 
@@ -120,7 +124,12 @@ impl Stands for IndicatorList {
     }
 
     fn sift(&mut self, _: Option<&Report>) {
+        let chosen = self.number(self.scroll.cursor);
         self.choose_shown();
+        match (chosen, &self.holding) {
+            (Some(chosen), Some(holding)) => self.scroll.stay_on(chosen, holding),
+            (chosen, _) => self.scroll.cursor = chosen.unwrap_or(0),
+        }
     }
 }
 

@@ -244,6 +244,7 @@ impl Stands for Spots {
     }
 
     fn sift(&mut self, open: Option<&Report>) {
+        let chosen = self.shown.get(self.scroll.cursor).copied();
         self.shown = if self.line.typed.is_empty() {
             (0..self.spots.len()).collect()
         } else {
@@ -253,7 +254,7 @@ impl Stands for Spots {
             let holds = |(_, words): &(usize, &String)| self.line.is_in(words);
             self.words.iter().enumerate().filter(holds).map(|(number, _)| number).collect()
         };
-        self.scroll = Scroll::default();
+        chosen.into_iter().for_each(|chosen| self.scroll.stay_on(chosen, &self.shown));
     }
 }
 

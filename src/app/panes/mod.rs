@@ -1,6 +1,7 @@
 //! The table of panes: title, key, place; and how far each is scrolled and folded.
 
 pub(super) mod arriving;
+mod chosen;
 pub(super) mod facts;
 pub(super) mod moving;
 pub mod order;
@@ -102,8 +103,9 @@ pub struct PaneState {
 #[derive(Debug, Clone, Default)]
 pub struct Before {
     folds: Arc<Folds>,
-    /// Cursor and window.
-    pub scroll: Scroll,
+    scroll: Scroll,
+    /// The row that was chosen.
+    chosen: Option<Place>,
 }
 
 /// Which rows of a report a pane without a filter shows, from which on, from which column on. Two are equal only where nobody has
@@ -174,13 +176,9 @@ impl PaneState {
 
     /// How it is looked at now, to be gone back to.
     #[must_use]
-    pub fn before(&self) -> Before {
-        Before { folds: Arc::clone(&self.folds), scroll: self.scroll }
-    }
-
-    /// Folds what was folded then, and nothing else.
-    pub fn fold_as(&mut self, before: &Before) {
-        self.folds = Arc::clone(&before.folds);
+    pub fn before(&self, report: &Report, pane: Pane) -> Before {
+        let chosen = self.place(report, pane, self.scroll.cursor);
+        Before { folds: Arc::clone(&self.folds), scroll: self.scroll, chosen }
     }
 
     /// What is folded of the process tree.
@@ -218,14 +216,6 @@ impl PaneState {
     #[must_use]
     pub fn is_subtree(&self) -> bool {
         self.filter.is_none() && self.sieve.found().is_some()
-    }
-
-    /// Lets other rows through; the cursor stays on its row, or goes to the one before it that is shown.
-    pub fn sift(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut Sieve)) {
-        let here = self.place(report, pane, self.scroll.cursor);
-        change(Arc::make_mut(&mut self.sieve));
-        self.refresh(report, pane);
-        self.scroll.cursor = here.map_or(0, |here| self.position(report, pane, here));
     }
 
     /// Finds what is shown again, after rows were added.
@@ -301,10 +291,7 @@ impl PaneState {
                 sieve.show(place.section, place.row);
             });
         }
-        if let Some(tree) = report.section(place.section).filter(|found| found.form == Form::Processes) {
-            self.folds_mut().reveal(place.row, tree.depths());
-        }
-        self.position(report, pane, place)
+        self.bring(report, pane, place)
     }
 
     /// The positions at which sections begin, the first left out.
@@ -405,6 +392,16 @@ mod tests {
         assert_eq!(state.scroll.cursor, 3);
         state.sift(&report, Pane::Registry, |sieve| sieve.hide(RowSet::EMPTY));
         assert_eq!(rows(&state, &report, Pane::Registry), all);
+    }
+
+    #[test]
+    fn the_nearest_stands_for_a_row_that_is_filtered_out() {
+        let (report, mut state) = (report(), PaneState::default());
+        state.scroll.cursor = 3;
+        state.sift(&report, Pane::Registry, |sieve| sieve.find(Some([(1, 0), (3, 0)].into_iter().collect())));
+        assert_eq!(state.scroll.cursor, 1);
+        state.sift(&report, Pane::Registry, |sieve| sieve.find(Some([(1, 0)].into_iter().collect())));
+        assert_eq!(state.scroll.cursor, 0);
     }
 
     #[test]

@@ -47,6 +47,14 @@ impl Scroll {
         }
     }
 
+    /// Stays on what has this number, or goes to the nearest of those that are shown now, given in order.
+    pub(in crate::app) fn stay_on(&mut self, number: usize, shown: &[usize]) {
+        let after = shown.partition_point(|shown| *shown < number);
+        let around = shown.iter().enumerate().skip(after.saturating_sub(1)).take(2);
+        let nearest = around.min_by_key(|(_, shown)| shown.abs_diff(number));
+        self.cursor = nearest.map_or(0, |(place, _)| place);
+    }
+
     /// Brings cursor and window back among the rows, after rows or height have changed.
     pub fn settle(&mut self, count: usize, height: usize) {
         self.cursor = self.cursor.min(count.saturating_sub(1));

@@ -121,9 +121,14 @@ impl Sieve {
         }
     }
 
+    /// The place of a row among all of its section.
+    pub(super) fn rank(&self, section: usize, row: usize) -> usize {
+        self.order.as_ref().map_or(row, |order| order.position(section, row))
+    }
+
     /// The place of a row, or of the last one before it, among those of its section that are let through.
     pub(super) fn position(&self, section: usize, row: usize) -> usize {
-        let position = |row: usize| self.order.as_ref().map_or(row, |order| order.position(section, row));
+        let position = |row: usize| self.rank(section, row);
         let rows = self.arranged.get(&section).map(Vec::as_slice).or_else(|| self.rows(section));
         let before = |rows: &[u32]| rows.partition_point(|found| position(*found as usize) <= position(row));
         rows.map_or_else(|| position(row), |rows| before(rows).saturating_sub(1))

@@ -11,7 +11,7 @@ use crate::quota::{Kind, Numbers, Operation, Plan};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Analysis, PendingScan};
 use crate::request::{Listing, Request};
-use crate::text::{count, thousands};
+use crate::text::{count, lasting, thousands};
 use jiff::SignedDuration;
 
 /// The title of the panel that says how far a scan is.
@@ -138,6 +138,15 @@ impl Follow {
         if is_over && !has_next_page { Turn::Done } else { Turn::On }
     }
 
+    /// How many calls it still makes at most, and for how long it does: lists are asked for at once and take less.
+    #[must_use]
+    pub fn words_left(&self, now: SignedDuration) -> String {
+        let pauses = i64::try_from(self.left()).unwrap_or(i64::MAX).saturating_sub(1).max(0);
+        let longest = self.pace.interval.as_secs().saturating_mul(pauses).saturating_add(self.seconds(now));
+        let longest = lasting(u64::try_from(longest).unwrap_or_default());
+        format!("at most {} more, for {longest} at most", thousands(self.left()))
+    }
+
     /// Seconds until the next look.
     #[must_use]
     pub fn seconds(&self, now: SignedDuration) -> i64 {
@@ -253,7 +262,9 @@ impl Model {
         let Some(follow) = self.follows.get(at) else { return Vec::new() };
         if follow.left() == 0 {
             let file = follow.file.clone();
-            self.end_following(&file, "The scan is not done, and the looks that were agreed to are used up.");
+            let again = format!("{} follows it further, for {}.", self.way_to("follow"), self.follow_price());
+            let why = "The scan is not done, and the looks that were agreed to are used up.";
+            self.end_following(&file, &format!("{why} {again}"));
             return Vec::new();
         }
         let listing = self.service.listing;
@@ -397,7 +408,7 @@ impl Model {
         let (seconds, price) = (follow.seconds(self.passed), self.next_look_price(follow));
         let mut rows = vec![
             row("next look", format!("in {seconds} s · {price}; {} stops", self.way_to("stop-following"))),
-            row("calls", format!("{} made, at most {} more", follow.made, follow.left())),
+            row("calls", format!("{} made, {}", follow.made, follow.words_left(self.passed))),
         ];
         match &follow.seen {
             None => rows.push(row("scan", "nothing is known of it yet".to_owned())),

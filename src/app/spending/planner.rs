@@ -7,7 +7,7 @@ use crate::app::model::Model;
 use crate::app::over::overlay::Stands;
 use crate::app::over::sheet::SheetRow;
 use crate::export::file;
-use crate::quota::{Amount, Entitlements, Fit, Kind, Line, Numbers, Operation, Plan, price};
+use crate::quota::{Amount, Entitlements, Fit, Kind, Line, Operation, Plan, price};
 use crate::text::{Untrusted, thousands};
 use std::path::{Path, PathBuf};
 
@@ -33,23 +33,12 @@ impl Planner {
             let more = if self.offered().next().is_some() { "; tab takes the first of these" } else { "" };
             format!("no operation is called {name}{more}")
         })?;
-        let count = match Amount::read(kind, amount)? {
-            Amount::Number(count) => count,
-            Amount::Listed(path) => {
-                return Err(format!("enter counts the hashes that {} lists", Untrusted::from(path).visible_cut(60)));
+        match Amount::read(kind, amount)? {
+            Amount::Numbers(numbers) => Ok(Operation::with(kind, numbers)),
+            Amount::Listed { path, .. } => {
+                Err(format!("enter counts the hashes that {} lists", Untrusted::from(path).visible_cut(60)))
             }
-        };
-        // Each operation takes the one number that is its own.
-        let numbers = Numbers {
-            calls: count,
-            hashes: count,
-            rules: count,
-            jobs: count,
-            graphs: count,
-            scans: count,
-            ..Numbers::default()
-        };
-        Ok(Operation::with(kind, numbers))
+        }
     }
 
     /// Adds what is typed to the plan; gives the file that is typed in place of a number, which is to be read first.
@@ -57,7 +46,7 @@ impl Planner {
     /// # Errors
     /// Says what is missing.
     pub fn add(&mut self) -> Result<Option<PathBuf>, String> {
-        if let Some((_, path)) = self.list() {
+        if let Some((.., path)) = self.list() {
             return Ok(Some(file::typed(path)));
         }
         self.items.push(self.operation()?);
@@ -67,9 +56,9 @@ impl Planner {
 
     /// Puts the number of hashes in the place of the file that lists them.
     pub fn counted(&mut self, path: &Path, count: u64) {
-        let Some((operation, typed)) = self.list() else { return };
+        let Some((operation, before, typed)) = self.list() else { return };
         if file::typed(typed) == path {
-            self.typed = format!("{operation} {count}");
+            self.typed = format!("{operation} {before}{count}");
         }
     }
 
@@ -81,12 +70,12 @@ impl Planner {
         kinds.into_iter()
     }
 
-    /// The operation that is typed, and the file after it.
-    fn list(&self) -> Option<(&str, &str)> {
+    /// The operation that is typed, and the file after it with what stands between.
+    fn list(&self) -> Option<(&str, &str, &str)> {
         let (operation, amount) = self.words();
         match Amount::read(Kind::named(operation)?, amount).ok()? {
-            Amount::Listed(path) => Some((operation, path)),
-            Amount::Number(_) => None,
+            Amount::Listed { before, path } => Some((operation, before, path)),
+            Amount::Numbers(_) => None,
         }
     }
 
@@ -230,7 +219,12 @@ mod tests {
             ("private-behaviours --calls 3", "typed|private-behaviours · 3 calls"),
             ("v2-file-report --hashes 600", "typed|v2-file-report · 600 hashes"),
             ("v2-file-report --hashes", "--hashes takes a number"),
-            ("v2-file-report --calls 3", "takes --hashes and how many"),
+            ("v2-file-report --calls 3", "v2-file-report does not take --calls; it takes --hashes, --hashes-from"),
+            ("v2-file-submissions 4,6", "typed|v2-file-submissions · 10 submissions"),
+            ("livehunt-rules 3 inactive", "typed|livehunt-rules · 3 rules · 0 · rule"),
+            ("livehunt-rules 3 --active no", "typed|livehunt-rules · 3 rules · 0 · rule"),
+            ("v3-file 3 times", "times is no number; v3-file does not take times; it takes --calls"),
+            ("v2-file-scan 3", "v2-file-scan does not take 3; it takes --known"),
             ("v2-file-report --hashes-from a.txt", "enter counts the hashes that a.txt lists"),
         ] {
             let planner = Planner { typed: typed.to_owned(), ..Planner::default() };

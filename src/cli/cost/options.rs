@@ -2,7 +2,7 @@
 
 use super::files::Files;
 use crate::cli::Failed;
-use crate::quota::{Amount, Entitlement, Entitlements, HASHES_FROM, Kind, Numbers, Operation};
+use crate::quota::{Entitlement, Entitlements, Kind, MOST, Numbers, Operation, spelled_out};
 use crate::report::identifier::hashes::Hashes;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, ValueEnum};
@@ -34,7 +34,7 @@ fn kinds() -> impl Iterator<Item = PossibleValue> {
     Kind::ALL.iter().map(|kind| PossibleValue::new(kind.name()).help(kind.about()))
 }
 
-/// Numbers of an operation; each takes those that [`accepted`] lists.
+/// Numbers of an operation; each takes those that [`Kind::takes`] lists.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Numbers")]
 pub(super) struct Options {
@@ -78,24 +78,7 @@ pub(super) struct Options {
 
 /// A number of an operation: not so many that its price could not be counted.
 fn number() -> impl TypedValueParser<Value = u64> {
-    const MOST: u64 = 1_000_000_000;
     clap::value_parser!(u64).range(..=MOST)
-}
-
-/// The options that an operation takes.
-fn accepted(kind: Kind) -> &'static [&'static str] {
-    match kind {
-        Kind::V2FileReport => &["--hashes", "--hashes-from", "--after-new-upload"],
-        Kind::V2FileSubmissions => &["--submissions"],
-        Kind::V2FileScan | Kind::V3FileUpload => &["--known"],
-        Kind::V3File | Kind::V3FileAnalyses => &["--calls", "--after-new-upload"],
-        Kind::V3Analysis => &["--exists"],
-        Kind::PrivateScan => &["--scans"],
-        Kind::LivehuntRules => &["--rules", "--active"],
-        Kind::Retrohunt => &["--jobs"],
-        Kind::GraphPrivate | Kind::GraphPublic => &["--graphs", "--calls"],
-        _ => &["--calls"],
-    }
 }
 
 impl Options {
@@ -212,7 +195,7 @@ fn kind() -> impl TypedValueParser<Value = Kind> {
 impl Item {
     /// An operation with options that it takes.
     pub(super) fn checked(kind: Kind, options: Options) -> Result<Self, Failed> {
-        let takes = accepted(kind);
+        let takes = kind.takes();
         let strange: Vec<_> = options.given().into_iter().filter(|option| !takes.contains(option)).collect();
         if strange.is_empty() {
             return Ok(Self { kind, options, entitled: Entitled::default() });
@@ -225,10 +208,14 @@ impl Item {
     pub(super) fn parse(n: usize, text: &str) -> Result<Self, Failed> {
         let at = |words: String| Failed::usage(format!("item {n} of the plan, \"{text}\": {words}"));
         let words = words(text).ok_or_else(|| at("a quotation mark is not closed".to_owned()))?;
-        let words = spelled_out(words);
-        let Self { kind, options, entitled } = Self::try_parse_from(words).map_err(|error| at(in_one_line(&error)))?;
-        let item = Self::checked(kind, options).map_err(|error| at(error.to_string()))?;
-        Ok(Self { entitled, ..item })
+        Self::of(words).map_err(|why| at(why.to_string()))
+    }
+
+    /// Reads an operation's name and what stands behind it.
+    pub(super) fn of(words: Vec<String>) -> Result<Self, Failed> {
+        let read = Self::try_parse_from(with_options(words));
+        let Self { kind, options, entitled } = read.map_err(|error| Failed::usage(in_one_line(&error)))?;
+        Ok(Self { entitled, ..Self::checked(kind, options)? })
     }
 
     /// The operation, with the hashes of its file counted, and what is said of entitlements beside it.
@@ -237,18 +224,20 @@ impl Item {
     }
 }
 
-/// The words with the option that a bare number stands for, or a file of hashes after `@`, as the app's planner takes them.
-fn spelled_out(mut words: Vec<String>) -> Vec<String> {
-    let kind = words.first().and_then(|name| Kind::named(name));
-    let meant = match words.get(1).and_then(|bare| Amount::bare(bare)) {
-        Some(Amount::Listed(path)) => Some((HASHES_FROM, path.to_owned())),
-        Some(Amount::Number(number)) => kind.map(|kind| (kind.number(), number.to_string())),
-        None => None,
-    };
-    if let Some((option, value)) = meant {
-        words.splice(1..2, [option.to_owned(), value]);
+/// The words with the options that those without one stand for, as the app's planner takes them.
+fn with_options(words: Vec<String>) -> Vec<String> {
+    let Some(kind) = words.first().and_then(|name| Kind::named(name)) else { return words };
+    let (mut whole, mut is_value) = (Vec::new(), false);
+    for word in words {
+        match spelled_out(kind, &word).filter(|_| !is_value) {
+            Some((option, value)) => whole.extend([option.to_owned(), value]),
+            None => {
+                is_value = word.starts_with("--") && word != "--after-new-upload" && !word.contains('=');
+                whole.push(word);
+            }
+        }
     }
-    words
+    whole
 }
 
 /// What is wrong and what may be meant, without the lines on usage.
@@ -313,9 +302,9 @@ mod tests {
             scans: Some(1),
         };
         for option in given.given() {
-            assert!(Kind::ALL.iter().any(|kind| accepted(*kind).contains(&option)), "{option}");
+            assert!(Kind::ALL.iter().any(|kind| kind.takes().contains(&option)), "{option}");
         }
-        for option in Kind::ALL.iter().flat_map(|kind| accepted(*kind)) {
+        for option in Kind::ALL.iter().flat_map(|kind| kind.takes()) {
             assert!(given.given().contains(option), "{option}");
         }
     }

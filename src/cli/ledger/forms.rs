@@ -5,7 +5,7 @@ use crate::cli::table::Table;
 use crate::export::csv;
 use crate::quota::Units;
 use crate::store::{LedgerEntry, State};
-use crate::text::{Untrusted, thousands};
+use crate::text::{said, thousands};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -105,8 +105,7 @@ impl Row {
 
 /// Text that may be shown. What is in visible form already, as most of the ledger is, stays as it is.
 fn safe(text: &str) -> String {
-    let visible = String::from(Untrusted::from(text).visible());
-    if visible.replace(r"\x5c", r"\") == text { text.to_owned() } else { visible }
+    said(text).into()
 }
 
 /// What the entries sum up to, by unit and state.

@@ -16,7 +16,7 @@ use crate::app::message::Opening;
 use crate::app::{Effect, Message};
 use crate::gate::{Gate, GateError};
 use crate::report::{Body, Index, Report};
-use crate::text::Untrusted;
+use crate::text::said;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -311,7 +311,7 @@ impl Drop for Performer {
     }
 }
 
-/// An error's words, made visible: a path may stand in them.
+/// An error's words, made visible.
 pub(super) fn words(error: &dyn std::fmt::Display) -> String {
-    Untrusted::from(error.to_string()).visible_cut(400).to_string()
+    said(error.to_string()).cut(400).to_string()
 }

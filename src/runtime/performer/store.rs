@@ -12,7 +12,7 @@ use crate::report::note::Note;
 use crate::runtime::held;
 use crate::runtime::recall::held_of;
 use crate::store::{LedgerEntry, StoreError};
-use crate::text::Untrusted;
+use crate::text::{Untrusted, said};
 
 /// Most earlier files that are offered.
 const RECENT: u32 = 50;
@@ -129,7 +129,7 @@ fn ledger(gate: &Gate) -> Result<Message, StoreError> {
         at: entry.at,
         counts_as: entry.careful(),
         is_open: entry.is_open(),
-        what: Untrusted::from(entry.what).visible().to_string(),
+        what: said(entry.what).to_string(),
         predicted_min: entry.predicted_min,
         predicted_max: entry.predicted_max,
         state: entry.state.name(),

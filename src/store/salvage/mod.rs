@@ -58,7 +58,7 @@ impl Salvaged {
                 count(self.entries, "call")
             )
         };
-        let aside = crate::text::Untrusted::from(self.aside.to_string_lossy().into_owned()).visible();
+        let aside = crate::text::path(&self.aside);
         let answers = count(self.answers, "answer");
         let lost = match self.left_out {
             0 => String::new(),
