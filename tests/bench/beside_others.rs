@@ -7,7 +7,8 @@
 //! ```
 //! Every program runs in a pseudo-terminal of 120x40. What is compared runs in turns, so that whatever else the machine does
 //! strikes both sides alike; a figure is a median, with the spread from the lowest to the highest. Peers that are not
-//! installed are left out. Memory is the peak of resident pages, over all processes of a program, where `/proc` tells it.
+//! installed are left out. A limit in milliseconds is told as it is and at the pace of the machine that it was set on. Memory is
+//! the peak of resident pages, over all processes of a program, where `/proc` tells it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stdout)]
 
 mod everything;
@@ -45,6 +46,8 @@ pub struct Stage {
     pub folder: tempfile::TempDir,
     /// The reports, the smallest first.
     pub reports: Vec<report::Made>,
+    /// How many times slower this machine is than the one that the limits in milliseconds were set on, where that can be told.
+    pub pace: Option<f64>,
 }
 
 impl Wanted {
@@ -89,9 +92,13 @@ fn main() {
     let wanted = Wanted::of(std::env::args().skip(1));
     let folder = tempfile::tempdir().unwrap();
     let bytes = std::iter::once(50_000).chain(wanted.sizes.iter().map(|size| size * 1_000_000));
-    let reports = bytes.map(|bytes| report::make(folder.path(), bytes)).collect();
-    let stage = Stage { wanted, folder, reports };
+    let reports: Vec<_> = bytes.map(|bytes| report::make(folder.path(), bytes)).collect();
+    let pace = peers::pace(&reports);
+    let stage = Stage { wanted, folder, reports, pace };
     println!("load before: {}", figures::load());
+    if let Some(pace) = pace {
+        println!("{pace:.2} times slower than where the limits in milliseconds were set, by what jless takes");
+    }
     let parts: [(&str, Measure); 8] = [
         ("start", start::measure),
         ("opening", opening::measure),

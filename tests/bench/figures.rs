@@ -68,6 +68,15 @@ impl Table {
         let verdict = if ratio <= most { "holds" } else { "FALLS SHORT" };
         self.ratios.push(format!("{what}: {ratio:.3} (at most {most}): {verdict}"));
     }
+
+    /// A time that should be no longer than so many milliseconds, told as it is and as it would be at the pace of the machine that
+    /// the limit was set on.
+    pub fn limit(&mut self, what: &str, ours: f64, most: f64, pace: Option<f64>) {
+        let ratio = ours / most;
+        let verdict = if ratio <= 1.0 { "holds" } else { "FALLS SHORT" };
+        let paced = pace.map(|pace| format!("; {:.3} at the pace of the machine that this was set on", ratio / pace));
+        self.ratios.push(format!("{what} against {most:.0} ms: {ratio:.3}: {verdict}{}", paced.unwrap_or_default()));
+    }
 }
 
 impl fmt::Display for Table {

@@ -1,5 +1,6 @@
 //! The programs that are measured beside ours, as far as they are installed.
 
+use crate::figures::Figure;
 use crate::report::Made;
 use crate::terminal::Program;
 use std::ffi::OsStr;
@@ -36,6 +37,20 @@ pub fn on(report: &Made) -> Vec<Peer> {
         ("vim", peer("vim", "vim", &[OsStr::new("-n"), OsStr::new("-u"), OsStr::new("NONE"), path], "Bench Box")),
     ];
     all.into_iter().filter(|(needed, _)| is_installed(needed)).map(|(_, peer)| peer).collect()
+}
+
+/// Milliseconds that jless took for a report of 99 MB on the machine that the limits in milliseconds were set on.
+const SET_AT: f64 = 253.0;
+
+/// How many times slower than that machine this one is, by what jless takes for the same; none without it, or without such a report.
+pub fn pace(reports: &[Made]) -> Option<f64> {
+    let report = reports.iter().rfind(|report| (95_000_000..=MOST).contains(&report.bytes))?;
+    let jless = on(report).into_iter().find(|peer| peer.program.name == "jless")?;
+    let mut opened = Figure::default();
+    for _ in 0..5 {
+        opened.time(jless.program.start().until(jless.first));
+    }
+    Some(opened.median() / SET_AT)
 }
 
 /// Whether a program of this name is found.

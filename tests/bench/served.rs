@@ -129,6 +129,8 @@ pub fn measure(stage: &Stage, table: &mut Table) {
         table.ratio(&format!("{size}: first rows against the late half"), early.median(), late, 1.0);
         let allowed = bare.median() * 1.1 + 60.0;
         table.ratio(&format!("{size}: complete against the bare transfer and 60 ms"), last.median(), allowed, 1.0);
+        let over = last.median() - bare.median() * 1.1;
+        table.limit(&format!("{size}: complete, what is over 1.1 of the bare transfer,"), over, 60.0, stage.pace);
         if report.bytes >= 10_000_000 {
             table.ratio(&format!("{size}: memory against the report"), memory.median(), 1.0, 1.3);
             table.ratio(&format!("{size}: on disk against the report"), disk.median(), 1.0, 0.35);
