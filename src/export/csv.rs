@@ -19,10 +19,9 @@ const FORMULA: [char; 12] = [
 const SEPARATOR: char = ';';
 
 /// The columns. Cells stand as they are where all of a text can be seen, and else in its visible form; one that would begin like
-/// a formula, or with the sign itself, has a `'` before it, and so has what stands behind a `;` within one, so that whoever reads it back
-/// takes one off at each of these places. Depth and parent, which is
-/// a row, are of processes; severity and rule are of what deserves a look. A note on the report as a whole has a line of its own,
-/// and so has one on what the report does not have any more.
+/// a formula, or with the sign itself, has a `'` before it, and so has what stands behind a `;` within one, so that whoever reads it
+/// back takes one off at each of these places. Depth and parent, which is a row, are of processes; severity and rule are of what
+/// deserves a look. A note on the report as a whole has a line of its own, and so has one on what the report does not have any more.
 const COLUMNS: [&str; 13] = [
     "origin",
     "report",

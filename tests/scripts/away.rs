@@ -79,7 +79,8 @@ fn csv_is_read_back_to_the_same_leaves() {
     for name in FIXTURES {
         let rows = read_csv(&export(name, &["--format", "csv"]));
         let mut found: BTreeMap<At, Vec<String>> = BTreeMap::new();
-        let plain = |cell: &str| cell.strip_prefix('\'').unwrap_or(cell).to_owned();
+        let unmarked = |part: &str| part.strip_prefix('\'').unwrap_or(part).to_owned();
+        let plain = |cell: &str| cell.split(';').map(unmarked).collect::<Vec<_>>().join(";");
         for row in &rows[1..] {
             assert_eq!(row.len(), 13, "{row:?}");
             assert!(row.iter().all(|cell| !cell.starts_with(['=', '+', '-', '@', '\t', '\r'])), "{row:?}");
@@ -339,14 +340,14 @@ fn an_artefact_is_fetched_into_a_file_and_paid_once() {
 fn what_stands_where_hosts_do_is_harmless_whatever_it_ends_in() {
     let report = r#"{"data":{"id":"x-1","attributes":{"memory_pattern_domains":["evil.xn--p1ai","EVIL.XN--P1AI.","payload.zip","evil.so","evil.doc"],
         "memory_pattern_urls":["//evil.com/x"],"memory_pattern_ips":["[2001:db8::1]:80"],"dns_lookups":[{"hostname":"live.py","resolved_ips":["192.0.2.1"]}],
-        "modules_loaded":["kernel32.dll","libc.so"],"files_opened":["C:\\setup.exe","/tmp/payload.zip"]}}}"#;
+        "modules_loaded":["kernel32.dll","libc.so.6","libevil.so"],"files_opened":["C:\\setup.exe","/tmp/payload.zip"]}}}"#;
     let written = text(&run(&["export", "-", "--format", "md"], report));
     for live in
         ["evil.xn", "EVIL.XN", "`payload.zip", "evil.so", "evil.doc", "evil.com", "db8::1", "live.py", "192.0.2"]
     {
         assert!(!written.contains(live), "{live} is live:\n{written}");
     }
-    for readable in ["kernel32.dll", "libc.so", r"C:\setup.exe", "/tmp/payload.zip"] {
+    for readable in ["kernel32.dll", "libc.so.6", r"C:\setup.exe", "/tmp/payload.zip"] {
         assert!(written.contains(readable), "{readable} is not readable:\n{written}");
     }
 }

@@ -155,7 +155,7 @@ fn listed(names: &[String], width: u16, height: u16, attributes: fn(&str) -> Str
     let mut stage = Stage::new(model, width, height);
     stage.session.begin(first);
     let entry = |(at, name): (usize, &String)| {
-        format!("{{\"id\":\"{}\",\"type\":\"{name}\"{}}}", identifier(name, at), attributes(name))
+        format!("{{\"id\":\"{}\",\"type\":\"file_behaviour\"{}}}", identifier(name, at), attributes(name))
     };
     let entries: Vec<_> = names.iter().enumerate().map(entry).collect();
     let text = format!("{{\"data\":[{}],\"meta\":{{\"cursor\":\"{}\"}}}}", entries.join(","), names[0]);
