@@ -28,6 +28,21 @@ struct Call {
     price: Option<Price>,
 }
 
+/// What cannot be known before it is asked.
+pub(super) struct Remark {
+    /// In words.
+    pub(super) words: String,
+    /// Requests that it stands for, beside those that are named: at least, and at most where that is known.
+    pub(super) further: (u64, Option<u64>),
+}
+
+impl Remark {
+    /// One that stands for no request.
+    pub(super) fn only(words: String) -> Self {
+        Self { words, further: (0, Some(0)) }
+    }
+}
+
 #[derive(Serialize, Default)]
 struct Total {
     min: u64,
@@ -42,7 +57,7 @@ pub(super) fn print(
     setup: &Setup,
     requests: Vec<Request>,
     refresh: bool,
-    remark: Option<String>,
+    remark: Option<Remark>,
     as_json: bool,
 ) -> anyhow::Result<()> {
     let mut kept = BTreeSet::new();
@@ -56,7 +71,11 @@ pub(super) fn print(
         .collect::<anyhow::Result<Vec<_>>>()?;
     let prices = || calls.iter().filter_map(|call| call.price.as_ref());
     let verdict = verdict(setup, prices());
-    let shown = Shown { total: total(prices()), calls, remark };
+    let mut total = total(prices());
+    if let Some(Remark { further: (min, max), .. }) = remark.as_ref().filter(|remark| remark.further != (0, Some(0))) {
+        total.entry(Unit::Request).or_insert(Total { min: 0, max: Some(0) }).add(*min, *max);
+    }
+    let shown = Shown { total, calls, remark: remark.map(|remark| remark.words) };
     if as_json {
         print_json(&shown)?
     } else {
@@ -75,8 +94,7 @@ fn total<'a>(prices: impl Iterator<Item = &'a Price>) -> BTreeMap<Unit, Total> {
     let mut total: BTreeMap<Unit, Total> = BTreeMap::new();
     for price in prices {
         let sum = total.entry(price.unit).or_insert(Total { min: 0, max: Some(0) });
-        sum.min = sum.min.saturating_add(price.units.min());
-        sum.max = sum.max.zip(price.units.max()).map(|(sum, more)| sum.saturating_add(more));
+        sum.add(price.units.min(), price.units.max());
     }
     total
 }
@@ -121,6 +139,11 @@ fn text(shown: &Shown) -> String {
 }
 
 impl Total {
+    fn add(&mut self, min: u64, max: Option<u64>) {
+        self.min = self.min.saturating_add(min);
+        self.max = self.max.zip(max).map(|(sum, more)| sum.saturating_add(more));
+    }
+
     fn words(&self, unit: Unit) -> String {
         match self.max {
             Some(max) if max == self.min => unit.count(max),

@@ -246,6 +246,7 @@ fn kind_of_config(error: &ConfigError) -> Kind {
     match error {
         ConfigError::NoHome
         | ConfigError::Missing(_)
+        | ConfigError::Dangling(_)
         | ConfigError::Unreadable { .. }
         | ConfigError::Invalid { .. }
         | ConfigError::Exposed(_)

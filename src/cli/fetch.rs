@@ -54,7 +54,7 @@ impl Fetch {
         if self.spending.dry_run {
             let setup = setup_to_spend(common, self.spending)?;
             let none = self.none_beside(&setup.gate, &request)?;
-            return dry::print(&setup, vec![request], self.refresh, none, self.json);
+            return dry::print(&setup, vec![request], self.refresh, none.map(dry::Remark::only), self.json);
         }
         // Before anything is paid.
         if is_printed && io::stdout().is_terminal() {

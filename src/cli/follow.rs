@@ -101,7 +101,7 @@ impl Follow {
                 Some(identifier) => Request::PrivateAnalysis { identifier },
                 None => Request::PrivateAnalyses { file },
             };
-            return dry::print(&setup, vec![look], true, Some(most(pace)), self.json);
+            return dry::print(&setup, vec![look], true, Some(most(pace, 1)), self.json);
         }
         follow(&setup, file, scan, pace)
     }
@@ -119,13 +119,14 @@ pub(super) fn note(setup: &Setup, file: &Sha256, scan: Option<Option<Identifier>
     Ok(setup.gate.store().note_scan(setup.gate.profile(), file, scan.as_ref())?)
 }
 
-/// What following costs at most, for a dry run.
-pub(super) fn most(pace: Pace) -> String {
+/// What following costs at most, for a dry run that names so many of its calls.
+pub(super) fn most(pace: Pace, named: u64) -> dry::Remark {
     let (calls, seconds) = (count(pace.most, "call"), pace.interval.as_secs());
-    format!(
+    let words = format!(
         "Following makes at most {calls}, each at the price of a look: one every {seconds} s, and once a sandbox has reported one for \
          each page of the list."
-    )
+    );
+    dry::Remark { words, further: (1_u64.saturating_sub(named), Some(pace.most.saturating_sub(named))) }
 }
 
 /// Follows a scan to its end, and prints what came of it.

@@ -191,7 +191,8 @@ impl List {
             }
         }
         let remark = "Each further page costs the same; how many there are is known when the one before it is there.";
-        dry::print(setup, requests, self.refresh, is_open.then(|| remark.to_owned()), self.json)
+        let remark = is_open.then(|| dry::Remark { words: remark.to_owned(), further: (0, None) });
+        dry::print(setup, requests, self.refresh, remark, self.json)
     }
 
     fn print(&self, listed: &Listed) -> anyhow::Result<()> {

@@ -66,7 +66,7 @@ impl Submit {
         let scan = |to| Request::PrivateScan { submission: Arc::clone(&submission), to };
         if self.agreed.spending.dry_run {
             let address = (limit == UploadLimit::Large).then_some(Request::UploadAddress);
-            let remark = self.follow.then(|| most(self.looks.pace(&setup)));
+            let remark = self.follow.then(|| most(self.looks.pace(&setup), 0));
             return dry::print(
                 &setup,
                 address.into_iter().chain([scan(None)]).collect(),

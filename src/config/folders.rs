@@ -53,11 +53,16 @@ impl Folders {
     /// The config file as it is read: where the variable names it, it is there.
     ///
     /// # Errors
-    /// When the variable names a file that is not there: what was meant to hold would not.
+    /// When the variable names a file that is not there, or a link on the way to it leads nowhere: what was meant to hold would not.
     pub fn to_read(&self) -> Result<&Path, ConfigError> {
         let is_named = std::env::var_os(FILE_VARIABLE).is_some_and(|named| *named == *self.config);
         let is_missing = || self.config.metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
-        if is_named && is_missing() { Err(ConfigError::Missing(self.config.clone())) } else { Ok(&self.config) }
+        let leads_nowhere = |part: &&Path| part.is_symlink() && !part.exists();
+        match self.config.ancestors().find(leads_nowhere) {
+            _ if is_named && is_missing() => Err(ConfigError::Missing(self.config.clone())),
+            Some(link) => Err(ConfigError::Dangling(link.to_owned())),
+            None => Ok(&self.config),
+        }
     }
 
     /// Folder of logs.

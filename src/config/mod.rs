@@ -135,6 +135,9 @@ pub enum ConfigError {
     /// The variable names a file that is not there.
     #[error("{FILE_VARIABLE} names {}, and there is no such file; behaview config init makes it", crate::text::path(.0))]
     Missing(PathBuf),
+    /// A link on the way to the file leads nowhere: what it says does not hold, and nobody would know.
+    #[error("{} is a link that leads nowhere, so what the config file says is not known: mend the link, or remove it", crate::text::path(.0))]
+    Dangling(PathBuf),
     /// The file is there and cannot be read.
     #[error("{} cannot be read: {why}", crate::text::path(.path))]
     Unreadable {

@@ -76,8 +76,7 @@ fn head(event: &Uuid, when: Timestamp, info: &str, report: &Report) -> String {
 
 fn write_event(opened: &Opened<'_>, name: &str, event: &Uuid, out: &mut dyn Write) -> io::Result<u64> {
     let parts = opened.identifier.as_ref().map(|identifier| identifier.parts());
-    let when = parts.as_ref().and_then(|parts| parts.when).and_then(|when| Timestamp::from_second(when).ok());
-    let when = when.or(opened.source.received).unwrap_or(Timestamp::UNIX_EPOCH);
+    let when = opened.analysed();
     let info = match &parts {
         Some(parts) => format!("Private behaviour report by {}: {name}", parts.sandbox.visible_cut(100)),
         None => format!("Behaviour report without an identifier, its bytes with SHA-256 {name}"),

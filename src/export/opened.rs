@@ -1,10 +1,12 @@
 //! A report that is being written: which of its rows, and how the rules mark them.
 
+use super::verdict::strings;
 use super::{Job, Source, What};
 use crate::report::rules::{Marks, Rule, Rules};
 use crate::report::wanted::still_wanted;
 use crate::report::{Identifier, Indicator, Indicators, Pane, Place, Report, RowSet};
 use crate::text::Untrusted;
+use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use std::io;
 use std::ops::Range;
@@ -40,6 +42,14 @@ impl<'a> Opened<'a> {
         };
         let identifier = source.identifier.clone().or_else(|| report.identifier());
         Ok(Self { job, source, report, identifier, rules: rules.unwrap_or(job.rules), marks, what })
+    }
+
+    /// When the sandbox ran: as the report says, or else its identifier; or else when it came.
+    pub(super) fn analysed(&self) -> Timestamp {
+        let said = strings(&self.report, "analysis_date").first().and_then(|seconds| seconds.parse().ok());
+        let named = || self.identifier.as_ref().and_then(|identifier| identifier.parts().when);
+        let ran = said.or_else(named).and_then(|seconds| Timestamp::from_second(seconds).ok());
+        ran.or(self.source.received).unwrap_or(Timestamp::UNIX_EPOCH)
     }
 
     /// The places of the rows that are to be written, pane by pane, in the order of the screen.

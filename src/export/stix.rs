@@ -4,12 +4,12 @@
 use super::indicators::Reason;
 use super::noted::Noted;
 use super::opened::Opened;
-use super::verdict::{strings, verdict};
+use super::verdict::verdict;
 use super::{Job, Summary, indicators, list, literal, object, own_literal};
 use crate::report::hives::HIVES;
 use crate::report::indicators::Kind;
 use crate::report::rules::{Rules, Severity};
-use crate::report::{About, Indicator, Note, Report};
+use crate::report::{About, Indicator, Note};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -83,7 +83,7 @@ impl Bundle<'_> {
     fn report(&mut self, opened: &Opened<'_>) -> io::Result<()> {
         let (report, identifier) = (&opened.report, opened.identifier.as_ref());
         let parts = identifier.map(|identifier| identifier.parts());
-        let when = moment(report, "analysis_date").or(opened.source.received).unwrap_or(Timestamp::UNIX_EPOCH);
+        let when = opened.analysed();
         let (analysed, when) = (when, own_literal(&moment_words(when)));
         let sample = match parts.as_ref().and_then(|parts| parts.file.as_ref()) {
             Some(file) => Some(self.file_by_hash(&Untrusted::from(file.as_str()))?),
@@ -336,8 +336,4 @@ fn whole_hive(key: &Untrusted) -> Untrusted {
 fn product(name: &Untrusted) -> String {
     let name = plain(name).to_lowercase();
     name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
-}
-
-fn moment(report: &Report, name: &str) -> Option<Timestamp> {
-    strings(report, name).first()?.parse().ok().and_then(|seconds| Timestamp::from_second(seconds).ok())
 }

@@ -54,9 +54,10 @@ fn hash(text: Untrusted) -> Option<FileHash> {
     FileHash::parse(std::str::from_utf8(text.as_bytes()).ok()?)
 }
 
-/// What is named in the place of these files. Two hashes of different kinds may be of one file: only the same kind tells.
+/// What is named in the place of these files. Two hashes of different kinds may be of one file: only where all
+/// are of one kind that tells.
 fn another(named: &[FileHash], files: &[FileHash]) -> Option<Untrusted> {
-    let is_like = |hash: &&FileHash| files.iter().any(|file| file.as_str().len() == hash.as_str().len());
+    let is_like = |hash: &&FileHash| files.iter().all(|file| file.as_str().len() == hash.as_str().len());
     let first = named.iter().find(is_like)?;
     let is_asked = named.iter().any(|hash| files.contains(hash));
     (!is_asked).then(|| Untrusted::from(first.as_str()))
@@ -84,7 +85,8 @@ mod tests {
             (reports(&[&a]), format!(r#"{{"resource":"{a}","sha256":"{a}"}}"#), false),
             (reports(&[&a]), format!(r#"{{"resource":"{b}"}}"#), true),
             (reports(&[&a, &md5]), format!(r#"[{{"sha256":"{b}","resource":"{md5}"}},{{"sha256":"{a}"}}]"#), false),
-            (reports(&[&a, &md5]), format!(r#"[{{"resource":"{a}"}},{{"sha256":"{b}"}}]"#), true),
+            (reports(&[&a, &md5]), format!(r#"[{{"resource":"{a}"}},{{"sha256":"{b}"}}]"#), false),
+            (reports(&[&a, &a]), format!(r#"[{{"resource":"{a}"}},{{"sha256":"{b}"}}]"#), true),
             (analysis.clone(), r#"{"data":{"id":"f-1"}}"#.to_owned(), false),
             (analysis.clone(), r#"{"data":{"id":"f-2"}}"#.to_owned(), true),
             (analysis, "[]".to_owned(), false),

@@ -32,6 +32,11 @@ pub enum GateError {
         "nothing was sent: what was typed is the key itself, or holds it. The service knows no file or report by it. Take another key if it may have been seen"
     )]
     NamesKey,
+    /// What another address sends is held under the name meanwhile.
+    #[error(
+        "nothing was sent: another behaview has begun to hold what another address sends under the name of this profile. Start again: what this address sends gets a name of its own"
+    )]
+    NameTaken,
     /// Only what is held was wanted, and it is not.
     #[error("nothing was sent: the answer was held, and is gone. To ask the service costs what is shown now")]
     NotHeld,
@@ -94,7 +99,12 @@ impl GateError {
             Self::UnderWay | Self::UnderWayElsewhere | Self::MayBeUnderWay | Self::NotEntitled(_) | Self::NamesKey => {
                 true
             }
-            Self::NotHeld | Self::Offline | Self::OverBudget(_) | Self::Ledger(_) | Self::Store(_) => true,
+            Self::NotHeld
+            | Self::Offline
+            | Self::NameTaken
+            | Self::OverBudget(_)
+            | Self::Ledger(_)
+            | Self::Store(_) => true,
         }
     }
 

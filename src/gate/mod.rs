@@ -294,7 +294,13 @@ impl Gate {
         if price.units.max().is_none() && !self.budget.is_set() {
             self.look_before().await;
         }
-        let call = if price.is_free() { None } else { Some(self.reserve(quote, &under_way).await?) };
+        let call = match price.is_free() {
+            true => None,
+            false => {
+                self.claim_name().await?;
+                Some(self.reserve(quote, &under_way).await?)
+            }
+        };
         // Nobody else can reserve the same from here on, so what is not held now is not under way either.
         if !anew
             && call.is_some()
@@ -309,9 +315,6 @@ impl Gate {
             Request::Artefact { artefact, .. } => self.download(request, *artefact, progress, given_up).await?,
             _ => self.send(request, look, progress, given_up).await?,
         };
-        if taken.is_ok() {
-            self.note_service().await;
-        }
         let settled = price.settle(reading::outcome(request, &taken));
         let outcome = taken.as_ref().map_or_else(ToString::to_string, |_| "answered".to_owned());
         self.settle(call, settlement(settled, &taken), &outcome).await;
@@ -384,11 +387,12 @@ impl Gate {
         let _ = self.work(move |store| store.settle(call, settlement, &outcome, now)).await;
     }
 
-    /// Notes which service it was that answered. Where that cannot be written, the next answer says it.
-    async fn note_service(&self) {
+    /// Claims the name that answers are held under for this service, before anything is written under it.
+    async fn claim_name(&self) -> Result<(), GateError> {
         let (name, root) = (self.client.profile().name.clone(), self.client.root().to_owned());
         let held_as = self.profile.clone();
-        let _ = self.work(move |store| store.note_service(&name, &root, &held_as)).await;
+        let is_ours = self.work(move |store| store.claim_service(&name, &root, &held_as)).await?;
+        if is_ours.map_err(GateError::Ledger)? { Ok(()) } else { Err(GateError::NameTaken) }
     }
 
     /// Keeps the bytes of an answer, then reads them.

@@ -107,11 +107,12 @@ fn set(numbers: &mut Numbers, option: &str, value: &str) -> Result<(), String> {
         "--jobs" => numbers.jobs = number(value)?,
         "--graphs" => numbers.graphs = number(value)?,
         "--scans" => numbers.scans = number(value)?,
-        _ => {
+        "--calls" => {
             numbers.calls = number(value)?;
             // Those that load the items of a public graph are its only calls.
             numbers.loads = Some(numbers.calls);
         }
+        _ => return Err(format!("{option} is not known here")),
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use super::keyboard::Keyboard;
 use super::output::Output;
 use super::painter::{self, Painter};
 use super::signals::{self, Ending, Signals, Stops};
-use super::threads::{room, told_of_panic};
+use super::threads::{address_space, told_of_panic};
 use super::{Backing, Ended, Exit, Session, Turn};
 use crate::app::{Effect, Model, Size};
 use crate::text::{Untrusted, bytes};
@@ -48,7 +48,7 @@ pub enum Unattended {
 /// # Errors
 /// When there is not.
 pub fn attended(display: Display) -> Result<(), Unattended> {
-    match room() {
+    match address_space() {
         _ if display.is_plain => Ok(()),
         _ if !io::stdout().is_terminal() => Err(Unattended::NoTerminal),
         Some(room) if room < LEAST_ROOM => Err(Unattended::LittleRoom(room)),

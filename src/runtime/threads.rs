@@ -14,18 +14,18 @@ const NONE: &str = "OS can't spawn worker thread";
 /// A runtime on so many threads.
 ///
 /// # Errors
-/// When the system starts no such number: the library would end the program instead, so that is found out before. It takes time, so
-/// only where memory is short.
+/// When the system starts no such number: the library would end the program instead. Trying that out takes time, so it is done where
+/// the address space is limited alone; elsewhere the end says why.
 pub fn threads(workers: usize) -> io::Result<Runtime> {
     let none = |why: io::Error| io::Error::new(why.kind(), told(&why));
-    if room().is_some() {
+    if address_space().is_some() {
         try_out(workers + BESIDE).map_err(none)?;
     }
     Builder::new_multi_thread().worker_threads(workers).enable_all().build()
 }
 
 /// The address space that the system lets this program have at most; none where there is no limit. Each thread sets some aside.
-pub(super) fn room() -> Option<u64> {
+pub(super) fn address_space() -> Option<u64> {
     #[cfg(unix)]
     {
         rustix::process::getrlimit(rustix::process::Resource::As).current

@@ -6,7 +6,7 @@ use super::failure::{not_sent_or_lost, reason};
 use super::head::{is_framed, range_of, version_of};
 use super::http::build;
 use super::masking::Masking;
-use super::packing::{self, Packing};
+use super::packing::Packing;
 use super::patience::Patience;
 use super::profile::{Profile, ProfileError};
 use crate::request::{Address, Asker, Method, Request, ScanOption, Version};
@@ -159,6 +159,8 @@ impl Client {
             return Err(self.refused(response, &patience).await);
         }
         let (start, total) = match range_of(&response) {
+            // A part of what is packed cannot be unpacked, and its place is one among packed bytes.
+            Some(_) if status.as_u16() == 206 && Packing::is_of(&response) => return Err(Packing::named(&response)),
             Some((start, total)) if status.as_u16() == 206 => (start, total),
             _ => (0, Packing::length_of(&response)),
         };
@@ -197,19 +199,20 @@ impl Client {
     ) -> Result<(u64, bool), ServiceError> {
         let mut packing = Packing::of(response)?;
         let (mut come, mut masked) = (start, self.masking.begin());
+        let after = |come: u64, more: &[u8]| {
+            let come = come + more.len() as u64;
+            if come > limit { Err(ServiceError::TooLong(limit)) } else { Ok(come) }
+        };
         let lost = |error| ServiceError::Lost(reason(&error));
         while let Some(piece) = patience.wait(come - start, response.chunk()).await?.map_err(lost)? {
-            for some in piece.chunks(packing::AT_ONCE) {
+            for some in piece.chunks(packing.at_once()) {
                 let some = packing.take(some)?;
-                come += some.len() as u64;
-                if come > limit {
-                    return Err(ServiceError::TooLong(limit));
-                }
+                come = after(come, &some)?;
                 sink.take(&masked.take(&some)).await?;
             }
         }
         let last = packing.end()?;
-        come += last.len() as u64;
+        come = after(come, &last)?;
         sink.take(&masked.take(&last)).await?;
         let (rest, is_key_begun) = masked.end(is_end(come));
         sink.take(&rest).await?;

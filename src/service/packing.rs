@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// Packed bytes that are unpacked at once: they may become a thousand times as many.
-pub(super) const AT_ONCE: usize = 8 * 1024;
+const AT_ONCE: usize = 8 * 1024;
 
 /// What each part of what is packed so begins with.
 const FIRST: u8 = 0x1f;
@@ -35,22 +35,36 @@ impl Packing {
     /// # Errors
     /// When that is a way that this program does not know: it is named.
     pub(super) fn of(response: &Response) -> Result<Self, ServiceError> {
-        let said = response.headers().get_all(CONTENT_ENCODING).iter();
-        let words = said.flat_map(|value| value.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii));
-        let is_one = |word: &&[u8]| !word.is_empty() && !word.eq_ignore_ascii_case(b"identity");
-        let ways: Vec<_> = words.filter(is_one).collect();
-        match ways.as_slice() {
+        match ways(response).as_slice() {
             [] => Ok(Self::None),
             [one] if [&b"gzip"[..], b"x-gzip"].iter().any(|known| one.eq_ignore_ascii_case(known)) => {
                 Ok(Self::Gzip(Gzip::default()))
             }
-            ways => Err(ServiceError::Unusable(Unusable::Packed(Untrusted::from(ways.join(&b", "[..]))))),
+            _ => Err(Self::named(response)),
         }
+    }
+
+    /// Whether an answer is packed in any way.
+    pub(super) fn is_of(response: &Response) -> bool {
+        !ways(response).is_empty()
+    }
+
+    /// An answer that is of no use as it is packed.
+    pub(super) fn named(response: &Response) -> ServiceError {
+        ServiceError::Unusable(Unusable::Packed(Untrusted::from(ways(response).join(&b", "[..]))))
     }
 
     /// How long what comes says that the whole is; nobody says how long it is once it is unpacked.
     pub(super) fn length_of(response: &Response) -> Option<u64> {
         response.content_length().filter(|_| !response.headers().contains_key(CONTENT_ENCODING))
+    }
+
+    /// How many bytes are taken at once.
+    pub(super) fn at_once(&self) -> usize {
+        match self {
+            Self::None => usize::MAX,
+            Self::Gzip(_) => AT_ONCE,
+        }
     }
 
     /// The next bytes, unpacked.
@@ -68,6 +82,13 @@ impl Packing {
             Self::None | Self::Gzip(_) => Ok(Vec::new()),
         }
     }
+}
+
+/// The ways in which an answer says that it is packed, one over the other.
+fn ways(response: &Response) -> Vec<&[u8]> {
+    let said = response.headers().get_all(CONTENT_ENCODING).iter();
+    let words = said.flat_map(|value| value.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii));
+    words.filter(|word| !word.is_empty() && !word.eq_ignore_ascii_case(b"identity")).collect()
 }
 
 fn damaged() -> ServiceError {

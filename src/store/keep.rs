@@ -67,7 +67,7 @@ impl Store {
             (Keep::Everything, key) => (what.to_owned(), key.map(<[u8]>::to_vec)),
             (Keep::Nothing, None) => (operation.to_owned(), None),
             (Keep::Nothing, Some(key)) => {
-                let digest = Sha256::digest(key).to_vec();
+                let digest = digest(key);
                 let told: String = digest.iter().take(TOLD).map(|byte| format!("{byte:02x}")).collect();
                 (format!("{operation} #{told}"), Some(digest))
             }
@@ -81,6 +81,11 @@ impl Store {
             Keep::Nothing => state,
         }
     }
+}
+
+/// What a key is in the ledger of a program that keeps nothing; others have it as it is.
+pub(super) fn digest(key: &[u8]) -> Vec<u8> {
+    Sha256::digest(key).to_vec()
 }
 
 /// Refuses to begin where reports are on disk though none are to be.

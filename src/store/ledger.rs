@@ -14,6 +14,7 @@ use super::calls::{self, Call, Left, Sign};
 use super::database::Store;
 use super::entry::{ABANDONED, LedgerEntry, State};
 use super::error::StoreError;
+use super::keep::digest;
 use super::seal;
 use crate::quota::{Budget, OverBudget, Period, Price, Spent, Unit};
 use jiff::Timestamp;
@@ -92,11 +93,12 @@ impl Store {
     /// When it cannot be written; then the call must not be sent.
     pub fn reserve(&self, entry: &Entry<'_>) -> Result<Reserved, StoreError> {
         let (what, key) = self.told(entry.price.operation.name(), entry.what, entry.key);
+        let asked = entry.key;
         self.with(|connection| {
             // Nobody else writes between the check and the entry, so two programs cannot spend the same rest of a budget.
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let entry = &Entry { what: &what, key: key.as_deref(), ..*entry };
-            if let Some(asked) = asked_elsewhere(&transaction, self.path(), entry)? {
+            if let Some(asked) = asked_elsewhere(&transaction, self.path(), entry, asked)? {
                 return Ok(Ok(asked));
             }
             if let Some(over) = over_budget(&transaction, entry)? {
@@ -242,12 +244,18 @@ fn damaged(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     Ok(damaged)
 }
 
-/// Whether another program has the same under way, or may have.
-fn asked_elsewhere(connection: &Connection, store: &Path, entry: &Entry<'_>) -> rusqlite::Result<Option<Reserved>> {
+/// Whether another program has the same under way, or may have; one that keeps nothing knows the key by its digest.
+fn asked_elsewhere(
+    connection: &Connection,
+    store: &Path,
+    entry: &Entry<'_>,
+    key: Option<&[u8]>,
+) -> rusqlite::Result<Option<Reserved>> {
     let mut select = connection.prepare_cached(
-        "SELECT id, at FROM ledger WHERE profile = ?1 AND key = ?2 AND state = 'reserved' AND session <> ?3",
+        "SELECT id, at FROM ledger WHERE profile = ?1 AND key IN (?2, ?4) AND state = 'reserved' AND session <> ?3",
     )?;
-    let (mut rows, mut asked) = (select.query(params![entry.profile, entry.key, entry.session])?, None);
+    let values = params![entry.profile, key, entry.session, key.map(digest)];
+    let (mut rows, mut asked) = (select.query(values)?, None);
     while let Some(row) = rows.next()? {
         let is_near = |at: i64| at.abs_diff(entry.at.as_millisecond()) <= NEAR * 60_000;
         match calls::sign(store, row.get(0)?) {
@@ -315,6 +323,8 @@ fn insert(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Result<
 mod tests {
     use super::*;
     use crate::quota::{Entitlements, Kind, Operation, price};
+    use crate::store::Keep;
+    use std::ops::ControlFlow;
 
     /// What a flipped bit, or somebody, may make of an entry that was charged.
     const DAMAGES: [&str; 9] = [
@@ -351,7 +361,15 @@ mod tests {
             _ => None,
         };
         let calls: Vec<_> = (0..4).map(|_| reserve("s", now).unwrap()).collect();
-        // Another program asks nothing of it meanwhile, whatever its clock says; nor while but one of them is under way.
+        // Another program asks nothing of it meanwhile, whatever its clock says; nor while but one of them is under way, nor if it
+        // keeps nothing.
+        let forgets = Store::open_keeping(store.path(), Keep::Nothing, &|_| ControlFlow::Break(())).unwrap();
+        let reserved = forgets.reserve(&entry("one that keeps nothing", now)).unwrap();
+        assert!(matches!(reserved, Reserved::UnderWayElsewhere), "{reserved:?}");
+        let key: Option<&[u8]> = Some(b"of one that keeps nothing");
+        let _asked = forgets.reserve(&Entry { key, profile: "q", ..entry("one that keeps nothing", now) }).unwrap();
+        let reserved = store.reserve(&Entry { key, profile: "q", ..entry("one that keeps everything", now) }).unwrap();
+        assert!(matches!(reserved, Reserved::UnderWayElsewhere), "{reserved:?}");
         let other = Store::open(store.path()).unwrap();
         for hours in [-1000, -1, 0, 1, 1000] {
             let at = now + jiff::SignedDuration::from_hours(hours);

@@ -217,6 +217,15 @@ fn stix_is_whole_and_its_identifiers_are_the_same_every_time() {
 }
 
 #[test]
+fn an_event_is_of_the_day_of_the_analysis_whatever_the_identifier_ends_in() {
+    for (id, date) in [("x-1", "2021-10-05"), ("x", "2021-10-05"), ("x-1794474845", "2021-10-05")] {
+        let report = format!(r#"{{"data":{{"id":"{id}","attributes":{{"analysis_date":1633393161,"tags":["A"]}}}}}}"#);
+        let event: Value = serde_json::from_str(&text(&run(&["export", "-", "--format", "misp"], &report))).unwrap();
+        assert_eq!(event["Event"]["date"], date, "{id}");
+    }
+}
+
+#[test]
 fn misp_detects_by_what_a_rule_marks_alone() {
     let event =
         serde_json::from_str::<Value>(&export("dropper/1-cape", &["--format", "misp"])).unwrap()["Event"].clone();

@@ -36,6 +36,24 @@ fn what_is_set_is_shown_with_who_says_so_and_no_secret() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_config_behind_a_link_that_leads_nowhere_is_not_taken_for_none() {
+    let desk = Desk::new();
+    let folder = desk.home.path().join(".config/behaview");
+    let moved = desk.home.path().join("dotfiles");
+    std::fs::rename(&folder, &moved).unwrap();
+    std::os::unix::fs::symlink(&moved, &folder).unwrap();
+    assert!(desk.run(&["config", "check"]).status.success());
+    std::fs::rename(&moved, desk.home.path().join("away")).unwrap();
+    for arguments in [&["config", "show"][..], &["config", "check"], &["list", &main_file()], &["quota"]] {
+        let refused = desk.run(arguments);
+        let said = errors(&refused) + &text(&refused);
+        assert!(refused.status.code() == Some(14) && said.contains("leads nowhere"), "{arguments:?}: {said}");
+    }
+    assert!(desk.demo.seen().is_empty());
+}
+
 #[test]
 fn no_secret_is_shown_wherever_it_was_put() {
     let desk = Desk::new();

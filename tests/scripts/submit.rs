@@ -72,7 +72,9 @@ fn a_dry_run_and_a_limit_send_nothing() {
     let output = desk.run(&["submit", "--dry-run", "--follow", &path]);
     let words = text(&output);
     assert!(output.status.success() && words.contains("1 scan") && words.contains("A.1"), "{words}");
-    assert!(words.contains("at most 20 calls"), "{words}");
+    assert!(words.contains("at most 20 calls") && words.contains("In all: 1 to 20 requests, 1 scan."), "{words}");
+    let follow = text(&desk.run(&["follow", "--dry-run", "--looks", "3", &main_file()]));
+    assert!(follow.contains("In all: 1 to 3 requests."), "{follow}");
     let output = desk.run(&["submit", "--max-cost", "0", &path]);
     assert_eq!(output.status.code(), Some(11), "{}", errors(&output));
     let output = desk.run(&["submit", "--internet", "yes", &path]);

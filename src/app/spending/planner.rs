@@ -90,37 +90,45 @@ impl Planner {
         self.items.pop();
     }
 
-    /// The plan with what is typed, as rows: each operation with its price, then what the whole would leave.
+    /// What is typed with its price, then what the whole plan costs and would leave, then what it is made of, the last first: where
+    /// there is little room, the outcome stays in sight.
     #[must_use]
     pub fn rows(&self, model: &Model) -> Vec<SheetRow> {
         let entitled = &model.figures.entitlements;
-        let mut rows: Vec<SheetRow> = self.items.iter().map(|item| priced("planned", item, entitled)).collect();
-        match self.operation() {
-            Ok(operation) => rows.push(priced("typed", &operation, entitled)),
-            Err(missing) if rows.is_empty() || !self.typed.is_empty() => {
-                rows.push(row("", missing));
+        let typed = self.operation();
+        let mut rows = Vec::new();
+        match &typed {
+            Ok(operation) => rows.push(priced("typed", operation, entitled)),
+            Err(missing) if self.items.is_empty() || !self.typed.is_empty() => {
+                rows.push(row("", missing.clone()));
                 rows.extend(self.offered().map(|kind| row("", format!("  {}", kind.name()))));
             }
             Err(_) => {}
         }
         let mut plan = Plan::new();
-        self.items.iter().cloned().chain(self.operation()).for_each(|operation| plan.add(operation, entitled));
-        if plan.items().is_empty() {
-            return rows;
+        self.items.iter().cloned().chain(typed).for_each(|operation| plan.add(operation, entitled));
+        if !plan.items().is_empty() {
+            rows.extend(outcome(&plan, model));
         }
-        rows.push(row("", String::new()));
-        match model.figures.balances_now(model.now) {
-            None => {
-                rows.push(row("", "What it would leave is not known: the counters have not been asked.".to_owned()))
-            }
-            Some(balances) => {
-                let forecast = plan.forecast(&balances, model.now);
-                rows.push(row(fit(forecast.fit), forecast.words));
-                rows.extend(forecast.lines.iter().map(left));
-            }
-        }
+        rows.extend(self.items.iter().rev().map(|item| priced("planned", item, entitled)));
         rows
     }
+}
+
+/// What a plan costs in all, and what it would leave.
+fn outcome(plan: &Plan, model: &Model) -> Vec<SheetRow> {
+    let totals = plan.totals().into_iter().map(|(unit, total)| total.words(unit)).collect::<Vec<_>>();
+    let mut rows = vec![row("in all", totals.join(", "))];
+    match model.figures.balances_now(model.now) {
+        None => rows.push(row("", "What it would leave is not known: the counters have not been asked.".to_owned())),
+        Some(balances) => {
+            let forecast = plan.forecast(&balances, model.now);
+            rows.push(row(fit(forecast.fit), forecast.words));
+            rows.extend(forecast.lines.iter().map(left));
+        }
+    }
+    rows.push(row("", String::new()));
+    rows
 }
 
 impl Stands for Planner {

@@ -206,6 +206,7 @@ fn failure(error: &GateError) -> Failure {
         }
         GateError::NotEntitled(_)
         | GateError::NamesKey
+        | GateError::NameTaken
         | GateError::NotHeld
         | GateError::UnderWay
         | GateError::UnderWayElsewhere
