@@ -339,37 +339,44 @@ mod tests {
         "seal = NULL",
     ];
 
+    /// The price of a report.
+    fn report() -> Price {
+        price(&Operation::once(Kind::PrivateBehaviour), &Entitlements::default())
+    }
+
+    /// A question that every program asks alike.
+    fn entry<'a>(price: &'a Price, session: &'a str, at: Timestamp) -> Entry<'a> {
+        let (profile, key, budget) = ("p", Some(&b"k"[..]), Budget::default());
+        Entry { at, session, profile, what: "w", key, price, account: None, budget }
+    }
+
+    #[test]
+    fn whoever_keeps_nothing_asks_nothing_twice_either() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("behaview.db");
+        let open = |keep| Store::open_keeping(&path, keep, &|_| ControlFlow::Break(())).unwrap();
+        let (keeps, forgets) = (open(Keep::Everything), open(Keep::Nothing));
+        let (price, now) = (report(), Timestamp::UNIX_EPOCH);
+        for (first, second, profile) in [(&keeps, &forgets, "p"), (&forgets, &keeps, "q")] {
+            let asked = first.reserve(&Entry { profile, ..entry(&price, "one", now) }).unwrap();
+            assert!(matches!(asked, Reserved::Entry(_)), "{asked:?}");
+            let refused = second.reserve(&Entry { profile, ..entry(&price, "another", now) }).unwrap();
+            assert!(matches!(refused, Reserved::UnderWayElsewhere), "{refused:?}");
+        }
+    }
+
     #[test]
     fn what_is_not_known_counts_as_charged() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("behaview.db")).unwrap();
-        let price = price(&Operation::once(Kind::PrivateBehaviour), &Entitlements::default());
-        let now = Timestamp::UNIX_EPOCH;
-        let budget = Budget::default();
-        let entry = |session, at| Entry {
-            at,
-            session,
-            profile: "p",
-            what: "w",
-            key: Some(b"k"),
-            price: &price,
-            account: None,
-            budget,
-        };
+        let (price, now, budget) = (report(), Timestamp::UNIX_EPOCH, Budget::default());
+        let entry = |session, at| entry(&price, session, at);
         let reserve = |session, at| match store.reserve(&entry(session, at)).unwrap() {
             Reserved::Entry(call) => Some(call),
             _ => None,
         };
         let calls: Vec<_> = (0..4).map(|_| reserve("s", now).unwrap()).collect();
-        // Another program asks nothing of it meanwhile, whatever its clock says; nor while but one of them is under way, nor if it
-        // keeps nothing.
-        let forgets = Store::open_keeping(store.path(), Keep::Nothing, &|_| ControlFlow::Break(())).unwrap();
-        let reserved = forgets.reserve(&entry("one that keeps nothing", now)).unwrap();
-        assert!(matches!(reserved, Reserved::UnderWayElsewhere), "{reserved:?}");
-        let key: Option<&[u8]> = Some(b"of one that keeps nothing");
-        let _asked = forgets.reserve(&Entry { key, profile: "q", ..entry("one that keeps nothing", now) }).unwrap();
-        let reserved = store.reserve(&Entry { key, profile: "q", ..entry("one that keeps everything", now) }).unwrap();
-        assert!(matches!(reserved, Reserved::UnderWayElsewhere), "{reserved:?}");
+        // Another program asks nothing of it meanwhile, whatever its clock says; nor while but one of them is under way.
         let other = Store::open(store.path()).unwrap();
         for hours in [-1000, -1, 0, 1, 1000] {
             let at = now + jiff::SignedDuration::from_hours(hours);
