@@ -95,6 +95,7 @@ impl Layout {
         let continues = std::mem::replace(&mut self.continues, next.is_some());
         self.taken += self.found.sections.len() - usize::from(next.is_some());
         let fresh = Index { sections: next.into_iter().collect(), ..Index::default() };
+        self.found.sections.iter_mut().for_each(Section::share);
         Batch { continues, tails: std::mem::take(&mut self.tails), found: std::mem::replace(&mut self.found, fresh) }
     }
 

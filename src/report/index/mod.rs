@@ -1,7 +1,7 @@
 //! Where the rows of a report start, found in one pass over bytes that may still be arriving.
 //!
-//! An index is made of batches, so that the first rows can be shown while the last bytes are read. A row costs four bytes, a
-//! process six and a parent some more.
+//! An index is made of batches, so that the first rows can be shown while the last bytes are read; several that are made of the same
+//! batches have one memory. A row costs four bytes, a process six and a parent some more.
 
 pub(super) mod column;
 pub(super) mod indexer;
@@ -105,6 +105,13 @@ impl Section {
         self.starts.shrink();
         self.depths.shrink();
         self.tails.shrink();
+    }
+
+    /// Lets whoever gets a copy have the same memory.
+    fn share(&mut self) {
+        self.starts.share();
+        self.depths.share();
+        self.tails.share();
     }
 
     /// The pane that shows these rows.

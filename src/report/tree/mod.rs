@@ -125,6 +125,10 @@ impl Depths {
         self.0.append(more.0);
     }
 
+    pub(in crate::report) fn share(&mut self) {
+        self.0.share();
+    }
+
     pub(in crate::report) fn shrink(&mut self) {
         self.0.shrink();
     }
