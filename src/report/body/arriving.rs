@@ -1,12 +1,12 @@
 //! The bytes of an answer while they come: what is here of them is a body like any other.
 
+use super::room::{LARGE_PAGE, Room};
 use super::{Body, Bytes};
-use memmap2::{Advice, MmapMut};
 use std::io;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Bytes of a piece: it is mapped once, so nothing that is here moves when more comes. As many as a huge page has on most systems.
-const PIECE: usize = 2 << 20;
+/// Bytes of a piece: it has its room from the beginning, so nothing that is here moves when more comes.
+const PIECE: usize = LARGE_PAGE;
 
 /// Bytes that are gathered in memory, and can be read all the while.
 #[derive(Debug, Default)]
@@ -19,25 +19,17 @@ pub struct Arriving {
 #[derive(Debug, Clone, Default)]
 struct Pieces(Arc<RwLock<Vec<Piece>>>);
 
-/// Memory of its own, which goes back to the system with it.
 #[derive(Debug)]
 struct Piece {
-    room: MmapMut,
+    room: Room,
     filled: usize,
 }
 
 impl Piece {
-    /// Room for the beginning, which may be all there is: it takes memory page by page.
-    fn first() -> io::Result<Self> {
-        Ok(Self { room: MmapMut::map_anon(PIECE)?, filled: 0 })
-    }
-
-    /// Room for more, which takes its memory at once where the system can: page by page costs more than what is copied there.
-    fn further() -> io::Result<Self> {
-        let piece = Self::first()?;
-        // A system that knows no such pages gives the usual ones.
-        let _ = piece.room.advise(Advice::HugePage);
-        Ok(piece)
+    /// Room for the next bytes; the first may be all that is needed, and take a few pages.
+    fn next(before: usize) -> io::Result<Self> {
+        let room = if before == 0 { Room::sparse(PIECE)? } else { Room::full(PIECE)? };
+        Ok(Self { room, filled: 0 })
     }
 
     fn filled(&self) -> &[u8] {
@@ -65,7 +57,7 @@ impl Arriving {
         let mut pieces = self.pieces.0.write().unwrap_or_else(PoisonError::into_inner);
         let mut rest = pieces.last_mut().map_or(bytes, |last| last.fill(bytes));
         while !rest.is_empty() {
-            let mut piece = if pieces.is_empty() { Piece::first()? } else { Piece::further()? };
+            let mut piece = Piece::next(pieces.len())?;
             rest = piece.fill(rest);
             pieces.push(piece);
         }

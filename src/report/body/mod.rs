@@ -1,12 +1,14 @@
 //! The bytes of an answer as received, the key masked, read in windows, wherever they lie.
 
 pub mod arriving;
+mod room;
 
 use super::ranges;
 use crate::text::set_length;
+use room::Room;
 use std::fs::File;
 use std::io;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many bytes a sequential reader takes at a time.
@@ -230,7 +232,7 @@ impl Body {
     /// # Errors
     /// When the place cannot be read.
     pub fn unpacked(&self) -> io::Result<Self> {
-        let mut bytes = vec![0; usize::try_from(self.len()).map_err(io::Error::other)?];
+        let mut bytes = Room::full(usize::try_from(self.len()).map_err(io::Error::other)?)?;
         let middle = self.len() / 2;
         let (first, second) = bytes.split_at_mut(usize::try_from(middle).map_err(io::Error::other)?);
         let (start, place) = (self.range.start, &self.bytes);
@@ -239,7 +241,7 @@ impl Body {
             place.read_at(start, first)?;
             other.join().unwrap_or_else(|_| Err(io::Error::other("a thread that unpacks has a bug")))
         })?;
-        Ok(Self::in_memory(bytes))
+        Ok(Self::new(InMemory(bytes)))
     }
 
     /// Whether an index of these bytes can be kept.
@@ -332,9 +334,9 @@ impl Bytes for Watched {
     }
 }
 
-struct InMemory(Vec<u8>);
+struct InMemory<T>(T);
 
-impl Bytes for InMemory {
+impl<T: Deref<Target = [u8]> + Send + Sync> Bytes for InMemory<T> {
     fn length(&self) -> u64 {
         self.0.len() as u64
     }
