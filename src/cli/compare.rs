@@ -267,16 +267,12 @@ fn name(column: &Column) -> String {
     column.identifier.as_ref().map(|identifier| identifier.parts().sandbox.visible().to_string()).unwrap_or_default()
 }
 
-fn plain(text: &Untrusted) -> String {
-    String::from_utf8_lossy(text.as_bytes()).into_owned()
-}
-
 fn printed(compared: &Compared, matrix: &Matrix, items: &[&Item]) -> Printed {
     let columns = compared.columns.iter().enumerate().map(|(n, column)| PrintedColumn {
         number: n + 1,
         file: column.file.as_ref().map(ToString::to_string),
-        id: column.identifier.as_ref().map(|identifier| plain(identifier.text())).unwrap_or_default(),
-        sandbox: column.identifier.as_ref().map(|identifier| plain(&identifier.parts().sandbox)).unwrap_or_default(),
+        id: column.identifier.as_ref().map(|identifier| identifier.text().unicode()).unwrap_or_default(),
+        sandbox: column.identifier.as_ref().map(|identifier| identifier.parts().sandbox.unicode()).unwrap_or_default(),
         held: column.body.is_some(),
         items: items.iter().filter(|item| item.seen >> n & 1 == 1).count(),
     });
@@ -284,8 +280,8 @@ fn printed(compared: &Compared, matrix: &Matrix, items: &[&Item]) -> Printed {
         let row = matrix.row(item);
         PrintedItem {
             pane: item.pane.name(),
-            what: words(&row, plain),
-            item: pieces(&row, plain),
+            what: words(&row, Untrusted::unicode),
+            item: pieces(&row, Untrusted::unicode),
             seen: (0..compared.columns.len()).filter(|n| item.seen >> n & 1 == 1).map(|n| n + 1).collect(),
         }
     };

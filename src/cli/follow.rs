@@ -247,16 +247,15 @@ fn people(words: &str, end: &str) {
 }
 
 fn shown(following: &Following, reports: &[Identifier], cost: BTreeMap<Unit, Cost>, done: bool) -> Shown {
-    let plain = |text: &Untrusted| String::from_utf8_lossy(text.as_bytes()).into_owned();
     let seen = following.seen.as_ref();
     let runs = seen.map(|seen| seen.sandboxes.as_slice()).unwrap_or_default();
-    let sandbox = |run: &SandboxRun| Sandbox { sandbox: plain(&run.sandbox()), status: run.words() };
+    let sandbox = |run: &SandboxRun| Sandbox { sandbox: run.sandbox().unicode(), status: run.words() };
     Shown {
         file: following.file.to_string(),
-        scan: seen.map(|seen| plain(seen.identifier.text())),
+        scan: seen.map(|seen| seen.identifier.text().unicode()),
         status: seen.map(|seen| seen.progress.words()),
         sandboxes: runs.iter().map(sandbox).collect(),
-        reports: reports.iter().map(|identifier| plain(identifier.text())).collect(),
+        reports: reports.iter().map(|identifier| identifier.text().unicode()).collect(),
         calls: following.made,
         cost,
         done,

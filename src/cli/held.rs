@@ -303,18 +303,14 @@ fn of_profile(kept: Vec<Holding>, profile: Option<&str>) -> Vec<Holding> {
     kept.into_iter().filter(is_here).collect()
 }
 
-fn plain(text: &Untrusted) -> String {
-    String::from_utf8_lossy(text.as_bytes()).into_owned()
-}
-
 /// The notes on a report and on what is in it.
 fn notes(store: &Store, kept: &Holding) -> Result<Vec<Written>, StoreError> {
     let Some(identifier) = kept.noted().filter(|_| kept.notes > 0) else { return Ok(Vec::new()) };
     let notes = store.notes(&kept.profile)?.into_iter().filter(|note| note.about.identifier == *identifier);
     let written = notes.map(|note| Written {
-        attribute: note.about.item.as_ref().map(|item| plain(&item.attribute)),
-        item: note.about.item.as_ref().map(|item| plain(&item.text)),
-        text: plain(&note.text),
+        attribute: note.about.item.as_ref().map(|item| item.attribute.unicode()),
+        item: note.about.item.as_ref().map(|item| item.text.unicode()),
+        text: note.text.unicode(),
         written: note.written,
     });
     Ok(written.collect())
@@ -326,8 +322,8 @@ fn row(store: &Store, kept: &Holding, now: Timestamp) -> Result<Row, StoreError>
         what: what(kept),
         profile: kept.profile.clone(),
         file: kept.file.as_ref().map(ToString::to_string),
-        name: kept.name.as_ref().map(plain),
-        sandbox: kept.noted().map(|identifier| plain(&identifier.parts().sandbox)),
+        name: kept.name.as_ref().map(Untrusted::unicode),
+        sandbox: kept.noted().map(|identifier| identifier.parts().sandbox.unicode()),
         received: kept.received,
         bytes: kept.bytes,
         on_disk: kept.on_disk,
@@ -336,8 +332,8 @@ fn row(store: &Store, kept: &Holding, now: Timestamp) -> Result<Row, StoreError>
         is_set_aside: kept.is_set_aside(),
         is_coming: kept.is_coming(),
         at_service: kept.retention(now).map(Retention::words),
-        imported_from: kept.imported.as_ref().map(|imported| plain(&imported.from)),
-        imported_by: kept.imported.as_ref().map(|imported| plain(&imported.by)),
+        imported_from: kept.imported.as_ref().map(|imported| imported.from.unicode()),
+        imported_by: kept.imported.as_ref().map(|imported| imported.by.unicode()),
     })
 }
 

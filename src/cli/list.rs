@@ -2,7 +2,7 @@
 
 use super::asking::{ask, runtime, say_cost};
 use super::document::{Document, services};
-use super::output::{print_json, print_lines, print_text};
+use super::output::{print_json, print_json_line, print_lines, print_text};
 use super::subjects::{self, Subject, each};
 use super::table::Table;
 use super::{Common, Failed, Setup, Spending, dry, parse_sha256, setup_to_print};
@@ -198,10 +198,10 @@ impl List {
     fn print(&self, listed: &Listed) -> anyhow::Result<()> {
         match self.format {
             ListFormat::Json => print_json(listed),
-            ListFormat::Jsonl => listed.sandboxes.iter().try_for_each(|sandbox| {
-                let line = serde_json::to_string(&Line { file: listed.file.as_deref(), sandbox })?;
-                print_lines(line.as_bytes())
-            }),
+            ListFormat::Jsonl => listed
+                .sandboxes
+                .iter()
+                .try_for_each(|sandbox| print_json_line(&Line { file: listed.file.as_deref(), sandbox })),
             ListFormat::Ids => print_ids(listed),
             ListFormat::Text => print_text(&columns(listed)),
         }
@@ -290,7 +290,7 @@ fn held_reports(gate: &Gate, file: &Sha256, seen: &HashSet<Identifier>) -> anyho
     let others = held.into_iter().filter(|held| !seen.contains(&held.identifier));
     let sandboxes = others.map(|held| {
         let from = held.imported.as_ref();
-        let imported_from = from.map(|from| String::from_utf8_lossy(from.from.as_bytes()).into_owned());
+        let imported_from = from.map(|from| from.from.unicode());
         Sandbox { imported_from, ..sandbox(Some(&held.identifier), Some(held.received)) }
     });
     Ok(sandboxes.collect())
@@ -304,18 +304,17 @@ fn listed_entries(gate: &Gate, entries: &[&PageEntry], received: Timestamp) -> a
         let held = held.get(&entry.identifier);
         let since = held.map(|held| held.received).or(entry.report.as_ref().map(|_| received));
         let imported = held.and_then(|held| held.imported.as_ref());
-        let imported_from = imported.map(|imported| String::from_utf8_lossy(imported.from.as_bytes()).into_owned());
+        let imported_from = imported.map(|imported| imported.from.unicode());
         Sandbox { imported_from, ..sandbox(Some(&entry.identifier), since) }
     });
     Ok(listed.collect())
 }
 
 fn sandbox(identifier: Option<&Identifier>, held_since: Option<Timestamp>) -> Sandbox {
-    let plain = |text: &Untrusted| String::from_utf8_lossy(text.as_bytes()).into_owned();
     let parts = identifier.map(Identifier::parts);
     Sandbox {
-        id: identifier.map(|identifier| plain(identifier.text())).unwrap_or_default(),
-        sandbox: parts.as_ref().map(|parts| plain(&parts.sandbox)).unwrap_or_default(),
+        id: identifier.map(|identifier| identifier.text().unicode()).unwrap_or_default(),
+        sandbox: parts.as_ref().map(|parts| parts.sandbox.unicode()).unwrap_or_default(),
         when: parts.and_then(|parts| Timestamp::from_second(parts.when.filter(|when| *when >= 1_000_000_000)?).ok()),
         held_since,
         imported_from: None,

@@ -2,14 +2,23 @@
 
 use super::Failed;
 use crate::report::{Body, Index, Indexer};
-use crate::text::Untrusted;
+use crate::text::{Untrusted, escaped_json};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 
 /// Prints a value of this program's own as JSON.
 pub(super) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
-    let text = serde_json::to_string_pretty(value)?;
-    print_lines(text.as_bytes())
+    print_lines(escaped_json(&serde_json::to_string_pretty(value)?).as_bytes())
+}
+
+/// Prints a value of this program's own as one line of JSON.
+pub(super) fn print_json_line(value: &impl Serialize) -> anyhow::Result<()> {
+    print_lines(json_line(value)?.as_bytes())
+}
+
+/// A value of this program's own as one line of JSON.
+pub(super) fn json_line(value: &impl Serialize) -> serde_json::Result<String> {
+    Ok(escaped_json(&serde_json::to_string(value)?))
 }
 
 /// Prints text of this program's own, in which everything from outside is visible already.

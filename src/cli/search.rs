@@ -1,7 +1,7 @@
 //! `behaview search`: rows of reports that are held, or of documents, by what stands in them. It asks the service for nothing.
 
 use super::document;
-use super::output::{print_lines, print_text};
+use super::output::{print_json_line, print_text};
 use super::store::say;
 use super::{Common, Failed, pane, setup};
 use crate::app::find::finder::{Hit, HitGroup, Source};
@@ -107,7 +107,7 @@ impl Search {
     fn print(&self, of: &Source, name: Option<&str>, hit: &Hit) -> anyhow::Result<()> {
         if self.json {
             let pane = hit.pane().map_or("notes", Pane::name);
-            return print_lines(&serde_json::to_vec(&found(of, name, hit, pane))?);
+            return print_json_line(&found(of, name, hit, pane));
         }
         let title = hit.pane().and_then(panes::info).map_or("Notes", |info| info.title);
         let (file, sandbox) = match of {
@@ -233,21 +233,20 @@ fn search_document(path: &OsStr, pattern: &Pattern, print: &mut Print<'_>) -> an
 }
 
 fn found(of: &Source, name: Option<&str>, hit: &Hit, pane: &'static str) -> Found {
-    let plain = |text: &Untrusted| String::from_utf8_lossy(text.as_bytes()).into_owned();
     let (file, id, sandbox) = match of {
         Source::Report { file, identifier, .. } | Source::Notes { file, identifier } => (
             file.as_ref().map(ToString::to_string),
-            Some(plain(identifier.text())),
-            Some(plain(&identifier.parts().sandbox)),
+            Some(identifier.text().unicode()),
+            Some(identifier.parts().sandbox.unicode()),
         ),
         Source::Pane(_) => (name.map(str::to_owned), None, None),
     };
     let label = match &hit.row.label {
         Label::Known(word) => (*word).to_owned(),
-        Label::Named(name) => plain(name),
+        Label::Named(name) => name.unicode(),
     };
     let text = hit.row.pieces.iter().map(|piece| match piece {
-        Piece::Value(text) | Piece::Detail(text) => plain(text),
+        Piece::Value(text) | Piece::Detail(text) => text.unicode(),
         Piece::Own(text) => text.clone().into_owned(),
     });
     let held_for = elsewhere(of).map(str::to_owned);

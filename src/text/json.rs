@@ -1,6 +1,6 @@
 //! The inside of a JSON string literal: decoded without ever failing, and written so that it holds no control.
 
-use super::escape::{Unit, Units};
+use super::escape::{Charset, Unit, Units};
 use super::lower;
 use super::room::set_length;
 use std::fmt::Write as _;
@@ -19,6 +19,23 @@ pub(super) fn encode(units: Units<'_>) -> Option<String> {
     }
     literal.push('"');
     Some(literal)
+}
+
+/// JSON as others write it, its strings written so that they hold no control: what cannot be seen stands as `\uXXXX`, which any
+/// reader takes for the same.
+#[must_use]
+pub fn escaped_json(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for unit in Units::new(json.as_bytes(), Charset::Unicode) {
+        match unit {
+            Unit::Shown { text, .. } => escaped.push_str(text),
+            // What stands between values, and what begins an escape already.
+            Unit::Byte(byte @ (b'\n' | b'\\')) => escaped.push(char::from(byte)),
+            Unit::Byte(byte) => push_escape(char::from(byte), &mut escaped),
+            Unit::CodePoint(code) => char::from_u32(code).into_iter().for_each(|c| push_escape(c, &mut escaped)),
+        }
+    }
+    escaped
 }
 
 fn push_shown(shown: char, literal: &mut String) {

@@ -47,6 +47,7 @@ mod visible;
 pub use charset::{is_ascii, own, show_ascii_alone};
 pub use class::is_shown;
 pub(crate) use columns::{Columns, is_single, stands_alone};
+pub use json::escaped_json;
 pub(crate) use lower::push_lower;
 pub use number::{bytes, count, lasting, thousands};
 pub use path::last_part;

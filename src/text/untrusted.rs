@@ -61,6 +61,12 @@ impl Untrusted {
         self.bytes.is_empty()
     }
 
+    /// The string as it is, for others to read as data and not as a screen; in its visible form where its bytes are no Unicode, so
+    /// that two different ones stay two.
+    pub fn unicode(&self) -> String {
+        str::from_utf8(&self.bytes).map_or_else(|_| self.visible().to_string(), str::to_owned)
+    }
+
     /// See [`UntrustedStr::json`].
     pub fn json(&self) -> Option<String> {
         self.as_untrusted_str().json()

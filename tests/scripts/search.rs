@@ -66,6 +66,16 @@ fn documents_are_searched_without_a_key_and_nothing_of_them_is_obeyed() {
 }
 
 #[test]
+fn json_holds_nothing_that_cannot_be_seen_and_means_the_same() {
+    let home = tempfile::tempdir().unwrap();
+    let (path, hostile) = (home.path().join("report.json"), "needle\u{7f}\u{9b}31m\u{202e}gpj.exe\u{200b}\u{e0041}");
+    std::fs::write(&path, serde_json::json!({ "tags": [hostile] }).to_string()).unwrap();
+    let found = behaview(home.path()).args(["search", "needle", "--json"]).arg(&path).output().unwrap();
+    assert!(text(&found).chars().all(|shown| shown == '\n' || matches!(shown, ' '..='~')), "{found:?}");
+    assert_eq!(lines(&found)[0]["text"], hostile);
+}
+
+#[test]
 fn a_hit_whose_line_does_not_hold_what_is_sought_says_which_field_does() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("report.json");

@@ -1,6 +1,6 @@
 //! String literals as a service writes them, and as it should not.
 
-use behaview::text::Untrusted;
+use behaview::text::{Untrusted, escaped_json, is_shown};
 use proptest::prelude::*;
 
 fn decoded(raw: &str) -> Vec<u8> {
@@ -54,5 +54,16 @@ proptest! {
         let raw = serde_json::to_string(&text).unwrap();
         prop_assert_eq!(decoded(&raw[1..raw.len() - 1]), text.as_bytes());
         prop_assert_eq!(decoded(&widest_literal(&text)), text.as_bytes());
+    }
+
+    #[test]
+    fn what_others_write_comes_to_hold_nothing_hidden_and_means_the_same(
+        texts in prop::collection::vec(r#"[\PC\p{C}\\\\"xu\u{202e}\u{7f}\u{9b}\u{300}\u{e0041}]{0,12}"#, 0..5),
+    ) {
+        for json in [serde_json::to_string(&texts).unwrap(), serde_json::to_string_pretty(&texts).unwrap()] {
+            let escaped = escaped_json(&json);
+            prop_assert!(escaped.chars().all(|character| character == '\n' || is_shown(character)), "{}", escaped);
+            prop_assert_eq!(&serde_json::from_str::<Vec<String>>(&escaped).unwrap(), &texts);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The ledger as text, CSV and JSON. Every text passes the escaper, and no cell begins what a spreadsheet would compute.
 
 use super::compared::Compared;
+use crate::cli::output::json_line;
 use crate::cli::table::Table;
 use crate::export::csv;
 use crate::quota::Units;
@@ -165,7 +166,7 @@ pub(super) fn text(rows: &[Row], compared: Option<&Compared>) -> String {
 
 /// One object a line.
 pub(super) fn lines(rows: &[Row]) -> serde_json::Result<String> {
-    rows.iter().map(|row| Ok(serde_json::to_string(row)? + "\n")).collect()
+    rows.iter().map(|row| Ok(json_line(row)? + "\n")).collect()
 }
 
 /// Comma-separated values, as every export writes them.
