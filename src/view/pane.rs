@@ -189,14 +189,13 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
     let (key, title) = panes::info(pane).map_or((String::new(), ""), |info| (key(info, model), info.title));
     let more = if open.report.index.is_complete { "" } else { "+" };
     // A subtree is one of the tree's, without what is made, ended or injected beside it.
-    let is_of_tree = state.sieve().is_open() || state.is_subtree();
+    let is_of_tree = state.sieve().is_open() || state.is_subtree() && state.filter.is_none();
     let count = if is_of_tree { order::told(&open.report, pane) } else { open.report.count(pane) };
     let all = thousands(count as u64);
     if state.sieve().is_open() {
         // What stands beside the tree is counted as well: together they are the rows that are gone through.
         let beside = match open.report.count(pane).saturating_sub(count) {
             0 => String::new(),
-            _ if state.is_subtree() => String::new(),
             beside => format!(" + {}", thousands(beside as u64)),
         };
         return format!(" {key}{title} {all}{beside}{more}{}{} ", filter_words(state), kinds(pane, open));

@@ -152,3 +152,19 @@ fn a_subtree_is_counted_among_the_processes_of_the_tree() {
     stage.keys("j j j j .");
     assert!(stage.screen().contains("1 Processes 10 of 21 "), "{}", stage.screen());
 }
+
+#[test]
+fn a_filter_seeks_in_the_subtree_that_stands_alone() {
+    let mut stage = Stage::listed();
+    let shows = |stage: &Stage, title: &str| {
+        assert!(stage.screen().contains(title), "{title}:\n{}", stage.screen());
+    };
+    stage.keys("enter / c m d enter");
+    shows(&stage, "1 Processes 4 of 37");
+    stage.keys("esc j j j j . / c m d enter");
+    shows(&stage, "1 Processes 1 of 37");
+    stage.keys(".");
+    shows(&stage, "1 Processes 4 of 37");
+    stage.keys(". esc");
+    shows(&stage, "1 Processes 10 of 21 ");
+}

@@ -215,7 +215,7 @@ impl PaneState {
     /// Whether a process is shown with those below it alone.
     #[must_use]
     pub fn is_subtree(&self) -> bool {
-        self.filter.is_none() && self.sieve.found().is_some()
+        self.sieve.alone().is_some()
     }
 
     /// Finds what is shown again, after rows were added.
@@ -282,13 +282,16 @@ impl PaneState {
         0
     }
 
-    /// The position at which a row stands, after taking away what hides it: folds, a filter, its being noise.
+    /// The position at which a row stands, after taking away what hides it: folds, a filter, its being noise, another subtree.
     pub fn reveal(&mut self, report: &Report, pane: Pane, place: Place) -> usize {
         if !self.sieve.lets_through(place.section, place.row) {
             self.filter = None;
             self.sift(report, pane, |sieve| {
                 sieve.find(None);
                 sieve.show(place.section, place.row);
+                if !sieve.lone_has(place.section, place.row) {
+                    sieve.isolate(None);
+                }
             });
         }
         self.bring(report, pane, place)

@@ -1,4 +1,5 @@
-//! Which rows of a pane are let through, and in which order: all, or those that a filter found, and of these what nothing hides.
+//! Which rows of a pane are let through, and in which order: all, or those of one subtree, of these what a filter found, and of those
+//! what nothing hides.
 
 use crate::report::{Order, RowSet};
 use std::collections::BTreeMap;
@@ -9,9 +10,11 @@ use std::sync::Arc;
 pub struct Sieve {
     /// Rows that a filter found; none while nothing is filtered.
     found: Option<Arc<RowSet>>,
+    /// The rows of the subtree that stands alone; none while all do.
+    alone: Option<Arc<RowSet>>,
     /// Rows that are hidden.
     hidden: Option<Arc<RowSet>>,
-    /// What is found and not hidden, of the sections that not every row is let through of.
+    /// What is alone, found and not hidden, of the sections that not every row is let through of.
     kept: Option<Arc<RowSet>>,
     /// The order of rows, of sections that have one of their own.
     order: Option<Arc<Order>>,
@@ -25,6 +28,11 @@ impl Sieve {
     /// Shows nothing but these rows; none shows all again. `Sieve::refresh` makes it so.
     pub fn find(&mut self, found: Option<RowSet>) {
         self.found = found.map(Arc::new);
+    }
+
+    /// Lets a subtree stand alone, whatever is found in it; none lets all rows in again. `Sieve::refresh` makes it so.
+    pub fn isolate(&mut self, alone: Option<RowSet>) {
+        self.alone = alone.map(Arc::new);
     }
 
     /// Adds to the rows that are shown. `Sieve::refresh` makes it so.
@@ -57,6 +65,17 @@ impl Sieve {
         self.found.as_ref()
     }
 
+    /// The rows of the subtree that stands alone; none while all do.
+    #[must_use]
+    pub fn alone(&self) -> Option<&RowSet> {
+        self.alone.as_deref()
+    }
+
+    /// Whether a row is in the subtree that stands alone, or none does.
+    pub(super) fn lone_has(&self, section: usize, row: usize) -> bool {
+        self.alone().is_none_or(|alone| alone.contains(section, row))
+    }
+
     /// The rows that are hidden, be they found or not.
     #[must_use]
     pub fn hidden(&self) -> &RowSet {
@@ -70,16 +89,28 @@ impl Sieve {
     /// Whether every row is let through.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.found.is_none() && self.hidden.is_none()
+        !self.is_narrowed() && self.hidden.is_none()
+    }
+
+    /// Whether a filter or a subtree says which rows there are.
+    fn is_narrowed(&self) -> bool {
+        self.found.is_some() || self.alone.is_some()
+    }
+
+    /// The rows that a filter and a subtree leave; none while there is neither.
+    fn left(&self) -> Option<Arc<RowSet>> {
+        match (&self.found, &self.alone) {
+            (Some(found), Some(alone)) => Some(Arc::new(found.intersection(alone))),
+            (one, other) => one.as_ref().or(other.as_ref()).map(Arc::clone),
+        }
     }
 
     /// Works out what is let through of these sections, each with its number of rows.
     pub(super) fn refresh(&mut self, sections: impl Iterator<Item = (usize, usize)>) {
-        self.kept = match (&self.found, &self.hidden) {
-            (None, None) => None,
-            (Some(found), None) => Some(Arc::clone(found)),
-            (Some(found), Some(hidden)) => {
-                let places = found.sections().flat_map(|(section, rows)| rows.iter().map(move |row| (section, *row)));
+        self.kept = match (self.left(), &self.hidden) {
+            (left, None) => left,
+            (Some(left), Some(hidden)) => {
+                let places = left.sections().flat_map(|(section, rows)| rows.iter().map(move |row| (section, *row)));
                 Some(Arc::new(without(places, hidden)))
             }
             (None, Some(hidden)) => {
@@ -102,7 +133,7 @@ impl Sieve {
     /// The rows of a section that are let through; none where all are.
     #[must_use]
     pub fn rows(&self, section: usize) -> Option<&[u32]> {
-        let is_all = self.found.is_none() && self.hidden().rows(section).is_empty();
+        let is_all = !self.is_narrowed() && self.hidden().rows(section).is_empty();
         (!is_all).then(|| self.kept().rows(section))
     }
 

@@ -8,7 +8,8 @@ use crate::report::tree::Depths;
 use crate::report::{Pane, Piece, Place, RowSet};
 
 impl Model {
-    /// Shows only the process under the cursor and those below it; where that is done already, the whole tree again.
+    /// Shows only the process under the cursor and those below it; where that is done already, the whole tree again. What a filter
+    /// seeks it goes on seeking, there or in all of the tree.
     pub(in crate::app) fn isolate(&mut self) -> Vec<Effect> {
         let height = self.height();
         self.with_tree(|state, report| {
@@ -20,8 +21,7 @@ impl Model {
                 Some(((section, tree), place)) => Some(subtree_of(section, place.row, tree.depths())),
                 None => return,
             };
-            state.filter = None;
-            state.sift(report, Pane::Processes, |sieve| sieve.find(rows));
+            state.sift(report, Pane::Processes, |sieve| sieve.isolate(rows));
             let count = state.count(report, Pane::Processes);
             state.scroll.settle(count, height);
         });

@@ -52,6 +52,17 @@ impl RowSet {
         other.sections.iter().for_each(|(section, more)| self.append(*section, more));
     }
 
+    /// The rows that are in both sets.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        let both = |(section, rows): (usize, &[u32])| {
+            let others = other.rows(section);
+            let rows = rows.iter().copied().filter(|row| others.binary_search(row).is_ok()).collect();
+            (section, rows)
+        };
+        Self { sections: self.sections().map(both).collect() }
+    }
+
     /// The rows of a section, in order.
     #[must_use]
     pub fn rows(&self, section: usize) -> &[u32] {
