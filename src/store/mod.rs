@@ -13,6 +13,7 @@
 //! ```
 
 mod age;
+mod aside;
 mod blocks;
 mod brought;
 mod calls;
@@ -50,7 +51,7 @@ pub use entry::{LedgerEntry, State};
 pub use error::StoreError;
 pub use growing::Growing;
 pub use held::{AnswerId, HeldAnswer, HeldReport};
-pub use import::{Import, Written};
+pub use import::{Import, Standing};
 pub use keep::Keep;
 pub use ledger::{Entry, NEAR, Reserved, Settlement};
 pub use purge::Purged;
