@@ -100,8 +100,10 @@ impl Gate {
             (Err(error), _) => {
                 // What cannot be let go of now is written over by the next call.
                 let _ = store.forget_empty(id);
-                // Nothing goes on from what is of no use: the next call begins anew.
-                let aside = Some(id).filter(|_| matches!(error, ServiceError::Unusable(_)));
+                // Nothing goes on from what is of no use: the next call begins anew. What something in between has sent or packed says
+                // nothing of the part that is here.
+                let is_of_others = matches!(error, ServiceError::Unusable(Unusable::Packed(_) | Unusable::WebPage));
+                let aside = Some(id).filter(|_| matches!(error, ServiceError::Unusable(_)) && !is_of_others);
                 let _ = aside.map(|id| store.set_aside(id));
                 Came { taken: Err(error), aside }
             }

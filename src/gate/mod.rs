@@ -365,11 +365,11 @@ impl Gate {
         let (session, profile) = (self.session.clone(), self.profile().to_owned());
         let (what, key) = (quote.request().words(), quote.request().claim());
         let (price, at) = (quote.price().clone(), self.now());
-        let (account, budget) = (self.client.account(), self.budget);
+        let (account, owner, budget) = (self.client.account(), self.client.owner(), self.budget);
         let write = move |store: &Store| {
             let (session, profile, what, key) = (&session, &profile, &what, key.as_deref());
             let account = account.as_deref();
-            store.reserve(&Entry { at, session, profile, what, key, price: &price, account, budget })
+            store.reserve(&Entry { at, session, profile, what, key, owner, price: &price, account, budget })
         };
         match self.work(write).await?.map_err(GateError::Ledger)? {
             Reserved::Entry(call) => {

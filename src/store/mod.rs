@@ -38,6 +38,7 @@ mod recent;
 mod salvage;
 mod schema;
 mod seal;
+mod sent;
 mod services;
 mod spare;
 mod used;
