@@ -212,7 +212,7 @@ fn first_line(path: &Path) -> anyhow::Result<String> {
     let read = if path == Path::new("-") {
         std::io::stdin().lock().take(LONGEST_PASSWORD).read_to_string(&mut text)
     } else {
-        std::fs::File::open(path).and_then(|file| file.take(LONGEST_PASSWORD).read_to_string(&mut text))
+        document::opened(path).and_then(|file| file.take(LONGEST_PASSWORD).read_to_string(&mut text))
     };
     read.map_err(|error| Failed::usage(format!("the password cannot be read: {error}")))?;
     Ok(text.lines().next().unwrap_or_default().to_owned())

@@ -10,6 +10,7 @@
 //! service                which address the name of a profile stands for
 //! file                   files that were opened
 //! note                   what analysts wrote of reports and of things in them
+//! used                   days that the store was used on
 //! ```
 
 mod age;

@@ -460,7 +460,7 @@ async fn a_part_that_goes_on_nowhere_is_set_aside_and_fetched_from_its_beginning
 async fn a_part_that_comes_packed_is_refused_and_what_is_here_stays() {
     let whole = b"a capture ".repeat(1000);
     let cut = (format!("200 OK\r\ncontent-length: {}", whole.len()), whole[..8000].to_vec());
-    let login = ("200 OK\r\ncontent-length: 21".to_owned(), b"<html>login now</html"[..21].to_vec());
+    let login = ("200 OK".to_owned(), b"<html>login now</html>".to_vec());
     let (head, rest) = from(8000 - 4097, &whole);
     for packing in ["gzip", "x-gzip", "br", "gzip, identity"] {
         let packed = (format!("{head}\r\ncontent-encoding: {packing}"), rest.clone());
@@ -476,4 +476,13 @@ async fn a_part_that_comes_packed_is_refused_and_what_is_here_stays() {
         let heard = heard.lock().unwrap();
         assert!(heard.len() == 4 && heard[1..].iter().all(|range| range.starts_with("range: ")), "{heard:?}");
     }
+}
+
+#[tokio::test]
+async fn packed_bytes_that_do_not_say_so_are_named() {
+    let packed = [&[0x1f, 0x8b, 8, 0][..], &[7; 300]].concat();
+    let (_folder, gate, _) = capture(vec![(format!("200 OK\r\ncontent-length: {}", packed.len()), packed)]);
+    let refused = visit::ask(&gate, &first_report()).await;
+    assert_eq!(*unusable(&refused), Unusable::Unsaid);
+    assert!(words(&refused.unwrap_err()).contains("it is packed (gzip), and does not say so"));
 }
