@@ -4,6 +4,7 @@
 
 use crate::app::remembered::Remembered;
 use crate::files;
+use crate::text;
 use std::io;
 use std::path::Path;
 
@@ -19,7 +20,7 @@ pub fn read(path: &Path) -> (Remembered, Option<String>) {
     let bytes = match files::read(path, LONGEST) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return (Remembered::default(), None),
-        Err(error) => return (Remembered::default(), Some(format!("{} cannot be read: {error}", path.display()))),
+        Err(error) => return (Remembered::default(), Some(format!("{} cannot be read: {error}", text::path(path)))),
     };
     match serde_json::from_slice(&bytes) {
         Ok(remembered) => (remembered, None),
@@ -40,8 +41,8 @@ pub fn write(remembered: &Remembered, path: &Path) -> io::Result<()> {
 fn set_aside(path: &Path) -> String {
     let aside = path.with_extension("damaged");
     match std::fs::rename(path, &aside) {
-        Ok(()) => format!("The state file was damaged; it is set aside as {}.", aside.display()),
-        Err(error) => format!("{} is damaged, and cannot be set aside: {error}", path.display()),
+        Ok(()) => format!("The state file was damaged; it is set aside as {}.", text::path(&aside)),
+        Err(error) => format!("{} is damaged, and cannot be set aside: {error}", text::path(path)),
     }
 }
 
@@ -62,6 +63,22 @@ mod tests {
         let (found, words) = read(&path);
         assert!(found == Remembered::default() && words.unwrap().contains("damaged"));
         assert!(!path.exists() && path.with_extension("damaged").exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_whose_name_is_no_text_is_said_as_it_is() {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(std::ffi::OsStr::from_bytes(b"st\xffte\x1b")).join(FILE);
+        let mut remembered = Remembered::default();
+        remembered.sizes.list = Some(30);
+        write(&remembered, &path).unwrap();
+        assert_eq!(read(&path), (remembered, None));
+        std::fs::write(&path, "no state").unwrap();
+        let words = read(&path).1.unwrap();
+        assert!(words.contains(r"st\x{ff}te\x1b") && !words.contains(char::REPLACEMENT_CHARACTER), "{words}");
+        assert!(path.with_extension("damaged").exists());
     }
 
     #[test]

@@ -9,7 +9,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("clock", &[]),
     ("environment", &[]),
     ("files", &[]),
-    ("state", &["app", "files"]),
+    ("state", &["app", "files", "text"]),
     ("log", &["clock", "files", "text"]),
     ("quota", &["text"]),
     ("report", &["text"]),

@@ -189,6 +189,8 @@ pub enum Message {
         path: PathBuf,
         /// Its hash and its size in bytes, or why it cannot be read.
         result: Result<(Sha256, u64), String>,
+        /// When it was sent before and no answer came, if so.
+        sent: Option<Timestamp>,
     },
     /// The address has come that a large file is uploaded to, or not.
     Addressed(Result<UploadAddress, Failure>),

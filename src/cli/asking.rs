@@ -3,7 +3,8 @@
 use super::Setup;
 use crate::gate::{Answer, Gate, GateError, Received};
 use crate::quota::{Spent, Unit, in_units};
-use crate::request::Request;
+use crate::request::{Quote, Request};
+use crate::store::StoreError;
 use crate::text::said;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -24,6 +25,9 @@ pub(super) async fn get(setup: &Setup, request: &Request, refresh: bool) -> anyh
 pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Result<Answer, GateError> {
     let Setup { gate, entitled, .. } = setup;
     let quote = request.clone().quote(entitled);
+    if !refresh {
+        say_if_aside(gate, &quote)?;
+    }
     let meter = Meter::default();
     let progress = |received| meter.tell(&received);
     let answer = if refresh { gate.ask(&quote, &progress).await } else { gate.get(&quote, &progress).await };
@@ -34,6 +38,18 @@ pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Resu
         let _ = writeln!(std::io::stderr(), "behaview: the answer {why}");
     }
     answer
+}
+
+/// Says of what is not held, and would be asked, that an answer to it was paid for before and cannot be used.
+pub(super) fn say_if_aside(gate: &Gate, quote: &Quote) -> Result<(), StoreError> {
+    let request = quote.request();
+    let aside = if gate.held(request)?.is_none() { gate.aside(request)? } else { None };
+    if let Some(aside) = aside {
+        let (what, price) = (request.words(), quote.price().short());
+        // What is asked for is worth more than the remark.
+        let _ = writeln!(std::io::stderr(), "behaview: {what}: {}. To ask for it again costs {price}", aside.words());
+    }
+    Ok(())
 }
 
 /// Tells people at a terminal how much of an answer has come; a file or pipe hears nothing.

@@ -179,6 +179,7 @@ impl Compare {
             let (found, more) = held(&gate, &parse_sha256(file)?, side)?;
             columns.extend(found);
             has_more_pages |= more;
+            say_if_list_aside(&gate, &parse_sha256(file)?, &entitled)?;
         }
         let left_out = cut(&mut columns);
         let missing = price(&columns, &entitled);
@@ -237,6 +238,16 @@ fn held(gate: &Gate, file: &Sha256, side: usize) -> anyhow::Result<(Vec<Column>,
     };
     let has_more = matches!(list.next, Next::Page(_) | Next::Lost);
     Ok((list.entries().iter().map(column).collect(), has_more))
+}
+
+/// Says of a list that cannot be read what lists the file again.
+fn say_if_list_aside(gate: &Gate, file: &Sha256, entitled: &Entitlements) -> anyhow::Result<()> {
+    let Some(aside) = gate.list_aside(file)? else { return Ok(()) };
+    let listing = gate.client().profile().listing;
+    let list = Request::Behaviours { file: file.clone(), listing, cursor: None }.quote(entitled);
+    let price = list.price().short();
+    super::store::say(&[format!("{}: {}. behaview list fetches it again: {price}", file.short(), aside.words())]);
+    Ok(())
 }
 
 /// What is said of a file's reports that only other profiles hold, which may be of other services.

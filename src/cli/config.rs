@@ -57,7 +57,7 @@ struct Paths {
 
 fn paths(form: &Form) -> anyhow::Result<()> {
     let folders = Folders::find()?;
-    let words = |path: &std::path::Path| path.display().to_string();
+    let words = |path: &std::path::Path| text::path(path).to_string();
     let paths = Paths {
         config: words(&folders.config),
         store: words(&folders.store),
@@ -90,7 +90,7 @@ fn show(form: &Form, common: &Common) -> anyhow::Result<()> {
     let (folders, config) = common.config()?;
     let settings = config.effective();
     if form.json {
-        return print_json(&Shown { file: folders.config.display().to_string(), settings: &settings });
+        return print_json(&Shown { file: text::path(&folders.config).to_string(), settings: &settings });
     }
     let mut table = Table::new(&["setting", "value", "from"], &[]);
     let visible = |text: &str| Untrusted::from(text).visible().to_string();
@@ -124,7 +124,7 @@ fn check(form: &Form) -> anyhow::Result<()> {
     let path = folders.to_read()?;
     let found = config::Config::check(path)?;
     if form.json {
-        print_json(&Checked { file: path.display().to_string(), found: &found })?;
+        print_json(&Checked { file: text::path(path).to_string(), found: &found })?;
     } else {
         let place = text::path(path);
         let lines = found

@@ -3,6 +3,7 @@
 use super::Failed;
 use crate::app::Here;
 use crate::export::file;
+use crate::files;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Event, Scanner};
 use crate::report::page::{Page, PageError};
@@ -12,9 +13,12 @@ use anyhow::Context;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 /// The name that stands for standard input.
 pub(super) const STANDARD_INPUT: &str = "-";
@@ -24,6 +28,9 @@ const FIRST_LOOK: u64 = 64 * 1024;
 
 /// The most that is taken from a pipe, in bytes: it is kept in memory.
 const LARGEST_PIPED: u64 = 1 << 30;
+
+/// How long somebody may take to write to a pipe before it is said that it is waited for.
+const SOON: Duration = Duration::from_secs(1);
 
 /// A document's reports.
 pub(super) struct Document {
@@ -191,11 +198,31 @@ fn body(path: &Path) -> anyhow::Result<Body> {
         return Ok(Body::in_memory(piped(std::io::stdin().lock(), "standard input", 0)?));
     }
     let path = &file::typed(path);
-    let file = File::open(path).with_context(|| format!("{} cannot be opened", text::path(path)))?;
+    let file = opened(path).with_context(|| format!("{} cannot be opened", text::path(path)))?;
     if file.metadata().is_ok_and(|about| about.is_file()) {
         return Body::on_disk(file).with_context(|| format!("{} cannot be read", text::path(path)));
     }
     Ok(Body::in_memory(piped(file, text::path(path).as_str(), 0)?))
+}
+
+/// Opens what is to be read. To open a pipe is to wait for whoever writes to it: where nobody comes soon, that is said.
+pub(super) fn opened(path: &Path) -> io::Result<File> {
+    if !files::is_special(path) {
+        return File::open(path);
+    }
+    let (open, waits) = mpsc::channel::<()>();
+    let words = format!("Waiting: nobody writes to {} yet. ctrl-c ends the wait.", text::path(path));
+    let say = move || {
+        if waits.recv_timeout(SOON) == Err(RecvTimeoutError::Timeout) {
+            // What is waited for is worth more than the remark.
+            let _ = writeln!(io::stderr(), "behaview: {words}");
+        }
+    };
+    // Where no thread is to be had, nothing is said.
+    let _ = thread::Builder::new().spawn(say);
+    let file = File::open(path);
+    drop(open);
+    file
 }
 
 /// What a pipe or device gives: it can be read once only, and need not end. What is no JSON may be so many bytes long.

@@ -1,5 +1,6 @@
 //! What a command would cost: every question that it would ask, priced, and none sent.
 
+use super::asking::say_if_aside;
 use super::output::{print_json, print_text};
 use super::table::Table;
 use super::{Failed, Setup};
@@ -87,6 +88,9 @@ pub(super) fn print(
 fn call(setup: &Setup, request: Request, refresh: bool, is_repeated: bool) -> anyhow::Result<Call> {
     let held = !refresh && (is_repeated || setup.gate.held(&request)?.is_some());
     let quote = request.quote(&setup.entitled);
+    if !held && !refresh {
+        say_if_aside(&setup.gate, &quote)?;
+    }
     Ok(Call { what: quote.request().words(), held, price: (!held).then(|| quote.price().clone()) })
 }
 

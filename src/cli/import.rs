@@ -4,12 +4,17 @@ use super::document::{self, Value};
 use super::output::print_text;
 use super::{Common, Failed, parse_sha256};
 use crate::environment::variable;
+use crate::gate::GateError;
 use crate::gate::import::{Import as One, ImportError, ImportedPage, Outcome, import, import_page};
 use crate::report::identifier::{Identifier, Sha256};
+use crate::report::page::Page;
 use crate::report::{Body, Imported};
+use crate::request::{Listing, Request};
+use crate::service::{Credential, without_keys};
 use crate::store::Store;
-use crate::text::{Untrusted, Visible, said};
+use crate::text::{Untrusted, Visible, count, said};
 use clap::Args;
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 
 const EXAMPLES: &str = "\
@@ -45,6 +50,7 @@ struct Sums {
     held: u64,
     same: u64,
     refused: u64,
+    passed_over: u64,
 }
 
 impl Import {
@@ -58,23 +64,25 @@ impl Import {
         }
         let profile = config.profile(None)?;
         let file = self.file.as_deref().map(parse_sha256).transpose()?;
+        let keys = config.known_keys();
+        if file.as_ref().is_some_and(|file| keys.iter().any(|key| key.is_in(file.as_str().as_bytes()))) {
+            return Err(GateError::NamesKey.into());
+        }
         let store = super::store::open_to_look(&folders.store)?;
         let profile = super::store::held_as_to_look(&store, &profile)?;
         let (mut text, mut sums) = (String::new(), Sums::default());
         for path in &self.files {
-            let from = Imported { from: document::raw_name(path), by: Untrusted::from(user()) };
-            let batch =
-                Batch { store: &store, profile: &profile, file: file.as_ref(), from: &from, replaces: self.replace };
+            let name = document::raw_name(path);
+            let from =
+                Imported { from: Untrusted::from(&*without_keys(&keys, name.as_bytes())), by: Untrusted::from(user()) };
+            let (file, from, replaces) = (file.as_ref(), &from, self.replace);
+            let batch = Batch { store: &store, profile: &profile, file, from, keys: &keys, replaces };
             for value in document::all_values(path).unwrap_or_else(|error| vec![Err(error)]) {
                 text += &batch.take(path, value, &mut sums);
             }
         }
-        text += &format!("imported {}, held already {}, refused {}\n", sums.held, sums.same, sums.refused);
-        print_text(&text)?;
-        if sums.refused > 0 {
-            return Err(Failed::bad_answer(format!("{} could not be imported", sums.refused)).into());
-        }
-        Ok(())
+        print_text(&(text + &sums.words()))?;
+        sums.end()
     }
 }
 
@@ -84,25 +92,43 @@ struct Batch<'a> {
     profile: &'a str,
     file: Option<&'a Sha256>,
     from: &'a Imported,
+    /// What stands in none of what is held.
+    keys: &'a [Credential],
     replaces: bool,
 }
 
 impl Batch<'_> {
     /// Imports one value of the file, and says what came of it.
     fn take(&self, path: &OsStr, value: anyhow::Result<Value>, sums: &mut Sums) -> String {
-        if let Some(page) = value.as_ref().ok().filter(|value| value.is_page)
-            && let Ok(Some(page)) = import_page(self.store, self.profile, &self.one(&page.body))
+        let value = match value.and_then(|value| self.without_keys(value)) {
+            Ok(value) => value,
+            Err(error) => return sums.line(path, Err(error)),
+        };
+        let page = Some(&value).filter(|value| value.is_page).and_then(|value| Page::of(&value.body).ok());
+        if page.is_some()
+            && let Ok(Some(imported)) = import_page(self.store, self.profile, &self.one(&value.body))
         {
-            return sums.page(path, &page);
+            return sums.page(path, &imported)
+                + &page.map(|page| sums.passed(path, of(page, &imported))).unwrap_or_default();
         }
         // What is held already stays, and a page that does not say which it is answers no question: report by report.
-        match value.and_then(|value| document::bodies(&value)) {
-            Ok(bodies) => bodies
-                .iter()
-                .map(|body| sums.line(path, Ok(import(self.store, self.profile, &self.one(body)))))
-                .collect(),
+        match document::bodies(&value) {
+            Ok(bodies) => {
+                let lines = bodies.iter().map(|body| import(self.store, self.profile, &self.one(body)));
+                let lines: String = lines.map(|came| sums.line(path, Ok(came))).collect();
+                lines + &page.map(|page| sums.passed(path, page)).unwrap_or_default()
+            }
             Err(error) => sums.line(path, Err(error)),
         }
+    }
+
+    /// The same value, in which no key stands: what is held is what every export and every screen has.
+    fn without_keys(&self, value: Value) -> anyhow::Result<Value> {
+        let bytes = value.body.whole()?;
+        Ok(match without_keys(self.keys, &bytes) {
+            Cow::Borrowed(_) => value,
+            Cow::Owned(masked) => Value { body: Body::in_memory(masked), ..value },
+        })
     }
 
     fn one<'b>(&'b self, body: &'b Body) -> One<'b> {
@@ -110,7 +136,40 @@ impl Batch<'_> {
     }
 }
 
+/// A page as it was held: of a list of identifiers no more is wanted, and of another file nothing.
+fn of(page: Page, held: &ImportedPage) -> Page {
+    let Request::Behaviours { file, listing, .. } = &held.request else { return page };
+    let mut page = page.without_others(file);
+    page.entries.retain(|entry| *listing == Listing::Reports || entry.report.is_some());
+    page
+}
+
 impl Sums {
+    /// Counts the entries of a page that are no reports, and says in a line how many and why.
+    fn passed(&mut self, path: &OsStr, page: Page) -> String {
+        let bare = page.entries.iter().filter(|entry| entry.report.is_none()).count() as u64;
+        let (others, why) = page.passed_over().unwrap_or_default();
+        let bare_words = (bare > 0).then(|| format!("{} only by identifier", count(bare, "report")));
+        let why: Vec<_> = bare_words.into_iter().chain(Some(why).filter(|why| !why.is_empty())).collect();
+        self.passed_over += bare + others;
+        if why.is_empty() { String::new() } else { format!("{}: passed over: {}\n", shown(path), why.join(", ")) }
+    }
+
+    fn words(&self) -> String {
+        let passed_over =
+            if self.passed_over > 0 { format!(", passed over {}", self.passed_over) } else { String::new() };
+        format!("imported {}, held already {}, refused {}{passed_over}\n", self.held, self.same, self.refused)
+    }
+
+    /// What the run ends with.
+    fn end(&self) -> anyhow::Result<()> {
+        match (self.refused, self.passed_over) {
+            (0, 0) => Ok(()),
+            (0, entries) => Err(Failed::partial(format!("passed over, because they are no reports: {entries}")).into()),
+            (refused, _) => Err(Failed::bad_answer(format!("{refused} could not be imported")).into()),
+        }
+    }
+
     /// Counts the reports of a page that was imported whole, and says each in a line.
     fn page(&mut self, path: &OsStr, page: &ImportedPage) -> String {
         self.held += page.reports.len() as u64;

@@ -1,12 +1,12 @@
 //! `behaview list`: a file's sandboxes.
 
-use super::asking::{ask, runtime, say_cost};
+use super::asking::{ask, runtime, say_cost, say_if_aside};
 use super::document::{Document, services};
 use super::output::{print_json, print_json_line, print_lines, print_text};
 use super::subjects::{self, Subject, each};
 use super::table::Table;
 use super::{Common, Failed, Setup, Spending, dry, parse_sha256, setup_to_print};
-use crate::gate::Gate;
+use crate::gate::{Gate, GateError};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::{Page, PageEntry, no_way_on};
 use crate::request::Request;
@@ -116,7 +116,8 @@ impl List {
         let mut pages = self.pages(setup, runtime, file, (&mut listed, &mut seen));
         let held = held_reports(&setup.gate, file, &seen)?;
         let is_asked = super::service(&setup.gate).barred().is_none();
-        if listed.sandboxes.is_empty() && !held.is_empty() && !is_asked {
+        let is_unreadable = pages.as_ref().is_err_and(|error| !error.is::<GateError>());
+        if listed.sandboxes.is_empty() && !held.is_empty() && !is_asked && !is_unreadable {
             // That is all there is to be had here.
             pages = Ok(());
         }
@@ -144,7 +145,13 @@ impl List {
             let request = Request::Behaviours { file: file.clone(), listing, cursor };
             fetched += usize::from(self.refresh || gate.held(&request)?.is_none());
             let got = runtime.block_on(ask(setup, &request, self.refresh))?;
-            let page = Page::of_file(&got.body, file)?;
+            let page = match Page::of_file(&got.body, file) {
+                Ok(page) => page,
+                Err(error) => {
+                    say_if_aside(gate, &request.quote(&setup.entitled))?;
+                    return Err(Failed::bad_answer(error.to_string()).into());
+                }
+            };
             if let Some(left_out) = page.left_out() {
                 let _ = writeln!(std::io::stderr(), "behaview: {}: {left_out}", file.short());
             }

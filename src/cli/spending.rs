@@ -34,7 +34,12 @@ impl Agreed {
     /// # Errors
     /// When there is none, with the warning.
     pub(super) fn check(self, request: &Request) -> Result<(), Failed> {
-        match request.warning() {
+        self.check_warned(request.warning().as_deref())
+    }
+
+    /// The same for what was found out about it.
+    pub(super) fn check_warned(self, why: Option<&str>) -> Result<(), Failed> {
+        match why {
             Some(why) if !self.yes => Err(Failed::usage(format!("nothing was sent. {why} --yes sends it"))),
             _ => Ok(()),
         }

@@ -14,6 +14,7 @@ use std::path::Path;
 pub(super) fn open(folders: &Folders, config: &Config) -> anyhow::Result<(Store, Vec<String>)> {
     let keep = if config.keeps_nothing() { Keep::Nothing } else { Keep::Everything };
     let store = opened(&folders.store, keep)?;
+    note_use(&store);
     let mut remarks: Vec<_> = store.salvaged().map(Salvaged::words).into_iter().collect();
     let outdated = match config.keeps_days() {
         Some(days) => store.outdated(SignedDuration::from_hours(24 * i64::from(days)), crate::clock::now())?,
@@ -29,6 +30,11 @@ pub(super) fn open(folders: &Folders, config: &Config) -> anyhow::Result<(Store,
         }
     }
     Ok((store, remarks))
+}
+
+/// Notes that the store is used today. Without that, more stays than the config says, and the start tells so.
+fn note_use(store: &Store) {
+    let _ = store.note_use(crate::clock::now());
 }
 
 /// What is not deleted because the clock may be wrong, in words; none where there is no such thing.
@@ -49,6 +55,7 @@ fn doubtful(outdated: Outdated, days: u32) -> Option<String> {
 /// Opens the store for a command that asks nothing of the service, and says what became of a damaged one.
 pub(super) fn open_to_look(path: &Path) -> Result<Store, StoreError> {
     let store = opened(path, Keep::Everything)?;
+    note_use(&store);
     say(&store.salvaged().map(Salvaged::words).into_iter().collect::<Vec<_>>());
     Ok(store)
 }

@@ -6,7 +6,7 @@ use super::output::print_json;
 use super::{Agreed, Common, Failed, Setup, document, dry, exit, setup_to_spend};
 use crate::gate::{GateError, submission};
 use crate::report::analysis::{submitted, upload_address};
-use crate::report::identifier::Identifier;
+use crate::report::identifier::{Identifier, Sha256};
 use crate::request::{LONGEST_RETENTION, Password, Request, ScanOptions, Submission, UploadAddress, UploadLimit};
 use crate::runtime::hidden;
 use clap::Args;
@@ -64,9 +64,11 @@ impl Submit {
         let setup = setup_to_spend(common, self.agreed.spending)?;
         let (submission, limit) = self.submission(&setup)?;
         let scan = |to| Request::PrivateScan { submission: Arc::clone(&submission), to };
+        let sent_before = sent_before(&setup, &submission)?;
         if self.agreed.spending.dry_run {
             let address = (limit == UploadLimit::Large).then_some(Request::UploadAddress);
             let remark = self.follow.then(|| most(self.looks.pace(&setup), 0));
+            super::store::say(sent_before.as_slice());
             return dry::print(
                 &setup,
                 address.into_iter().chain([scan(None)]).collect(),
@@ -76,6 +78,7 @@ impl Submit {
             );
         }
         self.agreed.check(&scan(None))?;
+        self.agreed.check_warned(sent_before.as_deref())?;
         if limit == UploadLimit::Large {
             // An address that nothing may be uploaded to is paid for in vain.
             dry::check(&setup, &[Request::UploadAddress, scan(None)])?;
@@ -123,13 +126,11 @@ impl Submit {
         }
         // Whoever follows it later, or opens it, is told that its scan may be under way. That this cannot be noted matters less.
         let _ = note(setup, &submission.file, Some(None));
-        let look = Request::PrivateAnalyses { file: submission.file.clone() }.quote(&setup.entitled);
         // The failure itself is what the run ends with; this is advice.
         let _ = writeln!(
             std::io::stderr(),
-            "behaview: it may have arrived all the same. Before sending it again, behaview follow --looks 1 {} looks for its scan: {}",
-            submission.file,
-            look.price().short()
+            "behaview: it may have arrived all the same. Before sending it again, {}",
+            way_to_look(setup, &submission.file)
         );
         error
     }
@@ -168,6 +169,26 @@ impl Submit {
     }
 }
 
+/// What is said where the file was sent before, and nobody knows what came of that.
+fn sent_before(setup: &Setup, submission: &Arc<Submission>) -> anyhow::Result<Option<String>> {
+    let words = |when: jiff::Timestamp| {
+        format!(
+            "{} was sent for a scan on {} already, and no answer came: it may have arrived, and been charged. Before sending it \
+             again, {}.",
+            submission.name(),
+            when.strftime("%F %R UTC"),
+            way_to_look(setup, &submission.file)
+        )
+    };
+    Ok(setup.gate.unanswered_scan(submission)?.map(words))
+}
+
+/// How to find out, for less than another upload, whether the file is there.
+fn way_to_look(setup: &Setup, file: &Sha256) -> String {
+    let look = Request::PrivateAnalyses { file: file.clone() }.quote(&setup.entitled);
+    format!("behaview follow --looks 1 {file} looks for its scan: {}", look.price().short())
+}
+
 /// An option's words, as they are typed: a field that is sent empty is paid for, and nobody knows what it does.
 fn something(typed: &str) -> Result<String, String> {
     let is_empty = typed.trim().is_empty();
@@ -191,7 +212,7 @@ fn first_line(path: &Path) -> anyhow::Result<String> {
     let read = if path == Path::new("-") {
         std::io::stdin().lock().take(LONGEST_PASSWORD).read_to_string(&mut text)
     } else {
-        std::fs::File::open(path).and_then(|file| file.take(LONGEST_PASSWORD).read_to_string(&mut text))
+        document::opened(path).and_then(|file| file.take(LONGEST_PASSWORD).read_to_string(&mut text))
     };
     read.map_err(|error| Failed::usage(format!("the password cannot be read: {error}")))?;
     Ok(text.lines().next().unwrap_or_default().to_owned())

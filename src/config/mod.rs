@@ -262,10 +262,16 @@ impl Config {
 
     /// Tells whether a text has a key in it that stands in a variable or a file; no command is run for one.
     fn key_finder(&self) -> impl Fn(&str) -> bool + use<> {
+        let keys = self.known_keys();
+        move |text| keys.iter().any(|key| key.is_in(text.as_bytes()))
+    }
+
+    /// Every key that stands in a variable or a file; no command is run for one.
+    #[must_use]
+    pub fn known_keys(&self) -> Vec<Credential> {
         let configured = Configured { key: self.api_key.clone(), command: None };
         let home = BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
-        let keys = Credential::all_known(variable, &configured, home.as_deref());
-        move |text| keys.iter().any(|key| key.is_in(text.as_bytes()))
+        Credential::all_known(variable, &configured, home.as_deref())
     }
 
     /// Whether nothing is to be sent.

@@ -2,7 +2,7 @@
 
 use super::at_hand::AtHand;
 use super::reading::is_page;
-use super::{Answer, Gate, GateError, Progress, Received, unkept_words};
+use super::{Answer, Came, Gate, GateError, Progress, Received, unkept_words};
 use crate::report::Body;
 use crate::request::{Artefact, Request};
 use crate::service::client::{Sink, Taken};
@@ -52,14 +52,14 @@ impl Gate {
         artefact: Artefact,
         progress: Progress<'_>,
         given_up: &Notify,
-    ) -> Result<Result<Answer, ServiceError>, GateError> {
+    ) -> Result<Came, GateError> {
         let (profile, key) = (self.profile().to_owned(), request.holding_key().unwrap_or_default());
         let (now, of) = (self.now(), (profile.clone(), key.clone()));
         let kept = self.work(move |store| begin(store, &of.0, &of.1, now)).await?;
         let (kept, gathered) = match kept {
             Ok(kept) => kept,
             // Nothing has been sent: this is known before anything is asked.
-            Err(error) => return Ok(Err(ServiceError::Unsendable(error.to_string()))),
+            Err(error) => return Ok(Err(ServiceError::Unsendable(error.to_string())).into()),
         };
         let (id, length) = (kept.id, kept.body.len());
         let (store, from) = (Arc::clone(self.store()), length - gathered.len() as u64);
@@ -94,17 +94,18 @@ impl Gate {
         self.work(move |store| match (fetched, at_hand) {
             (Ok(()), Some(at_hand)) => {
                 let _ = store.forget_empty(id);
-                Ok(at_hand.into_answer(received))
+                Ok(at_hand.into_answer(received)).into()
             }
-            (Ok(()), None) => whole(store, id, &profile, &key, (here, received)),
+            (Ok(()), None) => whole(store, id, &profile, &key, (here, received)).into(),
             (Err(error), _) => {
                 // What cannot be let go of now is written over by the next call.
                 let _ = store.forget_empty(id);
-                if matches!(error, ServiceError::Unusable(_)) {
-                    // Nothing goes on from it: the next call begins anew.
-                    let _ = store.set_aside(id);
-                }
-                Err(error)
+                // Nothing goes on from what is of no use: the next call begins anew. What something in between has sent or packed says
+                // nothing of the part that is here.
+                let is_of_others = matches!(error, ServiceError::Unusable(Unusable::Packed(_) | Unusable::WebPage));
+                let aside = Some(id).filter(|_| matches!(error, ServiceError::Unusable(_)) && !is_of_others);
+                let _ = aside.map(|id| store.set_aside(id));
+                Came { taken: Err(error), aside }
             }
         })
         .await

@@ -1,10 +1,57 @@
 //! What is held, as the gate gives it: read, if a run that ended left it unread.
 
 use super::{Gate, reading};
-use crate::request::Request;
+use crate::report::identifier::Sha256;
+use crate::request::{Listing, Request};
 use crate::store::{HeldAnswer, StoreError};
+use jiff::Timestamp;
+
+/// An answer that was paid for and lies set aside, in the place of one that is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Aside {
+    /// When it came.
+    pub received: Timestamp,
+    /// What it is, in words before and after that moment.
+    what: [&'static str; 2],
+}
+
+impl Aside {
+    /// What is said of it before the same is asked again.
+    #[must_use]
+    pub fn words(self) -> String {
+        let ([before, after], when) = (self.what, self.received.strftime("%F %R UTC"));
+        format!("{before} of {when}{after} is set aside, because it is damaged or of no use; behaview held has it")
+    }
+}
 
 impl Gate {
+    /// What lies set aside in the place of an answer that is not held.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn aside(&self, request: &Request) -> Result<Option<Aside>, StoreError> {
+        let Some(key) = request.holding_key() else { return Ok(None) };
+        let own = self.store.aside(self.profile(), &key)?.map(|received| Aside { received, what: ["its answer", ""] });
+        match request {
+            Request::Behaviour { identifier } if own.is_none() => {
+                let of_file = identifier.parts().file.map(|file| self.list_aside(&file)).transpose()?;
+                Ok(of_file.flatten().map(|aside| Aside { what: ["a list", " that may have it"], ..aside }))
+            }
+            _ => Ok(own),
+        }
+    }
+
+    /// The list of a file's sandboxes, or a page of it, that lies set aside.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn list_aside(&self, file: &Sha256) -> Result<Option<Aside>, StoreError> {
+        // A page's key is that of the first one with the service's word behind it.
+        let list = Request::Behaviours { file: file.clone(), listing: Listing::Reports, cursor: None };
+        let found = list.holding_key().map(|start| self.store.aside_behind(self.profile(), &start)).transpose()?;
+        Ok(found.flatten().map(|received| Aside { received, what: ["the list of its sandboxes", ""] }))
+    }
+
     /// The answer that is held, for nothing.
     ///
     /// One that was kept and never read is read now: what it brings is noted, and where it cannot be used it is set aside, so that

@@ -6,7 +6,7 @@ use crate::report::json::Raw;
 use crate::report::{Body, Imported, Index, Report};
 use crate::request::Request;
 use crate::service::error::{ServiceError, Unusable};
-use crate::store::{self, Brought, Store, StoreError, Written};
+use crate::store::{self, Brought, Standing, Store, StoreError};
 use jiff::Timestamp;
 
 /// A report to be imported.
@@ -78,7 +78,7 @@ pub fn import(store: &Store, profile: &str, import: &Import<'_>) -> Result<Outco
     let (file, bytes) = (file(&identifier, import.file)?, import.body.whole()?);
     let reports = [Brought { identifier: identifier.clone(), file: Some(file), range: 0..import.body.len() }];
     loop {
-        let seen = store.written()?;
+        let seen = store.standing(profile, &key, &reports)?;
         if let Some(outcome) = held_already(store, profile, import, &identifier)? {
             return Ok(outcome);
         }
@@ -105,14 +105,14 @@ fn held_already(
 }
 
 impl Import<'_> {
-    /// Holds it, unless others have written since it was looked at what is held; says whether it is held.
+    /// Holds it, unless something else is held of it than was seen; says whether it is held.
     fn hold(
         &self,
         store: &Store,
         profile: &str,
         (key, bytes): (&[u8], &[u8]),
         reports: &[Brought],
-        seen: Written,
+        seen: Standing,
     ) -> Result<bool, StoreError> {
         let (now, from) = (self.now, self.from);
         store.import(&store::Import { profile, key, now, bytes, from, reports, seen }).map(|held| held.is_some())
@@ -139,7 +139,7 @@ pub fn import_page(store: &Store, profile: &str, import: &Import<'_>) -> Result<
     let (brought, _) = reading::read(&request, import.body, None)?;
     let is_held = |one: &Brought| store.report(profile, &one.identifier).map(|held| held.is_some());
     loop {
-        let seen = store.written()?;
+        let seen = store.standing(profile, &key, &brought)?;
         let any_held = brought.iter().map(is_held).collect::<Result<Vec<_>, _>>()?.contains(&true);
         if !import.replaces && (any_held || store.answer(profile, &key)?.is_some()) {
             return Ok(None);

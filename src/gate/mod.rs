@@ -29,7 +29,7 @@ use crate::report::Body;
 use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
 use crate::service::error::ServiceError;
-use crate::store::{Call, Entry, HeldAnswer, Keep, Reserved, Settlement, Store, StoreError};
+use crate::store::{AnswerId, Call, Entry, HeldAnswer, Keep, Reserved, Settlement, Store, StoreError};
 use jiff::Timestamp;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -43,6 +43,7 @@ pub use arriving::{Received, Rows};
 pub use cost::Cost;
 pub use error::GateError;
 use flight::{Flight, UnderWay};
+pub use held::Aside;
 
 /// Asks the service, and remembers what was asked, what it cost and what came.
 pub struct Gate {
@@ -311,15 +312,17 @@ impl Gate {
         }
         let look = if *request == Request::Quotas { self.begin_look().await } else { None };
         let given_up = &under_way.given_up;
-        let taken = match request {
+        let Came { taken, aside } = match request {
             Request::Artefact { artefact, .. } => self.download(request, *artefact, progress, given_up).await?,
             _ => self.send(request, look, progress, given_up).await?,
         };
         let settled = price.settle(reading::outcome(request, &taken));
         let outcome = taken.as_ref().map_or_else(ToString::to_string, |_| "answered".to_owned());
         self.settle(call, settlement(settled, &taken), &outcome).await;
-        let before =
-            if matches!(taken, Err(ServiceError::Unusable(_))) { self.aside_before(request).await } else { None };
+        let before = match aside {
+            Some(aside) => self.aside_before(request, aside).await,
+            None => None,
+        };
         taken.map_err(|error| GateError::Service { error, cost: Cost::of(settled, price.unit), line: None, before })
     }
 
@@ -346,7 +349,7 @@ impl Gate {
         look: Option<Look>,
         progress: Progress<'_>,
         given_up: &Notify,
-    ) -> Result<Result<Answer, ServiceError>, GateError> {
+    ) -> Result<Came, GateError> {
         let gathered = self.gather(request, progress, given_up).await;
         let received = self.now();
         if let (Some(look), Ok(gathered)) = (look, &gathered) {
@@ -354,7 +357,7 @@ impl Gate {
         }
         match gathered {
             Ok(gathered) => self.take(request, received, gathered).await,
-            Err(error) => Ok(Err(error)),
+            Err(error) => Ok(Err(error).into()),
         }
     }
 
@@ -362,11 +365,11 @@ impl Gate {
         let (session, profile) = (self.session.clone(), self.profile().to_owned());
         let (what, key) = (quote.request().words(), quote.request().claim());
         let (price, at) = (quote.price().clone(), self.now());
-        let (account, budget) = (self.client.account(), self.budget);
+        let (account, owner, budget) = (self.client.account(), self.client.owner(), self.budget);
         let write = move |store: &Store| {
             let (session, profile, what, key) = (&session, &profile, &what, key.as_deref());
             let account = account.as_deref();
-            store.reserve(&Entry { at, session, profile, what, key, price: &price, account, budget })
+            store.reserve(&Entry { at, session, profile, what, key, owner, price: &price, account, budget })
         };
         match self.work(write).await?.map_err(GateError::Ledger)? {
             Reserved::Entry(call) => {
@@ -396,47 +399,54 @@ impl Gate {
     }
 
     /// Keeps the bytes of an answer, then reads them.
-    async fn take(
-        &self,
-        request: &Request,
-        received: Timestamp,
-        gathered: Gathered,
-    ) -> Result<Result<Answer, ServiceError>, GateError> {
+    async fn take(&self, request: &Request, received: Timestamp, gathered: Gathered) -> Result<Came, GateError> {
         let (profile, request) = (self.profile().to_owned(), request.clone());
         let stays_at_hand = self.stays_at_hand;
-        self.work(move |store| match request.holding_key() {
-            None => reading::check(&request, &gathered.body).map(|()| Answer {
-                received,
-                body: gathered.body,
-                unkept: None,
-            }),
-            Some(key) => match store.keep(&profile, &key, received, &gathered.body) {
-                Ok(id) if stays_at_hand => {
-                    let body = gathered.body.clone();
+        self.work(move |store| {
+            let Some(key) = request.holding_key() else {
+                let Gathered { body, .. } = gathered;
+                return reading::check(&request, &body).map(|()| Answer { received, body, unkept: None }).into();
+            };
+            match store.keep(&profile, &key, received, &gathered.body) {
+                Ok(id) => {
+                    let body = stays_at_hand.then(|| gathered.body.clone());
                     let kept = reading::read_kept(store, &profile, &request, id, received, gathered);
-                    kept.map(|answer| Answer { body, ..answer })
+                    let taken = kept.map(|answer| Answer { body: body.unwrap_or(answer.body), ..answer });
+                    Came { aside: taken.is_err().then_some(id), taken }
                 }
-                Ok(id) => reading::read_kept(store, &profile, &request, id, received, gathered),
                 Err(error) => {
                     let Gathered { body, index } = gathered;
                     let read = reading::read(&request, &body, index);
-                    read.map(|_| Answer { received, body, unkept: Some(unkept_words(&error)) })
+                    read.map(|_| Answer { received, body, unkept: Some(unkept_words(&error)) }).into()
                 }
-            },
+            }
         })
         .await
     }
 
-    /// When an answer to the same came that is of no use either and lies beside the last one.
-    async fn aside_before(&self, request: &Request) -> Option<Timestamp> {
+    /// When an answer to the same came that is of no use either and lies beside one that was just set aside.
+    async fn aside_before(&self, request: &Request, aside: AnswerId) -> Option<Timestamp> {
         let (profile, key) = (self.profile().to_owned(), request.holding_key()?);
-        self.work(move |store| store.aside_before(&profile, &key)).await.ok()?.ok()?
+        self.work(move |store| store.aside_before(&profile, &key, aside)).await.ok()?.ok()?
     }
 
     /// Runs store work where waiting is allowed.
     async fn work<T: Send + 'static>(&self, work: impl FnOnce(&Store) -> T + Send + 'static) -> Result<T, GateError> {
         let store = Arc::clone(&self.store);
         tokio::task::spawn_blocking(move || work(&store)).await.map_err(|error| GateError::bug(&error))
+    }
+}
+
+/// What came of a call that was sent.
+struct Came {
+    taken: Result<Answer, ServiceError>,
+    /// The answer that was set aside because it is of no use, if one was.
+    aside: Option<AnswerId>,
+}
+
+impl From<Result<Answer, ServiceError>> for Came {
+    fn from(taken: Result<Answer, ServiceError>) -> Self {
+        Self { taken, aside: None }
     }
 }
 

@@ -17,6 +17,9 @@ use std::sync::Arc;
 /// Bytes at the beginning that tell what something is.
 const LOOK: usize = 512;
 
+/// What packed bytes begin with (RFC 1952 §2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
 /// What became of a call, as the rules need it to settle a price.
 pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -> Outcome {
     match (request, taken) {
@@ -141,7 +144,7 @@ pub(super) fn read(
     let unusable = |why: Unusable| Err(ServiceError::Unusable(why));
     let index = index_of(body, index)?;
     if !index.is_json {
-        return unusable(if looks_like_a_page(body) { Unusable::WebPage } else { Unusable::NotJson });
+        return unusable(other_than_json(body));
     }
     if index.is_cut {
         return unusable(Unusable::Cut);
@@ -185,6 +188,16 @@ fn page_of(body: &Body, index: &Index, file: &Sha256) -> Result<Page, Unusable> 
         Some(foreign) if page.entries.is_empty() => Err(Unusable::Foreign(foreign)),
         None if page.others > 0 => Err(Unusable::WrongType("a list of sandboxes")),
         _ => Ok(page),
+    }
+}
+
+/// What something is that is no JSON.
+fn other_than_json(body: &Body) -> Unusable {
+    let start = body.window(0..LOOK as u64).unwrap_or_default();
+    match is_page(&start) {
+        true => Unusable::WebPage,
+        false if start.starts_with(&GZIP) => Unusable::Unsaid,
+        false => Unusable::NotJson,
     }
 }
 

@@ -1,15 +1,32 @@
 //! What a file is that is to be submitted: its hash and its size, read in bounded memory.
 
+use super::Gate;
 use crate::files;
 use crate::report::identifier::Sha256;
 use crate::report::wanted::still_wanted;
+use crate::request::{Request, Submission};
+use crate::store::StoreError;
 use crate::text::bytes;
+use jiff::Timestamp;
 use sha2::{Digest, Sha256 as Hash};
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Bytes that are read at once.
 const PIECE: usize = 256 * 1024;
+
+impl Gate {
+    /// When a file was sent for a scan and no answer came: it may have arrived, and been charged.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn unanswered_scan(&self, submission: &Arc<Submission>) -> Result<Option<Timestamp>, StoreError> {
+        let start = Submission::claims_of(&submission.file);
+        let scan = Request::PrivateScan { submission: Arc::clone(submission), to: None };
+        self.store().unanswered(self.profile(), start.as_bytes(), &scan.claim().unwrap_or_default())
+    }
+}
 
 /// The hash and the size in bytes of an ordinary file of at most so many bytes.
 ///

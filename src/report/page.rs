@@ -137,6 +137,12 @@ impl Page {
     /// Says which entries are not shown, if there are any.
     #[must_use]
     pub fn left_out(&self) -> Option<String> {
+        self.passed_over().map(|(_, why)| format!("Left out of the list: {why}."))
+    }
+
+    /// How many entries are no reports that can be shown, and why, in words; none where there are none.
+    #[must_use]
+    pub fn passed_over(&self) -> Option<(u64, String)> {
         let left_out = [
             (self.nameless, "without an identifier"),
             (self.others, "of another type"),
@@ -144,7 +150,8 @@ impl Page {
         ];
         let said = left_out.into_iter().filter(|(entries, _)| *entries > 0);
         let said: Vec<_> = said.map(|(entries, why)| format!("{} {why}", count(entries as u64, "report"))).collect();
-        (!said.is_empty()).then(|| format!("Left out of the list: {}.", said.join(", ")))
+        let entries = self.nameless + self.others + self.foreign;
+        (entries > 0).then(|| (entries as u64, said.join(", ")))
     }
 }
 

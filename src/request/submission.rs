@@ -67,7 +67,13 @@ impl Submission {
     pub(super) fn claim(&self) -> String {
         let options = ScanOptions { password: None, ..self.options.clone() };
         let told: Vec<_> = options.values().map(|(option, value)| (option.field(), value)).collect();
-        format!("private-scan {} {told:?}", self.file)
+        format!("{}{told:?}", Self::claims_of(&self.file))
+    }
+
+    /// What the claims of all submissions of a file begin with, whatever the sandboxes are told.
+    #[must_use]
+    pub fn claims_of(file: &Sha256) -> String {
+        format!("private-scan {file} ")
     }
 }
 

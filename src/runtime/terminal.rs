@@ -303,11 +303,10 @@ pub fn tame_panics() {
         if std::thread::current().id() == main {
             give_back();
             let words = panic.to_string();
-            let words = told_of_panic(&words).unwrap_or_else(|| {
-                let words = Untrusted::from(words.as_str()).visible();
-                format!("behaview has a bug and had to end. What is held is safe. {words}")
-            });
-            let _ = writeln!(io::stderr(), "{words}");
+            let words = Untrusted::from(words.as_str()).visible();
+            let why = told_of_panic();
+            let why = why.unwrap_or_else(|| "behaview has a bug and had to end. What is held is safe.".to_owned());
+            let _ = writeln!(io::stderr(), "{why} {words}");
         }
     }));
 }

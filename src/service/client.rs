@@ -318,14 +318,26 @@ impl Client {
     /// A name for the user at this service whose counters are shown, which tells one from another and says nothing of the key.
     #[must_use]
     pub fn account(&self) -> Option<String> {
-        let key = self.credential.as_ref()?.expose();
         let user = self.profile.user.as_deref().unwrap_or_default();
-        let mut hash = Sha256::new_with_prefix("behaview account");
-        for part in [self.root.as_str(), user, key] {
+        let digest = self.digest("behaview account", &[user])?;
+        Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Whose key asks which service, whatever the profile calls them: a number that says nothing of the key.
+    #[must_use]
+    pub fn owner(&self) -> Option<i64> {
+        self.digest("behaview owner", &[]).map(i64::from_le_bytes)
+    }
+
+    /// The first bytes of a digest of the service, the key and what else tells: too few to know a key by.
+    fn digest(&self, of: &str, more: &[&str]) -> Option<[u8; 8]> {
+        let key = self.credential.as_ref()?.expose();
+        let mut hash = Sha256::new_with_prefix(of);
+        for part in std::iter::once(&self.root.as_str()).chain(more).chain([&key]) {
             hash.update(part.len().to_le_bytes());
             hash.update(part);
         }
-        Some(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+        hash.finalize().first_chunk().copied()
     }
 
     pub(super) fn url(&self, address: &Address) -> Url {

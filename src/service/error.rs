@@ -108,6 +108,9 @@ pub enum Unusable {
     /// It is packed in a way that this program does not know, so the key could not be masked in it.
     #[error("it is packed as {}, which this program cannot unpack and has not asked for", .0.visible_cut(60))]
     Packed(Untrusted),
+    /// It is packed, and its head says nothing of that.
+    #[error("it is packed (gzip), and does not say so")]
+    Unsaid,
     /// What came does not go on where the part that is kept ends.
     #[error("it does not go on where the kept part ends: that part is set aside")]
     OtherBytes,
@@ -189,6 +192,10 @@ impl ServiceError {
             }
             Self::Unusable(Unusable::Packed(_)) => {
                 "Nothing of it is kept. Something between here and the service may have packed it.".to_owned()
+            }
+            Self::Unusable(Unusable::Unsaid) => {
+                "Its bytes are set aside in the store. Something between here and the service may have packed it."
+                    .to_owned()
             }
             Self::Unusable(Unusable::Silent(_)) => "Nothing of it is kept.".to_owned(),
             Self::Unusable(Unusable::OtherBytes) => "Asking again fetches it from its beginning.".to_owned(),

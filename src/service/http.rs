@@ -26,6 +26,10 @@ pub(super) fn build(profile: &Profile, root: &Url) -> Result<reqwest::Client, Se
         .retry(reqwest::retry::never())
         .connect_timeout(Duration::from_secs(profile.connect_timeout));
     let builder = with_proxy(builder.no_proxy(), profile, root)?;
+    // What goes nowhere but to this machine, and is not encrypted, wants none.
+    if root.scheme() != "https" && profile.upload_host.is_none() {
+        return builder.tls_certs_only([]).build().map_err(unusable);
+    }
     check_system_certificates()?;
     with_certificates(builder, profile)?.build().map_err(unusable)
 }
@@ -90,10 +94,31 @@ fn with_proxy(builder: ClientBuilder, profile: &Profile, root: &Url) -> Result<C
     let (address, exceptions) = match Way::of(profile, root)? {
         Way::Direct => return Ok(builder),
         Way::Proxy(address) => (address, None),
-        Way::OfSystem(_, address) => (address, NoProxy::from_env()),
+        Way::OfSystem(_, address) => (address, exceptions(root)),
     };
     let proxy = Proxy::all(address).map_err(|error| ServiceError::Unreachable(reason(&error)))?;
     Ok(builder.proxy(proxy.no_proxy(exceptions)))
+}
+
+/// What `NO_PROXY` names. One with a port is meant where the service has that port.
+fn exceptions(root: &Url) -> Option<NoProxy> {
+    let listed = ["NO_PROXY", "no_proxy"].iter().find_map(|name| variable(name))?;
+    NoProxy::from_string(&without_ports(&listed, root.port_or_known_default()))
+}
+
+fn without_ports(listed: &str, of_root: Option<u16>) -> String {
+    let host = |one: &str| {
+        let (host, port) = one.rsplit_once(':').unwrap_or((one, ""));
+        // An address with colons in it has its port behind a bracket.
+        match port.parse::<u16>() {
+            Ok(port) if !host.contains(':') || host.ends_with(']') => {
+                let host = host.trim_start_matches('[').trim_end_matches(']');
+                (Some(port) == of_root).then(|| host.to_owned())
+            }
+            _ => Some(one.to_owned()),
+        }
+    };
+    listed.split(',').map(str::trim).filter_map(host).collect::<Vec<_>>().join(",")
 }
 
 /// Refuses what is read to its end for the system's certificates and may have none.
@@ -119,4 +144,17 @@ fn with_certificates(builder: ClientBuilder, profile: &Profile) -> Result<Client
         return Err(unusable("there are none in it".to_owned()));
     }
     Ok(builder.tls_certs_merge(certificates))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exception_with_a_port_is_meant_for_that_port() {
+        let listed = "a.example:8443, b.example:9000,.c.example,10.0.0.0/8,[2001:db8::1]:8443,2001:db8::2,*";
+        let of = |port| without_ports(listed, Some(port));
+        assert_eq!(of(8443), "a.example,.c.example,10.0.0.0/8,2001:db8::1,2001:db8::2,*");
+        assert_eq!(of(443), ".c.example,10.0.0.0/8,2001:db8::2,*");
+    }
 }

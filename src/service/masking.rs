@@ -3,7 +3,7 @@
 //! An occurrence is the key as it is, as it stands in an address, in small letters or in capitals, each character as itself or as JSON
 //! may escape it. Its bytes become asterisks one by one, so that every place stays where it is, and JSON stays JSON.
 
-use super::credential::SHORTEST_KEY;
+use super::credential::{Credential, SHORTEST_KEY};
 use crate::request::encode;
 use memchr::memmem::Finder;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
@@ -25,6 +25,18 @@ pub(super) struct Masking {
     /// How an escaped character of it begins.
     escapes: Vec<Finder<'static>>,
     mask: u8,
+}
+
+/// A text in which asterisks stand in the place of each of these keys, as in what the service says.
+#[must_use]
+pub fn without_keys<'a>(keys: &[Credential], text: &'a [u8]) -> Cow<'a, [u8]> {
+    keys.iter().fold(Cow::Borrowed(text), |text, key| {
+        let masking = Masking::of(key.expose());
+        let mut masked = masking.begin();
+        let first = masked.take(&text).into_owned();
+        let whole = [first, masked.end(true).0].concat();
+        if *whole == *text { text } else { Cow::Owned(whole) }
+    })
 }
 
 /// One body on its way.

@@ -19,4 +19,5 @@ pub use credential::Credential;
 pub use error::ServiceError;
 pub use head::is_version;
 pub use http::Way;
+pub use masking::without_keys;
 pub use profile::Profile;

@@ -21,7 +21,7 @@ const FIRST: Timestamp = Timestamp::constant(1_735_689_600, 0);
 
 /// Every moment that the store was used at.
 const MOMENTS: &str = "SELECT received AS at FROM answer UNION SELECT opened FROM file UNION SELECT written FROM note
-    UNION SELECT at FROM ledger UNION SELECT settled_at FROM ledger UNION SELECT at FROM counters UNION SELECT ?1";
+    UNION SELECT at FROM ledger UNION SELECT settled_at FROM ledger UNION SELECT at FROM counters UNION SELECT at FROM used UNION SELECT ?1";
 
 /// What came too long ago, if so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,13 +30,27 @@ pub struct Outdated {
     pub before: Timestamp,
     /// How many answers and earlier files are too old by this machine's clock alone.
     pub doubtful: u64,
-    /// The longest time that nobody has seen.
+    /// The longest time since then that nobody has seen.
     pub jump: SignedDuration,
     /// When that was over.
     pub until: Timestamp,
 }
 
 impl Store {
+    /// Notes that the store is used, once on each day: who only looks at what is held leaves no other moment.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn note_use(&self, now: Timestamp) -> Result<(), StoreError> {
+        let day = now.as_second().div_euclid(24 * 60 * 60);
+        let noted = "SELECT 1 FROM used WHERE day = ?1";
+        if self.is_read_only() || self.read(|connection| connection.prepare_cached(noted)?.exists([day]))? {
+            return Ok(());
+        }
+        let insert = "INSERT OR IGNORE INTO used (day, at) VALUES (?1, ?2)";
+        self.with(|connection| connection.execute(insert, params![day, now.as_millisecond()])).map(|_| ())
+    }
+
     /// What came longer ago than this; none where nothing did, by whichever clock.
     ///
     /// # Errors
@@ -49,14 +63,12 @@ impl Store {
             }
             let believed = LONGEST.min(age / 2).max(SHORTEST);
             let by_itself = Seen { here: FIRST, lag: SignedDuration::ZERO };
-            let all = Jumps::since(connection, by_itself, believed, now)?;
-            let by_service = match ran(connection, now)? {
-                Some(seen) => Jumps::since(connection, seen, believed, now)?.sum,
-                None => all.sum,
-            };
-            let before = oldest.checked_sub(all.sum.min(by_service)).unwrap_or(Timestamp::MIN);
+            let Believed { mut before, longest } = Believed::since(connection, by_itself, believed, (oldest, now))?;
+            if let Some(seen) = ran(connection, now)? {
+                before = before.max(Believed::since(connection, seen, believed, (oldest, now))?.before);
+            }
             let doubtful = count(connection, before, oldest)?;
-            Ok(Some(Outdated { before, doubtful, jump: all.longest, until: all.until }))
+            Ok(Some(Outdated { before, doubtful, jump: longest.long, until: longest.until }))
         })
     }
 }
@@ -67,28 +79,64 @@ struct Seen {
     lag: SignedDuration,
 }
 
-/// How far the clock may be ahead.
-struct Jumps {
-    sum: SignedDuration,
-    longest: SignedDuration,
+/// A time that nobody has seen, and when it was over.
+#[derive(Clone, Copy)]
+struct Jump {
+    long: SignedDuration,
     until: Timestamp,
 }
 
-impl Jumps {
-    /// By the times after a moment that are longer than is believed.
-    fn since(connection: &Connection, seen: Seen, believed: SignedDuration, now: Timestamp) -> rusqlite::Result<Self> {
-        let longest = format!(
-            "SELECT SUM(jump), MAX(jump), at FROM (SELECT at, at - LAG(at) OVER (ORDER BY at) AS jump
-             FROM ({MOMENTS}) WHERE at BETWEEN ?2 AND ?1) WHERE jump > ?3"
-        );
-        let believed = i64::try_from(believed.as_millis()).unwrap_or(i64::MAX);
-        let values = params![now.as_millisecond(), seen.here.as_millisecond(), believed];
-        connection.query_row(&longest, values, |row| {
-            let number = |column| row.get::<_, Option<i64>>(column).map(|number| number.unwrap_or(0));
-            let sum = seen.lag.saturating_add(SignedDuration::from_millis(number(0)?));
-            Ok(Self { sum, longest: SignedDuration::from_millis(number(1)?), until: moment(number(2)?) })
-        })
+/// What is old by all of the time that somebody has seen.
+struct Believed {
+    before: Timestamp,
+    /// The longest time after that which nobody has.
+    longest: Jump,
+}
+
+impl Believed {
+    /// By the moments after one: what came before `oldest` is so much older than it has to be as the clock has jumped since then.
+    fn since(
+        connection: &Connection,
+        seen: Seen,
+        believed: SignedDuration,
+        (oldest, now): (Timestamp, Timestamp),
+    ) -> rusqlite::Result<Self> {
+        let earlier = |at: Timestamp, by| at.checked_sub(by).unwrap_or(Timestamp::MIN);
+        let mut found = Self { before: oldest, longest: Jump { long: SignedDuration::ZERO, until: now } };
+        for jump in jumps(connection, &seen, believed, now)? {
+            // What came after it is no younger for it, nor is anything that is old enough without.
+            if jump.until <= found.before {
+                break;
+            }
+            found.before = earlier(found.before, jump.long);
+            if jump.long > found.longest.long {
+                found.longest = jump;
+            }
+        }
+        if found.before < seen.here {
+            found.before = earlier(found.before, seen.lag);
+        }
+        Ok(found)
     }
+}
+
+/// The times after a moment that are longer than is believed, the last one first.
+fn jumps(
+    connection: &Connection,
+    seen: &Seen,
+    believed: SignedDuration,
+    now: Timestamp,
+) -> rusqlite::Result<Vec<Jump>> {
+    let mut select = connection.prepare(&format!(
+        "SELECT jump, at FROM (SELECT at, at - LAG(at) OVER (ORDER BY at) AS jump
+         FROM ({MOMENTS}) WHERE at BETWEEN ?2 AND ?1) WHERE jump > ?3 ORDER BY at DESC"
+    ))?;
+    let believed = i64::try_from(believed.as_millis()).unwrap_or(i64::MAX);
+    let values = params![now.as_millisecond(), seen.here.as_millisecond(), believed];
+    let jumps = select.query_map(values, |row| {
+        Ok(Jump { long: SignedDuration::from_millis(row.get(0)?), until: moment(row.get(1)?) })
+    })?;
+    jumps.collect()
 }
 
 /// How many answers came, and files were opened, in a time.

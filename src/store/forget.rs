@@ -80,6 +80,7 @@ pub(super) fn rest(connection: &Connection, what: &Purge, profile: Option<&str>)
         Purge::Everything => {
             notes = connection.execute("DELETE FROM note WHERE ?1 IS NULL OR profile = ?1", [profile])?;
             connection.execute("DELETE FROM file WHERE ?1 IS NULL OR profile = ?1", [profile])?;
+            connection.execute("DELETE FROM used WHERE ?1 IS NULL", [profile])?;
         }
         Purge::File { profile, file } => {
             let of_file = params![profile, file.as_str()];

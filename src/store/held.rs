@@ -55,7 +55,7 @@ pub struct HeldReport {
 }
 
 /// The profiles of which anything is held, each found by one step in the index.
-const PROFILES: &str = "RECURSIVE known (name) AS (
+pub(super) const PROFILES: &str = "RECURSIVE known (name) AS (
     SELECT MIN(profile) FROM answer
     UNION ALL SELECT (SELECT MIN(profile) FROM answer WHERE profile > name) FROM known WHERE name IS NOT NULL)";
 
@@ -91,14 +91,6 @@ impl Store {
         })
     }
 
-    /// Sets an answer aside: its bytes stay, but it does not count as held.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn set_aside(&self, answer: AnswerId) -> Result<(), StoreError> {
-        self.with(|connection| connection.execute("UPDATE answer SET usable = 0 WHERE id = ?1", [answer.0])).map(|_| ())
-    }
-
     /// Notes that an answer was read and is sound, together with the reports it brought: from now on they are held.
     ///
     /// One that says what is held already, byte for byte, is no further version: what is held came with it once more.
@@ -132,19 +124,6 @@ impl Store {
             outdate_pages(&transaction, answer)?;
             transaction.commit()
         })
-    }
-
-    /// When the last answer but one came that lies set aside under a key.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn aside_before(&self, profile: &str, key: &[u8]) -> Result<Option<Timestamp>, StoreError> {
-        let select = "SELECT received FROM answer WHERE profile = ?1 AND key = ?2 AND usable = 0 AND length > 0
-                      ORDER BY id DESC LIMIT 1 OFFSET 1";
-        let found = self.read(|connection| {
-            connection.prepare_cached(select)?.query_row(params![profile, key], |row| row.get(0)).optional()
-        })?;
-        Ok(found.map(moment))
     }
 
     /// The newest answer under a key that is not set aside: of the profile, or imported, which belongs to no service.

@@ -4,18 +4,18 @@ use super::blocks::{self, BLOCK, Shelf};
 use super::brought::Brought;
 use super::database::Store;
 use super::error::StoreError;
-use super::held::AnswerId;
+use super::held::{AnswerId, PROFILES};
 use super::{numbers, recent, seal};
 use crate::report::Imported;
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
 
-/// What others had written into the store at a moment: the same again, where none of them has written since.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Written(i64);
+/// What is held at a moment of a question and of reports: the same again where nothing of it came, went or gave way to another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing(Vec<(i64, i64)>);
 
 /// What somebody exported, to be held.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct Import<'a> {
     /// The profile that it is held with.
     pub profile: &'a str,
@@ -29,28 +29,28 @@ pub struct Import<'a> {
     pub from: &'a Imported,
     /// The reports in it.
     pub reports: &'a [Brought],
-    /// What others had written when it was looked at what is held.
-    pub seen: Written,
+    /// What was held of it when it was decided that it is to be held.
+    pub seen: Standing,
 }
 
 impl Store {
-    /// What others have written until now.
+    /// What is held of a question and of reports.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn written(&self) -> Result<Written, StoreError> {
-        self.with(|connection| written(connection))
+    pub fn standing(&self, profile: &str, key: &[u8], reports: &[Brought]) -> Result<Standing, StoreError> {
+        self.with(|connection| standing(connection, profile, key, reports))
     }
 
-    /// Holds a report that somebody exported, or a page of them; none where others have written since it was looked at what is held,
-    /// which is to be looked at again.
+    /// Holds a report that somebody exported, or a page of them; none where what is held of it is not what was seen any more, which
+    /// is to be looked at again: nobody else writes between that look and this write.
     ///
     /// # Errors
     /// When it cannot be written whole; then nothing of it is.
     pub fn import(&self, import: &Import<'_>) -> Result<Option<AnswerId>, StoreError> {
-        let Import { profile, key, now, bytes, from, reports, seen } = *import;
+        let Import { profile, key, now, bytes, from, reports, ref seen } = *import;
         self.reach().with_room(|transaction| {
-            if written(transaction)? != seen {
+            if standing(transaction, profile, key, reports)? != *seen {
                 return Ok(None);
             }
             let length = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
@@ -75,6 +75,46 @@ impl Store {
     }
 }
 
-fn written(connection: &Connection) -> rusqlite::Result<Written> {
-    connection.pragma_query_value(None, "data_version", |row| row.get(0)).map(Written)
+fn standing(connection: &Connection, profile: &str, key: &[u8], reports: &[Brought]) -> rusqlite::Result<Standing> {
+    let known = format!("WITH {PROFILES} SELECT COALESCE(MAX(a.id), 0), COUNT(*)");
+    let whose =
+        "profile IN (SELECT ?1 UNION SELECT name FROM known) AND (a.profile = ?1 OR a.imported_from IS NOT NULL)";
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let of_key = format!("{known} FROM answer a WHERE a.{whose} AND a.key = ?2 AND (a.usable IS NULL OR a.usable = 1)");
+    let of_report =
+        format!("{known} FROM report r JOIN answer a ON a.id = r.answer WHERE r.{whose} AND r.identifier = ?2");
+    let mut found = vec![connection.query_row(&of_key, params![profile, key], read)?];
+    let mut select = connection.prepare(&of_report)?;
+    for report in reports {
+        found.push(select.query_row(params![profile, report.identifier.as_bytes()], read)?);
+    }
+    Ok(Standing(found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Body;
+    use crate::report::identifier::Identifier;
+    use crate::text::Untrusted;
+
+    #[test]
+    fn what_the_same_program_holds_between_look_and_import_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+        let (profile, key, now) = ("p", b"behaviour x", Timestamp::UNIX_EPOCH);
+        let reports = [Brought::whole(Identifier::typed("x").unwrap(), 2)];
+        let from = Imported { from: Untrusted::from("a.json"), by: Untrusted::from("ann") };
+        let seen = store.standing(profile, key, &reports).unwrap();
+        // It is fetched meanwhile, through the very connection that imports.
+        let fetched = store.keep(profile, key, now, &Body::in_memory(b"[]".to_vec())).unwrap();
+        store.accept(profile, fetched, &reports).unwrap();
+        let import =
+            |seen| store.import(&Import { profile, key, now, bytes: b"{}", from: &from, reports: &reports, seen });
+        assert_eq!(import(seen).unwrap(), None);
+        let held = store.report(profile, &reports[0].identifier).unwrap().unwrap();
+        assert_eq!((held.answer, held.imported), (fetched, None));
+        let seen = store.standing(profile, key, &reports).unwrap();
+        assert!(import(seen).unwrap().is_some());
+    }
 }

@@ -41,6 +41,8 @@ pub struct Entry<'a> {
     pub what: &'a str,
     /// What tells another program that the same is under way, if it is not to be asked twice.
     pub key: Option<&'a [u8]>,
+    /// Whose key asks which service, by a digest: under how many names they stand in the config, it is paid for once.
+    pub owner: Option<i64>,
     /// What it is to cost.
     pub price: &'a Price,
     /// Whose counters it is charged to.
@@ -132,7 +134,7 @@ impl Store {
         self.with(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             transaction.execute(
-                "UPDATE ledger SET state = ?1, settled = ?2, settled_at = ?3, outcome = ?4 WHERE id = ?5",
+                "UPDATE ledger SET state = ?1, settled = ?2, settled_at = ?3, outcome = ?4, owner = NULL WHERE id = ?5",
                 params![state, settled, now.as_millisecond(), outcome, call.entry],
             )?;
             seal::entries(&transaction, "id = ?1", &[&call.entry])?;
@@ -252,9 +254,10 @@ fn asked_elsewhere(
     key: Option<&[u8]>,
 ) -> rusqlite::Result<Option<Reserved>> {
     let mut select = connection.prepare_cached(
-        "SELECT id, at FROM ledger WHERE profile = ?1 AND key IN (?2, ?4) AND state = 'reserved' AND session <> ?3",
+        "SELECT id, at FROM ledger
+         WHERE (profile = ?1 OR owner = ?5) AND key IN (?2, ?4) AND state = 'reserved' AND session <> ?3",
     )?;
-    let values = params![entry.profile, key, entry.session, key.map(digest)];
+    let values = params![entry.profile, key, entry.session, key.map(digest), entry.owner];
     let (mut rows, mut asked) = (select.query(values)?, None);
     while let Some(row) = rows.next()? {
         let is_near = |at: i64| at.abs_diff(entry.at.as_millisecond()) <= NEAR * 60_000;
@@ -277,7 +280,8 @@ fn tidy(transaction: &Transaction<'_>, store: &Path, now: Timestamp) -> rusqlite
         // One that is not what was written stays as it is.
         if found.is_some_and(|entry| entry.state == State::Reserved) {
             transaction.execute(
-                "UPDATE ledger SET state = 'unknown', settled_at = MIN(at + ?1, MAX(at, ?2)), outcome = ?3 WHERE id = ?4",
+                "UPDATE ledger SET state = 'unknown', settled_at = MIN(at + ?1, MAX(at, ?2)), outcome = ?3, owner = NULL
+                 WHERE id = ?4",
                 params![i64::try_from(ABANDONED.as_millis()).unwrap_or(i64::MAX), now.as_millisecond(), LEFT, left.entry],
             )?;
             seal::entries(transaction, "id = ?1", &[&left.entry])?;
@@ -302,8 +306,8 @@ fn over_budget(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Re
 fn insert(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Result<usize> {
     let units = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     transaction.execute(
-        "INSERT INTO ledger (at, session, profile, operation, what, key, unit, predicted_min, predicted_max, account, state)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'reserved')",
+        "INSERT INTO ledger (at, session, profile, operation, what, key, unit, predicted_min, predicted_max, account, state, owner)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'reserved', ?11)",
         params![
             entry.at.as_millisecond(),
             entry.session,
@@ -315,6 +319,7 @@ fn insert(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Result<
             units(entry.price.units.min()),
             entry.price.units.max().map(units),
             entry.account,
+            entry.owner,
         ],
     )
 }
@@ -347,7 +352,7 @@ mod tests {
     /// A question that every program asks alike.
     fn entry<'a>(price: &'a Price, session: &'a str, at: Timestamp) -> Entry<'a> {
         let (profile, key, budget) = ("p", Some(&b"k"[..]), Budget::default());
-        Entry { at, session, profile, what: "w", key, price, account: None, budget }
+        Entry { at, session, profile, what: "w", key, owner: None, price, account: None, budget }
     }
 
     #[test]

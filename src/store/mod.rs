@@ -10,9 +10,11 @@
 //! service                which address the name of a profile stands for
 //! file                   files that were opened
 //! note                   what analysts wrote of reports and of things in them
+//! used                   days that the store was used on
 //! ```
 
 mod age;
+mod aside;
 mod blocks;
 mod brought;
 mod calls;
@@ -37,6 +39,7 @@ mod recent;
 mod salvage;
 mod schema;
 mod seal;
+mod sent;
 mod services;
 mod spare;
 mod used;
@@ -50,7 +53,7 @@ pub use entry::{LedgerEntry, State};
 pub use error::StoreError;
 pub use growing::Growing;
 pub use held::{AnswerId, HeldAnswer, HeldReport};
-pub use import::{Import, Written};
+pub use import::{Import, Standing};
 pub use keep::Keep;
 pub use ledger::{Entry, NEAR, Reserved, Settlement};
 pub use purge::Purged;

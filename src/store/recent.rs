@@ -153,8 +153,9 @@ mod tests {
         let import = |second: i64| {
             let from = Imported { from: Untrusted::from("a.json"), by: Untrusted::from("ann") };
             let at = Timestamp::from_second(second).unwrap();
-            let (reports, seen) = ([Brought::whole(identifier.clone(), 2)], store.written().unwrap());
+            let reports = [Brought::whole(identifier.clone(), 2)];
             let (profile, key, bytes) = ("p", b"behaviour x", b"{}");
+            let seen = store.standing(profile, key, &reports).unwrap();
             store
                 .import(&Import { profile, key, now: at, bytes, from: &from, reports: &reports, seen })
                 .unwrap()

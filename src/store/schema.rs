@@ -4,7 +4,8 @@ use super::{error, seal};
 use rusqlite::Connection;
 
 /// Each step brings the schema of the step before to its own; the number of steps taken is the schema's version.
-const STEPS: &[&str] = &[FIRST, COUNTERS, INDEXES, NOTES, SEALS, SCANS, SEALED_LEDGER, ANNOUNCED, VERSIONS, SERVICES];
+const STEPS: &[&str] =
+    &[FIRST, COUNTERS, INDEXES, NOTES, SEALS, SCANS, SEALED_LEDGER, ANNOUNCED, VERSIONS, SERVICES, USES];
 
 /// The newest version that this program knows.
 pub(super) const NEWEST: usize = STEPS.len();
@@ -182,6 +183,18 @@ CREATE TABLE service (
     held_as TEXT NOT NULL,
     PRIMARY KEY (profile, root)
 );
+";
+
+/// The days that the store was used on, and whose question is under way.
+const USES: &str = "
+CREATE TABLE used (
+    -- since 1970
+    day INTEGER PRIMARY KEY,
+    -- when on that day first
+    at INTEGER NOT NULL
+);
+-- a digest of the service and the key; NULL: the call is over
+ALTER TABLE ledger ADD COLUMN owner INTEGER;
 ";
 
 /// A table or an index, as the database tells of it.

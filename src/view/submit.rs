@@ -84,7 +84,11 @@ fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
     let waits = found.limit == UploadLimit::Large && model.calls.has(&Request::UploadAddress);
     let after = if waits { " once another file has its address" } else { "" };
     let basis = model.price(&Request::PrivateScan { submission, to: None });
-    vec![
+    let sent = found.sent.map(|sent| {
+        let when = sent.strftime("%F %R UTC");
+        (format!("Sent already on {when}, and no answer came. {}", model.way_to_look(&found.file)), Meaning::Problem)
+    });
+    let mut said = vec![
         (format!("{} · {}{way}", found.file.short(), bytes(found.size)), Meaning::Strong),
         (
             format!(
@@ -95,5 +99,7 @@ fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
             ),
             Meaning::Price,
         ),
-    ]
+    ];
+    said.extend(sent);
+    said
 }

@@ -367,10 +367,12 @@ async fn a_report_that_ends_within_the_key_is_cut_before_it() {
 async fn two_ends_within_one_key_are_no_end() {
     let whole = [&b"A".repeat(5000)[..], KEY.as_bytes(), &b"C".repeat(5000)].concat();
     let cut = |come: usize| ("200 OK".to_owned(), whole[..5000 + come].to_vec());
-    let (folder, gate, _) = capture(vec![cut(10), cut(20), from(0, &whole)]);
+    let (folder, gate, heard) = capture(vec![cut(10), cut(20), from(0, &whole)]);
     let pcap = artefact(Artefact::Pcap);
-    for _ in 0..2 {
+    for calls in 1..=2 {
         let lost = visit::ask(&gate, &pcap).await;
+        // It may be charged, so it is not sent once more by itself.
+        assert_eq!((heard.lock().unwrap().len(), gate.spent().unwrap().unsure), (calls, calls as u64));
         assert!(matches!(lost, Err(GateError::Service { error: ServiceError::Lost(_), .. })), "{lost:?}");
         assert!(gate.held(&pcap).unwrap().is_none() && kept_of_key(&folder) < 4);
     }
@@ -452,4 +454,35 @@ async fn a_part_that_goes_on_nowhere_is_set_aside_and_fetched_from_its_beginning
     assert_eq!(*unusable(&visit::ask(&gate, &pcap).await), Unusable::OtherBytes);
     assert_eq!(bytes(&visit::ask(&gate, &pcap).await.unwrap()), other);
     assert_eq!(heard.lock().unwrap()[2], "all");
+}
+
+#[tokio::test]
+async fn a_part_that_comes_packed_is_refused_and_what_is_here_stays() {
+    let whole = b"a capture ".repeat(1000);
+    let cut = (format!("200 OK\r\ncontent-length: {}", whole.len()), whole[..8000].to_vec());
+    let login = ("200 OK".to_owned(), b"<html>login now</html>".to_vec());
+    let (head, rest) = from(8000 - 4097, &whole);
+    for packing in ["gzip", "x-gzip", "br", "gzip, identity"] {
+        let packed = (format!("{head}\r\ncontent-encoding: {packing}"), rest.clone());
+        let (_folder, gate, heard) = capture(vec![cut.clone(), packed, login.clone(), (head.clone(), rest.clone())]);
+        let pcap = artefact(Artefact::Pcap);
+        assert!(visit::ask(&gate, &pcap).await.is_err());
+        let refused = visit::ask(&gate, &pcap).await;
+        assert!(matches!(unusable(&refused), Unusable::Packed(_)), "{packing}: {refused:?}");
+        assert_eq!(gate.spent().unwrap().unsure, 2, "{packing}");
+        // Nor does a page of something in between cost what is here.
+        assert_eq!(*unusable(&visit::ask(&gate, &pcap).await), Unusable::WebPage, "{packing}");
+        assert_eq!(bytes(&visit::ask(&gate, &pcap).await.unwrap()), whole, "{packing}");
+        let heard = heard.lock().unwrap();
+        assert!(heard.len() == 4 && heard[1..].iter().all(|range| range.starts_with("range: ")), "{heard:?}");
+    }
+}
+
+#[tokio::test]
+async fn packed_bytes_that_do_not_say_so_are_named() {
+    let packed = [&[0x1f, 0x8b, 8, 0][..], &[7; 300]].concat();
+    let (_folder, gate, _) = capture(vec![(format!("200 OK\r\ncontent-length: {}", packed.len()), packed)]);
+    let refused = visit::ask(&gate, &first_report()).await;
+    assert_eq!(*unusable(&refused), Unusable::Unsaid);
+    assert!(words(&refused.unwrap_err()).contains("it is packed (gzip), and does not say so"));
 }

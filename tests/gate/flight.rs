@@ -118,6 +118,29 @@ async fn what_another_program_has_under_way_is_not_sent() {
     assert!(visit::ask(&third, &request).await.is_ok());
 }
 
+#[tokio::test]
+async fn what_is_under_way_by_another_name_of_the_same_service_and_key_is_not_sent() {
+    let visit = Visit::begin().await;
+    let named = |name: &str, user: Option<&str>, key: &str| {
+        let user = user.map(str::to_owned);
+        gate(&visit.store(), Profile { name: name.to_owned(), user, ..Visit::profile(&visit.demo) }, key)
+    };
+    let stranger_key = "f".repeat(64);
+    let (twin, stranger) = (named("twin", Some("me"), visit.demo.key()), named("stranger", None, &stranger_key));
+    let request = first_report();
+    while_another_asks(&visit, &request, async {
+        let result = visit::ask(&twin, &request).await;
+        assert!(matches!(result, Err(GateError::UnderWayElsewhere)), "{result:?}");
+        assert_eq!(visit.count("SELECT COUNT(*) FROM ledger WHERE owner IS NOT NULL"), 1);
+    })
+    .await;
+    // Another key is another account; and of a call that is over nobody says whose it was.
+    let asked = visit::ask(&stranger, &request).await;
+    assert!(matches!(asked, Err(GateError::Service { .. })), "{asked:?}");
+    assert!(visit::ask(&twin, &request).await.is_ok());
+    assert_eq!(visit.count("SELECT COUNT(*) FROM ledger WHERE owner IS NOT NULL"), 0);
+}
+
 thread_local! {
     /// What happens when somebody next looks at the clock.
     static MEANWHILE: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };

@@ -301,6 +301,24 @@ fn a_lost_upload_stays_in_the_form_and_is_not_sent_again_by_itself() {
 }
 
 #[test]
+fn a_file_that_was_sent_without_an_answer_says_so_wherever_it_is_looked_at_again() {
+    let mut stage = Stage::listed();
+    let path = stage.sample("sample.bin", 40);
+    fill(&mut stage, &[&path]);
+    stage.demo.as_ref().unwrap().arm("scan:lost*1".parse().unwrap());
+    stage.keys("enter enter");
+    assert_eq!(stage.calls(Endpoint::Scan), 1);
+    let said = "Sent already on";
+    // The failure stands first; whatever is typed next, that it may have arrived stays.
+    stage.keys("tab x ctrl-u");
+    assert!(stage.screen().contains(said), "{}", stage.screen());
+    stage.keys("esc");
+    fill(&mut stage, &[&path]);
+    stage.keys("enter");
+    assert!(stage.screen().contains(said) && stage.calls(Endpoint::Scan) == 1);
+}
+
+#[test]
 fn a_file_that_has_changed_is_looked_at_again_and_never_sent_at_the_old_price() {
     let mut stage = looked_at(&[]);
     std::fs::write(stage.folder.path().join("sample.bin"), vec![b'y'; 40_000]).unwrap();

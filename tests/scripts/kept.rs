@@ -24,6 +24,7 @@ fn age(desk: &Desk, days: i64) {
     let by = days * DAY;
     let change = format!(
         "UPDATE answer SET received = received - {by}; UPDATE report SET received = received - {by};
+         UPDATE used SET day = day - {days}, at = at - {by};
          UPDATE file SET opened = opened - {by}; UPDATE ledger SET at = at - {by}, settled_at = settled_at - {by}"
     );
     database(desk).execute_batch(&change).unwrap();
@@ -74,6 +75,28 @@ fn what_the_clock_jumped_over_makes_nothing_older() {
     let listed = desk.run(&["list", "--dry-run", &main_file()]);
     assert!(errors(&listed).contains("[store] limits deleted 6 reports"), "{listed:?}");
     assert_eq!(held(&desk).len(), 0);
+}
+
+#[test]
+fn what_is_only_looked_at_grows_old_day_by_day() {
+    let desk = Desk::with(Options { listing: Listing::Identifiers, ..Options::default() });
+    let ids = identifiers();
+    // It was used long ago, and then not for a year: what came later is no younger for that.
+    assert!(desk.run(&["held"]).status.success());
+    age(&desk, 365);
+    assert!(desk.run(&["show", &ids[0]]).status.success());
+    desk.configure("[store]\ndays = 30\n");
+    let look = || desk.run(&["search", "--set", "offline=true", "nothing of this kind"]);
+    for day in 0..29 {
+        assert_eq!(held(&desk).len(), 1, "{day}");
+        age(&desk, 1);
+        let looked = look();
+        assert!(!errors(&looked).contains("[store]"), "{day}: {looked:?}");
+    }
+    age(&desk, 1);
+    let deleted = desk.run(&["show", "--offline", &ids[0]]);
+    assert!(errors(&deleted).contains("[store] limits deleted 1 report"), "{deleted:?}");
+    assert_eq!((held(&desk).len(), desk.paid()), (0, 1));
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod desk;
 mod examples;
 mod exports;
 mod held;
+mod imports;
 mod kept;
 mod keys;
 mod ledger;

@@ -18,10 +18,7 @@ fn mark(desk: &Desk) {
 /// Overwrites the page on which a table begins.
 fn lose(desk: &Desk, table: &str) -> PathBuf {
     let (path, mut bytes) = settled(desk);
-    let first = format!("SELECT rootpage FROM sqlite_master WHERE name = '{table}'");
-    let connection = rusqlite::Connection::open(&path).unwrap();
-    let first: usize = connection.query_row(&first, [], |row| row.get::<_, u32>(0)).unwrap() as usize;
-    drop(connection);
+    let first = first_page(&rusqlite::Connection::open(&path).unwrap(), table);
     bytes[(first - 1) * 4096..][..4096].fill(0);
     std::fs::write(&path, &bytes).unwrap();
     mark(desk);
@@ -104,6 +101,81 @@ fn a_lost_page_costs_what_stood_on_it_and_no_more() {
         assert!(desk.run(&["held", "--all", "--yes"]).status.success(), "{table}");
         assert!(desk.run(&["list", &main_file()]).status.success(), "{table}");
         assert_eq!(Store::open(&path).unwrap().damages().unwrap(), [""; 0], "{table}");
+    }
+}
+
+/// The page on which a table begins.
+fn first_page(connection: &rusqlite::Connection, table: &str) -> usize {
+    let first = format!("SELECT rootpage FROM sqlite_master WHERE name = '{table}'");
+    connection.query_row(&first, [], |row| row.get::<_, u32>(0)).unwrap() as usize
+}
+
+#[test]
+fn what_stands_below_a_page_is_found_whatever_stands_on_that_page() {
+    // The page after it, one of another table, and each in the other's place.
+    for (other, is_exchanged) in [(None, false), (Some("report"), false), (Some("answer"), true)] {
+        let desk = Desk::new();
+        let ids = identifiers();
+        json(&desk.run(&["list", "--all", &main_file()]));
+        let filled = Store::open(&store(&desk)).unwrap();
+        for seed in 0..20_u32 {
+            filled.keep("lab", &seed.to_le_bytes(), Timestamp::UNIX_EPOCH, &Body::in_memory(noise(seed))).unwrap();
+        }
+        drop(filled);
+        let shown: Vec<_> = ids.iter().map(|id| desk.run(&["show", id]).stdout).collect();
+        let (path, mut bytes) = settled(&desk);
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        let lost = first_page(&connection, "block");
+        let other = other.map_or(lost + 1, |table| first_page(&connection, table));
+        drop(connection);
+        let [lost, other] = [lost, other].map(|page| (page - 1) * 4096);
+        assert_eq!(bytes[lost], 5, "it leads to others");
+        let whole = bytes[lost..][..4096].to_vec();
+        bytes.copy_within(other..other + 4096, lost);
+        if is_exchanged {
+            bytes[other..][..4096].copy_from_slice(&whole);
+        }
+        std::fs::write(&path, &bytes).unwrap();
+        mark(&desk);
+        let mended = desk.run(&["held"]);
+        assert!(errors(&mended).contains("Saved with it: 22 answers."), "{mended:?}");
+        assert!(!errors(&mended).contains("Not held any more"), "{mended:?}");
+        for (id, shown) in ids.iter().zip(shown) {
+            assert_eq!(desk.run(&["show", id, "--offline"]).stdout, shown, "{id}");
+        }
+    }
+}
+
+#[test]
+fn a_list_that_is_damaged_is_named_with_what_it_costs_and_the_rest_is_served() {
+    let desk = Desk::new();
+    let ids = identifiers();
+    json(&desk.run(&["list", "--all", &main_file()]));
+    let damage = "UPDATE block SET bytes = CAST(substr(bytes, 1, 100) || x'00' || substr(bytes, 102) AS BLOB)
+         WHERE answer = (SELECT MIN(id) FROM answer)";
+    rusqlite::Connection::open(store(&desk)).unwrap().execute(damage, []).unwrap();
+    let (paid, file) = (desk.paid(), main_file());
+    let named = desk.run(&["list", "--offline", "--format", "ids", &file]);
+    assert_eq!(named.status.code(), Some(9), "{named:?}");
+    assert_eq!(text(&named).lines().count(), ids.len() - 4, "what came with the other page is served");
+    let aside = "is set aside, because it is damaged or of no use; behaview held has it.";
+    let costs = format!("{aside} To ask for it again costs 1 request");
+    for told in [named, desk.run(&["list", "--offline", &file]), desk.run(&["list", "--dry-run", &file])] {
+        assert!(errors(&told).contains(&costs), "{told:?}");
+    }
+    for arguments in [["show", &ids[0], "--offline"], ["show", &ids[0], "--dry-run"]] {
+        let told = desk.run(&arguments);
+        assert!(errors(&told).contains(" that may have it ") && errors(&told).contains(&costs), "{told:?}");
+    }
+    let compared = desk.run(&["compare", &file]);
+    assert!(errors(&compared).contains(&format!("{aside} behaview list fetches it again: 1 request")), "{compared:?}");
+    assert!(desk.run(&["show", ids.last().unwrap(), "--offline"]).status.success());
+    assert_eq!(desk.paid(), paid);
+    let again = desk.run(&["list", &file]);
+    assert!(again.status.success() && errors(&again).contains(&costs), "{again:?}");
+    assert_eq!(desk.paid(), paid + 1);
+    for told in [desk.run(&["list", &file]), desk.run(&["compare", &file]), desk.run(&["show", &ids[0], "--offline"])] {
+        assert!(told.status.success() && !errors(&told).contains("set aside"), "{told:?}");
     }
 }
 

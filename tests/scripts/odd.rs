@@ -102,3 +102,55 @@ fn a_path_is_escaped_once_whatever_it_is_made_of() {
         says(&[command]);
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_system_that_starts_no_thread_is_named_before_anything_is_asked() {
+    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::process::CommandExt;
+    // No limit holds for whoever may do everything: then somebody else is asked.
+    const NOBODY: u32 = 65534;
+    let desk = Desk::new();
+    let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
+    if is_root {
+        let all = std::process::Command::new("chown").arg("-R").arg(NOBODY.to_string()).arg(desk.home.path()).status();
+        assert!(all.unwrap().success());
+    }
+    for threads in [1, 2] {
+        let program = desk.command(&["list", &main_file()]);
+        let mut shell = std::process::Command::new("sh");
+        shell.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        // One shell has the one letter for it, another the other.
+        let limit = format!("ulimit -u {threads} 2>/dev/null || ulimit -p {threads}; exec \"$0\" \"$@\"");
+        shell.arg("-c").arg(limit).arg(program.get_program()).args(program.get_args());
+        if is_root {
+            shell.uid(NOBODY);
+        }
+        let output = shell.stdin(std::process::Stdio::null()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(errors(&output).contains("behaview: the system starts no further thread ("), "{output:?}");
+    }
+    assert!(desk.demo.seen().is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_that_nobody_writes_to_is_waited_for_in_words() {
+    let desk = Desk::new();
+    let pipe = desk.home.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let report = format!(r#"{{"data":{{"id":"{}_Box-1794474845","attributes":{{"tags":["T"]}}}}}}"#, main_file());
+    for (seconds, says) in [(0, false), (3, true)] {
+        let (pipe, report) = (pipe.clone(), report.clone());
+        let argument = pipe.to_str().unwrap().to_owned();
+        let writer = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_secs(seconds));
+            std::fs::write(pipe, report).unwrap();
+        });
+        let shown = desk.run(&["show", &argument]);
+        writer.join().unwrap();
+        assert!(shown.status.success() && text(&shown).contains("Box-1794474845"), "{shown:?}");
+        let said = errors(&shown);
+        assert_eq!(said.contains("behaview: Waiting: nobody writes to "), says, "{said}");
+    }
+}

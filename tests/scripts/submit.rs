@@ -152,9 +152,18 @@ fn each_failure_has_its_exit_code() {
     assert!(errors(&output).contains("behaview follow --looks 1 "), "{}", errors(&output));
     assert!(errors(&output).contains("looks for its scan: 1 request"), "{}", errors(&output));
     assert_eq!(desk.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Scan)).count(), 1);
+    // Whoever sends it again is told of that one first.
+    for again in [&["submit", "--keep-days", "1", &path][..], &["submit", "--dry-run", &path]] {
+        let told = desk.run(again);
+        assert_eq!(told.status.code(), Some(if again[1] == "--dry-run" { 0 } else { 2 }), "{told:?}");
+        let words = errors(&told);
+        assert!(words.contains("already, and no answer came: it may have arrived, and been charged."), "{words}");
+        assert!(words.contains("looks for its scan: 1 request"), "{words}");
+    }
+    assert_eq!(scans(&desk), 1);
     // What became of an upload is not told, and nothing of such an answer is kept.
     desk.demo.arm("scan:number*1".parse().unwrap());
-    let silent = desk.run(&["submit", &path]);
+    let silent = desk.run(&["submit", "--yes", &path]);
     assert_eq!(silent.status.code(), Some(9));
     let words = "it does not name a scan that has begun. Nothing of it is kept.";
     assert!(errors(&silent).contains(words), "{}", errors(&silent));

@@ -92,3 +92,15 @@ fn a_certificate_for_another_name_is_refused_though_its_authority_is_trusted() {
     assert!(output.status.code() == Some(8) && errors(&output).contains("it is for another name"), "{output:?}");
     assert!(desk.demo.seen().is_empty());
 }
+
+#[test]
+fn what_stays_on_this_machine_wants_no_certificates() {
+    let desk = Desk::new();
+    let broken = desk.home.path().join("broken.pem");
+    std::fs::write(&broken, "-----BEGIN CERTIFICATE-----\nno such thing\n-----END CERTIFICATE-----\n").unwrap();
+    for (n, path) in [desk.home.path(), &broken].into_iter().enumerate() {
+        let mut list = desk.command(&["list", "--refresh", &main_file()]);
+        json(&list.env("SSL_CERT_FILE", path).output().unwrap());
+        assert_eq!(desk.paid(), n + 1);
+    }
+}

@@ -16,6 +16,7 @@ use crate::quota::{Entitlements, Plan};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::request::{LONGEST_RETENTION, Password, Request, ScanOption, ScanOptions, Submission, UploadLimit};
 use crate::text::{count, words_in_rows};
+use jiff::Timestamp;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -47,6 +48,8 @@ pub struct Found {
     pub size: u64,
     /// Whether one call takes it.
     pub limit: UploadLimit,
+    /// When it was sent before and no answer came, if so: it may have arrived.
+    pub sent: Option<Timestamp>,
 }
 
 /// One field of the form.
@@ -273,6 +276,7 @@ impl Model {
         &mut self,
         path: PathBuf,
         result: Result<(Sha256, u64), String>,
+        sent: Option<Timestamp>,
     ) -> Vec<Effect> {
         let (direct, largest) = (self.service.upload_direct, self.service.upload_largest);
         let is_sent = self.is_form_sent();
@@ -292,7 +296,7 @@ impl Model {
             }
             Ok((file, size)) => {
                 let limit = if size > direct { UploadLimit::Large } else { UploadLimit::Direct };
-                form.found = Some(Found { path, file, size, limit });
+                form.found = Some(Found { path, file, size, limit, sent });
             }
             Err(why) => form.failure = Some(unsent(why)),
         }
@@ -321,7 +325,10 @@ impl Model {
             }
             Err(failure) if failure.is_unsure => {
                 effects.push(self.note_pending(&submission.file));
-                let advice = self.way_to_look(&submission.file);
+                let (advice, now) = (self.way_to_look(&submission.file), self.now);
+                if let Some(found) = self.form_of(submission).and_then(|form| form.found.as_mut()) {
+                    found.sent = Some(now);
+                }
                 self.scan_failed(submission, Failure { advice, ..failure });
             }
             Err(failure) => self.scan_failed(submission, failure),
@@ -330,7 +337,8 @@ impl Model {
     }
 
     /// How to find out, for less than another upload, whether one arrived whose answer did not come.
-    fn way_to_look(&self, file: &Sha256) -> String {
+    #[must_use]
+    pub fn way_to_look(&self, file: &Sha256) -> String {
         let request = Request::PrivateAnalyses { file: file.clone() };
         format!(
             "It may have arrived all the same. Before it is sent again: {} offers {}, and {} looks for its scan there, the \

@@ -1,7 +1,7 @@
 //! Files that the command line names.
 
 use crate::cli::Failed;
-use crate::cli::document::STANDARD_INPUT;
+use crate::cli::document::{STANDARD_INPUT, opened};
 use std::io::Read;
 
 /// The largest file that is read whole, in bytes: a million hashes are less.
@@ -18,7 +18,7 @@ impl Files {
     pub(super) fn read(&mut self, path: &str) -> Result<Vec<u8>, Failed> {
         let unreadable = |error| Failed::usage(format!("{path} cannot be read: {error}"));
         if path != STANDARD_INPUT {
-            return bounded(std::fs::File::open(crate::export::file::typed(path)).map_err(unreadable)?, path);
+            return bounded(opened(&crate::export::file::typed(path)).map_err(unreadable)?, path);
         }
         if std::mem::replace(&mut self.is_input_read, true) {
             return Err(Failed::usage("standard input can be read once only; name a file in one of the places"));

@@ -8,6 +8,7 @@ use crate::export::file;
 use crate::files;
 use crate::gate::submission;
 use crate::report::identifier::hashes::Hashes;
+use crate::request::{ScanOptions, Submission};
 use crate::runtime::{clipboard, saver};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -33,11 +34,18 @@ impl Performer {
     /// Looks at a file that is to be submitted.
     pub(super) fn look_at_file(&self, path: PathBuf) {
         let largest = self.gate().map_or(0, |gate| gate.client().profile().largest_upload());
-        let is_wanted = self.goes_on();
+        let (is_wanted, gate) = (self.goes_on(), self.gate().cloned());
         self.reading(move |work| {
             let result = submission::look_at(&path, largest, &is_wanted)
                 .map_err(|error| format!("{}: {}", file::shown(&path), words(&error)));
-            work.send(Message::LookedAtFile { path, result });
+            let found = result.as_ref().ok().zip(gate);
+            let sent = found.and_then(|((file, size), gate)| {
+                let (file, options) = (file.clone(), ScanOptions::default());
+                let submission = Arc::new(Submission { path: path.clone(), file, size: *size, options });
+                // What cannot be read of the ledger keeps nobody from sending it: then the call cannot be written down either.
+                gate.unanswered_scan(&submission).ok().flatten()
+            });
+            work.send(Message::LookedAtFile { path, result, sent });
         });
     }
 

@@ -22,6 +22,7 @@ impl Performer {
     pub(super) fn recall(&self, file: Sha256) {
         self.with_gate(move |gate, work| {
             send_or_say(work, recall(gate, &file));
+            say_if_list_aside(gate, work, &file);
             work.send(notes(gate));
         });
     }
@@ -122,6 +123,15 @@ impl Performer {
 /// Sends what was read, or says why it could not be.
 fn send_or_say(work: &Work, read: Result<Message, StoreError>) {
     work.send(read.unwrap_or_else(|error| Message::Notice(words(&error))));
+}
+
+/// Says of a list that cannot be read that it was there: to list the file again costs what the bar says.
+fn say_if_list_aside(gate: &Gate, work: &Work, file: &Sha256) {
+    let said = match gate.list_aside(file) {
+        Ok(aside) => aside.map(|aside| format!("{}: {}", file.short(), aside.words())),
+        Err(error) => Some(words(&error)),
+    };
+    said.into_iter().for_each(|said| work.send(Message::Notice(said)));
 }
 
 fn ledger(gate: &Gate) -> Result<Message, StoreError> {

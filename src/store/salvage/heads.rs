@@ -162,6 +162,18 @@ impl Page {
         Some(number).filter(|number| self.kind() == Some(Kind::Way) && (2..=self.pages).contains(number))
     }
 
+    /// The pages that it leads to; none where it is no sound way of a table.
+    pub(super) fn below(&self) -> Vec<usize> {
+        let Some(Kind::Way) = self.kind().filter(|_| self.is_sound()) else { return Vec::new() };
+        let number = |at: usize| Some(u32::from_be_bytes(*self.bytes.get(at..)?.first_chunk()?) as usize);
+        let cells = (0..self.short(3).unwrap_or(0)).filter_map(|n| number(self.short(Kind::Way.head() + 2 * n)?));
+        cells.chain(self.last_below()).collect()
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The head up to the number of cells, with another kind or number by which all parts fit; none where they do, or nothing
     /// makes them.
     fn mended(&self) -> Option<Vec<u8>> {

@@ -6,7 +6,7 @@
 //! The database's map says below which page each one is, and each page what its last row is. What stood on a lost page by itself
 //! is lost: of a table with few rows, or of an index.
 
-use super::heads::{BELOW, FIRST, File, Kind, PAGE};
+use super::heads::{BELOW, FIRST, File, Kind, PAGE, Page};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -14,7 +14,8 @@ use std::path::Path;
 /// The most levels of a tree that are gone down: each has hundreds of times the pages of the one above.
 const DEEPEST: usize = 12;
 
-/// Makes the lost ways of a database's tables anew; it is open nowhere, and its heads are mended.
+/// Makes the lost ways of a database's tables anew; it is open nowhere, and its heads are mended. A page that has what stands on
+/// another one, as sound as it may be, has lost its own.
 ///
 /// # Errors
 /// What the system said.
@@ -23,31 +24,91 @@ pub(super) fn mend(path: &Path) -> io::Result<()> {
     if !file.has_map()? {
         return Ok(());
     }
-    let (mut trees, mut below) = (Vec::new(), BTreeMap::<usize, Vec<usize>>::new());
-    file.each_mapped(|_, number, kind, above| {
-        if [FIRST, BELOW].contains(&kind) {
-            trees.push(number);
-        }
-        if kind == BELOW {
-            below.entry(above).or_default().push(number);
-        }
-        Ok(())
-    })?;
-    for (lost, below) in trees.into_iter().filter_map(|number| Some((number, below.get(&number)?))) {
-        if file.page(lost)?.is_sound() {
-            continue;
-        }
-        let mut rows = BTreeMap::new();
-        for number in below {
-            if let Some(last) = last_row(&mut file, *number)? {
-                rows.insert(last, *number);
-            }
-        }
-        if let Some(page) = way(rows) {
-            file.write(lost, &page)?;
+    let mut trees = Trees::of(&mut file)?;
+    // What leads to a page that is made anew is made anew after it.
+    for _ in 0..DEEPEST {
+        if !trees.mend_once(&mut file)? {
+            break;
         }
     }
     Ok(())
+}
+
+/// Which page is below which.
+struct Trees {
+    /// By the map.
+    above: BTreeMap<usize, usize>,
+    below: BTreeMap<usize, Vec<usize>>,
+    /// By what stands on each page.
+    leads: BTreeMap<usize, Vec<usize>>,
+}
+
+impl Trees {
+    fn of(file: &mut File) -> io::Result<Self> {
+        let (mut above, mut below, mut leads) = (BTreeMap::new(), BTreeMap::<_, Vec<_>>::new(), BTreeMap::new());
+        file.each_mapped(|file, number, kind, parent| {
+            if kind == BELOW {
+                above.insert(number, parent);
+                below.entry(parent).or_default().push(number);
+            }
+            if [FIRST, BELOW].contains(&kind) {
+                leads.insert(number, file.page(number)?.below());
+            }
+            Ok(())
+        })?;
+        Ok(Self { above, below, leads })
+    }
+
+    /// Makes each way anew that has lost a page below it; says whether anything has changed.
+    fn mend_once(&mut self, file: &mut File) -> io::Result<bool> {
+        let mut has_changed = false;
+        let trees: Vec<_> = self.below.keys().copied().filter(|page| self.leads.contains_key(page)).collect();
+        for lost in trees.into_iter().filter(|page| self.is_lost(*page)).collect::<Vec<_>>() {
+            let mut rows = BTreeMap::new();
+            for number in self.below.get(&lost).into_iter().flatten() {
+                if let Some(last) = last_row(file, *number)? {
+                    rows.insert(last, *number);
+                }
+            }
+            let found = file.page(lost)?;
+            if let Some(page) = way(rows).filter(|page| page != found.bytes()) {
+                self.give_back(file, lost, &found)?;
+                self.write(file, lost, &page)?;
+                has_changed = true;
+            }
+        }
+        Ok(has_changed)
+    }
+
+    /// Whether the map has a page below this one to which nothing leads. Where only the map is damaged, another way leads there,
+    /// and to others that the map has below it.
+    fn is_lost(&self, page: usize) -> bool {
+        let leads = |from: usize, to: &usize| self.leads.get(&from).is_some_and(|below| below.contains(to));
+        let is_way =
+            |from: &usize| self.leads.get(from).is_some_and(|below| below.iter().any(|one| self.is_below(*one, *from)));
+        let is_led_to = |to: &usize| leads(page, to) || self.leads.keys().any(|from| leads(*from, to) && is_way(from));
+        self.below.get(&page).is_some_and(|below| !below.iter().all(is_led_to))
+    }
+
+    fn is_below(&self, page: usize, above: usize) -> bool {
+        self.above.get(&page) == Some(&above)
+    }
+
+    /// Where two pages stand in each other's places, gives the other one back what stood here.
+    fn give_back(&mut self, file: &mut File, lost: usize, found: &Page) -> io::Result<()> {
+        let is_mine = |below: &Vec<usize>| below.iter().any(|one| self.is_below(*one, lost));
+        let other = self.leads.iter().find(|(page, below)| **page != lost && is_mine(below));
+        match other.map(|(page, _)| *page).filter(|page| !self.below.contains_key(page)) {
+            Some(other) if found.is_sound() => self.write(file, other, found.bytes()),
+            _ => Ok(()),
+        }
+    }
+
+    fn write(&mut self, file: &mut File, number: usize, page: &[u8]) -> io::Result<()> {
+        file.write(number, page)?;
+        self.leads.insert(number, file.page(number)?.below());
+        Ok(())
+    }
 }
 
 /// The last row on a page, or below it; none where that cannot be read, or it is of no table.

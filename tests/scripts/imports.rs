@@ -1,0 +1,67 @@
+//! What is imported: every entry of a file is held or told of, and no key is in what is held.
+
+use crate::desk::{Desk, errors, main_file, text};
+use std::path::Path;
+
+fn import(desk: &Desk, name: &str, json: &str) -> std::process::Output {
+    let path = desk.home.path().join(name);
+    std::fs::write(&path, json).unwrap();
+    desk.run(&["import", path.to_str().unwrap()])
+}
+
+fn report(file: &str, n: usize, tag: &str) -> String {
+    format!(r#"{{"type":"file_behaviour","id":"{file}_Box-179447484{n}","attributes":{{"tags":["{tag}"]}}}}"#)
+}
+
+#[test]
+fn entries_that_are_no_reports_are_counted_with_why() {
+    let (desk, file) = (Desk::new(), main_file());
+    let others = format!(r#"{{"id":"{file}_Other-1"}},{{"type":"file_behaviour"}},{{"type":"analysis","id":"x"}},7"#);
+    let why = "passed over: 1 report only by identifier, 2 reports without an identifier, 1 report of another type";
+    let page = |n: usize, more: &str| format!(r#"{{"data":[{},{others}]{more}}}"#, report(&file, n, "T"));
+    let of_list = format!(r#","links":{{"self":"https://x.example/api/v3/private/files/{file}/behaviours"}}"#);
+    // One that says which list it is of is held as a whole.
+    for (n, more) in [(1, ""), (2, &of_list)] {
+        let imported = import(&desk, "page.json", &page(n, more));
+        assert_eq!(imported.status.code(), Some(12), "{imported:?}");
+        assert!(text(&imported).contains(why), "{imported:?}");
+        assert!(text(&imported).ends_with("imported 1, held already 0, refused 0, passed over 4\n"), "{imported:?}");
+        assert!(errors(&imported).contains("passed over, because they are no reports: 4"), "{imported:?}");
+    }
+    let whole = import(&desk, "one.json", &report(&file, 3, "T"));
+    assert!(whole.status.success() && !text(&whole).contains("passed over"), "{whole:?}");
+}
+
+/// Whether any file below a folder has one of these in it, or in its name.
+fn is_anywhere(folder: &Path, words: &[String]) -> bool {
+    std::fs::read_dir(folder).unwrap().any(|entry| {
+        let path = entry.unwrap().path();
+        let is_in = |bytes: &[u8]| words.iter().any(|word| memchr::memmem::find(bytes, word.as_bytes()).is_some());
+        is_in(path.as_os_str().as_encoded_bytes())
+            || if path.is_dir() { is_anywhere(&path, words) } else { is_in(&std::fs::read(&path).unwrap()) }
+    })
+}
+
+#[test]
+fn a_key_in_what_is_imported_is_held_nowhere() {
+    let (desk, file) = (Desk::new(), main_file());
+    let key = desk.key.clone();
+    let (first, rest) = key.split_at(1);
+    let escaped = format!("\\u{:04x}{rest}", first.as_bytes()[0]);
+    let spelled = [key.clone(), key.to_uppercase(), escaped.clone()];
+    let inside = tempfile::tempdir().unwrap();
+    for (n, tag) in spelled.iter().enumerate() {
+        let path = inside.path().join(format!("{key}.json"));
+        std::fs::write(&path, format!(r#"{{"data":[{}]}}"#, report(&file, n, tag))).unwrap();
+        let imported = desk.run(&["import", path.to_str().unwrap()]);
+        assert!(text(&imported).ends_with("imported 1, held already 0, refused 0\n"), "{imported:?}");
+        let shown = desk.run(&["show", "--offline", &format!("{file}_Box-179447484{n}")]);
+        assert!(shown.status.success() && text(&shown).contains("****************"), "{shown:?}");
+    }
+    assert!(desk.run(&["held"]).status.success());
+    let digits = "ab".repeat(32);
+    let mut named = desk.command(&["import", "--file", &digits, "/dev/null"]);
+    let named = named.env("BEHAVIEW_API_KEY", &digits).output().unwrap();
+    assert!(named.status.code() == Some(2) && errors(&named).contains("is the key itself"), "{named:?}");
+    assert!(!is_anywhere(desk.home.path(), &spelled), "the key was written");
+}
