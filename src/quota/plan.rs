@@ -1,7 +1,6 @@
 //! Several operations added up, and compared with what each period still allows.
 
 use super::{Allowed, Balances, Entitlements, Holder, Limit, Operation, Period, Price, Unit, Units, price};
-use crate::text::thousands;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 

@@ -249,9 +249,7 @@ impl Gathered {
     fn known_as(&mut self, kind: Kind, text: &Untrusted, seen: Seen) {
         let plain = std::str::from_utf8(text.as_bytes()).unwrap_or_default().trim();
         match kind {
-            Kind::Hash => {
-                self.add(kind, words::is_hash(plain).then(|| Untrusted::from(plain.to_ascii_lowercase())), seen);
-            }
+            Kind::Hash => self.add(kind, hash(text), seen),
             Kind::Host if servers::is_address(plain) => self.add(Kind::Address, servers::address(plain), seen),
             Kind::Host => self.add(kind, servers::host(plain), seen),
             Kind::Address => self.add(kind, servers::address(plain), seen),
@@ -308,8 +306,14 @@ impl Gathered {
     }
 }
 
+/// A hash as it is kept, whatever its letters are like; none where the text is no hash.
+pub(crate) fn hash(text: &Untrusted) -> Option<Untrusted> {
+    let plain = std::str::from_utf8(text.as_bytes()).unwrap_or_default().trim();
+    words::is_hash(plain).then(|| Untrusted::from(plain.to_ascii_lowercase()))
+}
+
 /// What makes two values one thing: to Windows capitals of paths and keys are the same as small letters.
-fn same(kind: Kind, value: &Untrusted) -> Untrusted {
+pub(crate) fn same(kind: Kind, value: &Untrusted) -> Untrusted {
     let is_of_windows = kind == Kind::Key || kind == Kind::Path && value.as_bytes().contains(&b'\\');
     if is_of_windows { Untrusted::from(value.as_bytes().to_ascii_lowercase()) } else { value.clone() }
 }
