@@ -116,7 +116,8 @@ fn write_row(
         }
         written = match steps {
             [_, Step::Member(member)] if code.iter().any(|code| member.as_bytes() == code.as_bytes()) => {
-                writeln!(out, "{indent}  - {}", name.trim_end()).and_then(|()| block(&format!("{indent}    "), &raw.text(), out))
+                writeln!(out, "{indent}  - {}", name.trim_end())
+                    .and_then(|()| block(&format!("{indent}    "), &raw.text(), out))
             }
             _ => writeln!(out, "{indent}  - {name}{}", value(pane, &raw.text())),
         };

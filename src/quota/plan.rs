@@ -41,9 +41,17 @@ impl Total {
 
     /// See [`Units::words`].
     pub fn words(self, unit: Unit) -> String {
+        self.units().words(unit)
+    }
+
+    fn units(self) -> Units {
         let Self { min, max } = self;
-        let units = if max == Some(min) { Units::Exact(min) } else { Units::Range { min, max, why: "" } };
-        units.words(unit)
+        if max == Some(min) { Units::Exact(min) } else { Units::Range { min, max, why: "" } }
+    }
+
+    /// See [`Units::brief`].
+    pub fn brief(self, unit: Unit) -> String {
+        self.units().brief(unit)
     }
 
     /// How far it goes beyond `remaining`, at best and at worst.

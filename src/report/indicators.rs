@@ -129,12 +129,16 @@ pub struct Indicators {
 }
 
 impl Indicators {
-    /// Looks through a whole report.
+    /// Looks through a whole report, whose rows are marked like this.
     ///
     /// # Errors
     /// When the body cannot be read, and when nobody wants them any more.
-    pub fn of(report: &Report, is_wanted: &dyn Fn() -> bool) -> io::Result<Self> {
-        Self::among(report, &|section| 0..report.section(section).map_or(0, Section::len), &|_| None, is_wanted)
+    pub fn of(
+        report: &Report,
+        mark: &dyn Fn(Place) -> Option<Severity>,
+        is_wanted: &dyn Fn() -> bool,
+    ) -> io::Result<Self> {
+        Self::among(report, &|section| 0..report.section(section).map_or(0, Section::len), mark, is_wanted)
     }
 
     /// Looks through some rows of each section only, which are marked like this.
@@ -273,7 +277,9 @@ impl Gathered {
     fn words(&mut self, text: &Untrusted, seen: Seen) {
         let Ok(plain) = std::str::from_utf8(text.as_bytes()) else { return };
         for (kind, word) in words::named(plain) {
-            self.known_as(kind, &Untrusted::from(word), seen);
+            // A program that is named by its path, say of those that were injected into, is what the row is about.
+            let is_itself = kind == Kind::Path && word == plain;
+            self.known_as(kind, &Untrusted::from(word), Seen { is_itself, ..seen });
         }
     }
 

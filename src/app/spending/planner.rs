@@ -164,7 +164,6 @@ impl Stands for Planner {
     }
 
     fn press(&mut self, key: Key, most: usize) -> bool {
-        self.sheet.top = 0;
         if key == Key::Named(Named::Backspace) && self.typed.is_empty() {
             self.take_back();
         }
@@ -172,7 +171,11 @@ impl Stands for Planner {
             let first = self.offered().next();
             return first.map(|kind| self.typed = format!("{} ", kind.name())).is_some();
         }
-        type_into(&mut self.typed, key, most)
+        let is_typed = type_into(&mut self.typed, key, most);
+        if is_typed {
+            self.sheet.top = 0;
+        }
+        is_typed
     }
 }
 
