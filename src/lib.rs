@@ -68,8 +68,12 @@
 //!   with it and comes back whole
 //! - a question that is typed in full: a row of [`app::ASKS`], for the palette and for `behaview call`
 //! - an export format: a row of [`export::FORMATS`]
-//! - something to ask of the service: a variant of [`request::Request`], and its operation's rule in [`quota::RULES`]; the demo
-//!   answers it by a row of its own, from the specification and not from these rules
+//! - an operation: a row of `operations!` in `quota::operation`, its name among the operations of a rule of [`quota::RULES`], and,
+//!   where it is not counted in calls, its words in [`quota::Operation::words`]
+//! - a number that a price needs: a field of [`quota::Numbers`], and a row of [`quota::OPTIONS`], by which the planner and
+//!   `behaview cost` take it; whichever operation names the field takes the option
+//! - something to ask of the service: a variant of [`request::Request`] that says which operation it is; the demo answers it by a
+//!   row of its own, from the specification and not from these rules
 //! - a setting: a row of `config::settings`, and the field that it is read into
 //! - a screen over the others: a variant of [`app::Overlay`], a row of [`app::keys::place`], what it says of itself (`Stands`, beside its
 //!   type), commands for it, and how `view::overlay` draws it

@@ -11,7 +11,7 @@ use crate::report::compare::Matrix;
 use crate::report::find::{Pattern, Scope};
 use crate::report::identifier::Sha256;
 use crate::report::note::Note;
-use crate::report::rules::Rules;
+use crate::report::rules::{Marks, Rules};
 use crate::report::{PendingScan, Report};
 use crate::request::{Quote, Request};
 use crate::text::Untrusted;
@@ -115,6 +115,10 @@ pub enum Effect {
         report: Report,
         /// The file that was run, where it is known.
         sample: Option<Sha256>,
+        /// By what its rows are judged.
+        rules: Option<Arc<Rules>>,
+        /// How they were judged, where that is done.
+        marks: Option<Arc<Marks>>,
     },
     /// Write a file.
     Save(Save),

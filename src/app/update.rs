@@ -42,6 +42,7 @@ impl Model {
         let effects = self.take_in(message);
         self.writes += effects.iter().filter(|effect| effect.writes()).count();
         self.refresh_palette();
+        self.refresh_planner();
         self.refresh_following();
         if self.message().len() != before {
             self.settle();

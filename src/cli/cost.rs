@@ -29,7 +29,7 @@ pub(super) struct Cost {
     /// What is to be priced
     #[arg(value_name = "OPERATION", value_parser = options::target())]
     target: Target,
-    /// How many, as in the app's planner; or the operations of a plan, each with its options in one quoted word
+    /// How many of it, as in the app's planner: 3, 1,200, @hashes.txt; or the operations of a plan, each with its options in one quoted word
     #[arg(value_name = "ITEM")]
     items: Vec<String>,
     /// Ask the service what is left, which costs nothing, and say whether it fits
@@ -71,7 +71,7 @@ impl Cost {
     }
 
     fn rules(&self) -> anyhow::Result<()> {
-        let (limits, number) = (self.balances || self.balances_from.is_some(), self.options.given());
+        let (limits, number) = (self.balances || self.balances_from.is_some(), self.options.names());
         if limits || !number.is_empty() || self.entitled.is_given() || !self.items.is_empty() {
             return Err(Failed::usage("rules takes --json and nothing else").into());
         }
@@ -82,18 +82,12 @@ impl Cost {
     fn planned(&mut self) -> Result<Vec<Item>, Failed> {
         let options = std::mem::take(&mut self.options);
         match self.target {
-            Target::Operation(kind) if self.items.is_empty() => Ok(vec![Item::checked(kind, options)?]),
-            Target::Operation(kind)
-                if options.given().is_empty() && !self.items.iter().any(|item| is_operation(item)) =>
-            {
-                let name = std::iter::once(kind.name().to_owned());
-                Ok(vec![Item::of(name.chain(self.items.iter().cloned()).collect())?])
-            }
-            Target::Operation(_) => {
+            Target::Operation(_) if self.items.iter().any(|item| is_operation(item)) => {
                 Err(Failed::usage("several operations are added up by: behaview cost plan ITEM..."))
             }
-            _ if !options.given().is_empty() => {
-                let given = options.given().join(", ");
+            Target::Operation(kind) => Ok(vec![Item::of(kind, std::mem::take(&mut self.items), options)?]),
+            _ if !options.names().is_empty() => {
+                let given = options.names().join(", ");
                 Err(Failed::usage(format!("{given}: in a plan the numbers stand in its items, inside the quotes")))
             }
             _ if self.items.is_empty() => {

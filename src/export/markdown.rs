@@ -6,7 +6,7 @@ use super::opened::Opened;
 use super::{Job, Summary, attribute, harmless, indicators, line};
 use crate::report::attributes::Shape;
 use crate::report::json::{Kind, Raw};
-use crate::report::rows::records::{leaves, pointer};
+use crate::report::rows::records::{Step, leaves, pointer};
 use crate::report::rows::{Label, Row};
 use crate::report::rules::Rule;
 use crate::report::{Note, Pane, Place};
@@ -106,13 +106,21 @@ fn write_row(
         return writeln!(out, "{indent}- {level}{label}{member}{}{behind}", value(pane, &raw.text()));
     }
     writeln!(out, "{indent}- {level}{label}{member}{}{behind}", lead(opened, pane, place, raw))?;
+    let code = report.section(place.section).and_then(|section| section.attribute).map_or(&[][..], |known| known.code);
     let mut written = Ok(());
-    leaves(&record.value, &mut |way, raw| {
-        let way = pointer(way);
+    leaves(&record.value, &mut |steps, raw| {
+        let way = pointer(steps);
         let name = if way.is_empty() { String::new() } else { value(pane, &way) + " " };
-        if written.is_ok() {
-            written = writeln!(out, "{indent}  - {name}{}", value(pane, &raw.text()));
+        if written.is_err() {
+            return;
         }
+        written = match steps {
+            [_, Step::Member(member)] if code.iter().any(|code| member.as_bytes() == code.as_bytes()) => {
+                writeln!(out, "{indent}  - {}", name.trim_end())
+                    .and_then(|()| block(&format!("{indent}    "), &raw.text(), out))
+            }
+            _ => writeln!(out, "{indent}  - {name}{}", value(pane, &raw.text())),
+        };
     });
     written
 }
@@ -145,10 +153,35 @@ fn value(pane: Pane, text: &Untrusted) -> String {
     code(harmless(pane, text).as_str())
 }
 
+/// A block of code, as it is. Addresses in it keep their teeth: a rule whose strings were changed finds nothing, and whoever takes it
+/// out of here takes it for a rule. That it is one the attribute says, never the text, or a report could have any address left alone.
+/// Nothing in a block is markup, and no reader makes links there; what a terminal would obey is shown all the same, a backslash is
+/// not, for rules are full of them.
+fn block(indent: &str, text: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
+    let shown = |line: &[u8]| {
+        let tabs = line.split(|byte| *byte == b'\t').map(|part| {
+            let parts = part.split(|byte| *byte == b'\\').map(|part| Untrusted::from(part).visible().to_string());
+            parts.collect::<Vec<_>>().join("\\")
+        });
+        tabs.collect::<Vec<_>>().join("\t")
+    };
+    let lines = text.as_bytes().split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let lines: Vec<_> = lines.map(shown).collect();
+    let longest = lines.iter().map(|line| longest_run(line)).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    writeln!(out, "{indent}{fence}")?;
+    lines.iter().try_for_each(|line| writeln!(out, "{indent}{line}"))?;
+    writeln!(out, "{indent}{fence}")
+}
+
+/// The longest run of backticks.
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
 /// A code span: its fence is longer than any run of backticks inside.
 pub(super) fn code(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest + 1);
+    let fence = "`".repeat(longest_run(text) + 1);
     // Blanks inside keep backticks off the fence; a reader takes one off at each end, and keeps blanks alone.
     let needs_room = text.starts_with('`')
         || text.ends_with('`')

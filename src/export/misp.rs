@@ -1,14 +1,16 @@
 //! A MISP event a report: its indicators as attributes. The same report gives the same identifiers.
 
+use super::joined::Joined;
 use super::noted::Noted;
 use super::opened::Opened;
 use super::verdict::{techniques, verdict};
 use super::{Job, Summary, indicators, list, object, own_literal};
-use crate::report::indicators::{Kind, is_plain_host};
+use crate::report::indicators::{Kind, is_plain_host, same};
 use crate::report::rules::Rules;
-use crate::report::{Indicator, Report};
+use crate::report::{Indicator, Note, Report};
+use crate::text::Untrusted;
 use jiff::Timestamp;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use uuid::Uuid;
 
@@ -17,6 +19,9 @@ const OWN: Uuid = Uuid::from_u128(0x84f1_6a0c_2b7e_4d39_b5c8_0f92_e7d3_61ab);
 
 /// The category of what a sample left behind.
 const DROPPED: &str = "Artifacts dropped";
+
+/// How far it may go: a private report is for the own organisation.
+const TLP: &str = "tlp:amber+strict";
 
 /// Levels of threat.
 const HIGH: &str = "1";
@@ -53,13 +58,8 @@ fn head(event: &Uuid, when: Timestamp, info: &str, report: &Report) -> String {
         _ => UNDEFINED,
     };
     // The galaxy of techniques is sought by their whole names, and a report gives their numbers.
-    let tags = techniques(report).into_iter().map(|id| {
-        object([
-            ("name", Some(own_literal(&format!("mitre-attack:technique=\"{id}\"")))),
-            ("local", Some("0".to_owned())),
-        ])
-    });
-    let tags = list(tags);
+    let tags = techniques(report).into_iter().map(|id| tag(&format!("mitre-attack:technique=\"{id}\"")));
+    let tags = list(std::iter::once(tag(TLP)).chain(tags));
     object([
         ("uuid", Some(own_literal(&event.to_string()))),
         ("info", Some(own_literal(info))),
@@ -70,8 +70,12 @@ fn head(event: &Uuid, when: Timestamp, info: &str, report: &Report) -> String {
         ("analysis", Some(own_literal("2"))),
         ("distribution", Some(own_literal("0"))),
         ("published", Some("false".to_owned())),
-        ("Tag", Some(tags).filter(|tags| tags != "[]")),
+        ("Tag", Some(tags)),
     ])
+}
+
+fn tag(name: &str) -> String {
+    object([("name", Some(own_literal(name))), ("local", Some("0".to_owned()))])
 }
 
 fn write_event(opened: &Opened<'_>, name: &str, event: &Uuid, out: &mut dyn Write) -> io::Result<u64> {
@@ -83,51 +87,163 @@ fn write_event(opened: &Opened<'_>, name: &str, event: &Uuid, out: &mut dyn Writ
     };
     let head = head(event, when, &info, &opened.report);
     write!(out, "{{\"Event\":{},\"Attribute\":[", head.strip_suffix('}').unwrap_or(&head))?;
-    let (mut rows, mut said, noted) = (0, Vec::new(), Noted::of(opened)?);
-    for indicator in opened.indicators()?.all() {
+    let mut writing =
+        Event { opened, event, when, joined: Joined::of(opened)?, noted: Noted::of(opened)?, said: Vec::new() };
+    let found = opened.indicators()?;
+    let (alone, joined): (Vec<_>, Vec<_>) = found.all().iter().partition(|indicator| !writing.is_joined(indicator));
+    let mut rows = 0;
+    for indicator in alone {
         opened.go_on()?;
         out.write_all(if rows > 0 { b",\n" } else { b"" })?;
-        let notes = noted.about(indicator);
-        let words: String = notes.iter().map(|note| format!("; note: {}", note.text.visible())).collect();
-        let reason = indicators::reason(opened, indicator);
-        let why = match &reason {
-            Some(reason) => reason.words(opened, indicator),
-            None => format!("seen in {}", indicators::seen_in(&opened.report, indicator)),
-        };
-        said.extend(notes);
-        let (kind, category) = standing(opened, indicator);
-        let what = (kind, category, reason.is_some());
-        write_attribute(event, when, what, &indicator.value.legible(), &(why + &words), out)?;
+        out.write_all(writing.attribute(indicator, None).as_bytes())?;
         rows += 1;
     }
+    let objects = writing.objects(&joined)?;
     // What no indicator says stands by itself.
-    let lost = noted.lost.iter().map(|(_, note)| *note);
-    let others = noted.on_rows().map(|(_, note)| note).chain(lost).filter(|note| !said.contains(note));
-    for note in noted.whole.into_iter().chain(others) {
+    for comment in writing.comments() {
         out.write_all(if rows > 0 { b",\n" } else { b"" })?;
-        let on = note.about.item.as_ref().map(|item| format!("{}: {}", item.attribute.visible(), item.text.visible()));
-        let comment = format!("note on {}", on.unwrap_or_else(|| "the report".to_owned()));
-        write_attribute(event, note.written, ("comment", "Other", false), &note.text.legible(), &comment, out)?;
+        out.write_all(comment.as_bytes())?;
         rows += 1;
     }
-    out.write_all(b"]}}")?;
-    Ok(rows)
+    out.write_all(b"]")?;
+    if !objects.is_empty() {
+        write!(out, ",\"Object\":[{}]", objects.join(",\n"))?;
+    }
+    out.write_all(b"}}")?;
+    Ok(rows + joined.len() as u64)
 }
 
-fn write_attribute(
+/// An event that is being written.
+struct Event<'a> {
+    opened: &'a Opened<'a>,
+    event: &'a Uuid,
+    when: Timestamp,
+    joined: Joined,
+    noted: Noted<'a>,
+    /// The notes that stand beside something already.
+    said: Vec<&'a Note>,
+}
+
+/// An object of several attributes, as its template has it: name, category, template and its version.
+type Template = (&'static str, &'static str, &'static str, &'static str);
+
+const FILE: Template = ("file", "file", "688c46fb-5edb-40a3-8273-1af7923e2215", "24");
+const REGISTRY: Template = ("registry-key", "file", "8b3228ad-6d82-4fe6-b2ae-05426308f1d5", "4");
+
+/// What an attribute is in its object, if it is in one, and of what it is so where several objects may have it.
+type Within<'a> = Option<(&'a str, &'a str)>;
+
+impl<'a> Event<'a> {
+    /// Whether it is a part of an object.
+    fn is_joined(&self, indicator: &Indicator) -> bool {
+        let beside = match indicator.kind {
+            Kind::Hash => self.joined.paths(&indicator.value),
+            Kind::Path => self.joined.hashes(&indicator.value),
+            Kind::Key => self.joined.data(&indicator.value),
+            _ => &[],
+        };
+        !beside.is_empty()
+    }
+
+    /// A file with every path that it had; a registry value with all its data.
+    fn objects(&mut self, joined: &[&Indicator]) -> io::Result<Vec<String>> {
+        let paths = joined.iter().filter(|indicator| indicator.kind == Kind::Path);
+        let paths: HashMap<_, _> = paths.map(|path| (same(Kind::Path, &path.value), *path)).collect();
+        let mut objects = Vec::new();
+        for indicator in joined {
+            self.opened.go_on()?;
+            let (template, beside) = match indicator.kind {
+                Kind::Hash => {
+                    let names = self.joined.paths(&indicator.value).iter();
+                    let names: Vec<_> = names.filter_map(|path| paths.get(path).copied()).collect();
+                    let of = indicator.value.legible();
+                    let names = names.into_iter().map(|path| self.attribute(path, Some(("filename", &of))));
+                    (FILE, names.collect::<Vec<_>>())
+                }
+                Kind::Key => {
+                    let data = self.joined.data(&indicator.value).iter();
+                    (REGISTRY, data.map(|data| self.data(indicator, data)).collect())
+                }
+                // It stands with its hash.
+                _ => continue,
+            };
+            let relation = if indicator.kind == Kind::Key { "key" } else { self.standing(indicator).0 };
+            let own = self.attribute(indicator, Some((relation, "")));
+            objects.push(self.object(template, &indicator.value, list(std::iter::once(own).chain(beside))));
+        }
+        Ok(objects)
+    }
+
+    fn object(&self, (name, category, template, version): Template, value: &Untrusted, attributes: String) -> String {
+        let uuid = Uuid::new_v5(self.event, format!("object {name} {}", value.legible()).as_bytes());
+        object([
+            ("uuid", Some(own_literal(&uuid.to_string()))),
+            ("name", Some(own_literal(name))),
+            ("meta-category", Some(own_literal(category))),
+            ("template_uuid", Some(own_literal(template))),
+            ("template_version", Some(own_literal(version))),
+            ("timestamp", Some(own_literal(&self.when.as_second().max(0).to_string()))),
+            ("distribution", Some(own_literal("5"))),
+            ("Attribute", Some(attributes)),
+        ])
+    }
+
+    /// An indicator as an attribute, of an object where it has a relation to one.
+    fn attribute(&mut self, indicator: &Indicator, within: Within<'_>) -> String {
+        let notes = self.noted.about(indicator);
+        let words: String = notes.iter().map(|note| format!("; note: {}", note.text.visible())).collect();
+        let reason = indicators::reason(self.opened, indicator);
+        let why = match &reason {
+            Some(reason) => reason.words(self.opened, indicator),
+            None => format!("seen in {}", indicators::seen_in(&self.opened.report, indicator)),
+        };
+        self.said.extend(notes);
+        let (kind, category) = self.standing(indicator);
+        let what = (kind, category, reason.is_some());
+        attribute(self.event, self.when, what, &indicator.value.legible(), &(why + &words), within)
+    }
+
+    /// What a registry value was set to.
+    fn data(&self, key: &Indicator, data: &Untrusted) -> String {
+        let what = ("text", "Persistence mechanism", false);
+        let of = key.value.legible();
+        attribute(self.event, self.when, what, &data.legible(), "", Some(("data", &of)))
+    }
+
+    /// The notes that stand beside nothing.
+    fn comments(&self) -> Vec<String> {
+        let lost = self.noted.lost.iter().map(|(_, note)| *note);
+        let others = self.noted.on_rows().map(|(_, note)| note).chain(lost).filter(|note| !self.said.contains(note));
+        let notes = self.noted.whole.into_iter().chain(others);
+        let comments = notes.map(|note| {
+            let on =
+                note.about.item.as_ref().map(|item| format!("{}: {}", item.attribute.visible(), item.text.visible()));
+            let comment = format!("note on {}", on.unwrap_or_else(|| "the report".to_owned()));
+            attribute(self.event, note.written, ("comment", "Other", false), &note.text.legible(), &comment, None)
+        });
+        comments.collect()
+    }
+
+    fn standing(&self, indicator: &Indicator) -> (&'static str, &'static str) {
+        standing(self.opened, indicator)
+    }
+}
+
+fn attribute(
     event: &Uuid,
     when: Timestamp,
     (kind, category, to_ids): (&'static str, &'static str, bool),
     value: &str,
     comment: &str,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    // Notes may say the same of several things.
-    let about = if kind == "comment" { comment } else { "" };
+    within: Within<'_>,
+) -> String {
+    // Notes may say the same of several things; a path stands with each hash that was there, and values are set to the same data.
+    let about = if kind == "comment" { comment } else { within.map_or("", |(_, of)| of) };
     let uuid = Uuid::new_v5(event, format!("{kind} {value}{about}").as_bytes());
-    let json = object([
+    object([
         ("uuid", Some(own_literal(&uuid.to_string()))),
         ("type", Some(own_literal(kind))),
+        ("object_relation", within.map(|(relation, _)| own_literal(relation))),
         ("category", Some(own_literal(category))),
         ("value", Some(own_literal(value))),
         ("to_ids", Some(to_ids.to_string())),
@@ -135,8 +251,7 @@ fn write_attribute(
         ("comment", Some(own_literal(comment))),
         ("distribution", Some(own_literal("5"))),
         ("disable_correlation", Some("false".to_owned())),
-    ]);
-    out.write_all(json.as_bytes())
+    ])
 }
 
 /// Type and category. What was only opened, read or named is in none that says it was left behind; a mutex has no other.

@@ -10,6 +10,7 @@
 pub(crate) mod csv;
 pub mod file;
 mod indicators;
+mod joined;
 mod json;
 mod lines;
 mod markdown;

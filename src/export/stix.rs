@@ -1,13 +1,18 @@
 //! A STIX 2.1 bundle: what each sandbox observed, and indicators for what others are to block of it. The same report gives the
 //! same identifiers.
 
+mod objects;
+
+use self::objects::{
+    MARKING, algorithm, canonical, dated, identifier, marking, moment_words, observable, plain, product, whole_hive,
+};
 use super::indicators::Reason;
+use super::joined::Joined;
 use super::noted::Noted;
 use super::opened::Opened;
-use super::verdict::verdict;
+use super::verdict::{techniques, verdict};
 use super::{Job, Summary, indicators, list, literal, object, own_literal};
-use crate::report::hives::HIVES;
-use crate::report::indicators::Kind;
+use crate::report::indicators::{Kind, same};
 use crate::report::rules::{Rules, Severity};
 use crate::report::{About, Indicator, Note};
 use crate::text::Untrusted;
@@ -16,21 +21,20 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 use uuid::Uuid;
 
-/// The namespace of identifiers of observables that are made of their values (STIX 2.1, §2.9).
-const OBSERVABLES: Uuid = Uuid::from_u128(0x00ab_edb4_aa42_466c_9c01_fed2_3315_a9b7);
-
 /// The namespace of this program's own objects.
 const OWN: Uuid = Uuid::from_u128(0x3d6f_8c52_90a1_4e5b_8f0e_6b1d_27c4_a913);
 
 /// Writes one bundle of all reports; what several saw stands in it once.
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    let mut bundle = Bundle { out, written: HashSet::new(), to_block: BTreeMap::new(), rows: 0 };
+    let mut bundle =
+        Bundle { out, written: HashSet::new(), to_block: BTreeMap::new(), rows: 0, joined: Joined::default() };
     let mut summary = Summary::default();
     let names =
         job.sources.iter().map(|source| source.identifier.as_ref().map(|i| literal(i.text())).unwrap_or_default());
     let id = Uuid::new_v5(&OWN, names.collect::<String>().as_bytes());
     write!(bundle.out, "{{\"type\":\"bundle\",\"id\":\"bundle--{id}\",\"objects\":[")?;
     let rules = Rules::shipped();
+    bundle.write(MARKING.to_owned(), &marking())?;
     for source in job.sources {
         let opened = Opened::new(job, source, Some(&rules))?;
         summary.add_report(&opened.report);
@@ -38,7 +42,8 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     }
     bundle.indicators()?;
     bundle.out.write_all(b"]}\n")?;
-    Ok(Summary { rows: bundle.rows, ..summary })
+    // The marking is no row.
+    Ok(Summary { rows: bundle.rows.saturating_sub(1), ..summary })
 }
 
 struct Bundle<'a> {
@@ -47,6 +52,8 @@ struct Bundle<'a> {
     /// What others are to block, by its identifier: how sure that is, and the object.
     to_block: BTreeMap<String, (Sureness, String)>,
     rows: u64,
+    /// What belongs together in the report that is being written.
+    joined: Joined,
 }
 
 /// How sure it is that something is to be blocked, the surest first.
@@ -86,26 +93,12 @@ impl Bundle<'_> {
         let when = opened.analysed();
         let (analysed, when) = (when, own_literal(&moment_words(when)));
         let sample = match parts.as_ref().and_then(|parts| parts.file.as_ref()) {
-            Some(file) => Some(self.file_by_hash(&Untrusted::from(file.as_str()))?),
+            Some(file) => Some(self.file(Some(&Untrusted::from(file.as_str())), None)?),
             None => None,
         };
-        let (mut observed, noted) = (Vec::new(), Noted::of(opened)?);
-        let mut named: HashMap<&About, Vec<String>> = HashMap::new();
-        for indicator in opened.indicators()?.all() {
-            opened.go_on()?;
-            let seen = self.observable(indicator)?;
-            if let Some(reason) = indicators::reason(opened, indicator) {
-                self.block(opened, indicator, &reason, &when);
-            }
-            // The sample was run; that it was seen beside it is said of everything else.
-            if sample.as_ref() == Some(&seen) && indicator.places.is_empty() {
-                continue;
-            }
-            for note in noted.about(indicator) {
-                named.entry(&note.about).or_default().push(own_literal(&seen));
-            }
-            observed.push(own_literal(&seen));
-        }
+        let noted = Noted::of(opened)?;
+        self.joined = Joined::of(opened)?;
+        let (observed, mut named) = self.observed(opened, &noted, sample.as_deref(), &when)?;
         let sandbox = parts.map(|parts| product(&parts.sandbox)).filter(|name| !name.is_empty());
         let name = match identifier {
             Some(identifier) => literal(identifier.text()),
@@ -118,24 +111,79 @@ impl Bundle<'_> {
             twice if self.written.contains(&twice) => id(&format!("{name} {}", opened.digest()?)),
             once => once,
         };
-        let json = object([
-            ("type", Some(own_literal("malware-analysis"))),
-            ("spec_version", Some(own_literal("2.1"))),
-            ("id", Some(own_literal(&id))),
-            ("created", Some(when.clone())),
-            ("modified", Some(when.clone())),
+        let json = object(dated("malware-analysis", &id, (&when, &when)).chain([
             ("product", Some(own_literal(sandbox.as_deref().unwrap_or("anonymized")))),
-            ("analysis_started", Some(when)),
+            ("analysis_started", Some(when.clone())),
             ("result", Some(own_literal(verdict(report)))),
             ("sample_ref", sample.map(|sample| own_literal(&sample))),
             ("analysis_sco_refs", Some(list(observed)).filter(|refs| refs != "[]")),
-        ]);
-        let analysis = own_literal(&self.write(id, &json)?);
+        ]));
+        let id = self.write(id, &json)?;
+        self.techniques(opened, &id, &when)?;
+        let analysis = own_literal(&id);
         let lost = noted.lost.iter().map(|(_, note)| *note);
         let notes = noted.whole.into_iter().chain(noted.on_rows().map(|(_, note)| note)).chain(lost);
         for note in notes {
             let about = named.remove(&note.about).unwrap_or_default();
             self.note(note, analysed, std::iter::once(analysis.clone()).chain(about))?;
+        }
+        Ok(())
+    }
+
+    /// What a report observed, by identifiers, and which of it each note is about.
+    fn observed<'n>(
+        &mut self,
+        opened: &Opened<'_>,
+        noted: &Noted<'n>,
+        sample: Option<&str>,
+        when: &str,
+    ) -> io::Result<(Vec<String>, HashMap<&'n About, Vec<String>>)> {
+        let (mut observed, mut known, mut named) = (Vec::new(), HashSet::new(), HashMap::<_, Vec<_>>::new());
+        let found = opened.indicators()?;
+        let paths = found.of_kind(Kind::Path).iter();
+        let paths: HashMap<_, _> = paths.map(|path| (same(Kind::Path, &path.value), &path.value)).collect();
+        for indicator in found.all() {
+            opened.go_on()?;
+            let seen = self.observable(indicator, &paths)?;
+            if let Some(reason) = indicators::reason(opened, indicator) {
+                self.block(opened, indicator, &reason, when);
+            }
+            for seen in seen {
+                // The sample was run; that it was seen beside it is said of everything else.
+                if sample == Some(seen.as_str()) && indicator.places.is_empty() {
+                    continue;
+                }
+                for note in noted.about(indicator) {
+                    let about = named.entry(&note.about).or_default();
+                    about.extend(Some(own_literal(&seen)).filter(|seen| !about.contains(seen)));
+                }
+                observed.extend(known.insert(seen.clone()).then(|| own_literal(&seen)));
+            }
+        }
+        Ok((observed, named))
+    }
+
+    /// The techniques of ATT&CK that an analysis names. They are known by their numbers; their names are ATT&CK's own.
+    fn techniques(&mut self, opened: &Opened<'_>, analysis: &str, when: &str) -> io::Result<()> {
+        for number in techniques(&opened.report) {
+            let id = format!("attack-pattern--{}", Uuid::new_v5(&OWN, format!("technique {number}").as_bytes()));
+            let address = format!("https://attack.mitre.org/techniques/{}", number.replace('.', "/"));
+            let reference = object([
+                ("source_name", Some(own_literal("mitre-attack"))),
+                ("url", Some(own_literal(&address))),
+                ("external_id", Some(own_literal(&number))),
+            ]);
+            let own = [("name", Some(own_literal(&number))), ("external_references", Some(list([reference])))];
+            let json = object(dated("attack-pattern", &id, (when, when)).chain(own));
+            let technique = self.write(id, &json)?;
+            let id = format!("relationship--{}", Uuid::new_v5(&OWN, format!("{analysis} {technique}").as_bytes()));
+            let own = [
+                ("relationship_type", Some(own_literal("related-to"))),
+                ("source_ref", Some(own_literal(analysis))),
+                ("target_ref", Some(own_literal(&technique))),
+            ];
+            let json = object(dated("relationship", &id, (when, when)).chain(own));
+            self.write(id, &json)?;
         }
         Ok(())
     }
@@ -147,32 +195,58 @@ impl Bundle<'_> {
         let name = format!("note {} {}", note.about.identifier.text().visible(), on.as_deref().unwrap_or_default());
         let id = format!("note--{}", Uuid::new_v5(&OWN, name.as_bytes()));
         let created = own_literal(&moment_words(analysed.min(note.written)));
-        let json = object([
-            ("type", Some(own_literal("note"))),
-            ("spec_version", Some(own_literal("2.1"))),
-            ("id", Some(own_literal(&id))),
-            ("created", Some(created)),
-            ("modified", Some(own_literal(&moment_words(note.written)))),
+        let modified = own_literal(&moment_words(note.written));
+        let json = object(dated("note", &id, (&created, &modified)).chain([
             ("abstract", on.map(|on| own_literal(&on))),
             ("content", Some(literal(&note.text))),
             ("object_refs", Some(list(about))),
-        ]);
+        ]));
         self.write(id, &json).map(|_| ())
     }
 
-    fn observable(&mut self, indicator: &Indicator) -> io::Result<String> {
+    /// What an indicator is, by identifiers: a file whose hash and path are known is one object with both, of each pair of them.
+    fn observable(&mut self, indicator: &Indicator, paths: &HashMap<Untrusted, &Untrusted>) -> io::Result<Vec<String>> {
         let value = &indicator.value;
-        match indicator.kind {
-            Kind::Hash => self.file_by_hash(value),
+        let one = match indicator.kind {
+            Kind::Hash => {
+                let names = self.joined.paths(value).iter().filter_map(|path| paths.get(path).copied());
+                let names: Vec<_> = names.collect();
+                if !names.is_empty() {
+                    return names.into_iter().map(|path| self.file(Some(value), Some(path))).collect();
+                }
+                self.file(Some(value), None)
+            }
+            Kind::Path => {
+                let hashes = self.joined.hashes(value).to_vec();
+                if !hashes.is_empty() {
+                    return hashes.iter().map(|hash| self.file(Some(hash), Some(value))).collect();
+                }
+                self.file(None, Some(value))
+            }
             Kind::Host => self.simple("domain-name", "value", value),
             Kind::Address if value.as_bytes().contains(&b':') => self.simple("ipv6-addr", "value", value),
             Kind::Address => self.simple("ipv4-addr", "value", value),
             Kind::Url => self.simple("url", "value", value),
             Kind::Mail => self.simple("email-addr", "value", value),
             Kind::Mutex => self.simple("mutex", "name", value),
-            Kind::Key => self.simple("windows-registry-key", "key", &whole_hive(value)),
-            Kind::Path => self.file_by_path(value),
+            Kind::Key => self.registry_key(value),
+        };
+        Ok(vec![one?])
+    }
+
+    /// A registry key with the data that it was set to. Reports do not say where a key's path ends and its value's name begins.
+    fn registry_key(&mut self, key: &Untrusted) -> io::Result<String> {
+        let data: Vec<_> = self.joined.data(key).iter().map(plain).collect();
+        if data.is_empty() {
+            return self.simple("windows-registry-key", "key", &whole_hive(key));
         }
+        let key = plain(&whole_hive(key));
+        let values =
+            |literal: fn(&str) -> String| list(data.iter().map(|data| object([("data", Some(literal(data)))])));
+        let id = identifier("windows-registry-key", &[("key", canonical(&key)), ("values", values(canonical))]);
+        let own = [("key", Some(own_literal(&key))), ("values", Some(values(own_literal)))];
+        let json = observable("windows-registry-key", &id, own);
+        self.write(id, &json)
     }
 
     /// An observable of one property, of which its identifier is made.
@@ -183,31 +257,25 @@ impl Bundle<'_> {
         self.write(id, &json)
     }
 
-    fn file_by_hash(&mut self, hash: &Untrusted) -> io::Result<String> {
-        let hash = plain(hash);
-        let algorithm = algorithm(&hash);
-        let id = identifier("file", &[("hashes", format!("{{\"{algorithm}\":{}}}", canonical(&hash)))]);
-        let hashes = format!("{{\"{algorithm}\":{}}}", own_literal(&hash));
-        let json = observable("file", &id, [("hashes", Some(hashes))]);
-        self.write(id, &json)
-    }
-
-    /// A file by its name and folder; a path that ends like a folder is one.
-    fn file_by_path(&mut self, path: &Untrusted) -> io::Result<String> {
-        let path = plain(path);
-        let (folder, name) = match path.rfind(['\\', '/']) {
-            Some(at) => path.split_at(at + 1),
-            None => ("", path.as_str()),
-        };
-        if name.is_empty() {
-            return self.folder(folder);
-        }
+    /// A file by its hash, by its name and folder, or by both; a path that ends like a folder is one.
+    fn file(&mut self, hash: Option<&Untrusted>, path: Option<&Untrusted>) -> io::Result<String> {
+        let path = path.map(plain);
+        let (folder, name) =
+            match path.as_deref().map(|path| path.split_at(path.rfind(['\\', '/']).map_or(0, |at| at + 1))) {
+                Some((folder, "")) if hash.is_none() => return self.folder(folder),
+                Some((folder, name)) => (folder, name),
+                None => ("", ""),
+            };
+        let hash = hash.map(plain);
         let parent = if folder.is_empty() { None } else { Some(self.folder(folder)?) };
-        let mut own = vec![("name", canonical(name))];
-        own.extend(parent.as_ref().map(|parent| ("parent_directory_ref", canonical(parent))));
-        let id = identifier("file", &own);
-        let parent = parent.map(|parent| own_literal(&parent));
-        let json = observable("file", &id, [("name", Some(own_literal(name))), ("parent_directory_ref", parent)]);
+        let own = |literal: fn(&str) -> String| {
+            let hashes = hash.as_ref().map(|hash| format!("{{\"{}\":{}}}", algorithm(hash), literal(hash)));
+            let name = Some(name).filter(|name| !name.is_empty()).map(literal);
+            [("hashes", hashes), ("name", name), ("parent_directory_ref", parent.as_deref().map(literal))]
+        };
+        let known = own(canonical).into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let id = identifier("file", &known.collect::<Vec<_>>());
+        let json = observable("file", &id, own(own_literal));
         self.write(id, &json)
     }
 
@@ -233,19 +301,14 @@ impl Bundle<'_> {
         if self.to_block.get(&id).is_some_and(|(known, _)| *known <= sureness) {
             return;
         }
-        let json = object([
-            ("type", Some(own_literal("indicator"))),
-            ("spec_version", Some(own_literal("2.1"))),
-            ("id", Some(own_literal(&id))),
-            ("created", Some(when.to_owned())),
-            ("modified", Some(when.to_owned())),
+        let json = object(dated("indicator", &id, (when, when)).chain([
             ("name", Some(own_literal(&format!("{}: {}", indicator.kind.name(), reason.name())))),
             ("description", Some(own_literal(&reason.words(opened, indicator)))),
             ("indicator_types", Some(list([own_literal(sureness.word())]))),
             ("pattern", Some(own_literal(&pattern))),
             ("pattern_type", Some(own_literal("stix"))),
             ("valid_from", Some(when.to_owned())),
-        ]);
+        ]));
         self.to_block.insert(id, (sureness, json));
     }
 
@@ -268,72 +331,4 @@ fn pattern_path(kind: Kind, value: &str) -> Option<String> {
         Kind::Url => Some("url:value".to_owned()),
         Kind::Mail | Kind::Path | Kind::Key | Kind::Mutex => None,
     }
-}
-
-/// A moment as STIX writes it.
-fn moment_words(when: Timestamp) -> String {
-    when.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
-}
-
-/// Text as STIX holds it: Unicode as it is, anything else in its visible form.
-fn plain(text: &Untrusted) -> String {
-    match std::str::from_utf8(text.as_bytes()) {
-        Ok(text) => text.to_owned(),
-        Err(_) => text.visible().into(),
-    }
-}
-
-fn observable<const N: usize>(kind: &str, id: &str, own: [(&'static str, Option<String>); N]) -> String {
-    let common =
-        [("type", Some(own_literal(kind))), ("spec_version", Some(own_literal("2.1"))), ("id", Some(own_literal(id)))];
-    object(common.into_iter().chain(own))
-}
-
-/// The identifier of an observable by the properties that make it what it is, in the order of their names (RFC 8785).
-fn identifier(kind: &str, properties: &[(&'static str, String)]) -> String {
-    let json = object(properties.iter().map(|(name, value)| (*name, Some(value.clone()))));
-    format!("{kind}--{}", Uuid::new_v5(&OBSERVABLES, json.as_bytes()))
-}
-
-/// A literal as RFC 8785 writes it: nothing is escaped that need not be.
-fn canonical(text: &str) -> String {
-    let mut literal = String::from("\"");
-    for character in text.chars() {
-        match character {
-            '"' => literal.push_str("\\\""),
-            '\\' => literal.push_str(r"\\"),
-            '\u{8}' => literal.push_str(r"\b"),
-            '\t' => literal.push_str(r"\t"),
-            '\n' => literal.push_str(r"\n"),
-            '\u{c}' => literal.push_str(r"\f"),
-            '\r' => literal.push_str(r"\r"),
-            control if control < ' ' => literal.push_str(&format!("\\u{:04x}", u32::from(control))),
-            other => literal.push(other),
-        }
-    }
-    literal + "\""
-}
-
-fn algorithm(hash: &str) -> &'static str {
-    match hash.len() {
-        32 => "MD5",
-        40 => "SHA-1",
-        _ => "SHA-256",
-    }
-}
-
-fn whole_hive(key: &Untrusted) -> Untrusted {
-    let text = plain(key);
-    let hive = text.split('\\').next().unwrap_or_default();
-    let found = HIVES.iter().find(|known| hive.eq_ignore_ascii_case(known.short));
-    found.map_or_else(
-        || Untrusted::from(text.as_str()),
-        |known| Untrusted::from(format!("{}{}", known.long, text.get(hive.len()..).unwrap_or_default())),
-    )
-}
-
-/// A sandbox's name in lower case, with dashes between words.
-fn product(name: &Untrusted) -> String {
-    let name = plain(name).to_lowercase();
-    name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }

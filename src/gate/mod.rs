@@ -216,6 +216,14 @@ impl Gate {
         self.store.spent_in(self.profile(), period, self.now())
     }
 
+    /// The same, each unit by itself.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn spent_in_by_unit(&self, period: Period) -> Result<BTreeMap<Unit, Spent>, StoreError> {
+        self.store.spent_in_by_unit(self.profile(), period, self.now())
+    }
+
     /// The answer that is held, or else the service's.
     ///
     /// # Errors

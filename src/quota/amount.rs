@@ -1,160 +1,148 @@
-//! How many of an operation are meant, as it is typed behind the operation's name: in the app's planner, and in an item of a plan on
-//! the command line. Each word is understood or named.
+//! How many of an operation are meant, as it is said behind the operation's name: in the app's planner and on the command line, by
+//! the same words. Each word is understood or named.
 
-use super::{Kind, Numbers};
+use super::options::Value;
+use super::{Choice, Kind, Numbers};
 
 /// What stands before the name of a file that lists hashes.
 const LISTED: char = '@';
 
-/// The option that this stands for.
-const HASHES_FROM: &str = "--hashes-from";
-
-/// The highest number that is taken: the price of more could not be counted.
-pub const MOST: u64 = 1_000_000_000;
-
 /// How many are meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Amount<'a> {
+pub enum Amount {
     /// These.
     Numbers(Numbers),
     /// As many as a file lists.
     Listed {
-        /// What is typed before the file.
-        before: &'a str,
         /// The file.
-        path: &'a str,
+        path: String,
+        /// The other numbers.
+        numbers: Numbers,
+        /// What says the other numbers.
+        others: String,
     },
 }
 
-/// The option with its value that a word stands for without one: a number, several numbers of submissions, a file behind `@`, or
-/// whether a ruleset is active. Another word stands for none.
-#[must_use]
-pub fn spelled_out(kind: Kind, word: &str) -> Option<(&'static str, String)> {
-    let listed = word.strip_prefix(LISTED).map(str::trim).filter(|path| !path.is_empty());
-    let own = kind.number();
-    let (option, value) = match word {
-        _ if listed.is_some() => (HASHES_FROM, listed?.to_owned()),
-        "active" => ("--active", "yes".to_owned()),
-        "inactive" => ("--active", "no".to_owned()),
-        _ if own == "--submissions" && submissions(word).is_ok() => (own, word.to_owned()),
-        _ => (own, number(word).ok()?.to_string()),
-    };
-    kind.takes().contains(&option).then_some((option, value))
-}
-
-impl<'a> Amount<'a> {
+impl Amount {
     /// What is typed behind the name of an operation, each number with its option before it or without; one where nothing is.
     ///
     /// # Errors
     /// Names the first word that means nothing there.
-    pub fn read(kind: Kind, typed: &'a str) -> Result<Self, String> {
-        let (mut numbers, mut said, mut rest) = (Numbers::default(), Vec::new(), typed.trim());
-        while !rest.is_empty() {
-            let before = typed.trim().strip_suffix(rest).unwrap_or_default();
-            let (word, after) = first(rest);
-            // Its name may have blanks in it.
-            let path = rest.strip_prefix(LISTED).or_else(|| (word == HASHES_FROM).then_some(after)).map(str::trim);
-            let (option, value, after) = match (path, spelled_out(kind, word)) {
-                (Some(path), _) => (HASHES_FROM, path.to_owned(), ""),
-                (None, Some((option, value))) => (option, value, after),
-                (None, None) => with_value(kind, word, after)?,
-            };
-            if !kind.takes().contains(&option) {
-                return Err(takes_no(kind, word));
-            }
-            if said.contains(&option) || (option == HASHES_FROM && said.contains(&kind.number())) {
-                return Err(format!("{word}: it is said already how many"));
-            }
-            said.push(option);
-            match path {
-                Some("") => return Err(format!("{word} takes a file of hashes")),
-                Some(path) => return Ok(Self::Listed { before, path }),
-                None => set(&mut numbers, option, &value)?,
-            }
-            rest = after;
+    pub fn read(kind: Kind, typed: &str) -> Result<Self, String> {
+        Self::of(kind, words(typed)?)
+    }
+
+    /// The same of words that are apart already.
+    ///
+    /// # Errors
+    /// Names the first word that means nothing there.
+    pub fn of(kind: Kind, words: Vec<String>) -> Result<Self, String> {
+        let mut reading =
+            Reading { kind, numbers: Numbers::default(), said: Vec::new(), path: None, others: Vec::new() };
+        let mut rest = words.as_slice();
+        while let [word, after @ ..] = rest {
+            rest = reading.take(word, after)?;
         }
-        Ok(Self::Numbers(numbers))
+        Ok(match reading.path {
+            None => Self::Numbers(reading.numbers),
+            Some(path) => Self::Listed { path, numbers: reading.numbers, others: reading.others.join(" ") },
+        })
     }
 }
 
-/// An option that is written out, with the value behind it.
-fn with_value<'a>(kind: Kind, word: &str, after: &'a str) -> Result<(&'static str, String, &'a str), String> {
-    let Some(option) = kind.takes().iter().find(|option| **option == word) else {
-        let is_no_number = !word.starts_with("--") && kind.takes().contains(&kind.number());
-        return Err(if is_no_number { number(word).err().unwrap_or_default() + "; " } else { String::new() }
-            + &takes_no(kind, word));
+/// Words that are being understood.
+struct Reading {
+    kind: Kind,
+    numbers: Numbers,
+    said: Vec<&'static Choice>,
+    path: Option<String>,
+    others: Vec<String>,
+}
+
+impl Reading {
+    /// Takes a word with what belongs to it, and gives what follows.
+    fn take<'a>(&mut self, word: &'a str, after: &'a [String]) -> Result<&'a [String], String> {
+        let (choice, value) = meant(self.kind, word)?;
+        if self.said.iter().any(|said| said.says_the_same_as(choice)) {
+            return Err(format!("{word}: it is said already how many"));
+        }
+        self.said.push(choice);
+        let taken = match (&value, &choice.value) {
+            (Some(_), Value::File) if word.starts_with("--") => 0,
+            // A file's name may have blanks in it; it ends before the next option.
+            (_, Value::File) => after.iter().take_while(|word| !word.starts_with("--")).count(),
+            (Some(_), _) | (None, Value::Nothing(_)) => 0,
+            (None, _) => after.len().min(1),
+        };
+        let (behind, rest) = after.split_at(taken);
+        let value = value.iter().map(String::as_str).filter(|value| !value.is_empty());
+        let value = value.chain(behind.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
+        choice.set(&mut self.numbers, &value)?;
+        if choice.is_file() {
+            self.path = Some(value);
+        } else {
+            self.others.push(word.to_owned());
+            self.others.extend_from_slice(behind);
+        }
+        Ok(rest)
+    }
+}
+
+/// The option that a word is or stands for, and the value that it has in itself. Without an option stand a number, several numbers of
+/// submissions, a file behind `@`, and whether a ruleset is active.
+fn meant(kind: Kind, word: &str) -> Result<(&'static Choice, Option<String>), String> {
+    let (name, value) = match word.split_once('=') {
+        Some((name, value)) if word.starts_with("--") => (name, Some(value.to_owned())),
+        _ => match word {
+            "active" => ("--active", Some("yes".to_owned())),
+            "inactive" => ("--active", Some("no".to_owned())),
+            _ => match word.strip_prefix(LISTED) {
+                Some(path) => ("--hashes-from", Some(path.to_owned())),
+                None => (word, None),
+            },
+        },
     };
-    let (value, rest) = if *option == "--after-new-upload" { ("", after) } else { first(after) };
-    Ok((option, value.to_owned(), rest))
-}
-
-fn takes_no(kind: Kind, word: &str) -> String {
-    format!("{} does not take {word}; it takes {}", kind.name(), kind.takes().join(", "))
-}
-
-fn set(numbers: &mut Numbers, option: &str, value: &str) -> Result<(), String> {
-    if value.is_empty() && option != "--after-new-upload" {
-        return Err(format!("{option} takes {}", if is_asked(option) { "yes or no" } else { "a number" }));
+    if let Some(choice) = kind.options().find(|choice| choice.name == name) {
+        return Ok((choice, value));
     }
-    match option {
-        "--hashes" => numbers.hashes = number(value)?,
-        "--submissions" => numbers.submissions = Some(submissions(value)?),
-        "--known" => numbers.known = Some(is_yes(value)?),
-        "--exists" => numbers.exists = Some(is_yes(value)?),
-        "--after-new-upload" => numbers.after_new_upload = true,
-        "--rules" => numbers.rules = number(value)?,
-        "--active" => numbers.active = is_yes(value)?,
-        "--jobs" => numbers.jobs = number(value)?,
-        "--graphs" => numbers.graphs = number(value)?,
-        "--scans" => numbers.scans = number(value)?,
-        "--calls" => {
-            numbers.calls = number(value)?;
-            // Those that load the items of a public graph are its only calls.
-            numbers.loads = Some(numbers.calls);
+    let takes_no = || format!("{} does not take {name}; it takes {}", kind.name(), kind.options_words());
+    let counted_by = kind.counted_by().filter(|_| value.is_none() && !word.starts_with("--")).ok_or_else(takes_no)?;
+    match counted_by.check(word) {
+        Ok(()) => Ok((counted_by, Some(word.to_owned()))),
+        Err(why) if word.starts_with(|first: char| first.is_ascii_digit()) => Err(why),
+        Err(why) => Err(format!("{why}; {}", takes_no())),
+    }
+}
+
+/// Words: apart by blanks, unless quoted. A backslash is a backslash, for there are paths with them.
+///
+/// # Errors
+/// Says that a quotation mark is not closed.
+pub fn words(text: &str) -> Result<Vec<String>, String> {
+    let (mut words, mut quoted_by) = (Vec::<String>::new(), None);
+    let mut is_between = true;
+    for letter in text.chars() {
+        if quoted_by.is_none() && letter.is_whitespace() {
+            is_between = true;
+            continue;
         }
-        _ => return Err(format!("{option} is not known here")),
+        if std::mem::take(&mut is_between) {
+            words.push(String::new());
+        }
+        match (letter, quoted_by) {
+            (mark, Some(open)) if mark == open => quoted_by = None,
+            ('"' | '\'', None) => quoted_by = Some(letter),
+            _ => words.last_mut().into_iter().for_each(|word| word.push(letter)),
+        }
     }
-    Ok(())
-}
-
-fn is_asked(option: &str) -> bool {
-    matches!(option, "--known" | "--exists" | "--active")
-}
-
-fn is_yes(word: &str) -> Result<bool, String> {
-    match word {
-        "yes" => Ok(true),
-        "no" => Ok(false),
-        _ => Err(format!("{word} is neither yes nor no")),
-    }
-}
-
-fn first(words: &str) -> (&str, &str) {
-    let (word, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
-    (word, rest.trim_start())
-}
-
-fn submissions(word: &str) -> Result<Vec<u64>, String> {
-    word.split(',').map(number).collect()
-}
-
-/// A number, its thousands apart by commas or not.
-fn number(word: &str) -> Result<u64, String> {
-    let is_grouped = word.split(',').skip(1).all(|group| group.len() == 3) && !word.starts_with(',');
-    let digits = word.replace(',', "");
-    let is_number = is_grouped && !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
-    match digits.parse().ok().filter(|number| *number <= MOST) {
-        _ if !is_number => Err(format!("{word} is no number")),
-        None => Err(format!("{word} is more than 1,000,000,000")),
-        Some(number) => Ok(number),
-    }
+    if quoted_by.is_some() { Err("a quotation mark is not closed".to_owned()) } else { Ok(words) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn hashes(hashes: u64) -> Result<Amount<'static>, String> {
+    fn hashes(hashes: u64) -> Result<Amount, String> {
         Ok(Amount::Numbers(Numbers { hashes, ..Numbers::default() }))
     }
 
@@ -164,16 +152,28 @@ mod tests {
         assert_eq!(read("  "), hashes(1));
         assert_eq!(read("1,200"), hashes(1_200));
         assert_eq!(read("--hashes 600"), hashes(600));
-        let listed = |before| Ok(Amount::Listed { before, path: "my list.txt" });
-        assert_eq!(read("@ my list.txt"), listed(""));
-        assert_eq!(read("--hashes-from my list.txt"), listed(""));
-        assert_eq!(read("--after-new-upload  @my list.txt "), listed("--after-new-upload  "));
+        assert_eq!(read("--hashes=1,200"), hashes(1_200));
         assert_eq!(read("--hashes"), Err("--hashes takes a number".to_owned()));
-        assert_eq!(read("@"), Err("@ takes a file of hashes".to_owned()));
+        assert_eq!(read("@"), Err("--hashes-from takes a file of hashes".to_owned()));
         assert!(read("--calls 2").is_err_and(|why| why.starts_with("v2-file-report does not take --calls; it takes")));
         assert!(read("many").is_err_and(|why| why.starts_with("many is no number; v2-file-report does not take many")));
-        let spelled = |word| spelled_out(Kind::V2FileReport, word);
-        assert_eq!((spelled("--calls"), spelled("@"), spelled("4,6"), spelled("active")), (None, None, None, None));
+    }
+
+    #[test]
+    fn the_name_of_a_file_goes_as_far_as_the_next_option() {
+        let read = |typed: &str| match Amount::read(Kind::V2FileReport, typed) {
+            Ok(Amount::Listed { path, numbers, others }) => (path, numbers.after_new_upload, others),
+            other => panic!("{typed}: {other:?}"),
+        };
+        let listed = |path: &str, after, others: &str| (path.to_owned(), after, others.to_owned());
+        let (plain, upload) = (listed("my list.txt", false, ""), listed("my list.txt", true, "--after-new-upload"));
+        for typed in ["@ my list.txt", "@my list.txt", "--hashes-from my list.txt", "'--hashes-from=my list.txt'"] {
+            assert_eq!(read(typed), plain, "{typed}");
+        }
+        for typed in ["--after-new-upload  @my list.txt ", "--hashes-from my list.txt --after-new-upload"] {
+            assert_eq!(read(typed), upload, "{typed}");
+        }
+        assert_eq!(read("@'a  --b'").0, "a  --b");
     }
 
     #[test]
@@ -207,14 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn every_option_that_an_operation_takes_sets_one_of_its_numbers() {
-        for kind in Kind::ALL {
-            for option in kind.takes().iter().filter(|option| **option != HASHES_FROM) {
-                let value = if is_asked(option) { if *option == "--active" { "no" } else { "yes" } } else { "7" };
-                let mut numbers = Numbers::default();
-                set(&mut numbers, option, value).unwrap();
-                assert_ne!(numbers, Numbers::default(), "{option}");
-            }
-        }
+    fn words_are_split_as_a_shell_would_and_paths_stay_whole() {
+        let split = |text: &str| words(text).map(|words| words.join("|")).ok();
+        assert_eq!(split("  v3-file   --calls 3 ").as_deref(), Some("v3-file|--calls|3"));
+        assert_eq!(
+            split(r#"a --from "C:\my list.txt" 'b "c"' ''"#).as_deref(),
+            Some(r#"a|--from|C:\my list.txt|b "c"|"#)
+        );
+        assert_eq!(split("a 'b"), None);
+        assert_eq!(split("").as_deref(), Some(""));
     }
 }

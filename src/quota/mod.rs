@@ -11,6 +11,7 @@
 //! | word | meaning |
 //! |---|---|
 //! | [`Operation`] | something that can be asked of the service, with the numbers its price needs |
+//! | [`Choice`] | one row of [`OPTIONS`]: an option that gives operations a number, in the planner and on the command line |
 //! | [`Entitlements`] | what the user has bought, as far as it is known |
 //! | [`Rule`] | one row of [`RULES`]: one sentence or table cell of §8 of the specification |
 //! | [`Price`] | units of one pool, before the call: exact, a range, or so many per item returned |
@@ -30,6 +31,7 @@ mod budget;
 mod entitlement;
 mod numbers;
 mod operation;
+mod options;
 mod plan;
 mod pool;
 mod price;
@@ -37,12 +39,13 @@ mod pricing;
 mod rules;
 mod usage;
 
-pub use amount::{Amount, MOST, spelled_out};
+pub use amount::{Amount, words};
 pub use balance::{Balance, Balances, Counter, Limit, PRACTICALLY_UNLIMITED, Remainder, SetAside};
 pub use budget::{Budget, OverBudget, Span, Spent, in_units};
 pub use entitlement::{Entitlement, Entitlements, Source};
 pub use numbers::Numbers;
 pub use operation::{Kind, Operation};
+pub use options::{Choice, OPTIONS};
 pub use plan::{Fit, Forecast, Item, Line, Plan, Total};
 pub use pool::{Holder, Period, Pool, Unit};
 pub use price::{Allowed, Basis, Outcome, Price, Returned, Settled, Units, Verdict};

@@ -56,6 +56,11 @@ macro_rules! operations {
                 match self { $(Self::$kind => $about,)* }
             }
 
+            /// The numbers that its price needs, by their names in [`Numbers`].
+            pub(super) fn needs(self) -> &'static [&'static str] {
+                match self { $(Self::$kind => &[$(stringify!($number)),*],)* }
+            }
+
             fn standing(self) -> Standing {
                 match self { $(Self::$kind => Standing::$standing,)* }
             }
@@ -91,7 +96,7 @@ operations! {
     WebSearch         { calls: u64 }                            "web-search"          "Search on the website"                              Priced
     LivehuntRules     { rules: u64, active: bool }              "livehunt-rules"      "Create live hunting rules"                          Priced
     Retrohunt         { jobs: u64 }                             "retrohunt"           "Create retrospective hunting jobs"                  Priced
-    GraphPrivate      { graphs: u64 }                           "graph-private"       "Create private graphs"                              Priced
+    GraphPrivate      { graphs: u64, loads: Option<u64> }       "graph-private"       "Create private graphs"                              Priced
     GraphPublic       { graphs: u64, loads: Option<u64> }       "graph-public"        "Create public graphs"                               Priced
 }
 
@@ -110,35 +115,6 @@ impl Kind {
     /// The kind of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
-    }
-
-    /// The option whose number is meant where a number stands alone.
-    pub fn number(self) -> &'static str {
-        match self {
-            Self::V2FileReport => "--hashes",
-            Self::V2FileSubmissions => "--submissions",
-            Self::PrivateScan => "--scans",
-            Self::LivehuntRules => "--rules",
-            Self::Retrohunt => "--jobs",
-            Self::GraphPrivate | Self::GraphPublic => "--graphs",
-            _ => "--calls",
-        }
-    }
-
-    /// The options that it takes: each gives it a number, or says what its price depends on.
-    pub fn takes(self) -> &'static [&'static str] {
-        match self {
-            Self::V2FileReport => &["--hashes", "--hashes-from", "--after-new-upload"],
-            Self::V2FileSubmissions => &["--submissions"],
-            Self::V2FileScan | Self::V3FileUpload => &["--known"],
-            Self::V3File | Self::V3FileAnalyses => &["--calls", "--after-new-upload"],
-            Self::V3Analysis => &["--exists"],
-            Self::PrivateScan => &["--scans"],
-            Self::LivehuntRules => &["--rules", "--active"],
-            Self::Retrohunt => &["--jobs"],
-            Self::GraphPrivate | Self::GraphPublic => &["--graphs", "--calls"],
-            _ => &["--calls"],
-        }
     }
 
     /// Whether it needs the private scanning licence (§4.1).
@@ -182,7 +158,7 @@ impl Operation {
             Self::V3Download { calls } => counted(*calls, "download"),
             Self::LivehuntRules { rules, .. } => counted(*rules, "rule"),
             Self::Retrohunt { jobs } => counted(*jobs, "job"),
-            Self::GraphPrivate { graphs } | Self::GraphPublic { graphs, .. } => counted(*graphs, "graph"),
+            Self::GraphPrivate { graphs, .. } | Self::GraphPublic { graphs, .. } => counted(*graphs, "graph"),
             _ => counted(self.calls(), "call"),
         }
     }

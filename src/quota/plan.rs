@@ -1,7 +1,6 @@
 //! Several operations added up, and compared with what each period still allows.
 
 use super::{Allowed, Balances, Entitlements, Holder, Limit, Operation, Period, Price, Unit, Units, price};
-use crate::text::thousands;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
@@ -42,9 +41,17 @@ impl Total {
 
     /// See [`Units::words`].
     pub fn words(self, unit: Unit) -> String {
+        self.units().words(unit)
+    }
+
+    fn units(self) -> Units {
         let Self { min, max } = self;
-        let units = if max == Some(min) { Units::Exact(min) } else { Units::Range { min, max, why: "" } };
-        units.words(unit)
+        if max == Some(min) { Units::Exact(min) } else { Units::Range { min, max, why: "" } }
+    }
+
+    /// See [`Units::brief`].
+    pub fn brief(self, unit: Unit) -> String {
+        self.units().brief(unit)
     }
 
     /// How far it goes beyond `remaining`, at best and at worst.
@@ -293,61 +300,6 @@ impl Forecast {
         is_of_some.then(|| format!("how many {} are left is not known", unknown.join(" and ")))
     }
 
-    fn verdict(&self, refusal: Option<&str>, now: Timestamp) -> String {
-        if let Some(reason) = refusal {
-            return format!("refused: {reason}");
-        }
-        match (self.fit, self.binding()) {
-            _ if self.totals.is_empty() => "free".to_owned(),
-            (Fit::Unknown, _) | (_, None) => {
-                self.unknown_words().unwrap_or_else(|| "what is left is not known".to_owned())
-            }
-            (Fit::Short, Some(line)) => {
-                let others = self.totals.iter().filter(|(unit, _)| *unit != line.unit);
-                let others = others.filter_map(|(unit, _)| self.longest_wall(Some(*unit)));
-                let each = std::iter::once(line).chain(others).map(|line| self.short_words(line, now));
-                each.chain(self.unknown_words()).collect::<Vec<_>>().join("; and ")
-            }
-            (Fit::Perhaps, Some(line)) => match line.short.max {
-                Some(short) => format!("up to {} more than {}", thousands(short), line.left_words()),
-                None => format!("fits if it takes no more than {}", line.unit.count(line.limit.remaining)),
-            },
-            (Fit::Paced, Some(line)) => paced_words(line),
-            (Fit::Fits | Fit::Refused, Some(line)) => format!(
-                "fits; {} left to the {} {}",
-                thousands(line.at_worst.unwrap_or(line.at_best)),
-                line.limit.holder.name(),
-                line.limit.period.current()
-            ),
-        }
-    }
-
-    fn short_words(&self, line: &Line, now: Timestamp) -> String {
-        let many = |n: u64| if self.totals.len() == 1 { thousands(n) } else { line.unit.count(n) };
-        let short = many(line.short.min);
-        let reset = line.reset_words(now);
-        let rest = match line.further_periods() {
-            None => "nothing is allowed".to_owned(),
-            Some(1) => {
-                let fits_at_once = self.rest_fits_at_once(line);
-                let last = match (line.short.min, fits_at_once) {
-                    (1, true) => "the last one fits".to_owned(),
-                    (1, false) => "the last one can start".to_owned(),
-                    (n, true) => format!("the last {} fit", thousands(n)),
-                    (n, false) => format!("the last {} can start", thousands(n)),
-                };
-                format!("{last} after {reset}")
-            }
-            Some(more) => {
-                let periods = super::pool::counted(more, line.limit.period.noun());
-                format!("they take {periods} more, from {reset}")
-            }
-        };
-        let first =
-            self.first_wall(line).map(|wall| format!("{} more than {} and ", many(wall.short.min), wall.left_words()));
-        format!("{}{short} more than {}; {rest}", first.unwrap_or_default(), line.left_words())
-    }
-
     /// The limit that is used up before the one that decides, and so stops what is done first.
     fn first_wall(&self, binding: &Line) -> Option<&Line> {
         let walls = self.lines.iter().filter(|line| line.unit == binding.unit && line.fit == Fit::Short);
@@ -363,13 +315,6 @@ impl Forecast {
         let mut lines = self.lines.iter().filter(shorter);
         lines.all(|line| line.limit.allowed >= binding.short.min)
     }
-}
-
-fn paced_words(line: &Line) -> String {
-    let most = line.needed.max.unwrap_or(line.needed.min);
-    let minutes = most.div_ceil(line.limit.allowed.max(1));
-    let pace = thousands(line.limit.allowed);
-    format!("fits at {pace} a minute: about {}", super::pool::counted(minutes, "minute"))
 }
 
 /// The form for machines: whether it fits, the totals, every limit, every price.
@@ -393,6 +338,8 @@ impl Serialize for Forecast {
         forecast.end()
     }
 }
+
+mod words;
 
 #[cfg(test)]
 mod tests;

@@ -117,6 +117,15 @@ impl Unit {
         plural(self.name())
     }
 
+    /// The unit's name where there is hardly any room: what most prices are in is short, and no other is taken for it.
+    pub(super) fn brief(self, is_one: bool) -> String {
+        match self {
+            Self::Request => "req".to_owned(),
+            _ if is_one => self.name().to_owned(),
+            _ => self.plural(),
+        }
+    }
+
     /// `n` of this unit in words: "1 request", "2 searches".
     pub fn count(self, n: u64) -> String {
         counted(n, self.name())

@@ -103,6 +103,15 @@ impl Units {
             Self::PerItem { item, each } => format!("{} per {}", unit.count(each), item.name()),
         }
     }
+
+    /// The same where there is hardly any room: "3 rules", "0 or 1 req", "1 req per submission".
+    pub fn brief(self, unit: Unit) -> String {
+        match self {
+            Self::PerItem { item, each } => format!("{each} {} per {}", unit.brief(each == 1), item.name()),
+            Self::Exact(1) | Self::Range { max: Some(1), .. } => format!("{self} {}", unit.brief(true)),
+            _ => format!("{self} {}", unit.brief(false)),
+        }
+    }
 }
 
 /// As short as it can be said: "4", "0 or 1", "2 to 5", "at least 3", "1 per submission".
@@ -196,6 +205,15 @@ impl Price {
             (Allowed::Refused(reason), _) => format!("refused: {reason}"),
             (Allowed::Allowed, Units::Exact(0)) => "0".to_owned(),
             (Allowed::Allowed, units) => units.words(self.unit),
+        }
+    }
+
+    /// The same where there is hardly any room: words are dropped, the unit never.
+    pub fn brief(&self) -> String {
+        match (self.allowed, self.units) {
+            (Allowed::Refused(_), _) => "refused".to_owned(),
+            (Allowed::Allowed, Units::Exact(0)) => "0".to_owned(),
+            (Allowed::Allowed, units) => units.brief(self.unit),
         }
     }
 

@@ -265,7 +265,7 @@ pub static RULES: [&Rule; 22] = [
         pool: Pool::Graph,
         basis: Documented,
         effect: Prices(|operation, _| match operation {
-            Operation::GraphPrivate { graphs } => takes(Unit::Graph, Units::Exact(*graphs)),
+            Operation::GraphPrivate { graphs, .. } => takes(Unit::Graph, Units::Exact(*graphs)),
             _ => None,
         }),
     },

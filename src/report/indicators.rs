@@ -129,12 +129,16 @@ pub struct Indicators {
 }
 
 impl Indicators {
-    /// Looks through a whole report.
+    /// Looks through a whole report, whose rows are marked like this.
     ///
     /// # Errors
     /// When the body cannot be read, and when nobody wants them any more.
-    pub fn of(report: &Report, is_wanted: &dyn Fn() -> bool) -> io::Result<Self> {
-        Self::among(report, &|section| 0..report.section(section).map_or(0, Section::len), &|_| None, is_wanted)
+    pub fn of(
+        report: &Report,
+        mark: &dyn Fn(Place) -> Option<Severity>,
+        is_wanted: &dyn Fn() -> bool,
+    ) -> io::Result<Self> {
+        Self::among(report, &|section| 0..report.section(section).map_or(0, Section::len), mark, is_wanted)
     }
 
     /// Looks through some rows of each section only, which are marked like this.
@@ -249,9 +253,7 @@ impl Gathered {
     fn known_as(&mut self, kind: Kind, text: &Untrusted, seen: Seen) {
         let plain = std::str::from_utf8(text.as_bytes()).unwrap_or_default().trim();
         match kind {
-            Kind::Hash => {
-                self.add(kind, words::is_hash(plain).then(|| Untrusted::from(plain.to_ascii_lowercase())), seen);
-            }
+            Kind::Hash => self.add(kind, hash(text), seen),
             Kind::Host if servers::is_address(plain) => self.add(Kind::Address, servers::address(plain), seen),
             Kind::Host => self.add(kind, servers::host(plain), seen),
             Kind::Address => self.add(kind, servers::address(plain), seen),
@@ -275,7 +277,9 @@ impl Gathered {
     fn words(&mut self, text: &Untrusted, seen: Seen) {
         let Ok(plain) = std::str::from_utf8(text.as_bytes()) else { return };
         for (kind, word) in words::named(plain) {
-            self.known_as(kind, &Untrusted::from(word), seen);
+            // A program that is named by its path, say of those that were injected into, is what the row is about.
+            let is_itself = kind == Kind::Path && word == plain;
+            self.known_as(kind, &Untrusted::from(word), Seen { is_itself, ..seen });
         }
     }
 
@@ -308,8 +312,14 @@ impl Gathered {
     }
 }
 
+/// A hash as it is kept, whatever its letters are like; none where the text is no hash.
+pub(crate) fn hash(text: &Untrusted) -> Option<Untrusted> {
+    let plain = std::str::from_utf8(text.as_bytes()).unwrap_or_default().trim();
+    words::is_hash(plain).then(|| Untrusted::from(plain.to_ascii_lowercase()))
+}
+
 /// What makes two values one thing: to Windows capitals of paths and keys are the same as small letters.
-fn same(kind: Kind, value: &Untrusted) -> Untrusted {
+pub(crate) fn same(kind: Kind, value: &Untrusted) -> Untrusted {
     let is_of_windows = kind == Kind::Key || kind == Kind::Path && value.as_bytes().contains(&b'\\');
     if is_of_windows { Untrusted::from(value.as_bytes().to_ascii_lowercase()) } else { value.clone() }
 }

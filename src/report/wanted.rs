@@ -22,7 +22,7 @@ mod tests {
         let report = Report::new(body.clone(), Index::of(&body).unwrap());
         let (rules, _) = Rules::read(None);
         let kinds = [
-            Indicators::of(&report, &|| false).unwrap_err().kind(),
+            Indicators::of(&report, &|_| None, &|| false).unwrap_err().kind(),
             rules.judge(&report, &|| false).unwrap_err().kind(),
             Matrix::of(&[Some(body)]).unwrap().find(b"m", &|| false).unwrap_err().kind(),
         ];

@@ -157,7 +157,20 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn spent_in(&self, profile: &str, period: Period, now: Timestamp) -> Result<Spent, StoreError> {
-        self.read(|connection| sum_in(connection, profile, period, now))
+        self.read(|connection| sums_in(connection, profile, period, now)).map(together)
+    }
+
+    /// The same, each unit by itself.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn spent_in_by_unit(
+        &self,
+        profile: &str,
+        period: Period,
+        now: Timestamp,
+    ) -> Result<BTreeMap<Unit, Spent>, StoreError> {
+        self.read(|connection| sums_in(connection, profile, period, now))
     }
 
     /// What a session has spent.
@@ -195,10 +208,15 @@ fn sums_of_session(connection: &Connection, session: &str) -> rusqlite::Result<B
     sums(connection, "session = ?1", [session], |entry| entry.session == session)
 }
 
-fn sum_in(connection: &Connection, profile: &str, period: Period, now: Timestamp) -> rusqlite::Result<Spent> {
+fn sums_in(
+    connection: &Connection,
+    profile: &str,
+    period: Period,
+    now: Timestamp,
+) -> rusqlite::Result<BTreeMap<Unit, Spent>> {
     let since = "profile = ?1 AND MAX(at, COALESCE(settled_at, at)) >= ?2";
     let values = params![profile, period.began(now).as_millisecond()];
-    sums(connection, since, values, |entry| entry.profile == profile && entry.is_in(period, now)).map(together)
+    sums(connection, since, values, |entry| entry.profile == profile && entry.is_in(period, now))
 }
 
 /// The sums of the entries that fit, from the first one on for which a condition holds. What has no known limit counts as one, and
@@ -299,7 +317,7 @@ fn over_budget(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Re
         return Ok(None);
     }
     let session = sums_of_session(transaction, entry.session).map(together)?;
-    let today = sum_in(transaction, entry.profile, Period::Daily, entry.at)?;
+    let today = together(sums_in(transaction, entry.profile, Period::Daily, entry.at)?);
     Ok(entry.budget.exceeded(entry.price, session, today))
 }
 

@@ -10,16 +10,13 @@ use crate::app::keys::key::{Key, Named};
 use crate::app::over::artefacts::ArtefactList;
 use crate::app::over::indicators::IndicatorList;
 use crate::app::{Area, Model, panes};
-use crate::report::Indicator;
 use crate::report::indicators::ITSELF;
 use crate::report::rules::Severity;
+use crate::report::{Indicator, Place};
 use crate::text::{Columns, thousands, words_in_rows_cut};
 
 /// Columns of the mark and a kind's name, the gaps included.
 const KIND: usize = 11;
-
-/// Rows that name an indicator which are asked for their marks.
-const LOOKED_AT: usize = 16;
 
 /// Columns of a format's ending, the gap included.
 const ENDING: usize = 12;
@@ -78,14 +75,13 @@ fn draw_kinds(mut line: LineWriter<'_, '_>, list: &IndicatorList) {
     }
 }
 
-/// How much an indicator deserves a look: as much as the first rows that name it.
+/// How much an indicator deserves a look, by the one judgement that exports go by too; it is noise only where every row is.
 fn mark(indicator: &Indicator, model: &Model) -> Option<Severity> {
     let (open, rules) = model.open().zip(model.rules.as_ref())?;
-    let marks: Vec<_> = indicator.places.iter().take(LOOKED_AT).map(|place| open.mark(rules, *place)).collect();
-    // It is noise only where every row is.
-    let is_noise = !marks.is_empty() && marks.iter().all(|mark| *mark == Some(Severity::Noise));
-    let best = marks.into_iter().flatten().filter(|mark| *mark != Severity::Noise).min();
-    best.or(is_noise.then_some(Severity::Noise))
+    let mark = |place: Place| open.mark(rules, place);
+    let is_noise = || indicator.places.iter().all(|place| mark(*place) == Some(Severity::Noise));
+    let noise = Some(Severity::Noise).filter(|_| !indicator.places.is_empty() && is_noise());
+    indicator.marked().and_then(mark).or(noise)
 }
 
 /// Where an indicator was seen first, and how often in all.

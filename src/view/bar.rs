@@ -32,6 +32,9 @@ type Piece = (String, Meaning);
 /// Columns that are kept for help and the like beside the prices.
 const FREE: usize = 18;
 
+/// Columns from which on these are kept before the keys with prices have all their names.
+const ROOMY: usize = 60;
+
 /// How many words the bar spends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wordy {
@@ -71,7 +74,7 @@ fn keys(model: &Model, room: usize) -> Vec<Piece> {
     let mut pieces = hit(model);
     pieces.extend(priced_keys(model, &priced, room.saturating_sub(width(&pieces))));
     let mut lead = if priced.is_empty() { " " } else { "│ free: " };
-    if pieces.is_empty() && room >= 60 {
+    if pieces.is_empty() && room >= ROOMY {
         lead = " free: ";
     }
     let mut left = room.saturating_sub(width(&pieces));
@@ -116,7 +119,9 @@ fn priced_keys(model: &Model, priced: &[(Key, &Command)], room: usize) -> Vec<Pi
         return pieces;
     }
     let mut keys: Vec<_> = priced.iter().map(|known| priced_key(model, *known, Wordy::Prices)).collect();
-    let mut left = room.saturating_sub(keys.iter().map(|pieces| width(pieces)).sum());
+    // Where there is room for it at all, the way to help goes before the names of the last keys.
+    let kept = if room >= ROOMY { FREE } else { 0 };
+    let mut left = room.saturating_sub(keys.iter().map(|pieces| width(pieces)).sum::<usize>() + kept);
     for (pieces, known) in keys.iter_mut().zip(priced) {
         let more = priced_key(model, *known, Wordy::Tight);
         let Some(rest) = (left + width(pieces)).checked_sub(width(&more)) else { break };

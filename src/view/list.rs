@@ -241,6 +241,23 @@ fn absent(model: &Model) -> Vec<(String, Meaning)> {
         (None, None, Some(failure)) => failed("The sandboxes could not be listed.", failure, model),
         (None, None, None) if list.entries().is_empty() && model.following().is_some() => followed(model),
         (None, None, None) => match (&list.next, list.entries().is_empty()) {
+            (Next::Page(None), true) if model.awaits_scan() => {
+                let (follow, price) = (model.way_to("follow"), model.follow_price());
+                [
+                    vec![
+                        (
+                            "Its scan was not seen to its end: there may be nothing to list yet.".to_owned(),
+                            Meaning::Strong,
+                        ),
+                        (
+                            format!("{follow} follows the scan until its reports are listed, for {price}."),
+                            Meaning::Text,
+                        ),
+                    ],
+                    next_key(model),
+                ]
+                .concat()
+            }
             (Next::Page(None), _) => [
                 vec![("Nothing is held of this file.".to_owned(), Meaning::Strong)],
                 vec![(

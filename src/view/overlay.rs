@@ -115,26 +115,10 @@ fn draw_unfound(buffer: &mut Canvas<'_>, inside: Area, palette: &Palette, model:
 }
 
 fn draw_planner(buffer: &mut Canvas<'_>, area: Area, planner: &Planner, model: &Model) {
-    let inside = inside(buffer, area, model, "What would it cost?", 0, 0);
+    let sheet = planner.sheet();
+    let inside = inside_beside(buffer, area, model, &sheet.title, (sheet.top, sheet.count()), 2);
     draw_line(buffer, inside, 0, "+", &planner.typed, true);
-    let room = usize::from(inside.width).saturating_sub(HEAD).max(10);
-    let rows = planner.rows(model).into_iter().flat_map(|row| {
-        let text = words_in_rows(&row.text, room).into_iter();
-        text.enumerate().map(move |(n, text)| (if n == 0 { row.head.clone() } else { String::new() }, text))
-    });
-    let mut rows = rows.peekable();
-    for row in 2..inside.height {
-        let Some((head, text)) = rows.next() else { break };
-        let mut line = LineWriter::new(buffer, inside, row);
-        line.own(&head, Meaning::Key);
-        line.tab(inside.x, HEAD);
-        let goes_on = row + 1 == inside.height && rows.peek().is_some();
-        let room = usize::from(inside.width).saturating_sub(if goes_on { 2 } else { 0 });
-        line.within(inside.x, room, |line| line.own(&text, Meaning::Text));
-        if goes_on {
-            line.own(" …", Meaning::Faint);
-        }
-    }
+    draw_rows(buffer, inside, 2, sheet);
 }
 
 /// A line that is typed into, or has been: its end is what is seen.
@@ -316,7 +300,12 @@ pub(super) fn window(top: usize, height: usize, count: usize) -> String {
 
 fn draw_sheet(buffer: &mut Canvas<'_>, area: Area, sheet: &Sheet, model: &Model) {
     let inside = inside(buffer, area, model, &sheet.title, sheet.top, sheet.count());
-    for (row, shown) in (0..inside.height).zip(sheet.rows()) {
+    draw_rows(buffer, inside, 0, sheet);
+}
+
+/// The rows of a sheet from the first one shown on, below so many others.
+fn draw_rows(buffer: &mut Canvas<'_>, inside: Area, above: u16, sheet: &Sheet) {
+    for (row, shown) in (above..inside.height).zip(sheet.rows()) {
         let mut line = LineWriter::new(buffer, inside, row);
         line.own(&shown.head, Meaning::Key);
         line.tab(inside.x, HEAD);

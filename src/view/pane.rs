@@ -205,7 +205,8 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
         hidden => format!(" · {} noise hidden", thousands(hidden)),
     };
     let wanted = thousands(state.wanted(&open.report, pane) as u64);
-    format!(" {key}{title} {wanted} of {all}{more}{}{hidden} ", filter_words(state))
+    let part = if state.is_subtree() { " · one subtree" } else { "" };
+    format!(" {key}{title} {wanted} of {all}{more}{part}{}{hidden} ", filter_words(state))
 }
 
 /// The sign of a row's mark in a column of its own.

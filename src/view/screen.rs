@@ -54,7 +54,7 @@ fn too_small(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
 }
 
 fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
-    let right = right_of_title(model);
+    let right = right_of_title(model, area.width.into());
     let mut line = LineWriter::new(buffer, area, 0);
     line.own(" behaview ", Meaning::Focus);
     let room = line.room().saturating_sub(right.columns());
@@ -73,6 +73,9 @@ fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         line.own(&right, Meaning::Price);
     }
 }
+
+/// Columns of the title that are kept for the name of the program and of what is open.
+const TITLE: usize = 30;
 
 /// The parts of the title, what matters most first.
 fn title(model: &Model, columns: u16) -> Vec<(String, Meaning)> {
@@ -116,19 +119,44 @@ fn own_name(name: &str) -> String {
     said(name).cut(48).to_string()
 }
 
-fn right_of_title(model: &Model) -> String {
+/// What goes on by itself and may cost: the call that is under way, and what is followed, on whatever screen the analyst is.
+fn right_of_title(model: &Model, columns: usize) -> String {
     let all = model.batch.as_ref().map(|batch| (batch.total - batch.waiting.len(), batch.total));
     let all = all.map(|(done, all)| format!("{} of {} · ", thousands(done as u64), thousands(all as u64)));
+    // What is open is said beside it, at least in short.
+    let followed = followed(model, columns.saturating_sub(TITLE));
     match model.calls.paid().next() {
-        Some(call) => format!("◌ {}{} ", all.unwrap_or_default(), list::progress(call, model.now)),
-        None => all.unwrap_or_else(|| followed(model)),
+        Some(call) => {
+            let call = format!("◌ {}{} ", all.unwrap_or_default(), list::progress(call, model.now));
+            // A look says by itself that something is followed.
+            if followed.is_empty() { call } else { format!("{call}· {followed}") }
+        }
+        None => all.map_or_else(|| followed.clone(), |all| format!("{all}{followed}")),
     }
 }
 
-/// When the next look at a scan that is followed comes, and what it may still cost.
-fn followed(model: &Model) -> String {
-    let Some(follow) = model.following().filter(|_| model.screen == Screen::File) else { return String::new() };
-    format!("◷ look in {} s, {} left ", follow.seconds(model.passed), count(follow.left(), "call"))
+/// What is followed, in as many words as there is room for: of the file in front when the next look comes and how many there may
+/// still be; of others which, or how many; of all what they have cost so far.
+fn followed(model: &Model, room: usize) -> String {
+    if model.follows.is_empty() {
+        return String::new();
+    }
+    let cost = model.followed_price();
+    let here = model.following().filter(|_| model.screen == Screen::File);
+    let next = here.map(|follow| (follow.seconds(model.passed), count(follow.left(), "call")));
+    let what = match (&next, model.follows.as_slice()) {
+        (Some((seconds, left)), [_]) => format!("look in {seconds} s, {left} left"),
+        (Some((seconds, left)), all) => format!("look in {seconds} s, {left} left, {} followed", all.len()),
+        (None, [one]) => format!("following {}", one.file.short()),
+        (None, all) => format!("following {}", count(all.len() as u64, "file")),
+    };
+    let short = match next {
+        Some((seconds, _)) => format!("look in {seconds} s"),
+        None => "following".to_owned(),
+    };
+    let forms = [format!("◷ {what}, {cost} so far "), format!("◷ {short}, {cost} so far ")];
+    let fits = forms.into_iter().find(|form| form.columns() <= room);
+    fits.unwrap_or_else(|| format!("◷ {} ", model.followed_price_brief()))
 }
 
 fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {

@@ -9,7 +9,7 @@ use crate::app::over::spots::{Shows, Spot, Spots};
 use crate::app::{Area, Model};
 use crate::report::Row;
 use crate::report::rules::Severity;
-use crate::text::{Columns as _, count, thousands};
+use crate::text::{Columns as _, Untrusted, count, thousands, words_in_rows_cut};
 use std::borrow::Cow;
 
 /// The most columns that our own words before a row take.
@@ -32,7 +32,8 @@ struct Columns {
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &Spots, model: &Model) {
     let (shown, _) = list.counts();
     let head = u16::try_from(list.line.rows()).unwrap_or(0).min(area.inside().height);
-    let tells = u16::from(list.tells_below(area.inside().width.saturating_sub(2)));
+    let room = model.overlay_room();
+    let (tells, is_told_below) = (list.told(room), list.tells_below(room.width));
     let inside = inside_beside(buffer, area, model, &title(list), (list.scroll.top, shown), head + tells);
     if head > 0 {
         draw_line(buffer, inside, 0, "/", &list.line.typed, list.line.is_typing);
@@ -53,14 +54,24 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &Spots, model: &Mo
     for (at, (position, spot, row)) in (0..body.height).zip(&window) {
         let line = LineWriter::new(buffer, body, at);
         let line = if *position == list.scroll.cursor { line.base(Meaning::Cursor) } else { line };
-        draw_spot(line, body.x, &columns, spot, row.as_deref(), tells > 0);
+        draw_spot(line, body.x, &columns, spot, row.as_deref(), is_told_below);
     }
     if let Some(spot) = list.chosen_spot().filter(|_| tells > 0) {
-        let below = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
-        let by = spot.seen_by.as_ref().map(|by| format!("{by}: ")).unwrap_or_default();
-        let mut line = LineWriter::new(buffer, below, 0);
-        let room = line.room();
-        line.own_cut(&format!("{by}{}", spot.head), room, Meaning::Detail);
+        let told = tells.min(inside.height);
+        let below = Area { y: inside.y + inside.height - told, height: told, ..inside };
+        let rows = words_in_rows_cut(&told_of(spot, model, is_told_below), below.width.max(1).into(), told.into());
+        for (row, text) in (0..told).zip(rows) {
+            LineWriter::new(buffer, below, row).own(&text, Meaning::Detail);
+        }
+    }
+}
+
+/// What is told of the chosen row: who saw it and why it is there, and the row itself where that is cut above.
+fn told_of(spot: &Spot, model: &Model, is_reason_only: bool) -> String {
+    let by = spot.seen_by.as_ref().map(|by| format!("{by}: ")).unwrap_or_default();
+    match row_of(spot, model).filter(|_| !is_reason_only) {
+        Some(row) => format!("{by}{}: {}", spot.head, Untrusted::from(row.text()).visible()),
+        None => format!("{by}{}", spot.head),
     }
 }
 

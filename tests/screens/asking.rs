@@ -191,3 +191,23 @@ fn what_has_no_room_in_the_palette_is_cut_with_a_sign() {
     let told = screen.lines().rev().nth(3).unwrap_or_default();
     assert!(told.contains("fetched") && told.contains('…'), "{screen}");
 }
+
+#[test]
+fn a_plan_is_read_to_its_end_where_there_is_little_room() {
+    let mut stage = Stage::new(options());
+    stage.size(60, 14).keys("p");
+    for operation in ["v2-file-report 237", "private-scan 2", "retrohunt --jobs=3", "v3-file 2 --after-new-upload"] {
+        stage.session.take(Message::Paste(operation.to_owned()));
+        stage.keys("enter");
+    }
+    stage.rest();
+    let first = stage.screen();
+    assert!(first.contains("in all") && !first.contains("v2-file-report · 237"), "{first}");
+    for _ in 0..40 {
+        stage.press("down");
+    }
+    let last = stage.screen();
+    assert!(last.contains("v2-file-report · 237 hashes") && last.contains("┃ + ▏"), "{last}");
+    stage.press("v");
+    assert!(stage.screen().contains("no operation is called v"), "{}", stage.screen());
+}

@@ -259,6 +259,36 @@ fn an_artefact_that_does_not_come_whole_is_gone_on_with() {
 }
 
 #[test]
+fn a_sign_beside_an_indicator_is_what_the_table_says_of_it() {
+    let mut stage = Stage::listed();
+    stage.size(160, 60).keys("enter i");
+    let screen = stage.screen();
+    stage.keys("x");
+    let path = place(&stage, "indicators.csv");
+    type_path(&mut stage, path.to_str().unwrap());
+    let table = std::fs::read_to_string(&path).unwrap();
+    let mut marked = 0;
+    for line in table.lines().skip(1) {
+        let cells: Vec<_> = line.trim_matches('"').split("\",\"").collect();
+        let (kind, value) = (cells[3], cells[4]);
+        let sign = match cells[7] {
+            "high" => '!',
+            "medium" => '*',
+            "low" => '+',
+            _ => ' ',
+        };
+        let shown =
+            screen.lines().find(|line| line.contains(&format!("{kind:<9}{value} "))).map(|line| line.chars().nth(2));
+        // What is no address stands as it is; noise has a sign of its own, which tables do not have.
+        if let Some(shown) = shown.flatten().filter(|shown| *shown != '~') {
+            assert_eq!(shown, sign, "{line}\n{screen}");
+            marked += usize::from(sign != ' ');
+        }
+    }
+    assert!(marked > 6 && screen.contains(r"! path     C:\Windows\explorer.exe"), "{marked} {screen}");
+}
+
+#[test]
 fn what_is_written_of_indicators_is_the_kind_that_is_shown_unless_another_part_is_chosen() {
     let mut stage = Stage::listed();
     stage.keys("enter i tab tab x");

@@ -75,3 +75,18 @@ fn what_deserves_a_look_in_all_held_reports_is_written_whole() {
     stage.keys("x tab");
     assert!(stage.screen().contains("Write the value"), "{}", stage.screen());
 }
+
+#[test]
+fn at_eighty_columns_the_chosen_row_is_told_whole_below_the_list() {
+    let mut stage = Stage::listed();
+    stage.size(80, 24).keys("enter ! j j j j j");
+    let shown = stage.screen();
+    let whole = "Creates a scheduled task: schtasks.exe /create /tn \\Lumen\\DailyStatement";
+    assert!(shown.contains(whole) && shown.contains("/st 09:20 /f"), "{shown}");
+    stage.keys("G");
+    assert!(
+        shown.lines().count() == stage.screen().lines().count() && stage.screen().contains('›'),
+        "{}",
+        stage.screen()
+    );
+}

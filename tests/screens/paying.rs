@@ -275,14 +275,14 @@ fn a_price_beyond_the_budget_says_so_before_its_key_is_pressed() {
     stage.keys("enter");
     stage.budget(3);
     let screen = stage.screen();
-    assert!(screen.contains("enter open · 1  R") && screen.contains("A open all · 4, over budget"), "{screen}");
+    assert!(screen.contains("enter open · 1 req  R") && screen.contains("A open all · 4 req, over budget"), "{screen}");
     let paid = stage.paid_calls();
     stage.keys("A");
     assert!(stage.screen().contains("over budget. Nothing was sent"), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), paid);
     stage.budget(1);
-    assert!(stage.screen().contains("enter open 1, over budget"), "{}", stage.screen());
-    for (width, words) in [(80, "enter open 1, over budget"), (42, "enter over  R over")] {
+    assert!(stage.screen().contains("enter open 1 req, over budget"), "{}", stage.screen());
+    for (width, words) in [(80, "enter open 1 req, over budget"), (42, "enter over  R over")] {
         let screen = stage.size(width, 24).screen();
         assert!(screen.contains(words) && !screen.contains("A 4 "), "{screen}");
     }
@@ -314,4 +314,27 @@ fn every_key_that_can_cost_is_priced_though_it_asks_first() {
         assert!(stage.screen().contains(&words), "{words}\n{}", stage.screen());
     }
     assert_eq!(stage.paid_calls(), 1);
+}
+
+#[test]
+fn a_narrow_bar_drops_words_and_never_a_unit() {
+    let mut stage = Stage::listed();
+    stage.size(80, 24);
+    assert!(stage.screen().contains("R list again 1 req"), "{}", stage.screen());
+    stage.size(40, 10);
+    let bar = stage.screen();
+    assert!(bar.contains("R 1 req") && bar.contains("enter open 0"), "{bar}");
+}
+
+#[test]
+fn the_ledgers_sums_name_each_unit_by_itself() {
+    let mut stage = Stage::listed();
+    stage.keys("U");
+    let path = stage.sample("sample.bin", 4_000);
+    stage.session.take(behaview::app::Message::Paste(path));
+    stage.keys("enter enter");
+    stage.rest();
+    stage.keys("L");
+    let shown = stage.screen();
+    assert!(shown.contains("this session 1 request and 1 scan · today 1 request and 1 scan"), "{shown}");
 }

@@ -4,7 +4,7 @@
 
 use crate::stage::Stage;
 use crate::svg::svg;
-use behaview::quota::RULES;
+use behaview::quota::{Kind, OPTIONS, RULES};
 use behaview::view::{Depth, Look, Theme};
 use std::path::Path;
 
@@ -27,6 +27,7 @@ fn readme_parts_are_current() {
     // One after another: each writes the same file.
     keep_current("keys", &keys());
     keep_current("prices", &prices());
+    keep_current("options", &options());
     keep_current("config", &format!("```toml\n{}```\n", behaview::config::commented()));
     keep_current("exit codes", &exit_codes());
     keep_current("commands", &commands());
@@ -63,6 +64,16 @@ fn prices() -> String {
     let mut table = "| rule | | pool | |\n|---|---|---|---|\n".to_owned();
     for rule in RULES {
         table += &format!("| {} | {} | {} | {} |\n", rule.number, rule.words, rule.pool.words(), rule.basis.name());
+    }
+    table
+}
+
+fn options() -> String {
+    let mut table = "| option | what it says | of |\n|---|---|---|\n".to_owned();
+    for choice in &OPTIONS {
+        let takes = |kind: &&Kind| kind.options().any(|taken| taken.name == choice.name);
+        let names: Vec<_> = Kind::ALL.iter().filter(takes).map(|kind| format!("`{}`", kind.name())).collect();
+        table += &format!("| `{}` | {} | {} |\n", choice.words().replace('|', "\\|"), choice.about, names.join(", "));
     }
     table
 }

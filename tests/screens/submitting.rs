@@ -95,6 +95,11 @@ fn a_submitted_file_is_open_beside_the_others_and_can_be_followed() {
     assert_eq!(stage.demo.as_ref().unwrap().submitted().len(), 1);
     assert!(stage.screen().contains("spent this session: 1 request, 1 scan"), "{}", stage.screen());
     screen!("submit_done", stage);
+    let shown = stage.screen();
+    assert!(
+        shown.contains("there may be nothing to list yet") && shown.contains("W follows the scan until"),
+        "{shown}"
+    );
     stage.keys("W");
     screen!("follow_begun", stage);
     stage.keys("W");
@@ -220,6 +225,31 @@ fn following_is_agreed_to_stopped_and_limited() {
     }
     assert_eq!(stage.paid_calls(), paid + 2);
     assert!(stage.screen().contains("used up"), "{}", stage.screen());
+}
+
+#[test]
+fn what_is_followed_is_said_with_its_cost_on_every_screen() {
+    let mut stage = Stage::at(file("Still in the queue"), options());
+    stage.keys("W");
+    stage.rest();
+    let queued = file("Still in the queue").short();
+    assert!(stage.screen().contains("calls left, 1 request so far"), "{}", stage.screen());
+    // Another file in front, the start screen, something over the screen: it goes on, and says so.
+    stage.open_other(&main_file());
+    let title = |stage: &Stage| stage.screen().lines().next().unwrap().to_owned();
+    assert!(title(&stage).contains(&format!("◷ following {queued}, 1 request so far")), "{}", stage.screen());
+    stage.later(31);
+    stage.rest();
+    stage.keys("H");
+    assert!(title(&stage).contains("2 requests so far"), "{}", stage.screen());
+    stage.size(80, 24);
+    assert!(title(&stage).contains("2 requests so far"), "{}", stage.screen());
+    stage.size(60, 20);
+    assert!(title(&stage).contains("following, 2 requests so far"), "{}", stage.screen());
+    stage.size(40, 10);
+    assert!(title(&stage).contains("◷ 2 req"), "{}", stage.screen());
+    stage.size(120, 40).keys("esc esc f");
+    assert!(title(&stage).contains("2 requests so far"), "{}", stage.screen());
 }
 
 #[test]

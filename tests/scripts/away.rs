@@ -190,6 +190,9 @@ fn stix_is_whole_and_its_identifiers_are_the_same_every_time() {
             assert!(id.strip_prefix(kind).and_then(|id| id.strip_prefix("--")).unwrap().len() == 36, "{id}");
             assert_eq!(object["spec_version"], "2.1");
             let needed: &[&str] = match kind {
+                "marking-definition" => &["created", "name", "extensions"],
+                "attack-pattern" => &["created", "modified", "name", "external_references"],
+                "relationship" => &["created", "modified", "relationship_type", "source_ref", "target_ref"],
                 "indicator" => &["created", "modified", "pattern", "pattern_type", "valid_from"],
                 "malware-analysis" => &["created", "modified", "product", "result"],
                 "file" if object.get("hashes").is_none() => &["name"],
@@ -201,6 +204,7 @@ fn stix_is_whole_and_its_identifiers_are_the_same_every_time() {
                 other => panic!("{other} is no object that is written"),
             };
             assert!(needed.iter().all(|name| object.get(name).is_some()), "{object}");
+            assert!(kind == "marking-definition" || object["object_marking_refs"].as_array().unwrap().len() == 1);
             let refs = object
                 .as_object()
                 .unwrap()
@@ -225,11 +229,91 @@ fn an_event_is_of_the_day_of_the_analysis_whatever_the_identifier_ends_in() {
     }
 }
 
+/// Those that stand alone, and those of objects.
+fn attributes(event: &Value) -> Vec<Value> {
+    let objects = event.get("Object").and_then(Value::as_array).into_iter().flatten();
+    let of = |holder: &Value| holder["Attribute"].as_array().unwrap().clone();
+    of(event).into_iter().chain(objects.flat_map(of)).collect()
+}
+
+const JOINED: &str = r#"{"files_dropped":[{"path":"C:\\Users\\a\\s.js","sha256":"AA11AA11AA11AA11AA11AA11AA11AA11AA11AA11AA11AA11AA11AA11AA11AA11"},
+    {"path":"C:\\t.js","sha256":"aa11aa11aa11aa11aa11aa11aa11aa11aa11aa11aa11aa11aa11aa11aa11aa11"},
+    {"path":"C:\\T.js","sha256":"bb11bb11bb11bb11bb11bb11bb11bb11bb11bb11bb11bb11bb11bb11bb11bb11"}],
+    "files_written":["C:\\users\\A\\s.js","C:\\alone.txt"],"mitre_attack_techniques":[{"id":"T1547.001"}],
+    "registry_keys_set":[{"key":"HKCU\\Run\\X","value":"a|b"},{"key":"hkcu\\run\\x","value":"c"},{"key":"HKCU\\Y","value":"c"}]}"#;
+
+#[test]
+fn a_files_hash_stands_with_its_path_and_a_registry_value_with_its_data() {
+    let event = json(&run(&["export", "-", "--format", "misp"], JOINED))["Event"].clone();
+    let objects = event["Object"].as_array().unwrap().iter().map(|object| {
+        let parts = object["Attribute"].as_array().unwrap().iter();
+        let parts = parts
+            .map(|part| format!("{}={}", part["object_relation"].as_str().unwrap(), part["value"].as_str().unwrap()));
+        format!("{}: {}", object["name"].as_str().unwrap(), parts.collect::<Vec<_>>().join(" "))
+    });
+    let (aa, bb) = ("aa11".repeat(16), "bb11".repeat(16));
+    let wanted = [
+        format!(r"file: sha256={aa} filename=C:\Users\a\s.js filename=C:\t.js"),
+        format!(r"file: sha256={bb} filename=C:\t.js"),
+        r"registry-key: key=HKCU\Run\X data=a|b data=c".to_owned(),
+        r"registry-key: key=HKCU\Y data=c".to_owned(),
+    ];
+    assert_eq!(objects.collect::<Vec<_>>(), wanted);
+    let alone: Vec<_> = event["Attribute"].as_array().unwrap().iter().map(|found| found["value"].clone()).collect();
+    assert_eq!(alone, [r"C:\alone.txt"]);
+    let ids: HashSet<_> = attributes(&event).iter().map(|found| found["uuid"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(ids.len(), attributes(&event).len());
+    let bundle = json(&run(&["export", "-", "--format", "stix"], JOINED));
+    let objects = bundle["objects"].as_array().unwrap();
+    let of_type = |kind: &str| objects.iter().filter(|object| object["type"] == kind).collect::<Vec<_>>();
+    let files: Vec<_> =
+        of_type("file").iter().map(|file| (file["hashes"]["SHA-256"].clone(), file["name"].clone())).collect();
+    let (aa, bb) = (Value::from(aa), Value::from(bb));
+    let wanted =
+        [(aa.clone(), "s.js".into()), (aa, "t.js".into()), (bb, "t.js".into()), (Value::Null, "alone.txt".into())];
+    assert_eq!(files, wanted);
+    let keys = of_type("windows-registry-key");
+    assert_eq!(keys[0]["values"], serde_json::json!([{"data": "a|b"}, {"data": "c"}]));
+    assert_eq!(of_type("malware-analysis")[0]["analysis_sco_refs"].as_array().unwrap().len(), 6);
+    // One kind by itself is that kind and nothing else.
+    let desk = Desk::new();
+    let saved = desk.home.path().join("r.json");
+    std::fs::write(&saved, JOINED).unwrap();
+    let row = desk.run(&["export", saved.to_str().unwrap(), "--pane", "registry", "--format", "misp"]);
+    assert_eq!(json(&row)["Event"]["Object"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_is_exported_for_others_says_how_far_it_may_go_and_which_techniques_were_seen() {
+    let bundle = json(&run(&["export", "-", "--format", "stix"], JOINED));
+    let objects = bundle["objects"].as_array().unwrap();
+    let find = |kind: &str| objects.iter().find(|object| object["type"] == kind).unwrap();
+    let technique = find("attack-pattern");
+    let reference = &technique["external_references"][0];
+    assert_eq!((&reference["source_name"], &reference["external_id"]), (&"mitre-attack".into(), &"T1547.001".into()));
+    assert_eq!(reference["url"], "https://attack.mitre.org/techniques/T1547/001");
+    let relation = find("relationship");
+    assert_eq!((&relation["source_ref"], &relation["target_ref"]), (&find("malware-analysis")["id"], &technique["id"]));
+    assert_eq!(technique["object_marking_refs"][0], "marking-definition--939a9414-2ddd-4d32-a0cd-375ea402b003");
+    let event = json(&run(&["export", "-", "--format", "misp"], JOINED));
+    let tags = event["Event"]["Tag"].as_array().unwrap().iter().map(|tag| tag["name"].as_str().unwrap());
+    assert_eq!(tags.collect::<Vec<_>>(), ["tlp:amber+strict", "mitre-attack:technique=\"T1547.001\""]);
+}
+
+#[test]
+fn a_rule_that_a_report_holds_is_of_use_in_markdown_while_addresses_elsewhere_have_no_teeth() {
+    let report = r#"{"signature_matches":[{"name":"see http://a.example","rule_src":"rule L {\r\n\tstrings:\n    $a = \"http://gate.example/\\x41\"\n\n    // ``` \u001b[2J\n}"}]}"#;
+    let shown = text(&run(&["export", "-", "--format", "md"], report));
+    let wanted = "  - `rule_src`\n    ````\n    rule L {\n    \tstrings:\n        $a = \"http://gate.example/\\x41\"\n    \n    // ``` \\x1b[2J\n    }\n    ````\n";
+    assert!(shown.contains(wanted), "{shown}");
+    assert!(shown.contains("hxxp[:]//a[.]example") && !shown.contains("http://a.example"), "{shown}");
+}
+
 #[test]
 fn misp_detects_by_what_a_rule_marks_alone() {
     let event =
         serde_json::from_str::<Value>(&export("dropper/1-cape", &["--format", "misp"])).unwrap()["Event"].clone();
-    let attributes = event["Attribute"].as_array().unwrap();
+    let attributes = attributes(&event);
     let sought: Vec<_> = attributes.iter().filter(|found| found["to_ids"] == true).collect();
     let comments: Vec<_> = sought.iter().map(|found| found["comment"].as_str().unwrap()).collect();
     assert_eq!(comments.len(), 3);
@@ -245,13 +329,14 @@ fn misp_attributes_are_of_types_that_fit_their_categories() {
         let event = serde_json::from_str::<Value>(&export(name, &["--format", "misp"])).unwrap()["Event"].clone();
         assert_eq!((&event["distribution"], &event["published"]), (&"0".into(), &false.into()));
         let mut ids = HashSet::new();
-        for attribute in event["Attribute"].as_array().unwrap() {
+        for attribute in attributes(&event) {
             assert!(ids.insert(attribute["uuid"].as_str().unwrap().to_owned()));
             let fits = match attribute["category"].as_str().unwrap() {
                 "Payload delivery" => vec!["sha256"],
                 "Artifacts dropped" => vec!["md5", "sha1", "sha256", "filename", "regkey", "mutex"],
                 "Network activity" => vec!["domain", "hostname", "ip-dst", "url", "email", "other"],
                 "External analysis" => vec!["md5", "sha1", "sha256", "filename", "regkey"],
+                "Persistence mechanism" => vec!["text"],
                 other => panic!("{other}"),
             };
             assert!(fits.contains(&attribute["type"].as_str().unwrap()), "{attribute}");

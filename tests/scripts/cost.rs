@@ -358,21 +358,26 @@ fn mistakes_are_named() {
     for (arguments, words) in [
         (
             &["v3-file", "--hashes", "3", "--known", "yes"][..],
-            "v3-file does not take --hashes or --known; it takes --calls, --after-new-upload",
+            "v3-file does not take --hashes; it takes --calls N, --after-new-upload",
         ),
-        (&["private-behaviour", "--after-new-upload"], "does not take --after-new-upload; it takes --calls"),
+        (&["private-behaviour", "--after-new-upload"], "does not take --after-new-upload; it takes --calls N"),
         (&["v3-fil"], "a similar value exists: 'v3-file'"),
         (&["v3-file", "--calls", "-1"], "unexpected argument '-1'"),
-        (&["v3-file", "--calls", "18446744073709551616"], "number too large"),
-        (&["v3-file", "--calls", "1000000001"], "'--calls <N>': 1000000001 is not in 0..=1000000000"),
+        (&["v3-file", "--calls", "18446744073709551616"], "18446744073709551616 is more than 1,000,000,000"),
+        (&["v3-file", "--calls", "1000000001"], "'--calls <N>': 1000000001 is more than 1,000,000,000"),
         (&["plan", "v3-file", "v3-file --calls 18446744073709551615"], "item 2 of the plan, \"v3-file --calls 184"),
-        (&["v2-file-submissions", "--submissions", "4,x"], "invalid value 'x'"),
-        (&["v2-file-scan", "--known", "maybe"], "invalid value 'maybe'"),
-        (&["v2-file-report", "--hashes", "1", "--hashes-from", "-"], "cannot be used with"),
+        (&["v2-file-submissions", "--submissions", "4,x"], "x is no number"),
+        (
+            &["v2-file-scan", "--known", "maybe"],
+            "invalid value 'maybe' for '--known <yes|no>': maybe is neither yes nor no",
+        ),
+        (&["v2-file-report", "--hashes", "1", "--hashes-from", "-"], "it is said already how many"),
         (&["v3-file", "--balances", "--balances-from", "-"], "cannot be used with"),
         (&["v2-file-report", "--hashes-from", "-", "--balances-from", "-"], "read once only"),
         (&["v2-file-report", "--hashes-from", "/nonexistent/file"], "/nonexistent/file cannot be read"),
         (&["v3-file", "v3-file"], "behaview cost plan"),
+        (&["v3-file", "3", "--calls", "4"], "it is said already how many"),
+        (&["v3-analysis", "3"], "v3-analysis does not take 3; it takes --exists yes|no"),
         (&["plan"], "a plan has items"),
         (&["plan", "--calls", "3", "v3-file"], "--calls: in a plan the numbers stand in its items"),
         (&["plan", "v3-file", "v3-fil"], "item 2 of the plan, \"v3-fil\": invalid value 'v3-fil'"),
@@ -388,17 +393,36 @@ fn mistakes_are_named() {
 }
 
 #[test]
-fn a_plan_takes_its_items_as_the_apps_planner_does() {
+fn the_same_words_mean_the_same_behind_an_operation_and_in_a_plan() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("h.txt"), "ab".repeat(32)).unwrap();
-    let plan = |item: &str| behaview(home.path()).args(["cost", "plan", item, "--json"]).output().unwrap();
+    let cost = |words: Vec<&str>| {
+        let output = behaview(home.path()).args(["cost"]).args(words).arg("--json").output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        json(&output)
+    };
     for (bare, whole) in [
         ("v2-file-report 1,600", "v2-file-report --hashes 1600"),
+        ("v2-file-report --hashes 1,600", "v2-file-report --hashes 1600"),
+        ("v3-file --calls=3", "v3-file --calls 3"),
+        ("v3-file 3 --after-new-upload", "v3-file --calls 3 --after-new-upload"),
+        ("graph-public 2 --calls 7", "graph-public --graphs 2 --calls 7"),
         ("private-behaviours 3", "private-behaviours --calls 3"),
         ("v2-file-submissions 4,6", "v2-file-submissions --submissions 4,6"),
         ("livehunt-rules 3 inactive", "livehunt-rules --rules 3 --active no"),
         ("v2-file-report @~/h.txt", "v2-file-report --hashes 1"),
+        ("v2-file-report --hashes-from ~/h.txt --after-new-upload", "v2-file-report 1 --after-new-upload"),
     ] {
-        assert_eq!(json(&plan(bare)), json(&plan(whole)), "{bare}");
+        assert_eq!(cost(vec!["plan", bare]), cost(vec!["plan", whole]), "{bare}");
+        assert_eq!(cost(bare.split(' ').collect()), cost(whole.split(' ').collect()), "{bare}");
     }
+}
+
+#[test]
+fn a_price_for_each_item_says_what_would_make_it_a_number() {
+    let shown = squeezed(&text(&cost("graph-public 7")));
+    assert!(shown.starts_with("Create public graphs: 7 graphs\nprice 1 request for each call that loads its items\n"));
+    assert!(shown.contains("\nexactly with --calls N: calls: each page, pivot"), "{shown}");
+    assert!(squeezed(&text(&cost("v2-file-submissions"))).contains("\nexactly with --submissions N,...: "));
+    assert!(!text(&cost("graph-public 7 --calls 2")).contains("exactly"));
 }

@@ -35,9 +35,14 @@ fn patterns(bundle: &Value) -> Vec<(&str, &str)> {
     indicators.map(|found| (found["pattern"].as_str().unwrap(), found["description"].as_str().unwrap())).collect()
 }
 
+/// Those that stand alone, and those of objects.
+fn attributes(event: &Value) -> impl Iterator<Item = &Value> {
+    let objects = event["Event"].get("Object").and_then(Value::as_array).into_iter().flatten();
+    std::iter::once(&event["Event"]).chain(objects).flat_map(|held| held["Attribute"].as_array().unwrap())
+}
+
 fn attribute<'a>(event: &'a Value, value: &str) -> &'a Value {
-    let all = event["Event"]["Attribute"].as_array().unwrap();
-    all.iter().find(|found| found["value"] == value).unwrap_or_else(|| panic!("{value}"))
+    attributes(event).find(|found| found["value"] == value).unwrap_or_else(|| panic!("{value}"))
 }
 
 #[test]
@@ -103,6 +108,9 @@ fn indicators_say_how_the_rows_that_name_them_are_marked() {
     assert!(line("").ends_with(r#""seen","where","severity","rule","note""#), "{csv}");
     assert!(line("\"gate.lumen.example\"").contains(r#""high","Network rules raised an alarm."#), "{csv}");
     assert!(line("\"time.example.com\"").ends_with(r#""dns_lookups 3","","","""#), "{csv}");
+    let injected = export(&demo("1-cape"), &["--indicators", "--format", "csv"]);
+    let injected = injected.lines().find(|line| line.contains(r"C:\Windows\explorer.exe")).unwrap();
+    assert!(injected.contains(r#""high","Code in another process."#), "{injected}");
     let sample = line("57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c\",\"0\"");
     assert!(sample.contains("the file itself"), "{sample}");
     let list = export(&demo("3-lynxbox"), &["--indicators", "--format", "txt"]);
@@ -135,8 +143,7 @@ fn others_are_told_to_block_the_sample_and_what_a_rule_marks_and_nothing_else() 
     assert!(observed["analysis_sco_refs"].as_array().unwrap().contains(&time["id"]));
     // MISP is of one mind with it.
     let event = parsed(&export(&demo("3-lynxbox"), &["--format", "misp"]));
-    let marked: Vec<_> =
-        event["Event"]["Attribute"].as_array().unwrap().iter().filter(|a| a["to_ids"] == true).collect();
+    let marked: Vec<_> = attributes(&event).filter(|a| a["to_ids"] == true).collect();
     assert_eq!(marked.len(), found.len(), "{marked:?} {found:?}");
     for attribute in marked {
         assert!(has(attribute["value"].as_str().unwrap()).is_some(), "{attribute}");
@@ -182,7 +189,7 @@ fn misp_is_told_what_was_dropped_what_was_only_read_and_how_bad_it_is() {
     assert_eq!(event["Event"]["threat_level_id"], "1");
     let tags: Vec<_> =
         event["Event"]["Tag"].as_array().unwrap().iter().map(|tag| tag["name"].as_str().unwrap()).collect();
-    assert_eq!(tags, ["mitre-attack:technique=\"T1547.001\""]);
+    assert_eq!(tags, ["tlp:amber+strict", "mitre-attack:technique=\"T1547.001\""]);
     let level = |verdict: &str| {
         parsed(&export_of(&format!(r#"{{"verdicts":["{verdict}"]}}"#), &["--format", "misp"]))["Event"]["threat_level_id"].clone()
     };

@@ -137,7 +137,7 @@ impl Model {
     /// Looks for indicators in the report that is open.
     pub(in crate::app) fn find_indicators(&mut self) -> Vec<Effect> {
         let Some(open) = self.open() else { return Vec::new() };
-        let (opening, report) = (open.opening, open.report.clone());
+        let (opening, report, marks) = (open.opening, open.report.clone(), open.marks.clone());
         let parts = self.chosen().and_then(|entry| entry.parts.as_ref());
         let sample = parts.and_then(|parts| parts.file.clone());
         if open.coming.is_some() {
@@ -148,7 +148,7 @@ impl Model {
             return self.show_indicators(opening);
         }
         self.say("Looking for indicators …");
-        vec![Effect::FindIndicators { opening, report, sample }]
+        vec![Effect::FindIndicators { opening, report, sample, rules: self.rules.clone(), marks }]
     }
 
     /// Shows the indicators of an opening that is still the chosen one.

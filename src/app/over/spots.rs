@@ -19,6 +19,12 @@ use std::borrow::Cow;
 /// Columns below which a list of rows has none to spare for words of our own.
 const NARROW: u16 = 66;
 
+/// Columns below which a row of what deserves a look is seldom whole beside its reason.
+const WIDE: u16 = 110;
+
+/// Screen rows from which on some are spared for the chosen row.
+const TALL: u16 = 14;
+
 /// Techniques of ATT&CK by which something stays on a machine, in small letters: rules and reports name them by number, analysts
 /// ask for them by what they do.
 const PERSISTING: [&str; 15] = [
@@ -194,6 +200,17 @@ impl Spots {
         self.is_notable() && columns < NARROW
     }
 
+    /// Screen rows below the list in which the chosen row is told: why it is there where that stands beside none, and else the whole
+    /// of it where a part is cut.
+    #[must_use]
+    pub fn told(&self, room: Size) -> u16 {
+        match room {
+            Size { width, .. } if self.tells_below(width) => 1,
+            Size { width, height } if self.is_notable() && width < WIDE && height >= TALL => 2,
+            _ => 0,
+        }
+    }
+
     /// The chosen row.
     #[must_use]
     pub fn chosen_spot(&self) -> Option<&Spot> {
@@ -218,8 +235,9 @@ impl Stands for Spots {
         if self.line.is_typing { place::Place::SoughtLine } else { place::Place::Spots }
     }
 
-    fn height(&self, _: usize) -> usize {
-        self.spots.len().saturating_add(self.line.rows() + 1)
+    fn height(&self, columns: usize) -> usize {
+        let told = self.told(Size { width: u16::try_from(columns).unwrap_or(u16::MAX), height: u16::MAX });
+        self.spots.len().saturating_add(self.line.rows() + usize::from(told.max(1)))
     }
 
     fn choice(&self, room: Size) -> Option<Rows> {
@@ -227,7 +245,7 @@ impl Stands for Spots {
             scroll: self.scroll,
             count: self.shown.len(),
             above: self.line.rows(),
-            below: self.tells_below(room.width).into(),
+            below: self.told(room).into(),
         })
     }
 

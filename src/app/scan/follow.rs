@@ -7,7 +7,7 @@ use crate::app::over::overlay::Overlay;
 use crate::app::over::sheet::{Sheet, SheetRow};
 use crate::app::spending::confirm::{Confirm, Confirmed};
 use crate::app::spending::price::{Tag, Together};
-use crate::quota::{Kind, Numbers, Operation, Plan};
+use crate::quota::{Kind, Numbers, Operation, Plan, Price};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Analysis, PendingScan};
 use crate::request::{Listing, Request};
@@ -161,6 +161,29 @@ impl Model {
     pub fn following(&self) -> Option<&Follow> {
         let file = self.file()?;
         self.follows.iter().find(|follow| follow.file == *file)
+    }
+
+    /// Whether there is a scan of the file that is shown whose end nobody has seen.
+    #[must_use]
+    pub fn awaits_scan(&self) -> bool {
+        self.file().is_some_and(|file| self.scans.contains_key(file))
+    }
+
+    /// What everything that is followed has cost so far, as the rules price it, in words.
+    #[must_use]
+    pub fn followed_price(&self) -> String {
+        self.price_so_far().short()
+    }
+
+    /// The same where there is hardly any room.
+    #[must_use]
+    pub fn followed_price_brief(&self) -> String {
+        self.price_so_far().brief()
+    }
+
+    fn price_so_far(&self) -> Price {
+        let made = self.follows.iter().fold(0_u64, |sum, follow| sum.saturating_add(follow.made));
+        crate::quota::price(&looks(made), &self.figures.entitlements)
     }
 
     /// What a following may cost.

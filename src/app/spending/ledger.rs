@@ -1,9 +1,10 @@
 //! The ledger on the screen: what was asked, what it was to cost and did, and what the service's counters said of it.
 
 use crate::app::over::sheet::{Sheet, paragraph};
-use crate::quota::{Period, Spent};
+use crate::quota::{Period, Spent, Unit};
 use crate::text::thousands;
 use jiff::Timestamp;
+use std::collections::BTreeMap;
 
 /// Entries that are shown: the latest.
 pub const SHOWN: u32 = 500;
@@ -13,12 +14,12 @@ pub const SHOWN: u32 = 500;
 pub struct LedgerPage {
     /// The last entries, the oldest first.
     pub lines: Vec<LedgerLine>,
-    /// Units of this session, carefully.
-    pub session: Spent,
-    /// Units of this day.
-    pub today: Spent,
-    /// Units of this month.
-    pub month: Spent,
+    /// What this session has spent of each unit, carefully.
+    pub session: BTreeMap<Unit, Spent>,
+    /// What this day has.
+    pub today: BTreeMap<Unit, Spent>,
+    /// What this month has.
+    pub month: BTreeMap<Unit, Spent>,
     /// Entries before those that are shown.
     pub older: u64,
 }
@@ -30,6 +31,8 @@ pub struct LedgerLine {
     pub at: Timestamp,
     /// What was asked, in words that are safe to show.
     pub what: String,
+    /// What it is counted in; none where the ledger does not say.
+    pub unit: Option<Unit>,
     /// Units that it was to cost at least.
     pub predicted_min: u64,
     /// Units that it was to cost at most; none where no limit was known.
@@ -50,11 +53,11 @@ impl Sheet {
     pub fn ledger(page: &LedgerPage, now: Timestamp, columns: usize) -> Self {
         let sums = format!(
             "this session {} · today {} · this month {} (what is not known counts as charged)",
-            amount(page.session.total(), page.session.is_open),
-            amount(page.today.total(), page.today.is_open),
-            amount(page.month.total(), page.month.is_open),
+            amounts(&page.session),
+            amounts(&page.today),
+            amounts(&page.month),
         );
-        let mut paragraphs = vec![paragraph("units", sums), paragraph("", "")];
+        let mut paragraphs = vec![paragraph("in all", sums), paragraph("", "")];
         paragraphs.extend(page.lines.iter().rev().map(|line| paragraph(&when(line.at, now), words(line))));
         if page.lines.is_empty() {
             paragraphs.push(paragraph("", "Nothing has been asked yet."));
@@ -78,9 +81,25 @@ fn words(line: &LedgerLine) -> String {
         Some(max) => format!("{} to {}", thousands(line.predicted_min), thousands(max)),
         None => amount(line.predicted_min, true),
     };
+    let predicted = match line.unit {
+        Some(unit) if line.predicted_max == Some(1) => format!("{predicted} {}", unit.name()),
+        Some(unit) => format!("{predicted} {}", unit.plural()),
+        None => predicted,
+    };
     let counted = line.counted.as_ref().map(|counted| format!(" · {counted}")).unwrap_or_default();
     let counts_as = amount(line.counts_as, line.is_open);
     format!("{} · predicted {predicted} · {} {counts_as}{counted}", line.what, line.state)
+}
+
+/// Sums of units, each by itself: a scan is no request.
+fn amounts(spent: &BTreeMap<Unit, Spent>) -> String {
+    let spent = spent.iter().filter(|(_, spent)| spent.total() > 0 || spent.is_open);
+    let words = |(unit, spent): (&Unit, &Spent)| match spent.is_open {
+        true => format!("at least {}", unit.count(spent.total())),
+        false => unit.count(spent.total()),
+    };
+    let each: Vec<_> = spent.map(words).collect();
+    if each.is_empty() { "0".to_owned() } else { each.join(" and ") }
 }
 
 fn amount(units: u64, is_open: bool) -> String {

@@ -3,23 +3,41 @@
 use crate::app::keys::key::{Key, Named};
 use crate::app::keys::place::Place;
 use crate::app::keys::typing::type_into;
+use crate::app::layout::Size;
 use crate::app::model::Model;
-use crate::app::over::overlay::Stands;
-use crate::app::over::sheet::SheetRow;
+use crate::app::over::overlay::{Overlay, Stands, TYPED};
+use crate::app::over::sheet::{Sheet, SheetRow};
+use crate::app::panes::scroll::Move;
 use crate::export::file;
-use crate::quota::{Amount, Entitlements, Fit, Kind, Line, Operation, Plan, price};
+use crate::quota::{Amount, Entitlements, Kind, Line, Operation, Plan, price};
 use crate::text::{Untrusted, thousands};
 use std::path::{Path, PathBuf};
 
 /// A plan that is being made.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Planner {
     /// What is typed: an operation's name, and how many.
     pub typed: String,
     items: Vec<Operation>,
+    sheet: Sheet,
 }
 
+/// What stands above it.
+const TITLE: &str = "What would it cost?";
+
 impl Planner {
+    /// A plan of nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { typed: String::new(), items: Vec::new(), sheet: Sheet::new(TITLE, Vec::new(), 0) }
+    }
+
+    /// Its rows as they are shown, the line that is typed into not counted.
+    #[must_use]
+    pub fn sheet(&self) -> &Sheet {
+        &self.sheet
+    }
+
     /// The operation that is typed, or what is missing.
     ///
     /// # Errors
@@ -47,7 +65,7 @@ impl Planner {
     /// Says what is missing.
     pub fn add(&mut self) -> Result<Option<PathBuf>, String> {
         if let Some((.., path)) = self.list() {
-            return Ok(Some(file::typed(path)));
+            return Ok(Some(file::typed(&path)));
         }
         self.items.push(self.operation()?);
         self.typed.clear();
@@ -56,9 +74,9 @@ impl Planner {
 
     /// Puts the number of hashes in the place of the file that lists them.
     pub fn counted(&mut self, path: &Path, count: u64) {
-        let Some((operation, before, typed)) = self.list() else { return };
-        if file::typed(typed) == path {
-            self.typed = format!("{operation} {before}{count}");
+        let Some((operation, others, typed)) = self.list() else { return };
+        if file::typed(&typed) == path {
+            self.typed = format!("{operation} {count} {others}").trim_end().to_owned();
         }
     }
 
@@ -70,11 +88,11 @@ impl Planner {
         kinds.into_iter()
     }
 
-    /// The operation that is typed, and the file after it with what stands between.
-    fn list(&self) -> Option<(&str, &str, &str)> {
+    /// The operation that is typed, and the file behind it, with what else is said there.
+    fn list(&self) -> Option<(&str, String, String)> {
         let (operation, amount) = self.words();
         match Amount::read(Kind::named(operation)?, amount).ok()? {
-            Amount::Listed { before, path } => Some((operation, before, path)),
+            Amount::Listed { path, others, .. } => Some((operation, others, path)),
             Amount::Numbers(_) => None,
         }
     }
@@ -92,13 +110,15 @@ impl Planner {
 
     /// What is typed with its price, then what the whole plan costs and would leave, then what it is made of, the last first: where
     /// there is little room, the outcome stays in sight.
-    #[must_use]
-    pub fn rows(&self, model: &Model) -> Vec<SheetRow> {
+    fn rows(&self, model: &Model) -> Vec<SheetRow> {
         let entitled = &model.figures.entitlements;
         let typed = self.operation();
         let mut rows = Vec::new();
         match &typed {
-            Ok(operation) => rows.push(priced("typed", operation, entitled)),
+            Ok(operation) => {
+                rows.push(priced("typed", operation, entitled));
+                rows.push(row("takes", operation.kind().options_words()));
+            }
             Err(missing) if self.items.is_empty() || !self.typed.is_empty() => {
                 rows.push(row("", missing.clone()));
                 rows.extend(self.offered().map(|kind| row("", format!("  {}", kind.name()))));
@@ -117,13 +137,12 @@ impl Planner {
 
 /// What a plan costs in all, and what it would leave.
 fn outcome(plan: &Plan, model: &Model) -> Vec<SheetRow> {
-    let totals = plan.totals().into_iter().map(|(unit, total)| total.words(unit)).collect::<Vec<_>>();
-    let mut rows = vec![row("in all", totals.join(", "))];
+    let mut rows = vec![row("in all", plan.totals_words())];
     match model.figures.balances_now(model.now) {
         None => rows.push(row("", "What it would leave is not known: the counters have not been asked.".to_owned())),
         Some(balances) => {
             let forecast = plan.forecast(&balances, model.now);
-            rows.push(row(fit(forecast.fit), forecast.words));
+            rows.push(row(forecast.fit.words(), forecast.words));
             rows.extend(forecast.lines.iter().map(left));
         }
     }
@@ -136,6 +155,14 @@ impl Stands for Planner {
         Place::Planner
     }
 
+    fn go(&mut self, movement: Move, room: Size) {
+        self.sheet.go(movement, below_the_line(room));
+    }
+
+    fn fit(&mut self, room: Size) {
+        self.sheet.fit(below_the_line(room));
+    }
+
     fn press(&mut self, key: Key, most: usize) -> bool {
         if key == Key::Named(Named::Backspace) && self.typed.is_empty() {
             self.take_back();
@@ -144,7 +171,29 @@ impl Stands for Planner {
             let first = self.offered().next();
             return first.map(|kind| self.typed = format!("{} ", kind.name())).is_some();
         }
-        type_into(&mut self.typed, key, most)
+        let is_typed = type_into(&mut self.typed, key, most);
+        if is_typed {
+            self.sheet.top = 0;
+        }
+        is_typed
+    }
+}
+
+/// The room that is left for its rows.
+fn below_the_line(room: Size) -> Size {
+    Size { height: room.height.saturating_sub(TYPED as u16).max(1), ..room }
+}
+
+impl Model {
+    /// Brings the plan up to date with what is typed and with what the counters say.
+    pub(in crate::app) fn refresh_planner(&mut self) {
+        let room = self.overlay_room();
+        let Some(Overlay::Planner(planner)) = self.over.top() else { return };
+        let newer = Sheet::of(TITLE, planner.rows(self), room.width.into());
+        if let Some(Overlay::Planner(planner)) = self.over.top_mut() {
+            planner.sheet.refresh(newer);
+            planner.sheet.go(Move::Up(0), below_the_line(room));
+        }
     }
 }
 
@@ -159,28 +208,12 @@ fn priced(head: &str, operation: &Operation, entitled: &Entitlements) -> SheetRo
     row(head, text)
 }
 
-fn fit(fit: Fit) -> &'static str {
-    match fit {
-        Fit::Fits => "fits",
-        Fit::Paced => "fits, paced",
-        Fit::Perhaps => "perhaps",
-        Fit::Unknown => "not known",
-        Fit::Short => "too much",
-        Fit::Refused => "refused",
-    }
-}
-
 fn left(line: &Line) -> SheetRow {
     let (remaining, allowed) = (thousands(line.limit.remaining), thousands(line.limit.allowed));
-    let after = match line.at_worst {
-        Some(worst) if worst == line.at_best => thousands(worst),
-        Some(worst) => format!("{} to {}", thousands(worst), thousands(line.at_best)),
-        None => format!("at most {}", thousands(line.at_best)),
-    };
     let (unit, period) = (line.unit.plural(), line.limit.period.current());
     let leaves = match line.short.min {
-        0 => format!("{after} left after it, of {remaining} now"),
-        short => format!("{} too few, {remaining} left now", thousands(short)),
+        0 => format!("{} left after it, of {remaining} now", line.after_words()),
+        _ => format!("{}, {remaining} left now", line.fit_words()),
     };
     row(line.limit.holder.name(), format!("{unit} {period}: {leaves} ({allowed} in all)"))
 }
@@ -199,13 +232,17 @@ mod tests {
         model
     }
 
+    fn typed(words: &str) -> Planner {
+        Planner { typed: words.to_owned(), ..Planner::new() }
+    }
+
     fn text(planner: &Planner) -> String {
         planner.rows(&model()).into_iter().map(|row| format!("{}|{}\n", row.head, row.text)).collect()
     }
 
     #[test]
     fn operations_add_up_and_are_held_against_the_limits() {
-        let mut planner = Planner { typed: "v2-file-report 590".to_owned(), ..Planner::default() };
+        let mut planner = typed("v2-file-report 590");
         assert!(
             text(&planner).contains("typed|v2-file-report · 590 hashes · 590 requests · rule 8.2.1"),
             "{}",
@@ -223,11 +260,14 @@ mod tests {
 
     #[test]
     fn what_a_plan_of_the_command_line_takes_is_taken_here() {
-        for (typed, words) in [
+        for (entry, words) in [
             ("private-behaviours --calls 3", "typed|private-behaviours · 3 calls"),
             ("v2-file-report --hashes 600", "typed|v2-file-report · 600 hashes"),
             ("v2-file-report --hashes", "--hashes takes a number"),
-            ("v2-file-report --calls 3", "v2-file-report does not take --calls; it takes --hashes, --hashes-from"),
+            (
+                "v2-file-report --calls 3",
+                "v2-file-report does not take --calls; it takes --hashes N, --hashes-from FILE",
+            ),
             ("v2-file-submissions 4,6", "typed|v2-file-submissions · 10 submissions"),
             ("livehunt-rules 3 inactive", "typed|livehunt-rules · 3 rules · 0 · rule"),
             ("livehunt-rules 3 --active no", "typed|livehunt-rules · 3 rules · 0 · rule"),
@@ -235,14 +275,14 @@ mod tests {
             ("v2-file-scan 3", "v2-file-scan does not take 3; it takes --known"),
             ("v2-file-report --hashes-from a.txt", "enter counts the hashes that a.txt lists"),
         ] {
-            let planner = Planner { typed: typed.to_owned(), ..Planner::default() };
-            assert!(text(&planner).contains(words), "{typed}: {}", text(&planner));
+            let planner = typed(entry);
+            assert!(text(&planner).contains(words), "{entry}: {}", text(&planner));
         }
     }
 
     #[test]
     fn a_file_of_hashes_stands_for_their_number() {
-        let mut planner = Planner { typed: "v2-file-report @my list.txt".to_owned(), ..Planner::default() };
+        let mut planner = typed("v2-file-report @my list.txt");
         assert!(text(&planner).contains("enter counts the hashes that my list.txt lists"), "{}", text(&planner));
         let path = planner.add().unwrap().unwrap();
         planner.counted(Path::new("another"), 3);
@@ -252,11 +292,11 @@ mod tests {
 
     #[test]
     fn what_is_no_operation_is_helped_along() {
-        let planner = Planner { typed: "report".to_owned(), ..Planner::default() };
+        let planner = typed("report");
         assert!(text(&planner).contains("tab takes the first of these\n|  v2-file-report\n"), "{}", text(&planner));
-        let mut planner = Planner { typed: "v2-file-rep".to_owned(), ..Planner::default() };
+        let mut planner = typed("v2-file-rep");
         assert!(planner.press(Key::Named(Named::Tab), 100) && planner.typed == "v2-file-report ");
-        let planner = Planner { typed: "v3-file many".to_owned(), ..Planner::default() };
+        let planner = typed("v3-file many");
         assert!(text(&planner).contains("many is no number"));
     }
 }

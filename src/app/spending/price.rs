@@ -3,7 +3,7 @@
 use crate::app::commands::{Act, Command};
 use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
-use crate::quota::{Allowed, Fit, Holder, Item, Kind, Numbers, Operation, Plan, Price, Spent, Total, Unit, price};
+use crate::quota::{Fit, Holder, Item, Kind, Numbers, Operation, Plan, Price, Spent, Total, Unit, price};
 use crate::request::Request;
 use crate::text::thousands;
 use std::collections::BTreeMap;
@@ -78,6 +78,17 @@ impl Together {
     }
 }
 
+impl Together {
+    /// It where there is hardly any room, each unit by its name.
+    fn brief(&self) -> String {
+        if self.plan.refusal().is_some() {
+            return "refused".to_owned();
+        }
+        let totals: Vec<_> = self.plan.totals().into_iter().map(|(unit, total)| total.brief(unit)).collect();
+        format!("{}{}", if self.is_at_most { "≤" } else { "" }, totals.join(" + "))
+    }
+}
+
 impl fmt::Display for Together {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(reason) = self.plan.refusal() {
@@ -122,21 +133,12 @@ impl Tag {
     #[must_use]
     pub fn short(&self) -> String {
         match self {
-            Self::Costs(price) if price.allowed != Allowed::Allowed => "refused".to_owned(),
-            Self::Costs(price) => price.units.to_string(),
+            Self::Costs(price) => price.brief(),
             Self::Free | Self::Held | Self::Later(_) => "0".to_owned(),
             Self::UnderWay => "…".to_owned(),
             Self::Spent(_) => "spent".to_owned(),
             Self::Barred(barred) => barred.short().to_owned(),
-            Self::Together(together) => {
-                let words = together.to_string();
-                let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
-                let most = if together.is_at_most { "≤" } else { "" };
-                words
-                    .split(' ')
-                    .find(is_number)
-                    .map_or_else(|| "refused".to_owned(), |number| format!("{most}{number}"))
-            }
+            Self::Together(together) => together.brief(),
             Self::OverBudget(tag) => format!("{}, over budget", tag.short()),
         }
     }

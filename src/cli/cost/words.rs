@@ -1,7 +1,7 @@
 //! Prices, forecasts and rules as text.
 
 use crate::cli::table::Table;
-use crate::quota::{Allowed, Fit, Forecast, Holder, Item, Kind, Line, Plan, Pool, Price, RULES, Rule, Units};
+use crate::quota::{Allowed, Fit, Forecast, Holder, Item, Kind, Plan, Pool, Price, RULES, Rule, Units};
 use crate::text::thousands;
 use std::fmt::Write;
 
@@ -29,15 +29,9 @@ pub(super) fn forecast(plan: &Plan, forecast: &Forecast, is_balanced: bool) -> S
     if is_balanced || forecast.fit == Fit::Refused {
         text += &format!("\n{}\n", forecast.words);
     } else if plan.items().len() > 1 {
-        text += &format!("\n{}: {}\n", plan.words(), totals(forecast));
+        text += &format!("\n{}: {}\n", plan.words(), plan.totals_words());
     }
     text
-}
-
-/// The sum in words: "600 requests and 3 rules".
-fn totals(forecast: &Forecast) -> String {
-    let totals: Vec<_> = forecast.totals.iter().map(|(unit, total)| total.words(*unit)).collect();
-    if totals.is_empty() { "free".to_owned() } else { totals.join(" and ") }
 }
 
 /// One operation, explained.
@@ -57,6 +51,9 @@ fn price(item: &Item) -> String {
     line("charged", &holders(charged));
     line("basis", basis.name());
     notes.iter().for_each(|note| line("note", note));
+    if let (Units::PerItem { .. }, Some(how_many)) = (item.price.units, item.operation.kind().settled_by()) {
+        line("exactly", &format!("with {}: {}", how_many.words(), phrase(how_many.about)));
+    }
     text
 }
 
@@ -111,30 +108,10 @@ fn limits(forecast: &Forecast) -> String {
             line.unit.name().to_owned(),
             thousands(limit.remaining),
             thousands(limit.allowed),
-            after(line),
-            fit(line),
+            line.after_words(),
+            line.fit_words(),
             format!("{guess}{}", line.resets_at.strftime("%Y-%m-%d %H:%M UTC")),
         ]);
     }
     table.to_string()
-}
-
-/// What is left after, at worst and at best where they differ.
-fn after(line: &Line) -> String {
-    match line.at_worst {
-        Some(worst) if worst == line.at_best => thousands(worst),
-        Some(worst) => format!("{} to {}", thousands(worst), thousands(line.at_best)),
-        None => format!("at most {}", thousands(line.at_best)),
-    }
-}
-
-fn fit(line: &Line) -> String {
-    match line.fit {
-        Fit::Fits => "fits".to_owned(),
-        Fit::Paced => "fits, paced".to_owned(),
-        Fit::Perhaps => "perhaps".to_owned(),
-        Fit::Unknown => "not known".to_owned(),
-        Fit::Short => format!("{} short", thousands(line.short.min)),
-        Fit::Refused => "refused".to_owned(),
-    }
 }

@@ -172,7 +172,7 @@ pub(super) fn analysis_attributes(file: &PrivateFile) -> Value {
     let mut sandboxes: Map<String, Value> =
         file.reports.iter().map(|report| (report.id.clone(), json!({ "status": "completed" }))).collect();
     if file.reports.is_empty() {
-        let waiting = json!({ "status": "in-progress", "in_progress_percent": 35, "message": "Waiting for a machine" });
+        let waiting = json!({ "status": "queued", "message": "Waiting for a machine" });
         sandboxes.insert("Zenbox".to_owned(), waiting);
     }
     json!({ "date": 1_794_474_845, "status": status, "sandbox_status": sandboxes })

@@ -381,9 +381,9 @@ fn rule_8_5_2_jobs_that_fail_take_one_all_the_same() {
 
 #[test]
 fn rule_8_6_1_a_private_graph_takes_one_graph_and_nothing_else() {
-    let mut plan = Plan::of(Operation::GraphPrivate { graphs: 1 }, &entitled());
+    let mut plan = Plan::of(Operation::GraphPrivate { graphs: 1, loads: None }, &entitled());
     assert_price(&plan.items()[0].price, "8.6.1", Pool::Graph, "1 graph");
-    plan.add(Operation::GraphPrivate { graphs: 2 }, &entitled());
+    plan.add(Operation::GraphPrivate { graphs: 2, loads: None }, &entitled());
     let three = Total { min: 3, max: Some(3) };
     assert_eq!(plan.totals(), [(Unit::Graph, three)]);
 }

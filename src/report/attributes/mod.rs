@@ -165,6 +165,8 @@ pub struct Attribute {
     /// Where in its values something stands that others can look for. What is not named is not looked at: a version number is no
     /// address.
     pub holds: &'static [Source],
+    /// Members of a record that are the text of a program or of a rule: of use only as they are, in which no address is defanged.
+    pub code: &'static [&'static str],
 }
 
 /// When two values are held to be the same in a comparison of sandboxes.

@@ -28,7 +28,7 @@ const fn evidence(name: &'static str) -> Field {
 
 /// What is not said of it goes by its pane.
 const fn row(name: &'static str, pane: Pane, label: &'static str, shape: Shape) -> Attribute {
-    Attribute { name, pane, label, shape, sameness: Sameness::of(pane), told_by: &[], holds: &[] }
+    Attribute { name, pane, label, shape, sameness: Sameness::of(pane), told_by: &[], holds: &[], code: &[] }
 }
 
 const fn list(name: &'static str, pane: Pane, label: &'static str) -> Attribute {
@@ -52,6 +52,11 @@ impl Attribute {
 
     const fn holds(mut self, sources: &'static [Source]) -> Self {
         self.holds = sources;
+        self
+    }
+
+    const fn code(mut self, members: &'static [&'static str]) -> Self {
+        self.code = members;
         self
     }
 }
@@ -210,7 +215,8 @@ pub static ATTRIBUTES: &[Attribute] = &[
         ],
     )
     .told_by(&[&["id"], &["name"], &["description"]])
-    .holds(&[words("match_data")]),
+    .holds(&[words("match_data")])
+    .code(&["rule_src"]),
     records(
         "sigma_analysis_results",
         Techniques,

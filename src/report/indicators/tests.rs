@@ -4,7 +4,7 @@ use super::*;
 fn found(json: &str) -> Vec<String> {
     let body = Body::in_memory(json.as_bytes().to_vec());
     let index = Index::of(&body).unwrap();
-    let found = Indicators::of(&Report::new(body, index), &|| true).unwrap();
+    let found = Indicators::of(&Report::new(body, index), &|_| None, &|| true).unwrap();
     found.all().iter().map(|i| format!("{} {} {}", i.kind.name(), i.value.visible(), i.seen)).collect()
 }
 
@@ -25,7 +25,7 @@ fn what_was_left_behind_is_told_from_what_was_looked_at_by_any_of_its_rows() {
     );
     let body = Body::in_memory(json.into_bytes());
     let index = Index::of(&body).unwrap();
-    let found = Indicators::of(&Report::new(body, index), &|| true).unwrap();
+    let found = Indicators::of(&Report::new(body, index), &|_| None, &|| true).unwrap();
     let left = found.all().iter().filter(|found| found.is_left).map(|found| found.value.visible().to_string());
     assert_eq!(left.collect::<Vec<_>>(), [r"C:\both", r"C:\to"]);
 }

@@ -213,7 +213,9 @@ impl Performer {
             Effect::StopIndexing => self.stop_indexing(),
             Effect::Judge { opening, report, rules, own } => self.judge(opening, report, rules, own),
             Effect::JudgeHeld { number, reports, rules } => self.judge_held(number, reports, rules),
-            Effect::FindIndicators { opening, report, sample } => self.find_indicators(opening, report, sample),
+            Effect::FindIndicators { opening, report, sample, rules, marks } => {
+                self.find_indicators(opening, report, sample, rules, marks);
+            }
             Effect::Compare { number, bodies } => self.compare(number, bodies),
             Effect::Sift { number, matrix, sought } => self.sift(number, matrix, sought),
             Effect::Prepare(report) => self.prepare(report),

@@ -8,8 +8,8 @@ use crate::files;
 use crate::report::compare::Matrix;
 use crate::report::identifier::Sha256;
 use crate::report::index::Batch;
-use crate::report::rules::Rules;
-use crate::report::{Body, Index, Indexer, Indicators, Report};
+use crate::report::rules::{Marks, Rules};
+use crate::report::{Body, Index, Indexer, Indicators, Place, Report};
 use crate::runtime::notable;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -69,13 +69,30 @@ impl Performer {
         });
     }
 
-    /// Finds the indicators of a report.
-    pub(super) fn find_indicators(&self, opening: Opening, report: Report, sample: Option<Sha256>) {
+    /// Finds the indicators of a report, and how much each deserves a look: by the judgement of its rows, as exports do.
+    pub(super) fn find_indicators(
+        &self,
+        opening: Opening,
+        report: Report,
+        sample: Option<Sha256>,
+        rules: Option<Arc<Rules>>,
+        marks: Option<Arc<Marks>>,
+    ) {
         let is_wanted = self.goes_on();
         self.blocking(
             move |work| {
-                let result = Indicators::of(&report, &is_wanted).map(|found| found.with_sample(sample.as_ref()));
-                let result = result.map_err(|error| error.to_string());
+                let judged = match (&rules, marks) {
+                    (Some(rules), None) => rules.judge(&report, &is_wanted).map(|marks| Some(Arc::new(marks))),
+                    (_, marks) => Ok(marks),
+                };
+                let found = judged.and_then(|marks| {
+                    let mark = |place: Place| {
+                        let rule = marks.as_ref()?.rule(place.section, place.row)?;
+                        rules.as_ref()?.rule(rule).map(|rule| rule.severity)
+                    };
+                    Indicators::of(&report, &mark, &is_wanted)
+                });
+                let result = found.map(|found| found.with_sample(sample.as_ref())).map_err(|error| error.to_string());
                 work.send(Message::Indicators { opening, result });
             },
             move |why| Message::Indicators { opening, result: Err(why) },

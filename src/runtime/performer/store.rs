@@ -5,7 +5,7 @@ use crate::app::Message;
 use crate::app::spending::confirm::Deletion;
 use crate::app::spending::ledger::{LedgerLine, LedgerPage, SHOWN};
 use crate::gate::{Gate, GateError};
-use crate::quota::Period;
+use crate::quota::{Period, Unit};
 use crate::report::PendingScan;
 use crate::report::identifier::Sha256;
 use crate::report::note::Note;
@@ -139,6 +139,7 @@ fn ledger(gate: &Gate) -> Result<Message, StoreError> {
         at: entry.at,
         counts_as: entry.careful(),
         is_open: entry.is_open(),
+        unit: Unit::named(&entry.unit),
         what: said(entry.what).to_string(),
         predicted_min: entry.predicted_min,
         predicted_max: entry.predicted_max,
@@ -148,9 +149,9 @@ fn ledger(gate: &Gate) -> Result<Message, StoreError> {
     let (store, profile) = (gate.store(), gate.profile());
     let lines: Vec<_> = store.latest_entries(profile, SHOWN)?.into_iter().map(line).collect();
     Ok(Message::Ledger(LedgerPage {
-        session: gate.spent()?,
-        today: gate.spent_in(Period::Daily)?,
-        month: gate.spent_in(Period::Monthly)?,
+        session: gate.spent_by_unit()?,
+        today: gate.spent_in_by_unit(Period::Daily)?,
+        month: gate.spent_in_by_unit(Period::Monthly)?,
         older: store.count_entries(profile)?.saturating_sub(lines.len() as u64),
         lines,
     }))
