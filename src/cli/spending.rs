@@ -18,7 +18,7 @@ pub(super) struct Spending {
 /// What a command takes that asks for something which may want a yes, and prints JSON.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Agreed {
-    /// Send it also where others can see it or nobody can take it back; without --yes that is refused
+    /// Send it also where others can see it, nobody can take it back, or it may have arrived before; without --yes that is refused
     #[arg(long)]
     yes: bool,
     /// Print JSON, as it is always done; a dry run prints it too

@@ -44,6 +44,7 @@ pub use cost::Cost;
 pub use error::GateError;
 use flight::{Flight, UnderWay};
 pub use held::Aside;
+use reading::Came;
 
 /// Asks the service, and remembers what was asked, what it cost and what came.
 pub struct Gate {
@@ -442,19 +443,6 @@ impl Gate {
     async fn work<T: Send + 'static>(&self, work: impl FnOnce(&Store) -> T + Send + 'static) -> Result<T, GateError> {
         let store = Arc::clone(&self.store);
         tokio::task::spawn_blocking(move || work(&store)).await.map_err(|error| GateError::bug(&error))
-    }
-}
-
-/// What came of a call that was sent.
-struct Came {
-    taken: Result<Answer, ServiceError>,
-    /// The answer that was set aside because it is of no use, if one was.
-    aside: Option<AnswerId>,
-}
-
-impl From<Result<Answer, ServiceError>> for Came {
-    fn from(taken: Result<Answer, ServiceError>) -> Self {
-        Self { taken, aside: None }
     }
 }
 

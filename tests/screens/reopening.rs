@@ -1,6 +1,6 @@
 //! A held report is opened by the index that is kept beside it, and by its bytes where there is none.
 
-use crate::stage::{Stage, file, options};
+use crate::stage::{Stage, file, main_file, options};
 use behaview::demo::Options;
 
 /// The app at the report of many rows, with the index of it changed by a statement.
@@ -30,4 +30,14 @@ fn a_report_looks_the_same_whatever_became_of_its_index() {
         let panes = |screen: &str| screen.lines().take(30).skip(2).collect::<Vec<_>>().join("\n");
         assert_eq!(panes(&before), panes(&after), "{change}");
     }
+}
+
+#[test]
+fn a_list_that_cannot_be_read_is_said_to_be_set_aside() {
+    let stage = Stage::listed();
+    stage.sql("UPDATE block SET bytes = zeroblob(100)");
+    let mut again = stage.restart_without_service();
+    again.open(&main_file());
+    let screen = again.screen();
+    assert!(screen.contains("the list of its sandboxes of") && screen.contains("is set aside"), "{screen}");
 }

@@ -173,7 +173,8 @@ fn what_is_no_file_of_certificates_is_refused_at_once() {
     let pipe = desk.home.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for path in ["/dev/zero", pipe.to_str().unwrap()] {
-        let refused = desk.command(&["list", &main_file()]).env("SSL_CERT_FILE", path).output().unwrap();
+        let mut list = desk.command(&["list", &main_file(), "--set", "root=https://127.0.0.1:1"]);
+        let refused = list.env("SSL_CERT_FILE", path).output().unwrap();
         assert_eq!(refused.status.code(), Some(8), "{path}: {refused:?}");
         assert!(errors(&refused).contains("the certificates of SSL_CERT_FILE: it is no ordinary file"), "{refused:?}");
     }
