@@ -68,14 +68,14 @@ fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         line.own_cut(&text, left, meaning);
         left = left.saturating_sub(text.columns());
     }
-    if line.room() > right.columns() {
+    if line.room() >= right.columns() {
         line.tab(area.x, usize::from(area.width) - right.columns());
         line.own(&right, Meaning::Price);
     }
 }
 
 /// Columns of the title that are kept for the name of the program and of what is open.
-const TITLE: usize = 30;
+const TITLE: usize = 33;
 
 /// The parts of the title, what matters most first.
 fn title(model: &Model, columns: u16) -> Vec<(String, Meaning)> {
@@ -154,7 +154,8 @@ fn followed(model: &Model, room: usize) -> String {
         Some((seconds, _)) => format!("look in {seconds} s"),
         None => "following".to_owned(),
     };
-    let forms = [format!("◷ {what}, {cost} so far "), format!("◷ {short}, {cost} so far ")];
+    let forms =
+        [format!("◷ {what}, {cost} so far "), format!("◷ {short}, {cost} so far "), format!("◷ {cost} so far ")];
     let fits = forms.into_iter().find(|form| form.columns() <= room);
     fits.unwrap_or_else(|| format!("◷ {} ", model.followed_price_brief()))
 }

@@ -204,10 +204,10 @@ fn a_plan_is_read_to_its_end_where_there_is_little_room() {
     let first = stage.screen();
     assert!(first.contains("in all") && !first.contains("v2-file-report · 237"), "{first}");
     for _ in 0..40 {
-        stage.press("down");
+        stage.keys("down");
     }
     let last = stage.screen();
     assert!(last.contains("v2-file-report · 237 hashes") && last.contains("┃ + ▏"), "{last}");
-    stage.press("v");
+    stage.keys("v");
     assert!(stage.screen().contains("no operation is called v"), "{}", stage.screen());
 }

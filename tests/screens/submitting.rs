@@ -245,7 +245,11 @@ fn what_is_followed_is_said_with_its_cost_on_every_screen() {
     stage.size(80, 24);
     assert!(title(&stage).contains("2 requests so far"), "{}", stage.screen());
     stage.size(60, 20);
-    assert!(title(&stage).contains("following, 2 requests so far"), "{}", stage.screen());
+    assert!(
+        title(&stage).contains("57874b32…938c") && title(&stage).contains("◷ 2 requests so far"),
+        "{}",
+        stage.screen()
+    );
     stage.size(40, 10);
     assert!(title(&stage).contains("◷ 2 req"), "{}", stage.screen());
     stage.size(120, 40).keys("esc esc f");
