@@ -74,6 +74,9 @@ impl Sureness {
     }
 }
 
+/// What each note is about, by identifiers.
+type Named<'n> = HashMap<&'n About, Vec<String>>;
+
 impl Bundle<'_> {
     /// Writes an object, unless one of the same identifier stands there already; gives the identifier back.
     fn write(&mut self, id: String, json: &str) -> io::Result<String> {
@@ -137,7 +140,7 @@ impl Bundle<'_> {
         noted: &Noted<'n>,
         sample: Option<&str>,
         when: &str,
-    ) -> io::Result<(Vec<String>, HashMap<&'n About, Vec<String>>)> {
+    ) -> io::Result<(Vec<String>, Named<'n>)> {
         let (mut observed, mut known, mut named) = (Vec::new(), HashSet::new(), HashMap::<_, Vec<_>>::new());
         let found = opened.indicators()?;
         let paths = found.of_kind(Kind::Path).iter();

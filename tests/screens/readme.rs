@@ -73,7 +73,8 @@ fn options() -> String {
     for choice in &OPTIONS {
         let takes = |kind: &&Kind| kind.options().any(|taken| taken.name == choice.name);
         let names: Vec<_> = Kind::ALL.iter().filter(takes).map(|kind| format!("`{}`", kind.name())).collect();
-        table += &format!("| `{}` | {} | {} |\n", choice.words().replace('|', "\\|"), choice.about, names.join(", "));
+        let value = choice.value_name().map(|value| format!(" `{}`", value.replace('|', "\\|"))).unwrap_or_default();
+        table += &format!("| `{}`{value} | {} | {} |\n", choice.name, choice.about, names.join(", "));
     }
     table
 }

@@ -99,7 +99,9 @@ fn every_option_that_the_readme_names_is_one() {
             tried += 1;
         }
     }
-    let help = text(&behaview(desk.home.path()).args(["demo", "--help"]).output().unwrap());
+    // Its tables are of these two commands.
+    let help = |command| text(&behaview(desk.home.path()).args([command, "--help"]).output().unwrap());
+    let help = help("demo") + &help("cost");
     for row in readme.lines().filter(|line| line.starts_with("| `--")) {
         for option in row.split('|').nth(1).unwrap().split('`').filter(|part| part.starts_with("--")) {
             assert!(help.contains(option.split(' ').next().unwrap()), "{option}");

@@ -140,7 +140,7 @@ pub(super) static COMMANDS: &[Command] = &[
         place: OPEN,
         when: A_SERVICE,
         act: Act::Local(|m| {
-            m.over.put(Overlay::Planner(Planner::new()));
+            m.over.put(Overlay::Planner(Planner::default()));
             nothing(m)
         }),
     },

@@ -25,13 +25,14 @@ pub struct Planner {
 /// What stands above it.
 const TITLE: &str = "What would it cost?";
 
-impl Planner {
-    /// A plan of nothing yet.
-    #[must_use]
-    pub fn new() -> Self {
+/// A plan of nothing yet.
+impl Default for Planner {
+    fn default() -> Self {
         Self { typed: String::new(), items: Vec::new(), sheet: Sheet::new(TITLE, Vec::new(), 0) }
     }
+}
 
+impl Planner {
     /// Its rows as they are shown, the line that is typed into not counted.
     #[must_use]
     pub fn sheet(&self) -> &Sheet {
@@ -233,7 +234,7 @@ mod tests {
     }
 
     fn typed(words: &str) -> Planner {
-        Planner { typed: words.to_owned(), ..Planner::new() }
+        Planner { typed: words.to_owned(), ..Planner::default() }
     }
 
     fn text(planner: &Planner) -> String {
