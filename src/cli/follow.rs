@@ -5,6 +5,7 @@ use super::output::print_json;
 use super::{Common, Failed, Setup, Spending, dry, parse_sha256, setup_to_spend};
 use crate::app::scan::follow::{Follow as Following, Pace, Turn};
 use crate::gate::GateError;
+use crate::order;
 use crate::quota::Unit;
 use crate::report::analysis::SandboxRun;
 use crate::report::identifier::{Identifier, Sha256};
@@ -193,7 +194,7 @@ async fn look_to_the_end(
         let new: Vec<_> = page.entries.into_iter().map(|entry| entry.identifier).collect();
         let is_new = new.iter().any(|identifier| !reports.contains(identifier));
         reports.extend(new);
-        reports.sort();
+        order::sort(reports);
         reports.dedup();
         // A service that brings nothing new goes in circles.
         next_page =

@@ -16,6 +16,7 @@ use crate::app::scan::follow::Pace;
 use crate::environment::variable;
 use crate::files;
 use crate::log::Level;
+use crate::order;
 use crate::quota::{Budget, Entitlement, Entitlements};
 use crate::service::credential::{Configured, Credential, CredentialError};
 use crate::service::profile::Profile;
@@ -249,7 +250,7 @@ impl Config {
             let words = "others may read or change the file, and the key, or how to get it, stands here: chmod 600 it";
             found.push(Finding { line, words: words.to_owned() });
         }
-        found.sort_by_key(|finding| finding.line);
+        order::sort_by_key(&mut found, |finding| finding.line);
         Ok(found)
     }
 

@@ -1,5 +1,6 @@
 //! What a sandbox says of a report as a whole, in the words of others.
 
+use crate::order;
 use crate::report::json::Raw;
 use crate::report::{Place, Report};
 
@@ -52,7 +53,7 @@ pub(super) fn techniques(report: &Report) -> Vec<String> {
     let named = rows.filter_map(|value| Some(Raw::new(&value).member("id")?.text()));
     let named = named.filter_map(|id| String::from_utf8(id.as_bytes().to_ascii_uppercase()).ok());
     let mut found: Vec<_> = named.filter(|id| is_technique(id)).collect();
-    found.sort();
+    order::sort(&mut found);
     found.dedup();
     found
 }

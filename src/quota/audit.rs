@@ -12,6 +12,7 @@
 //! a call under way during a look, a period that ended in between, a clock that was set, another key.
 
 use super::{Holder, Period, Unit};
+use crate::order;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -197,7 +198,7 @@ pub fn windows(looks: &[Look], calls: &[Call], unit: Unit) -> Vec<Window> {
     }
     let proven = proven(&found);
     found.iter_mut().for_each(|window| window.is_final &= proven.contains(&window.account));
-    found.sort_by_key(|window| window.until);
+    order::sort_by_key(&mut found, |window| window.until);
     found
 }
 

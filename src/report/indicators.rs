@@ -14,6 +14,7 @@ use super::rows::Report;
 use super::rows::records::{Place, Step, leaves};
 use super::rules::Severity;
 use super::wanted::still_wanted;
+use crate::order;
 use crate::text::{Untrusted, Visible};
 use std::collections::HashMap;
 use std::io;
@@ -307,7 +308,7 @@ impl Gathered {
     /// By kind; within a kind the order of the report stays.
     fn sorted(self) -> Indicators {
         let mut found = self.found;
-        found.sort_by_key(|indicator| indicator.kind);
+        order::sort_by_key(&mut found, |indicator| indicator.kind);
         Indicators { found }
     }
 }

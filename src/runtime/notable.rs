@@ -2,6 +2,7 @@
 
 use crate::app::over::marks::{Judged, Noted};
 use crate::app::over::spots::Target;
+use crate::order;
 use crate::report::rules::{Rules, Severity};
 use crate::report::{Place, Report, Row};
 use crate::text::{Untrusted, Visible, said};
@@ -50,7 +51,7 @@ pub(super) fn of(reports: &[Judged], rules: &Rules, is_wanted: &dyn Fn() -> bool
             }
         }
     }
-    found.sort_by_key(|found| (found.severity, found.rule, found.first.entry));
+    order::sort_by_key(&mut found, |found| (found.severity, found.rule, found.first.entry));
     (found.into_iter().map(Found::noted).collect(), unread)
 }
 

@@ -4,6 +4,7 @@
 //! may escape it. Its bytes become asterisks one by one, so that every place stays where it is, and JSON stays JSON.
 
 use super::credential::{Credential, SHORTEST_KEY};
+use crate::order;
 use crate::request::encode;
 use memchr::memmem::Finder;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
@@ -80,7 +81,7 @@ impl Masking {
             [form, small, capital]
         });
         let mut forms: Vec<_> = forms.collect();
-        forms.sort();
+        order::sort(&mut forms);
         forms.dedup();
         let own = |text: &str| Finder::new(text).into_owned();
         let escapes = [("u00", true), ("/", key.contains('/')), ("\\", key.contains('\\')), ("\"", key.contains('"'))];

@@ -4,6 +4,7 @@ use super::database::Store;
 use super::error::StoreError;
 use super::held::{AnswerId, moment};
 use super::notes::outside;
+use crate::order;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Held, Holding, Imported, Others, Version};
 use crate::request::Request;
@@ -107,7 +108,7 @@ pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<Holding>> {
     add_notes(&mut kept, &notes);
     add_others(&mut kept, &notes);
     let mut kept: Vec<_> = kept.into_values().collect();
-    kept.sort_by_key(|thing| std::cmp::Reverse(thing.received));
+    order::sort_by_key(&mut kept, |thing| std::cmp::Reverse(thing.received));
     Ok(kept)
 }
 

@@ -5,6 +5,7 @@
 use super::database::Store;
 use super::error::StoreError;
 use super::schema::{self, Object};
+use crate::order;
 use crate::text::{bytes, count};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
@@ -29,7 +30,7 @@ const TOLD: usize = 4;
 pub(super) fn in_memory(connection: &Connection) -> rusqlite::Result<()> {
     let mut found = schema::objects(connection)?;
     // An index wants its table there.
-    found.sort_by_key(|object| object.kind != "table");
+    order::sort_by_key(&mut found, |object| object.kind != "table");
     for Object { kind, name, table, sql, .. } in found {
         let Some(sql) = sql.filter(|_| !table.starts_with("sqlite_") && !LEDGER.contains(&table.as_str())) else {
             continue;

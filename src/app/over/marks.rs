@@ -9,6 +9,7 @@ use crate::app::message::Opening;
 use crate::app::model::Model;
 use crate::app::panes::PANES;
 use crate::export::What;
+use crate::order;
 use crate::report::identifier::Identifier;
 use crate::report::rules::{Marks, Rule, Rules, Severity};
 use crate::report::{Body, Order, Pane, Place, Row, RowSet, Section};
@@ -171,7 +172,7 @@ impl Model {
         let found = open.marks.iter().flat_map(|marks| marks.notable());
         let found = found.filter_map(|(section, row, rule)| Some((rules.rule(rule)?, section, row)));
         let mut found: Vec<_> = found.collect();
-        found.sort_by_key(|(rule, section, row)| (rule.severity, order(*section), *row));
+        order::sort_by_key(&mut found, |(rule, section, row)| (rule.severity, order(*section), *row));
         let spots = found.into_iter().map(|(rule, section, row)| {
             let place = Place { section, row };
             let target = Target { file: None, identifier: identifier.clone(), entry, place: Some(place) };

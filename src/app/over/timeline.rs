@@ -2,6 +2,7 @@
 
 use super::sheet::{Mark, Paragraph, Sheet, drawn, paragraph};
 use crate::app::model::Model;
+use crate::order;
 use crate::report::Piece;
 use crate::report::index::Form;
 use crate::text::{Untrusted, last_part, thousands};
@@ -24,7 +25,7 @@ impl Sheet {
     #[must_use]
     pub fn timeline(model: &Model, columns: usize) -> Self {
         let (mut starts, all) = starts(model);
-        starts.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
+        order::sort_by(&mut starts, |one, other| one.seconds.total_cmp(&other.seconds));
         let last = starts.last().map_or(0.0, |start| start.seconds);
         let mut paragraphs: Vec<Paragraph> = starts.iter().map(|start| row(start, last)).collect();
         let known = starts.len();

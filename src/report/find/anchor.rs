@@ -4,6 +4,7 @@
 //! write it is sought at once. What is found plainly can be compared where it stands; anything else is a reason to decode.
 
 use super::fold::variants;
+use crate::order;
 use aho_corasick::packed::{self, Searcher};
 use aho_corasick::{AhoCorasick, Input, MatchKind, Span};
 use memchr::memchr2;
@@ -58,7 +59,7 @@ impl Anchor {
     pub(super) fn of_any(texts: &[String]) -> Option<Self> {
         let ways = texts.iter().map(|text| Ways::of(choose(text, false).1, false));
         let mut all: Vec<_> = ways.flat_map(|ways| [ways.plain, ways.other].concat()).collect();
-        all.sort();
+        order::sort(&mut all);
         all.dedup();
         Some(Self { letter: None, scanner: Scanner::of(&[], &all)?, plain: 0, offset: 0 })
     }
@@ -154,7 +155,7 @@ impl Ways {
         if piece == "\"" || piece == "\\" {
             plain.clear();
         }
-        other.sort();
+        order::sort(&mut other);
         other.dedup();
         Self { plain, other }
     }

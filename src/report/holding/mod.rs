@@ -6,6 +6,7 @@ pub mod retention;
 
 use super::analysis::PendingScan;
 use super::identifier::{Identifier, Sha256};
+use crate::order;
 use crate::text::{Untrusted, count, thousands};
 use jiff::Timestamp;
 use origin::Imported;
@@ -295,9 +296,9 @@ impl<'a> Doomed<'a> {
     pub fn named(&self) -> Named<'a> {
         let named = |thing: &&'a Holding| (&*thing.profile, &thing.what, &*thing.versions, thing.notes);
         let mut things: Vec<_> = self.things.iter().map(named).collect();
-        things.sort();
+        order::sort(&mut things);
         let mut versions = self.versions.clone();
-        versions.sort();
+        order::sort(&mut versions);
         Named { things, versions, notes: self.notes }
     }
 

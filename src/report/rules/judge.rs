@@ -2,6 +2,7 @@
 
 use super::Severity;
 use super::file::{Rule, Rules, Use};
+use crate::order;
 use crate::report::index::Form;
 use crate::report::wanted::still_wanted;
 use crate::report::{Order, Report, Row, RowSet, Section};
@@ -128,7 +129,7 @@ impl Rules {
         });
         let numbers = Judge::of(self, found).rules(&Seen { text: &text, parent: parent.as_deref() });
         let mut rules: Vec<&Rule> = numbers.into_iter().filter_map(|rule| self.rules.get(rule)).collect();
-        rules.sort_by_key(|rule| rule.severity);
+        order::sort_by_key(&mut rules, |rule| rule.severity);
         rules
     }
 }

@@ -11,6 +11,7 @@ use super::error::StoreError;
 use super::folder::{all_files, beside, create};
 use super::used::{self, Use, Wait};
 use crate::files;
+use crate::order;
 use crate::report::identifier::Identifier;
 use crate::text::count;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -182,7 +183,7 @@ pub(super) fn asides(path: &Path) -> Vec<String> {
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|digit| digit.is_ascii_digit());
     let mut found: Vec<_> = names.filter(|name| name.strip_prefix(&start).is_some_and(is_number)).collect();
-    found.sort();
+    order::sort(&mut found);
     found
 }
 

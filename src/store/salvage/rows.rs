@@ -6,6 +6,7 @@
 //! What is no row passes for one about never; where it does, its seal is none.
 
 use super::heads::{Kind, PAGE, Page};
+use crate::order;
 
 /// The head of a page of rows whose head is of no use, up to where it says where each row is; none where there are no rows.
 pub(super) fn head(page: &Page) -> Option<Vec<u8>> {
@@ -54,7 +55,7 @@ fn rows(page: &Page) -> Vec<Row> {
         found.extend(chosen);
         at += chosen.map_or(1, |row| row.size);
     }
-    found.sort_by_key(|row| row.number);
+    order::sort_by_key(&mut found, |row| row.number);
     found.dedup_by_key(|row| row.number);
     found
 }
