@@ -3,11 +3,12 @@
 use super::nested::Nested;
 use super::noted::Noted;
 use super::opened::Opened;
-use super::{Job, Summary, attribute, harmless, indicators, line};
+use super::plain::process;
+use super::{Job, Summary, attribute, harmless, indicators};
 use crate::report::attributes::Shape;
 use crate::report::json::{Kind, Raw};
+use crate::report::rows::Label;
 use crate::report::rows::records::{Step, leaves, pointer};
-use crate::report::rows::{Label, Row};
 use crate::report::rules::Rule;
 use crate::report::{Note, Pane, Place};
 use crate::text::Untrusted;
@@ -71,7 +72,8 @@ fn write_rows(opened: &Opened<'_>, noted: &Noted<'_>, out: &mut dyn Write) -> io
             last = Some(pane);
         }
         let depths = opened.report.section(place.section).map(|section| section.depths());
-        let indent = nested.indent(place.section, place.row, depths);
+        let named = |row| code(&process(opened, pane, Place { row, ..place }));
+        let indent = nested.indent(place.section, place.row, depths, named);
         write_row(opened, pane, place, noted.at(place), indent, out)?;
         rows += 1;
     }
@@ -140,8 +142,7 @@ pub(super) fn note(note: &Note) -> String {
 fn lead(opened: &Opened<'_>, pane: Pane, place: Place, raw: Raw<'_>) -> String {
     let shape = opened.report.section(place.section).and_then(|section| section.attribute).map(|known| &known.shape);
     if matches!(shape, Some(Shape::Records(_) | Shape::ProcessTree)) {
-        let row = Row { label: Label::default(), ..opened.report.row(place.section, place.row) };
-        return code(&line(pane, &row));
+        return code(&process(opened, pane, place));
     }
     let named = ["name", "rule_title", "rule_msg", "path", "key", "hostname", "url"];
     let found = named.iter().find_map(|name| raw.member(name)).filter(|found| found.kind() == Kind::Text);

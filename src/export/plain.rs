@@ -6,7 +6,7 @@ use super::opened::Opened;
 use super::{Job, Summary, What};
 use crate::report::rows::{Label, Row};
 use crate::report::rules::Rule;
-use crate::report::{Note, Pane, Piece};
+use crate::report::{Note, Pane, Piece, Place};
 use crate::text::{Untrusted, Visible};
 use jiff::Timestamp;
 use std::io::{self, Write};
@@ -34,6 +34,11 @@ pub fn line(pane: Pane, row: &Row) -> String {
     });
     let gap = if label.is_empty() { "" } else { " " };
     format!("{label}{gap}{}", pieces.collect::<String>())
+}
+
+/// A process as its pane shows it, for who is below it and written without it.
+pub(super) fn process(opened: &Opened<'_>, pane: Pane, place: Place) -> String {
+    line(pane, &Row { label: Label::default(), ..opened.report.row(place.section, place.row) })
 }
 
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
@@ -79,7 +84,8 @@ fn write_rows(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<u64> {
             last = Some(pane);
         }
         let depths = opened.report.section(place.section).map(|section| section.depths());
-        let (indent, level) = nested.indent(place.section, place.row, depths);
+        let named = |row| process(opened, pane, Place { row, ..place });
+        let (indent, level) = nested.indent(place.section, place.row, depths, named);
         let rule = opened.rule(place).map(marked).unwrap_or_default();
         let note = noted.at(place).map(|note| format!("  ({})", words(note))).unwrap_or_default();
         writeln!(out, "{indent}{level}{}{rule}{note}", line(pane, &opened.report.whole_row(place)?))?;

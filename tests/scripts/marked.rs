@@ -67,6 +67,15 @@ fn what_deserves_a_look_is_exported_with_severity_and_reason() {
         assert!(notable.contains(words) && all.contains(words), "{format}: {notable}");
         assert!(notable.lines().count() < all.lines().count(), "{format}");
     }
+    // powershell.exe did not start rundll32.exe: a shell between them did, which nothing marks.
+    for (format, words) in [
+        ("md", "(below `cmd.exe  2884  +9 s`, which is left out) `rundll32.exe"),
+        ("txt", "(below cmd.exe  2884  +9 s, which is left out) rundll32.exe"),
+    ] {
+        let notable = export(&demo("1-cape"), &["--notable", "--format", format]);
+        assert!(notable.contains(words), "{format}: {notable}");
+        assert!(!export(&demo("1-cape"), &["--format", format]).contains("left out"), "{format}");
+    }
     let refused = run(&["export", &demo("1-cape"), "--notable", "--format", "json"], "");
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
     assert!(errors(&refused).contains("json writes whole reports, panes and rows"), "{refused:?}");
